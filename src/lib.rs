@@ -1,1 +1,4 @@
-//! warpstep
+//! warpstep: an executable semantics of CUDA/PTX.
+
+pub mod base;
+pub mod ptx;

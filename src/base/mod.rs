@@ -1,0 +1,11 @@
+//! Layer 0: source text and spans, newtyped ids, lane masks.
+//!
+//! Knows nothing of PTX, of programs or of machines.
+
+mod ids;
+mod mask;
+mod source;
+
+pub use ids::{FileId, Pc, WarpId};
+pub use mask::{LaneMask, lanes_of};
+pub use source::{Source, SourceMap, Span};

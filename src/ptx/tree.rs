@@ -1,0 +1,418 @@
+//! The syntax tree.
+//!
+//! The tree is what was written: names are interned but not resolved, constant expressions are kept, nothing is
+//! checked against an instruction's rules. Blocks are markers in a flat statement list, so that no depth of nesting
+//! can exhaust the stack of whoever walks or drops the tree.
+
+#![allow(missing_docs, reason = "fields of variants are named as the PTX ISA names them")]
+
+use super::{Modifier, Opcode};
+use crate::base::Span;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
+/// An interned name; [`Names`] gives its text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Name(pub u32);
+
+/// The names of a module in order of first appearance.
+#[derive(Clone, Debug, Default)]
+pub struct Names(IndexSet<Box<str>, FxBuildHasher>);
+
+impl Names {
+    /// The id of a text, made when it is new.
+    pub fn intern(&mut self, text: &str) -> Name {
+        let index = self.0.get_index_of(text).unwrap_or_else(|| self.0.insert_full(text.into()).0);
+        Name(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
+    /// The id of a text that may not occur.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<Name> {
+        self.0.get_index_of(text).and_then(|i| u32::try_from(i).ok()).map(Name)
+    }
+
+    /// The text of a name.
+    #[must_use]
+    pub fn text(&self, name: Name) -> &str {
+        self.0.get_index(name.0 as usize).map_or("", |s| s)
+    }
+
+    /// How many names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no name.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A name where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ident {
+    /// The interned text.
+    pub name: Name,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One PTX module: a `.ptx` file.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// Every name that occurs.
+    pub names: Names,
+    /// The items in source order.
+    pub items: Vec<Item>,
+}
+
+/// A module-level item.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// `.version 8.0`
+    Version { major: u16, minor: u16, span: Span },
+    /// `.target sm_80, texmode_independent`
+    Target { names: Vec<Ident>, span: Span },
+    /// `.address_size 64`
+    AddressSize { bits: u32, span: Span },
+    /// A variable at module scope.
+    Variable(Variable),
+    /// An `.entry` or `.func`, declared or defined.
+    Function(Box<Function>),
+    /// `.alias f, g;`
+    Alias { alias: Ident, aliasee: Ident, span: Span },
+    /// `.file`, `.section`, `.pragma`, `@@DWARF …`, `.noreturn`-like directives kept as text.
+    Debug(Debugging),
+}
+
+/// Debugging and performance directives that do not change what a kernel computes.
+#[derive(Clone, Debug)]
+pub enum Debugging {
+    /// `.file 1 "a.cu" [, timestamp, size]`
+    File { index: u32, path: String, rest: Vec<u64>, span: Span },
+    /// `.loc 1 22 8 [, function_name L [+ n], inlined_at 1 27 30]`
+    Loc(Loc),
+    /// `.pragma "nounroll", …;`
+    Pragma { texts: Vec<String>, span: Span },
+    /// `.section .debug_x { … }`; the span covers the whole.
+    Section { name: String, span: Span },
+    /// `@@DWARF …` lines.
+    Dwarf { span: Span },
+}
+
+/// A `.loc` directive: the CUDA source place of the instructions that follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loc {
+    /// The index of a `.file` directive.
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1 (0: unknown).
+    pub column: u32,
+    /// `function_name`: the label of the inlined function's name and an offset.
+    pub function: Option<(Name, u32)>,
+    /// `inlined_at file line column`.
+    pub inlined_at: Option<(u32, u32, u32)>,
+    /// The directive.
+    pub span: Span,
+}
+
+/// `.visible`, `.extern`, `.weak`, `.common`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Linkage {
+    Visible,
+    Extern,
+    Weak,
+    Common,
+}
+
+/// State spaces (PTX ISA 5.1). `Generic` is the absence of one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StateSpace {
+    Reg,
+    Sreg,
+    Const,
+    Global,
+    Local,
+    Param,
+    Shared,
+    Tex,
+    Generic,
+}
+
+/// A declaration: `.reg`, `.global`, `.shared`, `.local`, `.const`, `.param`, `.tex` …
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// `.visible` and the like.
+    pub linkage: Option<Linkage>,
+    /// The state space.
+    pub space: StateSpace,
+    /// `.align n`, in bytes.
+    pub align: Option<u32>,
+    /// `.v2`, `.v4`, `.v8`; absent means scalar.
+    pub vector: Option<Modifier>,
+    /// `.u32`, `.pred`, `.texref` …
+    pub ty: Modifier,
+    /// `.ptr .global .align 8` of a kernel parameter.
+    pub ptr: Option<PtrAttribute>,
+    /// `.attribute(.managed, .unified(…))`, as written.
+    pub attributes: Vec<String>,
+    /// The declared names.
+    pub declarators: SmallVec<[Declarator; 1]>,
+    /// From the first directive to the end of the declaration.
+    pub span: Span,
+}
+
+/// `.ptr`: what a pointer parameter points to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PtrAttribute {
+    /// The space, when named.
+    pub space: Option<StateSpace>,
+    /// `.align n`, in bytes, when given.
+    pub align: Option<u32>,
+}
+
+/// One declared name.
+#[derive(Clone, Debug)]
+pub struct Declarator {
+    /// The name, or the prefix of a range.
+    pub ident: Ident,
+    /// `%r<10>`: ten names `%r0` … `%r9`.
+    pub range: Option<u32>,
+    /// Array dimensions, outermost first; `None` for `[]`.
+    pub dims: SmallVec<[Option<Expr>; 1]>,
+    /// The initialiser.
+    pub init: Option<Initialiser>,
+}
+
+/// An initialiser of a variable.
+#[derive(Clone, Debug)]
+pub enum Initialiser {
+    /// One value.
+    Value(Expr),
+    /// A flat list of integer literals `{1, 2, 3}`: the common, large case, kept small.
+    Ints(Vec<i64>, Span),
+    /// Any other list; lists nest.
+    List(Vec<Self>, Span),
+}
+
+/// A constant expression (PTX ISA 4.5).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The forms of a constant expression.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    /// An integer literal: its 64 bits, and whether it is unsigned (suffix `U` or above `i64::MAX`).
+    Int { bits: u64, unsigned: bool },
+    /// `0f3f800000`: the bits.
+    F32(u32),
+    /// `0d…` or a decimal literal: the bits.
+    F64(u64),
+    /// `WARP_SZ`.
+    WarpSize,
+    /// A variable, label or function.
+    Name(Name),
+    /// `generic(sym)`.
+    Generic(Box<Expr>),
+    /// `mask(expr)`: `0xFF(sym)`, a byte of an address.
+    Mask(u64, Box<Expr>),
+    /// `(.s64)e`, `(.u64)e`.
+    Cast { unsigned: bool, of: Box<Expr> },
+    /// `-e`, `+e`, `!e`, `~e`.
+    Unary(UnaryOp, Box<Expr>),
+    /// `a + b` …
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `c ? a : b`.
+    Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
+}
+
+/// Unary operators of constant expressions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnaryOp {
+    Plus,
+    Neg,
+    Not,
+    BitNot,
+}
+
+/// Binary operators of constant expressions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BinaryOp {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    BitAnd,
+    BitXor,
+    BitOr,
+    And,
+    Or,
+}
+
+/// `.entry` or `.func`.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// `.visible` and the like.
+    pub linkage: Option<Linkage>,
+    /// `.entry` rather than `.func`.
+    pub entry: bool,
+    /// The name.
+    pub ident: Ident,
+    /// Return parameters (`.func` only).
+    pub returns: Vec<Variable>,
+    /// Parameters.
+    pub params: Vec<Variable>,
+    /// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg`, `.noreturn`, `.pragma` …
+    pub directives: Vec<FunctionDirective>,
+    /// The statements between the outermost braces; absent for a declaration.
+    pub body: Option<Vec<Stmt>>,
+    /// From the first directive to the `)` or name.
+    pub span: Span,
+}
+
+/// A directive between a function's head and body.
+#[derive(Clone, Debug)]
+pub struct FunctionDirective {
+    /// Its name without the dot, e.g. `maxntid`.
+    pub name: String,
+    /// Its numbers.
+    pub values: Vec<u32>,
+    /// Its strings (`.pragma`).
+    pub texts: Vec<String>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A statement of a body. Blocks are the markers [`Stmt::Open`] and [`Stmt::Close`].
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// An instruction.
+    Instr(Instr),
+    /// `L:`
+    Label(Ident),
+    /// A declaration.
+    Variable(Box<Variable>),
+    /// `{`
+    Open(Span),
+    /// `}`
+    Close(Span),
+    /// `P: .callprototype (.param .b32 _) _ (.param .b64 _);`
+    Prototype(Box<Prototype>),
+    /// `T: .branchtargets A, B;` or `T: .calltargets f, g;`
+    Targets { ident: Ident, call: bool, targets: Vec<Ident>, span: Span },
+    /// `.loc`, `.pragma` and the like.
+    Debug(Box<Debugging>),
+}
+
+/// `.callprototype`.
+#[derive(Clone, Debug)]
+pub struct Prototype {
+    /// The label.
+    pub ident: Ident,
+    /// Return parameters.
+    pub returns: Vec<Variable>,
+    /// Parameters.
+    pub params: Vec<Variable>,
+    /// `.noreturn`, `.abi_preserve n` …
+    pub directives: Vec<FunctionDirective>,
+    /// The whole.
+    pub span: Span,
+}
+
+/// `@p` or `@!p`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Guard {
+    /// The predicate register.
+    pub pred: Ident,
+    /// `!`
+    pub negated: bool,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub struct Instr {
+    /// The guard.
+    pub guard: Option<Guard>,
+    /// The opcode word.
+    pub opcode: Opcode,
+    /// Where the opcode word and its modifiers stand.
+    pub head: Span,
+    /// The modifiers in order.
+    pub mods: SmallVec<[Modifier; 8]>,
+    /// The operands in order.
+    pub operands: SmallVec<[Operand; 4]>,
+    /// From the guard to the semicolon.
+    pub span: Span,
+}
+
+/// An operand where it stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Operand {
+    /// What it is.
+    pub kind: OperandKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The forms of an operand (PTX ISA 6).
+#[derive(Clone, PartialEq, Debug)]
+pub enum OperandKind {
+    /// A register, variable, label or function.
+    Name(Name),
+    /// `!p`
+    Not(Name),
+    /// `-r`: accepted by a few instructions.
+    Minus(Name),
+    /// `%tid.x`, `%rv0.y`: a component, 0 to 3 (`x y z w` or `r g b a`).
+    Member(Name, u8),
+    /// A constant expression.
+    Const(Box<Expr>),
+    /// A plain integer literal: the common constant, kept small.
+    Int(i64),
+    /// `0f…` literal.
+    F32(u32),
+    /// `0d…` or decimal literal.
+    F64(u64),
+    /// `_`
+    Sink,
+    /// `[base + offset]`
+    Address(Box<Address>),
+    /// `{a, b}`
+    Vector(Vec<Operand>),
+    /// `(a, b)`: lists of a call.
+    Tuple(Vec<Operand>),
+    /// `d|p`
+    Pair(Box<(Operand, Operand)>),
+    /// `[tex, {x, y}]` and other bracketed lists.
+    Bracket(Vec<Operand>),
+    /// `name[3]`: an element of an array or a variable with an index (`brx.idx` tables, old-style addresses).
+    Index(Name, Box<Expr>),
+}
+
+/// A memory address.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Address {
+    /// The base; absent for an absolute address.
+    pub base: Option<Ident>,
+    /// The byte offset; absent for zero.
+    pub offset: Option<Expr>,
+}
