@@ -1,0 +1,304 @@
+//! The program environment φ (report, 5.1.2): what running needs of a program, immutable and shared by reference.
+//!
+//! It holds the report's instruction, guard, label, function, variable and local environments, already resolved: an
+//! instruction knows its slots, its immediates and its targets. Departure: the report gives every register a global
+//! address and spills across calls (5.1.3, step 3); here each call has its own frame of slots, so nothing is spilled.
+
+use super::instr::{Barrier, Exchange, Instr, Slot, WarpRequest};
+use super::ops::Class;
+use crate::base::{FileId, Pc, Span};
+use crate::ptx::tree::Loc;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+/// A function's number: its index in [`ProgEnv::functions`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
+pub struct FuncId(pub u32);
+
+/// The program environment of one or several linked modules.
+#[derive(Clone, Debug, Default)]
+pub struct ProgEnv {
+    /// All instructions; [`Pc`] indexes it.
+    pub code: Vec<Instr>,
+    /// Where each instruction comes from; as long as `code`.
+    pub origin: Vec<Origin>,
+    /// Memory actions, by `Op::Mem`.
+    pub requests: Vec<WarpRequest>,
+    /// Barrier instructions.
+    pub barriers: Vec<Barrier>,
+    /// Warp exchanges.
+    pub exchanges: Vec<Exchange>,
+    /// Branch targets (program addresses) and call targets (function numbers).
+    pub tables: Vec<Vec<u32>>,
+    /// Opcodes with modifiers that parse but cannot be executed.
+    pub unsupported: Vec<String>,
+    /// Functions in source order, entries among them.
+    pub functions: IndexMap<String, Function, FxBuildHasher>,
+    /// `.global` and `.const` variables of module and function scope.
+    pub variables: IndexMap<String, GlobalVar, FxBuildHasher>,
+    /// `.loc` places that [`Origin::loc`] indexes.
+    pub locs: Vec<Loc>,
+    /// `.file` names by (file id of the module, index).
+    pub files: IndexMap<(u32, u32), String, FxBuildHasher>,
+    /// What the program was compiled for.
+    pub target: Target,
+    /// Whether CRS instructions were injected (step 6).
+    pub injected: bool,
+}
+
+/// `.target`, `.version`, `.address_size`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// 70 for `sm_70`.
+    pub sm: u32,
+    /// PTX version: (8, 3) for `.version 8.3`.
+    pub version: (u16, u16),
+    /// 32 or 64.
+    pub address_bits: u32,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self { sm: 50, version: (7, 0), address_bits: 64 }
+    }
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Origin {
+    /// The module's source.
+    pub file: FileId,
+    /// The PTX instruction.
+    pub span: Span,
+    /// Index into [`ProgEnv::locs`], or `u32::MAX`.
+    pub loc: u32,
+    /// The function it belongs to.
+    pub function: FuncId,
+    /// A helper of the PTX instruction beside it, or an injected instruction: not counted, not traced.
+    pub hidden: bool,
+}
+
+/// An entry or a function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// The name.
+    pub name: String,
+    /// Whether it is a kernel.
+    pub entry: bool,
+    /// First instruction; meaningless when `defined` is false.
+    pub start: Pc,
+    /// One past the last instruction.
+    pub end: Pc,
+    /// Whether there is a body.
+    pub defined: bool,
+    /// Return parameters followed by parameters. For an entry, offsets are into the parameter area; for a function,
+    /// into its stack frame.
+    pub params: Vec<Param>,
+    /// How many of `params` are return parameters.
+    pub returns: u32,
+    /// Size of the parameter area in bytes (entries).
+    pub param_bytes: u32,
+    /// Size of the stack frame in local memory, in bytes: parameters, locals and the `.param` variables of calls.
+    pub frame_bytes: u32,
+    /// How many slots of each class the frame has.
+    pub slots: Slots,
+    /// Slots filled when the function is entered (constants, parameters, special registers).
+    pub preloads: Vec<Preload>,
+    /// Slots that may be read before they are written, which are zero then (D-undefined).
+    pub undefined: Vec<(Class, Slot)>,
+    /// Bytes of statically declared shared memory that it or what it calls may use (entries).
+    pub shared_bytes: u32,
+    /// `.maxntid`, `.reqntid`, `.minnctapersm`.
+    pub bounds: Bounds,
+    /// Registers by name, for traces and error messages.
+    pub registers: Vec<(String, Class, Slot)>,
+    /// Where the head stands.
+    pub file: FileId,
+    /// Where the head stands.
+    pub span: Span,
+}
+
+/// Launch bounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Bounds {
+    /// `.maxntid`
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`
+    pub required_threads: Option<[u32; 3]>,
+    /// `.minnctapersm`
+    pub min_blocks_per_sm: Option<u32>,
+}
+
+/// How many slots a frame has. 32-bit slots 0 and 1 are `STACK_BASE` and `STACK_TOP`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Slots {
+    /// 32-bit slots.
+    pub w: u16,
+    /// 64-bit slots.
+    pub q: u16,
+    /// Predicates.
+    pub p: u16,
+}
+
+/// A parameter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// The name.
+    pub name: String,
+    /// The element type as written, e.g. `u64`, `b8`.
+    pub ty: String,
+    /// Offset in bytes.
+    pub offset: u32,
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Whether it was declared as an array (a struct by value).
+    pub array: bool,
+    /// Whether it is declared `.ptr`.
+    pub pointer: bool,
+}
+
+/// A slot that is filled when its function is entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Preload {
+    /// The file.
+    pub class: Class,
+    /// The slot.
+    pub slot: Slot,
+    /// The value.
+    pub init: Init,
+}
+
+/// Values of preloaded slots.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Init {
+    /// A constant (predicates: 0 or 1).
+    Const(u64),
+    /// A register fixed while the thread runs.
+    Special(Special),
+    /// A kernel parameter: `bytes` at `offset` of the parameter area, extended to `ext` bits.
+    Param {
+        /// Offset in bytes.
+        offset: u32,
+        /// 1, 2, 4 or 8.
+        bytes: u8,
+        /// Sign- rather than zero-extended.
+        signed: bool,
+        /// 16, 32 or 64.
+        ext: u8,
+    },
+    /// The address of a variable of [`ProgEnv::variables`], plus a byte offset.
+    Variable {
+        /// Index in [`ProgEnv::variables`].
+        index: u32,
+        /// Byte offset.
+        offset: i64,
+    },
+    /// The code address of a function.
+    Function(FuncId),
+    /// The code address of an instruction (a label's address).
+    Code(Pc),
+    /// The shared-window offset of the dynamic shared memory (it follows all static shared variables), plus an offset.
+    DynamicShared(i64),
+}
+
+/// Special registers that do not change while a thread runs (PTX ISA, chapter 10). Dimension 0 is x, 3 reads as zero.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the special registers of the PTX ISA, chapter 10")]
+pub enum Special {
+    Tid(u8), Ntid(u8), Ctaid(u8), Nctaid(u8),
+    LaneId, WarpId, NwarpId, SmId, NsmId, GridId,
+    LanemaskEq, LanemaskLe, LanemaskLt, LanemaskGe, LanemaskGt,
+    DynamicSmemSize, TotalSmemSize, AggrSmemSize, EnvReg(u8),
+    ClusterId(u8), NclusterId(u8), ClusterCtaid(u8), ClusterNctaid(u8), ClusterCtaRank, ClusterNctaRank, IsExplicitCluster,
+    Zero,
+}
+
+/// A `.global` or `.const` variable.
+#[derive(Clone, Debug)]
+pub struct GlobalVar {
+    /// `.const` rather than `.global`.
+    pub constant: bool,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// Initial bytes; shorter than `bytes` means zeros follow.
+    pub init: Vec<u8>,
+    /// Addresses to be written into the initial bytes once they are known.
+    pub relocations: Vec<Relocation>,
+    /// `.extern` with no definition.
+    pub external: bool,
+    /// The declaration.
+    pub file: FileId,
+    /// The declaration.
+    pub span: Span,
+}
+
+/// An address in an initialiser.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Relocation {
+    /// Offset in the variable.
+    pub at: u64,
+    /// Bytes written: 1, 4 or 8.
+    pub bytes: u8,
+    /// Right shift before writing, in bits (`0xFF00(sym)`).
+    pub shift: u8,
+    /// What the address is of.
+    pub of: Init,
+    /// `generic(…)`: the generic address rather than the space's own.
+    pub generic: bool,
+}
+
+/// Where the windows of the generic address space lie (PTX ISA 6.4.1.1); ours to choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AddressMap {
+    /// First global address.
+    pub global: u64,
+    /// First address of the shared window.
+    pub shared: u64,
+    /// First address of the local window.
+    pub local: u64,
+    /// First address of the kernel-parameter window.
+    pub param: u64,
+    /// Code address of instruction 0; instructions lie 16 bytes apart.
+    pub code: u64,
+    /// Size of the shared, local and parameter windows in bytes.
+    pub window: u64,
+}
+
+impl AddressMap {
+    /// The map for 64-bit (or 32-bit) addresses. A 64-bit global address never fits 32 bits, so that a truncated
+    /// pointer is caught.
+    #[must_use]
+    pub const fn of(address_bits: u32) -> Self {
+        if address_bits == 32 {
+            let (shared, local, param, code) = (0xf000_0000, 0xf200_0000, 0xf400_0000, 0xf600_0000);
+            Self { global: 0x1000_0000, shared, local, param, code, window: 0x0100_0000 }
+        } else {
+            let (shared, local, param, code) = (0x1_0000_0000, 0x2_0000_0000, 0x3_0000_0000, 0x4_0000_0000);
+            Self { global: 0x7f00_0000_0000, shared, local, param, code, window: 0x0100_0000 }
+        }
+    }
+
+    /// The code address of an instruction.
+    #[must_use]
+    pub const fn code_of(&self, pc: Pc) -> u64 {
+        self.code + pc.0 as u64 * 16
+    }
+}
+
+impl ProgEnv {
+    /// The address map of the program.
+    #[must_use]
+    pub const fn addresses(&self) -> AddressMap {
+        AddressMap::of(self.target.address_bits)
+    }
+
+    /// The function of a number.
+    #[must_use]
+    pub fn function(&self, id: FuncId) -> Option<&Function> {
+        self.functions.get_index(id.0 as usize).map(|(_, f)| f)
+    }
+}

@@ -1,0 +1,307 @@
+//! What a program environment's instructions look like: resolved, fixed-size, nothing looked up by name while running.
+//!
+//! One PTX instruction becomes one [`Instr`], or a few: *hidden* helpers (a negated predicate, a pack of a vector, a
+//! parameter's copy) stand before or after the one that carries the PTX instruction's name in traces. Helpers write
+//! only temporaries, so a guard need not apply to them.
+
+use super::ops::{AtomOp, AtomTy, FloatOp, IntOp};
+
+/// A register slot of a warp: an index into the file of its class (32-bit, 64-bit or predicate) of the current frame.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
+pub struct Slot(pub u16);
+
+impl Slot {
+    /// The slot as an index.
+    #[must_use]
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// 32-bit slot 0 of every frame: the thread's `%stackBase`, a byte offset into its local memory (report, 5.1.3 step 3).
+pub const STACK_BASE: Slot = Slot(0);
+/// 32-bit slot 1 of every frame: the byte offset just past the frame, where a callee's frame (or `alloca`) begins.
+pub const STACK_TOP: Slot = Slot(1);
+/// The destination `_`.
+pub const NO_SLOT: Slot = Slot(u16::MAX);
+
+/// A guard: lanes whose predicate equals `negated` sit the instruction out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Guard {
+    /// The predicate slot.
+    pub pred: Slot,
+    /// `@!p`
+    pub negated: bool,
+}
+
+/// A decoded instruction. What `d a b c e imm` mean is fixed by the operation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Instr {
+    /// The operation.
+    pub op: Op,
+    /// The guard.
+    pub guard: Option<Guard>,
+    /// Destination slot.
+    pub d: Slot,
+    /// First source slot.
+    pub a: Slot,
+    /// Second source slot.
+    pub b: Slot,
+    /// Third source slot.
+    pub c: Slot,
+    /// Fourth source slot, or the slot of a second (predicate) destination.
+    pub e: Slot,
+    /// Mode word, immediate, branch target or index into a table, as the operation says.
+    pub imm: u32,
+}
+
+impl Instr {
+    /// An instruction with no guard and all slots zero.
+    #[must_use]
+    pub const fn new(op: Op) -> Self {
+        let zero = Slot(0);
+        Self { op, guard: None, d: zero, a: zero, b: zero, c: zero, e: zero, imm: 0 }
+    }
+}
+
+/// The operations. Targets are program addresses in `imm` (function-local indices until layout).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Op {
+    /// Integer and bitwise data operations; operands by the operation's shape: sources `a b c e`, a mode in `imm`,
+    /// a carry-out's predicate slot in `e` when there are fewer than four sources, else in `imm`.
+    Int(IntOp),
+    /// Floating-point data operations, conversions and approximations; operands as for [`Op::Int`].
+    Float(FloatOp),
+    /// A data operation that the machine executes in its innermost loop; made by `promote`, never by the lowering.
+    Hot(HotOp),
+
+    /// A memory action: `imm` indexes `ProgEnv::requests`.
+    Mem,
+    /// A plain 32-bit load of global memory to `d`, 64-bit address in `a`, byte offset in `imm`; made by `promote`.
+    LdGlobal32,
+    /// The store of `d`; see [`Op::LdGlobal32`].
+    StGlobal32,
+    /// The same of shared memory; see [`Op::LdGlobal32`].
+    LdShared32,
+    /// The store of `d`; see [`Op::LdGlobal32`].
+    StShared32,
+
+    /// `bra`: `imm` is the target, the guard is the condition.
+    Bra,
+    /// `brx.idx`: index in 32-bit slot `a`, targets in table `imm` of `ProgEnv::tables`.
+    Brx,
+    /// `call` of a known function: `imm` is its number.
+    Call,
+    /// `call` through a 64-bit code address in `a`; table `imm` holds the allowed functions' numbers, `u32::MAX`: any.
+    CallIndirect,
+    /// `ret` of a function that was called.
+    Ret,
+    /// `exit`, and `ret` of an entry (step 5).
+    Exit,
+
+    /// `ssy`: pushes a sync token with address `imm` (report, 5.4.1).
+    Ssy,
+    /// `preBrk`: pushes a break token with address `imm`.
+    PreBrk,
+    /// `preRet`: pushes a call token with address `imm`.
+    PreRet,
+    /// `sync`.
+    Sync,
+    /// `break`.
+    Break,
+
+    /// Barriers: `imm` indexes `ProgEnv::barriers`; identifier in 32-bit slot `a`, thread count in 32-bit slot `b` when
+    /// the entry has one, predicate in `c`, result in `d`.
+    Bar,
+    /// `bar.warp.sync`: member mask in 32-bit slot `a`.
+    WarpSync,
+    /// `vote`, `match`, `redux`, `shfl`, `elect`, `activemask`; see [`Exchange`].
+    Exchange,
+
+    /// `membar` and `fence`.
+    Fence {
+        /// How far it reaches.
+        scope: Scope,
+        /// Its ordering.
+        order: Order,
+    },
+    /// `nanosleep`: nanoseconds in 32-bit slot `a`.
+    Nanosleep,
+    /// Reads a register that changes while the kernel runs into `d` (a 64-bit slot for the 64-bit ones).
+    ReadSpecial(Moving),
+    /// `alloca`: size in bytes in 64-bit `a`, alignment in `imm`, offset in the local window to 64-bit `d`.
+    Alloca,
+    /// `stacksave`: the top of the stack to 64-bit `d`.
+    StackSave,
+    /// `stackrestore`: from 64-bit `a`.
+    StackRestore,
+    /// A function of the CUDA device runtime; its parameters lie at [`STACK_TOP`] as in any call, the result first.
+    Syscall(Syscall),
+    /// `trap`.
+    Trap,
+    /// `brkpt`.
+    Brkpt,
+    /// Does nothing: hints such as `prefetch`, `pmevent`, `griddepcontrol`.
+    Nop,
+    /// Parses and checks, but cannot be executed: `imm` indexes `ProgEnv::unsupported`.
+    Unsupported,
+}
+
+/// Operations with a loop of their own in the machine's dispatch (the commonest in real programs).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "each is the IntOp or FloatOp of the same name")]
+pub enum HotOp {
+    MovW, MovQ, Add32, Add64, Sub32, Sub64, MulLo32, MadLo32, MulWideS32, MulWideU32,
+    And32, Or32, Xor32, And64, Shl32, Shl64, ShrU32, ShrS32, SelW, SelQ, NotP, AndP, OrP, XorP,
+    EqW, NeW, LtS32, LeS32, GtS32, GeS32, LtU32, LeU32, GtU32, GeU32,
+    ZextWQ, SextWQ, TruncQW,
+    AddF32, SubF32, MulF32, FmaF32, DivF32, NegF32, AbsF32, AddF64, SubF64, MulF64, FmaF64,
+    LtF32, LeF32, GtF32, GeF32, EqF32, NeuF32, F32FromS32, RsqrtF32,
+}
+
+/// State spaces as the machine knows them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Space {
+    /// Device memory.
+    Global,
+    /// The block's shared memory: addresses are offsets in its window.
+    Shared,
+    /// The thread's local memory: addresses are offsets in its window.
+    Local,
+    /// Constant memory.
+    Const,
+    /// Kernel parameters: addresses are offsets in the parameter area.
+    Param,
+    /// Decided by the address, lane by lane (PTX ISA 6.4.1.1).
+    Generic,
+}
+
+/// Memory orderings (the `.sem` qualifiers of the PTX ISA, chapter 8).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
+pub enum Order { Weak, Volatile, Relaxed, Acquire, Release, AcqRel, Sc, Mmio }
+
+/// Scopes (PTX ISA 8.5). `Lane` stands for "none given".
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
+pub enum Scope { Lane, Cta, Cluster, Gpu, Sys }
+
+/// Cache operators (PTX ISA, "Cache Operators").
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the operators of the PTX ISA; Default is none given")]
+pub enum CacheOp { Default, Ca, Cg, Cs, Lu, Cv, Wb, Wt, Nc }
+
+/// What a memory action does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MemOp {
+    /// `ld`, `ldu`
+    Load,
+    /// `st`
+    Store,
+    /// `atom`: the old value goes to `regs[0]`, operands come from `regs[1]` and `regs[2]`.
+    Atom(AtomOp, AtomTy),
+    /// `red`: the operand comes from `regs[1]`.
+    Red(AtomOp, AtomTy),
+}
+
+/// The report's warp memory action, register-relative: names slots, so that an immediate engine reads them in place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WarpRequest {
+    /// What it does.
+    pub op: MemOp,
+    /// Where.
+    pub space: Space,
+    /// Bytes per element: 1, 2, 4, 8 or 16 (16: `.b128`, two consecutive 64-bit slots per element).
+    pub width: u8,
+    /// Elements per lane: 1, 2, 4 or 8.
+    pub elems: u8,
+    /// Whether the data registers are 64-bit slots.
+    pub wide: bool,
+    /// Whether a load extends the sign to the register's width (`ext` bits), else zeros.
+    pub signed: bool,
+    /// Bits of the destination registers that a load fills: 16, 32 or 64.
+    pub ext: u8,
+    /// The base address's slot.
+    pub addr: Slot,
+    /// Whether that is a 64-bit slot; a 32-bit one is zero-extended.
+    pub addr_wide: bool,
+    /// Added to the base address, in bytes.
+    pub offset: i64,
+    /// Data registers: destinations of a load, sources of a store, see [`MemOp`] for atomics; [`NO_SLOT`] is `_`.
+    pub regs: [Slot; 8],
+    /// The cache operator.
+    pub cache: CacheOp,
+    /// The ordering.
+    pub order: Order,
+    /// The scope.
+    pub scope: Scope,
+}
+
+/// Registers that change while a kernel runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the special registers of the PTX ISA, chapter 10")]
+pub enum Moving { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi, Pm, Pm64 }
+
+/// Functions of the device runtime that kernels call.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "named as in CUDA")]
+pub enum Syscall { Vprintf, Malloc, Free, AssertFail }
+
+/// What a barrier instruction does on arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BarrierKind {
+    /// `bar.sync`: waits.
+    Sync,
+    /// `bar.arrive`: does not wait.
+    Arrive,
+    /// `bar.red`: waits and reduces; `And` and `Or` give a predicate in `d`, `Popc` a 32-bit value.
+    Red(BarrierRed),
+}
+
+/// Barrier reductions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the operations of bar.red")]
+pub enum BarrierRed { And, Or, Popc }
+
+/// A barrier instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Barrier {
+    /// What it does.
+    pub kind: BarrierKind,
+    /// `.aligned` (always so for `bar`): all threads of the warp execute it together.
+    pub aligned: bool,
+    /// Whether slot `b` holds an explicit thread count.
+    pub counted: bool,
+}
+
+/// An exchange of values between the lanes of a warp.
+///
+/// In the instruction the low 16 bits of `imm` index `ProgEnv::exchanges`; the high 16 bits are the slot of a predicate
+/// result, or `0xffff`. `shfl`: `d` from `a` by `b` and `c`, all 32-bit, result predicate. `vote`: predicate `a`, `d` a
+/// predicate (32-bit for ballot). `match`: `a` 32- or 64-bit, `d` 32-bit, result predicate (all). `redux`: 32-bit `a`,
+/// `d`. `elect`: 32-bit `d`, result predicate. `activemask`: 32-bit `d`. The member mask is in 32-bit slot `e`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Exchange {
+    /// The operation.
+    pub kind: ExchangeKind,
+    /// `.sync`: with a member mask; otherwise the active lanes take part.
+    pub sync: bool,
+}
+
+/// The exchanges.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the modes of the PTX ISA")]
+pub enum ExchangeKind {
+    ShflUp, ShflDown, ShflBfly, ShflIdx,
+    VoteAll, VoteAny, VoteUni, VoteBallot,
+    MatchAny32, MatchAny64, MatchAll32, MatchAll64,
+    Redux(Redux),
+    Elect,
+    ActiveMask,
+}
+
+/// Reductions of `redux.sync`; the float forms are sm_100's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the operations of redux.sync")]
+pub enum Redux { Add, MinU, MinS, MaxU, MaxS, And, Or, Xor, MinF { abs: bool, nan: bool }, MaxF { abs: bool, nan: bool } }
