@@ -98,10 +98,10 @@ pub enum Debugging {
     Loc(Loc),
     /// `.pragma "nounroll", …;`
     Pragma { texts: Vec<String>, span: Span },
-    /// `.section .debug_x { … }`; the span covers the whole.
-    Section { name: String, span: Span },
-    /// `@@DWARF …` lines.
-    Dwarf { span: Span },
+    /// `.section .debug_x { … }`: its name with the dot, and the text between its braces. The span covers the whole.
+    Section { name: String, body: String, span: Span },
+    /// An `@@DWARF …` line of old compilers.
+    Dwarf { text: String, span: Span },
 }
 
 /// A `.loc` directive: the CUDA source place of the instructions that follow.
@@ -151,6 +151,8 @@ pub struct Variable {
     pub linkage: Option<Linkage>,
     /// The state space.
     pub space: StateSpace,
+    /// `.const[2]`: the constant bank (PTX ISA 1.x to 2.1).
+    pub bank: Option<u32>,
     /// `.align n`, in bytes.
     pub align: Option<u32>,
     /// `.v2`, `.v4`, `.v8`; absent means scalar.
@@ -198,6 +200,8 @@ pub enum Initialiser {
     Ints(Vec<i64>, Span),
     /// Any other list; lists nest.
     List(Vec<Self>, Span),
+    /// `{ addr_mode_0 = wrap, filter_mode = nearest }` of a `.texref`, `.samplerref` or `.surfref`.
+    Fields(Vec<(Ident, Expr)>, Span),
 }
 
 /// A constant expression (PTX ISA 4.5).
@@ -356,10 +360,10 @@ pub struct Instr {
     pub opcode: Opcode,
     /// Where the opcode word and its modifiers stand.
     pub head: Span,
-    /// The modifiers in order.
+    /// The modifiers in order. A constant bank of PTX ISA 1.x (`ld.const[2].b32`) is the modifier `const[2]`.
     pub mods: SmallVec<[Modifier; 8]>,
     /// The operands in order.
-    pub operands: SmallVec<[Operand; 4]>,
+    pub operands: SmallVec<[Operand; 3]>,
     /// From the guard to the semicolon.
     pub span: Span,
 }
@@ -396,14 +400,16 @@ pub enum OperandKind {
     Sink,
     /// `[base + offset]`
     Address(Box<Address>),
+    /// `%r1.b0`, `-%r2.h1`, `%r3.b3210`: the selector or mask of a video instruction.
+    Select { name: Name, negated: bool, selector: Modifier },
     /// `{a, b}`
-    Vector(Vec<Operand>),
+    Vector(Box<[Operand]>),
     /// `(a, b)`: lists of a call.
-    Tuple(Vec<Operand>),
+    Tuple(Box<[Operand]>),
     /// `d|p`
     Pair(Box<(Operand, Operand)>),
     /// `[tex, {x, y}]` and other bracketed lists.
-    Bracket(Vec<Operand>),
+    Bracket(Box<[Operand]>),
     /// `name[3]`: an element of an array or a variable with an index (`brx.idx` tables, old-style addresses).
     Index(Name, Box<Expr>),
 }
@@ -415,4 +421,6 @@ pub struct Address {
     pub base: Option<Ident>,
     /// The byte offset; absent for zero.
     pub offset: Option<Expr>,
+    /// `[a].unified`: the address may be in unified memory.
+    pub unified: bool,
 }
