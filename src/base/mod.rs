@@ -3,9 +3,11 @@
 //! Knows nothing of PTX, of programs or of machines.
 
 mod ids;
+mod lanes;
 mod mask;
 mod source;
 
+pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, expand, put32, put64, put_mask};
 pub use ids::{FileId, Pc, WarpId};
 pub use mask::{LaneMask, lanes_of};
 pub use source::{Source, SourceMap, Span};

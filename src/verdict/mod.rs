@@ -1,0 +1,13 @@
+//! Layer 1: how a run can stop, and what a machine tells its observers while it runs.
+//!
+//! Everything here is typed data; text is made in `report` only.
+
+mod event;
+mod rules;
+mod stop;
+
+pub use event::{Access, AccessKind, Event, Silent, Sink, Step, Who};
+pub use rules::Rule;
+pub use stop::{
+    AllocKind, Bug, BugKind, LimitKind, Nearest, Place, Relation, Stop, StuckKind, UninitUse, Waiting, WaitingFor,
+};

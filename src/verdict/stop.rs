@@ -1,0 +1,222 @@
+//! How a run can stop before its program has finished.
+//!
+//! Five causes never mix, because a reader must know whose fault it is: the program broke a rule ([`Stop::Bug`]), no rule
+//! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
+//! schedule does not fit ([`Stop::Diverged`]). A panic is a bug of ours.
+
+use crate::base::{LaneMask, Pc};
+
+/// Why a run stopped.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stop {
+    /// The program broke a rule.
+    Bug(Box<Bug>),
+    /// The state is not final and no rule applies.
+    Stuck(Box<StuckKind>),
+    /// A budget ended; nothing is proved.
+    Limit(LimitKind),
+    /// Our gap: what it is, and where when it is an instruction.
+    Unsupported(String, Option<Box<Place>>),
+    /// A schedule that does not belong to this run: the decision's number and what was expected and found.
+    Diverged {
+        /// Number of the decision, from 0.
+        decision: u64,
+        /// What the schedule says.
+        expected: String,
+        /// What the run offers.
+        found: String,
+    },
+}
+
+/// A rule that the program broke.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bug {
+    /// What happened.
+    pub kind: BugKind,
+    /// Where.
+    pub place: Place,
+    /// The other party, where there are two.
+    pub other: Option<Place>,
+}
+
+/// An instruction as executed by a thread.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Place {
+    /// The kernel.
+    pub entry: String,
+    /// The instruction.
+    pub pc: Pc,
+    /// The block's index in the grid.
+    pub block: [u32; 3],
+    /// The thread's index in its block.
+    pub thread: [u32; 3],
+    /// The warp in its block.
+    pub warp: u32,
+    /// The thread's lane.
+    pub lane: u32,
+    /// All lanes of the warp that did the same thing wrong.
+    pub lanes: LaneMask,
+    /// The call instructions on the thread's stack, innermost first.
+    pub calls: Vec<Pc>,
+}
+
+/// What a block of memory is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AllocKind {
+    /// A buffer of the host.
+    Buffer,
+    /// A `.global` variable.
+    Global,
+    /// A `.const` variable.
+    Const,
+    /// Device `malloc`.
+    Heap,
+    /// The block's shared memory.
+    Shared,
+    /// The thread's local memory.
+    Local,
+    /// The kernel's parameters.
+    Param,
+}
+
+/// How an address lies to a block of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// So many bytes before its start.
+    Before(u64),
+    /// So many bytes after its end.
+    After(u64),
+    /// It starts inside, at this offset, and ends beyond.
+    Inside(u64),
+}
+
+/// The block of memory nearest to a wrong address.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Nearest {
+    /// Its name (buffer or variable), or "" when it has none.
+    pub name: String,
+    /// What it is.
+    pub kind: AllocKind,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// How the address lies to it.
+    pub relation: Relation,
+    /// Whether it was freed.
+    pub freed: bool,
+}
+
+/// The ways a program can break a rule.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(missing_docs, reason = "fields are named for what they are: addresses, sizes in bytes, masks of lanes")]
+pub enum BugKind {
+    /// An access outside every block of memory of its space.
+    OutOfBounds { address: u64, bytes: u32, write: bool, space: &'static str, nearest: Option<Nearest> },
+    /// An access to freed memory.
+    UseAfterFree { address: u64, bytes: u32, write: bool, nearest: Nearest },
+    /// An access through an address within the first page.
+    Null { address: u64, bytes: u32, write: bool, space: &'static str },
+    /// An address that is no multiple of the access's size.
+    Misaligned { address: u64, bytes: u32, write: bool, space: &'static str },
+    /// An address that belongs to another state space than the instruction's.
+    WrongSpace { address: u64, bytes: u32, write: bool, space: &'static str, actual: AllocKind },
+    /// A write to constant memory or kernel parameters.
+    WriteToReadOnly { address: u64, bytes: u32, actual: AllocKind },
+    /// A register or byte that was never written decides something (D-undefined).
+    Uninitialised { what: UninitUse, register: Option<String>, address: Option<u64> },
+    /// Integer division or remainder by zero (reported under `--check div0` only; D-div0).
+    DivisionByZero,
+    /// A lane executes a `.sync` instruction whose member mask does not name it.
+    NotAMember { mask: LaneMask },
+    /// A member mask names lanes that are not active at this instruction (control model `crs`).
+    MembersInactive { mask: LaneMask, active: LaneMask },
+    /// Lanes give different member masks to one instruction.
+    MasksDiffer { first: LaneMask, second: LaneMask },
+    /// Members wait for lanes that can no longer come.
+    MembersNeverCome { mask: LaneMask, waiting: LaneMask },
+    /// Lanes of one warp do not execute an aligned barrier together (barrier divergence).
+    BarrierDivergence { arrived: LaneMask, missing: LaneMask },
+    /// A barrier number above 15.
+    BarrierNumber { id: u32 },
+    /// A thread count of zero or no multiple of the warp size.
+    BarrierCount { count: u32 },
+    /// Two arrivals at one barrier contradict each other (count or kind).
+    BarrierMismatch { id: u32, first: String, second: String },
+    /// The thread's stack outgrew its local memory.
+    StackOverflow { bytes: u64, limit: u64 },
+    /// `assert` failed in device code.
+    Assertion { message: String, file: String, line: u32, function: String },
+    /// `trap`.
+    Trap,
+    /// `brkpt`: no debugger is attached.
+    Breakpoint,
+    /// A call through an address that is no function's.
+    BadCallTarget { address: u64 },
+    /// A call of a function that is declared but not defined.
+    Undefined { function: String },
+    /// `brx.idx` beyond its table.
+    BadBranchIndex { index: u32, targets: u32 },
+    /// `free` of an address that `malloc` did not give, or twice.
+    BadFree { address: u64, twice: bool },
+}
+
+/// What an undefined value was used for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum UninitUse {
+    /// As an address.
+    Address,
+    /// As a branch condition, guard or call target.
+    Condition,
+    /// As a value stored to memory that outlives the thread.
+    Stored,
+}
+
+/// What a warp or lanes of it wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WaitingFor {
+    /// A barrier of the block.
+    Barrier(u32),
+    /// Other members of a `.sync` instruction's mask.
+    Members(LaneMask),
+}
+
+/// Lanes of a warp that wait.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Waiting {
+    /// Where, and which lanes.
+    pub place: Place,
+    /// For what.
+    pub on: WaitingFor,
+}
+
+/// No rule applies.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StuckKind {
+    /// No warp can step and some wait at a barrier that cannot complete.
+    BarrierDeadlock {
+        /// Who waits.
+        waiting: Vec<Waiting>,
+        /// Threads of the block that have exited, if the barrier counts threads explicitly.
+        exited: u32,
+    },
+    /// The token stack is empty but a thread still waits for its return or break (report, 5.4.1 `unwind`).
+    TokenStack {
+        /// Where.
+        place: Place,
+    },
+}
+
+/// Which budget ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LimitKind {
+    /// Warp instructions.
+    Steps(u64),
+    /// Time, in milliseconds.
+    Time(u64),
+    /// Memory, in bytes: the cap and what was asked for.
+    Memory {
+        /// The cap.
+        cap: u64,
+        /// Wanted in all.
+        wanted: u64,
+    },
+}
