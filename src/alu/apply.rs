@@ -1,0 +1,86 @@
+//! One operation on one lane: a table expanded into a `match` over scalars.
+//!
+//! The machine expands the tables over lanes instead. This form serves whatever is not in a hurry: constant folding,
+//! reductions over a warp, tests.
+
+use crate::program::int_ops::{IntOp, int_ops};
+
+/// What a scalar function returns, widened.
+trait Widen {
+    /// The destination's bits and the carry.
+    fn widen(self) -> (u64, bool);
+}
+
+impl Widen for u32 {
+    fn widen(self) -> (u64, bool) {
+        (self.into(), false)
+    }
+}
+
+impl Widen for u64 {
+    fn widen(self) -> (u64, bool) {
+        (self, false)
+    }
+}
+
+impl Widen for bool {
+    fn widen(self) -> (u64, bool) {
+        (self.into(), false)
+    }
+}
+
+impl<T: Widen> Widen for (T, bool) {
+    fn widen(self) -> (u64, bool) {
+        (self.0.widen().0, self.1)
+    }
+}
+
+/// The next source, as the type of its class.
+macro_rules! source {
+    (w, $rest:ident) => {
+        $rest.next().unwrap_or_default() as u32
+    };
+    (q, $rest:ident) => {
+        $rest.next().unwrap_or_default()
+    };
+    (p, $rest:ident) => {
+        $rest.next().unwrap_or_default() & 1 == 1
+    };
+}
+
+/// Expands a table into a function on 64-bit values.
+macro_rules! define_apply {
+    ($name:ident, $module:ident;
+     $($op:ident ($($source:ident)*) -> $dest:ident $(+ $carry:ident)? $(| $mode:ident)? = $function:ident;)*) => {
+        /// The destination's bits and the carry-out (`false` where the operation has none).
+        ///
+        /// A source is in the low bits of its element, a predicate in bit 0; elements beyond the operation's sources
+        /// are ignored, and so is the mode of an operation without one.
+        #[must_use]
+        pub fn $module(op: $name, sources: [u64; 4], mode: u32) -> (u64, bool) {
+            let mut rest = sources.into_iter();
+            match op {
+                $($name::$op => crate::alu::$module::$function(
+                    $(source!($source, rest),)*
+                    $({ let $mode = mode; $mode })?
+                ).widen(),)*
+            }
+        }
+    };
+}
+
+int_ops!(define_apply);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_arrive_in_order() {
+        assert_eq!(int(IntOp::Sub32, [5, 3, 9, 9], 7), (2, false));
+        assert_eq!(int(IntOp::SelQ, [5, 3, 0, 0], 0), (3, false));
+        assert_eq!(int(IntOp::SubCc32, [3, 5, 0, 0], 0), (0xffff_fffe, true));
+        assert_eq!(int(IntOp::ByteOfW, [0x4433_2211, 0, 0, 0], 2), (0x33, false));
+        assert_eq!(int(IntOp::LtS32, [0xffff_ffff, 0, 0, 0], 0), (1, false));
+    }
+}

@@ -1,0 +1,9 @@
+//! Layer 3: the syntax tree → the program environment φ.
+//!
+//! Holds the tables of operations as well: what an instruction can be once its types are known. Knows nothing of how an
+//! operation is computed (that is `alu`) or of running programs.
+
+pub mod float_ops;
+pub mod int_ops;
+pub mod ops;
+pub mod select;

@@ -1,0 +1,1 @@
+//! Selection of integer operations.

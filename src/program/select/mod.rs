@@ -1,0 +1,17 @@
+//! Selection: the operation that an instruction's opcode and modifiers name.
+//!
+//! Works on instructions that were checked to be well-formed; an answer of `None` means that the vertical does not know
+//! the instruction. Operands keep PTX's order after the destination.
+
+pub mod int;
+
+use super::ops::AluOp;
+
+/// What an instruction computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Selected {
+    /// The operation.
+    pub op: AluOp,
+    /// Its mode word; zero where the operation has none.
+    pub mode: u32,
+}
