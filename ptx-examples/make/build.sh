@@ -15,12 +15,6 @@ cd "$make/.."
 cu13=$(echo "$CUDA13"/lib/python3*/site-packages/nvidia/cu13)
 cu12=$(echo "$CUDA12"/lib/python3*/site-packages/nvidia)
 
-# Machine paths become plain file names, so that the files are the same everywhere.
-clean() {
-    sed -i -E 's#^([[:space:]]*\.file[[:space:]]+[0-9]+[[:space:]]+)"[^"]*/([^"/]+)"#\1"\2"#' "$1"
-    sed -i -E '/^\/\/ Based on NVVM|^\/\/ Compiler Build ID/!s#"/[^"]*/([^"/]+)"#"\1"#g' "$1"
-}
-
 check() { # file target
     case $2 in
         sm_50 | sm_70) "$cu12/cuda_nvcc/bin/ptxas" -arch="$2" "$1" -o /dev/null ;;
@@ -39,11 +33,11 @@ grep -v '^#' "$make/targets.txt" | while read -r name variant target compiler op
         case $compiler in
             nvcc) "$cu13/bin/nvcc" -ptx -arch="$target" -std=c++17 $options "$name.cu" -o "$ptx" ;;
             nvrtc) "$CUDA12/bin/python" "$make/nvrtc.py" "$name.cu" "$ptx" "$target" -std=c++17 \
-                -I"$cu12/cuda_runtime/include" $options ;;
-            python) "$JIT/bin/python" "$name.py" "$ptx" "$target" ;;
+                -I"$cu12/cuda_runtime/include" -I"$cu12/cuda_cccl/include" $options ;;
+            python) TRITON_DEFAULT_FP_FUSION=1 "$JIT/bin/python" "$name.py" "$ptx" "$target" ;;
             hand) ;;
         esac
-        clean "$ptx"
+        [[ $compiler == hand ]] || python3 "$make/clean.py" "$ptx"
         check "$ptx" "$target"
     )
     echo "$name/$ptx"

@@ -30,6 +30,15 @@ def variants(name):
     return found
 
 
+def exact(data, kind):
+    """The numbers as an array of this type; integers must fit."""
+    data = np.asarray(data, dtype=object if isinstance(data, (list, tuple)) else None).ravel()
+    made = data.astype(NUMPY[kind])
+    if kind[0] != "f" and any(int(a) != int(b) for a, b in zip(data, made)):
+        raise ValueError(f"a number does not fit {kind}")
+    return made
+
+
 def number(x):
     if isinstance(x, (float, np.floating)):
         x = float(x)
@@ -62,7 +71,7 @@ class Example:
     def _data(self, stem, kind, data):
         if isinstance(data, (bytes, bytearray)):
             return f'hex = "{bytes(data).hex()}"'
-        data = np.asarray(data).astype(NUMPY[kind]).ravel()
+        data = exact(data, kind)
         if len(data) <= INLINE:
             return f"values = {numbers(data)}"
         np.save(os.path.join(ROOT, self.name, stem + ".npy"), data)
@@ -87,7 +96,7 @@ class Example:
         """Values of .global and .const variables: name = (type, values)."""
         self.head.append("[globals]")
         for name, (kind, data) in values.items():
-            self.head.append(f'{name} = {{ type = "{kind}", values = {numbers(np.asarray(data, NUMPY[kind]))} }}')
+            self.head.append(f'{name} = {{ type = "{kind}", values = {numbers(exact(data, kind))} }}')
         self.head.append("")
 
     def launch(self, entry, grid, block, *args, shared=0, note=None):
