@@ -896,6 +896,248 @@ def numba_escape(e):
     e.expect("image", image, note="No point comes near enough to the edge for a fused multiply-add to change its count.")
 
 
+def feat(e):
+    layout = "<cxxxidhhhxx"  # struct S
+
+    def out(name, n, kind="s32"):
+        e.buffer(name, kind, "zeros", n)
+
+    e.globals(ci=("s32", [1, -2, 3, 5]))
+
+    out("rec", 16)
+    e.launch("k_rec", 1, 16, "rec")
+    e.expect("rec", [fibonacci(t) for t in range(16)])
+
+    for which, op in ((0, lambda t: t + 3), (1, lambda t: 3 * t)):
+        out(f"fptr{which}", 40)
+        e.launch("k_fptr", 1, 40, f"fptr{which}", ("s32", which))
+        e.expect(f"fptr{which}", [op(t) for t in range(40)])
+
+    out("structs", 24 * 16, "b8")
+    e.launch("k_struct", 1, 16, "structs", ("bytes", struct.pack(layout, b"z", 100, -0.75, -1, 2, -3)))
+    e.expect("structs", b"".join(struct.pack(layout, b"z", 100 + t, -0.75, -1, 2, -3) for t in range(16)))
+
+    for which, factor in ((0, 1), (1, 5)):
+        out(f"virt{which}", 32)
+        e.launch("k_virt", 1, 32, f"virt{which}", ("s32", which))
+        e.expect(f"virt{which}", [factor * t for t in range(32)])
+
+    e.launch("k_printf", 1, 32, ("s32", 3))
+    e.stdout("".join("t %d %f %s\n" % (t, 1.5, "x") for t in range(3)), sort=True)
+
+    out("const", 64, "f32")
+    e.launch("k_const", 1, 64, "const")
+    coef = np.zeros(16, f32)
+    coef[:4] = [1, 0.5, 0.25, 3.1415926]
+    e.expect("const", [coef[t % 16] * f32((1, -2, 3, 5)[t % 4]) for t in range(64)], note="One correctly rounded product.")
+
+    out("glob", 1)
+    e.launch("k_glob", 1, 1, "glob", note="One thread: every thread adds to one double without an atomic.")
+    e.expect("glob", [1 + 3 + 7 + ord("h")])
+
+    e.buffer("dyn", "f32", "iota", 96)
+    e.launch("k_dyn", 1, 96, "dyn", shared=4 * 96)
+    e.expect("dyn", np.arange(96)[::-1])
+
+    local = [5, 11, -7, 3, 8, 1000, 4, 9, 2, 6, 1, 0]
+    e.buffer("local", "s32", local)
+    e.launch("k_local", 1, 1, "local", ("s32", 12), note="One thread: threads would overwrite what others read.")
+    e.expect("local", [5 * local[5], *local[1:]])
+
+    x = random(60).integers(-1000, 1000, 32)
+    e.buffer("shfl", "s32", x)
+    e.launch("k_shfl", 1, 32, "shfl")
+    e.expect("shfl", [4 * x.sum()] * 32, note="After the butterfly every lane holds the sum; three shuffles of it are added.")
+
+    x = random(61).integers(0, 3, 96)
+    e.buffer("bar", "s32", x)
+    e.launch("k_bar", 1, 96, "bar")
+    e.expect("bar", [int(np.count_nonzero(x)) + int((x != 0).all()) + int((x != 0).any())] * 96)
+
+    # k_atom, one thread: the operations one after the other.
+    o = max(0 + 1 - 2, 3)
+    o = min(o, 4)
+    u = ((13 & 5) | 6) ^ 7
+    u = 0 if u >= 8 else u + 1        # inc
+    u = 9 if u == 0 or u > 9 else u - 1  # dec
+    o = 10                            # exch
+    u = 2 if u == 1 else u            # cas
+    old_u, u = u, 4 if u == 3 else u
+    old_o, o = o, o + 1
+    old_l = 20 + 1
+    e.buffer("atom_o", "s32", [0, 0, 0])
+    e.buffer("atom_u", "u32", [13, 0])
+    e.buffer("atom_f", "f32", [0.25, 0])
+    e.buffer("atom_d", "f64", [-0.5])
+    e.buffer("atom_l", "u64", [20, 0])
+    e.buffer("atom_h", "f16", [0.5, -3.0])
+    e.launch("k_atom", 1, 1, "atom_o", "atom_u", "atom_f", "atom_d", "atom_l", "atom_h",
+             note="One thread: the result of a mixture of operations depends on their order.")
+    e.expect("atom_o", [o + 2, old_o, 1])
+    e.expect("atom_u", [u, old_u])
+    e.expect("atom_f", [2.0, 1.25])
+    e.expect("atom_d", [0.5])
+    e.expect("atom_l", [old_l, old_l])
+    e.expect("atom_h", [1.5, -2.0])
+
+    a, b, c = [0.75, 9.0, 0.5, 4.0], [1.5, -0.375], 1.25
+    e.buffer("half_a", "f16", a)
+    e.buffer("half_b", "f16", b)
+    e.buffer("half_c", "u16", [bf16(c)])
+    e.launch("k_half", 1, 1, "half_a", "half_b", "half_c", note="One thread: threads read their neighbours' elements.")
+    root = math.sqrt(0.75**2 + 1.5)
+    e.expect("half_a", [max(root, 4.0) if root > 0.5 else root, math.exp(f16(root)), 0.5, 4.0], rel=1e-3,
+             note="sqrt and exp are approximate; one unit of a half's last place.")
+    e.expect("half_b", [2 * v * v for v in b], note="Exact.")
+    e.expect("half_c", [bf16(c * c + c)])
+
+    x = random(62).uniform(0.1, 20, 32)
+    e.buffer("f64", "f64", x)
+    e.launch("k_f64", 1, 32, "f64")
+    e.expect("f64", [math.sqrt(v) + math.sin(v) / math.exp(v) + v**1.7 + (2 * v + 1) + round(v) + v + math.erf(v)
+                     + math.lgamma(v) + v / 3 + 2 * v for v in x.tolist()], rel=1e-14, abs=1e-13,
+             note="Library functions within 2 units in the last place, lgamma within 4.")
+
+    x = uniform(63, 32, 0.25, 4)
+    e.buffer("f32", "f32", x)
+    e.launch("k_f32", 1, 32, "f32")
+    e.expect("f32", [2 * math.sqrt(v) + math.sin(v) / math.exp(v) + v**1.7 + math.sin(v) + math.cos(v) + math.exp(v)
+                     + math.log(v) + 1 / math.sqrt(v) + math.tanh(v) + v ** (1 / 3) + math.floor(v) + v / 3 + 1 / v
+                     + math.trunc(v) + math.atan2(v, 2) + math.fmod(v, float(f32(0.3))) + min(v, 1) for v in x.tolist()],
+             rel=1e-5, abs=1e-5, note="Some functions are the fast approximations, within 2^-21.")
+
+    g, n = random(64), 16
+    o, s, c = g.integers(-3000, 3000, n), g.integers(-3000, 3000, n), g.integers(0, 256, n)
+    l, d = g.integers(-9000, 9000, n), g.integers(-9000, 9000, n) / 4
+    for name, kind, data in (("f", "f32", np.zeros(n)), ("d", "f64", d), ("o", "s32", o), ("s", "s16", s), ("c", "u8", c),
+                             ("l", "s64", l)):
+        e.buffer("cvt_" + name, kind, data)
+    e.launch("k_cvt", 1, n, "cvt_f", "cvt_d", "cvt_o", "cvt_s", "cvt_c", "cvt_l")
+    f = (o + s + c + l + d).tolist()  # multiples of 1/4 below 2^15: exact
+    d = [x * y for x, y in zip(f, l.tolist())]
+    o = []
+    for x, y in zip(f, d):
+        bits = struct.unpack("<i", struct.pack("<f", x))[0]
+        high = struct.unpack("<ii", struct.pack("<d", y))[1]
+        o.append(s32(math.trunc(x) + round(x) + math.ceil(x) + math.trunc(y) + bits + high))
+    e.expect("cvt_f", f)
+    e.expect("cvt_d", d)
+    e.expect("cvt_o", o)
+    e.expect("cvt_s", [math.trunc(x) for x in f])
+    e.expect("cvt_c", [x % 256 for x in o])
+    e.expect("cvt_l", [math.trunc(y) + math.floor(y) for y in d])
+
+    e.buffer("vec_a", "f32", [1, 2, 3, 4.5, 0, 0, 0, 0])
+    e.buffer("vec_b", "s32", [12, 10])
+    e.buffer("vec_c", "u8", [200, 100, 7, 9])
+    e.buffer("vec_d", "f64", [1.5, -2.5])
+    e.launch("k_vec", 1, 1, "vec_a", "vec_b", "vec_c", "vec_d", note="One thread: each writes its neighbour's element.")
+    e.expect("vec_a", [1, 2, 3, 4.5, 5.5, 2, 3, 4.5])
+    e.expect("vec_b", [12 ^ 10, 10])
+    e.expect("vec_c", [300 % 256, 100, 7, 9])
+    e.expect("vec_d", [-2.5, -2.5])
+
+    e.buffer("switch", "s32", [0, 1, 2, 3, 4, 6, 8, -5, 5, 123])
+    e.buffer("switch7", "s32", [7])
+    e.launch("k_switch", 1, 9, "switch", note="Case 5 reads the element behind the last thread's.")
+    e.launch("k_switch", 1, 1, "switch7", note="Case 7 is a barrier: one thread.")
+    e.expect("switch", [5, 9, 6, -4, 5, 2, 0, 0, 123, 123])
+    e.expect("switch7", [7])
+
+    start = [3, 7, 8, 20, 44, 9, 31, 100, 102, 6]
+    e.buffer("loop", "s32", [*start, 0, 0])
+    e.launch("k_loop", 1, 1, ("loop", 0), ("s32", 10), note="One thread: all would count down the same elements.")
+    after, steps = list(start), 0
+    for i, v in enumerate(start):
+        if v % 2:
+            continue
+        if v > 100:
+            break
+        after[i], steps = v - v % 3, steps + v % 3
+    e.expect("loop", [steps, *after[1:], 0, 0])
+
+    out("lb", 512)
+    e.launch("k_lb", 1, 256, ("lb", 1024))
+    e.expect("lb", [0] * 256 + list(range(256)))
+
+    e.buffer("volatile", "s32", [0, 1])
+    e.launch("k_volatile", 1, 1, "volatile", note="The second word is not zero, so the loop ends at once.")
+    e.expect("volatile", [1, 1])
+
+    e.buffer("ldg_a", "f32", [0.5, 2.0])
+    out("ldg", 2, "f32")
+    e.launch("k_ldg", 1, 1, "ldg_a", "ldg", note="One thread: all threads store to the first two elements.")
+    e.expect("ldg", [1.0, 2.0])
+
+    # Kernels that need more than the others have their own files.
+    def part(suffix, note, schedule_dependent=False):
+        return Example("feat", suffix=suffix, ptx="feat.ptx", note=note, schedule_dependent=schedule_dependent)
+
+    w = part(".video", "k_int: integer arithmetic, among it a video instruction (vabsdiff4).")
+    groups = [([100, 7, 0], [0xDEADBEEF, 0x01234567], [10**15, -77, 0], [2**63 + 5, 1000, 0]),
+              ([-12345, 10, 0], [0x80FF017F, 0xFFFEFDFC], [-5, 3, 0], [7, 9, 0])]
+    for k, (o, u, l, m) in enumerate(groups):
+        w.buffer(f"o{k}", "s32", o)
+        w.buffer(f"u{k}", "u32", u)
+        w.buffer(f"l{k}", "s64", l)
+        w.buffer(f"m{k}", "u64", m)
+        w.launch("k_int", 1, 1, f"o{k}", f"u{k}", f"l{k}", f"m{k}",
+                 note="One thread: each reads and writes its neighbours' elements." if k == 0 else None)
+    for k, (o, u, l, m) in enumerate(groups):
+        x, y, p, q = o[0], o[1], u[0], u[1]
+        ux, up = x % 2**32, list(p.to_bytes(4, "little"))
+        signed = lambda v: [(b + 128) % 256 - 128 for b in (v % 2**32).to_bytes(4, "little")]
+        total = quotient(x, 7) + (x - quotient(x, y) * y) + (x * y >> 32) + (32 - ux.bit_length())
+        total += (ux & -ux).bit_length() + int(f"{p:032b}"[::-1], 2)
+        total += p                                   # byte_perm with 0x3210
+        total += q                                   # funnel shift by 0: the high word
+        total += sum(i * j for i, j in zip(signed(x), signed(y))) + 3
+        total += abs(x - y) + p
+        total += int.from_bytes(bytes((i + j) % 256 for i, j in zip(up, q.to_bytes(4, "little"))), "little")
+        total += sum(abs(i - j) for i, j in zip(up, (1, 0, 0, 0)))
+        r = s32(total)
+        last = abs(r) + min(r, 3) + max(p, 4) + r + (p >> 3) + p % 2**24 * 3
+        w.expect(f"o{k}", [r, y, s32(last)])
+        a, b = l[0], l[1]
+        ua = a % 2**64
+        w.expect(f"l{k}", [s64(quotient(a, b) + (a - quotient(a, 3) * 3) + (a * b >> 64) + ua.bit_count()
+                               + 64 - ua.bit_length()), b, 0])
+        w.expect(f"m{k}", [m[0] // m[1] * m[0] % 2**64, m[1], 0])
+    w.write()
+
+    w = part(".alloca", "k_alloca: a stack array whose size the argument gives (alloca).")
+    w.buffer("o", "s32", "zeros", 1)
+    w.launch("k_alloca", 1, 1, "o", ("s32", 37))
+    w.expect("o", [18])
+    w.write()
+
+    w = part(".malloc", "k_malloc: the device heap. The address it stores is the machine's choice: nothing to compare.")
+    w.buffer("o", "u64", "zeros", 2)
+    w.launch("k_malloc", 1, 1, "o")
+    w.write()
+
+    w = part(".cooperative", "k_cg: needs a cooperative launch (%envreg1 and %envreg2 hold the address of the grid's\n"
+             "# barrier words); without one it ends in trap.")
+    x = random(65).integers(-50, 50, 32)
+    x[0] += 1 - x[:16].sum() % 2  # the first tile's sum is odd, the second's even
+    x[16] += x[16:].sum() % 2
+    w.buffer("o", "s32", x)
+    w.launch("k_cg", 1, 32, "o")
+    sums = x.reshape(2, 16).sum(axis=1)
+    w.expect("o", [2 * sums[t // 16] + sums[t // 16] * (t % 16 + 1) + 32 + 16 for t in range(32)],
+             note="Lane 0 leads the odd tile, adds to o[0] and then overwrites it. All 32 lanes are active together.")
+    w.write()
+
+    w = part(".races", "k_vote: at the end all lanes read o[0] and write the same value back, a race by PTX's rules;\n"
+             "# in lockstep the result is the one below.", schedule_dependent=True)
+    x = random(66).integers(0, 8, 32)
+    high = sum(1 << t for t in range(32) if x[t] > 3)
+    w.buffer("o", "s32", x)
+    w.launch("k_vote", 1, 32, "o")
+    w.expect("o", [s32(high + 1 + 32 + (high if x[t] > 3 else 2**32 - 1 - high) + high.bit_count()) for t in range(32)])
+    w.write()
+
+
 EXAMPLES = [
     vecadd, saxpy, matmul, matmul_tiled, reduction, reduce_shuffle, scan_block, scan_warp,
     transpose, stencil, histogram_global, histogram_shared, reduce_cg, bitonic, radix_sort, nbody,
@@ -903,7 +1145,7 @@ EXAMPLES = [
     recursion, function_pointers, virtual_calls, printf, double_math, half_math, int64,
     local_arrays, dynamic_shared, constant_memory, grid_barrier, structs_by_value, switch,
     votes_and_match, atomics_all, carry_chains, named_barriers, vector_loads, indexed_branch,
-    triton_softmax, triton_matmul, numba_reduce, numba_escape,
+    triton_softmax, triton_matmul, numba_reduce, numba_escape, feat,
 ]
 
 if __name__ == "__main__":
