@@ -6,4 +6,5 @@
 //! of registers, memory, threads or errors: every input has a result (decision D-alu).
 
 pub mod apply;
+pub mod atom;
 pub mod int;

@@ -69,7 +69,10 @@ impl LaneTables {
     /// The tables, opaque to the optimiser.
     #[must_use]
     pub fn new() -> Self {
-        std::hint::black_box(Self { bit: std::array::from_fn(|k| 1 << k), times4: std::array::from_fn(|k| 4 * k as u64) })
+        std::hint::black_box(Self {
+            bit: std::array::from_fn(|k| 1 << k),
+            times4: std::array::from_fn(|k| 4 * k as u64),
+        })
     }
 }
 

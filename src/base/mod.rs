@@ -7,7 +7,7 @@ mod lanes;
 mod mask;
 mod source;
 
-pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, expand, put32, put64, put_mask};
 pub use ids::{FileId, Pc, WarpId};
+pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, expand, put_mask, put32, put64};
 pub use mask::{LaneMask, lanes_of};
 pub use source::{Source, SourceMap, Span};

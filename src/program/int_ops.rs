@@ -121,10 +121,10 @@ macro_rules! int_ops {
             MadcHiCcU64 (q q q p) -> q+p = madc_hi_cc_u64;
             MadcHiCcS64 (q q q p) -> q+p = madc_hi_cc_s64;
             // comparison, predicates, selection
-            Eq32 (w w) -> p = eq32;
-            Ne32 (w w) -> p = ne32;
-            Eq64 (q q) -> p = eq64;
-            Ne64 (q q) -> p = ne64;
+            EqW (w w) -> p = eq32;
+            NeW (w w) -> p = ne32;
+            EqQ (q q) -> p = eq64;
+            NeQ (q q) -> p = ne64;
             LtU32 (w w) -> p = lt_u32;
             LeU32 (w w) -> p = le_u32;
             GtU32 (w w) -> p = gt_u32;
@@ -251,11 +251,11 @@ macro_rules! int_ops {
             Pack16x4 (w w w w) -> q = pack16x4;
             Lo16 (w) -> w = lo16;
             Hi16 (w) -> w = hi16;
-            Lo32 (q) -> w = lo32;
+            TruncQW (q) -> w = lo32;
             Hi32 (q) -> w = hi32;
             ByteOfW (w) -> w | m = byte_of_w;
             HalfOfQ (q) -> w | m = half_of_q;
-            // conversions; the mode is `alu::int::Cvt`
+            // conversions; the mode is `select::int_cvt::IntCvt`
             Zx8 (w) -> w = zx8;
             Zx16 (w) -> w = zx16;
             Sx8H (w) -> w = sx8_h;
@@ -263,10 +263,10 @@ macro_rules! int_ops {
             Sx8Q (w) -> q = sx8_q;
             Sx16W (w) -> w = sx16_w;
             Sx16Q (w) -> q = sx16_q;
-            Sx32Q (w) -> q = sx32_q;
+            SextWQ (w) -> q = sx32_q;
             Zx8Q (w) -> q = zx8_q;
             Zx16Q (w) -> q = zx16_q;
-            Zx32Q (w) -> q = zx32_q;
+            ZextWQ (w) -> q = zx32_q;
             Lo8OfQ (q) -> w = lo8_of_q;
             Lo16OfQ (q) -> w = lo16_of_q;
             CvtWW (w) -> w | m = cvt_ww;

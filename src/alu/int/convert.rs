@@ -5,9 +5,10 @@
 //! extends the result by the destination type's sign to the width of the destination *register* ("Operand Size
 //! Exceeding Instruction-Type Size"). The frequent ones have functions of their own, named by type and register:
 //! `sx8_w` gives a sign-extended byte in a 32-bit register, `sx8_h` in a 16-bit one (held zero-extended in its slot),
-//! `sx8_q` in a 64-bit one. The others go by [`Cvt`].
+//! `sx8_q` in a 64-bit one. The others go by a mode word, [`IntCvt`].
 
 use super::scalar;
+use crate::program::select::int_cvt::IntCvt;
 
 scalar! {
     zx8(a: u8) -> u8 = a;
@@ -25,62 +26,16 @@ scalar! {
     lo16_of_q(a: u64) -> u16 = a as u16;
 }
 
-/// An integer conversion as a mode word.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Cvt {
-    /// Bits of the source type: 8, 16, 32 or 64.
-    pub from_bits: u32,
-    /// Whether the source type is signed.
-    pub from_signed: bool,
-    /// Bits of the destination type: 8, 16, 32 or 64.
-    pub to_bits: u32,
-    /// Whether the destination type is signed.
-    pub to_signed: bool,
-    /// `.sat`: clamp to the destination type instead of keeping the low bits.
-    pub sat: bool,
-    /// Bits of the destination register: 16, 32 or 64.
-    pub register_bits: u32,
-}
-
-impl Cvt {
-    /// The mode word.
-    #[must_use]
-    pub const fn mode(self) -> u32 {
-        // Widths are at most 64: seven bits each.
-        self.from_bits
-            | self.to_bits << 7
-            | self.register_bits << 14
-            | (self.from_signed as u32) << 21
-            | (self.to_signed as u32) << 22
-            | (self.sat as u32) << 23
+/// The destination register's bits for a source slot's bits.
+#[inline(always)]
+fn convert(source: u64, cvt: IntCvt) -> u64 {
+    let mut value = extend(source, cvt.from_bits, cvt.from_signed);
+    if cvt.sat {
+        let (low, high) = range(cvt.to_bits, cvt.to_signed);
+        value = value.clamp(low, high);
     }
-
-    /// The conversion that a mode word stands for.
-    #[inline(always)]
-    #[must_use]
-    pub const fn of(mode: u32) -> Self {
-        Self {
-            from_bits: mode & 127,
-            to_bits: mode >> 7 & 127,
-            register_bits: mode >> 14 & 127,
-            from_signed: mode >> 21 & 1 == 1,
-            to_signed: mode >> 22 & 1 == 1,
-            sat: mode >> 23 & 1 == 1,
-        }
-    }
-
-    /// The destination register's bits.
-    #[inline(always)]
-    #[must_use]
-    pub fn apply(self, source: u64) -> u64 {
-        let mut value = extend(source, self.from_bits, self.from_signed);
-        if self.sat {
-            let (low, high) = range(self.to_bits, self.to_signed);
-            value = value.clamp(low, high);
-        }
-        let result = extend(value as u64, self.to_bits, self.to_signed);
-        extend(result as u64, self.register_bits, false) as u64
-    }
+    let result = extend(value as u64, cvt.to_bits, cvt.to_signed);
+    extend(result as u64, cvt.register_bits, false) as u64
 }
 
 /// The number that the low bits mean.
@@ -102,26 +57,26 @@ const fn range(bits: u32, signed: bool) -> (i128, i128) {
 #[inline(always)]
 #[must_use]
 pub fn cvt_ww(a: u32, mode: u32) -> u32 {
-    Cvt::of(mode).apply(u64::from(a)) as u32
+    convert(u64::from(a), IntCvt::of(mode)) as u32
 }
 
 /// Any conversion from a 32-bit slot to a 64-bit slot.
 #[inline(always)]
 #[must_use]
 pub fn cvt_wq(a: u32, mode: u32) -> u64 {
-    Cvt::of(mode).apply(u64::from(a))
+    convert(u64::from(a), IntCvt::of(mode))
 }
 
 /// Any conversion from a 64-bit slot to a 32-bit slot.
 #[inline(always)]
 #[must_use]
 pub fn cvt_qw(a: u64, mode: u32) -> u32 {
-    Cvt::of(mode).apply(a) as u32
+    convert(a, IntCvt::of(mode)) as u32
 }
 
 /// Any conversion from a 64-bit slot to a 64-bit slot.
 #[inline(always)]
 #[must_use]
 pub fn cvt_qq(a: u64, mode: u32) -> u64 {
-    Cvt::of(mode).apply(a)
+    convert(a, IntCvt::of(mode))
 }

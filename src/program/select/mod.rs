@@ -3,8 +3,11 @@
 //! Works on instructions that were checked to be well-formed; an answer of `None` means that the vertical does not know
 //! the instruction. Operands keep PTX's order after the destination.
 
+pub mod atom;
 pub mod int;
+pub mod int_cvt;
 
+use super::int_ops::IntOp;
 use super::ops::AluOp;
 
 /// What an instruction computes.
@@ -14,4 +17,10 @@ pub struct Selected {
     pub op: AluOp,
     /// Its mode word; zero where the operation has none.
     pub mode: u32,
+}
+
+impl From<IntOp> for Selected {
+    fn from(op: IntOp) -> Self {
+        Self { op: AluOp::Int(op), mode: 0 }
+    }
 }

@@ -1,0 +1,82 @@
+//! The functions of atomic operations (PTX ISA, "Parallel Synchronization and Communication Instructions: atom").
+//!
+//! An element in memory goes from its old bits to new ones; the old bits are what `atom` returns. Elements are given in
+//! the low bits of a `u64`, 128-bit ones have [`apply128`].
+
+use super::int;
+use crate::program::ops::{AtomOp, AtomTy};
+
+/// The new bits of an element of type `ty` with bits `old`, for operands `b` and (for `cas`) `c`.
+///
+/// Bits above the type's width are ignored and come out zero. A pair that PTX does not have (`inc` of a
+/// floating-point number) leaves the element unchanged.
+#[must_use]
+pub fn apply(op: AtomOp, ty: AtomTy, old: u64, b: u64, c: u64) -> u64 {
+    match ty {
+        AtomTy::F16 | AtomTy::F16x2 | AtomTy::Bf16 | AtomTy::Bf16x2 | AtomTy::F32 | AtomTy::F32Ftz | AtomTy::F64 => {
+            float(op, ty, old, b)
+        }
+        AtomTy::B64 | AtomTy::U64 | AtomTy::S64 | AtomTy::B128 => wide(op, ty, old, b, c),
+        AtomTy::B16 => word(op, ty, old as u32 & 0xffff, b as u32 & 0xffff, c as u32 & 0xffff).into(),
+        AtomTy::B32 | AtomTy::U32 | AtomTy::S32 => word(op, ty, old as u32, b as u32, c as u32).into(),
+    }
+}
+
+/// As [`apply`], for elements of 128 bits (`exch` and `cas`; other operations leave the element unchanged).
+#[must_use]
+pub const fn apply128(op: AtomOp, old: u128, b: u128, c: u128) -> u128 {
+    match op {
+        AtomOp::Exch => b,
+        AtomOp::Cas if old == b => c,
+        _ => old,
+    }
+}
+
+/// Elements of up to 32 bits.
+#[inline(always)]
+fn word(op: AtomOp, ty: AtomTy, old: u32, b: u32, c: u32) -> u32 {
+    match (op, ty) {
+        (AtomOp::And, _) => old & b,
+        (AtomOp::Or, _) => old | b,
+        (AtomOp::Xor, _) => old ^ b,
+        (AtomOp::Exch, _) => b,
+        (AtomOp::Cas, _) => int::sel_w(c, old, old == b),
+        (AtomOp::Add, _) => int::add32(old, b),
+        (AtomOp::Inc, _) => int::sel_w(0, old.wrapping_add(1), old >= b),
+        (AtomOp::Dec, _) => int::sel_w(b, old.wrapping_sub(1), old == 0 || old > b),
+        (AtomOp::Min, AtomTy::S32) => int::min_s32(old, b),
+        (AtomOp::Max, AtomTy::S32) => int::max_s32(old, b),
+        (AtomOp::Min, _) => int::min_u32(old, b),
+        (AtomOp::Max, _) => int::max_u32(old, b),
+    }
+}
+
+/// Elements of 64 bits.
+#[inline(always)]
+fn wide(op: AtomOp, ty: AtomTy, old: u64, b: u64, c: u64) -> u64 {
+    match (op, ty) {
+        (AtomOp::And, _) => old & b,
+        (AtomOp::Or, _) => old | b,
+        (AtomOp::Xor, _) => old ^ b,
+        (AtomOp::Exch, _) => b,
+        (AtomOp::Cas, _) => int::sel_q(c, old, old == b),
+        (AtomOp::Add, _) => int::add64(old, b),
+        (AtomOp::Inc, _) => int::sel_q(0, old.wrapping_add(1), old >= b),
+        (AtomOp::Dec, _) => int::sel_q(b, old.wrapping_sub(1), old == 0 || old > b),
+        (AtomOp::Min, AtomTy::S64) => int::min_s64(old, b),
+        (AtomOp::Max, AtomTy::S64) => int::max_s64(old, b),
+        (AtomOp::Min, _) => int::min_u64(old, b),
+        (AtomOp::Max, _) => int::max_u64(old, b),
+    }
+}
+
+/// Floating-point elements.
+///
+/// The seam to `alu::float`: until its functions are here, only what moves bits is computed.
+fn float(op: AtomOp, ty: AtomTy, old: u64, b: u64) -> u64 {
+    let mask = u64::MAX >> (64 - 8 * ty.bytes());
+    match op {
+        AtomOp::Exch => b & mask,
+        _ => old & mask,
+    }
+}

@@ -1,0 +1,152 @@
+//! Selection of conversions between integers.
+//!
+//! The result depends on the destination register, not only on the types: it is extended by the destination type's
+//! sign to the register's width (PTX ISA, "Operand Size Exceeding Instruction-Type Size").
+
+use super::Selected;
+use crate::program::int_ops::IntOp;
+use crate::program::ops::{AluOp, Class};
+use crate::ptx::Modifier as M;
+
+/// An integer conversion: the mode word of `CvtWW`, `CvtWQ`, `CvtQW` and `CvtQQ`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct IntCvt {
+    /// Bits of the source type: 8, 16, 32 or 64.
+    pub from_bits: u32,
+    /// Whether the source type is signed.
+    pub from_signed: bool,
+    /// Bits of the destination type: 8, 16, 32 or 64.
+    pub to_bits: u32,
+    /// Whether the destination type is signed.
+    pub to_signed: bool,
+    /// `.sat`: clamp to the destination type instead of keeping the low bits.
+    pub sat: bool,
+    /// Bits of the destination register: 16, 32 or 64.
+    pub register_bits: u32,
+}
+
+impl IntCvt {
+    /// The mode word: seven bits for each width, one for each flag.
+    #[must_use]
+    pub const fn mode(self) -> u32 {
+        self.from_bits
+            | self.to_bits << 7
+            | self.register_bits << 14
+            | (self.from_signed as u32) << 21
+            | (self.to_signed as u32) << 22
+            | (self.sat as u32) << 23
+    }
+
+    /// The conversion that a mode word stands for.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(mode: u32) -> Self {
+        Self {
+            from_bits: mode & 127,
+            to_bits: mode >> 7 & 127,
+            register_bits: mode >> 14 & 127,
+            from_signed: mode >> 21 & 1 == 1,
+            to_signed: mode >> 22 & 1 == 1,
+            sat: mode >> 23 & 1 == 1,
+        }
+    }
+}
+
+/// An integer type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Int {
+    bits: u32,
+    signed: bool,
+}
+
+/// The integer that a word names; bit types count as unsigned.
+fn int(word: M) -> Option<Int> {
+    let signed = matches!(word, M::S8 | M::S16 | M::S32 | M::S64);
+    let integer = matches!(word, M::U8 | M::U16 | M::U32 | M::U64 | M::B8 | M::B16 | M::B32 | M::B64);
+    (signed || integer).then_some(Int { bits: super::int::bits_of(word)?, signed })
+}
+
+/// The operation for `cvt{.sat}.TO.FROM d, a` between integer types.
+///
+/// `register_bits` is the width of the register `d` (16, 32 or 64: 8-bit types live in any of them), `source` the class
+/// of the register `a`, which may be wider than its type too. `None` if either type is not an integer's or does not fit
+/// its register.
+#[must_use]
+pub fn convert(to: M, from: M, sat: bool, register_bits: u32, source: Class) -> Option<Selected> {
+    let (to, from) = (int(to)?, int(from)?);
+    let source_bits = match source {
+        Class::W => 32,
+        Class::Q => 64,
+        Class::P => return None,
+    };
+    if !matches!(register_bits, 16 | 32 | 64) || to.bits > register_bits || from.bits > source_bits {
+        return None;
+    }
+    // Clamping changes nothing when every number of the source type is one of the destination type.
+    let contains =
+        if from.signed { to.signed && to.bits >= from.bits } else { to.bits >= from.bits + u32::from(to.signed) };
+    let direct = if sat && !contains {
+        None
+    } else if to.bits <= from.bits {
+        extension(to, register_bits, source)
+    } else if from.signed && !to.signed && to.bits < register_bits {
+        // The sign fills the destination type but not its register.
+        None
+    } else {
+        extension(from, register_bits, source)
+    };
+    Some(direct.unwrap_or_else(|| {
+        let op = match (source, register_bits) {
+            (Class::Q, 64) => IntOp::CvtQQ,
+            (Class::Q, _) => IntOp::CvtQW,
+            (_, 64) => IntOp::CvtWQ,
+            (_, _) => IntOp::CvtWW,
+        };
+        let cvt = IntCvt {
+            from_bits: from.bits,
+            from_signed: from.signed,
+            to_bits: to.bits,
+            to_signed: to.signed,
+            sat,
+            register_bits,
+        };
+        Selected { op: AluOp::Int(op), mode: cvt.mode() }
+    }))
+}
+
+/// The operation that extends the low bits of a slot to a register's width, where there is one.
+fn extension(low: Int, register_bits: u32, source: Class) -> Option<Selected> {
+    use IntOp::{
+        Lo8OfQ, Lo16OfQ, MovQ, MovW, SextWQ, Sx8H, Sx8Q, Sx8W, Sx16Q, Sx16W, TruncQW, ZextWQ, Zx8, Zx8Q, Zx16, Zx16Q,
+    };
+    // A value as wide as its register has nothing to extend.
+    let signed = low.signed && low.bits < register_bits;
+    let op = match (source, low.bits, signed, register_bits) {
+        (Class::W, 8, false, 16 | 32) => Zx8,
+        (Class::W, 8, false, 64) => Zx8Q,
+        (Class::W, 8, true, 16) => Sx8H,
+        (Class::W, 8, true, 32) => Sx8W,
+        (Class::W, 8, true, 64) => Sx8Q,
+        (Class::W, 16, false, 16 | 32) => Zx16,
+        (Class::W, 16, false, 64) => Zx16Q,
+        (Class::W, 16, true, 32) => Sx16W,
+        (Class::W, 16, true, 64) => Sx16Q,
+        (Class::W, 32, _, 32) => MovW,
+        (Class::W, 32, false, 64) => ZextWQ,
+        (Class::W, 32, true, 64) => SextWQ,
+        (Class::Q, 8, false, 16 | 32) => Lo8OfQ,
+        (Class::Q, 16, false, 16 | 32) => Lo16OfQ,
+        (Class::Q, 32, _, 32) => TruncQW,
+        (Class::Q, 64, _, 64) => MovQ,
+        _ => return None,
+    };
+    Some(op.into())
+}
+
+/// A conversion whose registers are as wide as its types. `None` for results of 8 bits, which have no such register.
+pub(super) fn natural(mods: &[M]) -> Option<Selected> {
+    let mut types = mods.iter().copied().filter(|m| super::int::bits_of(*m).is_some());
+    let (to, from) = (types.next()?, types.next()?);
+    let source = if int(from)?.bits == 64 { Class::Q } else { Class::W };
+    convert(to, from, mods.contains(&M::SAT), int(to)?.bits, source)
+}
