@@ -3,6 +3,7 @@
 //! The machine expands the tables over lanes instead. This form serves whatever is not in a hurry: constant folding,
 //! reductions over a warp, tests.
 
+use crate::program::float_ops::{FloatOp, float_ops};
 use crate::program::int_ops::{IntOp, int_ops};
 
 /// What a scalar function returns, widened.
@@ -69,6 +70,7 @@ macro_rules! define_apply {
     };
 }
 
+float_ops!(define_apply);
 int_ops!(define_apply);
 
 #[cfg(test)]

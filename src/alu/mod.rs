@@ -7,4 +7,5 @@
 
 pub mod apply;
 pub mod atom;
+pub mod float;
 pub mod int;

@@ -5,5 +5,6 @@
 
 pub mod float_ops;
 pub mod int_ops;
+pub mod mode;
 pub mod ops;
 pub mod select;

@@ -4,6 +4,8 @@
 //! the instruction. Operands keep PTX's order after the destination.
 
 pub mod atom;
+mod convert;
+pub mod float;
 pub mod int;
 pub mod int_cvt;
 

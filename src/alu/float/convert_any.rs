@@ -1,0 +1,212 @@
+//! `cvt` between any two types with any modifiers (PTX ISA, "Data Movement and Conversion Instructions: cvt").
+//!
+//! An input is taken apart exactly, flushed, rounded to an integral value if asked, clamped and rounded once to the
+//! destination. Integers narrower than 32 bits are given and taken zero-extended.
+
+use super::soft::{self, Format, Value};
+use crate::program::mode::{FMode, Num, Rounding};
+
+/// The format of a floating-point type; `ue8m0` is handled apart.
+const fn format(number: Num) -> Format {
+    match number {
+        Num::F16 => soft::F16,
+        Num::Bf16 => soft::BF16,
+        Num::F64 => soft::F64,
+        Num::Tf32 => soft::TF32,
+        Num::E4m3 => soft::E4M3,
+        Num::E5m2 => soft::E5M2,
+        Num::E2m1 => soft::E2M1,
+        Num::E2m3 => soft::E2M3,
+        Num::E3m2 => soft::E3M2,
+        _ => soft::F32,
+    }
+}
+
+/// The value of a source.
+fn decode(number: Num, bits: u64, ftz: bool) -> Value {
+    match number {
+        Num::U8 => Value::of_integer(i128::from(bits as u8)),
+        Num::U16 => Value::of_integer(i128::from(bits as u16)),
+        Num::U32 => Value::of_integer(i128::from(bits as u32)),
+        Num::U64 => Value::of_integer(i128::from(bits)),
+        Num::S8 => Value::of_integer(i128::from(bits as i8)),
+        Num::S16 => Value::of_integer(i128::from(bits as i16)),
+        Num::S32 => Value::of_integer(i128::from(bits as i32)),
+        Num::S64 => Value::of_integer(i128::from(bits as i64)),
+        Num::Ue8m0 => match bits as u8 {
+            255 => Value::Nan,
+            code => Value::Number { negative: false, significand: 1, exponent: i32::from(code) - 127 },
+        },
+        Num::Tf32 => soft::F32.decode(bits & !0x1fff),
+        Num::F32 if ftz => soft::F32.decode(u64::from(super::single::flush32(bits as u32))),
+        _ => format(number).decode(bits),
+    }
+}
+
+/// Rounds and clamps to an integer type, zero-extended.
+fn to_integer(number: Num, value: Value, rounding: Rounding, from_f64: bool) -> u64 {
+    let bits = number.bits();
+    let (low, high) = if number.is_signed_integer() {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
+    };
+    // What NaN becomes: see the ISA's notes on `cvt`.
+    let nan = if from_f64 || bits == 64 { 1 << (bits - 1) } else { 0 };
+    let result = value.round_integral(rounding).clamp_integer(low, high).unwrap_or(nan);
+    result as u64 & (u64::MAX >> (64 - bits))
+}
+
+/// An exponent without sign or fraction: the magnitude rounded to a power of two, at least 2^-127.
+fn to_ue8m0(value: Value, rounding: Rounding, finite: bool) -> u64 {
+    match value {
+        Value::Nan => 0xff,
+        Value::Infinite(_) => {
+            if finite {
+                0xfe
+            } else {
+                0xff
+            }
+        }
+        // Zero is below the least value.
+        Value::Number { significand: 0, .. } => 0,
+        Value::Number { significand, exponent, .. } => {
+            let leading = exponent + 127 - significand.leading_zeros() as i32;
+            let above = rounding == Rounding::Up && !significand.is_power_of_two();
+            match leading + i32::from(above) + 127 {
+                code @ 0..=254 => code as u64,
+                code if code < 0 => 0,
+                _ => {
+                    if finite {
+                        0xfe
+                    } else {
+                        0xff
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Clamps as `.sat` and `.relu` say.
+fn clamp(value: Value, mode: FMode) -> Value {
+    const ZERO: Value = Value::Number { negative: false, significand: 0, exponent: 0 };
+    let negative = matches!(value, Value::Infinite(true) | Value::Number { negative: true, .. });
+    if negative && (mode.has(FMode::SAT) || mode.has(FMode::RELU)) {
+        return ZERO;
+    }
+    if !mode.has(FMode::SAT) {
+        return value;
+    }
+    match value {
+        Value::Nan => ZERO,
+        Value::Infinite(_) => Value::of_integer(1),
+        Value::Number { significand, exponent, .. } => {
+            let leading = exponent + 127 - significand.leading_zeros() as i32;
+            if significand != 0 && leading >= 0 { Value::of_integer(1) } else { value }
+        }
+    }
+}
+
+/// Clamps and rounds to a floating-point type.
+fn to_float(number: Num, value: Value, mode: FMode, random: Option<(u32, u32)>) -> u64 {
+    let rounding = mode.rounding();
+    let value = clamp(value, mode);
+    let finite = mode.has(FMode::SATFINITE);
+    match number {
+        Num::Ue8m0 => to_ue8m0(value, rounding, finite),
+        Num::Tf32 => match format(number).encode(value, rounding, finite, random) {
+            nan if value == Value::Nan => nan << 13 | 0x1fff,
+            code => code << 13,
+        },
+        Num::F32 if mode.has(FMode::FTZ) => {
+            u64::from(super::single::flush32(soft::F32.encode(value, rounding, finite, random) as u32))
+        }
+        _ => format(number).encode(value, rounding, finite, random),
+    }
+}
+
+/// Any conversion of one value.
+#[inline(never)]
+fn convert(source: u64, mode: FMode) -> u64 {
+    let (dest, from) = (mode.dest(), mode.source());
+    let value = decode(from, source, mode.has(FMode::FTZ));
+    if dest.is_integer() {
+        return to_integer(dest, value, mode.rounding(), from == Num::F64);
+    }
+    if dest == Num::F64 && value == Value::Nan && !mode.has(FMode::SAT) {
+        return match from {
+            Num::F64 => source | 1 << 51,
+            Num::F32 => super::convert::f64_of_f32(source as u32),
+            _ => soft::F64.nan(),
+        };
+    }
+    let value = if mode.has(FMode::INTEGRAL) { value.round_integral(mode.rounding()) } else { value };
+    to_float(dest, value, mode, None)
+}
+
+/// `cvt` between types of at most 32 bits.
+#[inline(always)]
+pub fn cvt_ww(a: u32, mode: u32) -> u32 {
+    convert(u64::from(a), FMode(mode)) as u32
+}
+
+/// `cvt` to a type of 64 bits.
+#[inline(always)]
+pub fn cvt_wq(a: u32, mode: u32) -> u64 {
+    convert(u64::from(a), FMode(mode))
+}
+
+/// `cvt` from a type of 64 bits.
+#[inline(always)]
+pub fn cvt_qw(a: u64, mode: u32) -> u32 {
+    convert(a, FMode(mode)) as u32
+}
+
+/// `cvt` between types of 64 bits.
+#[inline(always)]
+pub fn cvt_qq(a: u64, mode: u32) -> u64 {
+    convert(a, FMode(mode))
+}
+
+/// The distance between packed values.
+const fn stride(number: Num) -> u32 {
+    match number {
+        Num::E2m1 => 4,
+        Num::F16 | Num::Bf16 => 16,
+        _ => 8,
+    }
+}
+
+/// `cvt` of two f32 values to a packed type; the first source goes to the upper half.
+#[inline(never)]
+pub fn cvt_pack(a: u32, b: u32, mode: u32) -> u32 {
+    let mode = FMode(mode);
+    let one = |x: u32| to_float(mode.dest(), decode(Num::F32, u64::from(x), false), mode, None) as u32;
+    one(a) << stride(mode.dest()) | one(b)
+}
+
+/// `cvt.rs` of two f32 values to `.f16x2` (13 random bits each) or `.bf16x2` (16 each); the third source has them.
+#[inline(never)]
+pub fn cvt_pack_random(a: u32, b: u32, random: u32, mode: u32) -> u32 {
+    let mode = FMode(mode);
+    let width = if mode.dest() == Num::F16 { 13 } else { 16 };
+    let one = |x: u32, bits: u32| {
+        let random = Some((bits & ((1 << width) - 1), width));
+        to_float(mode.dest(), decode(Num::F32, u64::from(x), false), mode, random) as u32
+    };
+    one(a, random >> 16) << 16 | one(b, random)
+}
+
+/// `cvt` between packed types.
+#[inline(never)]
+pub fn cvt_pair(a: u32, mode: u32) -> u32 {
+    let mode = FMode(mode);
+    let one = |x: u32| {
+        let value = decode(mode.source(), u64::from(x), false);
+        to_float(mode.dest(), value, mode, None) as u32
+    };
+    let low = a & ((1 << stride(mode.source())) - 1);
+    let high = a >> stride(mode.source());
+    one(high) << stride(mode.dest()) | one(low)
+}

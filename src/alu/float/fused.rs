@@ -1,0 +1,57 @@
+//! Multiply-add with one rounding, with and without the host's instruction for it.
+//!
+//! Both give the same bits. Code compiled for a processor that has the instruction takes `mul_add`; elsewhere that
+//! would be a call of the platform's library, which the crate never uses, so the exact product in f64 is added with
+//! rounding to odd, which vectorises as well.
+
+/// The host's fused operation. Use it only where the instruction set is known to have one: elsewhere the platform's
+/// library is called.
+#[inline(always)]
+pub fn fused32_hard(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
+}
+
+/// The fused operation without hardware for it.
+#[inline(always)]
+pub fn fused32_soft(a: f32, b: f32, c: f32) -> f32 {
+    // A product of 24-bit significands fits f64's 53 bits, and its exponent fits too.
+    add_to_odd(f64::from(a) * f64::from(b), f64::from(c)) as f32
+}
+
+/// The fused operation as the compiled instruction set allows.
+#[inline(always)]
+pub fn fused32(a: f32, b: f32, c: f32) -> f32 {
+    if cfg!(target_feature = "fma") { fused32_hard(a, b, c) } else { fused32_soft(a, b, c) }
+}
+
+/// The fused operation in double precision as the compiled instruction set allows.
+#[inline(always)]
+pub fn fused64(a: f64, b: f64, c: f64) -> f64 {
+    if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { libm::fma(a, b, c) }
+}
+
+/// `fma.rn.f32` by the host's instruction; see [`fused32_hard`].
+#[inline(always)]
+pub fn fma_f32_hard(a: u32, b: u32, c: u32) -> u32 {
+    super::single::bits32(fused32_hard(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
+}
+
+/// `fma.rn.f32` without hardware for it.
+#[inline(always)]
+pub fn fma_f32_soft(a: u32, b: u32, c: u32) -> u32 {
+    super::single::bits32(fused32_soft(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
+}
+
+/// The sum rounded to odd: an inexact result has its lowest bit set, so that rounding it again to a format shorter by
+/// two bits or more rounds the exact sum.
+#[inline(always)]
+pub(super) fn add_to_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    // Knuth's two-sum: `error` is what rounding took away, exactly. It is NaN where the sum is not finite.
+    let part = sum - a;
+    let error = (a - (sum - part)) + (b - part);
+    let bits = sum.to_bits();
+    let away = (error > 0.0) == (sum > 0.0);
+    let odd = if bits & 1 == 0 { if away { bits.wrapping_add(1) } else { bits.wrapping_sub(1) } } else { bits };
+    f64::from_bits(if (error > 0.0) | (error < 0.0) { odd } else { bits })
+}

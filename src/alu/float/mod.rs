@@ -1,0 +1,37 @@
+//! Floating-point operations: PTX ISA, "Floating Point Instructions", "Half Precision Floating Point Instructions",
+//! "Mixed Precision Floating Point Instructions", "Comparison and Selection Instructions" and `cvt`.
+//!
+//! Values are bit patterns. What PTX leaves to the implementation is decided here, the same on every host:
+//!
+//! - *NaN of 32 and 16 bits and below*: an operation's NaN result is the canonical one, `0x7fffffff` or `0x7fff`,
+//!   as PTX says for arithmetic; `neg`, `abs`, `min`, `max` and `cvt` give it too. `copysign`, `mov`, `selp` and `slct`
+//!   copy bits.
+//! - `D-nan64`: an f64 operation with NaN operands gives the first of them, made quiet, with its sign and payload; an
+//!   invalid operation gives `0xfff8_0000_0000_0000`. `abs`, `neg` and `copysign` change the sign bit only. The host's
+//!   NaN bits are never seen.
+//! - *Flushing* looks at the rounded result: what rounds up to the least normal number stays.
+//! - `D-approx`: an approximate instruction gives the exact result rounded once, or, for the transcendental functions,
+//!   the `libm` crate's f64 result rounded once: closer than PTX's bound, and the same on every host. Only
+//!   `rsqrt.approx` (two roundings, 2^-23) and the gross `f64` approximations (20 bits) are coarser.
+//!
+//! The fast functions use the host's arithmetic, which IEEE 754 fixes apart from NaN; [`soft`] does the rest.
+
+mod approx;
+mod compare;
+mod convert;
+mod convert_any;
+mod double;
+mod fused;
+mod single;
+pub mod soft;
+
+pub use approx::*;
+pub use compare::*;
+pub use convert::*;
+pub use convert_any::*;
+pub use double::*;
+pub use fused::*;
+pub use single::*;
+
+#[cfg(test)]
+mod tests;
