@@ -80,3 +80,45 @@ fn float(op: AtomOp, ty: AtomTy, old: u64, b: u64) -> u64 {
         _ => old & mask,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn increments_and_decrements_wrap_at_the_bound() {
+        let inc = |old, bound| apply(AtomOp::Inc, AtomTy::U32, old, bound, 0);
+        let dec = |old, bound| apply(AtomOp::Dec, AtomTy::U32, old, bound, 0);
+        assert_eq!([inc(0, 3), inc(2, 3), inc(3, 3), inc(4, 3), inc(0, 0)], [1, 3, 0, 0, 0]);
+        assert_eq!([dec(0, 3), dec(1, 3), dec(3, 3), dec(4, 3), dec(0, 0)], [3, 0, 2, 3, 0]);
+        assert_eq!(inc(0xffff_ffff, 0xffff_ffff), 0);
+    }
+
+    #[test]
+    fn minimum_and_maximum_follow_the_type() {
+        let minus = u64::from(u32::MAX);
+        assert_eq!(apply(AtomOp::Min, AtomTy::S32, 1, minus, 0), minus);
+        assert_eq!(apply(AtomOp::Min, AtomTy::U32, 1, minus, 0), 1);
+        assert_eq!(apply(AtomOp::Max, AtomTy::S64, 1, u64::MAX, 0), 1);
+        assert_eq!(apply(AtomOp::Max, AtomTy::U64, 1, u64::MAX, 0), u64::MAX);
+    }
+
+    #[test]
+    fn compare_and_swap_looks_at_the_type_s_bits_only() {
+        let cas = |ty, old, b, c| apply(AtomOp::Cas, ty, old, b, c);
+        assert_eq!(cas(AtomTy::B32, 5, 5, 9), 9);
+        assert_eq!(cas(AtomTy::B32, 5, 6, 9), 5);
+        assert_eq!(cas(AtomTy::B16, 0x1_0005, 0x7_0005, 0x1_0009), 9);
+        assert_eq!(cas(AtomTy::B64, 1 << 40, 1 << 40, 2), 2);
+        assert_eq!(apply128(AtomOp::Cas, 1 << 100, 1 << 100, 3), 3);
+        assert_eq!(apply128(AtomOp::Exch, 1, 2, 0), 2);
+    }
+
+    #[test]
+    fn results_have_no_bits_above_the_type() {
+        let ones = u64::MAX;
+        for op in [AtomOp::And, AtomOp::Or, AtomOp::Xor, AtomOp::Add, AtomOp::Exch, AtomOp::Min, AtomOp::Max] {
+            assert_eq!(apply(op, AtomTy::U32, ones, ones, ones) >> 32, 0, "{op:?}");
+        }
+    }
+}

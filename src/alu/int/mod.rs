@@ -17,6 +17,10 @@ mod dot;
 mod moves;
 mod packed;
 mod shift;
+#[cfg(test)]
+mod spec;
+#[cfg(test)]
+mod tests;
 
 pub use arith::*;
 pub use bits::*;

@@ -8,6 +8,8 @@ mod convert;
 pub mod float;
 pub mod int;
 pub mod int_cvt;
+#[cfg(test)]
+mod int_tests;
 
 use super::int_ops::IntOp;
 use super::ops::AluOp;

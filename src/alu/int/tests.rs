@@ -1,0 +1,217 @@
+//! Every operation against its second definition in [`super::spec`].
+
+use super::spec::{convert, spec};
+use crate::alu::apply;
+use crate::program::int_ops::IntOp;
+use crate::program::ops::{AluOp, Class};
+use crate::program::select::int_cvt::{self, IntCvt};
+use crate::ptx::Modifier as M;
+use proptest::prelude::*;
+
+/// Values at which something changes, for any width.
+const CORNERS: [u64; 34] = [
+    0,
+    1,
+    2,
+    3,
+    7,
+    8,
+    15,
+    16,
+    17,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    0x7f,
+    0x80,
+    0xff,
+    0x100,
+    0x7fff,
+    0x8000,
+    0xffff,
+    0x0001_8000,
+    0x007f_ffff,
+    0x0080_0000,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xffff_fffe,
+    0xffff_ffff,
+    0x0001_0000_0000,
+    0x1234_5678_9abc_def0,
+    0x7fff_ffff_ffff_ffff,
+    0x8000_0000_0000_0000,
+    0xffff_ffff_ffff_ffff,
+];
+
+/// Modes that mean something to the operation.
+fn modes(op: IntOp) -> Vec<u32> {
+    match op {
+        IntOp::Lop3 => vec![0x00, 0x1a, 0x40, 0x80, 0x96, 0xca, 0xe8, 0xfe, 0xff, 0x155],
+        IntOp::ByteOfW | IntOp::HalfOfQ => vec![0, 1, 2, 3],
+        IntOp::CvtWW | IntOp::CvtWQ | IntOp::CvtQW | IntOp::CvtQQ => conversions(op),
+        _ => vec![0],
+    }
+}
+
+/// The mode words of one of the general conversions.
+fn conversions(op: IntOp) -> Vec<u32> {
+    let widths = |most: u32| [8, 16, 32, 64].into_iter().filter(move |w| *w <= most);
+    let (from, registers) = match op {
+        IntOp::CvtWW => (32, 16..=32),
+        IntOp::CvtWQ => (32, 64..=64),
+        IntOp::CvtQW => (64, 16..=32),
+        _ => (64, 64..=64),
+    };
+    let mut all = vec![];
+    for from_bits in widths(from) {
+        for register_bits in widths(64).filter(|w| registers.contains(w)) {
+            for to_bits in widths(register_bits) {
+                for flags in 0..8 {
+                    let (from_signed, to_signed, sat) = (flags & 1 == 1, flags & 2 == 2, flags & 4 == 4);
+                    all.push(IntCvt { from_bits, from_signed, to_bits, to_signed, sat, register_bits }.mode());
+                }
+            }
+        }
+    }
+    all
+}
+
+/// What a slot of the class can hold.
+fn slot(class: Option<Class>, value: u64) -> u64 {
+    match class {
+        Some(Class::W) => value & 0xffff_ffff,
+        Some(Class::Q) => value,
+        Some(Class::P) => value & 1,
+        None => 0,
+    }
+}
+
+fn check(op: IntOp, values: [u64; 4], mode: u32) {
+    let sources = op.shape().sources;
+    let values = [0, 1, 2, 3].map(|i| slot(sources[i], values[i]));
+    let (got, want) = (apply::int(op, values, mode), spec(op, values, mode));
+    assert!(got == want, "{op:?} {values:x?} mode {mode:#x}: {got:x?}, expected {want:x?}");
+}
+
+#[test]
+fn every_operation_agrees_with_its_definition_at_the_corners() {
+    for op in IntOp::ALL {
+        let sources = op.shape().sources;
+        // As many corners as the number of sources leaves time for.
+        let step = if sources[3].is_some() { 3 } else { 1 };
+        let choices = |i: usize| match sources[i] {
+            None => &CORNERS[..1],
+            Some(Class::P) => &CORNERS[..2],
+            Some(_) => &CORNERS[..],
+        };
+        for mode in modes(*op) {
+            for a in choices(0) {
+                for b in choices(1) {
+                    for c in choices(2).iter().step_by(step) {
+                        for d in choices(3).iter().step_by(if sources[3] == Some(Class::P) { 1 } else { step }) {
+                            check(*op, [*a, *b, *c, *d], mode);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_on_one_half_word_agree_everywhere() {
+    use IntOp::{AbsS16, Cnot16, Lo8OfQ, Lo16, Lo16OfQ, Neg16, Not16, Sx8H, Sx8Q, Sx8W, Sx16Q, Sx16W, Zx8, Zx16};
+    for op in [AbsS16, Cnot16, Lo8OfQ, Lo16, Lo16OfQ, Neg16, Not16, Sx8H, Sx8Q, Sx8W, Sx16Q, Sx16W, Zx8, Zx16] {
+        for a in 0..=0xffff {
+            check(op, [a, 0, 0, 0], 0);
+        }
+    }
+}
+
+#[test]
+fn operations_on_two_half_words_agree_on_all_bytes() {
+    let narrow = IntOp::ALL.iter().filter(|op| {
+        let shape = op.shape();
+        shape.used().count() == 2 && format!("{op:?}").contains("16")
+    });
+    for op in narrow {
+        for a in 0..256 {
+            for b in 0..256 {
+                check(*op, [a, b, 0, 0], 0);
+                check(*op, [a << 8 | 0xff, b << 8 | 0x80, 0, 0], 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_truth_table_of_lop3_is_right() {
+    for table in 0..=255 {
+        check(IntOp::Lop3, [0xf0, 0xcc, 0xaa, 0], table);
+        assert_eq!(super::lop3(0xf0, 0xcc, 0xaa, table) & 0xff, table);
+    }
+}
+
+#[test]
+fn permutations_agree_for_every_selector() {
+    for selector in 0..=0xffff {
+        check(IntOp::Prmt, [0x83_02_f1_00, 0x07_96_05_c4, selector, 0], 0);
+    }
+}
+
+/// All conversions, with 8- and 16-bit sources completely, through the selection that the lowering uses.
+#[test]
+fn conversions_agree_through_their_selection() {
+    let types = [
+        (M::U8, 8, false),
+        (M::S8, 8, true),
+        (M::U16, 16, false),
+        (M::S16, 16, true),
+        (M::U32, 32, false),
+        (M::S32, 32, true),
+        (M::U64, 64, false),
+        (M::S64, 64, true),
+    ];
+    for (to, to_bits, to_signed) in types {
+        for (from, from_bits, from_signed) in types {
+            for (sat, register_bits, source) in [false, true].into_iter().flat_map(|sat| {
+                [16, 32, 64].into_iter().flat_map(move |r| [Class::W, Class::Q].map(|class| (sat, r, class)))
+            }) {
+                let fits = to_bits <= register_bits && (from_bits < 64 || source == Class::Q);
+                let Some(selected) = int_cvt::convert(to, from, sat, register_bits, source) else {
+                    assert!(!fits);
+                    continue;
+                };
+                assert!(fits);
+                let AluOp::Int(op) = selected.op else { panic!("{selected:?} is not an integer operation") };
+                let want = IntCvt { from_bits, from_signed, to_bits, to_signed, sat, register_bits };
+                let check = |a: u64| {
+                    let got = apply::int(op, [a, 0, 0, 0], selected.mode).0;
+                    assert!(got == convert(a, want), "{want:?} of {a:#x} by {op:?}: {got:#x}");
+                };
+                CORNERS.iter().for_each(|a| check(slot(Some(source), *a)));
+                if from_bits <= 16 && source == Class::W {
+                    (0..1 << from_bits).for_each(check);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn every_operation_agrees_with_its_definition(
+        index in 0..IntOp::ALL.len(), values in any::<[u64; 4]>(), narrow in 0u32..64, mode in any::<u32>()
+    ) {
+        let op = IntOp::ALL[index];
+        let modes = modes(op);
+        // Small third and fourth sources are the amounts, positions and lengths.
+        let values = [values[0], values[1], values[2] >> narrow, values[3] >> narrow];
+        check(op, values, modes[mode as usize % modes.len()]);
+    }
+}
