@@ -3,7 +3,8 @@
 //! An element in memory goes from its old bits to new ones; the old bits are what `atom` returns. Elements are given in
 //! the low bits of a `u64`, 128-bit ones have [`apply128`].
 
-use super::int;
+use super::{float, int};
+use crate::program::mode::{FMode, Num};
 use crate::program::ops::{AtomOp, AtomTy};
 
 /// The new bits of an element of type `ty` with bits `old`, for operands `b` and (for `cas`) `c`.
@@ -14,7 +15,7 @@ use crate::program::ops::{AtomOp, AtomTy};
 pub fn apply(op: AtomOp, ty: AtomTy, old: u64, b: u64, c: u64) -> u64 {
     match ty {
         AtomTy::F16 | AtomTy::F16x2 | AtomTy::Bf16 | AtomTy::Bf16x2 | AtomTy::F32 | AtomTy::F32Ftz | AtomTy::F64 => {
-            float(op, ty, old, b)
+            floating(op, ty, old, b)
         }
         AtomTy::B64 | AtomTy::U64 | AtomTy::S64 | AtomTy::B128 => wide(op, ty, old, b, c),
         AtomTy::B16 => word(op, ty, old as u32 & 0xffff, b as u32 & 0xffff, c as u32 & 0xffff).into(),
@@ -70,13 +71,29 @@ fn wide(op: AtomOp, ty: AtomTy, old: u64, b: u64, c: u64) -> u64 {
     }
 }
 
-/// Floating-point elements.
-///
-/// The seam to `alu::float`: until its functions are here, only what moves bits is computed.
-fn float(op: AtomOp, ty: AtomTy, old: u64, b: u64) -> u64 {
+/// Floating-point elements: rounded to nearest; `.noftz` is implied but for [`AtomTy::F32Ftz`].
+fn floating(op: AtomOp, ty: AtomTy, old: u64, b: u64) -> u64 {
     let mask = u64::MAX >> (64 - 8 * ty.bytes());
-    match op {
-        AtomOp::Exch => b & mask,
+    let (x, y) = (old as u32, b as u32);
+    let half = |ty, flags: FMode| flags.to(ty).0;
+    let mode = match ty {
+        AtomTy::F16 => half(Num::F16, FMode::default()),
+        AtomTy::F16x2 => half(Num::F16, FMode::PACKED),
+        AtomTy::Bf16 => half(Num::Bf16, FMode::default()),
+        _ => half(Num::Bf16, FMode::PACKED),
+    };
+    match (op, ty) {
+        (AtomOp::Exch, _) => b & mask,
+        (AtomOp::Add, AtomTy::F64) => float::add_f64(old, b),
+        (AtomOp::Min, AtomTy::F64) => float::min_f64(old, b),
+        (AtomOp::Max, AtomTy::F64) => float::max_f64(old, b),
+        (AtomOp::Add, AtomTy::F32Ftz) => float::add_ftz_f32(x, y).into(),
+        (AtomOp::Add, AtomTy::F32) => float::add_f32(x, y).into(),
+        (AtomOp::Min, AtomTy::F32 | AtomTy::F32Ftz) => float::min_f32(x, y).into(),
+        (AtomOp::Max, AtomTy::F32 | AtomTy::F32Ftz) => float::max_f32(x, y).into(),
+        (AtomOp::Add, _) => float::add_half(x, y, mode).into(),
+        (AtomOp::Min, _) => float::min_half(x, y, mode).into(),
+        (AtomOp::Max, _) => float::max_half(x, y, mode).into(),
         _ => old & mask,
     }
 }

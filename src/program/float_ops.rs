@@ -72,6 +72,29 @@ macro_rules! float_ops {
             MaxF64 (q q) -> q = max_f64;
             CopysignF64 (q q) -> q = copysign_f64;
             TestpF64 (q) -> p | m = testp_f64;
+            // approximations
+            SinF32 (w) -> w | m = sin_f32;
+            CosF32 (w) -> w | m = cos_f32;
+            Lg2F32 (w) -> w | m = lg2_f32;
+            Ex2F32 (w) -> w | m = ex2_f32;
+            TanhF32 (w) -> w | m = tanh_f32;
+            RsqrtF64 (q) -> q = rsqrt_f64;
+            RcpGrossF64 (q) -> q = rcp_gross_f64;
+            RsqrtGrossF64 (q) -> q = rsqrt_gross_f64;
+            // f16, bf16 and their packed forms; f32 mixed with them
+            AddHalf (w w) -> w | m = add_half;
+            SubHalf (w w) -> w | m = sub_half;
+            MulHalf (w w) -> w | m = mul_half;
+            FmaHalf (w w w) -> w | m = fma_half;
+            NegHalf (w) -> w | m = neg_half;
+            AbsHalf (w) -> w | m = abs_half;
+            MinHalf (w w) -> w | m = min_half;
+            MaxHalf (w w) -> w | m = max_half;
+            Ex2Half (w) -> w | m = ex2_half;
+            TanhHalf (w) -> w | m = tanh_half;
+            AddMixed (w w) -> w | m = add_mixed;
+            SubMixed (w w) -> w | m = sub_mixed;
+            FmaMixed (w w w) -> w | m = fma_mixed;
             // comparisons
             EqF32 (w w) -> p = eq_f32;
             NeF32 (w w) -> p = ne_f32;

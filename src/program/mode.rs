@@ -115,7 +115,7 @@ pub enum Property {
 
 /// The mode word of a floating-point operation.
 ///
-/// Bits 0–2 are the rounding, 3–12 the flags, 16–20 the destination's type, 21–25 the source's. `testp` keeps its
+/// Bits 0–2 are the rounding, 3–11 the flags, 16–20 the destination's type, 21–25 the source's. `testp` keeps its
 /// property in bits 16–20.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FMode(pub u32);
@@ -137,10 +137,8 @@ impl FMode {
     pub const XORSIGN: Self = Self(1 << 9);
     /// `.abs`: inputs are taken without their signs.
     pub const ABS: Self = Self(1 << 10);
-    /// `.oob`: a product with an out-of-bounds NaN factor gives zero.
-    pub const OOB: Self = Self(1 << 11);
     /// Two values packed in a register.
-    pub const PACKED: Self = Self(1 << 12);
+    pub const PACKED: Self = Self(1 << 11);
 
     /// Both words' flags.
     #[must_use]

@@ -22,6 +22,7 @@ mod convert;
 mod convert_any;
 mod double;
 mod fused;
+mod half;
 mod single;
 pub mod soft;
 
@@ -31,6 +32,7 @@ pub use convert::*;
 pub use convert_any::*;
 pub use double::*;
 pub use fused::*;
+pub use half::*;
 pub use single::*;
 
 #[cfg(test)]

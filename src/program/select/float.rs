@@ -3,7 +3,7 @@
 
 use super::Selected;
 use crate::program::float_ops::FloatOp;
-use crate::program::mode::{FMode, Property, Rounding};
+use crate::program::mode::{FMode, Num, Property, Rounding};
 use crate::program::ops::AluOp;
 use crate::ptx::{Modifier as M, Opcode};
 
@@ -16,7 +16,7 @@ pub(super) struct Words {
     /// Whether a rounding is written.
     pub(super) rounded: bool,
     /// `.approx` or `.full`
-    approx: bool,
+    approx: Option<M>,
 }
 
 /// The rounding and flags that one modifier stands for.
@@ -46,14 +46,14 @@ fn flag(word: M) -> Option<FMode> {
 
 impl Words {
     fn of(mods: &[M]) -> Self {
-        let mut words = Self { mode: FMode::default(), types: [None; 2], rounded: false, approx: false };
+        let mut words = Self { mode: FMode::default(), types: [None; 2], rounded: false, approx: None };
         for word in mods {
             if let Some(part) = flag(*word) {
                 words.mode = words.mode.with(part);
                 words.rounded |=
                     part.has(FMode::INTEGRAL) || part.rounding() != Rounding::NearestEven || *word == M::RN;
             } else if matches!(*word, M::APPROX | M::FULL) {
-                words.approx = true;
+                words.approx = Some(*word);
             } else if words.types[0].is_none() {
                 words.types[0] = Some(*word);
             } else if words.types[1].is_none() {
@@ -95,6 +95,8 @@ pub fn select(opcode: Opcode, mods: &[M]) -> Option<Selected> {
         (M::F32, None) => single(opcode, &words),
         (M::F64, None) => double(opcode, &words),
         (M::F32X2, None) => pair(opcode, &words),
+        (M::F16 | M::F16X2 | M::BF16 | M::BF16X2, None) => half(opcode, &words),
+        (M::F32, Some(narrow)) => mixed(opcode, narrow, &words),
         _ => None,
     }
 }
@@ -117,7 +119,8 @@ fn single(opcode: Opcode, words: &Words) -> Option<Selected> {
         Opcode::MUL => forms(words, F::MulF32, F::MulFtzF32, F::MulModeF32),
         Opcode::FMA | Opcode::MAD => forms(words, F::FmaF32, F::FmaFtzF32, F::FmaModeF32),
         // Without a rounding, as PTX 1.3 and earlier allow, division is approximate.
-        Opcode::DIV if !words.rounded && !words.approx => moded(F::DivApproxF32, words.mode.with(FMode::FTZ)),
+        Opcode::DIV if !words.rounded && words.approx.is_none() => moded(F::DivApproxF32, words.mode.with(FMode::FTZ)),
+        Opcode::DIV if words.approx == Some(M::APPROX) => moded(F::DivApproxF32, words.mode),
         Opcode::DIV => forms(words, F::DivF32, F::DivFtzF32, F::DivModeF32),
         Opcode::RCP => forms(words, F::RcpF32, F::RcpFtzF32, F::RcpModeF32),
         Opcode::SQRT => forms(words, F::SqrtF32, F::SqrtFtzF32, F::SqrtModeF32),
@@ -127,6 +130,11 @@ fn single(opcode: Opcode, words: &Words) -> Option<Selected> {
         Opcode::MIN => forms(words, F::MinF32, F::MinFtzF32, F::MinModeF32),
         Opcode::MAX => forms(words, F::MaxF32, F::MaxFtzF32, F::MaxModeF32),
         Opcode::COPYSIGN => op(F::CopysignF32),
+        Opcode::SIN => moded(F::SinF32, words.mode),
+        Opcode::COS => moded(F::CosF32, words.mode),
+        Opcode::LG2 => moded(F::Lg2F32, words.mode),
+        Opcode::EX2 => moded(F::Ex2F32, words.mode),
+        Opcode::TANH => moded(F::TanhF32, words.mode),
         _ => None,
     }
 }
@@ -140,7 +148,10 @@ fn double(opcode: Opcode, words: &Words) -> Option<Selected> {
         Opcode::MUL => both(F::MulF64, F::MulModeF64),
         Opcode::FMA | Opcode::MAD => both(F::FmaF64, F::FmaModeF64),
         Opcode::DIV => both(F::DivF64, F::DivModeF64),
+        Opcode::RCP if words.approx.is_some() => op(F::RcpGrossF64),
         Opcode::RCP => both(F::RcpF64, F::RcpModeF64),
+        Opcode::RSQRT if words.ftz() => op(F::RsqrtGrossF64),
+        Opcode::RSQRT => op(F::RsqrtF64),
         Opcode::SQRT => both(F::SqrtF64, F::SqrtModeF64),
         Opcode::NEG => op(F::NegF64),
         Opcode::ABS => op(F::AbsF64),
@@ -160,6 +171,63 @@ fn pair(opcode: Opcode, words: &Words) -> Option<Selected> {
         _ => return None,
     };
     moded(op, words.mode)
+}
+
+/// The mode of a half-precision type.
+fn half_mode(ty: M) -> Option<FMode> {
+    let mode = FMode::default();
+    Some(match ty {
+        M::F16 => mode.to(Num::F16).from(Num::F16),
+        M::BF16 => mode.to(Num::Bf16).from(Num::Bf16),
+        M::F16X2 => mode.to(Num::F16).with(FMode::PACKED),
+        M::BF16X2 => mode.to(Num::Bf16).with(FMode::PACKED),
+        _ => return None,
+    })
+}
+
+fn half(opcode: Opcode, words: &Words) -> Option<Selected> {
+    use FloatOp as F;
+    let op = match opcode {
+        Opcode::ADD => F::AddHalf,
+        Opcode::SUB => F::SubHalf,
+        Opcode::MUL => F::MulHalf,
+        Opcode::FMA => F::FmaHalf,
+        Opcode::NEG => F::NegHalf,
+        Opcode::ABS => F::AbsHalf,
+        Opcode::MIN => F::MinHalf,
+        Opcode::MAX => F::MaxHalf,
+        Opcode::EX2 => F::Ex2Half,
+        Opcode::TANH => F::TanhHalf,
+        _ => return None,
+    };
+    moded(op, words.mode.with(half_mode(words.types[0]?)?))
+}
+
+/// f32 operations with narrow sources.
+fn mixed(opcode: Opcode, narrow: M, words: &Words) -> Option<Selected> {
+    let op = match opcode {
+        Opcode::ADD => FloatOp::AddMixed,
+        Opcode::SUB => FloatOp::SubMixed,
+        Opcode::FMA => FloatOp::FmaMixed,
+        _ => return None,
+    };
+    let source = match narrow {
+        M::F16 => Num::F16,
+        M::BF16 => Num::Bf16,
+        _ => return None,
+    };
+    moded(op, words.mode.from(source).to(Num::F32))
+}
+
+/// The operation of a `min` or `max` of three sources, which its modifiers do not tell from one of two.
+#[must_use]
+pub fn select_three(opcode: Opcode, mods: &[M]) -> Option<Selected> {
+    let words = Words::of(mods);
+    match (opcode, words.types) {
+        (Opcode::MIN, [Some(M::F32), None]) => moded(FloatOp::Min3F32, words.mode),
+        (Opcode::MAX, [Some(M::F32), None]) => moded(FloatOp::Max3F32, words.mode),
+        _ => None,
+    }
 }
 
 fn testp(mods: &[M]) -> Option<Selected> {

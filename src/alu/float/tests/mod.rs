@@ -1,7 +1,9 @@
 //! Floating-point operations against `rustc_apfloat`, an implementation that shares nothing with ours.
 
+mod approximate;
 mod arithmetic;
 mod conversion;
+mod half;
 
 use crate::program::mode::Rounding;
 use rustc_apfloat::Round;
