@@ -138,4 +138,21 @@ mod tests {
             assert_eq!(apply(op, AtomTy::U32, ones, ones, ones) >> 32, 0, "{op:?}");
         }
     }
+
+    #[test]
+    fn floating_point_sums_round_to_the_type() {
+        let add = |ty, old, b| apply(AtomOp::Add, ty, old, b, 0);
+        assert_eq!(add(AtomTy::F32, 0x3f80_0000, 0x4000_0000), 0x4040_0000);
+        assert_eq!(add(AtomTy::F64, 1.5f64.to_bits(), 2.5f64.to_bits()), 4f64.to_bits());
+        // The smallest subnormal number twice; in a space that flushes, zero.
+        assert_eq!(add(AtomTy::F32, 1, 1), 2);
+        assert_eq!(add(AtomTy::F32Ftz, 1, 1), 0);
+        // 2048 + 1 lies between two neighbours and goes to the even one; 2048 + 3 to 2052.
+        assert_eq!(add(AtomTy::F16, 0x6800, 0x3c00), 0x6800);
+        assert_eq!(add(AtomTy::F16, 0x6800, 0x4200), 0x6802);
+        assert_eq!(add(AtomTy::F16x2, 0x3c00_6800, 0x3c00_4200), 0x4000_6802);
+        assert_eq!(add(AtomTy::Bf16, 0x3f80, 0x3f80), 0x4000);
+        assert_eq!(apply(AtomOp::Min, AtomTy::F16, 0x7e00, 0x3c00, 0), 0x3c00);
+        assert_eq!(apply(AtomOp::Max, AtomTy::Bf16x2, 0x8000_3f80, 0x0000_4000, 0), 0x0000_4000);
+    }
 }

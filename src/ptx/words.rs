@@ -139,6 +139,7 @@ words! {
         KIND_MXF8F6F4 "kind::mxf8f6f4" KIND_F8F6F4 "kind::f8f6f4" KIND_MXF4 "kind::mxf4"
         KIND_MXF4NVF4 "kind::mxf4nvf4" KIND_F16 "kind::f16" KIND_TF32 "kind::tf32" KIND_I8 "kind::i8"
         SCALE_VEC_1X "scale_vec::1X" SCALE_VEC_2X "scale_vec::2X" SCALE_VEC_4X "scale_vec::4X"
+        PACK "pack" U2 "u2" S2 "s2"
     }
 }
 

@@ -80,3 +80,22 @@ pub fn cvt_qw(a: u64, mode: u32) -> u32 {
 pub fn cvt_qq(a: u64, mode: u32) -> u64 {
     convert(a, IntCvt::of(mode))
 }
+
+/// `cvt.pack.sat.{u16,s16}.s32`: `a` above `b`, each clamped to the mode's destination type.
+#[inline(always)]
+#[must_use]
+pub fn cvt_pack16(a: u32, b: u32, mode: u32) -> u32 {
+    cvt_pack(a, b, 0, mode)
+}
+
+/// `cvt.pack.sat.{u2,…,s8}.s32.b32`: `a` above `b`, each clamped to the mode's destination type, below the low bits of
+/// `c`.
+#[inline(always)]
+#[must_use]
+pub fn cvt_pack(a: u32, b: u32, c: u32, mode: u32) -> u32 {
+    let cvt = IntCvt::of(mode);
+    let (low, high) = range(cvt.to_bits, cvt.to_signed);
+    let piece = |x: u32| (i128::from(x as i32).clamp(low, high) as u64) & ((1 << cvt.to_bits) - 1);
+    // The shifts are at most 32: in 64 bits nothing is lost before the cut.
+    ((u64::from(c) << (2 * cvt.to_bits)) | (piece(a) << cvt.to_bits) | piece(b)) as u32
+}

@@ -102,13 +102,18 @@ fn remainder(a: i128, b: i128, bits: u32) -> u64 {
     put(if b == 0 { a } else { a % b }, bits)
 }
 
+/// The nearest number of a type.
+fn clamp(value: i128, bits: u32, signed: bool) -> i128 {
+    let span = 1i128 << bits;
+    let low = if signed { -span / 2 } else { 0 };
+    value.max(low).min(low + span - 1)
+}
+
 /// An integer conversion.
 pub fn convert(a: u64, c: IntCvt) -> u64 {
     let mut value = n(a, c.from_bits, c.from_signed);
     if c.sat {
-        let span = 1i128 << c.to_bits;
-        let low = if c.to_signed { -span / 2 } else { 0 };
-        value = value.max(low).min(low + span - 1);
+        value = clamp(value, c.to_bits, c.to_signed);
     }
     put(n(put(value, c.to_bits), c.to_bits, c.to_signed), c.register_bits)
 }
@@ -125,11 +130,20 @@ pub fn spec(op: IntOp, [a, b, c, d]: [u64; 4], mode: u32) -> (u64, bool) {
     let lo64 = || u(a.wrapping_mul(b), 64);
     let lo32 = || i128::from(put(t(32, false), 32));
     let cc = |p: u64| i128::from(p & 1);
+    let each = |width: u32, signed, f: &dyn Fn(i128, i128) -> i128, cut: &dyn Fn(i128) -> i128| {
+        (0..32 / width)
+            .map(|i| width * i)
+            .map(|at| put(cut(f(n(a >> at, width, signed), n(b >> at, width, signed))), width) << at)
+            .sum::<u64>()
+    };
+    let lanes = |width, signed, f: &dyn Fn(i128, i128) -> i128| each(width, signed, f, &|x| clamp(x, width, signed));
+    let wrapped = |f: &dyn Fn(i128, i128) -> i128| each(8, false, f, &|x| x);
     let flag = |p: bool| (u64::from(p), false);
     let value = match op {
         Add16 => put(u(a, 16) + u(b, 16), 16),
         Add32 => put(u(a, 32) + u(b, 32), 32),
         Add64 => put(u(a, 64) + u(b, 64), 64),
+        AddSatU32 => put((u(a, 32) + u(b, 32)).min((1 << 32) - 1), 32),
         AddSatS32 => put(saturate32(s(a, 32) + s(b, 32)), 32),
         Sub16 => put(u(a, 16) - u(b, 16), 16),
         Sub32 => put(u(a, 32) - u(b, 32), 32),
@@ -364,9 +378,21 @@ pub fn spec(op: IntOp, [a, b, c, d]: [u64; 4], mode: u32) -> (u64, bool) {
         Dp2aHiSs => dot((a, 16, true), (b >> 16, true), c),
 
         Add16x2 => halves(a, b, |x, y| u(x, 16) + u(y, 16)),
-        Sub16x2 => halves(a, b, |x, y| u(x, 16) - u(y, 16)),
-        Neg16x2 => halves(a, 0, |x, _| -s(x, 16)),
-        AbsS16x2 => halves(a, 0, |x, _| s(x, 16).abs()),
+        AddSatU16x2 => lanes(16, false, &|x, y| x + y),
+        AddSatS16x2 => lanes(16, true, &|x, y| x + y),
+        Add8x4 => wrapped(&|x, y| x + y),
+        Sub8x4 => wrapped(&|x, y| x - y),
+        Neg8x4 => wrapped(&|x, _| -x),
+        AddSatU8x4 => lanes(8, false, &|x, y| x + y),
+        AddSatS8x4 => lanes(8, true, &|x, y| x + y),
+        SubSatU8x4 => lanes(8, false, &|x, y| x - y),
+        SubSatS8x4 => lanes(8, true, &|x, y| x - y),
+        MinU8x4 => lanes(8, false, &|x, y| x.min(y)),
+        MaxU8x4 => lanes(8, false, &|x, y| x.max(y)),
+        MinS8x4 => lanes(8, true, &|x, y| x.min(y)),
+        MaxS8x4 => lanes(8, true, &|x, y| x.max(y)),
+        MinReluS8x4 => lanes(8, true, &|x, y| x.min(y).max(0)),
+        MaxReluS8x4 => lanes(8, true, &|x, y| x.max(y).max(0)),
         MinU16x2 => halves(a, b, |x, y| u(x, 16).min(u(y, 16))),
         MaxU16x2 => halves(a, b, |x, y| u(x, 16).max(u(y, 16))),
         MinS16x2 => halves(a, b, |x, y| s(x, 16).min(s(y, 16))),
@@ -395,6 +421,11 @@ pub fn spec(op: IntOp, [a, b, c, d]: [u64; 4], mode: u32) -> (u64, bool) {
         Sx16W => put(s(a, 16), 32),
         Sx16Q => put(s(a, 16), 64),
         SextWQ => put(s(a, 32), 64),
+        CvtPack16 | CvtPack => {
+            let to = IntCvt::of(mode);
+            let piece = |x| i128::from(put(clamp(s(x, 32), to.to_bits, to.to_signed), to.to_bits));
+            put((u(c, 32) << (2 * to.to_bits)) + (piece(a) << to.to_bits) + piece(b), 32)
+        }
         CvtWW | CvtWQ | CvtQW | CvtQQ => convert(a, IntCvt::of(mode)),
     };
     (value, false)

@@ -51,6 +51,18 @@ fn modes(op: IntOp) -> Vec<u32> {
     match op {
         IntOp::Lop3 => vec![0x00, 0x1a, 0x40, 0x80, 0x96, 0xca, 0xe8, 0xfe, 0xff, 0x155],
         IntOp::ByteOfW | IntOp::HalfOfQ => vec![0, 1, 2, 3],
+        IntOp::CvtPack16 | IntOp::CvtPack => {
+            let widths: &[u32] = if op == IntOp::CvtPack16 { &[16] } else { &[2, 4, 8] };
+            let cvt = |to_bits, to_signed| IntCvt {
+                from_bits: 32,
+                from_signed: true,
+                to_bits,
+                to_signed,
+                sat: true,
+                register_bits: 32,
+            };
+            widths.iter().flat_map(|w| [cvt(*w, false).mode(), cvt(*w, true).mode()]).collect()
+        }
         IntOp::CvtWW | IntOp::CvtWQ | IntOp::CvtQW | IntOp::CvtQQ => conversions(op),
         _ => vec![0],
     }
@@ -135,7 +147,7 @@ fn operations_on_one_half_word_agree_everywhere() {
 fn operations_on_two_half_words_agree_on_all_bytes() {
     let narrow = IntOp::ALL.iter().filter(|op| {
         let shape = op.shape();
-        shape.used().count() == 2 && format!("{op:?}").contains("16")
+        shape.used().count() == 2 && ["16", "8x4"].iter().any(|width| format!("{op:?}").contains(width))
     });
     for op in narrow {
         for a in 0..256 {

@@ -25,7 +25,7 @@ pub(super) fn bits_of(word: M) -> Option<u32> {
         M::PRED => 1,
         M::U8 | M::S8 | M::B8 => 8,
         M::U16 | M::S16 | M::B16 | M::F16 | M::BF16 => 16,
-        M::U32 | M::S32 | M::B32 | M::F32 | M::U16X2 | M::S16X2 | M::F16X2 | M::BF16X2 => 32,
+        M::U32 | M::S32 | M::B32 | M::F32 | M::U16X2 | M::S16X2 | M::U8X4 | M::S8X4 | M::F16X2 | M::BF16X2 => 32,
         M::U64 | M::S64 | M::B64 | M::F64 | M::F32X2 => 64,
         _ => return None,
     })
@@ -95,6 +95,7 @@ pub fn select(opcode: O, mods: &[M]) -> Option<Selected> {
             64 => IntOp::MovQ,
             _ => return None,
         },
+        O::CVT if mods.contains(&M::PACK) => return super::int_cvt::packed(mods),
         O::CVT => return super::int_cvt::natural(mods),
         _ => return None,
     };
@@ -103,17 +104,32 @@ pub fn select(opcode: O, mods: &[M]) -> Option<Selected> {
 
 fn sum(opcode: O, ty: M, mods: &[M]) -> Option<IntOp> {
     use IntOp::{
-        Add16, Add16x2, Add32, Add64, AddCc32, AddCc64, AddSatS32, Addc32, Addc64, AddcCc32, AddcCc64, Sub16, Sub16x2,
-        Sub32, Sub64, SubCc32, SubCc64, SubSatS32, Subc32, Subc64, SubcCc32, SubcCc64,
+        Add8x4, Add16, Add16x2, Add32, Add64, AddCc32, AddCc64, AddSatS8x4, AddSatS16x2, AddSatS32, AddSatU8x4,
+        AddSatU16x2, AddSatU32, Addc32, Addc64, AddcCc32, AddcCc64, Sub8x4, Sub16, Sub32, Sub64, SubCc32, SubCc64,
+        SubSatS8x4, SubSatS32, SubSatU8x4, Subc32, Subc64, SubcCc32, SubcCc64,
     };
     let adds = matches!(opcode, O::ADD | O::ADDC);
     let carry_in = matches!(opcode, O::ADDC | O::SUBC);
     let carry_out = mods.contains(&M::CC);
     if mods.contains(&M::SAT) {
-        return (ty == M::S32).then_some(if adds { AddSatS32 } else { SubSatS32 });
+        return Some(match (adds, ty) {
+            (true, M::S32) => AddSatS32,
+            (true, M::U32) => AddSatU32,
+            (true, M::U16X2) => AddSatU16x2,
+            (true, M::S16X2) => AddSatS16x2,
+            (true, M::U8X4) => AddSatU8x4,
+            (true, M::S8X4) => AddSatS8x4,
+            (false, M::S32) => SubSatS32,
+            (false, M::U8X4) => SubSatU8x4,
+            (false, M::S8X4) => SubSatS8x4,
+            _ => return None,
+        });
     }
-    if matches!(ty, M::U16X2 | M::S16X2) {
-        return Some(if adds { Add16x2 } else { Sub16x2 });
+    match (adds, ty) {
+        (true, M::U16X2 | M::S16X2) => return Some(Add16x2),
+        (true, M::U8X4 | M::S8X4) => return Some(Add8x4),
+        (false, M::U8X4 | M::S8X4) => return Some(Sub8x4),
+        _ => {}
     }
     let [narrow, word, double] = match (adds, carry_in, carry_out) {
         (true, false, false) => [Some(Add16), Some(Add32), Some(Add64)],
@@ -213,8 +229,9 @@ fn product24(opcode: O, ty: M, mods: &[M]) -> Option<IntOp> {
 
 fn extremum(opcode: O, ty: M, mods: &[M]) -> Option<IntOp> {
     use IntOp::{
-        MaxReluS16x2, MaxReluS32, MaxS16, MaxS16x2, MaxS32, MaxS64, MaxU16, MaxU16x2, MaxU32, MaxU64, MinReluS16x2,
-        MinReluS32, MinS16, MinS16x2, MinS32, MinS64, MinU16, MinU16x2, MinU32, MinU64,
+        MaxReluS8x4, MaxReluS16x2, MaxReluS32, MaxS8x4, MaxS16, MaxS16x2, MaxS32, MaxS64, MaxU8x4, MaxU16, MaxU16x2,
+        MaxU32, MaxU64, MinReluS8x4, MinReluS16x2, MinReluS32, MinS8x4, MinS16, MinS16x2, MinS32, MinS64, MinU8x4,
+        MinU16, MinU16x2, MinU32, MinU64,
     };
     let min = opcode == O::MIN;
     let of = |a, b| if min { a } else { b };
@@ -222,6 +239,9 @@ fn extremum(opcode: O, ty: M, mods: &[M]) -> Option<IntOp> {
         (M::U16X2, false) => Some(of(MinU16x2, MaxU16x2)),
         (M::S16X2, false) => Some(of(MinS16x2, MaxS16x2)),
         (M::S16X2, true) => Some(of(MinReluS16x2, MaxReluS16x2)),
+        (M::U8X4, false) => Some(of(MinU8x4, MaxU8x4)),
+        (M::S8X4, false) => Some(of(MinS8x4, MaxS8x4)),
+        (M::S8X4, true) => Some(of(MinReluS8x4, MaxReluS8x4)),
         (M::S32, true) => Some(of(MinReluS32, MaxReluS32)),
         (_, true) => None,
         (_, false) if min => by_type(ty, [MinU16, MinS16, MinU32, MinS32, MinU64, MinS64]),
@@ -231,15 +251,14 @@ fn extremum(opcode: O, ty: M, mods: &[M]) -> Option<IntOp> {
 
 fn arithmetic(opcode: O, ty: M) -> Option<IntOp> {
     use IntOp::{
-        AbsS16, AbsS16x2, AbsS32, AbsS64, DivS16, DivS32, DivS64, DivU16, DivU32, DivU64, Neg16, Neg16x2, Neg32, Neg64,
-        RemS16, RemS32, RemS64, RemU16, RemU32, RemU64, SadS16, SadS32, SadS64, SadU16, SadU32, SadU64,
+        AbsS16, AbsS32, AbsS64, DivS16, DivS32, DivS64, DivU16, DivU32, DivU64, Neg8x4, Neg16, Neg32, Neg64, RemS16,
+        RemS32, RemS64, RemU16, RemU32, RemU64, SadS16, SadS32, SadS64, SadU16, SadU32, SadU64,
     };
     match (opcode, ty) {
         (O::ABS, M::S16) => Some(AbsS16),
         (O::ABS, M::S32) => Some(AbsS32),
         (O::ABS, M::S64) => Some(AbsS64),
-        (O::ABS, M::S16X2) => Some(AbsS16x2),
-        (O::NEG, M::S16X2) => Some(Neg16x2),
+        (O::NEG, M::S8X4) => Some(Neg8x4),
         (O::NEG, _) => by_width(ty, [Neg16, Neg32, Neg64]),
         (O::SAD, _) => by_type(ty, [SadU16, SadS16, SadU32, SadS32, SadU64, SadS64]),
         (O::DIV, _) => by_type(ty, [DivU16, DivS16, DivU32, DivS32, DivU64, DivS64]),

@@ -5,17 +5,17 @@
 
 use super::Selected;
 use crate::program::int_ops::IntOp;
-use crate::program::ops::{AluOp, Class};
+use crate::program::ops::Class;
 use crate::ptx::Modifier as M;
 
-/// An integer conversion: the mode word of `CvtWW`, `CvtWQ`, `CvtQW` and `CvtQQ`.
+/// An integer conversion: the mode word of `CvtWW`, `CvtWQ`, `CvtQW`, `CvtQQ` and of `CvtPack`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IntCvt {
     /// Bits of the source type: 8, 16, 32 or 64.
     pub from_bits: u32,
     /// Whether the source type is signed.
     pub from_signed: bool,
-    /// Bits of the destination type: 8, 16, 32 or 64.
+    /// Bits of the destination type: 8, 16, 32 or 64; 2 or 4 too for `cvt.pack`.
     pub to_bits: u32,
     /// Whether the destination type is signed.
     pub to_signed: bool,
@@ -110,7 +110,7 @@ pub fn convert(to: M, from: M, sat: bool, register_bits: u32, source: Class) -> 
             sat,
             register_bits,
         };
-        Selected { op: AluOp::Int(op), mode: cvt.mode() }
+        Selected { op: op.into(), mode: cvt.mode() }
     }))
 }
 
@@ -141,6 +141,24 @@ fn extension(low: Int, register_bits: u32, source: Class) -> Option<Selected> {
         _ => return None,
     };
     Some(op.into())
+}
+
+/// `cvt.pack.sat.TO.s32{.b32}`: two clamped values in one word (PTX ISA, "cvt.pack").
+pub(super) fn packed(mods: &[M]) -> Option<Selected> {
+    let (to_bits, to_signed) = mods.iter().find_map(|word| match *word {
+        M::U2 => Some((2, false)),
+        M::S2 => Some((2, true)),
+        M::U4 => Some((4, false)),
+        M::S4 => Some((4, true)),
+        M::U8 => Some((8, false)),
+        M::S8 => Some((8, true)),
+        M::U16 => Some((16, false)),
+        M::S16 => Some((16, true)),
+        _ => None,
+    })?;
+    let cvt = IntCvt { from_bits: 32, from_signed: true, to_bits, to_signed, sat: true, register_bits: 32 };
+    let op = if to_bits == 16 { IntOp::CvtPack16 } else { IntOp::CvtPack };
+    Some(Selected { op: op.into(), mode: cvt.mode() })
 }
 
 /// A conversion whose registers are as wide as its types. `None` for results of 8 bits, which have no such register.

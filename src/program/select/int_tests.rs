@@ -30,7 +30,11 @@ fn named(op: AluOp) -> String {
 const TABLE: &str = "
     add.{u16,s16} Add16        add.{u32,s32} Add32       add.{u64,s64} Add64        add.sat.s32 AddSatS32
     add.{u16x2,s16x2} Add16x2  sub.{u16,s16} Sub16       sub.{u32,s32} Sub32        sub.{u64,s64} Sub64
-    sub.sat.s32 SubSatS32      sub.u16x2 Sub16x2
+    sub.sat.s32 SubSatS32      add.sat.u32 AddSatU32     add.sat.u16x2 AddSatU16x2  add.sat.s16x2 AddSatS16x2
+    add.{u8x4,s8x4} Add8x4     add.sat.u8x4 AddSatU8x4   add.sat.s8x4 AddSatS8x4    sub.{u8x4,s8x4} Sub8x4
+    sub.sat.u8x4 SubSatU8x4    sub.sat.s8x4 SubSatS8x4   neg.s8x4 Neg8x4            min.u8x4 MinU8x4
+    max.u8x4 MaxU8x4           min.s8x4 MinS8x4          max.s8x4 MaxS8x4           min.relu.s8x4 MinReluS8x4
+    max.relu.s8x4 MaxReluS8x4  cvt.pack.sat.{u16,s16}.s32 CvtPack16                 cvt.pack.sat.{u2,s2,u4,s4,u8,s8}.s32.b32 CvtPack
     mul.lo.{u16,s16} MulLo16   mul.lo.{u32,s32} MulLo32  mul.lo.{u64,s64} MulLo64   mul.hi.u16 MulHiU16
     mul.hi.s16 MulHiS16        mul.hi.u32 MulHiU32       mul.hi.s32 MulHiS32        mul.hi.u64 MulHiU64
     mul.hi.s64 MulHiS64        mul.wide.u16 MulWideU16   mul.wide.s16 MulWideS16    mul.wide.u32 MulWideU32
@@ -45,8 +49,8 @@ const TABLE: &str = "
     sad.u16 SadU16   sad.s16 SadS16   sad.u32 SadU32   sad.s32 SadS32   sad.u64 SadU64   sad.s64 SadS64
     div.u16 DivU16   div.s16 DivS16   div.u32 DivU32   div.s32 DivS32   div.u64 DivU64   div.s64 DivS64
     rem.u16 RemU16   rem.s16 RemS16   rem.u32 RemU32   rem.s32 RemS32   rem.u64 RemU64   rem.s64 RemS64
-    abs.s16 AbsS16   abs.s32 AbsS32   abs.s64 AbsS64   abs.s16x2 AbsS16x2
-    neg.s16 Neg16    neg.s32 Neg32    neg.s64 Neg64    neg.s16x2 Neg16x2
+    abs.s16 AbsS16   abs.s32 AbsS32   abs.s64 AbsS64
+    neg.s16 Neg16    neg.s32 Neg32    neg.s64 Neg64 
     min.u16 MinU16   min.s16 MinS16   min.u32 MinU32   min.s32 MinS32   min.u64 MinU64   min.s64 MinS64
     max.u16 MaxU16   max.s16 MaxS16   max.u32 MaxU32   max.s32 MaxS32   max.u64 MaxU64   max.s64 MaxS64
     min.relu.s32 MinReluS32    max.relu.s32 MaxReluS32   min.u16x2 MinU16x2         max.u16x2 MaxU16x2
@@ -91,8 +95,9 @@ const TABLE: &str = "
 fn table() -> Vec<(String, &'static str)> {
     let words: Vec<&str> = TABLE.split_whitespace().collect();
     let expand = |text: &str| match text.split_once('{') {
-        Some((head, types)) => {
-            types.trim_end_matches('}').split(',').map(|ty| format!("{head}{ty}")).collect::<Vec<_>>()
+        Some((head, rest)) => {
+            let (types, tail) = rest.split_once('}').unwrap_or((rest, ""));
+            types.split(',').map(|ty| format!("{head}{ty}{tail}")).collect::<Vec<_>>()
         }
         None => vec![text.to_owned()],
     };
@@ -125,7 +130,11 @@ fn what_is_not_an_integer_operation_is_left_to_others() {
         "slct.u32.s32",
         "ld.global.u32",
         "mul.s32",
-        "add.sat.u32",
+        "add.sat.u64",
+        "sub.sat.u32",
+        "sub.u16x2",
+        "neg.s16x2",
+        "abs.s16x2",
         "cvt.s8.s32",
         "cvt.f16.f32",
         "add",

@@ -13,6 +13,7 @@ mod int_tests;
 
 use super::int_ops::IntOp;
 use super::ops::AluOp;
+use crate::ptx::{Modifier, Opcode};
 
 /// What an instruction computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,4 +28,16 @@ impl From<IntOp> for Selected {
     fn from(op: IntOp) -> Self {
         Self { op: AluOp::Int(op), mode: 0 }
     }
+}
+
+/// The operation of a checked instruction from either vertical; see [`int::select`] and [`float::select`].
+#[must_use]
+pub fn select(opcode: Opcode, mods: &[Modifier]) -> Option<Selected> {
+    int::select(opcode, mods).or_else(|| float::select(opcode, mods))
+}
+
+/// The comparison of two values of a type, of shape `(x x) -> p`; see [`int::compare`] and [`float::compare`].
+#[must_use]
+pub fn compare(cmp: Modifier, ty: Modifier, ftz: bool) -> Option<AluOp> {
+    int::compare(cmp, ty, ftz).or_else(|| float::compare(cmp, ty, ftz))
 }
