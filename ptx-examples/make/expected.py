@@ -166,7 +166,7 @@ def stencil(e):
 def histogram_global(e):
     n = 4000
     x = np.minimum(random(14).exponential(40, n), 255).astype(np.uint8)
-    e.buffer("in", "u8", x)
+    e.buffer("in", "u8", x, raw=True)
     e.buffer("bins", "u32", "zeros", 256)
     e.launch("histogram_global", 6, 128, "in", "bins", ("u32", n))
     e.expect("bins", np.bincount(x, minlength=256))
@@ -479,11 +479,11 @@ def half_math(e):
         e.expect("sum", [n, n])
     bits = [bf16(float(v)) for v in uniform(32, n, -4, 4)]
     values = [struct.unpack("<f", struct.pack("<I", v << 16))[0] for v in bits]
-    e.buffer("bf_in", "u16", bits, note="bfloat16 numbers by their bits.")
-    e.buffer("bf_out", "u16", "zeros", n)
+    e.buffer("bf_in", "bf16", values)
+    e.buffer("bf_out", "bf16", "zeros", n)
     e.buffer("bf_back", "f32", "zeros", n)
     e.launch("bfloat", 1, n, "bf_in", "bf_out", "bf_back")
-    e.expect("bf_out", [bf16(v * v - 1.0) for v in values])
+    e.expect("bf_out", struct.pack(f"<{n}H", *(bf16(v * v - 1.0) for v in values)), note="Bit for bit.")
     e.expect("bf_back", values)
 
 
@@ -684,6 +684,16 @@ def atomics_all(e):
     e.expect("last", [0])
 
 
+def two_modules(e):
+    n = 96
+    e.ptx = ["two_modules.first.ptx", "two_modules.second.ptx"]
+    e.buffer("in", "s32", "iota", n)
+    e.buffer("out", "s32", "zeros", n)
+    e.launch("first", 3, 32, "in", "out")
+    e.launch("second", 3, 32, "out")
+    e.expect("out", [(3 * i + 3) * 5 for i in range(n)])
+
+
 def carry_chains(e):
     n = 40
     g = random(40)
@@ -833,6 +843,8 @@ def indexed_branch(e):
 
 
 def triton_softmax(e):
+    e.note = ("The compiler lets all lanes of a warp store their common maximum, and later their common sum, to one\n"
+              "# shared word: several writes of one value, so the result is the same in every order.")
     rows, columns = 6, 200
     x = uniform(46, rows * columns, -5, 5).reshape(rows, columns)
     e.buffer("out", "f32", "zeros", rows * columns)
@@ -1144,7 +1156,7 @@ EXAMPLES = [
     mandelbrot, spmv, bfs, kmeans_step, convolution, lookback_scan, warp_aggregated, spinlock,
     recursion, function_pointers, virtual_calls, printf, double_math, half_math, int64,
     local_arrays, dynamic_shared, constant_memory, grid_barrier, structs_by_value, switch,
-    votes_and_match, atomics_all, carry_chains, named_barriers, vector_loads, indexed_branch,
+    votes_and_match, atomics_all, two_modules, carry_chains, named_barriers, vector_loads, indexed_branch,
     triton_softmax, triton_matmul, numba_reduce, numba_escape, feat,
 ]
 

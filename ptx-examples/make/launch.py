@@ -65,27 +65,32 @@ class Example:
     def __init__(self, name, *, suffix="", schedule_dependent=False, ptx=None, note=None):
         self.name, self.suffix, self.ptx = name, suffix, ptx
         self.note, self.schedule_dependent = note, schedule_dependent
-        self.types, self.head, self.body = {}, [], []
+        self.types, self.head, self.body, self.tail = {}, [], [], []
         os.makedirs(os.path.join(ROOT, name), exist_ok=True)
 
     def _data(self, stem, kind, data):
         if isinstance(data, (bytes, bytearray)):
             return f'hex = "{bytes(data).hex()}"'
+        if kind == "bf16":
+            return f"values = {numbers(data)}"
         data = exact(data, kind)
         if len(data) <= INLINE:
             return f"values = {numbers(data)}"
         np.save(os.path.join(ROOT, self.name, stem + ".npy"), data)
         return f'npy = "{stem}.npy"'
 
-    def buffer(self, name, kind, data="zeros", length=None, note=None):
-        """A device buffer: "zeros" or "iota" with a length, an array, or bytes."""
+    def buffer(self, name, kind, data="zeros", length=None, note=None, raw=False):
+        """A device buffer: "zeros" or "iota" with a length, an array, or bytes; raw: in a .bin file."""
         self.types[name] = kind
         if isinstance(data, str):
             init = f'"{data}"'
+        elif raw:
+            exact(data, kind).tofile(os.path.join(ROOT, self.name, name + ".bin"))
+            init, length = f'{{ raw = "{name}.bin" }}', len(data)
         else:
             init = "{ " + self._data(name, kind, data) + " }"
             if isinstance(data, (bytes, bytearray)):
-                length = len(data)
+                length = len(data) * 8 // int(kind[1:] if kind != "bf16" else 16)
             else:
                 length = len(np.asarray(data).ravel())
         if note:
@@ -125,26 +130,26 @@ class Example:
 
     def expect(self, name, data, rel=None, abs=None, first=None, unordered=False, note=None):
         if note:
-            self.body.append(f"# {note}")
-        self.body += [f"[expect.{name}]", self._data("expected_" + name, self.types[name], data)]
+            self.tail.append(f"# {note}")
+        self.tail += [f"[expect.{name}]", self._data("expected_" + name, self.types[name], data)]
         if first is not None:
-            self.body.append(f"first = {first}")
+            self.tail.append(f"first = {first}")
         for key, value in (("rel", rel), ("abs", abs)):
             if value is not None:
-                self.body.append(f"{key} = {value!r}")
+                self.tail.append(f"{key} = {value!r}")
         if unordered:
-            self.body.append("unordered = true")
-        self.body.append("")
+            self.tail.append("unordered = true")
+        self.tail.append("")
 
     def stdout(self, text, sort=False):
         quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-        self.body += ["[expect_stdout]", f'text = "{quoted}"']
+        self.tail += ["[expect_stdout]", f'text = "{quoted}"']
         if sort:
-            self.body.append("sorted = true")
-        self.body.append("")
+            self.tail.append("sorted = true")
+        self.tail.append("")
 
     def write(self):
-        for variant in variants(self.name) if not self.suffix else [""]:
+        for variant in [""] if self.suffix or isinstance(self.ptx, list) else variants(self.name):
             dot = "." + variant if variant else ""
             ptx = self.ptx or f"{self.name}{dot}.ptx"
             lines = [f"# {self.note}"] if self.note else []
@@ -157,4 +162,4 @@ class Example:
             lines.append("")
             file = f"launch{self.suffix}{dot}.toml"
             with open(os.path.join(ROOT, self.name, file), "w", encoding="utf-8") as f:
-                f.write("\n".join(lines + self.head + self.body).rstrip() + "\n")
+                f.write("\n".join(lines + self.head + self.body + self.tail).rstrip() + "\n")

@@ -15,15 +15,16 @@ def first_sentence(name):
                 lines = f.read().splitlines()
             break
     if lines[0].startswith('"""'):
-        return lines[0].strip('"').split(": ", 1)[1]
+        text = lines[0].strip('"').split(": ", 1)[1]
+        return text[0].upper() + text[1:]
     text = ""
     for line in lines:
         if not line.startswith("//"):
             break
         text += " " + line.lstrip("/").strip()
     for i, c in enumerate(text):
-        if c in ".:" and (i + 1 == len(text) or text[i + 1] == " "):
-            return text[:i].strip() + "."
+        if c == "." and (i + 1 == len(text) or text[i + 1] == " "):
+            return text[1].upper() + text[2:i] + "."
     return text.strip()
 
 
@@ -38,7 +39,7 @@ with open(os.path.join(HERE, "targets.txt"), encoding="utf-8") as f:
             rows.setdefault(name, []).append((label, COMPILERS.get(compiler, compiler), options))
 print("| name | what it shows | targets | compiler |\n|---|---|---|---|")
 for name, made in rows.items():
-    what = "Thirty-two small kernels that together use most of CUDA C++." if name == "feat" else first_sentence(name)
+    what = "Thirty small kernels that together use most of CUDA C++." if name == "feat" else first_sentence(name)
     targets = ", ".join(t for t, _, _ in sorted(made))
     compilers = ", ".join(sorted({c for _, c, _ in made}))
     lines = " with `-lineinfo`" if any("-lineinfo" in o for _, _, o in made) else ""

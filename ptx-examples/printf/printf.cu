@@ -1,5 +1,7 @@
 // Formatted output. Conversions with width, precision, 64-bit values, strings and characters.
+#ifndef __CUDACC_RTC__ // NVRTC knows printf without the header
 #include <cstdio>
+#endif
 
 extern "C" __global__ void hello(int n)
 {
