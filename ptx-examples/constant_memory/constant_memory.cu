@@ -1,5 +1,5 @@
 // Constant memory with and without values in the source: a polynomial's coefficients, a table
-// of structs and a pointer-sized word; the launch file overrides `scale`.
+// of structs and a double; the launch file overrides `scale` and `offset`.
 struct Entry {
     short from;
     signed char shift;

@@ -35,7 +35,7 @@ with open(os.path.join(HERE, "targets.txt"), encoding="utf-8") as f:
             name, variant, target, compiler, *options = line.split()
             label = target if variant in ("-", target) else f"{target} ({variant})"
             if compiler == "python":
-                compiler = name.split("_")[0].capitalize()
+                compiler = {"triton": "Triton 3.9.0", "numba": "numba-cuda 0.30.4"}[name.split("_")[0]]
             rows.setdefault(name, []).append((label, COMPILERS.get(compiler, compiler), options))
 print("| name | what it shows | targets | compiler |\n|---|---|---|---|")
 for name, made in rows.items():

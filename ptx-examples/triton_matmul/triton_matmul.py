@@ -1,4 +1,4 @@
-"""Triton: a matrix product as sums of outer products, without tensor instructions."""
+"""Triton: a matrix product in plain float32 multiply-adds, without tensor instructions."""
 import sys
 
 import triton
