@@ -279,3 +279,115 @@ pub fn compare(cmp: M, ty: M, ftz: bool) -> Option<AluOp> {
     };
     ops.get(column).map(|op| AluOp::Float(*op))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::tree::Names;
+
+    /// An instruction's opcode and modifiers.
+    fn words(text: &str) -> (Opcode, Vec<M>) {
+        let mut names = Names::default();
+        let mut parts = text.split('.');
+        let opcode = Opcode::of(parts.next().unwrap_or_default(), &mut names);
+        (opcode, parts.map(|word| M::of(word, &mut names)).collect())
+    }
+
+    fn selected(text: &str) -> Option<(FloatOp, FMode)> {
+        let (opcode, mods) = words(text);
+        match select(opcode, &mods)? {
+            Selected { op: AluOp::Float(op), mode } => Some((op, FMode(mode))),
+            Selected { .. } => None,
+        }
+    }
+
+    #[test]
+    fn common_instructions_have_their_own_operations() {
+        use FloatOp as F;
+        let rows = [
+            ("add.f32", F::AddF32),
+            ("add.rn.ftz.f32", F::AddFtzF32),
+            ("sub.f32", F::SubF32),
+            ("mul.rn.f32", F::MulF32),
+            ("fma.rn.f32", F::FmaF32),
+            ("mad.rn.ftz.f32", F::FmaFtzF32),
+            ("div.rn.f32", F::DivF32),
+            ("div.full.ftz.f32", F::DivFtzF32),
+            ("rcp.approx.f32", F::RcpF32),
+            ("sqrt.rn.f32", F::SqrtF32),
+            ("rsqrt.approx.ftz.f32", F::RsqrtFtzF32),
+            ("neg.ftz.f32", F::NegFtzF32),
+            ("max.f32", F::MaxF32),
+            ("add.f64", F::AddF64),
+            ("fma.rn.f64", F::FmaF64),
+            ("rcp.approx.ftz.f64", F::RcpGrossF64),
+            ("rsqrt.approx.f64", F::RsqrtF64),
+            ("cvt.rn.f32.s32", F::F32OfS32),
+            ("cvt.rzi.s32.f32", F::S32OfF32),
+            ("cvt.rzi.ftz.u32.f32", F::U32OfF32),
+            ("cvt.rzi.s64.f64", F::S64OfF64),
+            ("cvt.f64.f32", F::F64OfF32),
+            ("cvt.ftz.f64.f32", F::F64OfF32Ftz),
+            ("cvt.rn.f32.f64", F::F32OfF64),
+            ("cvt.f32.f16", F::F32OfF16),
+            ("cvt.rn.f16.f32", F::F16OfF32),
+            ("cvt.rn.bf16.f32", F::Bf16OfF32),
+            ("copysign.f64", F::CopysignF64),
+        ];
+        for (text, op) in rows {
+            assert_eq!(selected(text), Some((op, FMode(0))), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_instructions_carry_their_modifiers() {
+        use FloatOp as F;
+        let mode = FMode::default();
+        let rows = [
+            ("add.rz.ftz.sat.f32", F::AddModeF32, FMode::FTZ.with(FMode::SAT).rounded(Rounding::Zero)),
+            ("fma.rp.f64", F::FmaModeF64, mode.rounded(Rounding::Up)),
+            ("fma.rm.f32x2", F::FmaF32x2, mode.rounded(Rounding::Down)),
+            ("div.approx.ftz.f32", F::DivApproxF32, FMode::FTZ),
+            ("min.NaN.xorsign.abs.f32", F::MinModeF32, FMode::NAN.with(FMode::XORSIGN).with(FMode::ABS)),
+            ("fma.rn.relu.bf16x2", F::FmaHalf, FMode::RELU.with(FMode::PACKED).to(Num::Bf16)),
+            ("ex2.approx.ftz.f16x2", F::Ex2Half, FMode::FTZ.with(FMode::PACKED).to(Num::F16)),
+            ("add.rn.f32.bf16", F::AddMixed, mode.from(Num::Bf16).to(Num::F32)),
+            ("testp.subnormal.f64", F::TestpF64, FMode::testing(Property::Subnormal)),
+            ("cvt.rni.s8.f16", F::CvtWW, FMode::INTEGRAL.to(Num::S8).from(Num::F16)),
+            ("cvt.rz.f32.u64", F::CvtQW, mode.rounded(Rounding::Zero).to(Num::F32).from(Num::U64)),
+            ("cvt.rn.satfinite.e4m3x2.f32", F::CvtPack, FMode::SATFINITE.to(Num::E4m3).from(Num::F32)),
+            ("cvt.rn.f16x2.e5m2x2", F::CvtPair, mode.to(Num::F16).from(Num::E5m2)),
+            ("cvt.rna.tf32.f32", F::CvtWW, mode.rounded(Rounding::NearestAway).to(Num::Tf32).from(Num::F32)),
+            ("cvt.rs.f16x2.f32", F::CvtPackRandom, mode.rounded(Rounding::Stochastic).to(Num::F16).from(Num::F32)),
+        ];
+        for (text, op, mode) in rows {
+            assert_eq!(selected(text), Some((op, mode)), "{text}");
+        }
+        let (opcode, mods) = words("min.abs.f32");
+        assert_eq!(select_three(opcode, &mods), moded(F::Min3F32, FMode::ABS));
+    }
+
+    #[test]
+    fn what_belongs_to_others_is_left() {
+        for text in
+            ["add.s32", "min.relu.s16x2", "cvt.u32.u8", "mul.wide.u32", "fma.rn.oob.f16", "setp.lt.f32", "abs.s64"]
+        {
+            assert_eq!(selected(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn comparisons_by_type() {
+        let op = |cmp, ty, ftz| match compare(cmp, ty, ftz) {
+            Some(AluOp::Float(op)) => Some(op),
+            _ => None,
+        };
+        assert_eq!(op(M::LT, M::F32, false), Some(FloatOp::LtF32));
+        assert_eq!(op(M::GEU, M::F32, true), Some(FloatOp::GeuFtzF32));
+        assert_eq!(op(M::NAN_CMP, M::F64, false), Some(FloatOp::NanF64));
+        assert_eq!(op(M::EQ, M::F16X2, true), Some(FloatOp::EqFtzF16));
+        assert_eq!(op(M::NUM, M::BF16, false), Some(FloatOp::NumBf16));
+        assert_eq!(op(M::LO, M::F32, false), None);
+        assert_eq!(op(M::LT, M::S32, false), None);
+    }
+}

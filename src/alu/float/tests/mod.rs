@@ -4,6 +4,7 @@ mod approximate;
 mod arithmetic;
 mod conversion;
 mod half;
+mod narrow;
 
 use crate::program::mode::Rounding;
 use rustc_apfloat::Round;
