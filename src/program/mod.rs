@@ -3,6 +3,7 @@
 //! Holds the tables of operations as well: what an instruction can be once its types are known. Knows nothing of how an
 //! operation is computed (that is `alu`) or of running programs.
 
+pub mod forms;
 pub mod env;
 pub mod float_ops;
 pub mod fncode;

@@ -1,0 +1,230 @@
+//! The forms of every instruction, as data.
+//!
+//! The tables (`*.txt`, one per chapter of the PTX ISA's section 9.7) are read once. A line is
+//!
+//! ```text
+//! opcode words : operands @ptx/sm
+//! ```
+//!
+//! `words` are the modifiers without their dots: `a|b` one of them is required, `{a|b}` one of them may be there,
+//! `!a|b` one of them must follow the opcode at once (ptxas reads `mul.wide` or `cvta.to` as one opcode; elsewhere it
+//! takes modifiers in any order, except that types keep theirs), `$name` a set of `sets.txt` or of the same file,
+//! `m*n*k*` digits at each star, `~` anything. Operands are described by [`Role`]; `@7.0/80` is the first PTX version
+//! and target that have the form.
+
+mod matching;
+mod parse;
+
+pub use matching::{FormMatch, Mismatch, is_type};
+
+use crate::ptx::{Modifier, Opcode};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+/// A form's number in the table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct FormId(pub u16);
+
+/// The first PTX version and the first target (`sm_80` is 80) that have a feature.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
+pub struct Need {
+    /// `.version`, major and minor.
+    pub ptx: (u16, u16),
+    /// `.target`, the number after `sm_`.
+    pub sm: u16,
+}
+
+/// One way to write an instruction.
+#[derive(Debug)]
+pub struct Form {
+    /// Its number.
+    pub id: FormId,
+    /// The opcode word.
+    pub opcode: Opcode,
+    /// Words that must follow the opcode at once, in order.
+    pub heads: Vec<Slot>,
+    /// Types, in order.
+    pub types: Vec<Slot>,
+    /// Other modifiers, in any order.
+    pub flags: Vec<Slot>,
+    /// Whether modifiers beyond the listed ones are allowed.
+    pub open: bool,
+    /// The operands.
+    pub operands: Vec<OperandForm>,
+    /// The first PTX version and target.
+    pub need: Need,
+}
+
+/// A place for one modifier.
+#[derive(Debug)]
+pub struct Slot {
+    /// What may stand there.
+    pub words: Vec<Word>,
+    /// Whether it may be empty.
+    pub optional: bool,
+}
+
+/// A modifier that a slot accepts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Word {
+    /// A known word.
+    Known(Modifier),
+    /// A word outside the vocabulary; `*` stands for digits.
+    Pattern(&'static str),
+}
+
+/// What an operand may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// `d`: a destination register.
+    Dst,
+    /// `D`: a destination, a list of as many registers as the vector modifier says.
+    VecDst,
+    /// `P`: a destination predicate.
+    PredDst,
+    /// `s`: a register or a constant.
+    Src,
+    /// `S`: a source, a list of as many as the vector modifier says.
+    VecSrc,
+    /// `a`: an address held in a register of 32 or 64 bits.
+    AddrSrc,
+    /// `r`: a register.
+    Reg,
+    /// `i`: a constant integer.
+    Imm,
+    /// `q`: a predicate, its negation, or a constant.
+    PredSrc,
+    /// `m`: `[address]`.
+    Mem,
+    /// `l`: a label.
+    Label,
+    /// `t`: the label of a `.branchtargets`.
+    Table,
+    /// `v`: what `mov` reads: also a special register, a variable's address or a function.
+    MovSrc,
+    /// `c`: what `cvt` reads: also a special register.
+    CvtSrc,
+    /// `K`: `{a, b}` that packs or unpacks the instruction's type.
+    Pack,
+    /// `g`: `{a, b, …}` or a register: a matrix fragment.
+    Group,
+    /// `b`: `[name, {coordinates}]`.
+    Bracket,
+    /// `*`: anything; last, and any number of them.
+    Rest,
+}
+
+/// The type of an operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OperandType {
+    /// The instruction's n-th type.
+    Of(u8),
+    /// The first type at twice its width.
+    Wide,
+    /// A fixed type.
+    Fixed(Modifier),
+}
+
+/// The description of an operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OperandForm {
+    /// What it may be.
+    pub role: Role,
+    /// Its type, where its role has one.
+    pub ty: OperandType,
+    /// `+`: a wider register is allowed.
+    pub wider: bool,
+    /// `_`: the sink is allowed.
+    pub sink: bool,
+    /// `?`: it may be absent.
+    pub optional: bool,
+    /// `|P` (required) or `|P?` (optional): a second destination, a predicate.
+    pub pair: Option<bool>,
+    /// `(lo,hi)`: the range of a constant.
+    pub range: Option<(i64, i64)>,
+}
+
+/// Every form, and the forms of each opcode.
+#[derive(Debug)]
+pub struct Table {
+    /// By [`FormId`].
+    pub forms: Vec<Form>,
+    by_opcode: FxHashMap<Opcode, Vec<FormId>>,
+}
+
+impl Table {
+    /// The forms of an opcode, in the order of the tables; none for a word that is not an instruction.
+    #[must_use]
+    pub fn of(&self, opcode: Opcode) -> &[FormId] {
+        self.by_opcode.get(&opcode).map_or(&[], Vec::as_slice)
+    }
+
+    /// The form of a number.
+    #[must_use]
+    pub fn form(&self, id: FormId) -> &Form {
+        &self.forms[id.0 as usize]
+    }
+}
+
+/// The table of all forms.
+pub fn table() -> &'static Table {
+    static TABLE: LazyLock<Table> = LazyLock::new(|| {
+        let sets = include_str!("sets.txt");
+        let chapters = [
+            include_str!("integer.txt"),
+            include_str!("float.txt"),
+            include_str!("compare.txt"),
+            include_str!("move.txt"),
+            include_str!("control.txt"),
+            include_str!("parallel.txt"),
+            include_str!("async.txt"),
+            include_str!("tensor.txt"),
+            include_str!("texture.txt"),
+            include_str!("video.txt"),
+        ];
+        let forms = parse::read(sets, &chapters);
+        let mut by_opcode: FxHashMap<Opcode, Vec<FormId>> = FxHashMap::default();
+        for form in &forms {
+            by_opcode.entry(form.opcode).or_default().push(form.id);
+        }
+        Table { forms, by_opcode }
+    });
+    &TABLE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::tree::Names;
+
+    #[test]
+    fn every_opcode_has_a_form() {
+        let mut names = Names::default();
+        for text in Opcode::KNOWN {
+            let opcode = Opcode::of(text, &mut names);
+            assert!(!table().of(opcode).is_empty(), "no form of {text}");
+        }
+        assert!(names.is_empty());
+    }
+
+    #[test]
+    fn every_line_is_understood() {
+        let lines: usize = [
+            include_str!("integer.txt"),
+            include_str!("float.txt"),
+            include_str!("compare.txt"),
+            include_str!("move.txt"),
+            include_str!("control.txt"),
+            include_str!("parallel.txt"),
+            include_str!("async.txt"),
+            include_str!("tensor.txt"),
+            include_str!("texture.txt"),
+            include_str!("video.txt"),
+        ]
+        .iter()
+        .flat_map(|t| t.lines())
+        .filter(|l| !l.is_empty() && !l.starts_with('#') && !l.starts_with("words "))
+        .count();
+        assert_eq!(table().forms.len(), lines);
+    }
+}

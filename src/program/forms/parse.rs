@@ -1,0 +1,170 @@
+//! Reads the tables of forms. A line that is not understood is dropped; a test counts them.
+
+use super::{Form, FormId, Need, OperandForm, OperandType, Role, Slot, Word, is_type};
+use crate::ptx::tree::Names;
+use crate::ptx::{Modifier, Opcode};
+use rustc_hash::FxHashMap;
+
+type Sets = FxHashMap<&'static str, Vec<Word>>;
+
+/// The forms of all chapters, numbered in order.
+pub fn read(sets: &'static str, chapters: &[&'static str]) -> Vec<Form> {
+    let mut common = Sets::default();
+    for line in sets.lines() {
+        read_set(line, &mut common);
+    }
+    let mut forms = Vec::new();
+    for chapter in chapters {
+        let mut sets = common.clone();
+        for line in chapter.lines() {
+            if line.starts_with('#') || read_set(line, &mut sets) {
+                continue;
+            }
+            let Ok(id) = u16::try_from(forms.len()) else { break };
+            if let Some(form) = read_form(line, FormId(id), &sets) {
+                forms.push(form);
+            }
+        }
+    }
+    forms
+}
+
+fn read_set(line: &'static str, sets: &mut Sets) -> bool {
+    let mut words = line.split_whitespace();
+    if words.next() != Some("words") {
+        return false;
+    }
+    if let Some(name) = words.next() {
+        sets.insert(name, words.map(word).collect());
+    }
+    true
+}
+
+fn known(text: &str) -> Option<Modifier> {
+    let mut names = Names::default();
+    let modifier = Modifier::of(text, &mut names);
+    modifier.is_known().then_some(modifier)
+}
+
+fn word(text: &'static str) -> Word {
+    known(text).map_or(Word::Pattern(text), Word::Known)
+}
+
+fn alternatives(text: &'static str, sets: &Sets) -> Option<Vec<Word>> {
+    let mut words = Vec::new();
+    for part in text.split('|') {
+        match part.strip_prefix('$') {
+            Some(set) => words.extend(sets.get(set)?),
+            None => words.push(word(part)),
+        }
+    }
+    Some(words)
+}
+
+fn read_form(line: &'static str, id: FormId, sets: &Sets) -> Option<Form> {
+    let (left, right) = line.split_once(" :")?;
+    let mut words = left.split_whitespace();
+    let opcode = Opcode::of(words.next()?, &mut Names::default());
+    if !opcode.is_known() {
+        return None;
+    }
+    let mut form = Form {
+        id,
+        opcode,
+        heads: Vec::new(),
+        types: Vec::new(),
+        flags: Vec::new(),
+        open: false,
+        operands: Vec::new(),
+        need: Need::default(),
+    };
+    for text in words {
+        if text == "~" {
+            form.open = true;
+        } else if let Some(rest) = text.strip_prefix('!') {
+            form.heads.push(Slot { words: alternatives(rest, sets)?, optional: false });
+        } else if let Some(rest) = text.strip_prefix('{') {
+            let words = alternatives(rest.strip_suffix('}')?, sets)?;
+            form.flags.push(Slot { words, optional: true });
+        } else {
+            let words = alternatives(text, sets)?;
+            let typed = words.iter().all(|w| matches!(w, Word::Known(m) if is_type(*m)));
+            let list = if typed { &mut form.types } else { &mut form.flags };
+            list.push(Slot { words, optional: false });
+        }
+    }
+    for text in right.split_whitespace() {
+        match text.strip_prefix('@') {
+            Some(need) => form.need = read_need(need)?,
+            None => form.operands.push(read_operand(text)?),
+        }
+    }
+    Some(form)
+}
+
+fn read_need(text: &str) -> Option<Need> {
+    let (ptx, sm) = text.split_once('/')?;
+    let (major, minor) = ptx.split_once('.')?;
+    Some(Need { ptx: (major.parse().ok()?, minor.parse().ok()?), sm: sm.parse().ok()? })
+}
+
+fn read_operand(text: &'static str) -> Option<OperandForm> {
+    let mut rest = text;
+    let pair = match text.split_once('|') {
+        Some((first, second)) => {
+            rest = first;
+            Some(second.ends_with('?'))
+        }
+        None => None,
+    };
+    let range = match rest.split_once('(') {
+        Some((first, range)) => {
+            let (low, high) = range.strip_suffix(')')?.split_once(',')?;
+            rest = first;
+            Some((low.parse().ok()?, high.parse().ok()?))
+        }
+        None => None,
+    };
+    let role = match rest.chars().next()? {
+        'd' => Role::Dst,
+        'D' => Role::VecDst,
+        'P' => Role::PredDst,
+        's' => Role::Src,
+        'S' => Role::VecSrc,
+        'a' => Role::AddrSrc,
+        'r' => Role::Reg,
+        'i' => Role::Imm,
+        'q' => Role::PredSrc,
+        'm' => Role::Mem,
+        'l' => Role::Label,
+        't' => Role::Table,
+        'v' => Role::MovSrc,
+        'c' => Role::CvtSrc,
+        'K' => Role::Pack,
+        'g' => Role::Group,
+        'b' => Role::Bracket,
+        '*' => Role::Rest,
+        _ => return None,
+    };
+    rest = &rest[1..];
+    let mut flag = |c: char| match rest.strip_suffix(c) {
+        Some(shorter) => {
+            rest = shorter;
+            true
+        }
+        None => false,
+    };
+    let optional = flag('?');
+    let wider = flag('+');
+    let sink = flag('_') || role == Role::PredDst;
+    let ty = match rest.strip_prefix(':') {
+        None if rest.is_empty() => OperandType::Of(0),
+        None => return None,
+        Some("wide") => OperandType::Wide,
+        Some(name) => match name.parse() {
+            Ok(n) => OperandType::Of(n),
+            Err(_) => OperandType::Fixed(known(name)?),
+        },
+    };
+    Some(OperandForm { role, ty, wider, sink, optional, pair, range })
+}
