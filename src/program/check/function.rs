@@ -1,0 +1,232 @@
+//! Functions: heads, directives, bodies.
+
+use super::error::{CheckError, Problem};
+use super::scope::{ParamKind, SymbolKind};
+use super::{Checker, Signature};
+use crate::ptx::tree::{Function, FunctionDirective, Ident, Linkage, Prototype, Stmt, StateSpace, Variable};
+
+impl Checker<'_> {
+    /// A function or a prototype of one.
+    pub fn function(&mut self, function: &Function) {
+        self.scopes.open();
+        let signature = self.signature(function);
+        self.scopes.close();
+        self.declare_function(function, signature);
+        self.directives(&function.directives, function.entry);
+        let Some(body) = &function.body else { return };
+        self.prototypes.clear();
+        self.call_targets.clear();
+        // Parameters and the body's own names share a scope.
+        self.scopes.open();
+        let errors = self.errors.len();
+        for (list, side) in [(&function.returns, ParamKind::Return), (&function.params, ParamKind::Input)] {
+            for variable in list {
+                self.parameter(variable, side, true);
+            }
+        }
+        // Their types were complained about with the signature; a duplicate name is new.
+        let duplicates: Vec<CheckError> =
+            self.errors.drain(errors..).filter(|e| matches!(e.kind, Problem::Duplicate { .. })).collect();
+        self.errors.extend(duplicates);
+        self.body(body);
+        self.scopes.close();
+    }
+
+    fn signature(&mut self, function: &Function) -> Signature {
+        let mut signature = Signature {
+            entry: function.entry,
+            defined: function.body.is_some(),
+            external: function.linkage == Some(Linkage::Extern),
+            span: function.ident.span,
+            ..Signature::default()
+        };
+        for variable in &function.returns {
+            signature.returns.push(self.parameter(variable, ParamKind::Return, false));
+            self.parameter_rules(variable, function.entry);
+        }
+        for variable in &function.params {
+            signature.params.push(self.parameter(variable, ParamKind::Input, false));
+            self.parameter_rules(variable, function.entry);
+        }
+        signature
+    }
+
+    fn parameter_rules(&mut self, variable: &Variable, entry: bool) {
+        let ok = variable.space == StateSpace::Param || !entry && variable.space == StateSpace::Reg;
+        if !ok {
+            let problem = Problem::DeclaredSpace { space: Self::space_text(variable.space), scope: "parameters" };
+            self.error(problem, variable.span);
+        }
+        if variable.ptr.is_some() && !entry {
+            let why = "only a kernel's parameter has it";
+            self.error(Problem::Directive { name: ".ptr".to_owned(), why }, variable.span);
+        }
+        if let Some(declarator) = variable.declarators.first() {
+            if entry && declarator.dims.iter().any(Option::is_none) {
+                self.error(Problem::Incomplete { name: self.text(declarator.ident.name) }, declarator.ident.span);
+            }
+            if variable.space == StateSpace::Reg && !declarator.dims.is_empty() {
+                self.error(Problem::RegisterArray { name: self.text(declarator.ident.name) }, declarator.ident.span);
+            }
+        }
+    }
+
+    /// Declares the function, or compares it with what was said of it before.
+    fn declare_function(&mut self, function: &Function, signature: Signature) {
+        let Ident { name, span } = function.ident;
+        let Some(old) = self.checked.functions.get_mut(&name) else {
+            let index = u32::try_from(self.checked.functions.len()).unwrap_or(u32::MAX);
+            if let Some(symbol) = self.scopes.lookup(self.names, name) {
+                let other = symbol.span;
+                let kind = Problem::Inconsistent { name: self.text(name), what: "kind" };
+                self.errors.push(CheckError::with(kind, span, other));
+            } else {
+                self.declare(name, span, SymbolKind::Function(index));
+            }
+            self.checked.functions.insert(name, signature);
+            return;
+        };
+        let other = old.span;
+        let text = self.names.text(name).to_owned();
+        let what = if old.entry != signature.entry {
+            Some("kind")
+        } else if old.params.len() != signature.params.len() || old.returns.len() != signature.returns.len() {
+            Some("number of parameters")
+        } else if old.params != signature.params || old.returns != signature.returns {
+            Some("parameter types")
+        } else if old.external && signature.defined && function.linkage.is_none() {
+            Some("linkage")
+        } else {
+            None
+        };
+        let twice = old.defined && signature.defined;
+        if signature.defined {
+            *old = signature;
+        }
+        if twice {
+            self.errors.push(CheckError::with(Problem::Duplicate { name: text }, span, other));
+        } else if let Some(what) = what {
+            self.errors.push(CheckError::with(Problem::Inconsistent { name: text, what }, span, other));
+        }
+    }
+
+    fn directives(&mut self, directives: &[FunctionDirective], entry: bool) {
+        let has = |name: &str| directives.iter().any(|d| d.name == name);
+        for directive in directives {
+            let sizes = matches!(directive.name.as_str(), "maxntid" | "reqntid" | "maxnreg" | "reqnctapercluster");
+            let why = if sizes && directive.values.contains(&0) {
+                "a value is zero"
+            } else if sizes && directive.values.is_empty() {
+                "it needs a value"
+            } else if directive.values.len() > 3 {
+                "it has more than three values"
+            } else if directive.name == "reqntid" && has("maxntid") {
+                "a kernel has .maxntid or .reqntid, not both"
+            } else if !entry && (sizes || directive.name == "minnctapersm" || directive.name == "maxnctapersm") {
+                "only a kernel has it"
+            } else if entry && directive.name == "noreturn" {
+                "a kernel does not have it"
+            } else {
+                continue;
+            };
+            self.error(Problem::Directive { name: format!(".{}", directive.name), why }, directive.span);
+        }
+    }
+
+    /// The statements of a body, in order; labels are declared when their block begins.
+    fn body(&mut self, body: &[Stmt]) {
+        let blocks = labels(body);
+        let mut next = 1;
+        self.declare_labels(&blocks, 0);
+        let mut open = 0u32;
+        for stmt in body {
+            match stmt {
+                Stmt::Open(_) => {
+                    self.scopes.open();
+                    open += 1;
+                    self.declare_labels(&blocks, next);
+                    next += 1;
+                }
+                Stmt::Close(_) => {
+                    // The parser pairs them; a stray one must not close the function's scope.
+                    if open > 0 {
+                        open -= 1;
+                        self.scopes.close();
+                    }
+                }
+                Stmt::Variable(variable) => self.body_variable(variable),
+                Stmt::Instr(instr) => self.instruction(instr),
+                Stmt::Prototype(prototype) => self.prototype(prototype),
+                Stmt::Targets { ident, call, targets, .. } => self.targets(*ident, *call, targets),
+                Stmt::Label(_) | Stmt::Debug(_) => {}
+            }
+        }
+        for _ in 0..open {
+            self.scopes.close();
+        }
+    }
+
+    fn declare_labels(&mut self, blocks: &[Vec<Ident>], block: usize) {
+        for label in blocks.get(block).into_iter().flatten() {
+            self.declare(label.name, label.span, SymbolKind::Label);
+        }
+    }
+
+    fn prototype(&mut self, prototype: &Prototype) {
+        let mut signature = Signature { span: prototype.span, ..Signature::default() };
+        for variable in &prototype.returns {
+            signature.returns.push(self.parameter(variable, ParamKind::Return, false));
+        }
+        for variable in &prototype.params {
+            signature.params.push(self.parameter(variable, ParamKind::Input, false));
+        }
+        let index = u32::try_from(self.prototypes.len()).unwrap_or(u32::MAX);
+        self.prototypes.push(signature);
+        self.declare(prototype.ident.name, prototype.ident.span, SymbolKind::Prototype(index));
+    }
+
+    fn targets(&mut self, ident: Ident, call: bool, targets: &[Ident]) {
+        for target in targets {
+            let Some(kind) = self.scopes.lookup(self.names, target.name).map(|s| s.kind) else {
+                self.undeclared(target.name, target.span);
+                continue;
+            };
+            let ok = if call { matches!(kind, SymbolKind::Function(_)) } else { kind == SymbolKind::Label };
+            if !ok {
+                self.error(Problem::NotCallable { name: self.text(target.name) }, target.span);
+            }
+        }
+        let kind = if call {
+            let index = u32::try_from(self.call_targets.len()).unwrap_or(u32::MAX);
+            self.call_targets.push(targets.iter().map(|t| t.name).collect());
+            SymbolKind::CallTargets(index)
+        } else {
+            SymbolKind::BranchTargets
+        };
+        self.declare(ident.name, ident.span, kind);
+    }
+}
+
+/// The labels of each block, in the order in which the blocks open; the body itself is block 0.
+fn labels(body: &[Stmt]) -> Vec<Vec<Ident>> {
+    let mut blocks = vec![Vec::new()];
+    let mut stack = vec![0];
+    for stmt in body {
+        match stmt {
+            Stmt::Open(_) => {
+                stack.push(blocks.len());
+                blocks.push(Vec::new());
+            }
+            Stmt::Close(_) if stack.len() > 1 => {
+                stack.pop();
+            }
+            Stmt::Label(ident) => {
+                if let Some(block) = stack.last() {
+                    blocks[*block].push(*ident);
+                }
+            }
+            _ => {}
+        }
+    }
+    blocks
+}

@@ -1,0 +1,293 @@
+//! One instruction: its form, its guard, its operands.
+
+use super::error::{CheckError, Found, Problem};
+use super::needs::modifier_need;
+use super::{Checker, similar};
+use crate::base::Span;
+use crate::program::forms::{FormId, FormMatch, Mismatch, Need, Role, Word, table};
+use crate::ptx::tree::{Instr, StateSpace};
+use crate::ptx::{Modifier, Opcode};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+type Mods = SmallVec<[Modifier; 8]>;
+
+/// What was found out about each opcode with its modifiers: a module has few different ones.
+#[derive(Default)]
+pub struct Cache(FxHashMap<Opcode, FxHashMap<Mods, Rc<Shape>>>);
+
+/// What the modifiers of an instruction say.
+pub struct Shape {
+    /// The forms that they fit.
+    pub forms: SmallVec<[(FormId, FormMatch); 2]>,
+    /// Complaints about them; the index is that of a modifier.
+    pub problems: Vec<(Problem, Option<usize>)>,
+    /// Elements of `.v2` and the like, else 1.
+    pub lanes: u8,
+    /// The state space named, when just one is.
+    pub space: Option<StateSpace>,
+    /// Whether several spaces are named, so that an address's space says nothing.
+    pub spaces: bool,
+}
+
+impl Checker<'_> {
+    /// Checks an instruction and notes its form.
+    pub fn instruction(&mut self, instr: &Instr) {
+        if let Some(guard) = instr.guard {
+            self.guard(guard.pred.name, guard.pred.span);
+        }
+        let shape = self.shape(instr);
+        if !shape.problems.is_empty() {
+            for (problem, index) in &shape.problems {
+                self.error(problem.clone(), index.map_or(instr.head, |i| self.modifier_span(instr, i)));
+            }
+        }
+        if shape.forms.is_empty() {
+            self.checked.forms.push(None);
+            self.names_of(&instr.operands);
+            return;
+        }
+        if instr.opcode == Opcode::CALL {
+            self.checked.forms.push(shape.forms.first().map(|f| f.0));
+            self.call(instr);
+            return;
+        }
+        let before = self.errors.len();
+        self.names_of(&instr.operands);
+        let mut first: Option<CheckError> = None;
+        for (id, fit) in &shape.forms {
+            match self.operands(instr, table().form(*id), fit, &shape) {
+                Ok(()) => {
+                    self.checked.forms.push(Some(*id));
+                    return;
+                }
+                // An operand of the right count is nearer than a wrong count.
+                Err(error) => match &first {
+                    Some(old) if !matches!(old.kind, Problem::OperandCount { .. }) => {}
+                    _ => first = Some(error),
+                },
+            }
+        }
+        self.checked.forms.push(shape.forms.first().map(|f| f.0));
+        if let Some(error) = first.filter(|_| self.errors.len() == before) {
+            self.errors.push(error);
+        }
+    }
+
+    fn guard(&mut self, name: crate::ptx::tree::Name, span: Span) {
+        match self.register(name) {
+            None => match self.found(name) {
+                None => self.undeclared(name, span),
+                Some(found) => self.error(Problem::Guard { found }, span),
+            },
+            Some((Modifier::PRED, 1)) => {}
+            Some((ty, lanes)) => {
+                let found = Found::Register(self.word(ty), lanes);
+                self.error(Problem::Guard { found }, span);
+            }
+        }
+    }
+
+    /// Where the n-th modifier stands; the whole head where the text does not tell.
+    fn modifier_span(&self, instr: &Instr, index: usize) -> Span {
+        // `opcode.a.b`: when nothing but the words and dots is there, positions follow from lengths.
+        let mut start = instr.head.start + length(instr.opcode.text(self.names));
+        for modifier in instr.mods.iter().take(index) {
+            start += 1 + length(modifier.text(self.names));
+        }
+        let span = Span::new(start, start + 1 + instr.mods.get(index).map_or(0, |m| length(m.text(self.names))));
+        let all: u32 = instr.mods.iter().map(|m| 1 + length(m.text(self.names))).sum();
+        let whole = length(instr.opcode.text(self.names)) + all;
+        if instr.head.end - instr.head.start == whole { span } else { instr.head }
+    }
+
+    fn shape(&mut self, instr: &Instr) -> Rc<Shape> {
+        if let Some(shape) = self.cache.0.get(&instr.opcode).and_then(|by| by.get(instr.mods.as_slice())) {
+            return Rc::clone(shape);
+        }
+        let shape = Rc::new(self.new_shape(instr.opcode, &instr.mods));
+        self.cache.0.entry(instr.opcode).or_default().insert(instr.mods.clone(), Rc::clone(&shape));
+        shape
+    }
+
+    fn new_shape(&self, opcode: Opcode, mods: &[Modifier]) -> Shape {
+        let mut shape =
+            Shape { forms: SmallVec::new(), problems: Vec::new(), lanes: 1, space: None, spaces: false };
+        let table = table();
+        if table.of(opcode).is_empty() {
+            let name = opcode.text(self.names).to_owned();
+            let similar = similar::opcode(&name);
+            shape.problems.push((Problem::UnknownOpcode { name, similar }, None));
+            return shape;
+        }
+        // ptx 1.x: `.const[2]`.
+        let mut plain: Mods = SmallVec::from_slice(mods);
+        for modifier in &mut plain {
+            if modifier.text(self.names).starts_with("const[") {
+                *modifier = Modifier::CONST;
+            }
+        }
+        for modifier in &plain {
+            match *modifier {
+                Modifier::V2 => shape.lanes = 2,
+                Modifier::V4 => shape.lanes = 4,
+                Modifier::V8 => shape.lanes = 8,
+                m => {
+                    if let Some(space) = state_space(m) {
+                        shape.spaces |= shape.space.is_some();
+                        shape.space = Some(space);
+                    }
+                }
+            }
+        }
+        let mut nearest: Option<(Mismatch, usize)> = None;
+        let mut lacking: Option<Need> = None;
+        for id in table.of(opcode) {
+            let form = table.form(*id);
+            match form.fit(&plain, self.names) {
+                Ok(fit) if self.has(form.need) => shape.forms.push((*id, fit)),
+                Ok(_) => lacking = Some(form.need),
+                Err(miss) => {
+                    if nearest.as_ref().is_none_or(|old| (miss.1, rank(&miss.0)) > (old.1, rank(&old.0))) {
+                        nearest = Some(miss);
+                    }
+                }
+            }
+        }
+        if shape.forms.is_empty() {
+            let problem = match (lacking, nearest) {
+                (Some(need), _) => (self.lacks(self.head(opcode, mods), need), None),
+                (None, Some((miss, _))) => self.explain(opcode, &plain, miss),
+                (None, None) => (Problem::UnknownOpcode { name: self.head(opcode, mods), similar: None }, None),
+            };
+            shape.problems.push(problem);
+            return shape;
+        }
+        self.special_rules(opcode, &plain, &mut shape);
+        shape
+    }
+
+    /// Rules about modifiers that the table does not hold.
+    fn special_rules(&self, opcode: Opcode, mods: &[Modifier], shape: &mut Shape) {
+        for (index, modifier) in mods.iter().enumerate() {
+            if let Some(need) = modifier_need(opcode, *modifier).filter(|need| !self.has(*need)) {
+                let feature = format!("{} of {}", self.word(*modifier), opcode.text(self.names));
+                shape.problems.push((self.lacks(feature, need), Some(index)));
+            }
+        }
+        let warp = matches!(opcode, Opcode::SHFL | Opcode::VOTE) && !mods.contains(&Modifier::SYNC);
+        if warp && self.checked.sm >= 70 && self.checked.version >= (6, 4) {
+            let feature = self.head(opcode, mods);
+            shape.problems.push((Problem::Withdrawn { feature, instead: ".sync and a member mask" }, None));
+        }
+        if let Some((_, fit)) = shape.forms.first()
+            && matches!(opcode, Opcode::LD | Opcode::ST | Opcode::LDU)
+            && let Some(info) = fit.types.first().and_then(|t| crate::program::types::type_info(*t))
+        {
+            let bits = u32::from(info.bits) * u32::from(shape.lanes);
+            let wide = Need { ptx: (8, 8), sm: 100 };
+            if shape.lanes == 8 && info.bits < 32 || bits > 256 {
+                let given = mods.iter().map(|m| self.word(*m)).collect();
+                let opcode = opcode.text(self.names).to_owned();
+                shape.problems.push((Problem::Types { opcode, given, allowed: Vec::new() }, None));
+            } else if bits > 128 && !self.has(wide) {
+                shape.problems.push((self.lacks(format!("a {bits}-bit access"), wide), None));
+            }
+        }
+    }
+
+    /// Whether the module's version and target have a feature.
+    pub fn has(&self, need: Need) -> bool {
+        self.checked.version >= need.ptx && self.checked.sm >= need.sm
+    }
+
+    /// The complaint that they have not.
+    pub fn lacks(&self, feature: String, need: Need) -> Problem {
+        Problem::Needs { feature, need, version: self.checked.version, sm: self.checked.sm }
+    }
+
+    fn head(&self, opcode: Opcode, mods: &[Modifier]) -> String {
+        mods.iter().fold(opcode.text(self.names).to_owned(), |text, m| text + &self.word(*m))
+    }
+
+    fn explain(&self, opcode: Opcode, mods: &[Modifier], miss: Mismatch) -> (Problem, Option<usize>) {
+        let name = opcode.text(self.names).to_owned();
+        match miss {
+            Mismatch::Unexpected(index) => {
+                let modifier = mods[index];
+                let similar = similar::modifier(opcode, modifier, self.names);
+                (Problem::Modifier { opcode: name, modifier: self.word(modifier), similar }, Some(index))
+            }
+            Mismatch::Repeated(first, index) => {
+                let (first, modifier) = (self.word(mods[first]), self.word(mods[index]));
+                (Problem::ModifierTwice { opcode: name, modifier, first }, Some(index))
+            }
+            Mismatch::Missing(words) => {
+                (Problem::ModifierMissing { opcode: name, one_of: words.iter().map(|w| self.word_text(*w)).collect() }, None)
+            }
+            Mismatch::Head => {
+                let table = table();
+                let heads = table.of(opcode).iter().filter_map(|id| table.form(*id).heads.first());
+                let mut one_of: Vec<String> =
+                    heads.flat_map(|slot| &slot.words).map(|w| self.word_text(*w)).collect();
+                one_of.sort();
+                one_of.dedup();
+                (Problem::ModifierMissing { opcode: name, one_of }, None)
+            }
+            Mismatch::Types => {
+                let given: Vec<String> =
+                    mods.iter().filter(|m| crate::program::forms::is_type(**m)).map(|m| self.word(*m)).collect();
+                let table = table();
+                let mut allowed: Vec<String> = Vec::new();
+                for slot in table.of(opcode).iter().flat_map(|id| &table.form(*id).types) {
+                    for word in &slot.words {
+                        let text = self.word_text(*word);
+                        if !allowed.contains(&text) {
+                            allowed.push(text);
+                        }
+                    }
+                }
+                (Problem::Types { opcode: name, given, allowed }, None)
+            }
+        }
+    }
+
+    fn word_text(&self, word: Word) -> String {
+        match word {
+            Word::Known(modifier) => self.word(modifier),
+            Word::Pattern(pattern) => format!(".{pattern}"),
+        }
+    }
+}
+
+/// Whether a form has exactly one address, so that the instruction's space is the address's.
+pub fn one_address(form: &crate::program::forms::Form) -> bool {
+    form.operands.iter().filter(|o| o.role == Role::Mem).count() == 1
+}
+
+fn rank(miss: &Mismatch) -> u8 {
+    match miss {
+        Mismatch::Head => 0,
+        Mismatch::Unexpected(_) => 1,
+        Mismatch::Types => 2,
+        Mismatch::Repeated(..) => 3,
+        Mismatch::Missing(_) => 4,
+    }
+}
+
+fn length(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX)
+}
+
+fn state_space(modifier: Modifier) -> Option<StateSpace> {
+    use Modifier as M;
+    Some(match modifier {
+        M::CONST => StateSpace::Const,
+        M::GLOBAL => StateSpace::Global,
+        M::LOCAL => StateSpace::Local,
+        M::PARAM | M::PARAM_ENTRY | M::PARAM_FUNC => StateSpace::Param,
+        M::SHARED | M::SHARED_CTA | M::SHARED_CLUSTER => StateSpace::Shared,
+        _ => return None,
+    })
+}

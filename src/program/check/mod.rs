@@ -1,0 +1,242 @@
+//! Step 1 of loading (report, 5.1.3): reject what ptxas rejects, accept what it accepts.
+//!
+//! The rules are those of the PTX ISA where it is clear and ptxas's own where it is not: modifiers come in any order,
+//! untyped and integer registers mix, a constant may be larger than its operand. Targets and versions that ptxas has
+//! dropped are accepted. Nothing here changes the tree; the complaints come in source order and all at once.
+
+mod call;
+mod error;
+mod function;
+mod instruction;
+mod needs;
+mod operand;
+mod scope;
+mod similar;
+mod special;
+mod variable;
+mod version;
+
+pub use error::{CheckError, Expected, Found, Problem};
+pub use scope::{ParamKind, Symbol, SymbolId, SymbolKind};
+pub use special::{Special, special};
+
+use crate::base::Span;
+use crate::program::forms::FormId;
+use crate::ptx::tree::{Item, Linkage, Module, Name, Names, StateSpace};
+use crate::ptx::Modifier;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use scope::Scopes;
+
+/// What checking found out about a module.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// `.version`.
+    pub version: (u16, u16),
+    /// The number after `sm_`.
+    pub sm: u16,
+    /// 32 or 64; 64 where the module does not say.
+    pub address_bits: u32,
+    /// Functions and prototypes of functions by name.
+    pub functions: IndexMap<Name, Signature, FxBuildHasher>,
+    /// Every declared name in source order, the bodies' included.
+    pub symbols: Vec<Symbol>,
+    /// The form of each instruction in source order; `None` where none fits.
+    pub forms: Vec<Option<FormId>>,
+}
+
+/// A function's parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Signature {
+    /// Whether it is a kernel.
+    pub entry: bool,
+    /// Whether it has a body.
+    pub defined: bool,
+    /// `.extern`.
+    pub external: bool,
+    /// Return parameters.
+    pub returns: Vec<Parameter>,
+    /// Parameters.
+    pub params: Vec<Parameter>,
+    /// The name in the head.
+    pub span: Span,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its element type.
+    pub ty: Modifier,
+    /// Elements of a vector register, else 1.
+    pub lanes: u8,
+    /// Whether it is an array.
+    pub array: bool,
+    /// Its size in bytes; 0 for an array without a size.
+    pub bytes: u64,
+    /// Its alignment in bytes.
+    pub align: u32,
+    /// `.reg` rather than `.param`.
+    pub register: bool,
+}
+
+/// Checks a module.
+#[must_use]
+pub fn check(module: &Module) -> (Checked, Vec<CheckError>) {
+    let mut checker = Checker::new(module);
+    checker.header();
+    for item in &module.items {
+        match item {
+            Item::Variable(variable) => checker.module_variable(variable),
+            Item::Function(function) => checker.function(function),
+            Item::Alias { alias, aliasee, .. } => checker.alias(*alias, *aliasee),
+            Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } | Item::Debug(_) => {}
+        }
+    }
+    checker.checked.symbols = checker.scopes.into_symbols();
+    (checker.checked, checker.errors)
+}
+
+/// The state of a check.
+struct Checker<'m> {
+    module: &'m Module,
+    names: &'m Names,
+    scopes: Scopes,
+    checked: Checked,
+    errors: Vec<CheckError>,
+    /// `.callprototype`s and `.calltargets` of the function at hand.
+    prototypes: Vec<Signature>,
+    call_targets: Vec<Vec<Name>>,
+    cache: instruction::Cache,
+    /// How many similar names may still be looked for: a search costs a pass over all names.
+    searches: u32,
+    /// Linkage of module variables, for redeclarations.
+    linkage: rustc_hash::FxHashMap<Name, Option<Linkage>>,
+}
+
+impl<'m> Checker<'m> {
+    fn new(module: &'m Module) -> Self {
+        Self {
+            module,
+            names: &module.names,
+            scopes: Scopes::new(&module.names),
+            checked: Checked { address_bits: 64, ..Checked::default() },
+            errors: Vec::new(),
+            prototypes: Vec::new(),
+            call_targets: Vec::new(),
+            cache: instruction::Cache::default(),
+            searches: 20,
+            linkage: rustc_hash::FxHashMap::default(),
+        }
+    }
+
+    fn error(&mut self, kind: Problem, span: Span) {
+        self.errors.push(CheckError::new(kind, span));
+    }
+
+    fn text(&self, name: Name) -> String {
+        self.names.text(name).to_owned()
+    }
+
+    fn word(&self, modifier: Modifier) -> String {
+        format!(".{}", modifier.text(self.names))
+    }
+
+    /// `.version`, `.target` and `.address_size` come first, in this order, each once.
+    fn header(&mut self) {
+        let start = Span::new(0, 0);
+        let items = &self.module.items;
+        match items.first() {
+            Some(Item::Version { major, minor, span }) => {
+                self.checked.version = (*major, *minor);
+                if !version::version_exists((*major, *minor)) {
+                    self.error(Problem::UnknownVersion { version: format!("{major}.{minor}") }, *span);
+                }
+            }
+            _ => {
+                self.error(Problem::NoVersion, start);
+                self.checked.version = version::LATEST;
+            }
+        }
+        match items.get(1) {
+            Some(Item::Target { names, span }) => self.target(names, *span),
+            _ => {
+                self.error(Problem::NoTarget, start);
+                self.checked.sm = 90;
+            }
+        }
+        for (index, item) in items.iter().enumerate().skip(1) {
+            match item {
+                Item::Version { span, .. } => self.error(Problem::Misplaced { directive: ".version" }, *span),
+                Item::AddressSize { bits, span } => {
+                    let first = items[..index].iter().all(|i| matches!(i, Item::Version { .. } | Item::Target { .. }));
+                    if !first {
+                        self.error(Problem::Misplaced { directive: ".address_size" }, *span);
+                    }
+                    match bits {
+                        32 | 64 => self.checked.address_bits = *bits,
+                        _ => self.error(Problem::AddressSize { bits: *bits }, *span),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn target(&mut self, names: &[crate::ptx::tree::Ident], span: Span) {
+        let mut known = false;
+        for ident in names {
+            let name = self.names.text(ident.name);
+            if let Some((sm, first)) = version::target(name) {
+                known = true;
+                self.checked.sm = sm;
+                if self.checked.version < first {
+                    let need = crate::program::forms::Need { ptx: first, sm };
+                    let feature = format!("target {name}");
+                    let version = self.checked.version;
+                    self.error(Problem::Needs { feature, need, version, sm }, ident.span);
+                }
+            } else if !version::PLATFORM.contains(&name) {
+                self.error(Problem::UnknownTarget { target: name.to_owned() }, ident.span);
+                known = true;
+                self.checked.sm = 90;
+            }
+        }
+        if !known {
+            self.error(Problem::NoTarget, span);
+            self.checked.sm = 90;
+        }
+    }
+
+    fn alias(&mut self, alias: crate::ptx::tree::Ident, aliasee: crate::ptx::tree::Ident) {
+        for ident in [alias, aliasee] {
+            if !self.checked.functions.contains_key(&ident.name) {
+                self.undeclared(ident.name, ident.span);
+            }
+        }
+    }
+
+    /// Declares a name, or complains that the block has it already.
+    fn declare(&mut self, name: Name, span: Span, kind: SymbolKind) {
+        if let Err(old) = self.scopes.declare(self.names, name, span, kind) {
+            let other = self.scopes.symbol(old).span;
+            self.errors.push(CheckError::with(Problem::Duplicate { name: self.text(name) }, span, other));
+        }
+    }
+
+    /// Complains about a name that is not declared here.
+    fn undeclared(&mut self, name: Name, span: Span) {
+        let range = self.scopes.short_range(name).map(|(symbol, count)| (symbol.span, count));
+        let similar = if range.is_none() && self.searches > 0 {
+            self.searches -= 1;
+            similar::name(&mut self.scopes, self.names, name)
+        } else {
+            None
+        };
+        let kind = Problem::Undeclared { name: self.text(name), similar, range: range.map(|r| r.1) };
+        self.errors.push(CheckError { kind, span, other: range.map(|r| r.0) });
+    }
+
+    fn space_text(space: StateSpace) -> String {
+        format!(".{space:?}").to_lowercase()
+    }
+}

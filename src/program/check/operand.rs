@@ -1,0 +1,497 @@
+//! Operands against the form's description of them.
+
+use super::error::{CheckError, Expected, Found, Problem};
+use super::instruction::{Shape, one_address};
+use super::scope::{ParamKind, SymbolKind};
+use super::special::special;
+use super::Checker;
+use crate::base::Span;
+use crate::program::consts::{self, Value};
+use crate::program::forms::{Form, FormMatch, OperandForm, OperandType, Role};
+use crate::program::types::{Class, register_fits, type_info};
+use crate::ptx::tree::{Expr, Instr, Name, Operand, OperandKind, StateSpace};
+use crate::ptx::{Modifier, Opcode};
+
+/// What an operand is, once its names are looked up.
+#[derive(Clone, Copy, Debug)]
+enum Arg {
+    Register(Modifier, u8),
+    /// A special register; the flag says that `mov` may read only its low bits.
+    Special(Modifier, bool),
+    /// All of `%tid` and the like.
+    SpecialVector,
+    Variable(StateSpace),
+    Label,
+    Function,
+    BranchTargets,
+    Table,
+    Int(i64),
+    F32,
+    F64,
+    /// A symbol plus an offset.
+    Sum,
+    Other,
+}
+
+impl Checker<'_> {
+    /// The register a name stands for: its type and lanes.
+    pub fn register(&mut self, name: Name) -> Option<(Modifier, u8)> {
+        match self.scopes.lookup(self.names, name)?.kind {
+            SymbolKind::Register { ty, lanes, .. } => Some((ty, lanes)),
+            _ => None,
+        }
+    }
+
+    /// What a name is, for a message.
+    pub fn found(&mut self, name: Name) -> Option<Found> {
+        let names = self.names;
+        match self.scopes.lookup(names, name) {
+            Some(symbol) => Some(Found::of(symbol, |m| format!(".{}", m.text(names)))),
+            None => special(names.text(name)).map(|s| Found::Special(self.word(s.ty))),
+        }
+    }
+
+    /// Complains about every undeclared name in the operands.
+    pub fn names_of(&mut self, operands: &[Operand]) {
+        for operand in operands {
+            match &operand.kind {
+                OperandKind::Name(name)
+                | OperandKind::Not(name)
+                | OperandKind::Minus(name)
+                | OperandKind::Member(name, _)
+                | OperandKind::Select { name, .. }
+                | OperandKind::Index(name, _) => self.known(*name, operand.span),
+                OperandKind::Address(address) => {
+                    if let Some(base) = address.base {
+                        self.known(base.name, base.span);
+                    }
+                }
+                OperandKind::Vector(list) | OperandKind::Tuple(list) | OperandKind::Bracket(list) => self.names_of(list),
+                OperandKind::Pair(pair) => {
+                    self.names_of(std::slice::from_ref(&pair.0));
+                    self.names_of(std::slice::from_ref(&pair.1));
+                }
+                OperandKind::Const(expr) => match consts::evaluate(expr) {
+                    Ok(Value::Address(address)) => self.known(address.name, address.span),
+                    Ok(_) => {}
+                    Err((error, span)) => self.error(Problem::Constant(error), span),
+                },
+                OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) | OperandKind::Sink => {}
+            }
+        }
+    }
+
+    fn known(&mut self, name: Name, span: Span) {
+        if self.scopes.lookup(self.names, name).is_some() {
+            return;
+        }
+        match special(self.names.text(name)) {
+            None => self.undeclared(name, span),
+            Some(special) => {
+                let need = crate::program::forms::Need { ptx: special.ptx, sm: special.sm };
+                if !self.has(need) {
+                    let problem = self.lacks(self.text(name), need);
+                    self.error(problem, span);
+                }
+            }
+        }
+    }
+
+    /// The operands of an instruction against one form.
+    pub fn operands(&mut self, instr: &Instr, form: &Form, fit: &FormMatch, shape: &Shape) -> Result<(), CheckError> {
+        let given = instr.operands.len();
+        let open = form.operands.last().is_some_and(|o| o.role == Role::Rest);
+        let least = form.operands.iter().filter(|o| !o.optional).count();
+        let most = form.operands.len();
+        if given < least || given > most && !open {
+            let opcode = instr.opcode.text(self.names).to_owned();
+            let most = (!open).then_some(most);
+            return Err(CheckError::new(Problem::OperandCount { opcode, given, least, most }, instr.span));
+        }
+        let lone = one_address(form) && !shape.spaces;
+        for (number, operand) in instr.operands.iter().enumerate() {
+            let Some(want) = form.operands.get(number) else { break };
+            let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone };
+            self.operand(operand, want, fit, &cx)?;
+        }
+        Ok(())
+    }
+
+    fn operand(&mut self, operand: &Operand, want: &OperandForm, fit: &FormMatch, cx: &Context) -> Result<(), CheckError> {
+        let ty = match want.ty {
+            OperandType::Of(n) => fit.types.get(usize::from(n)).copied().unwrap_or(Modifier::B32),
+            OperandType::Wide => widened(fit.types.first().copied().unwrap_or(Modifier::B32)),
+            OperandType::Fixed(ty) => ty,
+        };
+        match (&operand.kind, want.pair) {
+            (OperandKind::Pair(pair), Some(_)) => {
+                self.single(&pair.0, want, ty, cx)?;
+                let second = OperandForm { role: Role::PredDst, sink: true, pair: None, ..*want };
+                self.single(&pair.1, &second, Modifier::PRED, cx)
+            }
+            (OperandKind::Pair(_), None) => self.wrong(operand, Expected::NoPair, cx),
+            (_, Some(false)) => self.wrong(operand, Expected::Pair, cx),
+            _ => self.single(operand, want, ty, cx),
+        }
+    }
+
+    fn single(&mut self, operand: &Operand, want: &OperandForm, ty: Modifier, cx: &Context) -> Result<(), CheckError> {
+        if matches!(operand.kind, OperandKind::Sink) {
+            let ok = want.sink || matches!(want.role, Role::Rest | Role::Group);
+            return if ok { Ok(()) } else { self.wrong(operand, self.expected(want, ty, cx), cx) };
+        }
+        match want.role {
+            Role::Mem => self.address(operand, cx),
+            Role::Bracket => match operand.kind {
+                OperandKind::Bracket(_) | OperandKind::Address(_) => Ok(()),
+                _ => self.wrong(operand, Expected::Bracket, cx),
+            },
+            Role::Rest => Ok(()),
+            Role::Group => match &operand.kind {
+                OperandKind::Vector(list) => self.all_registers(list, cx),
+                _ => self.all_registers(std::slice::from_ref(operand), cx),
+            },
+            Role::Pack => self.pack(operand, ty, cx),
+            Role::VecDst | Role::VecSrc => self.vector(operand, want, ty, cx),
+            _ => {
+                let arg = self.classify(operand, cx);
+                if let (Arg::Special(..) | Arg::SpecialVector, Role::Dst | Role::PredDst, OperandKind::Name(name) | OperandKind::Member(name, _)) =
+                    (arg, want.role, &operand.kind)
+                {
+                    return Err(CheckError::new(Problem::ReadOnly { name: self.text(*name) }, operand.span));
+                }
+                if !Self::accepts(arg, operand, want, ty, cx) {
+                    return self.wrong(operand, self.expected(want, ty, cx), cx);
+                }
+                match (want.range, arg) {
+                    (Some((low, high)), Arg::Int(value)) if value < low || value > high => {
+                        let problem = Problem::Range { number: cx.number, low, high, value };
+                        Err(CheckError::new(problem, operand.span))
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn accepts(arg: Arg, operand: &Operand, want: &OperandForm, ty: Modifier, cx: &Context) -> bool {
+        let info = type_info(ty);
+        let class = info.map(|i| i.class);
+        let register = |wider| matches!(arg, Arg::Register(reg, 1) if register_fits(ty, reg, wider));
+        let whole = matches!(class, Some(Class::Bits | Class::Int));
+        let predicate = matches!(arg, Arg::Register(Modifier::PRED, 1) | Arg::Int(_));
+        let constant = match arg {
+            Arg::Int(_) => whole,
+            Arg::Sum => whole,
+            Arg::F32 => matches!(ty, Modifier::F32 | Modifier::F64) || ty == Modifier::B32,
+            Arg::F64 => matches!(ty, Modifier::F32 | Modifier::F64) || ty == Modifier::B64,
+            Arg::Function => want.ty != OperandType::Fixed(Modifier::U32),
+            _ => false,
+        };
+        let negated = matches!(operand.kind, OperandKind::Not(_));
+        let minus = matches!(operand.kind, OperandKind::Minus(_)) && cx.opcode != Opcode::VMAD;
+        if minus || negated && !(want.role == Role::PredSrc || want.role == Role::Src && ty == Modifier::PRED) {
+            return false;
+        }
+        match want.role {
+            Role::Dst => register(want.wider),
+            Role::Reg => register(false),
+            Role::Src if ty == Modifier::PRED => predicate || matches!(arg, Arg::Special(Modifier::PRED, _)),
+            Role::Src => register(want.wider) || constant,
+            Role::Imm => matches!(arg, Arg::Int(_)),
+            Role::PredDst => matches!(arg, Arg::Register(Modifier::PRED, 1)),
+            Role::PredSrc => predicate,
+            Role::Label => matches!(arg, Arg::Label),
+            Role::Table => matches!(arg, Arg::BranchTargets),
+            Role::AddrSrc => match arg {
+                Arg::Register(reg, 1) => [Modifier::U32, Modifier::U64].iter().any(|t| {
+                    type_info(reg).is_some_and(|i| i.class != Class::Float) && register_fits(*t, reg, false)
+                }),
+                Arg::Int(_) | Arg::Sum => true,
+                _ => false,
+            },
+            Role::MovSrc => match arg {
+                Arg::Special(special, loose) => {
+                    let sizes = info.zip(type_info(special)).map(|(t, s)| (t.bits, s.bits));
+                    whole && sizes.is_some_and(|(t, s)| t == s || loose && t < s && t > 8)
+                }
+                Arg::Variable(_) => whole,
+                _ => register(false) || constant,
+            },
+            Role::CvtSrc => match arg {
+                Arg::Special(special, _) => {
+                    whole && info.zip(type_info(special)).is_some_and(|(t, s)| t.bits <= s.bits)
+                }
+                _ => register(true) || constant,
+            },
+            _ => true,
+        }
+    }
+
+    fn classify(&mut self, operand: &Operand, cx: &Context) -> Arg {
+        let video = cx.opcode.text(self.names).starts_with('v') && cx.opcode != Opcode::VOTE;
+        match &operand.kind {
+            OperandKind::Name(name) | OperandKind::Not(name) | OperandKind::Minus(name) => self.classify_name(*name),
+            OperandKind::Select { name, .. } if video => self.classify_name(*name),
+            OperandKind::Member(name, index) => match self.classify_name(*name) {
+                Arg::Register(ty, lanes) if lanes > *index && lanes > 1 => Arg::Register(ty, 1),
+                Arg::SpecialVector => {
+                    let text = self.names.text(*name);
+                    Arg::Special(Modifier::U32, matches!(text, "%tid" | "%ntid" | "%ctaid" | "%nctaid"))
+                }
+                _ => Arg::Other,
+            },
+            OperandKind::Int(value) => Arg::Int(*value),
+            OperandKind::F32(_) => Arg::F32,
+            OperandKind::F64(_) => Arg::F64,
+            OperandKind::Const(expr) => match consts::evaluate(expr) {
+                Ok(Value::Int { bits, .. }) => Arg::Int(bits.cast_signed()),
+                Ok(Value::F32(_)) => Arg::F32,
+                Ok(Value::F64(_)) => Arg::F64,
+                Ok(Value::Address(address)) => match self.classify_name(address.name) {
+                    Arg::Variable(space) if matches!(cx.opcode, Opcode::MOV | Opcode::CVTA) => Arg::Variable(space),
+                    Arg::Variable(_) | Arg::Function => Arg::Sum,
+                    _ => Arg::Other,
+                },
+                Err(_) => Arg::Other,
+            },
+            OperandKind::Index(name, _) => match self.classify_name(*name) {
+                Arg::Variable(space) => Arg::Variable(space),
+                _ => Arg::Other,
+            },
+            _ => Arg::Other,
+        }
+    }
+
+    fn classify_name(&mut self, name: Name) -> Arg {
+        match self.scopes.lookup(self.names, name).map(|s| s.kind) {
+            Some(SymbolKind::Register { ty, lanes, .. }) => Arg::Register(ty, lanes),
+            Some(SymbolKind::Variable { space, .. }) => Arg::Variable(space),
+            Some(SymbolKind::Label) => Arg::Label,
+            Some(SymbolKind::Function(_)) => Arg::Function,
+            Some(SymbolKind::BranchTargets) => Arg::BranchTargets,
+            Some(_) => Arg::Table,
+            None => match special(self.names.text(name)) {
+                Some(special) if special.vector => Arg::SpecialVector,
+                Some(special) => Arg::Special(special.ty, self.names.text(name) == "%gridid"),
+                None => Arg::Other,
+            },
+        }
+    }
+
+    fn all_registers(&mut self, list: &[Operand], cx: &Context) -> Result<(), CheckError> {
+        for operand in list {
+            if !matches!(operand.kind, OperandKind::Sink) && !matches!(self.classify(operand, cx), Arg::Register(..)) {
+                return self.wrong(operand, Expected::Group, cx);
+            }
+        }
+        Ok(())
+    }
+
+    /// `{a, b}` beside a scalar of `mov`: the elements are equal in size and fill the type.
+    fn pack(&mut self, operand: &Operand, ty: Modifier, cx: &Context) -> Result<(), CheckError> {
+        let OperandKind::Vector(list) = &operand.kind else {
+            return self.wrong(operand, Expected::Pack(self.word(ty)), cx);
+        };
+        let bits = type_info(ty).map_or(32, |i| usize::from(i.bits));
+        let fits = matches!(list.len(), 1 | 2 | 4) && bits % list.len() == 0;
+        for element in list {
+            let ok = match self.classify(element, cx) {
+                Arg::Register(reg, 1) => {
+                    type_info(reg).is_some_and(|i| i.class != Class::Pred && usize::from(i.bits) == bits / list.len())
+                }
+                Arg::Int(_) | Arg::F32 | Arg::F64 => cx.number > 1,
+                _ => matches!(element.kind, OperandKind::Sink) && cx.number == 1,
+            };
+            if !ok || !fits {
+                return self.wrong(operand, Expected::Pack(self.word(ty)), cx);
+            }
+        }
+        Ok(())
+    }
+
+    /// An operand that has as many elements as the vector modifier says.
+    fn vector(&mut self, operand: &Operand, want: &OperandForm, ty: Modifier, cx: &Context) -> Result<(), CheckError> {
+        let lanes = usize::from(cx.shape.lanes);
+        let dst = want.role == Role::VecDst;
+        let role = if dst { Role::Dst } else { Role::Src };
+        let element = OperandForm { role, sink: dst, pair: None, ..*want };
+        match &operand.kind {
+            OperandKind::Vector(list) if list.len() == lanes => {
+                let mut size = None;
+                for operand in list {
+                    self.single(operand, &element, ty, cx)?;
+                    if let Arg::Register(reg, _) = self.classify(operand, cx) {
+                        let bits = type_info(reg).map(|i| i.bits);
+                        if size.is_some_and(|old| Some(old) != bits) {
+                            return self.wrong(operand, Expected::Vector(lanes, self.word(ty)), cx);
+                        }
+                        size = bits;
+                    }
+                }
+                Ok(())
+            }
+            OperandKind::Vector(_) => self.wrong(operand, Expected::Vector(lanes, self.word(ty)), cx),
+            _ if lanes == 1 => self.single(operand, &OperandForm { sink: false, ..element }, ty, cx),
+            _ => match self.classify(operand, cx) {
+                Arg::Register(reg, n) if usize::from(n) == lanes && register_fits(ty, reg, want.wider) => Ok(()),
+                Arg::SpecialVector if lanes == 4 && cx.opcode == Opcode::MOV && !dst => Ok(()),
+                _ => self.wrong(operand, Expected::Vector(lanes, self.word(ty)), cx),
+            },
+        }
+    }
+
+    fn address(&mut self, operand: &Operand, cx: &Context) -> Result<(), CheckError> {
+        match &operand.kind {
+            OperandKind::Address(address) => {
+                if let Some(offset) = &address.offset {
+                    self.offset(offset, cx)?;
+                }
+                match address.base {
+                    Some(base) => self.base(base.name, operand.span, cx),
+                    None if cx.shape.space == Some(StateSpace::Local) || self.checked.version < (4, 0) => Ok(()),
+                    None => self.wrong(operand, Expected::Address, cx),
+                }
+            }
+            OperandKind::Index(name, _) if matches!(cx.opcode, Opcode::LD | Opcode::ST | Opcode::LDU) => {
+                self.base(*name, operand.span, cx)
+            }
+            OperandKind::Bracket(_) if !matches!(cx.opcode, Opcode::LD | Opcode::ST | Opcode::ATOM | Opcode::RED) => Ok(()),
+            _ => self.wrong(operand, Expected::Address, cx),
+        }
+    }
+
+    fn offset(&mut self, offset: &Expr, cx: &Context) -> Result<(), CheckError> {
+        match consts::evaluate(offset) {
+            Ok(Value::Int { .. }) => Ok(()),
+            Err((error, span)) => Err(CheckError::new(Problem::Constant(error), span)),
+            Ok(_) => {
+                let problem = Problem::Operand {
+                    opcode: cx.opcode.text(self.names).to_owned(),
+                    number: cx.number,
+                    expected: Expected::Constant,
+                    found: Found::Other,
+                };
+                Err(CheckError::new(problem, offset.span))
+            }
+        }
+    }
+
+    fn base(&mut self, name: Name, span: Span, cx: &Context) -> Result<(), CheckError> {
+        let opcode = || cx.opcode.text(self.names).to_owned();
+        let arg = self.classify_name(name);
+        let problem = match arg {
+            Arg::Register(reg, 1) => match type_info(reg) {
+                Some(i) if matches!(i.class, Class::Bits | Class::Int) && i.bits <= 64 => return Ok(()),
+                _ => {
+                    let found = Found::Register(self.word(reg), 1);
+                    Problem::Operand { opcode: opcode(), number: cx.number, expected: Expected::AddressRegister, found }
+                }
+            },
+            Arg::Variable(space) => {
+                let named = cx.shape.space;
+                let ok = match named {
+                    Some(named) => named == space,
+                    None => matches!(space, StateSpace::Global | StateSpace::Shared | StateSpace::Local),
+                };
+                if ok || !cx.lone {
+                    return self.direction(name, span, cx);
+                }
+                Problem::Space {
+                    opcode: opcode(),
+                    expected: named.map_or_else(|| "a generic address".to_owned(), Self::space_text),
+                    found: Self::space_text(space),
+                }
+            }
+            _ => {
+                let found = self.found(name).unwrap_or(Found::Other);
+                Problem::Operand { opcode: opcode(), number: cx.number, expected: Expected::AddressRegister, found }
+            }
+        };
+        let other = self.scopes.lookup(self.names, name).map(|s| s.span);
+        Err(CheckError { kind: problem, span, other })
+    }
+
+    /// A parameter is read, a return parameter is written.
+    fn direction(&mut self, name: Name, span: Span, cx: &Context) -> Result<(), CheckError> {
+        let Some(symbol) = self.scopes.lookup(self.names, name) else { return Ok(()) };
+        let SymbolKind::Variable { param, .. } = symbol.kind else { return Ok(()) };
+        let other = symbol.span;
+        let bad = match param {
+            ParamKind::Input => cx.opcode == Opcode::ST,
+            ParamKind::Return => cx.opcode == Opcode::LD,
+            ParamKind::No => false,
+        };
+        if bad {
+            let kind = Problem::ParamDirection { name: self.text(name), written: param == ParamKind::Input };
+            return Err(CheckError::with(kind, span, other));
+        }
+        Ok(())
+    }
+
+    fn expected(&self, want: &OperandForm, ty: Modifier, cx: &Context) -> Expected {
+        match want.role {
+            Role::Dst if ty == Modifier::PRED => Expected::Predicate,
+            Role::Src if ty == Modifier::PRED => Expected::PredicateSource,
+            Role::Dst => Expected::Destination(self.word(ty), want.wider),
+            Role::Reg => Expected::Register(self.word(ty)),
+            Role::Imm => Expected::Constant,
+            Role::PredDst => Expected::Predicate,
+            Role::PredSrc => Expected::PredicateSource,
+            Role::Label => Expected::Label,
+            Role::Table => Expected::BranchTargets,
+            Role::AddrSrc => Expected::AddressRegister,
+            Role::Mem => Expected::Address,
+            Role::VecDst | Role::VecSrc => Expected::Vector(usize::from(cx.shape.lanes), self.word(ty)),
+            _ => Expected::Source(self.word(ty), want.wider || want.role == Role::CvtSrc),
+        }
+    }
+
+    fn wrong(&mut self, operand: &Operand, expected: Expected, cx: &Context) -> Result<(), CheckError> {
+        let (found, other) = match &operand.kind {
+            OperandKind::Name(name) => {
+                let found = self.found(*name).unwrap_or(Found::Other);
+                (found, self.scopes.lookup(self.names, *name).map(|s| s.span))
+            }
+            OperandKind::Member(name, _) => match self.found(*name) {
+                Some(Found::Register(ty, lanes)) if lanes > 1 => (Found::Register(ty, 1), None),
+                found => (found.unwrap_or(Found::Other), None),
+            },
+            OperandKind::Int(_) => (Found::Integer, None),
+            OperandKind::F32(_) | OperandKind::F64(_) => (Found::FloatConstant, None),
+            OperandKind::Const(expr) => match consts::evaluate(expr) {
+                Ok(Value::Int { .. }) => (Found::Integer, None),
+                Ok(Value::F32(_) | Value::F64(_)) => (Found::FloatConstant, None),
+                _ => (Found::Other, None),
+            },
+            OperandKind::Address(_) | OperandKind::Bracket(_) => (Found::Address, None),
+            OperandKind::Vector(list) => (Found::Vector(list.len()), None),
+            OperandKind::Pair(_) => (Found::Pair, None),
+            OperandKind::Sink => (Found::Sink, None),
+            OperandKind::Not(_) | OperandKind::Minus(_) => (Found::Negation, None),
+            _ => (Found::Other, None),
+        };
+        let opcode = cx.opcode.text(self.names).to_owned();
+        let kind = Problem::Operand { opcode, number: cx.number, expected, found };
+        Err(CheckError { kind, span: operand.span, other })
+    }
+}
+
+/// Where an operand stands.
+struct Context<'a> {
+    number: usize,
+    opcode: Opcode,
+    shape: &'a Shape,
+    /// The instruction has one address and names at most one space.
+    lone: bool,
+}
+
+fn widened(ty: Modifier) -> Modifier {
+    match ty {
+        Modifier::U16 => Modifier::U32,
+        Modifier::S16 => Modifier::S32,
+        Modifier::U32 => Modifier::U64,
+        Modifier::S32 => Modifier::S64,
+        other => other,
+    }
+}

@@ -1,0 +1,258 @@
+//! Declared names and their scopes (report, listing 5.4): a name is visible from its declaration to the end of its
+//! block, an inner one hides an outer one, and a label is visible in the whole of its block.
+
+use crate::base::Span;
+use crate::ptx::Modifier;
+use crate::ptx::tree::{Name, Names, StateSpace};
+
+/// A symbol's number in a [`Scopes`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct SymbolId(pub u32);
+
+/// A declared name.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// What it is.
+    pub kind: SymbolKind,
+    /// The name, or the prefix of a register range.
+    pub name: Name,
+    /// Where it was declared.
+    pub span: Span,
+    depth: u32,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SymbolKind {
+    /// A register, or a range of them when `count` is there; `lanes` is 1, 2 or 4.
+    Register {
+        /// Its type.
+        ty: Modifier,
+        /// Elements of the vector.
+        lanes: u8,
+        /// How many registers the range has.
+        count: Option<u32>,
+    },
+    /// A variable in an addressable space.
+    Variable {
+        /// Where it lies.
+        space: StateSpace,
+        /// Its element type.
+        ty: Modifier,
+        /// Its size in bytes; 0 when unknown.
+        bytes: u64,
+        /// Its alignment in bytes.
+        align: u32,
+        /// Whether it is an array.
+        array: bool,
+        /// Whether it is a parameter of the function.
+        param: ParamKind,
+    },
+    /// A label.
+    Label,
+    /// A function: its index among the checked module's functions.
+    Function(u32),
+    /// `.branchtargets`.
+    BranchTargets,
+    /// `.calltargets`: its index.
+    CallTargets(u32),
+    /// `.callprototype`: its index.
+    Prototype(u32),
+}
+
+/// Which side of a function a `.param` variable is on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParamKind {
+    /// Not a formal parameter.
+    No,
+    /// A kernel's or function's parameter: cannot be written.
+    Input,
+    /// A function's return parameter: cannot be read.
+    Return,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// All names that are visible now.
+#[derive(Debug, Default)]
+pub struct Scopes {
+    symbols: Vec<Symbol>,
+    /// By name: the innermost symbol of exactly that name, and the innermost range with that prefix.
+    exact: Vec<u32>,
+    ranges: Vec<u32>,
+    /// By name: the prefix and number it has as a member of a range, once worked out.
+    split: Vec<Option<(u32, u32)>>,
+    /// What to restore at the end of a block.
+    undo: Vec<(bool, u32, u32)>,
+    marks: Vec<usize>,
+}
+
+impl Scopes {
+    /// No names yet; `names` is the module's table.
+    #[must_use]
+    pub fn new(names: &Names) -> Self {
+        let n = names.len();
+        Self { exact: vec![NONE; n], ranges: vec![NONE; n], split: vec![None; n], ..Self::default() }
+    }
+
+    /// Enters a block.
+    pub fn open(&mut self) {
+        self.marks.push(self.undo.len());
+    }
+
+    /// Leaves a block and forgets its names.
+    pub fn close(&mut self) {
+        let mark = self.marks.pop().unwrap_or(0);
+        while self.undo.len() > mark {
+            if let Some((range, name, old)) = self.undo.pop() {
+                let table = if range { &mut self.ranges } else { &mut self.exact };
+                if let Some(entry) = table.get_mut(name as usize) {
+                    *entry = old;
+                }
+            }
+        }
+    }
+
+    /// How many blocks are open.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        u32::try_from(self.marks.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The symbol of a number.
+    #[must_use]
+    pub fn symbol(&self, id: SymbolId) -> &Symbol {
+        &self.symbols[id.0 as usize]
+    }
+
+    /// Every symbol declared so far, out of scope ones included.
+    #[must_use]
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// Every symbol, when the names are no longer needed.
+    #[must_use]
+    pub fn into_symbols(self) -> Vec<Symbol> {
+        self.symbols
+    }
+
+    /// Declares a name in the innermost block.
+    ///
+    /// # Errors
+    /// The symbol of the same block that has the name already; the new one is not declared then.
+    pub fn declare(&mut self, names: &Names, name: Name, span: Span, kind: SymbolKind) -> Result<SymbolId, SymbolId> {
+        let depth = self.depth();
+        let range = matches!(kind, SymbolKind::Register { count: Some(_), .. });
+        let old = if range { self.get(&self.ranges, name) } else { self.lookup_id(names, name) };
+        if let Some(old) = old
+            && self.symbol(old).depth == depth
+        {
+            return Err(old);
+        }
+        let id = u32::try_from(self.symbols.len()).unwrap_or(NONE);
+        self.symbols.push(Symbol { kind, name, span, depth });
+        let table = if range { &mut self.ranges } else { &mut self.exact };
+        if let Some(entry) = table.get_mut(name.0 as usize) {
+            self.undo.push((range, name.0, *entry));
+            *entry = id;
+        }
+        Ok(SymbolId(id))
+    }
+
+    fn get(&self, table: &[u32], name: Name) -> Option<SymbolId> {
+        table.get(name.0 as usize).filter(|id| **id != NONE).map(|id| SymbolId(*id))
+    }
+
+    fn lookup_id(&mut self, names: &Names, name: Name) -> Option<SymbolId> {
+        let exact = self.get(&self.exact, name);
+        let (prefix, number) = match self.split.get(name.0 as usize).copied().flatten() {
+            Some(split) => split,
+            None => {
+                let split = split(names, name);
+                if let Some(entry) = self.split.get_mut(name.0 as usize) {
+                    *entry = Some(split);
+                }
+                split
+            }
+        };
+        if prefix == NONE {
+            return exact;
+        }
+        let mut range = self.range_with(Name(prefix), number);
+        if exact.is_none() && range.is_none() {
+            // A prefix may itself end in digits: `%r1<10>` has `%r10` to `%r19`.
+            let text = names.text(name);
+            let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
+            for cut in text.len() - digits + 1..text.len() {
+                let (Some(prefix), Ok(number)) = (names.find(&text[..cut]), text[cut..].parse()) else { continue };
+                range = range.or_else(|| self.range_with(prefix, number));
+            }
+        }
+        match (exact, range) {
+            (Some(e), Some(r)) if self.symbol(e).depth < self.symbol(r).depth => Some(r),
+            (Some(e), _) => Some(e),
+            (None, r) => r,
+        }
+    }
+
+    fn range_with(&self, prefix: Name, number: u32) -> Option<SymbolId> {
+        self.get(&self.ranges, prefix).filter(
+            |id| matches!(self.symbol(*id).kind, SymbolKind::Register { count: Some(count), .. } if number < count),
+        )
+    }
+
+    /// The symbol that a name stands for here.
+    pub fn lookup(&mut self, names: &Names, name: Name) -> Option<&Symbol> {
+        self.lookup_id(names, name).map(|id| self.symbol(id))
+    }
+
+    /// The register range that a name would belong to if it were long enough: (its declaration, its count).
+    #[must_use]
+    pub fn short_range(&self, name: Name) -> Option<(&Symbol, u32)> {
+        let (prefix, _) = self.split.get(name.0 as usize).copied().flatten().filter(|s| s.0 != NONE)?;
+        let symbol = self.symbol(self.get(&self.ranges, Name(prefix))?);
+        match symbol.kind {
+            SymbolKind::Register { count: Some(count), .. } => Some((symbol, count)),
+            _ => None,
+        }
+    }
+}
+
+/// `%r12` → the name `%r` and 12; `(NONE, 0)` where no name is the prefix.
+fn split(names: &Names, name: Name) -> (u32, u32) {
+    let text = names.text(name);
+    let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (prefix, number) = text.split_at(text.len() - digits);
+    match (names.find(prefix), number.parse()) {
+        (Some(prefix), Ok(number)) if digits > 0 => (prefix.0, number),
+        _ => (NONE, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn register(count: Option<u32>) -> SymbolKind {
+        SymbolKind::Register { ty: Modifier::B32, lanes: 1, count }
+    }
+
+    #[test]
+    fn inner_names_hide_outer_ones_until_the_block_ends() {
+        let mut names = Names::default();
+        let (r, r3, r9) = (names.intern("%r"), names.intern("%r3"), names.intern("%r9"));
+        let mut scopes = Scopes::new(&names);
+        scopes.open();
+        assert!(scopes.declare(&names, r, Span::new(0, 1), register(Some(4))).is_ok());
+        assert!(scopes.lookup(&names, r3).is_some());
+        assert!(scopes.lookup(&names, r9).is_none());
+        assert_eq!(scopes.short_range(r9).map(|(_, n)| n), Some(4));
+        assert!(scopes.declare(&names, r3, Span::new(1, 2), register(None)).is_err());
+        scopes.open();
+        assert!(scopes.declare(&names, r3, Span::new(1, 2), SymbolKind::Label).is_ok());
+        assert_eq!(scopes.lookup(&names, r3).map(|s| s.kind), Some(SymbolKind::Label));
+        scopes.close();
+        assert_eq!(scopes.lookup(&names, r3).map(|s| s.kind), Some(register(Some(4))));
+    }
+}

@@ -1,0 +1,278 @@
+//! Declarations: registers, variables, parameters and their initialisers (PTX ISA 5.4).
+
+use super::error::{CheckError, Problem};
+use super::scope::{ParamKind, SymbolKind};
+use super::{Checker, Parameter};
+use crate::base::Span;
+use crate::program::consts::{self, ConstError, Value};
+use crate::program::types::{Class, declarable, type_info};
+use crate::ptx::Modifier;
+use crate::ptx::tree::{Declarator, Initialiser, Linkage, StateSpace, Variable};
+
+/// Elements of `.v2`, `.v4`, `.v8`; 1 without.
+pub fn lanes(variable: &Variable) -> u8 {
+    match variable.vector {
+        Some(Modifier::V2) => 2,
+        Some(Modifier::V4) => 4,
+        Some(Modifier::V8) => 8,
+        _ => 1,
+    }
+}
+
+/// Whether a type is `.texref`, `.samplerref` or `.surfref`.
+pub fn opaque(ty: Modifier) -> bool {
+    matches!(ty, Modifier::TEXREF | Modifier::SAMPLERREF | Modifier::SURFREF)
+}
+
+fn element_bytes(ty: Modifier) -> u64 {
+    if opaque(ty) { 8 } else { type_info(ty).map_or(0, |i| u64::from(i.bits.div_ceil(8))) }
+}
+
+impl Checker<'_> {
+    /// A variable at module scope.
+    pub fn module_variable(&mut self, variable: &Variable) {
+        let space = variable.space;
+        if matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Param) && self.checked.version >= (3, 0) {
+            let space = Self::space_text(space);
+            self.error(Problem::DeclaredSpace { space, scope: "module" }, variable.span);
+        }
+        self.type_of(variable);
+        for declarator in &variable.declarators {
+            let kind = self.kind(variable, declarator, ParamKind::No);
+            self.array_size(variable, declarator);
+            let ident = declarator.ident;
+            let old = self.scopes.lookup(self.names, ident.name).cloned();
+            let was = self.linkage.get(&ident.name).copied();
+            match (old, was) {
+                // A declaration may be repeated while one of the two is `.extern`.
+                (Some(old), Some(linkage)) => {
+                    let name = self.text(ident.name);
+                    if !same_variable(old.kind, kind) {
+                        let kind = Problem::Inconsistent { name, what: "type" };
+                        self.errors.push(CheckError::with(kind, ident.span, old.span));
+                    } else if linkage == Some(Linkage::Extern) && variable.linkage.is_none() {
+                        let kind = Problem::Inconsistent { name, what: "linkage" };
+                        self.errors.push(CheckError::with(kind, ident.span, old.span));
+                    } else if linkage != Some(Linkage::Extern) && variable.linkage != Some(Linkage::Extern) {
+                        let kind = Problem::Duplicate { name };
+                        self.errors.push(CheckError::with(kind, ident.span, old.span));
+                    }
+                }
+                _ => {
+                    self.declare(ident.name, ident.span, kind);
+                    self.linkage.insert(ident.name, variable.linkage);
+                }
+            }
+            self.initialiser(variable, declarator);
+        }
+    }
+
+    /// A declaration in a body.
+    pub fn body_variable(&mut self, variable: &Variable) {
+        if matches!(variable.space, StateSpace::Sreg | StateSpace::Generic) {
+            let space = Self::space_text(variable.space);
+            self.error(Problem::DeclaredSpace { space, scope: "body" }, variable.span);
+        }
+        self.type_of(variable);
+        for declarator in &variable.declarators {
+            let kind = self.kind(variable, declarator, ParamKind::No);
+            self.array_size(variable, declarator);
+            self.declare(declarator.ident.name, declarator.ident.span, kind);
+            self.initialiser(variable, declarator);
+        }
+    }
+
+    /// A formal parameter; declares it unless it is `_`.
+    pub fn parameter(&mut self, variable: &Variable, side: ParamKind, declare: bool) -> Parameter {
+        self.type_of(variable);
+        let declarator = variable.declarators.first();
+        let kind = declarator.map(|d| self.kind(variable, d, side));
+        if let (true, Some(kind), Some(declarator)) = (declare, kind, declarator) {
+            self.declare(declarator.ident.name, declarator.ident.span, kind);
+        }
+        let array = declarator.is_some_and(|d| !d.dims.is_empty());
+        let element = element_bytes(variable.ty) * u64::from(lanes(variable));
+        let bytes = match kind {
+            Some(SymbolKind::Variable { bytes, .. }) => bytes,
+            _ => element,
+        };
+        let align = variable.align.unwrap_or(u32::try_from(element).unwrap_or(1));
+        let register = variable.space == StateSpace::Reg;
+        Parameter { ty: variable.ty, lanes: lanes(variable), array, bytes, align, register }
+    }
+
+    /// The type, the vector and the alignment against the space.
+    fn type_of(&mut self, variable: &Variable) {
+        let (ty, span, space) = (variable.ty, variable.span, variable.space);
+        let bad_type = !declarable(ty)
+            || ty == Modifier::PRED && space != StateSpace::Reg
+            || opaque(ty) && matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Shared | StateSpace::Const);
+        if bad_type {
+            let problem = Problem::DeclaredType { ty: self.word(ty), space: Self::space_text(space) };
+            self.error(problem, span);
+        }
+        let lanes = lanes(variable);
+        let wide = element_bytes(ty) * u64::from(lanes) > 16;
+        if lanes > 1 && (wide || lanes == 8 || ty == Modifier::PRED || space == StateSpace::Param) {
+            self.error(Problem::VectorType { ty: self.word(ty), lanes }, span);
+        }
+        if ty == Modifier::B128 && !bad_type {
+            let need = crate::program::forms::Need { ptx: (8, 3), sm: 70 };
+            if !self.has(need) {
+                let problem = self.lacks("type .b128".to_owned(), need);
+                self.error(problem, span);
+            }
+        }
+        for align in variable.align.into_iter().chain(variable.ptr.and_then(|p| p.align)) {
+            if !align.is_power_of_two() {
+                self.error(Problem::Alignment { align }, span);
+            }
+        }
+    }
+
+    fn kind(&mut self, variable: &Variable, declarator: &Declarator, param: ParamKind) -> SymbolKind {
+        let lanes = lanes(variable);
+        if variable.space == StateSpace::Reg {
+            return SymbolKind::Register { ty: variable.ty, lanes, count: declarator.range };
+        }
+        let element = element_bytes(variable.ty) * u64::from(lanes);
+        let mut bytes = element;
+        for dim in &declarator.dims {
+            let n = match dim.as_ref().map(consts::evaluate) {
+                Some(Ok(Value::Int { bits, .. })) => bits,
+                Some(Err((error, span))) => {
+                    self.error(Problem::Constant(error), span);
+                    0
+                }
+                Some(Ok(_)) => {
+                    self.error(Problem::Constant(ConstError::BadOperands), declarator.ident.span);
+                    0
+                }
+                None => initial_elements(declarator),
+            };
+            bytes = bytes.saturating_mul(n);
+        }
+        let align = variable.align.unwrap_or(u32::try_from(element.max(1)).unwrap_or(1));
+        let array = !declarator.dims.is_empty();
+        SymbolKind::Variable { space: variable.space, ty: variable.ty, bytes, align, array, param }
+    }
+
+    fn array_size(&mut self, variable: &Variable, declarator: &Declarator) {
+        let ident = declarator.ident;
+        if variable.space == StateSpace::Reg {
+            if !declarator.dims.is_empty() {
+                self.error(Problem::RegisterArray { name: self.text(ident.name) }, ident.span);
+            }
+            return;
+        }
+        let empty = declarator.dims.iter().enumerate().any(|(index, dim)| match dim {
+            None => index > 0 || declarator.init.is_none(),
+            Some(expr) => matches!(consts::evaluate(expr), Ok(Value::Int { bits: 0, .. })),
+        });
+        if empty && variable.linkage != Some(Linkage::Extern) && variable.space != StateSpace::Param {
+            self.error(Problem::Incomplete { name: self.text(ident.name) }, ident.span);
+        }
+    }
+
+    fn initialiser(&mut self, variable: &Variable, declarator: &Declarator) {
+        let Some(init) = &declarator.init else { return };
+        let name = self.text(declarator.ident.name);
+        let span = declarator.ident.span;
+        let allowed = matches!(variable.space, StateSpace::Global | StateSpace::Const | StateSpace::Tex);
+        if !allowed || variable.linkage == Some(Linkage::Extern) {
+            self.error(Problem::NoInitialiser { name, space: Self::space_text(variable.space) }, span);
+            return;
+        }
+        let mut dims: Vec<Option<u64>> = Vec::new();
+        for dim in &declarator.dims {
+            dims.push(match dim.as_ref().map(consts::evaluate) {
+                Some(Ok(Value::Int { bits, .. })) => Some(bits),
+                _ => None,
+            });
+        }
+        if lanes(variable) > 1 {
+            dims.push(Some(u64::from(lanes(variable))));
+        }
+        self.initial(init, &dims, variable.ty, &name, span);
+    }
+
+    fn initial(&mut self, init: &Initialiser, dims: &[Option<u64>], ty: Modifier, name: &str, span: Span) {
+        let wrong = || Problem::InitialiserType { ty: String::new() };
+        match (init, dims) {
+            (Initialiser::Value(expr), []) => self.initial_value(expr, ty),
+            (Initialiser::Fields(..), _) if opaque(ty) => {}
+            (Initialiser::Ints(list, at), [dim]) => {
+                self.fits(list.len(), *dim, name, *at);
+                if type_info(ty).is_none_or(|i| i.class == Class::Float) && !list.is_empty() {
+                    self.error(Problem::InitialiserType { ty: self.word(ty) }, *at);
+                }
+            }
+            (Initialiser::List(list, at), [dim, rest @ ..]) => {
+                self.fits(list.len(), *dim, name, *at);
+                for inner in list {
+                    // One brace per dimension; a flat list fills the outermost one only.
+                    self.initial(inner, rest, ty, name, *at);
+                }
+            }
+            (Initialiser::Ints(list, at), [dim, ..]) => {
+                self.fits(list.len(), *dim, name, *at);
+                self.error(wrong(), *at);
+            }
+            (Initialiser::Value(expr), _) => self.error(Problem::InitialiserType { ty: self.word(ty) }, expr.span),
+            _ => self.error(Problem::InitialiserType { ty: self.word(ty) }, span),
+        }
+    }
+
+    fn fits(&mut self, given: usize, dim: Option<u64>, name: &str, span: Span) {
+        if let Some(elements) = dim.filter(|n| u64::try_from(given).is_ok_and(|g| g > *n)) {
+            self.error(Problem::TooManyElements { name: name.to_owned(), elements }, span);
+        }
+    }
+
+    fn initial_value(&mut self, expr: &crate::ptx::tree::Expr, ty: Modifier) {
+        let class = type_info(ty);
+        let ok = match consts::evaluate(expr) {
+            Err((error, span)) => return self.error(Problem::Constant(error), span),
+            Ok(Value::Int { .. }) => class.is_some_and(|i| matches!(i.class, Class::Int | Class::Bits)),
+            Ok(Value::F32(_) | Value::F64(_)) => class.is_some_and(|i| matches!(i.class, Class::Float | Class::Bits)),
+            Ok(Value::Address(address)) => {
+                let symbol = self.scopes.lookup(self.names, address.name).map(|s| s.kind);
+                match symbol {
+                    None => return self.undeclared(address.name, address.span),
+                    Some(SymbolKind::Variable { space, .. })
+                        if !matches!(space, StateSpace::Global | StateSpace::Const | StateSpace::Tex) =>
+                    {
+                        false
+                    }
+                    Some(SymbolKind::Variable { .. } | SymbolKind::Function(_)) => {
+                        let big = class.is_some_and(|i| i.bits >= 32 || address.mask.is_some() && i.bits == 8);
+                        big && class.is_some_and(|i| matches!(i.class, Class::Int | Class::Bits))
+                    }
+                    Some(_) => false,
+                }
+            }
+        };
+        if !ok {
+            self.error(Problem::InitialiserType { ty: self.word(ty) }, expr.span);
+        }
+    }
+}
+
+fn initial_elements(declarator: &Declarator) -> u64 {
+    let n = match &declarator.init {
+        Some(Initialiser::Ints(list, _)) => list.len(),
+        Some(Initialiser::List(list, _)) => list.len(),
+        _ => 0,
+    };
+    u64::try_from(n).unwrap_or(0)
+}
+
+fn same_variable(a: SymbolKind, b: SymbolKind) -> bool {
+    match (a, b) {
+        (
+            SymbolKind::Variable { space: s, ty: t, bytes: n, .. },
+            SymbolKind::Variable { space: u, ty: v, bytes: m, .. },
+        ) => s == u && t == v && (n == m || n == 0 || m == 0),
+        _ => false,
+    }
+}
