@@ -3,12 +3,15 @@
 //! Holds the tables of operations as well: what an instruction can be once its types are known. Knows nothing of how an
 //! operation is computed (that is `alu`) or of running programs.
 
-pub mod forms;
+pub mod check;
+pub mod consts;
 pub mod env;
 pub mod float_ops;
 pub mod fncode;
+pub mod forms;
 pub mod instr;
 pub mod int_ops;
 pub mod mode;
 pub mod ops;
 pub mod select;
+pub mod types;
