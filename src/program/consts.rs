@@ -10,8 +10,13 @@ use crate::ptx::tree::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 /// The value of a constant expression.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
-    /// An integer's 64 bits, and whether it is unsigned.
-    Int { bits: u64, unsigned: bool },
+    /// An integer.
+    Int {
+        /// Its 64 bits.
+        bits: u64,
+        /// Whether it is unsigned.
+        unsigned: bool,
+    },
     /// The bits of a `0f…` literal.
     F32(u32),
     /// A double.

@@ -154,12 +154,62 @@ pub enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "each is the IntOp or FloatOp of the same name")]
 pub enum HotOp {
-    MovW, MovQ, Add32, Add64, Sub32, Sub64, MulLo32, MadLo32, MulWideS32, MulWideU32,
-    And32, Or32, Xor32, And64, Shl32, Shl64, ShrU32, ShrS32, SelW, SelQ, NotP, AndP, OrP, XorP,
-    EqW, NeW, LtS32, LeS32, GtS32, GeS32, LtU32, LeU32, GtU32, GeU32,
-    ZextWQ, SextWQ, TruncQW,
-    AddF32, SubF32, MulF32, FmaF32, DivF32, NegF32, AbsF32, AddF64, SubF64, MulF64, FmaF64,
-    LtF32, LeF32, GtF32, GeF32, EqF32, NeuF32, F32FromS32, RsqrtF32,
+    MovW,
+    MovQ,
+    Add32,
+    Add64,
+    Sub32,
+    Sub64,
+    MulLo32,
+    MadLo32,
+    MulWideS32,
+    MulWideU32,
+    And32,
+    Or32,
+    Xor32,
+    And64,
+    Shl32,
+    Shl64,
+    ShrU32,
+    ShrS32,
+    SelW,
+    SelQ,
+    NotP,
+    AndP,
+    OrP,
+    XorP,
+    EqW,
+    NeW,
+    LtS32,
+    LeS32,
+    GtS32,
+    GeS32,
+    LtU32,
+    LeU32,
+    GtU32,
+    GeU32,
+    ZextWQ,
+    SextWQ,
+    TruncQW,
+    AddF32,
+    SubF32,
+    MulF32,
+    FmaF32,
+    DivF32,
+    NegF32,
+    AbsF32,
+    AddF64,
+    SubF64,
+    MulF64,
+    FmaF64,
+    LtF32,
+    LeF32,
+    GtF32,
+    GeF32,
+    EqF32,
+    NeuF32,
+    F32FromS32,
+    RsqrtF32,
 }
 
 /// State spaces as the machine knows them.
@@ -182,17 +232,42 @@ pub enum Space {
 /// Memory orderings (the `.sem` qualifiers of the PTX ISA, chapter 8).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
-pub enum Order { Weak, Volatile, Relaxed, Acquire, Release, AcqRel, Sc, Mmio }
+pub enum Order {
+    Weak,
+    Volatile,
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    Sc,
+    Mmio,
+}
 
 /// Scopes (PTX ISA 8.5). `Lane` stands for "none given".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
-pub enum Scope { Lane, Cta, Cluster, Gpu, Sys }
+pub enum Scope {
+    Lane,
+    Cta,
+    Cluster,
+    Gpu,
+    Sys,
+}
 
 /// Cache operators (PTX ISA, "Cache Operators").
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the operators of the PTX ISA; Default is none given")]
-pub enum CacheOp { Default, Ca, Cg, Cs, Lu, Cv, Wb, Wt, Nc }
+pub enum CacheOp {
+    Default,
+    Ca,
+    Cg,
+    Cs,
+    Lu,
+    Cv,
+    Wb,
+    Wt,
+    Nc,
+}
 
 /// What a memory action does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -243,12 +318,26 @@ pub struct WarpRequest {
 /// Registers that change while a kernel runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the special registers of the PTX ISA, chapter 10")]
-pub enum Moving { Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi, Pm, Pm64 }
+pub enum Moving {
+    Clock,
+    ClockHi,
+    Clock64,
+    GlobalTimer,
+    GlobalTimerLo,
+    GlobalTimerHi,
+    Pm,
+    Pm64,
+}
 
 /// Functions of the device runtime that kernels call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "named as in CUDA")]
-pub enum Syscall { Vprintf, Malloc, Free, AssertFail }
+pub enum Syscall {
+    Vprintf,
+    Malloc,
+    Free,
+    AssertFail,
+}
 
 /// What a barrier instruction does on arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -264,7 +353,11 @@ pub enum BarrierKind {
 /// Barrier reductions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the operations of bar.red")]
-pub enum BarrierRed { And, Or, Popc }
+pub enum BarrierRed {
+    And,
+    Or,
+    Popc,
+}
 
 /// A barrier instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -295,9 +388,18 @@ pub struct Exchange {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the modes of the PTX ISA")]
 pub enum ExchangeKind {
-    ShflUp, ShflDown, ShflBfly, ShflIdx,
-    VoteAll, VoteAny, VoteUni, VoteBallot,
-    MatchAny32, MatchAny64, MatchAll32, MatchAll64,
+    ShflUp,
+    ShflDown,
+    ShflBfly,
+    ShflIdx,
+    VoteAll,
+    VoteAny,
+    VoteUni,
+    VoteBallot,
+    MatchAny32,
+    MatchAny64,
+    MatchAll32,
+    MatchAll64,
     Redux(Redux),
     Elect,
     ActiveMask,
@@ -306,4 +408,15 @@ pub enum ExchangeKind {
 /// Reductions of `redux.sync`; the float forms are sm_100's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the operations of redux.sync")]
-pub enum Redux { Add, MinU, MinS, MaxU, MaxS, And, Or, Xor, MinF { abs: bool, nan: bool }, MaxF { abs: bool, nan: bool } }
+pub enum Redux {
+    Add,
+    MinU,
+    MinS,
+    MaxU,
+    MaxS,
+    And,
+    Or,
+    Xor,
+    MinF { abs: bool, nan: bool },
+    MaxF { abs: bool, nan: bool },
+}

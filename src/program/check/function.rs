@@ -3,7 +3,7 @@
 use super::error::{CheckError, Problem};
 use super::scope::{ParamKind, SymbolKind};
 use super::{Checker, Signature};
-use crate::ptx::tree::{Function, FunctionDirective, Ident, Linkage, Prototype, Stmt, StateSpace, Variable};
+use crate::ptx::tree::{Function, FunctionDirective, Ident, Linkage, Prototype, StateSpace, Stmt, Variable};
 
 impl Checker<'_> {
     /// A function or a prototype of one.

@@ -112,8 +112,7 @@ impl Checker<'_> {
     }
 
     fn new_shape(&self, opcode: Opcode, mods: &[Modifier]) -> Shape {
-        let mut shape =
-            Shape { forms: SmallVec::new(), problems: Vec::new(), lanes: 1, space: None, spaces: false };
+        let mut shape = Shape { forms: SmallVec::new(), problems: Vec::new(), lanes: 1, space: None, spaces: false };
         let table = table();
         if table.of(opcode).is_empty() {
             let name = opcode.text(self.names).to_owned();
@@ -223,14 +222,14 @@ impl Checker<'_> {
                 let (first, modifier) = (self.word(mods[first]), self.word(mods[index]));
                 (Problem::ModifierTwice { opcode: name, modifier, first }, Some(index))
             }
-            Mismatch::Missing(words) => {
-                (Problem::ModifierMissing { opcode: name, one_of: words.iter().map(|w| self.word_text(*w)).collect() }, None)
-            }
+            Mismatch::Missing(words) => (
+                Problem::ModifierMissing { opcode: name, one_of: words.iter().map(|w| self.word_text(*w)).collect() },
+                None,
+            ),
             Mismatch::Head => {
                 let table = table();
                 let heads = table.of(opcode).iter().filter_map(|id| table.form(*id).heads.first());
-                let mut one_of: Vec<String> =
-                    heads.flat_map(|slot| &slot.words).map(|w| self.word_text(*w)).collect();
+                let mut one_of: Vec<String> = heads.flat_map(|slot| &slot.words).map(|w| self.word_text(*w)).collect();
                 one_of.sort();
                 one_of.dedup();
                 (Problem::ModifierMissing { opcode: name, one_of }, None)

@@ -22,8 +22,8 @@ pub use special::{Special, special};
 
 use crate::base::Span;
 use crate::program::forms::FormId;
-use crate::ptx::tree::{Item, Linkage, Module, Name, Names, StateSpace};
 use crate::ptx::Modifier;
+use crate::ptx::tree::{Item, Linkage, Module, Name, Names, StateSpace};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use scope::Scopes;

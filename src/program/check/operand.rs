@@ -1,10 +1,10 @@
 //! Operands against the form's description of them.
 
+use super::Checker;
 use super::error::{CheckError, Expected, Found, Problem};
 use super::instruction::{Shape, one_address};
 use super::scope::{ParamKind, SymbolKind};
 use super::special::special;
-use super::Checker;
 use crate::base::Span;
 use crate::program::consts::{self, Value};
 use crate::program::forms::{Form, FormMatch, OperandForm, OperandType, Role};
@@ -66,7 +66,9 @@ impl Checker<'_> {
                         self.known(base.name, base.span);
                     }
                 }
-                OperandKind::Vector(list) | OperandKind::Tuple(list) | OperandKind::Bracket(list) => self.names_of(list),
+                OperandKind::Vector(list) | OperandKind::Tuple(list) | OperandKind::Bracket(list) => {
+                    self.names_of(list)
+                }
                 OperandKind::Pair(pair) => {
                     self.names_of(std::slice::from_ref(&pair.0));
                     self.names_of(std::slice::from_ref(&pair.1));
@@ -117,7 +119,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn operand(&mut self, operand: &Operand, want: &OperandForm, fit: &FormMatch, cx: &Context) -> Result<(), CheckError> {
+    fn operand(
+        &mut self,
+        operand: &Operand,
+        want: &OperandForm,
+        fit: &FormMatch,
+        cx: &Context,
+    ) -> Result<(), CheckError> {
         let ty = match want.ty {
             OperandType::Of(n) => fit.types.get(usize::from(n)).copied().unwrap_or(Modifier::B32),
             OperandType::Wide => widened(fit.types.first().copied().unwrap_or(Modifier::B32)),
@@ -155,8 +163,11 @@ impl Checker<'_> {
             Role::VecDst | Role::VecSrc => self.vector(operand, want, ty, cx),
             _ => {
                 let arg = self.classify(operand, cx);
-                if let (Arg::Special(..) | Arg::SpecialVector, Role::Dst | Role::PredDst, OperandKind::Name(name) | OperandKind::Member(name, _)) =
-                    (arg, want.role, &operand.kind)
+                if let (
+                    Arg::Special(..) | Arg::SpecialVector,
+                    Role::Dst | Role::PredDst,
+                    OperandKind::Name(name) | OperandKind::Member(name, _),
+                ) = (arg, want.role, &operand.kind)
                 {
                     return Err(CheckError::new(Problem::ReadOnly { name: self.text(*name) }, operand.span));
                 }
@@ -204,9 +215,9 @@ impl Checker<'_> {
             Role::Label => matches!(arg, Arg::Label),
             Role::Table => matches!(arg, Arg::BranchTargets),
             Role::AddrSrc => match arg {
-                Arg::Register(reg, 1) => [Modifier::U32, Modifier::U64].iter().any(|t| {
-                    type_info(reg).is_some_and(|i| i.class != Class::Float) && register_fits(*t, reg, false)
-                }),
+                Arg::Register(reg, 1) => [Modifier::U32, Modifier::U64]
+                    .iter()
+                    .any(|t| type_info(reg).is_some_and(|i| i.class != Class::Float) && register_fits(*t, reg, false)),
                 Arg::Int(_) | Arg::Sum => true,
                 _ => false,
             },
@@ -356,7 +367,9 @@ impl Checker<'_> {
             OperandKind::Index(name, _) if matches!(cx.opcode, Opcode::LD | Opcode::ST | Opcode::LDU) => {
                 self.base(*name, operand.span, cx)
             }
-            OperandKind::Bracket(_) if !matches!(cx.opcode, Opcode::LD | Opcode::ST | Opcode::ATOM | Opcode::RED) => Ok(()),
+            OperandKind::Bracket(_) if !matches!(cx.opcode, Opcode::LD | Opcode::ST | Opcode::ATOM | Opcode::RED) => {
+                Ok(())
+            }
             _ => self.wrong(operand, Expected::Address, cx),
         }
     }

@@ -125,12 +125,6 @@ impl Scopes {
         &self.symbols[id.0 as usize]
     }
 
-    /// Every symbol declared so far, out of scope ones included.
-    #[must_use]
-    pub fn symbols(&self) -> &[Symbol] {
-        &self.symbols
-    }
-
     /// Every symbol, when the names are no longer needed.
     #[must_use]
     pub fn into_symbols(self) -> Vec<Symbol> {

@@ -106,7 +106,8 @@ impl Checker<'_> {
         let (ty, span, space) = (variable.ty, variable.span, variable.space);
         let bad_type = !declarable(ty)
             || ty == Modifier::PRED && space != StateSpace::Reg
-            || opaque(ty) && matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Shared | StateSpace::Const);
+            || opaque(ty)
+                && matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Shared | StateSpace::Const);
         if bad_type {
             let problem = Problem::DeclaredType { ty: self.word(ty), space: Self::space_text(space) };
             self.error(problem, span);
