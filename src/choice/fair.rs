@@ -1,0 +1,34 @@
+//! The default oracle: deterministic and fair.
+//!
+//! Warps take turns; a turn ends at a barrier, at the warp's end or with its lease, so that a warp that spins cannot keep
+//! the others from what it waits for. Groups of lanes run in the order that makes them meet again soonest (the machine
+//! numbers them so that the lowest comes first), but a group that used up its lease goes to the back.
+
+use super::{Menu, Oracle, Pick, Site};
+use crate::verdict::Stop;
+use std::num::NonZeroU32;
+
+/// Warp instructions of a turn. Long enough that a turn's start costs nothing, short enough that spinning is cheap.
+const TURN: NonZeroU32 = NonZeroU32::new(2048).unwrap();
+/// Warp instructions of a group of lanes, while other groups of the warp wait.
+const GROUP: NonZeroU32 = NonZeroU32::new(256).unwrap();
+
+/// The deterministic, fair oracle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Fair;
+
+impl Oracle for Fair {
+    fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
+        let (index, lease) = match (menu.site, menu.last) {
+            (Site::Warp, Some((last, spent))) => {
+                let index = if !spent && menu.offers(last) { last } else { menu.next_from(last.wrapping_add(1)) };
+                (index, TURN)
+            }
+            (Site::Warp, None) => (menu.nth(0), TURN),
+            (Site::Group, Some((last, true))) => (menu.next_from(last.wrapping_add(1)), GROUP),
+            (Site::Group, _) => (menu.nth(0), GROUP),
+            (Site::Target | Site::Issue, _) => (menu.nth(0), NonZeroU32::MIN),
+        };
+        Ok(Pick { index, lease })
+    }
+}

@@ -1,0 +1,134 @@
+//! Layer 1: who decides. Everything that can go two ways is one choice (`semantics.md`, section 4).
+//!
+//! Forced moves never reach the oracle; an empty menu is the machine's affair. A schedule is the list of decisions.
+
+mod fair;
+mod recorder;
+mod seeded;
+
+pub use fair::Fair;
+pub use recorder::{Recorder, Replay};
+pub use seeded::Seeded;
+
+use crate::verdict::Stop;
+use std::num::NonZeroU32;
+
+/// What is being decided.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Site {
+    /// Which warp of the resident blocks steps next; alternatives are numbered by block slot and warp.
+    Warp,
+    /// Which group of lanes of a warp runs next (control models `its` and `thread`); alternatives are numbered by lane.
+    Group,
+    /// Which target of a divergent indirect branch or call is run first (`crs.bratarget`, `crs.calltarget`).
+    Target,
+    /// Whether another block is issued now rather than later, and which.
+    Issue,
+}
+
+/// A decision to be taken: at least two alternatives, the set bits of `ready`.
+#[derive(Clone, Copy, Debug)]
+pub struct Menu<'a> {
+    /// What is being decided.
+    pub site: Site,
+    /// The alternatives as a bitset.
+    pub ready: &'a [u64],
+    /// The alternative taken last at this site, and whether it used up its lease.
+    pub last: Option<(u32, bool)>,
+}
+
+impl Menu<'_> {
+    /// How many alternatives there are.
+    #[must_use]
+    pub fn arity(&self) -> u32 {
+        self.ready.iter().map(|w| w.count_ones()).sum()
+    }
+
+    /// Whether an alternative is offered.
+    #[must_use]
+    pub fn offers(&self, index: u32) -> bool {
+        self.ready.get(index as usize / 64).is_some_and(|w| w >> (index % 64) & 1 == 1)
+    }
+
+    /// The first alternative at or after `from`, wrapping around.
+    #[must_use]
+    pub fn next_from(&self, from: u32) -> u32 {
+        let words = self.ready.len();
+        let start = from as usize / 64;
+        for step in 0..=words {
+            let k = (start + step) % words.max(1);
+            let Some(&word) = self.ready.get(k) else { return 0 };
+            let word = if step == 0 { word & (!0 << (from % 64)) } else { word };
+            if word != 0 {
+                return u32::try_from(k * 64).unwrap_or(u32::MAX) + word.trailing_zeros();
+            }
+        }
+        0
+    }
+
+    /// The `n`-th alternative in ascending order.
+    #[must_use]
+    pub fn nth(&self, mut n: u32) -> u32 {
+        for (k, &word) in self.ready.iter().enumerate() {
+            let here = word.count_ones();
+            if n < here {
+                let mut rest = word;
+                for _ in 0..n {
+                    rest &= rest - 1;
+                }
+                return u32::try_from(k * 64).unwrap_or(u32::MAX) + rest.trailing_zeros();
+            }
+            n -= here;
+        }
+        0
+    }
+}
+
+/// An answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pick {
+    /// The alternative: a set bit of the menu's `ready`.
+    pub index: u32,
+    /// For how many warp instructions it holds.
+    pub lease: NonZeroU32,
+}
+
+/// A decision that was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Decision {
+    /// What was decided.
+    pub site: Site,
+    /// Among how many.
+    pub arity: u32,
+    /// The alternative taken.
+    pub pick: u32,
+    /// For how many warp instructions.
+    pub lease: u32,
+}
+
+/// Who decides.
+pub trait Oracle {
+    /// Picks one of a menu's alternatives.
+    ///
+    /// # Errors
+    /// [`Stop::Diverged`] from a replay whose schedule does not fit.
+    fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn menus_wrap_and_count() {
+        let ready = [0b1010, 0, 1 << 5];
+        let menu = Menu { site: Site::Warp, ready: &ready, last: None };
+        assert_eq!(menu.arity(), 3);
+        assert_eq!(menu.next_from(0), 1);
+        assert_eq!(menu.next_from(2), 3);
+        assert_eq!(menu.next_from(4), 133);
+        assert_eq!(menu.next_from(134), 1);
+        assert_eq!((menu.nth(0), menu.nth(2)), (1, 133));
+        assert!(menu.offers(133) && !menu.offers(2));
+    }
+}

@@ -1,0 +1,200 @@
+//! The arena: all blocks of device memory, in one vector of bytes with gaps between them.
+
+use crate::base::{LaneMask, Pc};
+use crate::memory::{Fault, Hint, SiteHints};
+use crate::verdict::{AllocKind, BugKind, LimitKind, Nearest, Relation};
+use aligned_vec::{AVec, ConstAlign};
+
+/// Bytes between two blocks, so that a small overrun hits nothing. At least a vector register and a half.
+const GAP: u64 = 256;
+
+/// A block of device memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// First byte, as an offset in the arena.
+    pub base: u64,
+    /// Size in bytes.
+    pub len: u64,
+    /// What it is.
+    pub kind: AllocKind,
+    /// Whether it was freed.
+    pub freed: bool,
+    /// The name of the buffer or variable; "" when it has none.
+    pub name: String,
+}
+
+/// Device memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arena {
+    /// The bytes; the first lies at address `base`.
+    pub(super) bytes: AVec<u8, ConstAlign<64>>,
+    /// Blocks by ascending base; never empty of bytes that another block has.
+    blocks: Vec<Block>,
+    base: u64,
+    cap: Option<u64>,
+}
+
+impl Arena {
+    pub(super) fn new(base: u64, cap: Option<u64>) -> Self {
+        Self { bytes: AVec::new(64), blocks: Vec::new(), base, cap }
+    }
+
+    /// Makes a zeroed block at the next address that is a multiple of `align`; gives its address.
+    ///
+    /// # Errors
+    /// The memory cap.
+    pub fn alloc(&mut self, name: &str, kind: AllocKind, len: u64, align: u64) -> Result<u64, Box<Fault>> {
+        let used = self.blocks.last().map_or(0, |b| b.base + b.len + GAP);
+        let start = used.next_multiple_of(align.max(64));
+        let end = start.saturating_add(len).saturating_add(GAP);
+        let wanted = self.blocks.iter().filter(|b| !b.freed).map(|b| b.len).sum::<u64>().saturating_add(len);
+        let cap = self.cap.unwrap_or(u64::MAX).min(1 << 46);
+        let Some(size) = usize::try_from(end).ok().filter(|_| wanted <= cap && end < 1 << 46) else {
+            return Err(Box::new(Fault::Limit(LimitKind::Memory { cap, wanted })));
+        };
+        self.bytes.resize(size, 0);
+        self.blocks.push(Block { base: start, len, kind, freed: false, name: name.to_owned() });
+        Ok(self.base + start)
+    }
+
+    /// Frees a block made by device `malloc`.
+    pub(super) fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
+        let at = address.wrapping_sub(self.base);
+        match self.blocks.iter_mut().find(|b| b.base == at && b.kind == AllocKind::Heap) {
+            Some(b) if !b.freed => {
+                b.freed = true;
+                Ok(())
+            }
+            other => Err(Box::new(Fault::Bug(BugKind::BadFree { address, twice: other.is_some() }, 0))),
+        }
+    }
+
+    /// The offset in the arena of an address; far beyond the end for one below the first.
+    #[inline(always)]
+    pub(super) const fn offset(&self, address: u64) -> u64 {
+        address.wrapping_sub(self.base)
+    }
+
+    /// The blocks, by ascending address.
+    #[must_use]
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The address of a block.
+    #[must_use]
+    pub const fn address(&self, block: &Block) -> u64 {
+        self.base + block.base
+    }
+
+    /// The block that holds all of `offset .. offset + len`, freed or not.
+    fn block_at(&self, offset: u64, len: u64) -> Option<&Block> {
+        let k = self.blocks.partition_point(|b| b.base <= offset);
+        let block = &self.blocks[k.checked_sub(1)?];
+        let inside = offset - block.base;
+        (inside < block.len && len <= block.len - inside).then_some(block)
+    }
+
+    /// Whether an instruction may do `need` to all of `offset .. offset + len`.
+    #[inline(always)]
+    pub(super) fn allows(&self, hints: &mut SiteHints, pc: Pc, offset: u64, len: u64, need: u8) -> bool {
+        let hint = hints.at(pc);
+        let inside = offset.wrapping_sub(hint.base);
+        if inside < hint.len && len <= hint.len - inside && hint.allowed & need == need {
+            return true;
+        }
+        self.search(hint, offset, len, need)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn search(&self, hint: &mut Hint, offset: u64, len: u64, need: u8) -> bool {
+        let Some(block) = self.block_at(offset, len).filter(|b| !b.freed) else { return false };
+        let allowed = if block.kind == AllocKind::Const { Hint::CONST } else { Hint::READ | Hint::WRITE };
+        if allowed & need != need {
+            return false;
+        }
+        *hint = Hint { base: block.base, len: block.len, allowed };
+        true
+    }
+
+    /// Bytes at an address.
+    #[must_use]
+    pub fn bytes_at(&self, address: u64, len: u64) -> Option<&[u8]> {
+        let at = self.offset(address);
+        self.block_at(at, len.max(1)).filter(|b| !b.freed)?;
+        self.bytes.get(usize::try_from(at).ok()?..usize::try_from(at + len).ok()?)
+    }
+
+    /// Bytes at an address, to be written by the host.
+    pub fn bytes_at_mut(&mut self, address: u64, len: u64) -> Option<&mut [u8]> {
+        let at = self.offset(address);
+        self.block_at(at, len.max(1)).filter(|b| !b.freed)?;
+        self.bytes.get_mut(usize::try_from(at).ok()?..usize::try_from(at + len).ok()?)
+    }
+
+    /// Why an access that [`Arena::allows`] refuses is wrong.
+    #[cold]
+    pub(super) fn explain(&self, address: u64, bytes: u32, write: bool, space: &'static str, lanes: LaneMask) -> Box<Fault> {
+        let at = self.offset(address);
+        let kind = if address < 4096 {
+            BugKind::Null { address, bytes, write, space }
+        } else if let Some(block) = self.block_at(at, u64::from(bytes)) {
+            if block.freed {
+                BugKind::UseAfterFree { address, bytes, write, nearest: nearest(block, at) }
+            } else if write && block.kind == AllocKind::Const {
+                BugKind::WriteToReadOnly { address, bytes, actual: block.kind }
+            } else {
+                BugKind::WrongSpace { address, bytes, write, space, actual: block.kind }
+            }
+        } else {
+            let distance = |b: &&Block| match nearest(b, at).relation {
+                Relation::Before(d) | Relation::After(d) => d,
+                Relation::Inside(_) => 0,
+            };
+            // A block further than its own window away says nothing about the address.
+            let near = self.blocks.iter().min_by_key(distance).filter(|b| distance(b) < 1 << 40);
+            BugKind::OutOfBounds { address, bytes, write, space, nearest: near.map(|b| nearest(b, at)) }
+        };
+        Box::new(Fault::Bug(kind, lanes))
+    }
+}
+
+fn nearest(block: &Block, at: u64) -> Nearest {
+    let relation = if at < block.base {
+        Relation::Before(block.base - at)
+    } else if at >= block.base + block.len {
+        Relation::After(at - (block.base + block.len))
+    } else {
+        Relation::Inside(at - block.base)
+    };
+    Nearest { name: block.name.clone(), kind: block.kind, bytes: block.len, relation, freed: block.freed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_do_not_touch_and_are_found() {
+        let mut arena = Arena::new(0x1000_0000, None);
+        let a = arena.alloc("a", AllocKind::Buffer, 10, 256).unwrap();
+        let b = arena.alloc("b", AllocKind::Buffer, 10, 256).unwrap();
+        assert!(b >= a + 10 + GAP && b % 256 == 0);
+        assert!(arena.bytes_at(a, 10).is_some() && arena.bytes_at(a, 11).is_none() && arena.bytes_at(a + 10, 1).is_none());
+        let Fault::Bug(BugKind::OutOfBounds { nearest: Some(n), .. }, 1) = *arena.explain(a + 12, 4, false, "global", 1) else {
+            panic!()
+        };
+        assert_eq!((n.name.as_str(), n.relation), ("a", Relation::After(2)));
+    }
+
+    #[test]
+    fn the_cap_counts_live_blocks() {
+        let mut arena = Arena::new(0, Some(100));
+        let a = arena.alloc("", AllocKind::Heap, 80, 16).unwrap();
+        assert!(arena.alloc("", AllocKind::Heap, 30, 16).is_err());
+        arena.free(a).unwrap();
+        assert!(arena.alloc("", AllocKind::Heap, 30, 16).is_ok());
+        assert!(matches!(*arena.free(a).unwrap_err(), Fault::Bug(BugKind::BadFree { twice: true, .. }, _)));
+    }
+}

@@ -1,0 +1,95 @@
+//! Flat memory: every access takes effect at once, a warp's accesses of one instruction together.
+//!
+//! Stronger than sequential consistency of threads (`semantics.md`, section 5). Follows no chapter of the report: it is
+//! the engine for running programs. All device memory lies in one arena of bytes with gaps between blocks.
+
+mod arena;
+mod general;
+mod plain;
+
+pub use arena::{Arena, Block};
+
+use super::{Active, Cx, Fault, Issuer, Memory, Near, Plain32};
+use crate::base::Frame;
+use crate::program::instr::WarpRequest;
+use crate::verdict::{AllocKind, Sink};
+
+/// Flat device memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Flat {
+    arena: Arena,
+}
+
+impl Flat {
+    /// Empty memory whose first address is `base`; `cap` limits its size in bytes.
+    #[must_use]
+    pub fn new(base: u64, cap: Option<u64>) -> Self {
+        Self { arena: Arena::new(base, cap) }
+    }
+
+    /// The blocks of memory and their bytes.
+    #[must_use]
+    pub const fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    /// The blocks of memory and their bytes.
+    pub const fn arena_mut(&mut self) -> &mut Arena {
+        &mut self.arena
+    }
+}
+
+impl Memory for Flat {
+    const IMMEDIATE: bool = true;
+
+    #[inline(always)]
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        request: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        general::issue(&mut self.arena, at, on, request, regs, near, cx)
+    }
+
+    #[inline(always)]
+    fn load32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        plain::load(&mut self.arena, at, on, site, regs, near, cx)
+    }
+
+    #[inline(always)]
+    fn store32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        plain::store(&mut self.arena, at, on, site, regs, near, cx)
+    }
+
+    fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>> {
+        self.arena.alloc("", AllocKind::Heap, bytes, 16)
+    }
+
+    fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
+        self.arena.free(address)
+    }
+
+    fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
+        self.arena.bytes_at(address, bytes)
+    }
+}

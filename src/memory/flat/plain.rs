@@ -1,0 +1,313 @@
+//! Plain 32-bit loads and stores of global and shared memory: the paths that decide the speed of most kernels.
+//!
+//! Addresses are classified per 16 lanes (a 16 × 16 block has two rows in a warp): one contiguous row, one address for
+//! all, or anything else. Rows and single addresses are one bounds check and one vector access. A row is read whole even
+//! when some lanes sit out, where all of it lies inside the block of memory; else lane by lane.
+
+use super::Arena;
+use crate::base::{Frame, LANES, LaneMask, LaneTables, Pc, lanes_of};
+use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
+use crate::program::instr::Space;
+use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink};
+
+/// Lanes classified together.
+const HALF: usize = 16;
+/// Bytes of a row of 32-bit words.
+const ROW: u64 = 64;
+
+/// How 16 addresses lie to each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Lane k's address is `row + 4 k`.
+    Row(u64),
+    /// All the same.
+    Same(u64),
+    /// Neither.
+    Mixed,
+}
+
+/// The bytes that an access may touch, behind one check.
+struct Region<'a> {
+    arena: Option<&'a Arena>,
+    hints: &'a mut SiteHints,
+    len: u64,
+    pc: Pc,
+    need: u8,
+}
+
+impl Region<'_> {
+    /// Where `len` bytes at an address begin, when all may be accessed.
+    #[inline(always)]
+    fn locate(&mut self, address: u64, len: u64) -> Option<usize> {
+        match self.arena {
+            Some(arena) => {
+                let at = arena.offset(address);
+                arena.allows(self.hints, self.pc, at, len, self.need).then_some(at as usize)
+            }
+            None => (address < self.len && len <= self.len - address).then_some(address as usize),
+        }
+    }
+}
+
+#[inline(always)]
+fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF], offset: u64) -> Shape {
+    let lead = half.trailing_zeros() as usize & (HALF - 1);
+    let first = h[lead];
+    let row = first.wrapping_sub(4 * lead as u64);
+    let times4: &[u64] = &t.times4[..HALF];
+    if half == 0xffff {
+        let off_row = h.iter().zip(times4).fold(0, |c, (x, i)| c | (x.wrapping_sub(*i) ^ row));
+        if off_row == 0 {
+            return Shape::Row(row.wrapping_add(offset));
+        }
+        let differ = h.iter().fold(0, |c, x| c | (x ^ first));
+        return if differ == 0 { Shape::Same(first.wrapping_add(offset)) } else { Shape::Mixed };
+    }
+    let wide = |m: &u32| m.cast_signed() as i64 as u64;
+    let off_row = h.iter().zip(times4).zip(lanes).fold(0, |c, ((x, i), m)| c | ((x.wrapping_sub(*i) ^ row) & wide(m)));
+    if off_row == 0 {
+        return Shape::Row(row.wrapping_add(offset));
+    }
+    let differ = h.iter().zip(lanes).fold(0, |c, (x, m)| c | ((x ^ first) & wide(m)));
+    if differ == 0 { Shape::Same(first.wrapping_add(offset)) } else { Shape::Mixed }
+}
+
+#[inline(always)]
+fn words(bytes: &[u8; ROW as usize]) -> [u32; HALF] {
+    let (chunks, _) = bytes.as_chunks::<4>();
+    std::array::from_fn(|k| u32::from_le_bytes(chunks[k]))
+}
+
+#[inline(always)]
+fn unwords(words: &[u32; HALF]) -> [u8; ROW as usize] {
+    let mut bytes = [0; ROW as usize];
+    let (chunks, _) = bytes.as_chunks_mut::<4>();
+    for (c, w) in chunks.iter_mut().zip(words) {
+        *c = w.to_le_bytes();
+    }
+    bytes
+}
+
+#[inline(always)]
+fn blend(d: &mut [u32; HALF], new: &[u32; HALF], half: LaneMask, lanes: &[u32; HALF]) {
+    if half == 0xffff {
+        *d = *new;
+    } else {
+        for ((x, y), m) in d.iter_mut().zip(new).zip(lanes) {
+            *x = (*y & *m) | (*x & !*m);
+        }
+    }
+}
+
+#[inline(always)]
+fn half_of<T>(v: &[T; LANES], g: usize) -> &[T; HALF] {
+    let (halves, _) = v.as_chunks::<HALF>();
+    &halves[g]
+}
+
+#[inline(always)]
+fn half_of_mut<T>(v: &mut [T; LANES], g: usize) -> &mut [T; HALF] {
+    let (halves, _) = v.as_chunks_mut::<HALF>();
+    &mut halves[g]
+}
+
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|c| u32::from_le_bytes(*c))
+}
+
+/// A load.
+#[inline(always)]
+pub(super) fn load<S: Sink>(
+    arena: &mut Arena,
+    at: Issuer,
+    on: Active<'_>,
+    site: Plain32,
+    regs: &mut Frame,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let offset = i64::from(site.offset).cast_unsigned();
+    let global = site.space == Space::Global;
+    if S::ON {
+        tell(at, on, site, AccessKind::Read, regs, near, cx)?;
+    }
+    let len = near.shared.len() as u64;
+    let bytes: &[u8] = if global { &arena.bytes } else { near.shared };
+    let table = if global { Some(&*arena) } else { None };
+    let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::READ };
+    let a = site.a.index();
+    for g in 0..LANES / HALF {
+        let half = on.mask >> (g * HALF) & 0xffff;
+        if half == 0 {
+            continue;
+        }
+        let lanes = half_of(&on.lanes.0, g);
+        let h = half_of(&regs.q[a].0, g);
+        match classify(h, half, &cx.tables, lanes, offset) {
+            Shape::Row(row) if row & 3 == 0 => {
+                if let Some(o) = region.locate(row, ROW)
+                    && let Some(chunk) = bytes.get(o..).and_then(|b| b.first_chunk())
+                {
+                    let new = words(chunk);
+                    blend(half_of_mut(&mut regs.w[site.d.index()].0, g), &new, half, lanes);
+                    continue;
+                }
+            }
+            Shape::Same(one) if one & 3 == 0 => {
+                if let Some(v) = region.locate(one, 4).and_then(|o| word(bytes, o)) {
+                    blend(half_of_mut(&mut regs.w[site.d.index()].0, g), &[v; HALF], half, lanes);
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        let mut new = *half_of(&regs.w[site.d.index()].0, g);
+        if !gather(&mut region, bytes, h, half, offset, &mut new) {
+            return Err(fault(table, near, on.mask, site, &regs.q[a].0, false));
+        }
+        *half_of_mut(&mut regs.w[site.d.index()].0, g) = new;
+    }
+    Ok(())
+}
+
+/// Loads from unrelated addresses; false when one is wrong.
+#[inline(always)]
+fn gather(region: &mut Region<'_>, bytes: &[u8], h: &[u64; HALF], half: LaneMask, offset: u64, new: &mut [u32; HALF]) -> bool {
+    if half == 0xffff {
+        let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
+        for x in h {
+            let x = x.wrapping_add(offset);
+            low = low.min(x);
+            high = high.max(x);
+            all |= x;
+        }
+        if all & 3 == 0
+            && let Some(o) = region.locate(low, (high - low).saturating_add(4))
+        {
+            for (n, x) in new.iter_mut().zip(h) {
+                let Some(v) = word(bytes, o + (x.wrapping_add(offset) - low) as usize) else { return false };
+                *n = v;
+            }
+            return true;
+        }
+    }
+    for k in lanes_of(half) {
+        let address = h[k & (HALF - 1)].wrapping_add(offset);
+        let Some(v) = region.locate(address, 4).filter(|_| address & 3 == 0).and_then(|o| word(bytes, o)) else {
+            return false;
+        };
+        new[k & (HALF - 1)] = v;
+    }
+    true
+}
+
+/// A store. Lanes that write one location take effect in ascending order: the highest survives.
+#[inline(always)]
+pub(super) fn store<S: Sink>(
+    arena: &mut Arena,
+    at: Issuer,
+    on: Active<'_>,
+    site: Plain32,
+    regs: &mut Frame,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let offset = i64::from(site.offset).cast_unsigned();
+    let global = site.space == Space::Global;
+    if S::ON {
+        tell(at, on, site, AccessKind::Write, regs, near, cx)?;
+    }
+    let len = near.shared.len() as u64;
+    let a = site.a.index();
+    for g in 0..LANES / HALF {
+        let half = on.mask >> (g * HALF) & 0xffff;
+        if half == 0 {
+            continue;
+        }
+        let lanes = half_of(&on.lanes.0, g);
+        let h = half_of(&regs.q[a].0, g);
+        let data = half_of(&regs.w[site.d.index()].0, g);
+        let shape = classify(h, half, &cx.tables, lanes, offset);
+        if let Shape::Row(row) = shape
+            && row & 3 == 0
+        {
+            let table = if global { Some(&*arena) } else { None };
+            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
+            if let Some(o) = region.locate(row, ROW) {
+                let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
+                if let Some(chunk) = bytes.get_mut(o..).and_then(|b| b.first_chunk_mut()) {
+                    if half == 0xffff {
+                        *chunk = unwords(data);
+                    } else {
+                        let mut new = words(chunk);
+                        blend(&mut new, data, half, lanes);
+                        *chunk = unwords(&new);
+                    }
+                    continue;
+                }
+            }
+        }
+        for k in lanes_of(half) {
+            let address = h[k & (HALF - 1)].wrapping_add(offset);
+            let table = if global { Some(&*arena) } else { None };
+            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
+            let place = region.locate(address, 4).filter(|_| address & 3 == 0);
+            let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
+            let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
+                let table = if global { Some(&*arena) } else { None };
+                return Err(fault(table, near, on.mask, site, &regs.q[a].0, true));
+            };
+            *chunk = data[k & (HALF - 1)].to_le_bytes();
+        }
+    }
+    Ok(())
+}
+
+/// Tells the observer the footprints.
+#[inline(never)]
+fn tell<S: Sink>(
+    at: Issuer,
+    on: Active<'_>,
+    site: Plain32,
+    kind: AccessKind,
+    regs: &Frame,
+    near: &Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let window = if site.space == Space::Shared { near.map.shared } else { 0 };
+    let shift = window.wrapping_add(i64::from(site.offset).cast_unsigned());
+    let addresses = regs.q[site.a.index()].0.map(|x| x.wrapping_add(shift));
+    let access = Access { pc: at.pc, lanes: on.mask, kind, addresses: &addresses, bytes: 4 };
+    cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
+}
+
+/// Finds the lanes whose addresses are wrong, and why the first one is.
+#[cold]
+#[inline(never)]
+fn fault(table: Option<&Arena>, near: &Near<'_>, mask: LaneMask, site: Plain32, addresses: &[u64; LANES], write: bool) -> Box<Fault> {
+    let mut hints = SiteHints::default();
+    let need = if write { Hint::WRITE } else { Hint::READ };
+    let len = near.shared.len() as u64;
+    let mut region = Region { arena: table, hints: &mut hints, len, pc: Pc(0), need };
+    let space = if table.is_some() { "global" } else { "shared" };
+    let at = |k: usize| addresses[k].wrapping_add(i64::from(site.offset).cast_unsigned());
+    let bad = lanes_of(mask).filter(|&k| at(k) & 3 != 0 || region.locate(at(k), 4).is_none()).fold(0, |m, k| m | 1 << k);
+    let address = at(lanes_of(bad).next().unwrap_or(0));
+    if address & 3 != 0 {
+        return Box::new(Fault::Bug(BugKind::Misaligned { address, bytes: 4, write, space }, bad));
+    }
+    match table {
+        Some(arena) => arena.explain(address, 4, write, space, bad),
+        None => shared_fault(address, 4, write, len, bad),
+    }
+}
+
+/// An access beyond the block's shared memory.
+#[cold]
+pub(super) fn shared_fault(address: u64, bytes: u32, write: bool, len: u64, lanes: LaneMask) -> Box<Fault> {
+    let relation = if address < len { Relation::Inside(address) } else { Relation::After(address - len) };
+    let nearest = Nearest { name: String::new(), kind: AllocKind::Shared, bytes: len, relation, freed: false };
+    Box::new(Fault::Bug(BugKind::OutOfBounds { address, bytes, write, space: "shared", nearest: Some(nearest) }, lanes))
+}
+

@@ -1,0 +1,113 @@
+//! What a machine tells its observers.
+//!
+//! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
+
+use super::{Rule, Stop};
+use crate::base::{Frame, LANES, LaneMask, Pc};
+
+/// A warp of a grid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Who {
+    /// Number of the launch in its context, from 0.
+    pub launch: u32,
+    /// Linear index of the block in its grid.
+    pub block: u64,
+    /// Warp in its block.
+    pub warp: u32,
+}
+
+/// An instruction about to be executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// Where.
+    pub pc: Pc,
+    /// The lanes that execute it: active, and their guard holds.
+    pub lanes: LaneMask,
+    /// The active lanes, guard or not.
+    pub active: LaneMask,
+    /// Depth of the call stack, 0 in the entry.
+    pub depth: u32,
+    /// The registers before it.
+    pub regs: &'a Frame,
+}
+
+/// The kind of a memory access.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AccessKind {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// An atomic operation.
+    Atomic,
+}
+
+/// A memory access of a warp: one footprint per lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    /// The instruction.
+    pub pc: Pc,
+    /// The lanes that access memory.
+    pub lanes: LaneMask,
+    /// What they do.
+    pub kind: AccessKind,
+    /// First address of each lane in the generic address space (local addresses: the thread's own window).
+    pub addresses: &'a [u64; LANES],
+    /// Bytes per lane.
+    pub bytes: u32,
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A grid begins.
+    Launch,
+    /// A block is issued.
+    Block,
+    /// A warp executes an instruction.
+    Step(Step<'a>),
+    /// A rule fired besides the step itself.
+    Fired(Rule),
+    /// Memory is accessed.
+    Access(Access<'a>),
+    /// Memory is made or freed by the device: address and size in bytes.
+    Alloc(u64, u64),
+    /// A function is entered by lanes: the depth is the callee's.
+    Enter(LaneMask, u32),
+    /// A block is complete.
+    BlockDone,
+}
+
+/// An observer.
+pub trait Sink {
+    /// Whether events are made at all.
+    const ON: bool;
+
+    /// Takes note of an event.
+    ///
+    /// # Errors
+    /// A checker stops the run when the program broke its rule.
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop>;
+}
+
+/// The sink that costs nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Sink for Silent {
+    const ON: bool = false;
+
+    #[inline(always)]
+    fn event(&mut self, _: Who, _: Event<'_>) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    const ON: bool = S::ON;
+
+    #[inline(always)]
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        (**self).event(who, event)
+    }
+}
