@@ -1,8 +1,8 @@
 //! The default oracle: deterministic and fair.
 //!
 //! Warps take turns; a turn ends at a barrier, at the warp's end or with its lease, so that a warp that spins cannot keep
-//! the others from what it waits for. Groups of lanes run in the order that makes them meet again soonest (the machine
-//! numbers them so that the lowest comes first), but a group that used up its lease goes to the back.
+//! the others from what it waits for. Of the groups of lanes of a warp the first offered runs: the machine orders them so
+//! that they meet again soonest and none starves.
 
 use super::{Menu, Oracle, Pick, Site};
 use crate::verdict::Stop;
@@ -25,7 +25,6 @@ impl Oracle for Fair {
                 (index, TURN)
             }
             (Site::Warp, None) => (menu.nth(0), TURN),
-            (Site::Group, Some((last, true))) => (menu.next_from(last.wrapping_add(1)), GROUP),
             (Site::Group, _) => (menu.nth(0), GROUP),
             (Site::Target | Site::Issue, _) => (menu.nth(0), NonZeroU32::MIN),
         };

@@ -24,6 +24,7 @@ macro_rules! rules {
 }
 
 rules! {
+    ThreadDop = "thread.dop",
     ThreadExecTt = "thread.exec-tt",
     ThreadExecFf = "thread.exec-ff",
     CrsSsy = "crs.ssy",

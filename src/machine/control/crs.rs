@@ -1,0 +1,278 @@
+//! The branching algorithm of the report (5.4.1): an active mask, a disable mask and a stack of tokens.
+//!
+//! Follows the rules of →CRS one by one. Departures: a token also stores the depth of the call stack, since registers lie
+//! in frames; an exit is a disable reason like the others, kept as a mask. Corrections that the report or
+//! `semantics.md` make: uniform break, return and exit update the disable mask (D-uni), `unwind` leaves the masks alone
+//! while a token activates nobody (D-unwind).
+
+use super::{Control, Flow, Idle, Next, Wait};
+use crate::base::{LANES, LaneMask, lanes_of};
+use crate::choice::{Menu, Oracle, Site};
+use crate::verdict::{Rule, Stop};
+
+/// The kinds of tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TokenKind {
+    /// Pushed by `ssy`: lanes meet again.
+    Sync,
+    /// Pushed by a divergent branch: another path is still to be run.
+    Diverge,
+    /// Pushed by `preRet`: lanes meet again after a call.
+    Call,
+    /// Pushed by `preBrk`: lanes meet again after a loop.
+    Break,
+}
+
+/// A token: whom it activates, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// Its kind.
+    pub kind: TokenKind,
+    /// The lanes it activates, unless they are disabled by then.
+    pub mask: LaneMask,
+    /// Where they go on.
+    pub pc: u32,
+    /// The depth of their call stack there.
+    pub depth: u32,
+}
+
+/// The execution state ς of a warp.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Crs {
+    flow: Flow,
+    /// The disable mask, one mask a reason.
+    broken: LaneMask,
+    returned: LaneMask,
+    exited: LaneMask,
+    stack: Vec<Token>,
+    /// Barriers that the warp waits for.
+    barriers: u16,
+    corrupt: bool,
+    trace: Option<Vec<Rule>>,
+}
+
+impl Crs {
+    /// The tokens, the top one last.
+    #[must_use]
+    pub fn stack(&self) -> &[Token] {
+        &self.stack
+    }
+
+    /// The lanes disabled by a break, a return, an exit.
+    #[must_use]
+    pub const fn disabled(&self) -> [LaneMask; 3] {
+        [self.broken, self.returned, self.exited]
+    }
+
+    #[inline(always)]
+    fn fire(&mut self, rule: Rule) {
+        if let Some(fired) = &mut self.trace {
+            fired.push(rule);
+        }
+    }
+
+    /// Pops tokens until one activates a lane.
+    ///
+    /// Rule: crs.unwind
+    fn unwind(&mut self, flow: &mut Flow) -> Next {
+        self.fire(Rule::CrsUnwind);
+        while let Some(token) = self.stack.pop() {
+            let active = self.upd_exec_state(token);
+            if active != 0 {
+                *flow = Flow { pc: token.pc, mask: active, depth: token.depth };
+                return Next::Go;
+            }
+        }
+        flow.mask = 0;
+        // The last rule of `unwind`: a lane that still waits for a return or a break has been lost.
+        self.corrupt = (self.returned | self.broken) & !self.exited != 0;
+        Next::Pick
+    }
+
+    /// The lanes that a popped token activates; call and break tokens enable those who waited for them.
+    ///
+    /// Rule: crs.updExecState
+    fn upd_exec_state(&mut self, token: Token) -> LaneMask {
+        self.fire(Rule::CrsUpdExecState);
+        match token.kind {
+            TokenKind::Call => self.returned &= !token.mask,
+            TokenKind::Break => self.broken &= !token.mask,
+            TokenKind::Sync | TokenKind::Diverge => {}
+        }
+        token.mask & !(self.broken | self.returned | self.exited)
+    }
+
+    /// The common shape of break, return and exit once the lanes are disabled.
+    fn leave(&mut self, flow: &mut Flow, lanes: LaneMask, divergent: Rule, uniform: Rule) -> Next {
+        if lanes == flow.mask {
+            self.fire(uniform);
+            self.unwind(flow)
+        } else {
+            self.fire(divergent);
+            flow.mask &= !lanes;
+            flow.pc += 1;
+            Next::Go
+        }
+    }
+}
+
+impl Control for Crs {
+    const JOINS: bool = false;
+    const WAITS: bool = false;
+
+    fn new(lanes: LaneMask, entry: u32) -> Self {
+        Self {
+            flow: Flow { pc: entry, mask: lanes, depth: 0 },
+            broken: 0,
+            returned: 0,
+            exited: !lanes,
+            stack: Vec::new(),
+            barriers: 0,
+            corrupt: false,
+            trace: None,
+        }
+    }
+
+    fn pick(&mut self, _: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop> {
+        Ok(if self.corrupt {
+            Err(Idle::Corrupt)
+        } else if self.exited == !0 || self.flow.mask == 0 {
+            Err(Idle::Done)
+        } else if self.barriers != 0 {
+            Err(Idle::Barrier)
+        } else {
+            Ok((self.flow, u32::MAX))
+        })
+    }
+
+    #[inline(always)]
+    fn park(&mut self, flow: Flow, _: u32) {
+        self.flow = flow;
+    }
+
+    /// Rule: crs.braguard
+    fn diverge(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
+        self.fire(Rule::CrsBraGuard);
+        let not_taken = flow.mask & !taken;
+        self.stack.push(Token { kind: TokenKind::Diverge, mask: not_taken, pc: flow.pc + 1, depth: flow.depth });
+        flow.mask = taken;
+        flow.pc = target;
+        Next::Go
+    }
+
+    /// Rule: crs.bratarget
+    ///
+    /// Rule: crs.calltarget
+    fn scatter(
+        &mut self,
+        flow: &mut Flow,
+        taken: LaneMask,
+        targets: &[u32; LANES],
+        call: bool,
+        oracle: &mut dyn Oracle,
+    ) -> Result<(LaneMask, Next), Stop> {
+        self.fire(if call { Rule::CrsCallTarget } else { Rule::CrsBraTarget });
+        // The alternatives are the lowest lanes of each target.
+        let first = lanes_of(taken)
+            .filter(|&l| lanes_of(taken).take_while(|k| *k < l).all(|k| targets[k] != targets[l]))
+            .fold(0u64, |m, l| m | 1 << l);
+        let pick = oracle.choose(Menu { site: Site::Target, ready: &[first], last: None })?;
+        let chosen = targets[pick.index as usize % LANES];
+        let now = lanes_of(taken).filter(|&l| targets[l] == chosen).fold(0, |m, l| m | 1 << l);
+        let rest = flow.mask & !now;
+        self.stack.push(Token { kind: TokenKind::Diverge, mask: rest, pc: flow.pc, depth: flow.depth });
+        *flow = Flow { pc: chosen, mask: now, depth: flow.depth + u32::from(call) };
+        Ok((now, Next::Go))
+    }
+
+    /// Rule: crs.calluni
+    ///
+    /// Rule: crs.callguard
+    fn call(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
+        self.fire(if taken == flow.mask { Rule::CrsCallUni } else { Rule::CrsCallGuard });
+        *flow = Flow { pc: target, mask: taken, depth: flow.depth + 1 };
+        Next::Go
+    }
+
+    /// Rule: crs.retdiv
+    ///
+    /// Rule: crs.retuni
+    fn ret(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
+        self.returned |= lanes;
+        self.leave(flow, lanes, Rule::CrsRetDiv, Rule::CrsRetUni)
+    }
+
+    /// Rule: crs.exitdiv
+    ///
+    /// Rule: crs.exituni
+    fn exit(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
+        self.exited |= lanes;
+        self.leave(flow, lanes, Rule::CrsExitDiv, Rule::CrsExitUni)
+    }
+
+    /// Rule: crs.ssy
+    ///
+    /// Rule: crs.preBrk
+    ///
+    /// Rule: crs.preRet
+    fn push(&mut self, flow: &mut Flow, kind: TokenKind, lanes: LaneMask, target: u32) {
+        self.fire(match kind {
+            TokenKind::Call => Rule::CrsPreRet,
+            TokenKind::Break => Rule::CrsPreBrk,
+            TokenKind::Sync | TokenKind::Diverge => Rule::CrsSsy,
+        });
+        // The token restores the whole active mask, also of lanes whose guard keeps them out of the call (5.4.1).
+        if lanes != 0 {
+            self.stack.push(Token { kind, mask: flow.mask, pc: target, depth: flow.depth });
+        }
+        flow.pc += 1;
+    }
+
+    /// Rule: crs.sync
+    fn sync(&mut self, flow: &mut Flow) -> Next {
+        self.fire(Rule::CrsSync);
+        self.unwind(flow)
+    }
+
+    /// Rule: crs.brkdiv
+    ///
+    /// Rule: crs.brkuni
+    fn brk(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
+        self.broken |= lanes;
+        self.leave(flow, lanes, Rule::CrsBrkDiv, Rule::CrsBrkUni)
+    }
+
+    fn wait(&mut self, flow: &mut Flow, _: LaneMask, on: Wait) -> Next {
+        if let Wait::Barrier(id) = on {
+            self.barriers |= 1 << (id & 15);
+            flow.pc += 1;
+        }
+        Next::Pick
+    }
+
+    fn release(&mut self, barrier: u32, _: LaneMask) {
+        self.barriers &= !(1 << (barrier & 15));
+    }
+
+    fn live(&self) -> LaneMask {
+        !self.exited
+    }
+
+    fn waiting(&self) -> Vec<(LaneMask, u32, Wait)> {
+        let id = self.barriers.trailing_zeros();
+        if id < 16 { vec![(self.flow.mask, self.flow.pc.wrapping_sub(1), Wait::Barrier(id))] } else { Vec::new() }
+    }
+
+    fn calls(&self, lane: usize) -> Vec<u32> {
+        let on_stack = |t: &&Token| t.kind == TokenKind::Call && t.mask >> lane & 1 == 1;
+        self.stack.iter().rev().filter(on_stack).map(|t| t.pc).collect()
+    }
+
+    fn fired(&mut self) -> Vec<Rule> {
+        self.trace.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn trace(&mut self, on: bool) {
+        self.trace = on.then(Vec::new);
+    }
+}

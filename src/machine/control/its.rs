@@ -1,0 +1,273 @@
+//! Independent threads (D-its): each lane has its own program counter, call stack and wait state.
+//!
+//! A step picks a group of lanes at one address; groups are maximal. The groups are offered with the deepest call first,
+//! then the lowest address: lanes that are behind run first, which makes groups meet where the source's control flow
+//! joins; every so often the group that has waited longest comes first, so that no ready lane starves. Running lanes stop where others stand ([`Control::watch`]). With `SINGLE` a group is one lane.
+
+use super::{Control, Flow, Idle, Next, TokenKind, Wait};
+use crate::base::{LANES, LaneMask, lanes_of};
+use crate::choice::{Menu, Oracle, Site};
+use crate::verdict::Stop;
+
+/// The execution state of a warp of independent threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Its<const SINGLE: bool> {
+    pc: [u32; LANES],
+    depth: [u32; LANES],
+    /// What each lane in neither `ready` nor `exited` waits for.
+    wait: [Option<Wait>; LANES],
+    ready: LaneMask,
+    exited: LaneMask,
+    /// Return addresses, by depth of the caller.
+    returns: Vec<[u32; LANES]>,
+    watch: u32,
+    /// Instructions that some lanes executed while others were ready, since the longest-waiting ones were preferred.
+    starved: u32,
+    /// The turn in which each lane ran last.
+    since: [u32; LANES],
+    turn: u32,
+}
+
+/// Instructions after which the lanes that have waited longest come first.
+const PATIENCE: u32 = 1024;
+
+impl<const SINGLE: bool> Its<SINGLE> {
+    /// Marks lanes that wait for each other ready once all of them are there.
+    fn wake(&mut self) {
+        let waiting = !self.exited & !self.ready;
+        for lane in lanes_of(waiting) {
+            let Some(wait) = self.wait[lane] else { continue };
+            let here = |l: &usize| self.wait[*l] == Some(wait);
+            let same_pc = |l: &usize| self.pc[*l] == self.pc[lane] && self.depth[*l] == self.depth[lane];
+            let (members, present) = match wait {
+                Wait::Members(m) => (m, lanes_of(waiting).filter(here).filter(same_pc).fold(0, |m, l| m | 1 << l)),
+                Wait::Warp => (!0, lanes_of(waiting).filter(here).filter(same_pc).fold(0, |m, l| m | 1 << l)),
+                Wait::WarpSync(m) => (m, lanes_of(waiting).filter(here).fold(0, |m, l| m | 1 << l)),
+                Wait::Barrier(_) => continue,
+            };
+            if members & !self.exited & !present == 0 {
+                self.ready |= present;
+                for l in lanes_of(present) {
+                    self.wait[l] = None;
+                }
+            }
+        }
+    }
+
+    /// The groups of ready lanes, the one to be preferred first.
+    fn groups(&self) -> Vec<(LaneMask, u32, u32)> {
+        let mut groups: Vec<(LaneMask, u32, u32)> = Vec::new();
+        for l in lanes_of(self.ready) {
+            let (pc, depth) = (self.pc[l], self.depth[l]);
+            match groups.iter_mut().find(|g| !SINGLE && (g.1, g.2) == (pc, depth)) {
+                Some(group) => group.0 |= 1 << l,
+                None => groups.push((1 << l, pc, depth)),
+            }
+        }
+        if self.starved >= PATIENCE {
+            groups.sort_by_key(|g| lanes_of(g.0).map(|l| self.since[l]).min());
+        } else if !SINGLE {
+            groups.sort_by_key(|g| (u32::MAX - g.2, g.1));
+        }
+        groups
+    }
+
+    /// Where the running lanes next meet others: the lowest address of another ready lane at the same depth, from here on.
+    fn set_watch(&mut self, flow: Flow) {
+        self.watch = if SINGLE {
+            u32::MAX
+        } else {
+            let others = self.ready & !flow.mask;
+            let meets = |l: &usize| self.depth[*l] == flow.depth && self.pc[*l] > flow.pc;
+            lanes_of(others).filter(meets).map(|l| self.pc[l]).min().unwrap_or(u32::MAX)
+        };
+    }
+
+    fn place(&mut self, lanes: LaneMask, pc: u32, depth: u32) {
+        for l in lanes_of(lanes) {
+            self.pc[l] = pc;
+            self.depth[l] = depth;
+        }
+    }
+}
+
+impl<const SINGLE: bool> Control for Its<SINGLE> {
+    const JOINS: bool = true;
+    const WAITS: bool = true;
+
+    fn new(lanes: LaneMask, entry: u32) -> Self {
+        Self {
+            pc: [entry; LANES],
+            depth: [0; LANES],
+            wait: [None; LANES],
+            ready: lanes,
+            exited: !lanes,
+            returns: Vec::new(),
+            watch: u32::MAX,
+            starved: 0,
+            since: [0; LANES],
+            turn: 0,
+        }
+    }
+
+    fn pick(&mut self, oracle: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop> {
+        if self.ready != !self.exited {
+            self.wake();
+        }
+        if self.ready == 0 {
+            let at_barrier = lanes_of(!self.exited).any(|l| matches!(self.wait[l], Some(Wait::Barrier(_))));
+            return Ok(Err(match (self.exited == !0, at_barrier) {
+                (true, _) => Idle::Done,
+                (_, true) => Idle::Barrier,
+                _ => Idle::Members,
+            }));
+        }
+        let groups = self.groups();
+        let (index, lease) = if groups.len() == 1 {
+            self.starved = 0;
+            (0, u32::MAX)
+        } else {
+            let all = if groups.len() >= 64 { !0 } else { (1u64 << groups.len()) - 1 };
+            let pick = oracle.choose(Menu { site: Site::Group, ready: &[all], last: None })?;
+            if self.starved >= PATIENCE {
+                self.starved = 0;
+            }
+            (pick.index as usize, pick.lease.get())
+        };
+        let (mask, pc, depth) = groups[index.min(groups.len() - 1)];
+        let flow = Flow { pc, mask, depth };
+        self.set_watch(flow);
+        Ok(Ok((flow, lease)))
+    }
+
+    fn park(&mut self, flow: Flow, used: u32) {
+        self.place(flow.mask, flow.pc, flow.depth);
+        self.turn = self.turn.wrapping_add(1);
+        for l in lanes_of(flow.mask) {
+            self.since[l] = self.turn;
+        }
+        self.starved = self.starved.saturating_add(used);
+    }
+
+    #[inline(always)]
+    fn watch(&self) -> u32 {
+        self.watch
+    }
+
+    fn diverge(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
+        self.place(flow.mask, flow.pc + 1, flow.depth);
+        self.place(taken, target, flow.depth);
+        Next::Pick
+    }
+
+    fn scatter(
+        &mut self,
+        flow: &mut Flow,
+        taken: LaneMask,
+        targets: &[u32; LANES],
+        call: bool,
+        _: &mut dyn Oracle,
+    ) -> Result<(LaneMask, Next), Stop> {
+        self.place(flow.mask, flow.pc + 1, flow.depth);
+        if call {
+            self.remember(taken, flow.depth, flow.pc + 1);
+        }
+        for l in lanes_of(taken) {
+            self.place(1 << l, targets[l], flow.depth + u32::from(call));
+        }
+        Ok((taken, Next::Pick))
+    }
+
+    fn call(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
+        self.remember(taken, flow.depth, flow.pc + 1);
+        self.place(flow.mask, flow.pc + 1, flow.depth);
+        self.place(taken, target, flow.depth + 1);
+        Next::Pick
+    }
+
+    fn ret(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
+        self.place(flow.mask, flow.pc + 1, flow.depth);
+        let caller = flow.depth.saturating_sub(1);
+        for l in lanes_of(lanes) {
+            let back = self.returns.get(caller as usize).map_or(0, |r| r[l]);
+            self.place(1 << l, back, caller);
+        }
+        Next::Pick
+    }
+
+    fn exit(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
+        self.place(flow.mask, flow.pc + 1, flow.depth);
+        self.exited |= lanes;
+        self.ready &= !lanes;
+        Next::Pick
+    }
+
+    fn push(&mut self, flow: &mut Flow, _: TokenKind, _: LaneMask, _: u32) {
+        flow.pc += 1;
+    }
+
+    fn sync(&mut self, flow: &mut Flow) -> Next {
+        flow.pc += 1;
+        Next::Go
+    }
+
+    fn brk(&mut self, flow: &mut Flow, _: LaneMask) -> Next {
+        flow.pc += 1;
+        Next::Go
+    }
+
+    fn wait(&mut self, flow: &mut Flow, lanes: LaneMask, on: Wait) -> Next {
+        let done = matches!(on, Wait::WarpSync(_) | Wait::Barrier(_));
+        self.place(flow.mask, flow.pc, flow.depth);
+        self.place(lanes, flow.pc + u32::from(done), flow.depth);
+        self.ready &= !lanes;
+        for l in lanes_of(lanes) {
+            self.wait[l] = Some(on);
+        }
+        Next::Pick
+    }
+
+    fn release(&mut self, barrier: u32, lanes: LaneMask) {
+        for l in lanes_of(lanes & !self.exited) {
+            if self.wait[l] == Some(Wait::Barrier(barrier)) {
+                self.wait[l] = None;
+                self.ready |= 1 << l;
+            }
+        }
+    }
+
+    fn live(&self) -> LaneMask {
+        !self.exited
+    }
+
+    fn waiting(&self) -> Vec<(LaneMask, u32, Wait)> {
+        let mut out: Vec<(LaneMask, u32, Wait)> = Vec::new();
+        for l in lanes_of(!self.exited & !self.ready) {
+            let Some(wait) = self.wait[l] else { continue };
+            let past = matches!(wait, Wait::Barrier(_) | Wait::WarpSync(_));
+            let pc = self.pc[l].wrapping_sub(u32::from(past));
+            match out.iter_mut().find(|o| (o.1, o.2) == (pc, wait)) {
+                Some(o) => o.0 |= 1 << l,
+                None => out.push((1 << l, pc, wait)),
+            }
+        }
+        out
+    }
+
+    fn calls(&self, lane: usize) -> Vec<u32> {
+        let depth = self.depth[lane] as usize;
+        self.returns.iter().take(depth).rev().map(|r| r[lane]).collect()
+    }
+}
+
+impl<const SINGLE: bool> Its<SINGLE> {
+    fn remember(&mut self, lanes: LaneMask, depth: u32, back: u32) {
+        let depth = depth as usize;
+        if self.returns.len() <= depth {
+            self.returns.resize(depth + 1, [0; LANES]);
+        }
+        for l in lanes_of(lanes) {
+            self.returns[depth][l] = back;
+        }
+    }
+}

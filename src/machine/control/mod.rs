@@ -1,0 +1,146 @@
+//! Control models: how the lanes of a warp share one program counter (`semantics.md`, section 5).
+//!
+//! [`Crs`] is the report's stack of tokens (5.4.1), [`Its`] gives each lane a program counter and lets lanes at one
+//! address run together, and with `SINGLE` it runs every thread on its own, chapter 6's reference. A control model knows
+//! addresses and masks only; registers, guards and memory are the warp's business.
+
+mod crs;
+mod its;
+
+pub use crs::{Crs, Token, TokenKind};
+pub use its::Its;
+
+use crate::base::{LANES, LaneMask};
+use crate::choice::Oracle;
+use crate::verdict::{Rule, Stop};
+use std::fmt::Debug;
+
+/// The lanes of a warp that run, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Flow {
+    /// Program address.
+    pub pc: u32,
+    /// The running lanes.
+    pub mask: LaneMask,
+    /// Depth of their call stack.
+    pub depth: u32,
+}
+
+/// What a control instruction leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// The flow goes on, at its new address, mask and depth.
+    Go,
+    /// Nobody runs now: ask [`Control::pick`].
+    Pick,
+}
+
+/// Why no lane runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idle {
+    /// Every lane has exited.
+    Done,
+    /// Some wait at a barrier of the block, perhaps others for members.
+    Barrier,
+    /// All that are left wait for members of a `.sync` instruction.
+    Members,
+    /// The token stack is corrupt (report, 5.4.1: `unwind` is undefined).
+    Corrupt,
+}
+
+/// What lanes wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Other members of a mask, at this instruction; it is executed when all are here.
+    Members(LaneMask),
+    /// All live lanes of the warp, at this instruction (aligned barriers).
+    Warp,
+    /// Other members of a mask, at any `bar.warp.sync` with it; the instruction is done then.
+    WarpSync(LaneMask),
+    /// A barrier of the block.
+    Barrier(u32),
+}
+
+/// A control model: the execution state of a warp.
+pub trait Control: Clone + PartialEq + Eq + Debug {
+    /// Whether running lanes can meet others without an instruction that says so.
+    const JOINS: bool;
+    /// Whether lanes may wait for members that are elsewhere: otherwise members must be active (below sm_70).
+    const WAITS: bool;
+
+    /// A fresh warp whose `lanes` begin at address `entry`; other lanes have exited (D-exited-lanes).
+    fn new(lanes: LaneMask, entry: u32) -> Self;
+
+    /// The lanes to run next and for how many instructions they may, at most.
+    ///
+    /// # Errors
+    /// From the oracle.
+    fn pick(&mut self, oracle: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop>;
+
+    /// Takes back the running lanes, which executed `used` instructions since they were picked.
+    fn park(&mut self, flow: Flow, used: u32);
+
+    /// Below this address the running lanes meet nobody.
+    #[inline(always)]
+    fn watch(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// A branch that not all lanes take: `taken` of them go to `target`.
+    fn diverge(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next;
+
+    /// A branch or call whose `taken` lanes have several targets; `call` descends. Gives the lanes that go now.
+    ///
+    /// # Errors
+    /// From the oracle.
+    fn scatter(
+        &mut self,
+        flow: &mut Flow,
+        taken: LaneMask,
+        targets: &[u32; LANES],
+        call: bool,
+        oracle: &mut dyn Oracle,
+    ) -> Result<(LaneMask, Next), Stop>;
+
+    /// `taken` lanes call the function at `target`.
+    fn call(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next;
+
+    /// `lanes` return.
+    fn ret(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next;
+
+    /// `lanes` end.
+    fn exit(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next;
+
+    /// `ssy`, `preBrk`, `preRet` by `lanes`; nothing where tokens do not exist.
+    fn push(&mut self, flow: &mut Flow, kind: TokenKind, lanes: LaneMask, target: u32);
+
+    /// `sync`
+    fn sync(&mut self, flow: &mut Flow) -> Next;
+
+    /// `break` by `lanes`.
+    fn brk(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next;
+
+    /// `lanes` of the running ones wait at the instruction of `flow` ([`Wait::WarpSync`] and [`Wait::Barrier`]: past it).
+    /// The others stay where they are.
+    fn wait(&mut self, flow: &mut Flow, lanes: LaneMask, on: Wait) -> Next;
+
+    /// Lanes that waited at a barrier of the block go on.
+    fn release(&mut self, barrier: u32, lanes: LaneMask);
+
+    /// Lanes that have not exited.
+    fn live(&self) -> LaneMask;
+
+    /// Lanes at a barrier of the block, with their next addresses and depths.
+    fn waiting(&self) -> Vec<(LaneMask, u32, Wait)>;
+
+    /// The return addresses on a lane's call stack, innermost first.
+    fn calls(&self, lane: usize) -> Vec<u32>;
+
+    /// The rules that fired since the last call; empty unless `trace` was asked for.
+    fn fired(&mut self) -> Vec<Rule> {
+        Vec::new()
+    }
+
+    /// Asks for [`Control::fired`].
+    fn trace(&mut self, _on: bool) {}
+}

@@ -1,0 +1,197 @@
+//! Data operations over a warp's lanes (rule `thread.dop`, for all active lanes at once).
+//!
+//! The tables of operations are expanded here into dispatches: a scalar function of `alu` is mapped over the lanes by
+//! one generic helper, which the compiler vectorises. The commonest operations have a copy in the innermost loop
+//! ([`super::warp`]); these dispatches are called once per warp instruction, compiled per instruction set.
+
+use crate::base::{Frame, LANES, LaneMask, LaneTables, Lanes32, put_mask, put32, put64};
+use crate::program::float_ops::{FloatOp, float_ops};
+use crate::program::instr::{Instr, Slot};
+use crate::program::int_ops::{IntOp, int_ops};
+
+/// What an operation is executed on.
+pub(super) struct Lane<'a> {
+    /// The lanes that execute it.
+    pub mask: LaneMask,
+    /// The same, expanded.
+    pub lanes: &'a Lanes32,
+    /// Tables.
+    pub tables: &'a LaneTables,
+}
+
+/// A class of slots: how lanes are loaded from and stored to it.
+pub(super) trait Class {
+    /// A lane's value.
+    type T: Copy;
+    /// All lanes of a slot.
+    fn load(regs: &Frame, slot: Slot, on: &Lane<'_>) -> [Self::T; LANES];
+    /// Stores to the executing lanes.
+    fn store(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: &[Self::T; LANES]);
+}
+
+/// 32-bit slots.
+pub(super) struct W;
+/// 64-bit slots.
+pub(super) struct Q;
+/// Predicates.
+pub(super) struct P;
+/// A slot of class `C` and a predicate beside it (carry-out).
+pub(super) struct Carry<C>(std::marker::PhantomData<C>);
+
+impl Class for W {
+    type T = u32;
+    #[inline(always)]
+    fn load(regs: &Frame, slot: Slot, _: &Lane<'_>) -> [u32; LANES] {
+        regs.w[slot.index()].0
+    }
+    #[inline(always)]
+    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: &[u32; LANES]) {
+        put32(&mut regs.w[i.d.index()], values, on.mask, on.lanes);
+    }
+}
+
+impl Class for Q {
+    type T = u64;
+    #[inline(always)]
+    fn load(regs: &Frame, slot: Slot, _: &Lane<'_>) -> [u64; LANES] {
+        regs.q[slot.index()].0
+    }
+    #[inline(always)]
+    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: &[u64; LANES]) {
+        put64(&mut regs.q[i.d.index()], values, on.mask, on.lanes);
+    }
+}
+
+/// Collects a predicate per lane into a mask.
+#[inline(always)]
+fn collect(values: &[bool; LANES], tables: &LaneTables) -> LaneMask {
+    values.iter().zip(&tables.bit).fold(0, |m, (v, bit)| m | (bit & u32::from(*v).wrapping_neg()))
+}
+
+impl Class for P {
+    type T = bool;
+    #[inline(always)]
+    fn load(regs: &Frame, slot: Slot, on: &Lane<'_>) -> [bool; LANES] {
+        let mask = regs.p[slot.index()];
+        let mut out = [false; LANES];
+        for (o, bit) in out.iter_mut().zip(&on.tables.bit) {
+            *o = mask & bit != 0;
+        }
+        out
+    }
+    #[inline(always)]
+    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: &[bool; LANES]) {
+        put_mask(&mut regs.p[i.d.index()], collect(values, on.tables), on.mask);
+    }
+}
+
+impl<C: Class> Class for Carry<C>
+where
+    C::T: Default,
+{
+    type T = (C::T, bool);
+    fn load(_: &Frame, _: Slot, _: &Lane<'_>) -> [Self::T; LANES] {
+        [(C::T::default(), false); LANES]
+    }
+    #[inline(always)]
+    fn store(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: &[Self::T; LANES]) {
+        C::store(regs, i, sources, on, &values.map(|(v, _)| v));
+        // With four sources slot `e` is taken, and the carry's slot is the immediate.
+        let slot = if sources == 4 { i.imm as usize & 0xffff } else { i.e.index() };
+        put_mask(&mut regs.p[slot], collect(&values.map(|(_, c)| c), on.tables), on.mask);
+    }
+}
+
+#[inline(always)]
+pub(super) fn map1<A: Class, D: Class>(regs: &mut Frame, i: &Instr, on: &Lane<'_>, f: impl Fn(A::T) -> D::T) {
+    let a = A::load(regs, i.a, on);
+    let out = std::array::from_fn(|k| f(a[k]));
+    D::store(regs, i, 1, on, &out);
+}
+
+#[inline(always)]
+pub(super) fn map2<A: Class, B: Class, D: Class>(
+    regs: &mut Frame,
+    i: &Instr,
+    on: &Lane<'_>,
+    f: impl Fn(A::T, B::T) -> D::T,
+) {
+    let (a, b) = (A::load(regs, i.a, on), B::load(regs, i.b, on));
+    let out = std::array::from_fn(|k| f(a[k], b[k]));
+    D::store(regs, i, 2, on, &out);
+}
+
+#[inline(always)]
+pub(super) fn map3<A: Class, B: Class, C: Class, D: Class>(
+    regs: &mut Frame,
+    i: &Instr,
+    on: &Lane<'_>,
+    f: impl Fn(A::T, B::T, C::T) -> D::T,
+) {
+    let (a, b, c) = (A::load(regs, i.a, on), B::load(regs, i.b, on), C::load(regs, i.c, on));
+    let out = std::array::from_fn(|k| f(a[k], b[k], c[k]));
+    D::store(regs, i, 3, on, &out);
+}
+
+#[inline(always)]
+fn map4<A: Class, B: Class, C: Class, E: Class, D: Class>(
+    regs: &mut Frame,
+    i: &Instr,
+    on: &Lane<'_>,
+    f: impl Fn(A::T, B::T, C::T, E::T) -> D::T,
+) {
+    let (a, b) = (A::load(regs, i.a, on), B::load(regs, i.b, on));
+    let (c, e) = (C::load(regs, i.c, on), E::load(regs, i.e, on));
+    let out = std::array::from_fn(|k| f(a[k], b[k], c[k], e[k]));
+    D::store(regs, i, 4, on, &out);
+}
+
+macro_rules! class {
+    (w) => { W };
+    (q) => { Q };
+    (p) => { P };
+    ($c:ident p) => { Carry<class!($c)> };
+}
+
+macro_rules! row {
+    ($r:ident $i:ident $on:ident; ($a:ident) -> [$($d:ident)+] = $f:expr) => {
+        map1::<class!($a), class!($($d)+)>($r, $i, $on, $f)
+    };
+    ($r:ident $i:ident $on:ident; ($a:ident) -> [$($d:ident)+] | $m:ident = $f:expr) => {{
+        let mode = $i.imm;
+        map1::<class!($a), class!($($d)+)>($r, $i, $on, |a| $f(a, mode))
+    }};
+    ($r:ident $i:ident $on:ident; ($a:ident $b:ident) -> [$($d:ident)+] = $f:expr) => {
+        map2::<class!($a), class!($b), class!($($d)+)>($r, $i, $on, $f)
+    };
+    ($r:ident $i:ident $on:ident; ($a:ident $b:ident) -> [$($d:ident)+] | $m:ident = $f:expr) => {{
+        let mode = $i.imm;
+        map2::<class!($a), class!($b), class!($($d)+)>($r, $i, $on, |a, b| $f(a, b, mode))
+    }};
+    ($r:ident $i:ident $on:ident; ($a:ident $b:ident $c:ident) -> [$($d:ident)+] = $f:expr) => {
+        map3::<class!($a), class!($b), class!($c), class!($($d)+)>($r, $i, $on, $f)
+    };
+    ($r:ident $i:ident $on:ident; ($a:ident $b:ident $c:ident) -> [$($d:ident)+] | $m:ident = $f:expr) => {{
+        let mode = $i.imm;
+        map3::<class!($a), class!($b), class!($c), class!($($d)+)>($r, $i, $on, |a, b, c| $f(a, b, c, mode))
+    }};
+    ($r:ident $i:ident $on:ident; ($a:ident $b:ident $c:ident $e:ident) -> [$($d:ident)+] = $f:expr) => {
+        map4::<class!($a), class!($b), class!($c), class!($e), class!($($d)+)>($r, $i, $on, $f)
+    };
+}
+
+macro_rules! define_dispatch {
+    ($name:ident, $module:ident;
+     $($op:ident ($($source:ident)*) -> $dest:ident $(+ $carry:ident)? $(| $mode:ident)? = $function:ident;)*) => {
+        /// Executes an operation of the table for the lanes of `on`.
+        #[inline(always)]
+        pub(super) fn $module(op: $name, i: &Instr, regs: &mut Frame, on: &Lane<'_>) {
+            match op {
+                $($name::$op => row!(regs i on; ($($source)*) -> [$dest $($carry)?] $(| $mode)? = crate::alu::$module::$function),)*
+            }
+        }
+    };
+}
+
+int_ops!(define_dispatch);
+float_ops!(define_dispatch);

@@ -1,0 +1,344 @@
+//! Every memory action but the plain 32-bit ones: all spaces, widths, vectors, generic addresses and atomics.
+
+use super::Arena;
+use super::plain::shared_fault;
+use crate::alu::atom;
+use crate::base::{Frame, LANES, LaneMask, lanes_of};
+use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near};
+use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
+use crate::program::ops::{AtomOp, AtomTy};
+use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink};
+
+/// Where an address points, once its space is known.
+#[derive(Clone, Copy)]
+enum Target {
+    /// Offset in the arena.
+    Device(usize),
+    /// Offset in shared memory.
+    Shared(usize),
+    /// Offset in the thread's local memory.
+    Local(u64),
+    /// Offset in the parameter area.
+    Param(usize),
+}
+
+/// Carries out a request at once, lanes in ascending order.
+#[inline(never)]
+pub(super) fn issue<S: Sink>(
+    arena: &mut Arena,
+    at: Issuer,
+    on: Active<'_>,
+    rq: &WarpRequest,
+    regs: &mut Frame,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let addresses = addresses(rq, regs);
+    let bytes = u32::from(rq.width) * u32::from(rq.elems);
+    if S::ON {
+        tell(at, on.mask, rq, bytes, &addresses, near, cx)?;
+    }
+    if rq.space == Space::Local && same_row(rq, on.mask, &addresses, regs, near) {
+        return Ok(());
+    }
+    for lane in lanes_of(on.mask) {
+        let address = addresses[lane];
+        let Some(target) = locate(arena, at, rq, address, bytes, near, cx) else {
+            return Err(fault(arena, on.mask, rq, bytes, &addresses, near));
+        };
+        match rq.op {
+            MemOp::Load => load(arena, near, rq, lane, target, regs),
+            MemOp::Store => store(arena, near, rq, lane, target, regs),
+            MemOp::Atom(op, ty) => atomic(arena, near, rq, op, ty, lane, target, regs),
+            MemOp::Red(op, ty) => atomic(arena, near, rq, op, ty, lane, target, regs),
+        }
+    }
+    Ok(())
+}
+
+/// Each lane's address in the request's space.
+fn addresses(rq: &WarpRequest, regs: &Frame) -> [u64; LANES] {
+    let offset = rq.offset.cast_unsigned();
+    if rq.addr_wide {
+        regs.q[rq.addr.index()].0.map(|x| x.wrapping_add(offset))
+    } else {
+        // A 32-bit address wraps in its space.
+        let low = rq.offset as u32;
+        regs.w[rq.addr.index()].0.map(|x| u64::from(x.wrapping_add(low)))
+    }
+}
+
+/// Local accesses of one offset by all lanes, 4 or 8 bytes at a time: whole rows.
+fn same_row(rq: &WarpRequest, mask: LaneMask, addresses: &[u64; LANES], regs: &mut Frame, near: &mut Near<'_>) -> bool {
+    let first = addresses[lanes_of(mask).next().unwrap_or(0)];
+    let end = first.saturating_add(u64::from(rq.width) * u64::from(rq.elems));
+    let plain = matches!(rq.op, MemOp::Load | MemOp::Store) && rq.width == 4 && !rq.wide;
+    if !plain || first % 4 != 0 || end > u64::from(near.local.extent()) || lanes_of(mask).any(|l| addresses[l] != first) {
+        return false;
+    }
+    for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
+        let Some(row) = near.local.row_mut(first + 4 * k as u64) else { return false };
+        let reg = &mut regs.w[slot.index()];
+        let (to, from) = if rq.op == MemOp::Load { (&mut reg.0, &row.0) } else { (&mut row.0, &reg.0) };
+        for lane in lanes_of(mask) {
+            to[lane] = from[lane];
+        }
+    }
+    true
+}
+
+/// Where a lane's access goes; `None` when it is wrong.
+#[inline]
+fn locate<S>(
+    arena: &Arena,
+    at: Issuer,
+    rq: &WarpRequest,
+    address: u64,
+    bytes: u32,
+    near: &Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Option<Target> {
+    // Alignment is to the whole access: PTX ISA, "Addresses as Operands".
+    if address % u64::from(bytes.next_power_of_two()) != 0 {
+        return None;
+    }
+    let (space, address) = resolve(rq.space, address, near);
+    let len = u64::from(bytes);
+    let inside = |size: u64| address < size && len <= size - address;
+    let write = rq.op != MemOp::Load;
+    match space {
+        Space::Global | Space::Const | Space::Generic => {
+            let offset = arena.offset(address);
+            let need = if write { Hint::WRITE } else { Hint::READ };
+            let first = if space == Space::Const { Hint::CONST } else { need };
+            // A generic load may read constant memory as well.
+            let ok = arena.allows(&mut cx.hints, at.pc, offset, len, first)
+                || space == Space::Generic && !write && arena.allows(&mut cx.hints, at.pc, offset, len, Hint::CONST);
+            ok.then_some(Target::Device(offset as usize))
+        }
+        Space::Shared => inside(near.shared.len() as u64).then_some(Target::Shared(address as usize)),
+        Space::Local => inside(near.local.extent().into()).then_some(Target::Local(address)),
+        Space::Param => (!write && inside(near.param.len() as u64)).then_some(Target::Param(address as usize)),
+    }
+}
+
+/// Generic addresses belong to a window, or else to global memory (PTX ISA 6.4.1.1).
+fn resolve(space: Space, address: u64, near: &Near<'_>) -> (Space, u64) {
+    if space != Space::Generic {
+        return (space, address);
+    }
+    let map = near.map;
+    for (window, space) in [(map.shared, Space::Shared), (map.local, Space::Local), (map.param, Space::Param)] {
+        if address.wrapping_sub(window) < map.window {
+            return (space, address - window);
+        }
+    }
+    (Space::Generic, address)
+}
+
+fn read(arena: &Arena, near: &Near<'_>, lane: usize, target: Target, at: usize, width: u32) -> u64 {
+    let le = |bytes: &[u8]| bytes.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
+    let w = width as usize;
+    match target {
+        Target::Device(o) => match (w, arena.bytes.get(o + at..o + at + w)) {
+            (4, Some(b)) => b.first_chunk().map_or(0, |c| u32::from_le_bytes(*c).into()),
+            (8, Some(b)) => b.first_chunk().map_or(0, |c| u64::from_le_bytes(*c)),
+            (_, b) => b.map_or(0, le),
+        },
+        Target::Shared(o) => near.shared.get(o + at..o + at + w).map_or(0, le),
+        Target::Local(o) => near.local.read(lane, o + at as u64, width),
+        Target::Param(o) => near.param.get(o + at..o + at + w).map_or(0, le),
+    }
+}
+
+fn write(arena: &mut Arena, near: &mut Near<'_>, lane: usize, target: Target, at: usize, width: u32, value: u64) {
+    let w = width as usize;
+    let put = |bytes: Option<&mut [u8]>| {
+        if let Some(b) = bytes {
+            b.copy_from_slice(&value.to_le_bytes()[..w]);
+        }
+    };
+    match target {
+        Target::Device(o) => put(arena.bytes.get_mut(o + at..o + at + w)),
+        Target::Shared(o) => put(near.shared.get_mut(o + at..o + at + w)),
+        Target::Local(o) => near.local.write(lane, o + at as u64, width, value),
+        Target::Param(_) => {}
+    }
+}
+
+fn load(arena: &Arena, near: &Near<'_>, rq: &WarpRequest, lane: usize, target: Target, regs: &mut Frame) {
+    let width = u32::from(rq.width).min(8);
+    for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
+        let value = read(arena, near, lane, target, k * usize::from(rq.width), width);
+        if rq.width == 16 {
+            let high = read(arena, near, lane, target, k * 16 + 8, 8);
+            regs.q[slot.index()].0[lane] = value;
+            regs.q[slot.index() + 1].0[lane] = high;
+            continue;
+        }
+        let value = if rq.signed { extend(value, width * 8, rq.ext) } else { value };
+        set(regs, rq.wide, *slot, lane, value);
+    }
+}
+
+/// Sign-extends the low `bits` of a value to `to` bits.
+fn extend(value: u64, bits: u32, to: u8) -> u64 {
+    let unused = 64 - bits;
+    let wide = ((value << unused).cast_signed() >> unused).cast_unsigned();
+    if to >= 64 { wide } else { wide & ((1 << to) - 1) }
+}
+
+fn store(arena: &mut Arena, near: &mut Near<'_>, rq: &WarpRequest, lane: usize, target: Target, regs: &Frame) {
+    let width = u32::from(rq.width).min(8);
+    for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
+        write(arena, near, lane, target, k * usize::from(rq.width), width, get(regs, rq.wide, *slot, lane));
+        if rq.width == 16 {
+            write(arena, near, lane, target, k * 16 + 8, 8, regs.q[slot.index() + 1].0[lane]);
+        }
+    }
+}
+
+fn get(regs: &Frame, wide: bool, slot: Slot, lane: usize) -> u64 {
+    if wide { regs.q[slot.index()].0[lane] } else { regs.w[slot.index()].0[lane].into() }
+}
+
+fn set(regs: &mut Frame, wide: bool, slot: Slot, lane: usize, value: u64) {
+    if wide {
+        regs.q[slot.index()].0[lane] = value;
+    } else {
+        regs.w[slot.index()].0[lane] = value as u32;
+    }
+}
+
+/// One lane's atomic operation: read, apply, write.
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+fn atomic(
+    arena: &mut Arena,
+    near: &mut Near<'_>,
+    rq: &WarpRequest,
+    op: AtomOp,
+    ty: AtomTy,
+    lane: usize,
+    target: Target,
+    regs: &mut Frame,
+) {
+    let [d, b, c, ..] = rq.regs;
+    if ty == AtomTy::B128 {
+        let pair = |slot: Slot| (regs.q[slot.index()].0[lane], regs.q[slot.index() + 1].0[lane]);
+        let old = (read(arena, near, lane, target, 0, 8), read(arena, near, lane, target, 8, 8));
+        let new = match op {
+            AtomOp::Cas if old != pair(b) => old,
+            AtomOp::Cas => pair(c),
+            _ => pair(b),
+        };
+        write(arena, near, lane, target, 0, 8, new.0);
+        write(arena, near, lane, target, 8, 8, new.1);
+        if d != NO_SLOT {
+            regs.q[d.index()].0[lane] = old.0;
+            regs.q[d.index() + 1].0[lane] = old.1;
+        }
+        return;
+    }
+    let width = ty.bytes();
+    let returns = matches!(rq.op, MemOp::Atom(..));
+    // A vector's elements are atomic one by one: destinations in the first half of `regs`, operands in the second.
+    let half = rq.regs.len() / 2;
+    for k in 0..usize::from(rq.elems.max(1)) {
+        let (d, b, c) = if rq.elems > 1 { (rq.regs[k % half], rq.regs[half + k % half], NO_SLOT) } else { (d, b, c) };
+        let operand = |slot: Slot| if slot == NO_SLOT { 0 } else { get(regs, rq.wide, slot, lane) };
+        let at = k * width as usize;
+        let old = read(arena, near, lane, target, at, width);
+        let new = atom::apply(op, ty, old, operand(b), operand(c));
+        write(arena, near, lane, target, at, width, new);
+        if returns && d != NO_SLOT {
+            set(regs, rq.wide, d, lane, old);
+        }
+    }
+}
+
+fn tell<S: Sink>(
+    at: Issuer,
+    mask: LaneMask,
+    rq: &WarpRequest,
+    bytes: u32,
+    addresses: &[u64; LANES],
+    near: &Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let window = match rq.space {
+        Space::Shared => near.map.shared,
+        Space::Local => near.map.local,
+        Space::Param => near.map.param,
+        Space::Global | Space::Const | Space::Generic => 0,
+    };
+    let kind = match rq.op {
+        MemOp::Load => AccessKind::Read,
+        MemOp::Store => AccessKind::Write,
+        MemOp::Atom(..) | MemOp::Red(..) => AccessKind::Atomic,
+    };
+    let generic = addresses.map(|x| x.wrapping_add(window));
+    let access = Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes };
+    cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
+}
+
+/// Finds the lanes whose addresses are wrong, and why the first one is.
+#[cold]
+fn fault(
+    arena: &Arena,
+    mask: LaneMask,
+    rq: &WarpRequest,
+    bytes: u32,
+    addresses: &[u64; LANES],
+    near: &Near<'_>,
+) -> Box<Fault> {
+    let mut scratch = |_: &[u8]| ();
+    let mut oracle = crate::choice::Fair;
+    let mut cx = Cx {
+        sink: crate::verdict::Silent,
+        oracle: &mut oracle,
+        hints: crate::memory::SiteHints::default(),
+        tables: crate::base::LaneTables::new(),
+        out: &mut scratch,
+    };
+    let at = Issuer { who: crate::verdict::Who::default(), pc: crate::base::Pc(0) };
+    let bad = lanes_of(mask)
+        .filter(|&l| locate(arena, at, rq, addresses[l], bytes, near, &mut cx).is_none())
+        .fold(0, |m, l| m | 1 << l);
+    let address = addresses[lanes_of(bad).next().unwrap_or(0)];
+    let write = rq.op != MemOp::Load;
+    let name = match rq.space {
+        Space::Global => "global",
+        Space::Shared => "shared",
+        Space::Local => "local",
+        Space::Const => "const",
+        Space::Param => "param",
+        Space::Generic => "generic",
+    };
+    let bug = |kind| Box::new(Fault::Bug(kind, bad));
+    if address % u64::from(bytes.next_power_of_two()) != 0 {
+        return bug(BugKind::Misaligned { address, bytes, write, space: name });
+    }
+    let (space, offset) = resolve(rq.space, address, near);
+    let beyond = |kind, size: u64| {
+        let relation = if offset < size { Relation::Inside(offset) } else { Relation::After(offset - size) };
+        let nearest = Some(Nearest { name: String::new(), kind, bytes: size, relation, freed: false });
+        bug(BugKind::OutOfBounds { address, bytes, write, space: name, nearest })
+    };
+    match space {
+        Space::Shared => shared_fault(offset, bytes, write, near.shared.len() as u64, bad),
+        Space::Local => beyond(AllocKind::Local, near.local.extent().into()),
+        Space::Param if write => bug(BugKind::WriteToReadOnly { address, bytes, actual: AllocKind::Param }),
+        Space::Param => beyond(AllocKind::Param, near.param.len() as u64),
+        Space::Global | Space::Const | Space::Generic => {
+            let map = near.map;
+            let windows =
+                [(map.shared, AllocKind::Shared), (map.local, AllocKind::Local), (map.param, AllocKind::Param)];
+            for (window, actual) in windows {
+                if address.wrapping_sub(window) < map.window {
+                    return bug(BugKind::WrongSpace { address, bytes, write, space: name, actual });
+                }
+            }
+            arena.explain(address, bytes, write, name, bad)
+        }
+    }
+}
