@@ -188,7 +188,7 @@ impl Control for Crs {
     /// Rule: crs.calluni
     ///
     /// Rule: crs.callguard
-    fn call(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
+    fn call_some(&mut self, flow: &mut Flow, taken: LaneMask, _: LaneMask, target: u32) -> Next {
         self.fire(if taken == flow.mask { Rule::CrsCallUni } else { Rule::CrsCallGuard });
         *flow = Flow { pc: target, mask: taken, depth: flow.depth + 1 };
         Next::Go

@@ -165,23 +165,21 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         flow: &mut Flow,
         taken: LaneMask,
         targets: &[u32; LANES],
-        call: bool,
+        _: bool,
         _: &mut dyn Oracle,
     ) -> Result<(LaneMask, Next), Stop> {
         self.place(flow.mask, flow.pc + 1, flow.depth);
-        if call {
-            self.remember(taken, flow.depth, flow.pc + 1);
-        }
         for l in lanes_of(taken) {
-            self.place(1 << l, targets[l], flow.depth + u32::from(call));
+            self.place(1 << l, targets[l], flow.depth);
         }
         Ok((taken, Next::Pick))
     }
 
-    fn call(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
-        self.remember(taken, flow.depth, flow.pc + 1);
-        self.place(flow.mask, flow.pc + 1, flow.depth);
-        self.place(taken, target, flow.depth + 1);
+    fn call_some(&mut self, flow: &mut Flow, now: LaneMask, taken: LaneMask, target: u32) -> Next {
+        self.remember(now, flow.depth, flow.pc + 1);
+        self.place(flow.mask & !taken, flow.pc + 1, flow.depth);
+        self.place(taken & !now, flow.pc, flow.depth);
+        self.place(now, target, flow.depth + 1);
         Next::Pick
     }
 

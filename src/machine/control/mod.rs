@@ -89,7 +89,8 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
     /// A branch that not all lanes take: `taken` of them go to `target`.
     fn diverge(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next;
 
-    /// A branch or call whose `taken` lanes have several targets; `call` descends. Gives the lanes that go now.
+    /// A branch whose `taken` lanes have several targets, or a call of that kind where only tokens can defer lanes.
+    /// Gives the lanes that go now.
     ///
     /// # Errors
     /// From the oracle.
@@ -103,7 +104,12 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
     ) -> Result<(LaneMask, Next), Stop>;
 
     /// `taken` lanes call the function at `target`.
-    fn call(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next;
+    fn call(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
+        self.call_some(flow, taken, taken, target)
+    }
+
+    /// `now` of the `taken` lanes call the function at `target`; the rest of them stay at the call.
+    fn call_some(&mut self, flow: &mut Flow, now: LaneMask, taken: LaneMask, target: u32) -> Next;
 
     /// `lanes` return.
     fn ret(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next;

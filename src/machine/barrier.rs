@@ -1,0 +1,166 @@
+//! Barriers of a block (report, 5.5.1).
+//!
+//! Follows barInfo, prepBar, updAct, updArrCnt, reduce, remBar and endBar. Departures: who has exited does not hold up a
+//! barrier without a count (D-bar-exit); under `its` arrival is per thread, under `crs` one lane's arrival counts for its
+//! warp (D-barrier-crs). Contradictory arrivals are a bug with both parties.
+
+use crate::base::LaneMask;
+use crate::program::instr::{Barrier, BarrierKind, BarrierRed, Slot};
+use crate::verdict::BugKind;
+
+/// Barriers of a block.
+pub const COUNT: u32 = 16;
+
+/// Lanes that arrived with an instruction that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// The warp.
+    pub warp: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The depth of their call stack, to find the destination.
+    pub depth: u32,
+    /// Destination of a reduction.
+    pub dest: Slot,
+    /// The instruction.
+    pub pc: u32,
+}
+
+/// A barrier that is in use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Open {
+    /// Threads expected, when given.
+    pub count: Option<u32>,
+    /// The reduction, when one was given.
+    pub red: Option<BarrierRed>,
+    /// Threads that arrived, warps counting whole.
+    pub arrived: u32,
+    /// Lanes that arrived and live, whatever the warp size.
+    pub lanes: u32,
+    /// Predicates that were true.
+    pub yes: u32,
+    /// Predicates given.
+    pub given: u32,
+    /// Who waits.
+    pub waiting: Vec<Arrival>,
+}
+
+/// The barrier environment χ.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Barriers {
+    open: [Option<Box<Open>>; COUNT as usize],
+}
+
+/// An arrival of a warp's lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrive {
+    /// The barrier.
+    pub id: u32,
+    /// The instruction.
+    pub barrier: Barrier,
+    /// Its thread count.
+    pub count: Option<u32>,
+    /// Who.
+    pub who: Arrival,
+    /// Threads that this arrival counts for.
+    pub weight: u32,
+    /// Live lanes that it stands for.
+    pub stands_for: u32,
+    /// The predicate of each lane.
+    pub predicate: LaneMask,
+}
+
+impl Barriers {
+    /// Takes note of an arrival.
+    ///
+    /// Rule: bar.barInfo
+    ///
+    /// Rule: bar.prepBar
+    ///
+    /// Rule: bar.updAct
+    ///
+    /// Rule: bar.updArrCnt
+    ///
+    /// # Errors
+    /// The arrival contradicts an earlier one.
+    pub fn arrive(&mut self, a: &Arrive) -> Result<(), BugKind> {
+        let red = match a.barrier.kind {
+            BarrierKind::Red(op) => Some(op),
+            BarrierKind::Sync | BarrierKind::Arrive => None,
+        };
+        let slot = self.open.get_mut(a.id as usize).ok_or(BugKind::BarrierNumber { id: a.id })?;
+        let open = slot.get_or_insert_with(|| {
+            let (waiting, count) = (Vec::new(), a.count);
+            Box::new(Open { count, red, arrived: 0, lanes: 0, yes: 0, given: 0, waiting })
+        });
+        let text = |count: Option<u32>, red: Option<BarrierRed>| {
+            let kind = red.map_or("sync or arrive", |r| match r {
+                BarrierRed::And => "red.and",
+                BarrierRed::Or => "red.or",
+                BarrierRed::Popc => "red.popc",
+            });
+            count.map_or_else(|| format!("{kind}, all threads"), |n| format!("{kind}, {n} threads"))
+        };
+        if open.count != a.count || open.red != red {
+            let (first, second) = (text(open.count, open.red), text(a.count, red));
+            return Err(BugKind::BarrierMismatch { id: a.id, first, second });
+        }
+        open.arrived += a.weight;
+        open.lanes += a.stands_for;
+        open.yes += (a.predicate & a.who.lanes).count_ones();
+        open.given += a.who.lanes.count_ones();
+        if a.barrier.kind != BarrierKind::Arrive {
+            open.waiting.push(a.who);
+        }
+        Ok(())
+    }
+
+    /// Ends a barrier that is complete, when `live` lanes of the block have not exited.
+    ///
+    /// Rule: bar.endBar
+    ///
+    /// Rule: bar.remBar
+    pub fn complete(&mut self, live: u32) -> Option<(u32, Box<Open>)> {
+        for (id, slot) in (0..).zip(&mut self.open) {
+            let done = slot.as_ref().is_some_and(|o| match o.count {
+                Some(n) => o.arrived >= n,
+                None => o.lanes >= live,
+            });
+            if done {
+                return slot.take().map(|open| (id, open));
+            }
+        }
+        None
+    }
+
+    /// Whether any barrier is in use.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.open.iter().any(Option::is_some)
+    }
+
+    /// Forgets all barriers.
+    pub fn clear(&mut self) {
+        self.open = Default::default();
+    }
+}
+
+impl Open {
+    /// The value of the reduction; predicates are 0 or 1.
+    ///
+    /// Rule: bar.reduce
+    #[must_use]
+    pub const fn value(&self) -> Option<(BarrierRed, u32)> {
+        match self.red {
+            None => None,
+            Some(red) => Some((
+                red,
+                match red {
+                    BarrierRed::And => (self.yes == self.given) as u32,
+                    BarrierRed::Or => (self.yes > 0) as u32,
+                    BarrierRed::Popc => self.yes,
+                },
+            )),
+        }
+    }
+}

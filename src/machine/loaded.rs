@@ -1,0 +1,157 @@
+//! A launch, loaded: preloads with their values, parameters, sizes.
+
+use crate::base::{Frame, LANES, LaneMask};
+use crate::program::env::{FuncId, Init, Preload, ProgEnv, Special};
+use crate::program::ops::Class;
+
+/// What a launch fixes for all its blocks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Loaded {
+    /// The entry.
+    pub entry: FuncId,
+    /// Blocks in the grid.
+    pub grid: [u32; 3],
+    /// Threads in a block.
+    pub block: [u32; 3],
+    /// Threads in a warp.
+    pub warp_size: u32,
+    /// The parameter area.
+    pub params: Vec<u8>,
+    /// Bytes of shared memory of a block: static, then dynamic.
+    pub shared_bytes: u32,
+    /// Where the dynamic shared memory begins.
+    pub dynamic_at: u32,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_bytes: u32,
+    /// Streaming multiprocessors, for `%smid`.
+    pub sms: u32,
+    /// Number of the launch in its context.
+    pub number: u32,
+    /// Addresses of [`ProgEnv::variables`].
+    pub variables: Vec<u64>,
+    /// Limit of a thread's stack in bytes.
+    pub stack_limit: u32,
+}
+
+/// The thread-independent part of a value, or what it depends on.
+#[derive(Clone, Copy)]
+enum Value {
+    /// The same for all threads of the launch.
+    Uniform(u64),
+    /// To be computed per lane.
+    PerLane(Special),
+}
+
+/// A block and warp whose registers are being filled.
+#[derive(Clone, Copy, Debug)]
+pub struct Where {
+    /// The block's index.
+    pub block: [u32; 3],
+    /// The warp's number in the block.
+    pub warp: u32,
+    /// The streaming multiprocessor.
+    pub sm: u32,
+}
+
+impl Loaded {
+    /// Threads in a block.
+    #[must_use]
+    pub const fn threads(&self) -> u32 {
+        self.block[0] * self.block[1] * self.block[2]
+    }
+
+    /// Warps in a block.
+    #[must_use]
+    pub const fn warps(&self) -> u32 {
+        self.threads().div_ceil(self.warp_size)
+    }
+
+    /// The lanes of a warp that hold threads.
+    #[must_use]
+    pub fn populated(&self, warp: u32) -> LaneMask {
+        let threads = self.threads().saturating_sub(warp * self.warp_size).min(self.warp_size);
+        if threads >= 32 { !0 } else { (1 << threads) - 1 }
+    }
+
+    /// The index of a thread in its block.
+    #[must_use]
+    pub const fn thread(&self, warp: u32, lane: u32) -> [u32; 3] {
+        let t = warp * self.warp_size + lane;
+        let [x, y, _] = self.block;
+        [t % x, t / x % y, t / (x * y)]
+    }
+
+    /// Fills preloaded slots of a frame for `lanes`; `again`: those that do not depend on the block are there already.
+    pub fn fill(&self, env: &ProgEnv, preloads: &[Preload], frame: &mut Frame, lanes: LaneMask, at: Where, again: bool) {
+        for preload in preloads {
+            let value = self.value(env, preload.init);
+            if again && !matches!(value, Value::PerLane(Special::Ctaid(_) | Special::SmId | Special::ClusterId(_))) {
+                continue;
+            }
+            let of = |lane: usize| match value {
+                Value::Uniform(v) => v,
+                Value::PerLane(s) => self.special(s, at, u32::try_from(lane).unwrap_or(0)),
+            };
+            let slot = preload.slot.index();
+            let each = (0..LANES).filter(|l| lanes >> l & 1 == 1);
+            match preload.class {
+                Class::W => each.for_each(|l| frame.w[slot].0[l] = of(l) as u32),
+                Class::Q => each.for_each(|l| frame.q[slot].0[l] = of(l)),
+                Class::P => each.for_each(|l| {
+                    let bit = u32::from(of(l) & 1 == 1) << l;
+                    frame.p[slot] = frame.p[slot] & !(1 << l) | bit;
+                }),
+            }
+        }
+    }
+
+    fn value(&self, env: &ProgEnv, init: Init) -> Value {
+        let map = env.addresses();
+        Value::Uniform(match init {
+            Init::Const(v) => v,
+            Init::Special(s) => return Value::PerLane(s),
+            Init::Param { offset, bytes, signed, ext } => {
+                let area = self.params.get(offset as usize..(offset + u32::from(bytes)) as usize).unwrap_or(&[]);
+                let raw = area.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
+                let unused = 64 - 8 * u32::from(bytes.clamp(1, 8));
+                let wide = if signed { ((raw << unused).cast_signed() >> unused).cast_unsigned() } else { raw };
+                if ext >= 64 { wide } else { wide & ((1 << ext) - 1) }
+            }
+            Init::Variable { index, offset } => {
+                self.variables.get(index as usize).copied().unwrap_or(0).wrapping_add_signed(offset)
+            }
+            Init::Function(id) => env.function(id).map_or(0, |f| map.code_of(f.start)),
+            Init::Code(pc) => map.code_of(pc),
+            Init::DynamicShared(offset) => u64::from(self.dynamic_at).wrapping_add_signed(offset),
+        })
+    }
+
+    fn special(&self, s: Special, at: Where, lane: u32) -> u64 {
+        let dim = |v: [u32; 3], d: u8| u64::from(v.get(usize::from(d)).copied().unwrap_or(0));
+        let bit = 1u64 << lane;
+        match s {
+            Special::Tid(d) => dim(self.thread(at.warp, lane), d),
+            Special::Ntid(d) => dim(self.block, d),
+            Special::Ctaid(d) | Special::ClusterId(d) => dim(at.block, d),
+            Special::Nctaid(d) | Special::NclusterId(d) => dim(self.grid, d),
+            Special::LaneId => lane.into(),
+            Special::WarpId => at.warp.into(),
+            Special::NwarpId => self.warps().into(),
+            Special::SmId => at.sm.into(),
+            Special::NsmId => self.sms.into(),
+            Special::GridId => self.number.into(),
+            Special::LanemaskEq => bit,
+            Special::LanemaskLe => bit | (bit - 1),
+            Special::LanemaskLt => bit - 1,
+            Special::LanemaskGe => !(bit - 1) & 0xffff_ffff,
+            Special::LanemaskGt => !(bit - 1) & !bit & 0xffff_ffff,
+            Special::DynamicSmemSize => self.dynamic_bytes.into(),
+            Special::TotalSmemSize | Special::AggrSmemSize => self.shared_bytes.into(),
+            // %envreg1 and 2 hold the address of the grid's workspace for cooperative launches.
+            Special::EnvReg(_) | Special::ClusterCtaid(_) | Special::ClusterCtaRank | Special::Zero => 0,
+            Special::ClusterNctaid(d) => u64::from(d < 3),
+            Special::ClusterNctaRank => 1,
+            Special::IsExplicitCluster => 0,
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Instructions outside the innermost loop: calls, barriers, exchanges, stack allocation, clocks, the device runtime.
+
+use super::barrier::{Arrival, Arrive};
+use super::control::{Control, Flow, Next, Wait};
+use super::warp::Shared;
+use super::{exchange, syscall};
+use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of, put_mask, put32};
+use crate::choice::Oracle;
+use crate::memory::{Cx, Fault, LocalMemory, Memory};
+use crate::program::env::FuncId;
+use crate::program::instr::{Instr, Moving, Op, STACK_TOP, Slot};
+use crate::verdict::{BugKind, Sink};
+
+/// What an instruction did to the flow.
+pub(super) enum Did {
+    /// The next instruction follows.
+    Next,
+    /// A control instruction.
+    Control(Next),
+    /// Lanes entered a function.
+    Enter(FuncId, LaneMask, Next),
+}
+
+/// Why it could not.
+pub(super) enum Trouble {
+    /// The program's fault.
+    Fault(Fault),
+    /// Ours.
+    Unsupported(String),
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// What a rare instruction works on.
+pub(super) struct Rare<'a, 'b, C, M> {
+    pub control: &'a mut C,
+    pub flow: &'a mut Flow,
+    pub local: &'a mut LocalMemory,
+    pub sh: &'a mut Shared<'b>,
+    pub mem: &'a mut M,
+    pub warp: u32,
+}
+
+fn bug(kind: BugKind, lanes: LaneMask) -> Trouble {
+    Trouble::Fault(Fault::Bug(kind, lanes))
+}
+
+impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
+    /// `call`, direct and indirect, and `brx.idx`.
+    #[inline(never)]
+    pub fn transfer(&mut self, i: &Instr, m: LaneMask, regs: &Frame, oracle: &mut dyn Oracle) -> Result<Did, Trouble> {
+        let env = self.sh.env;
+        if i.op == Op::Brx {
+            let table = env.tables.get(i.imm as usize).map_or(&[][..], Vec::as_slice);
+            let index = &regs.w[i.a.index()].0;
+            let count = u32::try_from(table.len()).unwrap_or(u32::MAX);
+            if let Some(l) = lanes_of(m).find(|&l| index[l] >= count) {
+                let bad = lanes_of(m).filter(|&l| index[l] >= count).fold(0, |m, l| m | 1 << l);
+                return Err(bug(BugKind::BadBranchIndex { index: index[l], targets: count }, bad));
+            }
+            let targets = index.map(|k| table.get(k as usize).copied().unwrap_or(0));
+            return self.branch(m, &targets, oracle).map(Did::Control);
+        }
+        let id = if i.op == Op::Call {
+            FuncId(i.imm)
+        } else {
+            let address = &regs.q[i.a.index()].0;
+            let lead = lanes_of(m).next().unwrap_or(0);
+            if lanes_of(m).any(|l| address[l] != address[lead]) {
+                return self.call_many(m, address, oracle);
+            }
+            self.target(address[lead], m)?
+        };
+        let function = env.function(id).ok_or_else(|| bug(BugKind::Undefined { function: String::new() }, m))?;
+        if !function.defined {
+            return Err(bug(BugKind::Undefined { function: function.name.clone() }, m));
+        }
+        let next = self.control.call(self.flow, m, function.start.0);
+        Ok(Did::Enter(id, m, next))
+    }
+
+    /// The function at a code address.
+    fn target(&self, address: u64, lanes: LaneMask) -> Result<FuncId, Trouble> {
+        let map = self.sh.map;
+        let found = self.sh.env.functions.values().position(|f| f.defined && map.code_of(f.start) == address);
+        let id = found.and_then(|k| u32::try_from(k).ok()).map(FuncId);
+        id.ok_or_else(|| bug(BugKind::BadCallTarget { address }, lanes))
+    }
+
+    /// An indirect call with several targets: those of one target go now, the rest come back to this instruction.
+    ///
+    /// Rule: D-callframe (the frame is pushed for the lanes that go, not for all).
+    fn call_many(&mut self, m: LaneMask, address: &[u64; LANES], oracle: &mut dyn Oracle) -> Result<Did, Trouble> {
+        for l in lanes_of(m) {
+            self.target(address[l], 1 << l)?;
+        }
+        if C::JOINS {
+            // Independent threads: the lanes of one target call now, the others stay at the instruction.
+            let lead = lanes_of(m).next().unwrap_or(0);
+            let same = lanes_of(m).filter(|&l| address[l] == address[lead]).fold(0, |s, l| s | 1 << l);
+            let id = self.target(address[lead], same)?;
+            let start = self.sh.env.function(id).map_or(0, |f| f.start.0);
+            let next = self.control.call_some(self.flow, same, m, start);
+            return Ok(Did::Enter(id, same, next));
+        }
+        let mut starts = [0; LANES];
+        for l in lanes_of(m) {
+            let id = self.target(address[l], 1 << l)?;
+            starts[l] = self.sh.env.function(id).map_or(0, |f| f.start.0);
+        }
+        let scattered = self.control.scatter(self.flow, m, &starts, true, oracle);
+        let (now, next) = scattered.map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+        let lead = lanes_of(now).next().unwrap_or(0);
+        let id = self.target(address[lead], now)?;
+        Ok(Did::Enter(id, now, next))
+    }
+
+    /// A branch with a target per lane.
+    fn branch(&mut self, m: LaneMask, targets: &[u32; LANES], oracle: &mut dyn Oracle) -> Result<Next, Trouble> {
+        let lead = targets[lanes_of(m).next().unwrap_or(0)];
+        if lanes_of(m).all(|l| targets[l] == lead) {
+            if m == self.flow.mask {
+                self.flow.pc = lead;
+                return Ok(Next::Go);
+            }
+            return Ok(self.control.diverge(self.flow, m, lead));
+        }
+        let scattered = self.control.scatter(self.flow, m, targets, false, oracle);
+        Ok(scattered.map_err(|s| Trouble::Fault(Fault::Stop(s)))?.1)
+    }
+
+    /// Everything else.
+    #[inline(never)]
+    pub fn other<S: Sink>(
+        &mut self,
+        i: &Instr,
+        m: LaneMask,
+        lanes: &Lanes32,
+        regs: &mut Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<Did, Trouble> {
+        match i.op {
+            // Rule: warp.comm
+            Op::Bar => return self.barrier(i, m, regs),
+            Op::WarpSync => return self.warp_sync(i, m, regs),
+            Op::Exchange => return self.exchange(i, m, regs),
+            Op::ReadSpecial(which) => self.clock(which, i.d, m, lanes, regs),
+            Op::Alloca => self.alloca(i, m, regs)?,
+            Op::StackSave => {
+                for l in lanes_of(m) {
+                    regs.q[i.d.index()].0[l] = regs.w[STACK_TOP.index()].0[l].into();
+                }
+            }
+            Op::StackRestore => {
+                for l in lanes_of(m) {
+                    regs.w[STACK_TOP.index()].0[l] = regs.q[i.a.index()].0[l] as u32;
+                }
+            }
+            Op::Syscall(call) => syscall::run(call, m, regs, self.local, self.sh, self.mem, cx)?,
+            Op::Trap => return Err(bug(BugKind::Trap, m)),
+            Op::Brkpt => return Err(bug(BugKind::Breakpoint, m)),
+            Op::Unsupported => {
+                let what = self.sh.env.unsupported.get(i.imm as usize).cloned().unwrap_or_default();
+                return Err(Trouble::Unsupported(what));
+            }
+            _ => return Err(Trouble::Unsupported(format!("{:?}", i.op))),
+        }
+        Ok(Did::Next)
+    }
+
+    /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter.
+    fn barrier(&mut self, i: &Instr, m: LaneMask, regs: &Frame) -> Result<Did, Trouble> {
+        let Some(&barrier) = self.sh.env.barriers.get(i.imm as usize) else { return Ok(Did::Next) };
+        let live = self.control.live();
+        if C::WAITS && barrier.aligned && m != live {
+            // An aligned barrier is executed by the whole warp: wait for the lanes that are behind.
+            return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Warp)));
+        }
+        let lead = lanes_of(m).next().unwrap_or(0);
+        let id = regs.w[i.a.index()].0[lead];
+        let count = barrier.counted.then(|| regs.w[i.b.index()].0[lead]);
+        let differs = |s: Slot, v: u32| lanes_of(m).find(|&l| regs.w[s.index()].0[l] != v);
+        if let Some(l) = differs(i.a, id) {
+            let other = regs.w[i.a.index()].0[l];
+            let (first, second) = (format!("barrier {id}"), format!("barrier {other}"));
+            return Err(bug(BugKind::BarrierMismatch { id, first, second }, m));
+        }
+        if id >= super::barrier::COUNT {
+            return Err(bug(BugKind::BarrierNumber { id }, m));
+        }
+        let size = self.sh.loaded.warp_size;
+        if let Some(n) = count
+            && (n == 0 || n % size != 0)
+        {
+            return Err(bug(BugKind::BarrierCount { count: n }, m));
+        }
+        let whole = !C::WAITS || barrier.aligned;
+        let predicate = regs.p.get(i.c.index()).copied().unwrap_or(0);
+        let who = Arrival { warp: self.warp, lanes: m, depth: self.flow.depth, dest: i.d, pc: self.flow.pc };
+        let stands_for = if whole { live.count_ones() } else { m.count_ones() };
+        let weight = if whole { size } else { m.count_ones() };
+        let arrive = Arrive { id, barrier, count, who, weight, stands_for, predicate };
+        self.sh.barriers.arrive(&arrive).map_err(|kind| bug(kind, m))?;
+        if barrier.kind == crate::program::instr::BarrierKind::Arrive {
+            return Ok(Did::Next);
+        }
+        Ok(Did::Control(self.control.wait(self.flow, m, Wait::Barrier(id))))
+    }
+
+    /// The lanes of `m` grouped by the member mask each gives, checked.
+    fn members(&self, slot: Slot, m: LaneMask, regs: &Frame) -> Result<Vec<(LaneMask, LaneMask)>, Trouble> {
+        let masks = &regs.w[slot.index()].0;
+        let mut sets: Vec<(LaneMask, LaneMask)> = Vec::new();
+        for l in lanes_of(m) {
+            if masks[l] >> l & 1 == 0 {
+                return Err(bug(BugKind::NotAMember { mask: masks[l] }, 1 << l));
+            }
+            match sets.iter_mut().find(|s| s.0 == masks[l]) {
+                Some(s) => s.1 |= 1 << l,
+                None => sets.push((masks[l], 1 << l)),
+            }
+        }
+        Ok(sets)
+    }
+
+    fn warp_sync(&mut self, i: &Instr, m: LaneMask, regs: &Frame) -> Result<Did, Trouble> {
+        let live = self.control.live();
+        let sets = self.members(i.a, m, regs)?;
+        if let Some(&(mask, lanes)) = sets.iter().find(|(mask, lanes)| mask & live & !lanes != 0) {
+            if !C::WAITS {
+                return Err(bug(BugKind::MembersInactive { mask, active: lanes }, lanes));
+            }
+            return Ok(Did::Control(self.control.wait(self.flow, lanes, Wait::WarpSync(mask))));
+        }
+        Ok(Did::Next)
+    }
+
+    /// `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`.
+    fn exchange(&mut self, i: &Instr, m: LaneMask, regs: &mut Frame) -> Result<Did, Trouble> {
+        let Some(&what) = self.sh.env.exchanges.get(i.imm as usize & 0xffff) else { return Ok(Did::Next) };
+        if !what.sync {
+            exchange::run(what.kind, i, m, regs);
+            return Ok(Did::Next);
+        }
+        let live = self.control.live();
+        let sets = self.members(i.e, m, regs)?;
+        // Sets that lack a member wait for it before anybody writes a register: the instruction is executed again then.
+        if let Some(&(mask, lanes)) = sets.iter().find(|(mask, lanes)| mask & live & !lanes != 0) {
+            if !C::WAITS {
+                return Err(bug(BugKind::MembersInactive { mask, active: lanes }, lanes));
+            }
+            return Ok(Did::Control(self.control.wait(self.flow, lanes, Wait::Members(mask))));
+        }
+        for (_, lanes) in sets {
+            exchange::run(what.kind, i, lanes, regs);
+        }
+        Ok(Did::Next)
+    }
+
+    /// Clocks come from the step counter (D-clock): a warp instruction is a cycle, and a nanosecond.
+    fn clock(&self, which: Moving, d: Slot, m: LaneMask, lanes: &Lanes32, regs: &mut Frame) {
+        let now = self.sh.clock;
+        let low = now as u32;
+        let narrow = match which {
+            Moving::Clock | Moving::GlobalTimerLo | Moving::Pm => low,
+            Moving::ClockHi | Moving::GlobalTimerHi => (now >> 32) as u32,
+            Moving::Clock64 | Moving::GlobalTimer | Moving::Pm64 => {
+                crate::base::put64(&mut regs.q[d.index()], &[now; LANES], m, lanes);
+                return;
+            }
+        };
+        put32(&mut regs.w[d.index()], &[narrow; LANES], m, lanes);
+    }
+
+    /// `alloca`: moves the top of the stack.
+    fn alloca(&mut self, i: &Instr, m: LaneMask, regs: &mut Frame) -> Result<(), Trouble> {
+        let align = i.imm.max(1).next_power_of_two();
+        let limit = self.sh.loaded.stack_limit;
+        for l in lanes_of(m) {
+            let base = regs.w[STACK_TOP.index()].0[l].next_multiple_of(align);
+            let bytes = regs.q[i.a.index()].0[l];
+            let top = u64::from(base).saturating_add(bytes);
+            if top > u64::from(limit) {
+                return Err(bug(BugKind::StackOverflow { bytes: top, limit: limit.into() }, 1 << l));
+            }
+            regs.w[STACK_TOP.index()].0[l] = top as u32;
+            regs.q[i.d.index()].0[l] = base.into();
+            self.local.reach(top as u32);
+        }
+        Ok(())
+    }
+}
+
+/// Writes a barrier's reduction to the lanes that waited for it.
+pub(super) fn reduced(frames: &mut [Frame], arrival: &Arrival, red: crate::program::instr::BarrierRed, value: u32) {
+    let Some(frame) = frames.get_mut(arrival.depth as usize) else { return };
+    if red == crate::program::instr::BarrierRed::Popc {
+        for l in lanes_of(arrival.lanes) {
+            frame.w[arrival.dest.index()].0[l] = value;
+        }
+    } else {
+        put_mask(&mut frame.p[arrival.dest.index()], value.wrapping_neg(), arrival.lanes);
+    }
+}

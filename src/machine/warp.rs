@@ -1,0 +1,550 @@
+//! The warp: the step of the machine (report, 5.3 and 5.4), for one or for many instructions.
+//!
+//! An instruction is executed for all its lanes at once; the thread rules are the lane's part of that. [`run`] goes on
+//! until its fuel is used up, the warp waits, or it is done; with fuel 1 it is the small step. Everything below it is
+//! inlined, because it is compiled once per instruction set (`dispatch`), and generic over control model, memory and
+//! observer, because a mode is a type.
+
+use super::barrier::Barriers;
+use super::control::{Control, Flow, Idle, Next, TokenKind};
+use super::stack::Stack;
+use super::data::{self, Class, Lane, P, Q, W, map1, map2, map3};
+use super::loaded::Loaded;
+use super::rare::{Did, Rare, Trouble};
+use crate::alu::{float, int};
+use crate::base::{Frame, LaneMask, Lanes32, Pc, expand, put_mask, put32};
+use crate::memory::{Active, Cx, Fault, Issuer, LocalMemory, Memory, Near, Plain32};
+use crate::program::env::{AddressMap, FuncId, ProgEnv};
+use crate::program::instr::{HotOp, Instr, Op, Space};
+use crate::verdict::{Event, Sink, Step, Who};
+use pulp::{NullaryFnOnce, Simd};
+
+/// A warp of a resident block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warp<C> {
+    /// The control model's state.
+    pub control: C,
+    /// Registers, by depth of the call stack.
+    pub frames: Vec<Frame>,
+    /// The function whose preloads fill a frame for all lanes.
+    pub filled: Vec<Option<FuncId>>,
+    /// Local memory of its threads.
+    pub local: LocalMemory,
+    /// Its number in the block.
+    pub index: u32,
+}
+
+/// Why a warp stopped running.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Yield {
+    /// The fuel is used up.
+    Fuel,
+    /// It waits at a barrier of the block.
+    Barrier,
+    /// Its lanes wait for members that cannot come on their own.
+    Members,
+    /// All lanes have exited.
+    Done,
+}
+
+/// What stopped a run, with the lanes and address it stopped at; the block adds the rest of the place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Halt {
+    /// Why.
+    pub why: Why,
+    /// The instruction.
+    pub pc: Pc,
+    /// The lanes that executed it.
+    pub lanes: LaneMask,
+}
+
+/// Why a warp halted.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Why {
+    /// The program broke a rule, a budget ended, an observer objected.
+    Fault(Fault),
+    /// The token stack ran empty while lanes waited for a return or a break.
+    Corrupt,
+    /// Our gap.
+    Unsupported(String),
+}
+
+/// What a warp shares with the other warps of its block, and with its launch.
+pub struct Shared<'a> {
+    /// The program.
+    pub env: &'a ProgEnv,
+    /// The launch: preloads, sizes.
+    pub loaded: &'a Loaded,
+    /// Barriers of the block.
+    pub barriers: &'a mut Barriers,
+    /// Shared memory of the block.
+    pub shared: &'a mut [u8],
+    /// Windows of the generic address space.
+    pub map: AddressMap,
+    /// Who runs.
+    pub who: Who,
+    /// Block index, for preloads.
+    pub block: [u32; 3],
+    /// Streaming multiprocessor.
+    pub sm: u32,
+    /// Warp instructions executed so far in the run, for clocks.
+    pub clock: u64,
+    /// Thread instructions executed so far.
+    pub threads: u64,
+}
+
+/// Runs a warp for at most `fuel` instructions; says why it stopped and how many it executed.
+#[inline(always)]
+pub fn run<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    warp: &mut Warp<C>,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    fuel: u32,
+    cx: &mut Cx<'_, S>,
+) -> Result<(Yield, u32), Box<Halt>> {
+    let mut left = fuel;
+    loop {
+        let halt = |why| Box::new(Halt { why, pc: Pc(0), lanes: !0 });
+        let (mut flow, lease) = match warp.control.pick(cx.oracle).map_err(|s| halt(Why::Fault(Fault::Stop(s))))? {
+            Ok(run) => run,
+            Err(Idle::Done) => return Ok((Yield::Done, fuel - left)),
+            Err(Idle::Barrier) => return Ok((Yield::Barrier, fuel - left)),
+            Err(Idle::Members) => return Ok((Yield::Members, fuel - left)),
+            Err(Idle::Corrupt) => return Err(halt(Why::Corrupt)),
+        };
+        let turn = left.min(lease);
+        let mut rest = turn;
+        let outcome = flow_on(simd, warp, &mut flow, sh, mem, &mut rest, cx);
+        let used = turn - rest;
+        left -= used;
+        sh.clock += u64::from(used);
+        match outcome {
+            // Whoever took the lanes over has parked them already.
+            Ok(Next::Pick) => {}
+            Ok(Next::Go) => warp.control.park(flow, used),
+            Err(mut halt) => {
+                halt.pc = Pc(flow.pc);
+                warp.control.park(flow, used);
+                return Err(halt);
+            }
+        }
+        if left == 0 {
+            return Ok((Yield::Fuel, fuel));
+        }
+    }
+}
+
+/// How the inner loop was left.
+enum Leave {
+    /// Registers changed under it (a call or a return): go on with the frame of the new depth.
+    Frame,
+    /// Lanes were handed over: somebody else must be picked.
+    Pick,
+    /// The fuel is used up, or others are met.
+    Stop,
+}
+
+/// Runs the lanes of `flow`. `Go`: they stopped between instructions and must be parked. `Pick`: they were handed over.
+#[inline(always)]
+fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    fuel: &mut u32,
+    cx: &mut Cx<'_, S>,
+) -> Result<Next, Box<Halt>> {
+    loop {
+        match frame_on(simd, warp, flow, sh, mem, fuel, cx)? {
+            Leave::Frame => {}
+            Leave::Pick => return Ok(Next::Pick),
+            Leave::Stop => return Ok(Next::Go),
+        }
+    }
+}
+
+/// The innermost loop: instructions on one frame of registers.
+#[inline(always)]
+#[expect(clippy::too_many_lines, reason = "one match over the operations; every arm is a line or a call")]
+fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    fuel: &mut u32,
+    cx: &mut Cx<'_, S>,
+) -> Result<Leave, Box<Halt>> {
+    let env = sh.env;
+    let code = &env.code[..];
+    let depth = flow.depth;
+    let Warp { control, frames, filled, local, index } = warp;
+    let (Some(frame), watch) = (frames.get_mut(depth as usize), control.watch()) else { return Ok(Leave::Stop) };
+    let mut pc = flow.pc;
+    let mut mask = flow.mask;
+    let mut lanes = expand(mask, &cx.tables);
+    let mut guarded = Lanes32::ZERO;
+    let mut active = u64::from(mask.count_ones());
+    let mut left = *fuel;
+    // Instructions are counted when the mask changes, not one by one.
+    let mut mark = left;
+
+    macro_rules! leave {
+        ($how:expr) => {{
+            sh.threads += active * u64::from(mark - left);
+            flow.pc = pc;
+            flow.mask = mask;
+            *fuel = left;
+            return $how;
+        }};
+    }
+    // After a control instruction: the flow holds the truth.
+    macro_rules! turn {
+        ($next:expr) => {{
+            let next = $next;
+            sh.threads += active * u64::from(mark - left);
+            mark = left;
+            if S::ON {
+                for rule in control.fired() {
+                    cx.sink.event(sh.who, Event::Fired(rule)).map_err(|s| stopped(Fault::Stop(s), mask))?;
+                }
+            }
+            if next == Next::Pick || C::JOINS {
+                *fuel = left;
+                // A flow that goes on must be looked at again by a model whose lanes meet: its watch has changed.
+                return Ok(if next == Next::Pick { Leave::Pick } else { Leave::Stop });
+            }
+            if flow.depth != depth {
+                *fuel = left;
+                return Ok(Leave::Frame);
+            }
+            pc = flow.pc;
+            mask = flow.mask;
+            lanes = expand(mask, &cx.tables);
+            active = u64::from(mask.count_ones());
+        }};
+    }
+    macro_rules! sync_flow {
+        () => {{
+            flow.pc = pc;
+            flow.mask = mask;
+        }};
+    }
+    macro_rules! halt {
+        ($fault:expr) => {{
+            let fault = $fault;
+            let m = mask;
+            leave!(Err(stopped(fault, m)))
+        }};
+    }
+
+    loop {
+        if left == 0 || C::JOINS && pc >= watch {
+            leave!(Ok(Leave::Stop));
+        }
+        let Some(i) = code.get(pc as usize) else { leave!(Ok(Leave::Stop)) };
+        left -= 1;
+        // Rule: thread.exec-tt
+        // Rule: thread.exec-ff
+        let (m, l) = match i.guard {
+            None => (mask, &lanes),
+            Some(g) => {
+                let p = frame.p[g.pred.index()];
+                let m = mask & if g.negated { !p } else { p };
+                if m == mask || matches!(i.op, Op::Bra) {
+                    (m, &lanes)
+                } else {
+                    guarded = expand(m, &cx.tables);
+                    (m, &guarded)
+                }
+            }
+        };
+        if S::ON {
+            let step = Step { pc: Pc(pc), lanes: m, active: mask, depth, regs: frame };
+            if let Err(stop) = cx.sink.event(sh.who, Event::Step(step)) {
+                halt!(Fault::Stop(stop));
+            }
+        }
+        match i.op {
+            Op::Hot(op) => {
+                let on = Lane { mask: m, lanes: l, tables: &cx.tables };
+                hot::<V>(op, i, frame, &on);
+                pc += 1;
+            }
+            Op::Bra => {
+                if m == mask {
+                    // Rule: crs.brauni
+                    pc = i.imm;
+                } else if m == 0 {
+                    // Rule: crs.next
+                    pc += 1;
+                } else {
+                    sync_flow!();
+                    turn!(control.diverge(flow, m, i.imm));
+                }
+            }
+            Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 => {
+                if m != 0 {
+                    let at = Issuer { who: sh.who, pc: Pc(pc) };
+                    let on = Active { mask: m, lanes: l };
+                    let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
+                    let offset = i.imm.cast_signed();
+                    let site = |space| Plain32 { space, a: i.a, d: i.d, offset };
+                    // Four arms, so that each is compiled for its space.
+                    let done = match i.op {
+                        Op::LdGlobal32 => mem.load32(at, on, site(Space::Global), frame, &mut near, cx),
+                        Op::LdShared32 => mem.load32(at, on, site(Space::Shared), frame, &mut near, cx),
+                        Op::StGlobal32 => mem.store32(at, on, site(Space::Global), frame, &mut near, cx),
+                        _ => mem.store32(at, on, site(Space::Shared), frame, &mut near, cx),
+                    };
+                    if let Err(fault) = done {
+                        halt!(*fault);
+                    }
+                }
+                pc += 1;
+            }
+            // Rule: warp.mem
+            Op::Mem => {
+                if m != 0 {
+                    let at = Issuer { who: sh.who, pc: Pc(pc) };
+                    let on = Active { mask: m, lanes: l };
+                    let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
+                    if let Err(fault) = mem.issue(at, on, &env.requests[i.imm as usize], frame, &mut near, cx) {
+                        halt!(*fault);
+                    }
+                }
+                pc += 1;
+            }
+            Op::Int(_) | Op::Float(_) => {
+                if m != 0 {
+                    data_op(simd, i, frame, m, l, cx);
+                }
+                pc += 1;
+            }
+            Op::Ssy | Op::PreBrk | Op::PreRet => {
+                sync_flow!();
+                let kind = match i.op {
+                    Op::PreRet => TokenKind::Call,
+                    Op::PreBrk => TokenKind::Break,
+                    _ => TokenKind::Sync,
+                };
+                control.push(flow, kind, m, i.imm);
+                // An injected instruction is none of the program's.
+                sh.threads = sh.threads.wrapping_sub(active);
+                pc = flow.pc;
+            }
+            Op::Sync => {
+                sync_flow!();
+                sh.threads = sh.threads.wrapping_sub(active);
+                turn!(control.sync(flow));
+            }
+            Op::Break => {
+                sync_flow!();
+                turn!(control.brk(flow, m));
+            }
+            Op::Exit => {
+                if m == 0 {
+                    pc += 1;
+                } else {
+                    sync_flow!();
+                    turn!(control.exit(flow, m));
+                }
+            }
+            Op::Ret => {
+                if m == 0 {
+                    pc += 1;
+                } else {
+                    sync_flow!();
+                    turn!(control.ret(flow, m));
+                }
+            }
+            Op::Fence { .. } | Op::Nop | Op::Nanosleep => pc += 1,
+            // Everything else is rare, and out of line.
+            _ => {
+                if m == 0 {
+                    pc += 1;
+                    continue;
+                }
+                sync_flow!();
+                sh.clock += u64::from(mark - left);
+                let mut rare = Rare { control, flow, local, sh, mem, warp: *index };
+                let did = match i.op {
+                    Op::Call | Op::CallIndirect | Op::Brx => rare.transfer(i, m, frame, cx.oracle),
+                    _ => rare.other(i, m, l, frame, cx),
+                };
+                sh.clock -= u64::from(mark - left);
+                match did {
+                    Ok(Did::Next) => pc += 1,
+                    Ok(Did::Control(next)) => turn!(next),
+                    Ok(Did::Enter(function, entered, next)) => {
+                        let mut stack = Stack { frames, filled, local };
+                        if let Err(fault) = stack.enter(sh, depth, function, entered, *index) {
+                            leave!(Err(stopped(fault, entered)));
+                        }
+                        if S::ON {
+                            let event = Event::Enter(entered, depth + 1);
+                            cx.sink.event(sh.who, event).map_err(|s| stopped(Fault::Stop(s), entered))?;
+                        }
+                        sh.threads += active * u64::from(mark - left);
+                        *fuel = left;
+                        return Ok(match next {
+                            Next::Pick => Leave::Pick,
+                            Next::Go => Leave::Frame,
+                        });
+                    }
+                    Err(Trouble::Fault(fault)) => halt!(fault),
+                    Err(Trouble::Unsupported(what)) => {
+                        leave!(Err(Box::new(Halt { why: Why::Unsupported(what), pc: Pc(pc), lanes: m })));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cold]
+fn stopped(fault: Fault, lanes: LaneMask) -> Box<Halt> {
+    let lanes = match &fault {
+        Fault::Bug(_, bad) if *bad != 0 => *bad,
+        _ => lanes,
+    };
+    Box::new(Halt { why: Why::Fault(fault), pc: Pc(0), lanes })
+}
+
+/// A data operation outside the innermost loop, in the instruction set of `simd`.
+#[inline(never)]
+fn data_op<V: Simd, S>(simd: V, i: &Instr, regs: &mut Frame, mask: LaneMask, lanes: &Lanes32, cx: &Cx<'_, S>) {
+    let on = Lane { mask, lanes, tables: &cx.tables };
+    match i.op {
+        Op::Int(_) => simd.vectorize(IntOps { i, regs, on }),
+        _ => simd.vectorize(FloatOps { i, regs, on }),
+    }
+}
+
+struct IntOps<'a> {
+    i: &'a Instr,
+    regs: &'a mut Frame,
+    on: Lane<'a>,
+}
+
+impl NullaryFnOnce for IntOps<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        if let Op::Int(op) = self.i.op {
+            data::int(op, self.i, self.regs, &self.on);
+        }
+    }
+}
+
+struct FloatOps<'a> {
+    i: &'a Instr,
+    regs: &'a mut Frame,
+    on: Lane<'a>,
+}
+
+impl NullaryFnOnce for FloatOps<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        if let Op::Float(op) = self.i.op {
+            data::float(op, self.i, self.regs, &self.on);
+        }
+    }
+}
+
+/// The fused multiply-add with the hardware's instruction where the instruction set of `V` has it.
+#[inline(always)]
+fn fma_f32<V: Simd>(a: u32, b: u32, c: u32) -> u32 {
+    // Every instruction set of `pulp` with more than one lane has the fused operation.
+    if V::F32_LANES > 1 { float::fma_f32_hard(a, b, c) } else { float::fma_f32(a, b, c) }
+}
+
+#[inline(always)]
+fn fma_f64<V: Simd>(a: u64, b: u64, c: u64) -> u64 {
+    if V::F32_LANES > 1 { float::fma_f64_hard(a, b, c) } else { float::fma_f64(a, b, c) }
+}
+
+/// The operations with a loop of their own.
+#[inline(always)]
+fn hot<V: Simd>(op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
+    match op {
+        HotOp::MovW => map1::<W, W>(r, i, on, |a| a),
+        HotOp::MovQ => map1::<Q, Q>(r, i, on, |a| a),
+        HotOp::Add32 => map2::<W, W, W>(r, i, on, int::add32),
+        HotOp::Add64 => map2::<Q, Q, Q>(r, i, on, int::add64),
+        HotOp::Sub32 => map2::<W, W, W>(r, i, on, int::sub32),
+        HotOp::Sub64 => map2::<Q, Q, Q>(r, i, on, int::sub64),
+        HotOp::MulLo32 => map2::<W, W, W>(r, i, on, int::mul_lo32),
+        HotOp::MadLo32 => map3::<W, W, W, W>(r, i, on, int::mad_lo32),
+        HotOp::MulWideS32 => map2::<W, W, Q>(r, i, on, int::mul_wide_s32),
+        HotOp::MulWideU32 => map2::<W, W, Q>(r, i, on, int::mul_wide_u32),
+        HotOp::And32 => map2::<W, W, W>(r, i, on, int::and32),
+        HotOp::Or32 => map2::<W, W, W>(r, i, on, int::or32),
+        HotOp::Xor32 => map2::<W, W, W>(r, i, on, int::xor32),
+        HotOp::And64 => map2::<Q, Q, Q>(r, i, on, int::and64),
+        HotOp::Shl32 => map2::<W, W, W>(r, i, on, int::shl32),
+        HotOp::Shl64 => map2::<Q, W, Q>(r, i, on, int::shl64),
+        HotOp::ShrU32 => map2::<W, W, W>(r, i, on, int::shr_u32),
+        HotOp::ShrS32 => map2::<W, W, W>(r, i, on, int::shr_s32),
+        HotOp::SelW => select(i, r, on),
+        HotOp::SelQ => map3::<Q, Q, P, Q>(r, i, on, int::sel_q),
+        HotOp::NotP => logic(r, i, on, |a, _| !a),
+        HotOp::AndP => logic(r, i, on, |a, b| a & b),
+        HotOp::OrP => logic(r, i, on, |a, b| a | b),
+        HotOp::XorP => logic(r, i, on, |a, b| a ^ b),
+        HotOp::Eq32 => map2::<W, W, P>(r, i, on, int::eq32),
+        HotOp::Ne32 => map2::<W, W, P>(r, i, on, int::ne32),
+        HotOp::LtS32 => map2::<W, W, P>(r, i, on, int::lt_s32),
+        HotOp::LeS32 => map2::<W, W, P>(r, i, on, int::le_s32),
+        HotOp::GtS32 => map2::<W, W, P>(r, i, on, int::gt_s32),
+        HotOp::GeS32 => map2::<W, W, P>(r, i, on, int::ge_s32),
+        HotOp::LtU32 => map2::<W, W, P>(r, i, on, int::lt_u32),
+        HotOp::LeU32 => map2::<W, W, P>(r, i, on, int::le_u32),
+        HotOp::GtU32 => map2::<W, W, P>(r, i, on, int::gt_u32),
+        HotOp::GeU32 => map2::<W, W, P>(r, i, on, int::ge_u32),
+        HotOp::Zx32Q => map1::<W, Q>(r, i, on, int::zx32_q),
+        HotOp::Sx32Q => map1::<W, Q>(r, i, on, int::sx32_q),
+        HotOp::Lo32 => map1::<Q, W>(r, i, on, int::lo32),
+        HotOp::AddF32 => map2::<W, W, W>(r, i, on, float::add_f32),
+        HotOp::SubF32 => map2::<W, W, W>(r, i, on, float::sub_f32),
+        HotOp::MulF32 => map2::<W, W, W>(r, i, on, float::mul_f32),
+        HotOp::FmaF32 => map3::<W, W, W, W>(r, i, on, fma_f32::<V>),
+        HotOp::DivF32 => map2::<W, W, W>(r, i, on, float::div_f32),
+        HotOp::NegF32 => map1::<W, W>(r, i, on, float::neg_f32),
+        HotOp::AbsF32 => map1::<W, W>(r, i, on, float::abs_f32),
+        HotOp::AddF64 => map2::<Q, Q, Q>(r, i, on, float::add_f64),
+        HotOp::SubF64 => map2::<Q, Q, Q>(r, i, on, float::sub_f64),
+        HotOp::MulF64 => map2::<Q, Q, Q>(r, i, on, float::mul_f64),
+        HotOp::FmaF64 => map3::<Q, Q, Q, Q>(r, i, on, fma_f64::<V>),
+        HotOp::LtF32 => map2::<W, W, P>(r, i, on, float::lt_f32),
+        HotOp::LeF32 => map2::<W, W, P>(r, i, on, float::le_f32),
+        HotOp::GtF32 => map2::<W, W, P>(r, i, on, float::gt_f32),
+        HotOp::GeF32 => map2::<W, W, P>(r, i, on, float::ge_f32),
+        HotOp::EqF32 => map2::<W, W, P>(r, i, on, float::eq_f32),
+        HotOp::NeuF32 => map2::<W, W, P>(r, i, on, float::neu_f32),
+        HotOp::F32OfS32 => map1::<W, W>(r, i, on, float::f32_of_s32),
+        HotOp::RsqrtF32 => map1::<W, W>(r, i, on, float::rsqrt_f32),
+    }
+}
+
+/// Predicate logic is done on whole masks.
+#[inline(always)]
+fn logic(r: &mut Frame, i: &Instr, on: &Lane<'_>, f: impl Fn(LaneMask, LaneMask) -> LaneMask) {
+    let value = f(r.p[i.a.index()], r.p[i.b.index()]);
+    put_mask(&mut r.p[i.d.index()], value, on.mask);
+}
+
+/// `selp` of 32 bits: blends by the expanded predicate, with no conditional on a lane.
+#[inline(always)]
+fn select(i: &Instr, r: &mut Frame, on: &Lane<'_>) {
+    let chosen = expand(r.p[i.c.index()], on.tables);
+    let (a, b) = (r.w[i.a.index()].0, r.w[i.b.index()].0);
+    let mut out = [0; crate::base::LANES];
+    for (((o, m), x), y) in out.iter_mut().zip(&chosen.0).zip(&a).zip(&b) {
+        *o = (*x & *m) | (*y & !*m);
+    }
+    put32(&mut r.w[i.d.index()], &out, on.mask, on.lanes);
+}
