@@ -31,6 +31,8 @@ pub struct Loaded {
     pub variables: Vec<u64>,
     /// Limit of a thread's stack in bytes.
     pub stack_limit: u32,
+    /// The entry's preloads that differ between blocks.
+    pub per_block: Vec<Preload>,
 }
 
 /// The thread-independent part of a value, or what it depends on.
@@ -40,6 +42,14 @@ enum Value {
     Uniform(u64),
     /// To be computed per lane.
     PerLane(Special),
+}
+
+/// The preloads whose values differ between the blocks of a launch.
+#[must_use]
+pub fn per_block(preloads: &[Preload]) -> Vec<Preload> {
+    let differs =
+        |p: &&Preload| matches!(p.init, Init::Special(Special::Ctaid(_) | Special::ClusterId(_) | Special::SmId));
+    preloads.iter().filter(differs).copied().collect()
 }
 
 /// A block and warp whose registers are being filled.
@@ -81,13 +91,10 @@ impl Loaded {
         [t % x, t / x % y, t / (x * y)]
     }
 
-    /// Fills preloaded slots of a frame for `lanes`; `again`: those that do not depend on the block are there already.
-    pub fn fill(&self, env: &ProgEnv, preloads: &[Preload], frame: &mut Frame, lanes: LaneMask, at: Where, again: bool) {
+    /// Fills preloaded slots of a frame for `lanes`.
+    pub fn fill(&self, env: &ProgEnv, preloads: &[Preload], frame: &mut Frame, lanes: LaneMask, at: Where) {
         for preload in preloads {
             let value = self.value(env, preload.init);
-            if again && !matches!(value, Value::PerLane(Special::Ctaid(_) | Special::SmId | Special::ClusterId(_))) {
-                continue;
-            }
             let of = |lane: usize| match value {
                 Value::Uniform(v) => v,
                 Value::PerLane(s) => self.special(s, at, u32::try_from(lane).unwrap_or(0)),

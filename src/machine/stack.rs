@@ -60,7 +60,7 @@ impl Stack<'_> {
         self.local.reach(most);
         if self.filled[depth] != Some(function) {
             let at = Where { block: sh.block, warp, sm: sh.sm };
-            sh.loaded.fill(sh.env, &f.preloads, frame, lanes, at, false);
+            sh.loaded.fill(sh.env, &f.preloads, frame, lanes, at);
             // Lanes that are elsewhere at this depth may be in another function, whose constants must survive.
             self.filled[depth] = (lanes == !0).then_some(function);
         }

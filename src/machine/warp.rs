@@ -91,6 +91,8 @@ pub struct Shared<'a> {
     pub clock: u64,
     /// Thread instructions executed so far.
     pub threads: u64,
+    /// Fuel of the current turn: what is left of it says how far the clock is.
+    pub turn: u32,
 }
 
 /// Runs a warp for at most `fuel` instructions; says why it stopped and how many it executed.
@@ -115,17 +117,20 @@ pub fn run<V: Simd, C: Control, M: Memory, S: Sink>(
         };
         let turn = left.min(lease);
         let mut rest = turn;
+        let lanes = flow.mask;
+        sh.turn = turn;
         let outcome = flow_on(simd, warp, &mut flow, sh, mem, &mut rest, cx);
         let used = turn - rest;
         left -= used;
         sh.clock += u64::from(used);
+        warp.control.ran(lanes, used);
         match outcome {
             // Whoever took the lanes over has parked them already.
             Ok(Next::Pick) => {}
-            Ok(Next::Go) => warp.control.park(flow, used),
+            Ok(Next::Go) => warp.control.park(flow),
             Err(mut halt) => {
                 halt.pc = Pc(flow.pc);
-                warp.control.park(flow, used);
+                warp.control.park(flow);
                 return Err(halt);
             }
         }
@@ -181,7 +186,9 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
     let code = &env.code[..];
     let depth = flow.depth;
     let Warp { control, frames, filled, local, index } = warp;
-    let (Some(frame), watch) = (frames.get_mut(depth as usize), control.watch()) else { return Ok(Leave::Stop) };
+    let corrupt = |pc| Box::new(Halt { why: Why::Corrupt, pc: Pc(pc), lanes: !0 });
+    let Some(frame) = frames.get_mut(depth as usize) else { return Err(corrupt(flow.pc)) };
+    let watch = control.watch();
     let mut pc = flow.pc;
     let mut mask = flow.mask;
     let mut lanes = expand(mask, &cx.tables);
@@ -244,7 +251,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         if left == 0 || C::JOINS && pc >= watch {
             leave!(Ok(Leave::Stop));
         }
-        let Some(i) = code.get(pc as usize) else { leave!(Ok(Leave::Stop)) };
+        let Some(i) = code.get(pc as usize) else { leave!(Err(corrupt(pc))) };
         left -= 1;
         // Rule: thread.exec-tt
         // Rule: thread.exec-ff
@@ -368,13 +375,14 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     continue;
                 }
                 sync_flow!();
-                sh.clock += u64::from(mark - left);
+                let clock = sh.clock;
+                sh.clock += u64::from(sh.turn.saturating_sub(left));
                 let mut rare = Rare { control, flow, local, sh, mem, warp: *index };
                 let did = match i.op {
                     Op::Call | Op::CallIndirect | Op::Brx => rare.transfer(i, m, frame, cx.oracle),
                     _ => rare.other(i, m, l, frame, cx),
                 };
-                sh.clock -= u64::from(mark - left);
+                sh.clock = clock;
                 match did {
                     Ok(Did::Next) => pc += 1,
                     Ok(Did::Control(next)) => turn!(next),

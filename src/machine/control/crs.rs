@@ -84,6 +84,7 @@ impl Crs {
             }
         }
         flow.mask = 0;
+        self.flow = *flow;
         // The last rule of `unwind`: a lane that still waits for a return or a break has been lost.
         self.corrupt = (self.returned | self.broken) & !self.exited != 0;
         Next::Pick
@@ -146,7 +147,7 @@ impl Control for Crs {
     }
 
     #[inline(always)]
-    fn park(&mut self, flow: Flow, _: u32) {
+    fn park(&mut self, flow: Flow) {
         self.flow = flow;
     }
 
@@ -247,6 +248,7 @@ impl Control for Crs {
             self.barriers |= 1 << (id & 15);
             flow.pc += 1;
         }
+        self.flow = *flow;
         Next::Pick
     }
 

@@ -140,10 +140,13 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         Ok(Ok((flow, lease)))
     }
 
-    fn park(&mut self, flow: Flow, used: u32) {
+    fn park(&mut self, flow: Flow) {
         self.place(flow.mask, flow.pc, flow.depth);
+    }
+
+    fn ran(&mut self, lanes: LaneMask, used: u32) {
         self.turn = self.turn.wrapping_add(1);
-        for l in lanes_of(flow.mask) {
+        for l in lanes_of(lanes) {
             self.since[l] = self.turn;
         }
         self.starved = self.starved.saturating_add(used);

@@ -77,8 +77,12 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
     /// From the oracle.
     fn pick(&mut self, oracle: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop>;
 
-    /// Takes back the running lanes, which executed `used` instructions since they were picked.
-    fn park(&mut self, flow: Flow, used: u32);
+    /// Takes back the running lanes.
+    fn park(&mut self, flow: Flow);
+
+    /// `lanes` executed `used` instructions since they were picked.
+    #[inline(always)]
+    fn ran(&mut self, _lanes: LaneMask, _used: u32) {}
 
     /// Below this address the running lanes meet nobody.
     #[inline(always)]

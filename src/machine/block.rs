@@ -1,0 +1,197 @@
+//! A resident block (report, 5.5): its warps, shared memory and barriers.
+
+use super::barrier::Barriers;
+use super::control::{Control, Wait};
+use super::loaded::{Loaded, Where};
+use super::rare::reduced;
+use super::stack::zero;
+use super::warp::{Halt, Warp, Why};
+use crate::base::{Frame, LaneMask, Pc, lanes_of};
+use crate::memory::{Fault, LocalMemory};
+use crate::program::env::ProgEnv;
+use crate::program::instr::{STACK_BASE, STACK_TOP};
+use crate::verdict::{Bug, BugKind, Place, Stop, StuckKind, Waiting, WaitingFor};
+use aligned_vec::{AVec, ConstAlign};
+
+/// A block on a streaming multiprocessor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block<C> {
+    /// Its warps.
+    pub warps: Vec<Warp<C>>,
+    /// Its barriers.
+    pub barriers: Barriers,
+    /// Its shared memory.
+    pub shared: AVec<u8, ConstAlign<64>>,
+    /// Its index in the grid.
+    pub index: [u32; 3],
+    /// The same, linear.
+    pub linear: u64,
+    /// The streaming multiprocessor.
+    pub sm: u32,
+    /// Warps that have not finished.
+    pub running: u32,
+}
+
+impl<C: Control> Block<C> {
+    /// An empty block, to be issued with [`Block::issue`].
+    #[must_use]
+    pub fn new() -> Self {
+        let shared = AVec::new(64);
+        Self { warps: Vec::new(), barriers: Barriers::default(), shared, index: [0; 3], linear: 0, sm: 0, running: 0 }
+    }
+
+    /// Makes it the block of linear index `linear`; what it holds from an earlier block of the same launch is reused.
+    ///
+    /// Rule: context.issue
+    pub fn issue(&mut self, env: &ProgEnv, loaded: &Loaded, linear: u64, sm: u32) {
+        let Some(entry) = env.function(loaded.entry) else { return };
+        let [x, y, _] = loaded.grid.map(u64::from);
+        let narrow = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
+        self.index = [narrow(linear % x), narrow(linear / x % y), narrow(linear / (x * y))];
+        (self.linear, self.sm) = (linear, sm);
+        self.barriers.clear();
+        self.shared.fill(0);
+        self.shared.resize(loaded.shared_bytes as usize, 0);
+        let again = !self.warps.is_empty();
+        self.running = loaded.warps();
+        for w in 0..self.running {
+            let populated = loaded.populated(w);
+            let control = C::new(populated, entry.start.0);
+            if again {
+                let warp = &mut self.warps[w as usize];
+                warp.control = control;
+                warp.filled.fill(None);
+                warp.local.clear();
+            } else {
+                let mut frame = Frame::default();
+                frame.grow(entry.slots.w.max(2).into(), entry.slots.q.into(), entry.slots.p.into());
+                let (frames, filled) = (vec![frame], vec![None]);
+                self.warps.push(Warp { control, frames, filled, local: LocalMemory::default(), index: w });
+            }
+            let warp = &mut self.warps[w as usize];
+            warp.local.reach(entry.frame_bytes);
+            let frame = &mut warp.frames[0];
+            let at = Where { block: self.index, warp: w, sm };
+            let preloads = if again { &loaded.per_block[..] } else { &entry.preloads };
+            loaded.fill(env, preloads, frame, !0, at);
+            frame.w[STACK_BASE.index()].0.fill(0);
+            frame.w[STACK_TOP.index()].0.fill(entry.frame_bytes);
+            zero(&entry.undefined, frame, !0);
+        }
+    }
+
+    /// Lanes that have not exited.
+    #[must_use]
+    pub fn live(&self) -> u32 {
+        self.warps.iter().map(|w| w.control.live().count_ones()).sum()
+    }
+
+    /// Ends the barriers that are complete; gives the warps that may go on as a set.
+    ///
+    /// Rule: block.endBar
+    pub fn end_barriers(&mut self) -> u64 {
+        let mut freed = 0;
+        while self.barriers.any() {
+            let Some((id, open)) = self.barriers.complete(self.live()) else { break };
+            let value = open.value();
+            for arrival in &open.waiting {
+                let Some(warp) = self.warps.get_mut(arrival.warp as usize) else { continue };
+                warp.control.release(id, arrival.lanes);
+                if let Some((red, value)) = value {
+                    reduced(&mut warp.frames, arrival, red, value);
+                }
+                freed |= 1 << arrival.warp;
+            }
+        }
+        freed
+    }
+
+    /// Where `lanes` of a warp are, for a report.
+    #[must_use]
+    pub fn place(&self, env: &ProgEnv, loaded: &Loaded, warp: u32, lanes: LaneMask, pc: Pc) -> Place {
+        let lane = lanes_of(lanes).next().unwrap_or(0);
+        let calls = self.warps.get(warp as usize).map_or_else(Vec::new, |w| w.control.calls(lane));
+        let lane = u32::try_from(lane).unwrap_or(0);
+        Place {
+            entry: env.function(loaded.entry).map_or_else(String::new, |f| f.name.clone()),
+            pc,
+            block: self.index,
+            thread: loaded.thread(warp, lane),
+            warp,
+            lane,
+            lanes,
+            // A return address stands behind its call.
+            calls: calls.into_iter().map(|back| call_before(env, back)).collect(),
+        }
+    }
+
+    /// Completes what a warp said when it halted.
+    #[must_use]
+    pub fn stop(&self, env: &ProgEnv, loaded: &Loaded, warp: u32, halt: Halt) -> Stop {
+        let lanes = match &halt.why {
+            Why::Fault(Fault::Bug(_, bad)) if *bad != 0 => *bad,
+            _ => halt.lanes,
+        };
+        let place = self.place(env, loaded, warp, lanes, halt.pc);
+        match halt.why {
+            Why::Fault(Fault::Bug(kind, _)) => Stop::Bug(Box::new(Bug { kind, place, other: None })),
+            Why::Fault(Fault::Limit(limit)) => Stop::Limit(limit),
+            Why::Fault(Fault::Stop(stop)) => stop,
+            Why::Corrupt => Stop::Stuck(Box::new(StuckKind::TokenStack { place })),
+            Why::Unsupported(what) => Stop::Unsupported(what, Some(Box::new(place))),
+        }
+    }
+
+    /// Who waits, and for what.
+    fn waiting(&self, env: &ProgEnv, loaded: &Loaded) -> Vec<(Waiting, Wait)> {
+        let mut all = Vec::new();
+        for warp in &self.warps {
+            for (lanes, pc, wait) in warp.control.waiting() {
+                let on = match wait {
+                    Wait::Barrier(id) => WaitingFor::Barrier(id),
+                    Wait::Members(m) | Wait::WarpSync(m) => WaitingFor::Members(m),
+                    Wait::Warp => WaitingFor::Members(warp.control.live()),
+                };
+                let place = self.place(env, loaded, warp.index, lanes, Pc(pc));
+                all.push((Waiting { place, on }, wait));
+            }
+        }
+        all
+    }
+
+    /// Why nothing in the block can step, when that is so.
+    #[must_use]
+    pub fn stuck(&self, env: &ProgEnv, loaded: &Loaded) -> Stop {
+        let waiting = self.waiting(env, loaded);
+        let exited = loaded.threads() - self.live().min(loaded.threads());
+        let members = waiting.iter().find(|(_, wait)| !matches!(wait, Wait::Barrier(_)));
+        if let Some((w, wait)) = members {
+            // The other party: lanes of the same warp that wait elsewhere.
+            let same = |o: &&(Waiting, Wait)| o.0.place.warp == w.place.warp && o.0.place.pc != w.place.pc;
+            let other = waiting.iter().find(same).map(|o| o.0.place.clone());
+            let arrived = w.place.lanes;
+            let kind = match *wait {
+                Wait::Members(mask) | Wait::WarpSync(mask) => BugKind::MembersNeverCome { mask, waiting: arrived },
+                Wait::Warp | Wait::Barrier(_) => {
+                    let live = self.warps.get(w.place.warp as usize).map_or(0, |w| w.control.live());
+                    BugKind::BarrierDivergence { arrived, missing: live & !arrived }
+                }
+            };
+            return Stop::Bug(Box::new(Bug { kind, place: w.place.clone(), other }));
+        }
+        let waiting = waiting.into_iter().map(|(w, _)| w).collect();
+        Stop::Stuck(Box::new(StuckKind::BarrierDeadlock { waiting, exited }))
+    }
+}
+
+impl<C: Control> Default for Block<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The call whose return address is `back`: the visible instruction before it.
+fn call_before(env: &ProgEnv, back: u32) -> Pc {
+    let visible = |pc: &u32| env.origin.get(*pc as usize).is_some_and(|o| !o.hidden);
+    Pc((0..back).rev().take(64).find(visible).unwrap_or(back))
+}

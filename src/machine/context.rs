@@ -1,0 +1,324 @@
+//! A context: device memory and the launches that share it, in order (report, 5.7).
+
+use super::control::{Control, Crs, Its};
+use super::device::{Budget, Go, Stats};
+use super::loaded::{Loaded, per_block};
+use crate::base::LaneTables;
+use crate::choice::{Fair, Oracle, Seeded};
+use crate::memory::flat::Flat;
+use crate::memory::{Cx, Fault, SiteHints};
+use crate::program::env::{FuncId, GlobalVar, Init, ProgEnv};
+use crate::verdict::{AllocKind, LimitKind, Silent, Sink, Stop};
+use pulp::WithSimd;
+use std::marker::PhantomData;
+use std::time::{Duration, Instant};
+
+/// Control models by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ControlModel {
+    /// The report's token stack.
+    Crs,
+    /// A program counter per lane, lanes at one address run together.
+    Its,
+    /// Every thread on its own.
+    Thread,
+}
+
+impl ControlModel {
+    /// What a target's hardware does: independent threads from sm_70 on (`semantics.md`, section 5).
+    #[must_use]
+    pub const fn of_target(sm: u32) -> Self {
+        if sm < 70 { Self::Crs } else { Self::Its }
+    }
+}
+
+/// How a context runs its launches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// The control model; by the program's target when absent.
+    pub control: Option<ControlModel>,
+    /// Threads in a warp, 1 to 32.
+    pub warp_size: u32,
+    /// A random schedule; the fair, deterministic one when absent.
+    pub seed: Option<u64>,
+    /// Limit of warp instructions of all launches together.
+    pub max_steps: Option<u64>,
+    /// Limit of time of one launch.
+    pub timeout: Option<Duration>,
+    /// Limit of device memory in bytes.
+    pub max_memory: Option<u64>,
+    /// Limit of a thread's stack in bytes.
+    pub stack_limit: u32,
+    /// Streaming multiprocessors.
+    pub sms: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            control: None,
+            warp_size: 32,
+            seed: None,
+            max_steps: None,
+            timeout: None,
+            max_memory: None,
+            stack_limit: 64 << 10,
+            sms: 132,
+        }
+    }
+}
+
+/// A kernel launch. Sizes are in blocks and threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Launch {
+    /// The entry's name.
+    pub entry: String,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y, z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: u32,
+    /// The parameter area, laid out as the entry's [`Function::params`](crate::program::env::Function::params) say.
+    pub params: Vec<u8>,
+}
+
+/// A context on flat memory.
+pub struct Context {
+    env: ProgEnv,
+    config: Config,
+    memory: Flat,
+    variables: Vec<u64>,
+    launches: u32,
+    steps: u64,
+}
+
+fn stop(fault: Fault) -> Stop {
+    match fault {
+        Fault::Stop(stop) => stop,
+        Fault::Limit(limit) => Stop::Limit(limit),
+        Fault::Bug(kind, lanes) => {
+            let place = crate::verdict::Place { lanes, ..Default::default() };
+            Stop::Bug(Box::new(crate::verdict::Bug { kind, place, other: None }))
+        }
+    }
+}
+
+impl Context {
+    /// A context with a program loaded: its variables have addresses and initial values.
+    ///
+    /// # Errors
+    /// The memory cap.
+    pub fn new(env: ProgEnv, config: Config) -> Result<Self, Stop> {
+        let map = env.addresses();
+        let mut memory = Flat::new(map.global, config.max_memory);
+        let mut variables = Vec::with_capacity(env.variables.len());
+        for (name, v) in &env.variables {
+            let kind = if v.constant { AllocKind::Const } else { AllocKind::Global };
+            variables.push(memory.arena_mut().alloc(name, kind, v.bytes, v.align).map_err(|f| stop(*f))?);
+        }
+        let mut context = Self { env, config, memory, variables, launches: 0, steps: 0 };
+        for k in 0..context.variables.len() {
+            context.initialise(k);
+        }
+        Ok(context)
+    }
+
+    /// Writes a variable's initial value.
+    fn initialise(&mut self, k: usize) {
+        let Some((_, GlobalVar { bytes, init, relocations, .. })) = self.env.variables.get_index(k) else { return };
+        let mut image = init.clone();
+        image.resize(usize::try_from(*bytes).unwrap_or(0), 0);
+        for r in relocations {
+            let address = self.address_of(r.of) >> r.shift;
+            let at = usize::try_from(r.at).unwrap_or(usize::MAX);
+            let width = usize::from(r.bytes.min(8));
+            if let Some(to) = image.get_mut(at..at.saturating_add(width)) {
+                to.copy_from_slice(&address.to_le_bytes()[..width]);
+            }
+        }
+        if let Some(to) = self.memory.arena_mut().bytes_at_mut(self.variables[k], *bytes) {
+            to.copy_from_slice(&image);
+        }
+    }
+
+    fn address_of(&self, of: Init) -> u64 {
+        let map = self.env.addresses();
+        match of {
+            Init::Const(v) => v,
+            Init::Variable { index, offset } => {
+                self.variables.get(index as usize).copied().unwrap_or(0).wrapping_add_signed(offset)
+            }
+            Init::Function(id) => self.env.function(id).map_or(0, |f| map.code_of(f.start)),
+            Init::Code(pc) => map.code_of(pc),
+            Init::DynamicShared(_) | Init::Special(_) | Init::Param { .. } => 0,
+        }
+    }
+
+    /// The program.
+    #[must_use]
+    pub const fn env(&self) -> &ProgEnv {
+        &self.env
+    }
+
+    /// Makes a zeroed buffer of `bytes`; gives its device address, a multiple of 256.
+    ///
+    /// # Errors
+    /// The memory cap.
+    pub fn alloc(&mut self, name: &str, bytes: u64) -> Result<u64, Stop> {
+        self.memory.arena_mut().alloc(name, AllocKind::Buffer, bytes, 256).map_err(|f| stop(*f))
+    }
+
+    /// The bytes at a device address; `None` when they are not inside one block of memory.
+    #[must_use]
+    pub fn bytes(&self, address: u64, len: u64) -> Option<&[u8]> {
+        self.memory.arena().bytes_at(address, len)
+    }
+
+    /// The bytes at a device address, to be changed by the host.
+    pub fn bytes_mut(&mut self, address: u64, len: u64) -> Option<&mut [u8]> {
+        self.memory.arena_mut().bytes_at_mut(address, len)
+    }
+
+    /// Address and size in bytes of a `.global` or `.const` variable.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
+        let (k, _, v) = self.env.variables.get_full(name)?;
+        Some((self.variables[k], v.bytes))
+    }
+
+    /// A hash of all device memory: addresses, sizes and contents of its blocks. The same on every host.
+    #[must_use]
+    pub fn memory_hash(&self) -> u64 {
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        let arena = self.memory.arena();
+        for block in arena.blocks().iter().filter(|b| !b.freed) {
+            let address = arena.address(block);
+            hasher.update(&address.to_le_bytes());
+            hasher.update(&block.len.to_le_bytes());
+            hasher.update(arena.bytes_at(address, block.len).unwrap_or(&[]));
+        }
+        hasher.digest()
+    }
+
+    /// Runs a kernel to its end, unobserved; `out` receives what the device prints.
+    ///
+    /// # Errors
+    /// Why it stopped before its end.
+    pub fn launch(&mut self, launch: &Launch, out: &mut dyn FnMut(&[u8])) -> Result<Stats, Stop> {
+        self.launch_with(launch, Silent, out)
+    }
+
+    /// Runs a kernel to its end under an observer.
+    ///
+    /// # Errors
+    /// Why it stopped before its end.
+    pub fn launch_with<S: Sink>(
+        &mut self,
+        launch: &Launch,
+        sink: S,
+        out: &mut dyn FnMut(&[u8]),
+    ) -> Result<Stats, Stop> {
+        let mut seeded;
+        let mut fair = Fair;
+        let oracle: &mut dyn Oracle = match self.config.seed {
+            Some(seed) => {
+                // Each launch has a stream of its own, so that one launch's length does not shift the next one's schedule.
+                seeded = Seeded::new(seed ^ u64::from(self.launches).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                &mut seeded
+            }
+            None => &mut fair,
+        };
+        self.launch_by(launch, sink, oracle, out)
+    }
+
+    /// Runs a kernel to its end under an observer, with an oracle of the caller's.
+    ///
+    /// # Errors
+    /// Why it stopped before its end.
+    pub fn launch_by<S: Sink>(
+        &mut self,
+        launch: &Launch,
+        sink: S,
+        oracle: &mut dyn Oracle,
+        out: &mut dyn FnMut(&[u8]),
+    ) -> Result<Stats, Stop> {
+        let control = self.config.control.unwrap_or(ControlModel::of_target(self.env.target.sm));
+        if control == ControlModel::Crs && !self.env.injected {
+            return Err(Stop::Unsupported("control model crs for a program built without injection".into(), None));
+        }
+        let loaded = self.load(launch)?;
+        match control {
+            ControlModel::Crs => self.go::<Crs, S>(&loaded, sink, oracle, out),
+            ControlModel::Its => self.go::<Its<false>, S>(&loaded, sink, oracle, out),
+            ControlModel::Thread => self.go::<Its<true>, S>(&loaded, sink, oracle, out),
+        }
+    }
+
+    /// What the launch fixes.
+    fn load(&self, launch: &Launch) -> Result<Loaded, Stop> {
+        let missing = || Stop::Unsupported(format!("no entry named {}", launch.entry), None);
+        let (k, _, entry) = self.env.functions.get_full(&launch.entry).ok_or_else(missing)?;
+        let dynamic_at = entry.shared_bytes.next_multiple_of(16);
+        Ok(Loaded {
+            entry: FuncId(u32::try_from(k).unwrap_or(u32::MAX)),
+            grid: launch.grid,
+            block: launch.block,
+            warp_size: self.config.warp_size.clamp(1, 32),
+            params: launch.params.clone(),
+            shared_bytes: dynamic_at + launch.shared_bytes,
+            dynamic_at,
+            dynamic_bytes: launch.shared_bytes,
+            sms: self.config.sms,
+            number: self.launches,
+            variables: self.variables.clone(),
+            stack_limit: self.config.stack_limit,
+            per_block: per_block(&entry.preloads),
+        })
+    }
+
+    fn go<C: Control, S: Sink>(
+        &mut self,
+        loaded: &Loaded,
+        sink: S,
+        oracle: &mut dyn Oracle,
+        out: &mut dyn FnMut(&[u8]),
+    ) -> Result<Stats, Stop> {
+        let mut cx = Cx { sink, oracle, hints: SiteHints::default(), tables: LaneTables::new(), out };
+        let clock = Instant::now();
+        let timeout = self.config.timeout;
+        let mut time_up = || {
+            let limit = timeout.filter(|t| clock.elapsed() >= *t)?;
+            Some(LimitKind::Time(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)))
+        };
+        let limit = self.config.max_steps.unwrap_or(u64::MAX);
+        let budget = Budget { steps: limit.saturating_sub(self.steps), limit, time_up: &mut time_up };
+        let residents = residents(loaded);
+        let go = Go::<C, Flat, S> {
+            env: &self.env,
+            loaded,
+            mem: &mut self.memory,
+            cx: &mut cx,
+            budget,
+            clock: self.steps,
+            residents,
+            control: PhantomData,
+        };
+        self.launches += 1;
+        // Observed runs spend their time in the observer; compiling them for one instruction set is enough.
+        let stats = if S::ON || std::mem::size_of::<C>() == std::mem::size_of::<Its<true>>() && self.config.control == Some(ControlModel::Thread) {
+            go.with_simd(pulp::Scalar::new())
+        } else {
+            pulp::Arch::new().dispatch(go)
+        }?;
+        self.steps += stats.warp_instructions;
+        Ok(stats)
+    }
+}
+
+/// How many blocks fit the device at once: 2048 threads, 32 blocks and 228 KiB of shared memory a multiprocessor.
+fn residents(loaded: &Loaded) -> usize {
+    let by_threads = 2048 / loaded.threads().clamp(1, 2048);
+    let by_shared = (228 << 10) / loaded.shared_bytes.max(1);
+    (loaded.sms * by_threads.min(by_shared).clamp(1, 32)) as usize
+}
