@@ -2,5 +2,9 @@
 
 pub mod alu;
 pub mod base;
+pub mod choice;
+pub mod machine;
+pub mod memory;
 pub mod program;
 pub mod ptx;
+pub mod verdict;

@@ -32,7 +32,9 @@ impl Oracle for Seeded {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         let n = self.below(menu.arity());
         let lease = match menu.site {
-            Site::Warp | Site::Group => NonZeroU32::MIN.saturating_add(self.stream.next_u32() >> (24 + self.below(9).min(7))),
+            Site::Warp | Site::Group => {
+                NonZeroU32::MIN.saturating_add(self.stream.next_u32() >> (24 + self.below(9).min(7)))
+            }
             Site::Target | Site::Issue => NonZeroU32::MIN,
         };
         Ok(Pick { index: menu.nth(n), lease })
@@ -48,7 +50,9 @@ mod tests {
         let ready = [0xff];
         let run = |seed| {
             let mut oracle = Seeded::new(seed);
-            (0..50).map(|_| oracle.choose(Menu { site: Site::Warp, ready: &ready, last: None }).unwrap()).collect::<Vec<_>>()
+            (0..50)
+                .map(|_| oracle.choose(Menu { site: Site::Warp, ready: &ready, last: None }).unwrap())
+                .collect::<Vec<_>>()
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));

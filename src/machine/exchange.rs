@@ -9,7 +9,7 @@ use crate::program::instr::{ExchangeKind, Instr, NO_SLOT, Redux, Slot};
 /// Executes an exchange for the lanes that take part.
 pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &mut Frame) {
     let second = Slot((i.imm >> 16) as u16);
-    let mut write = |regs: &mut Frame, values: [u32; LANES]| {
+    let write = |regs: &mut Frame, values: [u32; LANES]| {
         if i.d != NO_SLOT {
             lanes_of(lanes).for_each(|l| regs.w[i.d.index()].0[l] = values[l]);
         }

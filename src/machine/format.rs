@@ -89,7 +89,13 @@ pub(super) fn printf(
                     2.. => raw & 0xff,
                     _ => raw,
                 };
-                let radix = if kind == b'u' { 10 } else if kind == b'o' { 8 } else { 16 };
+                let radix = if kind == b'u' {
+                    10
+                } else if kind == b'o' {
+                    8
+                } else {
+                    16
+                };
                 let prefix = match kind {
                     b'x' if spec.alternate && v != 0 => "0x",
                     b'X' if spec.alternate && v != 0 => "0X",
@@ -120,7 +126,15 @@ pub(super) fn printf(
 }
 
 fn sign_of(negative: bool, spec: &Spec) -> String {
-    let sign = if negative { "-" } else if spec.plus { "+" } else if spec.space { " " } else { "" };
+    let sign = if negative {
+        "-"
+    } else if spec.plus {
+        "+"
+    } else if spec.space {
+        " "
+    } else {
+        ""
+    };
     sign.to_owned()
 }
 
@@ -237,7 +251,10 @@ mod tests {
     #[test]
     fn floats() {
         let f = f64::to_bits;
-        assert_eq!(line("%f %.2f %8.1f|%-8.1f|", &[f(1.5), f(2.345), f(3.25), f(3.25)]), "1.500000 2.35      3.2|3.2     |");
+        assert_eq!(
+            line("%f %.2f %8.1f|%-8.1f|", &[f(1.5), f(2.345), f(3.25), f(3.25)]),
+            "1.500000 2.35      3.2|3.2     |"
+        );
         assert_eq!(line("%e %g %g %g", &[f(12345.678), f(0.0001), f(1e-5), f(1e6)]), "1.234568e+04 0.0001 1e-05 1e+06");
         assert_eq!(line("%f %F %a", &[f(f64::INFINITY), f(f64::NAN), f(3.0)]), "inf NAN 0x1.8p+1");
         assert_eq!(line("%08.2f %+.1f", &[f(-1.5), f(1.0)]), "-0001.50 +1.0");

@@ -74,9 +74,8 @@ pub(super) fn run<M: Memory, S: Sink>(
                 let mut values = arg(local, first + u64::from(pointer), pointer);
                 let mut next = |size: u64| {
                     values = values.next_multiple_of(size);
-                    let v = (0..size).fold(0, |v, k| {
-                        v | u64::from(byte(values + k, lane, local, sh, mem).unwrap_or(0)) << (8 * k)
-                    });
+                    let v = (0..size)
+                        .fold(0, |v, k| v | u64::from(byte(values + k, lane, local, sh, mem).unwrap_or(0)) << (8 * k));
                     values += size;
                     v
                 };

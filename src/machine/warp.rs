@@ -7,10 +7,10 @@
 
 use super::barrier::Barriers;
 use super::control::{Control, Flow, Idle, Next, TokenKind};
-use super::stack::Stack;
-use super::data::{self, Class, Lane, P, Q, W, map1, map2, map3};
+use super::data::{self, Lane, P, Q, W, map1, map2, map3};
 use super::loaded::Loaded;
 use super::rare::{Did, Rare, Trouble};
+use super::stack::Stack;
 use crate::alu::{float, int};
 use crate::base::{Frame, LaneMask, Lanes32, Pc, expand, put_mask, put32};
 use crate::memory::{Active, Cx, Fault, Issuer, LocalMemory, Memory, Near, Plain32};
@@ -192,7 +192,6 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
     let mut pc = flow.pc;
     let mut mask = flow.mask;
     let mut lanes = expand(mask, &cx.tables);
-    let mut guarded = Lanes32::ZERO;
     let mut active = u64::from(mask.count_ones());
     let mut left = *fuel;
     // Instructions are counted when the mask changes, not one by one.
@@ -253,6 +252,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         }
         let Some(i) = code.get(pc as usize) else { leave!(Err(corrupt(pc))) };
         left -= 1;
+        let guarded;
         // Rule: thread.exec-tt
         // Rule: thread.exec-ff
         let (m, l) = match i.guard {
@@ -503,8 +503,8 @@ fn hot<V: Simd>(op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
         HotOp::AndP => logic(r, i, on, |a, b| a & b),
         HotOp::OrP => logic(r, i, on, |a, b| a | b),
         HotOp::XorP => logic(r, i, on, |a, b| a ^ b),
-        HotOp::Eq32 => map2::<W, W, P>(r, i, on, int::eq32),
-        HotOp::Ne32 => map2::<W, W, P>(r, i, on, int::ne32),
+        HotOp::EqW => map2::<W, W, P>(r, i, on, int::eq32),
+        HotOp::NeW => map2::<W, W, P>(r, i, on, int::ne32),
         HotOp::LtS32 => map2::<W, W, P>(r, i, on, int::lt_s32),
         HotOp::LeS32 => map2::<W, W, P>(r, i, on, int::le_s32),
         HotOp::GtS32 => map2::<W, W, P>(r, i, on, int::gt_s32),
@@ -513,9 +513,9 @@ fn hot<V: Simd>(op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
         HotOp::LeU32 => map2::<W, W, P>(r, i, on, int::le_u32),
         HotOp::GtU32 => map2::<W, W, P>(r, i, on, int::gt_u32),
         HotOp::GeU32 => map2::<W, W, P>(r, i, on, int::ge_u32),
-        HotOp::Zx32Q => map1::<W, Q>(r, i, on, int::zx32_q),
-        HotOp::Sx32Q => map1::<W, Q>(r, i, on, int::sx32_q),
-        HotOp::Lo32 => map1::<Q, W>(r, i, on, int::lo32),
+        HotOp::ZextWQ => map1::<W, Q>(r, i, on, int::zx32_q),
+        HotOp::SextWQ => map1::<W, Q>(r, i, on, int::sx32_q),
+        HotOp::TruncQW => map1::<Q, W>(r, i, on, int::lo32),
         HotOp::AddF32 => map2::<W, W, W>(r, i, on, float::add_f32),
         HotOp::SubF32 => map2::<W, W, W>(r, i, on, float::sub_f32),
         HotOp::MulF32 => map2::<W, W, W>(r, i, on, float::mul_f32),

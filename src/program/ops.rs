@@ -11,8 +11,8 @@
 //!
 //! A row has at most four sources; one with four sources or two destinations has no mode.
 
-use super::float_ops::FloatOp;
-use super::int_ops::IntOp;
+pub use super::float_ops::FloatOp;
+pub use super::int_ops::IntOp;
 
 /// The kinds of register slots.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

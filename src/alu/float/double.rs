@@ -54,6 +54,12 @@ pub fn fma_f64(a: u64, b: u64, c: u64) -> u64 {
     settle([a, b, c], fused64(f(a), f(b), f(c)).to_bits())
 }
 
+/// `fma.rn.f64` by the host's instruction; only where the instruction set is known to have one.
+#[inline(always)]
+pub fn fma_f64_hard(a: u64, b: u64, c: u64) -> u64 {
+    settle([a, b, c], f(a).mul_add(f(b), f(c)).to_bits())
+}
+
 /// `div.rn.f64`
 #[inline(always)]
 pub fn div_f64(a: u64, b: u64) -> u64 {

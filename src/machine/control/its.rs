@@ -94,6 +94,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
 impl<const SINGLE: bool> Control for Its<SINGLE> {
     const JOINS: bool = true;
     const WAITS: bool = true;
+    const SINGLE: bool = SINGLE;
 
     fn new(lanes: LaneMask, entry: u32) -> Self {
         Self {

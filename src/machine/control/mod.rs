@@ -65,6 +65,8 @@ pub enum Wait {
 pub trait Control: Clone + PartialEq + Eq + Debug {
     /// Whether running lanes can meet others without an instruction that says so.
     const JOINS: bool;
+    /// Whether every thread runs on its own.
+    const SINGLE: bool;
     /// Whether lanes may wait for members that are elsewhere: otherwise members must be active (below sm_70).
     const WAITS: bool;
 

@@ -135,7 +135,14 @@ impl Arena {
 
     /// Why an access that [`Arena::allows`] refuses is wrong.
     #[cold]
-    pub(super) fn explain(&self, address: u64, bytes: u32, write: bool, space: &'static str, lanes: LaneMask) -> Box<Fault> {
+    pub(super) fn explain(
+        &self,
+        address: u64,
+        bytes: u32,
+        write: bool,
+        space: &'static str,
+        lanes: LaneMask,
+    ) -> Box<Fault> {
         let at = self.offset(address);
         let kind = if address < 4096 {
             BugKind::Null { address, bytes, write, space }
@@ -181,8 +188,12 @@ mod tests {
         let a = arena.alloc("a", AllocKind::Buffer, 10, 256).unwrap();
         let b = arena.alloc("b", AllocKind::Buffer, 10, 256).unwrap();
         assert!(b >= a + 10 + GAP && b % 256 == 0);
-        assert!(arena.bytes_at(a, 10).is_some() && arena.bytes_at(a, 11).is_none() && arena.bytes_at(a + 10, 1).is_none());
-        let Fault::Bug(BugKind::OutOfBounds { nearest: Some(n), .. }, 1) = *arena.explain(a + 12, 4, false, "global", 1) else {
+        assert!(
+            arena.bytes_at(a, 10).is_some() && arena.bytes_at(a, 11).is_none() && arena.bytes_at(a + 10, 1).is_none()
+        );
+        let Fault::Bug(BugKind::OutOfBounds { nearest: Some(n), .. }, 1) =
+            *arena.explain(a + 12, 4, false, "global", 1)
+        else {
             panic!()
         };
         assert_eq!((n.name.as_str(), n.relation), ("a", Relation::After(2)));

@@ -73,7 +73,8 @@ fn same_row(rq: &WarpRequest, mask: LaneMask, addresses: &[u64; LANES], regs: &m
     let first = addresses[lanes_of(mask).next().unwrap_or(0)];
     let end = first.saturating_add(u64::from(rq.width) * u64::from(rq.elems));
     let plain = matches!(rq.op, MemOp::Load | MemOp::Store) && rq.width == 4 && !rq.wide;
-    if !plain || first % 4 != 0 || end > u64::from(near.local.extent()) || lanes_of(mask).any(|l| addresses[l] != first) {
+    if !plain || first % 4 != 0 || end > u64::from(near.local.extent()) || lanes_of(mask).any(|l| addresses[l] != first)
+    {
         return false;
     }
     for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {

@@ -173,7 +173,14 @@ pub(super) fn load<S: Sink>(
 
 /// Loads from unrelated addresses; false when one is wrong.
 #[inline(always)]
-fn gather(region: &mut Region<'_>, bytes: &[u8], h: &[u64; HALF], half: LaneMask, offset: u64, new: &mut [u32; HALF]) -> bool {
+fn gather(
+    region: &mut Region<'_>,
+    bytes: &[u8],
+    h: &[u64; HALF],
+    half: LaneMask,
+    offset: u64,
+    new: &mut [u32; HALF],
+) -> bool {
     if half == 0xffff {
         let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
         for x in h {
@@ -285,14 +292,22 @@ fn tell<S: Sink>(
 /// Finds the lanes whose addresses are wrong, and why the first one is.
 #[cold]
 #[inline(never)]
-fn fault(table: Option<&Arena>, near: &Near<'_>, mask: LaneMask, site: Plain32, addresses: &[u64; LANES], write: bool) -> Box<Fault> {
+fn fault(
+    table: Option<&Arena>,
+    near: &Near<'_>,
+    mask: LaneMask,
+    site: Plain32,
+    addresses: &[u64; LANES],
+    write: bool,
+) -> Box<Fault> {
     let mut hints = SiteHints::default();
     let need = if write { Hint::WRITE } else { Hint::READ };
     let len = near.shared.len() as u64;
     let mut region = Region { arena: table, hints: &mut hints, len, pc: Pc(0), need };
     let space = if table.is_some() { "global" } else { "shared" };
     let at = |k: usize| addresses[k].wrapping_add(i64::from(site.offset).cast_unsigned());
-    let bad = lanes_of(mask).filter(|&k| at(k) & 3 != 0 || region.locate(at(k), 4).is_none()).fold(0, |m, k| m | 1 << k);
+    let bad =
+        lanes_of(mask).filter(|&k| at(k) & 3 != 0 || region.locate(at(k), 4).is_none()).fold(0, |m, k| m | 1 << k);
     let address = at(lanes_of(bad).next().unwrap_or(0));
     if address & 3 != 0 {
         return Box::new(Fault::Bug(BugKind::Misaligned { address, bytes: 4, write, space }, bad));
@@ -310,4 +325,3 @@ pub(super) fn shared_fault(address: u64, bytes: u32, write: bool, len: u64, lane
     let nearest = Nearest { name: String::new(), kind: AllocKind::Shared, bytes: len, relation, freed: false };
     Box::new(Fault::Bug(BugKind::OutOfBounds { address, bytes, write, space: "shared", nearest: Some(nearest) }, lanes))
 }
-
