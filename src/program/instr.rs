@@ -208,7 +208,7 @@ pub enum HotOp {
     GeF32,
     EqF32,
     NeuF32,
-    F32FromS32,
+    F32OfS32,
     RsqrtF32,
 }
 
