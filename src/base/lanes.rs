@@ -115,7 +115,7 @@ pub fn put64(d: &mut Lanes64, new: &[u64; LANES], mask: LaneMask, lanes: &Lanes3
         d.0 = *new;
     } else {
         for ((x, y), m) in d.0.iter_mut().zip(new).zip(&lanes.0) {
-            let m = m.cast_signed() as i64 as u64;
+            let m = i64::from(m.cast_signed()).cast_unsigned();
             *x = (*y & m) | (*x & !m);
         }
     }

@@ -285,6 +285,7 @@ impl Context {
         out: &mut dyn FnMut(&[u8]),
     ) -> Result<Stats, Stop> {
         let mut cx = Cx { sink, oracle, hints: SiteHints::default(), tables: LaneTables::new(), out };
+        #[expect(clippy::disallowed_methods, reason = "a limit of time; no choice depends on it")]
         let clock = Instant::now();
         let timeout = self.config.timeout;
         let mut time_up = || {

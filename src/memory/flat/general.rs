@@ -73,7 +73,10 @@ fn same_row(rq: &WarpRequest, mask: LaneMask, addresses: &[u64; LANES], regs: &m
     let first = addresses[lanes_of(mask).next().unwrap_or(0)];
     let end = first.saturating_add(u64::from(rq.width) * u64::from(rq.elems));
     let plain = matches!(rq.op, MemOp::Load | MemOp::Store) && rq.width == 4 && !rq.wide;
-    if !plain || first % 4 != 0 || end > u64::from(near.local.extent()) || lanes_of(mask).any(|l| addresses[l] != first)
+    if !plain
+        || !first.is_multiple_of(4)
+        || end > u64::from(near.local.extent())
+        || lanes_of(mask).any(|l| addresses[l] != first)
     {
         return false;
     }
@@ -100,7 +103,7 @@ fn locate<S>(
     cx: &mut Cx<'_, S>,
 ) -> Option<Target> {
     // Alignment is to the whole access: PTX ISA, "Addresses as Operands".
-    if address % u64::from(bytes.next_power_of_two()) != 0 {
+    if !address.is_multiple_of(u64::from(bytes.next_power_of_two())) {
         return None;
     }
     let (space, address) = resolve(rq.space, address, near);
@@ -316,7 +319,7 @@ fn fault(
         Space::Generic => "generic",
     };
     let bug = |kind| Box::new(Fault::Bug(kind, bad));
-    if address % u64::from(bytes.next_power_of_two()) != 0 {
+    if !address.is_multiple_of(u64::from(bytes.next_power_of_two())) {
         return bug(BugKind::Misaligned { address, bytes, write, space: name });
     }
     let (space, offset) = resolve(rq.space, address, near);

@@ -63,7 +63,7 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
         let differ = h.iter().fold(0, |c, x| c | (x ^ first));
         return if differ == 0 { Shape::Same(first.wrapping_add(offset)) } else { Shape::Mixed };
     }
-    let wide = |m: &u32| m.cast_signed() as i64 as u64;
+    let wide = |m: &u32| i64::from(m.cast_signed()).cast_unsigned();
     let off_row = h.iter().zip(times4).zip(lanes).fold(0, |c, ((x, i), m)| c | ((x.wrapping_sub(*i) ^ row) & wide(m)));
     if off_row == 0 {
         return Shape::Row(row.wrapping_add(offset));
