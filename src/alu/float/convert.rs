@@ -116,58 +116,107 @@ pub fn f64_of_u64(a: u64) -> u64 {
 }
 
 // Conversions to integers clamp. NaN gives zero from f32 to 32 bits, and otherwise the integer with only its highest
-// bit set (PTX ISA, `cvt`, "Notes").
+// bit set (PTX ISA, `cvt`, "Notes"). They are written with shifts, as the language's own casts do not vectorise.
+
+/// Whether a single is negative, its exponent field, and its magnitude truncated to an integer, right below 2^32.
+#[inline(always)]
+const fn truncate32(a: u32) -> (bool, u32, u32) {
+    let field = a >> 23 & 0xff;
+    let significand = a & 0x007f_ffff | 0x0080_0000;
+    let (up, down) = (field.wrapping_sub(150), 150u32.wrapping_sub(field));
+    // A shift by 31 leaves nothing of a significand.
+    let (up, down) = (if up > 31 { 31 } else { up }, if down > 31 { 31 } else { down });
+    (a >> 31 == 1, field, if field >= 150 { significand << up } else { significand >> down })
+}
+
+/// As [`truncate32`] in 64 bits, of a double's pattern.
+#[inline(always)]
+const fn truncate64(a: u64) -> (bool, u64, u64) {
+    let field = a >> 52 & 0x7ff;
+    let significand = a & 0x000f_ffff_ffff_ffff | 1 << 52;
+    let (up, down) = (field.wrapping_sub(1075), 1075u64.wrapping_sub(field));
+    let (up, down) = (if up > 63 { 63 } else { up }, if down > 63 { 63 } else { down });
+    (a >> 63 == 1, field, if field >= 1075 { significand << up } else { significand >> down })
+}
+
+/// The 64-bit signed integer of a double's pattern.
+#[inline(always)]
+const fn clamp_s64(a: u64) -> u64 {
+    let (negative, field, magnitude) = truncate64(a);
+    let value = if negative { magnitude.wrapping_neg() } else { magnitude };
+    let limit = if negative { 1 << 63 } else { u64::MAX >> 1 };
+    let value = if field >= 1023 + 63 { limit } else { value };
+    if a << 1 > 0x7ff << 53 { 1 << 63 } else { value }
+}
+
+/// The 64-bit unsigned integer of a double's pattern.
+#[inline(always)]
+const fn clamp_u64(a: u64) -> u64 {
+    let (negative, field, magnitude) = truncate64(a);
+    let value = if field >= 1023 + 64 { u64::MAX } else { magnitude };
+    let value = if negative { 0 } else { value };
+    if a << 1 > 0x7ff << 53 { 1 << 63 } else { value }
+}
 
 /// `cvt.rzi.s32.f32`
 #[inline(always)]
-pub fn s32_of_f32(a: u32) -> u32 {
-    f32::from_bits(a) as i32 as u32
+pub const fn s32_of_f32(a: u32) -> u32 {
+    let (negative, field, magnitude) = truncate32(a);
+    let value = if negative { magnitude.wrapping_neg() } else { magnitude };
+    let limit = if negative { 1 << 31 } else { u32::MAX >> 1 };
+    let value = if field >= 127 + 31 { limit } else { value };
+    if a << 1 > 0xff << 24 { 0 } else { value }
 }
 
 /// `cvt.rzi.u32.f32`
 #[inline(always)]
-pub fn u32_of_f32(a: u32) -> u32 {
-    f32::from_bits(a) as u32
+pub const fn u32_of_f32(a: u32) -> u32 {
+    let (negative, field, magnitude) = truncate32(a);
+    let value = if field >= 127 + 32 { u32::MAX } else { magnitude };
+    let value = if negative { 0 } else { value };
+    if a << 1 > 0xff << 24 { 0 } else { value }
 }
 
 /// `cvt.rzi.s64.f32`
 #[inline(always)]
 pub fn s64_of_f32(a: u32) -> u64 {
-    let value = f32::from_bits(a);
-    if value.is_nan() { 1 << 63 } else { value as i64 as u64 }
+    clamp_s64(f64_of_f32(a))
 }
 
 /// `cvt.rzi.u64.f32`
 #[inline(always)]
 pub fn u64_of_f32(a: u32) -> u64 {
-    let value = f32::from_bits(a);
-    if value.is_nan() { 1 << 63 } else { value as u64 }
+    clamp_u64(f64_of_f32(a))
 }
 
 /// `cvt.rzi.s32.f64`
 #[inline(always)]
-pub fn s32_of_f64(a: u64) -> u32 {
-    let value = f64::from_bits(a);
-    if value.is_nan() { 1 << 31 } else { value as i32 as u32 }
+pub const fn s32_of_f64(a: u64) -> u32 {
+    let (negative, field, magnitude) = truncate64(a);
+    let magnitude = magnitude as u32;
+    let value = if negative { magnitude.wrapping_neg() } else { magnitude };
+    let limit = if negative { 1 << 31 } else { u32::MAX >> 1 };
+    let value = if field >= 1023 + 31 { limit } else { value };
+    if a << 1 > 0x7ff << 53 { 1 << 31 } else { value }
 }
 
 /// `cvt.rzi.u32.f64`
 #[inline(always)]
-pub fn u32_of_f64(a: u64) -> u32 {
-    let value = f64::from_bits(a);
-    if value.is_nan() { 1 << 31 } else { value as u32 }
+pub const fn u32_of_f64(a: u64) -> u32 {
+    let (negative, field, magnitude) = truncate64(a);
+    let value = if field >= 1023 + 32 { u32::MAX } else { magnitude as u32 };
+    let value = if negative { 0 } else { value };
+    if a << 1 > 0x7ff << 53 { 1 << 31 } else { value }
 }
 
 /// `cvt.rzi.s64.f64`
 #[inline(always)]
-pub fn s64_of_f64(a: u64) -> u64 {
-    let value = f64::from_bits(a);
-    if value.is_nan() { 1 << 63 } else { value as i64 as u64 }
+pub const fn s64_of_f64(a: u64) -> u64 {
+    clamp_s64(a)
 }
 
 /// `cvt.rzi.u64.f64`
 #[inline(always)]
-pub fn u64_of_f64(a: u64) -> u64 {
-    let value = f64::from_bits(a);
-    if value.is_nan() { 1 << 63 } else { value as u64 }
+pub const fn u64_of_f64(a: u64) -> u64 {
+    clamp_u64(a)
 }
