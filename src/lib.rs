@@ -3,6 +3,7 @@
 pub mod alu;
 pub mod base;
 pub mod choice;
+pub mod launch;
 pub mod machine;
 pub mod memory;
 pub mod program;

@@ -1,0 +1,175 @@
+//! The contents of buffers: how a launch file describes them, and the bytes they become.
+
+use super::npy::{self, NpyProblem};
+use super::{Meaning, Scalar};
+use half::{bf16, f16};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::path::{Path, PathBuf};
+
+/// Where an array's elements come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Data {
+    /// All bytes zero.
+    Zeros,
+    /// 0, 1, 2 …; integer types wrap around, floats round.
+    Iota,
+    /// Pseudo-random numbers of a seed; see [`random`].
+    Random(u64),
+    /// Elements that were written out, as bytes.
+    Values(Vec<u8>),
+    /// Bytes that were written out.
+    Hex(Vec<u8>),
+    /// NumPy's array file.
+    Npy(PathBuf),
+    /// A file of nothing but the elements, little-endian.
+    Raw(PathBuf),
+}
+
+/// Why data cannot be had.
+#[derive(Clone, PartialEq, Debug)]
+pub enum DataProblem {
+    /// A file cannot be read, and why.
+    Unreadable(PathBuf, std::io::ErrorKind),
+    /// A file is no array of the type.
+    Npy(PathBuf, Scalar, NpyProblem),
+    /// The data is no whole number of elements: its size and the element type.
+    Ragged(u64, Scalar),
+    /// There are so many elements where `len` says another number.
+    Length {
+        /// In the data.
+        found: u64,
+        /// Wanted.
+        wanted: u64,
+    },
+    /// Zeros, a sequence or random numbers without a length.
+    NoLength,
+    /// More bytes than this computer can address.
+    TooLarge,
+}
+
+impl Data {
+    /// The number of elements; `None` where only `len` says it. Reads files, to know their size.
+    ///
+    /// # Errors
+    /// A file cannot be read or is no such array.
+    pub fn elements(&self, ty: Scalar) -> Result<Option<u64>, DataProblem> {
+        match self {
+            Self::Zeros | Self::Iota | Self::Random(_) => Ok(None),
+            _ => Ok(Some(self.bytes(ty, None)?.len() as u64 / u64::from(ty.bytes))),
+        }
+    }
+
+    /// The bytes of `len` elements of type `ty`, or of all that the data has.
+    ///
+    /// # Errors
+    /// A file cannot be read, or there are more or fewer elements than `len`.
+    pub fn bytes(&self, ty: Scalar, len: Option<u64>) -> Result<Vec<u8>, DataProblem> {
+        let count = || usize::try_from(len.ok_or(DataProblem::NoLength)?).map_err(|_| DataProblem::TooLarge);
+        let bytes = match self {
+            Self::Zeros => vec![0; count()?.checked_mul(ty.size()).ok_or(DataProblem::TooLarge)?],
+            Self::Iota => return Ok(iota(ty, count()?)),
+            Self::Random(seed) => return Ok(random(ty, *seed, count()?)),
+            Self::Values(bytes) | Self::Hex(bytes) => bytes.clone(),
+            Self::Npy(path) => {
+                let file = file(path)?;
+                npy::read(&file, ty).map_err(|p| DataProblem::Npy(path.clone(), ty, p))?.to_vec()
+            }
+            Self::Raw(path) => file(path)?,
+        };
+        let (elements, rest) = (bytes.len() / ty.size(), bytes.len() % ty.size());
+        if rest != 0 {
+            return Err(DataProblem::Ragged(bytes.len() as u64, ty));
+        }
+        match len {
+            Some(wanted) if wanted != elements as u64 => Err(DataProblem::Length { found: elements as u64, wanted }),
+            _ => Ok(bytes),
+        }
+    }
+}
+
+fn file(path: &Path) -> Result<Vec<u8>, DataProblem> {
+    std::fs::read(path).map_err(|e| DataProblem::Unreadable(path.to_owned(), e.kind()))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a float sequence rounds")]
+fn iota(ty: Scalar, count: usize) -> Vec<u8> {
+    fill(ty, count, |i| match (ty.meaning, ty.bytes) {
+        (Meaning::Brain, _) => bf16::from_f64(i as f64).to_bits().into(),
+        (Meaning::Float, 2) => f16::from_f64(i as f64).to_bits().into(),
+        (Meaning::Float, 4) => (i as f32).to_bits().into(),
+        (Meaning::Float, _) => (i as f64).to_bits(),
+        _ => i,
+    })
+}
+
+/// Pseudo-random elements, the same on every computer and in every version of this format.
+///
+/// The generator is ChaCha with 8 rounds; its key is the seed as eight little-endian bytes and 24 zeros. An element of up
+/// to four bytes takes one 32-bit word of the stream, one of eight bytes takes two, low word first. Integers and bits are
+/// the low bytes of that, so the full range is equally likely. Floats are uniform in [0, 1): the high 11 (`f16`), 8
+/// (`bf16`), 24 (`f32`) or 53 (`f64`) bits as a fraction.
+#[must_use]
+pub fn random(ty: Scalar, seed: u64, count: usize) -> Vec<u8> {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut stream = ChaCha8Rng::from_seed(key);
+    let fraction = |word: u32, bits: u32| f64::from(word >> (32 - bits)) / f64::from(1u32 << bits);
+    fill(ty, count, |_| match (ty.meaning, ty.bytes) {
+        (Meaning::Brain, _) => bf16::from_f64(fraction(stream.next_u32(), 8)).to_bits().into(),
+        (Meaning::Float, 2) => f16::from_f64(fraction(stream.next_u32(), 11)).to_bits().into(),
+        #[expect(clippy::cast_possible_truncation, reason = "24 bits fit")]
+        (Meaning::Float, 4) => (fraction(stream.next_u32(), 24) as f32).to_bits().into(),
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        (Meaning::Float, _) => ((stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64).to_bits(),
+        (_, 8) => stream.next_u64(),
+        _ => stream.next_u32().into(),
+    })
+}
+
+fn fill(ty: Scalar, count: usize, mut element: impl FnMut(u64) -> u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(count.saturating_mul(ty.size()));
+    for i in 0..count as u64 {
+        bytes.extend_from_slice(&element(i).to_le_bytes()[..ty.size()]);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ty(name: &str) -> Scalar {
+        Scalar::named(name).unwrap()
+    }
+
+    #[test]
+    fn sequences_wrap_and_round() {
+        assert_eq!(Data::Iota.bytes(ty("u8"), Some(258)).unwrap()[255..], [255, 0, 1]);
+        assert_eq!(Data::Iota.bytes(ty("f32"), Some(3)).unwrap()[8..], 2f32.to_le_bytes());
+        assert_eq!(Data::Iota.bytes(ty("f32"), None), Err(DataProblem::NoLength));
+    }
+
+    #[test]
+    fn lengths_must_agree() {
+        let data = Data::Hex(vec![0; 6]);
+        assert_eq!(data.elements(ty("u16")), Ok(Some(3)));
+        assert_eq!(data.bytes(ty("u16"), Some(4)), Err(DataProblem::Length { found: 3, wanted: 4 }));
+        assert_eq!(data.bytes(ty("u32"), None), Err(DataProblem::Ragged(6, ty("u32"))));
+    }
+
+    #[test]
+    fn the_random_stream_is_fixed() {
+        // A change of these numbers changes every launch file's inputs.
+        let words: Vec<u32> =
+            random(ty("u32"), 7, 3).chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+        assert_eq!(words, [0, 0, 0]);
+        for name in ["f16", "bf16", "f32", "f64"] {
+            let bytes = random(ty(name), 1, 1000);
+            let values: Vec<f64> = bytes.chunks(ty(name).size()).map(|c| ty(name).decode(c).real()).collect();
+            assert!(values.iter().all(|v| (0.0..1.0).contains(v)), "{name}");
+            let mean = values.iter().sum::<f64>() / 1000.0;
+            assert!((mean - 0.5).abs() < 0.03, "{name}: {mean}");
+        }
+    }
+}

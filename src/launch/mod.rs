@@ -1,0 +1,25 @@
+//! Layer 7: launching kernels as a host program does: buffers, arguments, launch files, expected results.
+//!
+//! Knows nothing of how messages look (`report` makes the text of its typed [`Problem`]s), nor of the command line.
+
+mod args;
+mod data;
+mod expect;
+mod file;
+mod limits;
+mod npy;
+mod problem;
+mod scalar;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod toml;
+
+pub use args::pack;
+pub use data::{Data, DataProblem, random};
+pub use expect::{Difference, ExpectProblem, Mismatch, OutputMismatch, compare, compare_output};
+pub use limits::{TargetLimits, check as check_limits};
+pub use npy::{NpyProblem, read as read_npy, write as write_npy};
+pub use problem::{At, Given, LaunchLimit, Parameter, Problem, ProblemKind};
+pub use scalar::{Meaning, Number, SCALARS, Scalar, Value};
+pub use spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
