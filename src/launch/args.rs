@@ -2,7 +2,7 @@
 
 use super::problem::{At, Given, Parameter, Problem, ProblemKind};
 use super::{Arg, Meaning, Scalar};
-use crate::program::{Function, Param};
+use crate::program::env::{Function, Param};
 
 /// The parameter area of a launch: the argument bytes at the parameters' offsets, zeros between them.
 ///
@@ -97,7 +97,7 @@ fn floating(ty: &str) -> bool {
 mod tests {
     use super::*;
     use crate::base::{FileId, Pc, Span};
-    use crate::program::{Bounds, Slots};
+    use crate::program::env::{Bounds, Slots};
 
     fn param(ty: &str, offset: u32, bytes: u32, array: bool) -> Param {
         Param { name: format!("p{offset}"), ty: ty.into(), offset, bytes, align: bytes, array, pointer: false }

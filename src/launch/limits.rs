@@ -4,7 +4,7 @@
 //! `.maxntid` and `.reqntid` are PTX ISA 11.4. `.minnctapersm` is advice to the compiler and limits no launch.
 
 use super::problem::LaunchLimit;
-use crate::program::Function;
+use crate::program::env::Function;
 
 /// Limits of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
