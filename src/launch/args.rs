@@ -80,7 +80,8 @@ fn fits(given: &Given, param: &Param) -> bool {
         Given::Buffer(_, n) | Given::Null(n) => *n == param.bytes && !param.array && !floating(&param.ty),
         Given::Scalar(ty) => {
             // A parameter of bits takes any number; `.f16` parameters are declared `.b16` by compilers.
-            let alike = param.ty.starts_with('b') || ty.meaning == Meaning::Bits || floating(&param.ty) == ty.is_float();
+            let alike =
+                param.ty.starts_with('b') || ty.meaning == Meaning::Bits || floating(&param.ty) == ty.is_float();
             u32::from(ty.bytes) == param.bytes && !param.array && alike && !(param.pointer && *ty != POINTER)
         }
     }
@@ -134,7 +135,8 @@ mod tests {
     }
 
     fn run(params: Vec<Param>, args: &[(Arg, At)]) -> Result<Vec<u8>, Vec<ProblemKind>> {
-        pack(&kernel(params), args, 8, None, |_| Some((0x1_0000, 64))).map_err(|p| p.into_iter().map(|p| p.kind).collect())
+        pack(&kernel(params), args, 8, None, |_| Some((0x1_0000, 64)))
+            .map_err(|p| p.into_iter().map(|p| p.kind).collect())
     }
 
     #[test]

@@ -127,7 +127,10 @@ fn sort(ty: Scalar, bytes: &[u8]) -> Vec<u8> {
         (Value::Unsigned(x) | Value::Bits(x, _), Value::Unsigned(y) | Value::Bits(y, _)) => x.cmp(&y),
         (x, y) => x.real().total_cmp(&y.real()),
     });
-    debug_assert!(matches!(ty.meaning, Meaning::Unsigned | Meaning::Signed | Meaning::Bits | Meaning::Float | Meaning::Brain));
+    debug_assert!(matches!(
+        ty.meaning,
+        Meaning::Unsigned | Meaning::Signed | Meaning::Bits | Meaning::Float | Meaning::Brain
+    ));
     elements.concat()
 }
 

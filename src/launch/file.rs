@@ -9,8 +9,7 @@ use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-const ROOT: &[&str] =
-    &["ptx", "buffers", "globals", "launch", "expect", "expect_stdout", "schedule_dependent"];
+const ROOT: &[&str] = &["ptx", "buffers", "globals", "launch", "expect", "expect_stdout", "schedule_dependent"];
 const BUFFER: &[&str] = &["type", "init", "len"];
 const INIT: &[&str] = &["random", "values", "hex", "npy", "raw"];
 const GLOBAL: &[&str] = &["type", "values", "hex", "npy", "raw"];
@@ -19,8 +18,8 @@ const EXPECT: &[&str] = &["type", "values", "hex", "npy", "raw", "abs", "rel", "
 const STDOUT: &[&str] = &["text", "sorted"];
 const WRITTEN: &[&str] = &["values", "hex", "npy", "raw"];
 const ARG: &[&str] = &[
-    "buffer", "offset", "bytes", "null", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "bf16", "f32", "f64",
-    "b8", "b16", "b32", "b64",
+    "buffer", "offset", "bytes", "null", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "bf16", "f32",
+    "f64", "b8", "b16", "b32", "b64",
 ];
 
 /// Reads one launch file.
@@ -70,15 +69,16 @@ impl Spec {
             return Err(errors.iter().map(of).collect());
         }
         let mut out = Vec::new();
-        let spec = Reader { folder: folder.to_owned(), types: IndexMap::new(), names: Vec::new(), out: &mut out }.spec(&Table::root(&table, file));
+        let spec = Reader { folder: folder.to_owned(), types: IndexMap::new(), names: Vec::new(), out: &mut out }
+            .spec(&Table::root(&table, file));
         if out.is_empty() { Ok(spec) } else { Err(out) }
     }
 }
 
 /// The text of a file.
 pub(super) fn text_of(path: &Path) -> Result<String, Problem> {
-    let bytes = std::fs::read(path)
-        .map_err(|e| ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }.at(None))?;
+    let bytes =
+        std::fs::read(path).map_err(|e| ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }.at(None))?;
     String::from_utf8(bytes).map_err(|e| {
         let offset = e.utf8_error().valid_up_to() as u64;
         ProblemKind::NotText { path: path.to_owned(), offset }.at(None)
@@ -117,7 +117,8 @@ impl Reader<'_> {
             modules.push((self.folder.join(name), root.place(v)));
         }
         if modules.is_empty() {
-            self.out.push(ProblemKind::OutOfRange { key: "ptx".into(), wanted: "at least one file" }.at(root.place(value)));
+            self.out
+                .push(ProblemKind::OutOfRange { key: "ptx".into(), wanted: "at least one file" }.at(root.place(value)));
         }
         Some(modules)
     }
@@ -246,9 +247,15 @@ impl Reader<'_> {
     /// One to three numbers, the missing ones 1; or one number.
     fn dims(&mut self, table: &Table<'_, '_>, key: &'static str, value: &Value<'_>) -> Option<[u32; 3]> {
         let mut dims = [1; 3];
-        let given = if value.get_ref().is_integer() { std::slice::from_ref(value) } else { table.array(key, value, self.out)? };
+        let given = if value.get_ref().is_integer() {
+            std::slice::from_ref(value)
+        } else {
+            table.array(key, value, self.out)?
+        };
         if given.is_empty() || given.len() > 3 {
-            self.out.push(ProblemKind::OutOfRange { key: key.into(), wanted: "one to three numbers" }.at(table.place(value)));
+            self.out.push(
+                ProblemKind::OutOfRange { key: key.into(), wanted: "one to three numbers" }.at(table.place(value)),
+            );
             return None;
         }
         for (to, from) in dims.iter_mut().zip(given) {

@@ -52,7 +52,11 @@ pub fn read(file: &[u8], ty: Scalar) -> Result<&[u8], NpyProblem> {
     }
     let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).ok_or(NpyProblem::Header)?;
     let promised = elements.checked_mul(ty.bytes.into()).ok_or(NpyProblem::Header)?;
-    if promised == data.len() as u64 { Ok(data) } else { Err(NpyProblem::Length { promised, found: data.len() as u64 }) }
+    if promised == data.len() as u64 {
+        Ok(data)
+    } else {
+        Err(NpyProblem::Length { promised, found: data.len() as u64 })
+    }
 }
 
 /// An array file of one dimension with these elements.
@@ -65,7 +69,8 @@ pub fn write(data: &[u8], ty: Scalar) -> Vec<u8> {
     };
     let order = if ty.bytes == 1 { '|' } else { '<' };
     let length = data.len() / ty.size();
-    let mut header = format!("{{'descr': '{order}{kind}{}', 'fortran_order': False, 'shape': ({length},), }}", ty.bytes);
+    let mut header =
+        format!("{{'descr': '{order}{kind}{}', 'fortran_order': False, 'shape': ({length},), }}", ty.bytes);
     // NEP 1: the data begins at a multiple of 64 bytes and the header ends in a line feed.
     let used = MAGIC.len() + 4 + header.len() + 1;
     header.extend(std::iter::repeat_n(' ', used.next_multiple_of(64) - used));
@@ -87,7 +92,9 @@ fn split(rest: &[u8]) -> Option<(&str, &[u8])> {
 
 /// The text after `'name':` in the header, a Python dictionary of three fields.
 fn field<'a>(header: &'a str, name: &str) -> Option<&'a str> {
-    let at = [format!("'{name}'"), format!("\"{name}\"")].iter().find_map(|k| header.find(k.as_str()).map(|p| p + k.len()))?;
+    let at = [format!("'{name}'"), format!("\"{name}\"")]
+        .iter()
+        .find_map(|k| header.find(k.as_str()).map(|p| p + k.len()))?;
     Some(header[at..].trim_start().strip_prefix(':')?.trim_start())
 }
 

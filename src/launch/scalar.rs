@@ -114,7 +114,8 @@ impl Scalar {
             (Meaning::Unsigned | Meaning::Signed | Meaning::Bits, Number::Float(_)) => None,
             (Meaning::Unsigned | Meaning::Signed | Meaning::Bits, Number::Int(i)) => {
                 let smallest = if self.meaning == Meaning::Unsigned { 0 } else { -(1i128 << (bits - 1)) };
-                let largest = if self.meaning == Meaning::Signed { (1i128 << (bits - 1)) - 1 } else { (1i128 << bits) - 1 };
+                let largest =
+                    if self.meaning == Meaning::Signed { (1i128 << (bits - 1)) - 1 } else { (1i128 << bits) - 1 };
                 let wrapped = u64::try_from(i & i128::from(u64::MAX)).ok()?;
                 (smallest..=largest).contains(i).then(|| low(wrapped)).flatten()
             }

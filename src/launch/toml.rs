@@ -93,7 +93,8 @@ impl<'t, 'a> Table<'t, 'a> {
         let number = self.convert(key, value, "a whole number", out, integer)?;
         let fits = u64::try_from(number).ok().filter(|n| *n <= largest);
         if fits.is_none() {
-            let wanted = if largest == u64::MAX { "a number from 0 to 2^64 - 1" } else { "a number from 0 to 2^32 - 1" };
+            let wanted =
+                if largest == u64::MAX { "a number from 0 to 2^64 - 1" } else { "a number from 0 to 2^32 - 1" };
             out.push(ProblemKind::OutOfRange { key: key.into(), wanted }.at(self.place(value)));
         }
         fits
