@@ -5,6 +5,7 @@ mod arithmetic;
 mod conversion;
 mod half;
 mod narrow;
+mod total;
 
 use crate::program::mode::Rounding;
 use rustc_apfloat::Round;
