@@ -8,4 +8,5 @@ pub mod machine;
 pub mod memory;
 pub mod program;
 pub mod ptx;
+pub mod report;
 pub mod verdict;

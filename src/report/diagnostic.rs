@@ -1,0 +1,316 @@
+//! A message about a place in a source file, as text with an excerpt (ariadne) or as JSON.
+
+use crate::base::{FileId, Source, SourceMap, Span};
+use ariadne::{Color, Config, IndexType, Label as Mark, Report, ReportKind};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Severity {
+    /// Nothing can be done with the input, or the program has a defect.
+    Error,
+    /// Something is suspicious.
+    Warning,
+}
+
+/// A second place that has to do with a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// The file.
+    pub file: FileId,
+    /// The place.
+    pub span: Span,
+    /// What is there.
+    pub text: String,
+}
+
+/// A message about a place in a source file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// A short fixed name of the kind of message, such as `out-of-bounds`.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file.
+    pub file: FileId,
+    /// The place.
+    pub span: Span,
+    /// What is wrong: one line.
+    pub message: String,
+    /// What is wrong with this very place; may be empty.
+    pub label: String,
+    /// Other places that have to do with it.
+    pub secondary: Vec<Label>,
+    /// What to do.
+    pub hint: Option<String>,
+    /// More about it; may have several lines.
+    pub note: Option<String>,
+}
+
+/// Lines between two places of one message beyond which they are not shown in one excerpt.
+const FAR: usize = 400;
+/// Bytes of a line beyond which only the part around the place is shown.
+const LONG: usize = 400;
+
+impl Diagnostic {
+    /// An error with nothing but a place and a message.
+    #[must_use]
+    pub fn error(code: &'static str, file: FileId, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            file,
+            span,
+            message: message.into(),
+            label: String::new(),
+            secondary: Vec::new(),
+            hint: None,
+            note: None,
+        }
+    }
+
+    /// The same with a text at the place.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.label = text.into();
+        self
+    }
+
+    /// The same with another place.
+    #[must_use]
+    pub fn also(mut self, file: FileId, span: Span, text: impl Into<String>) -> Self {
+        self.secondary.push(Label { file, span, text: text.into() });
+        self
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn hint(mut self, text: impl Into<String>) -> Self {
+        self.hint = Some(text.into());
+        self
+    }
+
+    /// The same with more about it.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.note = Some(text.into());
+        self
+    }
+
+    /// The message as text with an excerpt, ending in a line feed.
+    #[must_use]
+    pub fn render(&self, sources: &SourceMap, colour: bool) -> String {
+        let excerpt = sources.get(self.file).and_then(|source| Excerpt::of(self, source));
+        match (excerpt, sources.get(self.file)) {
+            (Some(excerpt), Some(source)) => self.pretty(&excerpt, source, sources, colour),
+            (_, source) => self.plain(source, sources),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+
+    fn pretty(&self, excerpt: &Excerpt<'_>, source: &Source, sources: &SourceMap, colour: bool) -> String {
+        let name = source.name.as_str();
+        let range = |span: Span| {
+            let at = |n: u32| (n as usize).clamp(excerpt.start, excerpt.start + excerpt.text.len()) - excerpt.start;
+            (name, at(span.start)..at(span.end.max(span.start)))
+        };
+        let main = if self.severity == Severity::Error { Color::Red } else { Color::Yellow };
+        let config = Config::default().with_color(colour).with_index_type(IndexType::Byte);
+        let mut report = Report::build(ReportKind::Custom(self.kind(), main), range(self.span))
+            .with_config(config)
+            .with_code(self.code)
+            .with_message(&self.message);
+        let mark = Mark::new(range(self.span)).with_color(main).with_priority(1);
+        report.add_label(if self.label.is_empty() { mark } else { mark.with_message(&self.label) });
+        for label in &self.secondary {
+            if label.file == self.file && excerpt.covers(label.span) {
+                report.add_label(Mark::new(range(label.span)).with_message(&label.text).with_color(Color::Blue));
+            } else {
+                report.add_note(elsewhere(label, sources));
+            }
+        }
+        if let Some(note) = &self.note {
+            report.add_note(note);
+        }
+        if let Some(hint) = &self.hint {
+            report.add_help(hint);
+        }
+        let text = ariadne::Source::from(excerpt.text).with_display_line_offset(excerpt.first_line);
+        let mut out = Vec::new();
+        if report.finish().write((name, text), &mut out).is_err() {
+            return self.plain(Some(source), sources);
+        }
+        let text = String::from_utf8_lossy(&out);
+        let mut lines = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        lines.push('\n');
+        lines
+    }
+
+    /// The form for places that make no readable excerpt: very long lines, files that are not there.
+    fn plain(&self, source: Option<&Source>, sources: &SourceMap) -> String {
+        let mut out = format!("[{}] {}: {}\n", self.code, self.kind(), self.message);
+        if let Some(source) = source {
+            let (line, column) = source.line_col(self.span.start);
+            let _ = writeln!(out, "  at {}:{line}:{column}", source.name);
+            let _ = writeln!(out, "    {}", around(&source.text, self.span));
+        }
+        if !self.label.is_empty() {
+            let _ = writeln!(out, "  {}", self.label);
+        }
+        for label in &self.secondary {
+            let _ = writeln!(out, "  {}", elsewhere(label, sources));
+        }
+        for (name, text) in [("note", &self.note), ("help", &self.hint)] {
+            if let Some(text) = text {
+                let _ = writeln!(out, "  {name}: {}", text.replace('\n', "\n        "));
+            }
+        }
+        out
+    }
+
+    /// The message as a JSON object: `code`, `severity` (`error` or `warning`), `message`, `label`, `place`, `secondary`
+    /// (objects with `place` and `text`), `hint`, `note` (absent ones are null). A place has `file`, `line` and `column`
+    /// (from 1, columns in bytes), `end_line`, `end_column`, and `start` and `end`, byte offsets.
+    #[must_use]
+    pub fn json(&self, sources: &SourceMap) -> Value {
+        let secondary: Vec<Value> =
+            self.secondary.iter().map(|l| json!({ "place": place(l.file, l.span, sources), "text": l.text })).collect();
+        json!({
+            "code": self.code,
+            "severity": self.kind(),
+            "message": self.message,
+            "label": self.label,
+            "place": place(self.file, self.span, sources),
+            "secondary": secondary,
+            "hint": self.hint,
+            "note": self.note,
+        })
+    }
+}
+
+/// A place as JSON; see [`Diagnostic::json`].
+#[must_use]
+pub fn place(file: FileId, span: Span, sources: &SourceMap) -> Value {
+    let Some(source) = sources.get(file) else { return Value::Null };
+    let ((line, column), (end_line, end_column)) = (source.line_col(span.start), source.line_col(span.end));
+    json!({
+        "file": source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+        "start": span.start,
+        "end": span.end,
+    })
+}
+
+fn elsewhere(label: &Label, sources: &SourceMap) -> String {
+    let Some(source) = sources.get(label.file) else { return label.text.clone() };
+    let (line, column) = source.line_col(label.span.start);
+    format!("{} (at {}:{line}:{column})", label.text, source.name)
+}
+
+/// The lines of a file that a message needs. Only those are handed on, since splitting a file of megabytes into lines for
+/// every message would take longer than checking it.
+struct Excerpt<'a> {
+    text: &'a str,
+    /// Offset of the first byte in the file.
+    start: usize,
+    /// Lines before it.
+    first_line: usize,
+}
+
+impl<'a> Excerpt<'a> {
+    fn of(diagnostic: &Diagnostic, source: &'a Source) -> Option<Self> {
+        let text = source.text.as_str();
+        let mut wanted = bounds(text, diagnostic.span);
+        for label in diagnostic.secondary.iter().filter(|l| l.file == diagnostic.file) {
+            let other = bounds(text, label.span);
+            let both = wanted.0.min(other.0)..wanted.1.max(other.1);
+            if text.get(both.clone())?.lines().count() <= FAR {
+                wanted = (both.start, both.end);
+            }
+        }
+        let text = text.get(wanted.0..wanted.1)?;
+        let readable = text.lines().take(FAR + 1).all(|l| l.len() <= LONG) && text.lines().count() <= FAR;
+        let first_line = source.text.as_bytes()[..wanted.0].iter().filter(|b| **b == b'\n').count();
+        readable.then_some(Self { text, start: wanted.0, first_line })
+    }
+
+    fn covers(&self, span: Span) -> bool {
+        span.start as usize >= self.start && span.end as usize <= self.start + self.text.len()
+    }
+}
+
+/// The start of the first and the end of the last line of a span.
+fn bounds(text: &str, span: Span) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let start = (span.start as usize).min(bytes.len());
+    let end = (span.end as usize).clamp(start, bytes.len());
+    let first = bytes[..start].iter().rposition(|b| *b == b'\n').map_or(0, |p| p + 1);
+    let last = bytes[end..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |p| end + p);
+    (first, last)
+}
+
+/// A few dozen characters around a place, on one line.
+fn around(text: &str, span: Span) -> String {
+    const BEFORE: usize = 30;
+    let start = (span.start as usize).min(text.len());
+    let mut from = start.saturating_sub(BEFORE);
+    while !text.is_char_boundary(from) {
+        from -= 1;
+    }
+    let line: String = text[from..].chars().take(2 * BEFORE).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("{}{line}", if from > 0 { "…" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(text: &str) -> (SourceMap, FileId) {
+        let mut sources = SourceMap::default();
+        let file = sources.add("a.ptx", text);
+        (sources, file)
+    }
+
+    #[test]
+    fn an_excerpt_shows_its_line_number() {
+        let (sources, file) = sources("one\ntwo\nthree\nfour\n");
+        let text = Diagnostic::error("demo", file, Span::new(8, 13), "wrong")
+            .label("here")
+            .also(file, Span::new(0, 3), "first")
+            .hint("do better")
+            .render(&sources, false);
+        assert!(text.contains("a.ptx:3:1"), "{text}");
+        assert!(text.contains("here") && text.contains("first") && text.contains("do better"), "{text}");
+        let far = Diagnostic::error("demo", file, Span::new(14, 18), "wrong").render(&sources, false);
+        assert!(far.contains("a.ptx:4:1") && far.contains("four"), "{far}");
+    }
+
+    #[test]
+    fn endless_lines_and_wrong_spans_stay_short() {
+        let (sources, file) = sources(&"(".repeat(100_000));
+        for span in [Span::new(50_000, 50_001), Span::new(99_999, 200_000), Span::new(9, 3)] {
+            let text = Diagnostic::error("demo", file, span, "deep").render(&sources, true);
+            assert!(text.len() < 500, "{text}");
+        }
+        let nowhere = Diagnostic::error("demo", FileId(7), Span::default(), "lost").render(&sources, false);
+        assert!(nowhere.contains("lost"));
+    }
+
+    #[test]
+    fn json_has_lines_and_columns() {
+        let (sources, file) = sources("one\ntwo\n");
+        let json = Diagnostic::error("demo", file, Span::new(5, 7), "wrong").json(&sources);
+        assert_eq!((json["place"]["line"].as_u64(), json["place"]["column"].as_u64()), (Some(2), Some(2)));
+        assert_eq!(json["hint"], Value::Null);
+    }
+}
