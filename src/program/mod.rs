@@ -7,6 +7,7 @@ pub mod check;
 pub mod consts;
 pub mod env;
 pub mod float_ops;
+pub mod flow;
 pub mod fncode;
 pub mod forms;
 pub mod instr;

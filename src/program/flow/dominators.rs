@@ -1,0 +1,253 @@
+//! Dominators and post-dominators (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001), with constant
+//! time dominance tests and logarithmic lowest common ancestors.
+
+use super::graph::{Ending, Graph, buckets, index};
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// The dominator tree of a graph. Nodes that the root does not reach are not in it.
+#[derive(Clone, Debug)]
+pub struct Dominators {
+    parent: Vec<u32>,
+    depth: Vec<u32>,
+    /// A far ancestor, chosen so that any ancestor is a logarithmic number of steps away (Myers' skew-binary jumps).
+    jump: Vec<u32>,
+    /// Preorder number, and the highest one in the node's subtree.
+    first: Vec<u32>,
+    last: Vec<u32>,
+}
+
+impl Dominators {
+    /// The dominators of a function's blocks.
+    #[must_use]
+    pub fn of(graph: &Graph) -> Self {
+        let pairs: Vec<_> = graph.edges().iter().map(|e| (e.from, e.to)).collect();
+        Self::new(graph.blocks().len(), 0, &pairs)
+    }
+
+    /// The tree of a graph given by its edges, `root` below `nodes`.
+    #[must_use]
+    pub fn new(nodes: usize, root: u32, edges: &[(u32, u32)]) -> Self {
+        let mut tree = Self {
+            parent: vec![NONE; nodes],
+            depth: vec![0; nodes],
+            jump: vec![NONE; nodes],
+            first: vec![NONE; nodes],
+            last: vec![0; nodes],
+        };
+        if root as usize >= nodes {
+            return tree;
+        }
+        let (out_at, out) = buckets(nodes, edges.iter().map(|e| e.0));
+        let (into_at, into) = buckets(nodes, edges.iter().map(|e| e.1));
+        let span = |at: &[u32], v: u32| at[v as usize] as usize..at[v as usize + 1] as usize;
+        let order = postorder(nodes, root, |v, i| {
+            let range = span(&out_at, v);
+            (i < range.len()).then(|| edges[out[range.start + i] as usize].1)
+        });
+        let mut number = vec![NONE; nodes];
+        for (i, v) in order.iter().enumerate() {
+            number[*v as usize] = index(i);
+        }
+        tree.parent[root as usize] = root;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &v in order.iter().rev().filter(|v| **v != root) {
+                let mut idom = NONE;
+                for &e in &into[span(&into_at, v)] {
+                    let mut p = edges[e as usize].0;
+                    if tree.parent[p as usize] == NONE {
+                        continue;
+                    }
+                    if idom != NONE {
+                        let mut q = idom;
+                        while p != q {
+                            while number[p as usize] < number[q as usize] {
+                                p = tree.parent[p as usize];
+                            }
+                            while number[q as usize] < number[p as usize] {
+                                q = tree.parent[q as usize];
+                            }
+                        }
+                    }
+                    idom = p;
+                }
+                if tree.parent[v as usize] != idom {
+                    tree.parent[v as usize] = idom;
+                    changed = true;
+                }
+            }
+        }
+        tree.number(root, &order);
+        tree
+    }
+
+    /// Depths, jumps and preorder numbers, once the parents are known. `order` is a postorder of the graph, so a parent
+    /// comes after its children.
+    fn number(&mut self, root: u32, order: &[u32]) {
+        self.jump[root as usize] = root;
+        for &v in order.iter().rev().filter(|v| **v != root) {
+            let p = self.parent[v as usize] as usize;
+            let j = self.jump[p] as usize;
+            let far = self.jump[j];
+            self.depth[v as usize] = self.depth[p] + 1;
+            let even = self.depth[p] - self.depth[j] == self.depth[j] - self.depth[far as usize];
+            self.jump[v as usize] = if even { far } else { index(p) };
+        }
+        let mut size = vec![1u32; self.parent.len()];
+        for &v in order.iter().filter(|v| **v != root) {
+            size[self.parent[v as usize] as usize] += size[v as usize];
+        }
+        let mut free = vec![0u32; self.parent.len()];
+        for &v in order.iter().rev() {
+            let at = if v == root {
+                0
+            } else {
+                let slot = &mut free[self.parent[v as usize] as usize];
+                let at = *slot;
+                *slot += size[v as usize];
+                at
+            };
+            self.first[v as usize] = at;
+            self.last[v as usize] = at + size[v as usize] - 1;
+            free[v as usize] = at + 1;
+        }
+    }
+
+    /// Whether the root reaches the node.
+    #[must_use]
+    pub fn reaches(&self, node: u32) -> bool {
+        self.parent.get(node as usize).is_some_and(|p| *p != NONE)
+    }
+
+    /// The immediate dominator; none for the root and for nodes that it does not reach.
+    #[must_use]
+    pub fn immediate(&self, node: u32) -> Option<u32> {
+        self.parent.get(node as usize).copied().filter(|p| *p != NONE && *p != node)
+    }
+
+    /// Whether every path from the root to `below` passes `above`. Both must be reached.
+    #[must_use]
+    pub fn dominates(&self, above: u32, below: u32) -> bool {
+        self.first[above as usize] <= self.first[below as usize]
+            && self.first[below as usize] <= self.last[above as usize]
+    }
+
+    /// The number of a reached node in a preorder of the tree.
+    #[must_use]
+    pub fn preorder(&self, node: u32) -> u32 {
+        self.first[node as usize]
+    }
+
+    /// How many nodes dominate a reached node, itself not counted.
+    #[must_use]
+    pub fn depth(&self, node: u32) -> u32 {
+        self.depth[node as usize]
+    }
+
+    /// The lowest node that dominates both. Both must be reached.
+    #[must_use]
+    pub fn common(&self, a: u32, b: u32) -> u32 {
+        let (mut a, mut b) = if self.depth(a) < self.depth(b) { (b, a) } else { (a, b) };
+        while self.depth(a) > self.depth(b) {
+            let far = self.jump[a as usize];
+            a = if self.depth(far) >= self.depth(b) { far } else { self.parent[a as usize] };
+        }
+        while a != b {
+            let (fa, fb) = (self.jump[a as usize], self.jump[b as usize]);
+            (a, b) = if fa == fb { (self.parent[a as usize], self.parent[b as usize]) } else { (fa, fb) };
+        }
+        a
+    }
+}
+
+/// The immediate post-dominator of each block: where lanes that part at its end meet again for sure, if anywhere.
+/// Every way out of the function counts, `trap` too; a block whose lanes can leave in several ways has none, and neither
+/// has a block that cannot leave. A guarded `ret` or `exit` within a block does not count.
+#[must_use]
+pub fn post_dominators(graph: &Graph) -> Vec<Option<u32>> {
+    let n = graph.blocks().len();
+    let end = index(n);
+    let mut edges: Vec<_> = graph.edges().iter().map(|e| (e.to, e.from)).collect();
+    for (b, block) in graph.blocks().iter().enumerate() {
+        if matches!(block.ending, Ending::Returns | Ending::Traps | Ending::FallsOff) {
+            edges.push((end, index(b)));
+        }
+    }
+    let tree = Dominators::new(n + 1, end, &edges);
+    (0..n).map(|b| tree.immediate(index(b)).filter(|p| *p != end)).collect()
+}
+
+/// A depth-first postorder from `root`; `child(v, i)` is the `i`-th successor of `v`.
+pub(super) fn postorder(nodes: usize, root: u32, child: impl Fn(u32, usize) -> Option<u32>) -> Vec<u32> {
+    let mut seen = vec![false; nodes];
+    let mut order = Vec::with_capacity(nodes);
+    let mut stack = vec![(root, 0)];
+    seen[root as usize] = true;
+    while let Some((v, i)) = stack.last_mut() {
+        match child(*v, *i) {
+            Some(w) => {
+                *i += 1;
+                if !std::mem::replace(&mut seen[w as usize], true) {
+                    stack.push((w, 0));
+                }
+            }
+            None => {
+                order.push(*v);
+                stack.pop();
+            }
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn agrees_with_petgraph_and_with_the_definition() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..2000 {
+            let n = rng.random_range(1..12u32);
+            let edges: Vec<_> =
+                (0..rng.random_range(0..20)).map(|_| (rng.random_range(0..n), rng.random_range(0..n))).collect();
+            let tree = Dominators::new(n as usize, 0, &edges);
+            let mut other = petgraph::graph::DiGraph::<(), (), u32>::default();
+            let nodes: Vec<_> = (0..n).map(|_| other.add_node(())).collect();
+            for (a, b) in &edges {
+                other.add_edge(nodes[*a as usize], nodes[*b as usize], ());
+            }
+            let theirs = petgraph::algo::dominators::simple_fast(&other, nodes[0]);
+            for v in 0..n {
+                let expected = theirs.immediate_dominator(nodes[v as usize]).map(|d| index(d.index()));
+                assert_eq!(tree.immediate(v), expected, "{edges:?} {v}");
+            }
+            let reached: Vec<_> = (0..n).filter(|v| tree.reaches(*v)).collect();
+            let chain = |v: u32| std::iter::successors(Some(v), |v| tree.immediate(*v)).collect::<Vec<_>>();
+            for &a in &reached {
+                for &b in &reached {
+                    assert_eq!(tree.dominates(a, b), chain(b).contains(&a));
+                    let common = chain(a).into_iter().find(|d| chain(b).contains(d));
+                    assert_eq!(Some(tree.common(a, b)), common);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn post_dominators_ignore_no_way_out() {
+        use crate::program::instr::{Guard, Instr, Op, Slot};
+        let guard = Some(Guard { pred: Slot(0), negated: false });
+        let bra = |imm| Instr { guard, imm, ..Instr::new(Op::Bra) };
+        // 0: branch to 2 or 1; 1: branch to 3 or 2; 2: ret; 3: trap
+        let code = [bra(2), bra(3), Instr::new(Op::Ret), Instr::new(Op::Trap)];
+        assert_eq!(post_dominators(&Graph::of(&code, &[])), [None, None, None, None]);
+        let code = [bra(2), Instr::new(Op::Nop), Instr::new(Op::Ret)];
+        assert_eq!(post_dominators(&Graph::of(&code, &[])), [Some(2), Some(2), None]);
+    }
+}
