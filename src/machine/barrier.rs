@@ -71,7 +71,7 @@ pub struct Arrive {
 }
 
 impl Barriers {
-    /// Takes note of an arrival.
+    /// Takes note of an arrival; tells whether it is the barrier's first.
     ///
     /// Rule: bar.barInfo
     ///
@@ -83,12 +83,13 @@ impl Barriers {
     ///
     /// # Errors
     /// The arrival contradicts an earlier one.
-    pub fn arrive(&mut self, a: &Arrive) -> Result<(), BugKind> {
+    pub fn arrive(&mut self, a: &Arrive) -> Result<bool, BugKind> {
         let red = match a.barrier.kind {
             BarrierKind::Red(op) => Some(op),
             BarrierKind::Sync | BarrierKind::Arrive => None,
         };
         let slot = self.open.get_mut(a.id as usize).ok_or(BugKind::BarrierNumber { id: a.id })?;
+        let first = slot.is_none();
         let open = slot.get_or_insert_with(|| {
             let (waiting, count) = (Vec::new(), a.count);
             Box::new(Open { count, red, arrived: 0, lanes: 0, yes: 0, given: 0, waiting })
@@ -112,7 +113,7 @@ impl Barriers {
         if a.barrier.kind != BarrierKind::Arrive {
             open.waiting.push(a.who);
         }
-        Ok(())
+        Ok(first)
     }
 
     /// Ends a barrier that is complete, when `live` lanes of the block have not exited.

@@ -86,14 +86,16 @@ impl<C: Control> Block<C> {
         self.warps.iter().map(|w| w.control.live().count_ones()).sum()
     }
 
-    /// Ends the barriers that are complete; gives the warps that may go on as a set.
+    /// Ends the barriers that are complete; gives the warps that may go on as a set. `ended` is told each barrier's number
+    /// and whether it reduced.
     ///
     /// Rule: block.endBar
-    pub fn end_barriers(&mut self) -> u64 {
+    pub fn end_barriers(&mut self, mut ended: impl FnMut(u32, bool)) -> u64 {
         let mut freed = 0;
         while self.barriers.any() {
             let Some((id, open)) = self.barriers.complete(self.live()) else { break };
             let value = open.value();
+            ended(id, value.is_some());
             for arrival in &open.waiting {
                 let Some(warp) = self.warps.get_mut(arrival.warp as usize) else { continue };
                 warp.control.release(id, arrival.lanes);
@@ -136,6 +138,12 @@ impl<C: Control> Block<C> {
         match halt.why {
             Why::Fault(Fault::Bug(kind, _)) => Stop::Bug(Box::new(Bug { kind, place, other: None })),
             Why::Fault(Fault::Limit(limit)) => Stop::Limit(limit),
+            // An observer knows the lanes; the rest of the place is known here.
+            Why::Fault(Fault::Stop(Stop::Bug(mut bug))) if bug.place.entry.is_empty() => {
+                let lanes = if bug.place.lanes == 0 { lanes } else { bug.place.lanes };
+                bug.place = self.place(env, loaded, warp, lanes, halt.pc);
+                Stop::Bug(bug)
+            }
             Why::Fault(Fault::Stop(stop)) => stop,
             Why::Corrupt => Stop::Stuck(Box::new(StuckKind::TokenStack { place })),
             Why::Unsupported(what) => Stop::Unsupported(what, Some(Box::new(place))),

@@ -11,6 +11,7 @@ use crate::program::env::{FuncId, GlobalVar, Init, ProgEnv};
 use crate::verdict::{AllocKind, LimitKind, Silent, Sink, Stop};
 use pulp::{Arch, Scalar, WithSimd};
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Control models by name.
@@ -85,7 +86,7 @@ pub struct Launch {
 
 /// A context on flat memory.
 pub struct Context {
-    env: ProgEnv,
+    env: Arc<ProgEnv>,
     config: Config,
     memory: Flat,
     variables: Vec<u64>,
@@ -109,7 +110,8 @@ impl Context {
     ///
     /// # Errors
     /// The memory cap.
-    pub fn new(env: ProgEnv, config: Config) -> Result<Self, Stop> {
+    pub fn new(env: impl Into<Arc<ProgEnv>>, config: Config) -> Result<Self, Stop> {
+        let env = env.into();
         let map = env.addresses();
         let mut memory = Flat::new(map.global, config.max_memory);
         let mut variables = Vec::with_capacity(env.variables.len());
@@ -157,8 +159,14 @@ impl Context {
 
     /// The program.
     #[must_use]
-    pub const fn env(&self) -> &ProgEnv {
+    pub fn env(&self) -> &ProgEnv {
         &self.env
+    }
+
+    /// The program, to be shared with observers of its runs.
+    #[must_use]
+    pub fn program(&self) -> Arc<ProgEnv> {
+        Arc::clone(&self.env)
     }
 
     /// Makes a zeroed buffer of `bytes`; gives its device address, a multiple of 256.

@@ -11,7 +11,7 @@ use super::warp::{self, Shared, Yield};
 use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Memory};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
+use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Who};
 use pulp::{Simd, WithSimd};
 
 /// Instructions that a warp may execute when nothing else is ready.
@@ -75,7 +75,7 @@ struct Residents<C> {
 impl<C: Control> Residents<C> {
     /// Issues the next block.
     #[inline(never)]
-    fn issue(&mut self, env: &ProgEnv, loaded: &Loaded) {
+    fn issue(&mut self, env: &ProgEnv, loaded: &Loaded, trace: bool) {
         let slot = self.blocks.iter().position(Option::is_none).unwrap_or_else(|| {
             self.blocks.push(None);
             self.blocks.len() - 1
@@ -83,6 +83,9 @@ impl<C: Control> Residents<C> {
         let sm = u32::try_from(slot).unwrap_or(0) % loaded.sms.max(1);
         let mut block = self.spare.pop().unwrap_or_default();
         block.issue(env, loaded, self.next, sm);
+        if trace {
+            block.warps.iter_mut().for_each(|w| w.control.trace(true));
+        }
         self.next += 1;
         let end = (slot + 1) * self.per_block;
         if self.ready.len() * 64 < end {
@@ -124,7 +127,10 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
     let mut last = None;
     let mut pressure = 0;
     if S::ON {
-        cx.sink.event(who(0, 0), Event::Launch)?;
+        cx.sink.event(who(0, 0), Event::Launch { tokens: !C::JOINS })?;
+        for rule in [Rule::ContextExec, Rule::GridExec] {
+            cx.sink.event(who(0, 0), Event::Fired(rule))?;
+        }
     }
     loop {
         more_blocks(&mut all, env, loaded, cx, residents, &mut pressure)?;
@@ -171,6 +177,9 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
             turn: 0,
         };
         // Rule: block.exec
+        if S::ON {
+            cx.sink.event(sh.who, Event::Fired(Rule::BlockExec))?;
+        }
         let outcome = warp::run(simd, warp, &mut sh, mem, fuel, cx);
         stats.thread_instructions = stats.thread_instructions.wrapping_add(sh.threads);
         let (done, used) = match outcome {
@@ -194,31 +203,57 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
         if done == Yield::Done {
             block.running -= 1;
         }
-        if settle(&mut all, slot, index) {
+        let (of, at) = (who(*linear, number), *linear);
+        let mut ended = Vec::new();
+        let complete = settle(&mut all, slot, index, |id, reduced| {
+            if S::ON {
+                ended.push((id, reduced));
+            }
+        });
+        if S::ON {
+            tell_barriers(&ended, of, cx)?;
+        }
+        if complete {
             stats.blocks += 1;
             if S::ON {
-                cx.sink.event(sh_who(loaded, &all, slot), Event::BlockDone)?;
+                cx.sink.event(who(at, 0), Event::BlockDone)?;
+                cx.sink.event(who(at, 0), Event::Fired(Rule::BlockCompl))?;
             }
         }
     }
     // Rule: grid.compl
     // Rule: context.compl
+    if S::ON {
+        for rule in [Rule::GridCompl, Rule::ContextCompl] {
+            cx.sink.event(who(0, 0), Event::Fired(rule))?;
+        }
+    }
     Ok(stats)
 }
 
-fn sh_who<C>(loaded: &Loaded, all: &Residents<C>, _: usize) -> Who {
-    Who { launch: loaded.number, block: all.spare.last().map_or(0, |b| b.linear), warp: 0 }
+/// Tells the observer of barriers that ended: each number, and whether it reduced.
+fn tell_barriers<S: Sink>(ended: &[(u32, bool)], who: Who, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+    for (id, reduced) in ended {
+        cx.sink.event(who, Event::Released(*id))?;
+        for rule in [Rule::BarEndBar, Rule::BarRemBar, Rule::BlockEndBar] {
+            cx.sink.event(who, Event::Fired(rule))?;
+        }
+        if *reduced {
+            cx.sink.event(who, Event::Fired(Rule::BarReduce))?;
+        }
+    }
+    Ok(())
 }
 
 /// A warp has stopped by itself: ends barriers, drops a block that is complete. Tells whether it is.
 ///
 /// Rule: block.compl
 #[inline(never)]
-fn settle<C: Control>(all: &mut Residents<C>, slot: usize, index: usize) -> bool {
+fn settle<C: Control>(all: &mut Residents<C>, slot: usize, index: usize, ended: impl FnMut(u32, bool)) -> bool {
     all.clear(index);
     let per_block = all.per_block;
     let Some(block) = all.blocks.get_mut(slot).and_then(Option::as_mut) else { return false };
-    let freed = block.end_barriers();
+    let freed = block.end_barriers(ended);
     let complete = block.running == 0;
     for w in (0..per_block).filter(|w| freed >> w & 1 == 1) {
         all.set(slot * per_block + w);
@@ -231,7 +266,7 @@ fn settle<C: Control>(all: &mut Residents<C>, slot: usize, index: usize) -> bool
 
 /// Issues blocks: one when none is ready, more when the oracle says so.
 #[inline(always)]
-fn more_blocks<C: Control, S>(
+fn more_blocks<C: Control, S: Sink>(
     all: &mut Residents<C>,
     env: &ProgEnv,
     loaded: &Loaded,
@@ -250,7 +285,7 @@ fn more_blocks<C: Control, S>(
 }
 
 #[inline(never)]
-fn issue_some<C: Control, S>(
+fn issue_some<C: Control, S: Sink>(
     all: &mut Residents<C>,
     env: &ProgEnv,
     loaded: &Loaded,
@@ -270,7 +305,12 @@ fn issue_some<C: Control, S>(
         }
         *pressure = 0;
         forced = false;
-        all.issue(env, loaded);
+        if S::ON {
+            let who = Who { launch: loaded.number, block: all.next, warp: 0 };
+            cx.sink.event(who, Event::Block)?;
+            cx.sink.event(who, Event::Fired(Rule::ContextIssue))?;
+        }
+        all.issue(env, loaded, S::ON);
     }
     *pressure = 0;
     Ok(())

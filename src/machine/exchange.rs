@@ -104,8 +104,17 @@ fn reduce(op: Redux, a: u32, b: u32) -> u32 {
 /// A source outside the segment gives the lane's own value and a false predicate; so does a source that takes no part,
 /// where PTX leaves the value open.
 fn shuffle(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame) -> ([u32; LANES], LaneMask) {
-    let (a, b, c) = (&regs.w[i.a.index()].0, &regs.w[i.b.index()].0, &regs.w[i.c.index()].0);
-    let mut values = *a;
+    let a = &regs.w[i.a.index()].0;
+    let (from, valid) = shuffle_sources(kind, i, lanes, regs);
+    (from.map(|f| a[f % LANES]), valid)
+}
+
+/// The lane that each lane of a `shfl` reads, and the lanes whose source lies inside their segment. Lanes that take no
+/// part read themselves.
+#[must_use]
+pub fn shuffle_sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame) -> ([usize; LANES], LaneMask) {
+    let (b, c) = (&regs.w[i.b.index()].0, &regs.w[i.c.index()].0);
+    let mut sources = std::array::from_fn(|l| l);
     let mut valid = 0;
     for l in lanes_of(lanes) {
         let lane = u32::try_from(l).unwrap_or(0);
@@ -129,10 +138,10 @@ fn shuffle(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame) -> ([u3
         };
         let from = if inside { from } else { lane };
         let takes_part = lanes >> (from & 31) & 1 == 1;
-        values[l] = if takes_part { a[from as usize & 31] } else { a[l] };
+        sources[l] = if takes_part { from as usize & 31 } else { l };
         valid |= u32::from(inside) << l;
     }
-    (values, valid)
+    (sources, valid)
 }
 
 #[cfg(test)]

@@ -20,3 +20,4 @@ pub mod warp;
 
 pub use context::{Config, Context, ControlModel, Launch};
 pub use device::Stats;
+pub use exchange::shuffle_sources;

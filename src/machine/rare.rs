@@ -4,12 +4,12 @@ use super::barrier::{Arrival, Arrive};
 use super::control::{Control, Flow, Next, Wait};
 use super::warp::Shared;
 use super::{exchange, syscall};
-use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of, put_mask, put32};
+use crate::base::{Frame, LANES, LaneMask, Lanes32, Pc, lanes_of, put_mask, put32};
 use crate::choice::Oracle;
 use crate::memory::{Cx, Fault, LocalMemory, Memory};
 use crate::program::env::FuncId;
 use crate::program::instr::{Instr, Moving, Op, STACK_TOP, Slot};
-use crate::verdict::{BugKind, Sink};
+use crate::verdict::{BugKind, Event, Rule, Sink, Step};
 
 /// What an instruction did to the flow.
 pub(super) enum Did {
@@ -145,9 +145,9 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     ) -> Result<Did, Trouble> {
         match i.op {
             // Rule: warp.comm
-            Op::Bar => return self.barrier(i, m, regs),
+            Op::Bar => return self.barrier(i, m, regs, cx),
             Op::WarpSync => return self.warp_sync(i, m, regs),
-            Op::Exchange => return self.exchange(i, m, regs),
+            Op::Exchange => return self.exchange(i, m, regs, cx),
             Op::ReadSpecial(which) => self.clock(which, i.d, m, lanes, regs),
             Op::Alloca => self.alloca(i, m, regs)?,
             Op::StackSave => {
@@ -173,7 +173,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 
     /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter.
-    fn barrier(&mut self, i: &Instr, m: LaneMask, regs: &Frame) -> Result<Did, Trouble> {
+    fn barrier<S: Sink>(&mut self, i: &Instr, m: LaneMask, regs: &Frame, cx: &mut Cx<'_, S>) -> Result<Did, Trouble> {
         let Some(&barrier) = self.sh.env.barriers.get(i.imm as usize) else { return Ok(Did::Next) };
         let live = self.control.live();
         if C::WAITS && barrier.aligned && m != live {
@@ -204,7 +204,13 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         let stands_for = if whole { live.count_ones() } else { m.count_ones() };
         let weight = if whole { size } else { m.count_ones() };
         let arrive = Arrive { id, barrier, count, who, weight, stands_for, predicate };
-        self.sh.barriers.arrive(&arrive).map_err(|kind| bug(kind, m))?;
+        let opened = self.sh.barriers.arrive(&arrive).map_err(|kind| bug(kind, m))?;
+        if S::ON {
+            let all = [Rule::BarBarInfo, Rule::BarUpdAct, Rule::BarUpdArrCnt, Rule::BarPrepBar];
+            for rule in &all[..if opened { 4 } else { 3 }] {
+                cx.sink.event(self.sh.who, Event::Fired(*rule)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+            }
+        }
         if barrier.kind == crate::program::instr::BarrierKind::Arrive {
             return Ok(Did::Next);
         }
@@ -240,9 +246,16 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 
     /// `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`.
-    fn exchange(&mut self, i: &Instr, m: LaneMask, regs: &mut Frame) -> Result<Did, Trouble> {
+    fn exchange<S: Sink>(
+        &mut self,
+        i: &Instr,
+        m: LaneMask,
+        regs: &mut Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<Did, Trouble> {
         let Some(&what) = self.sh.env.exchanges.get(i.imm as usize & 0xffff) else { return Ok(Did::Next) };
         if !what.sync {
+            self.tell_exchange(m, regs, cx)?;
             exchange::run(what.kind, i, m, regs);
             return Ok(Did::Next);
         }
@@ -256,9 +269,21 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             return Ok(Did::Control(self.control.wait(self.flow, lanes, Wait::Members(mask))));
         }
         for (_, lanes) in sets {
+            self.tell_exchange(lanes, regs, cx)?;
             exchange::run(what.kind, i, lanes, regs);
         }
         Ok(Did::Next)
+    }
+
+    /// Tells the observer that `lanes` exchange values now.
+    #[inline(always)]
+    fn tell_exchange<S: Sink>(&self, lanes: LaneMask, regs: &Frame, cx: &mut Cx<'_, S>) -> Result<(), Trouble> {
+        if S::ON {
+            let (pc, depth) = (Pc(self.flow.pc), self.flow.depth);
+            let step = Step { pc, lanes, active: self.flow.mask, depth, regs };
+            cx.sink.event(self.sh.who, Event::Exchange(step)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+        }
+        Ok(())
     }
 
     /// Clocks come from the step counter (D-clock): a warp instruction is a cycle, and a nanosecond.

@@ -16,7 +16,7 @@ use crate::base::{Frame, LaneMask, Lanes32, Pc, expand, put_mask, put32};
 use crate::memory::{Active, Cx, Fault, Issuer, LocalMemory, Memory, Near, Plain32};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::program::instr::{HotOp, Instr, Op, Space};
-use crate::verdict::{Event, Sink, Step, Who};
+use crate::verdict::{Enter, Event, Sink, Step, Who};
 use pulp::{NullaryFnOnce, Simd};
 
 /// A warp of a resident block.
@@ -206,7 +206,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             return $how;
         }};
     }
-    // After a control instruction: the flow holds the truth.
+    // After a control instruction: the flow holds the truth. Rule: warp.bra
     macro_rules! turn {
         ($next:expr) => {{
             let next = $next;
@@ -392,8 +392,11 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                             leave!(Err(stopped(fault, entered)));
                         }
                         if S::ON {
-                            let event = Event::Enter(entered, depth + 1);
-                            cx.sink.event(sh.who, event).map_err(|s| stopped(Fault::Stop(s), entered))?;
+                            let inner = depth + 1;
+                            let Some(regs) = frames.get(inner as usize) else { return Err(corrupt(pc)) };
+                            let enter = Enter { lanes: entered, depth: inner, function: function.0, regs };
+                            let told = cx.sink.event(sh.who, Event::Enter(enter));
+                            told.map_err(|s| stopped(Fault::Stop(s), entered))?;
                         }
                         sh.threads += active * u64::from(mark - left);
                         *fuel = left;

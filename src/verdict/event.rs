@@ -57,11 +57,27 @@ pub struct Access<'a> {
     pub bytes: u32,
 }
 
+/// Lanes that enter a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Enter<'a> {
+    /// Who they are.
+    pub lanes: LaneMask,
+    /// The depth of the callee's frame.
+    pub depth: u32,
+    /// The callee: its index among the program's functions.
+    pub function: u32,
+    /// The callee's registers, preloads filled.
+    pub regs: &'a Frame,
+}
+
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A grid begins.
-    Launch,
+    /// A grid begins; `tokens`: its warps follow the report's branching algorithm (5.4.1).
+    Launch {
+        /// Whether convergence is by tokens.
+        tokens: bool,
+    },
     /// A block is issued.
     Block,
     /// A warp executes an instruction.
@@ -72,8 +88,13 @@ pub enum Event<'a> {
     Access(Access<'a>),
     /// Memory is made or freed by the device: address and size in bytes.
     Alloc(u64, u64),
-    /// A function is entered by lanes: the depth is the callee's.
-    Enter(LaneMask, u32),
+    /// A function is entered by lanes.
+    Enter(Enter<'a>),
+    /// The lanes of a vote, a shuffle or the like exchange values now. Its [`Event::Step`] may have come several times
+    /// before, while members were missing.
+    Exchange(Step<'a>),
+    /// A barrier of the block is complete: whoever waited goes on.
+    Released(u32),
     /// A block is complete.
     BlockDone,
 }

@@ -6,7 +6,7 @@ mod event;
 mod rules;
 mod stop;
 
-pub use event::{Access, AccessKind, Event, Silent, Sink, Step, Who};
+pub use event::{Access, AccessKind, Enter, Event, Silent, Sink, Step, Who};
 pub use rules::Rule;
 pub use stop::{
     AllocKind, Bug, BugKind, LimitKind, Nearest, Place, Relation, Stop, StuckKind, UninitUse, Waiting, WaitingFor,
