@@ -3,7 +3,17 @@
 //! Tokens (logos), grammar (chumsky), the tree and its printer. Follows the PTX ISA, chapters 4 and 5 for syntax.
 //! Knows nothing of what an instruction means: whether `add.s33` exists is the business of `program::check`.
 
+mod error;
+mod explain;
+mod grammar;
+mod number;
+mod parse;
+mod stream;
+mod token;
 pub mod tree;
 mod words;
 
+pub use error::{Context, Expected, Found, MAX_BLOCKS, MAX_ERRORS, MAX_NESTING};
+pub use error::{NumberProblem, SyntaxError, SyntaxErrorKind};
+pub use parse::{decode, parse};
 pub use words::{Modifier, Opcode};

@@ -1,0 +1,324 @@
+//! Tokens of PTX (PTX ISA 4.1 to 4.4), by logos.
+//!
+//! An opcode with its modifiers is one token ([`Kind::Dotted`]), and so is `%tid.x`: what ptxas would also accept with
+//! blanks before the dots is put together again by the grammar. Comments and line markers (`# 1 "a.cu"`) are dropped.
+
+use crate::base::Span;
+use logos::Logos;
+
+/// The kind of a token.
+#[derive(Logos, Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[logos(skip r"[ \t\r\n\x0c]+")]
+#[logos(skip(r"//[^\n]*", allow_greedy = true))]
+#[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
+#[logos(skip(r"#[ \t]*[0-9][^\n]*", allow_greedy = true))]
+pub(crate) enum Kind {
+    /// A name: identifier, register, label or an opcode without modifiers.
+    #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+", priority = 3)]
+    Word,
+    /// A name with what follows its dots: `ld.global.u32`, `%tid.x`, `ld.const[2].b32`.
+    #[regex(
+        r"([A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+)(\.const\[[0-9]+\]|\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*)+",
+        priority = 3
+    )]
+    Dotted,
+    /// `.word` that has no kind of its own.
+    #[regex(r"\.([A-Za-z_]|[0-9]+[A-Za-z_])[A-Za-z0-9_$]*(::[A-Za-z0-9_]+)*", priority = 2)]
+    Dot,
+    #[token("_", priority = 10)]
+    Underscore,
+    /// An integer literal (PTX ISA 4.5.1), without its sign.
+    #[regex(r"(0|[1-9][0-9]*|0[0-7]+|0[xX][0-9a-fA-F]+|0[bB][01]+)U?", priority = 10)]
+    Int,
+    /// `0f` and eight hexadecimal digits.
+    #[regex(r"0[fF][0-9a-fA-F]{8}", priority = 10)]
+    HexF32,
+    /// `0d` and sixteen hexadecimal digits.
+    #[regex(r"0[dD][0-9a-fA-F]{16}", priority = 10)]
+    HexF64,
+    /// A decimal floating-point literal.
+    #[regex(r"([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+", priority = 10)]
+    Decimal,
+    /// What starts like a number and is none: `0x`, `089`, `12ab`, `0f3f8`.
+    #[regex(r"[0-9][A-Za-z0-9_$]*", priority = 2)]
+    BadNumber,
+    /// A string; PTX strings have no escapes.
+    #[regex(r#""[^"\n]*""#)]
+    Text,
+    /// An `@@DWARF` line.
+    #[regex(r"@@[^\n]*", allow_greedy = true)]
+    Dwarf,
+
+    #[token(".version", priority = 20)]
+    Version,
+    #[token(".target", priority = 20)]
+    Target,
+    #[token(".address_size", priority = 20)]
+    AddressSize,
+    #[token(".entry", priority = 20)]
+    Entry,
+    #[token(".func", priority = 20)]
+    Func,
+    #[token(".visible", priority = 20)]
+    Visible,
+    #[token(".extern", priority = 20)]
+    Extern,
+    #[token(".weak", priority = 20)]
+    Weak,
+    #[token(".common", priority = 20)]
+    Common,
+    #[token(".reg", priority = 20)]
+    Reg,
+    #[token(".sreg", priority = 20)]
+    Sreg,
+    #[token(".const", priority = 20)]
+    Const,
+    /// `.const[2]`
+    #[regex(r"\.const\[[0-9]+\]", priority = 20)]
+    ConstBank,
+    #[token(".global", priority = 20)]
+    Global,
+    #[token(".local", priority = 20)]
+    Local,
+    #[token(".param", priority = 20)]
+    Param,
+    #[token(".shared", priority = 20)]
+    Shared,
+    #[token(".tex", priority = 20)]
+    Tex,
+    #[token(".align", priority = 20)]
+    Align,
+    #[token(".ptr", priority = 20)]
+    Ptr,
+    #[token(".attribute", priority = 20)]
+    Attribute,
+    #[token(".file", priority = 20)]
+    File,
+    #[token(".loc", priority = 20)]
+    Loc,
+    /// `.section`; the stream widens the token to the whole section.
+    #[token(".section", priority = 20)]
+    Section,
+    #[token(".pragma", priority = 20)]
+    Pragma,
+    #[token(".alias", priority = 20)]
+    Alias,
+    #[token(".callprototype", priority = 20)]
+    CallPrototype,
+    #[token(".branchtargets", priority = 20)]
+    BranchTargets,
+    #[token(".calltargets", priority = 20)]
+    CallTargets,
+    #[token(".unified", priority = 20)]
+    Unified,
+
+    #[token(",")]
+    Comma,
+    #[token(";")]
+    Semi,
+    #[token(":")]
+    Colon,
+    #[token("(")]
+    LParen,
+    #[token(")")]
+    RParen,
+    #[token("[")]
+    LBracket,
+    #[token("]")]
+    RBracket,
+    #[token("{")]
+    LBrace,
+    #[token("}")]
+    RBrace,
+    #[token("<")]
+    Lt,
+    #[token(">")]
+    Gt,
+    #[token("<=")]
+    Le,
+    #[token(">=")]
+    Ge,
+    #[token("==")]
+    EqEq,
+    #[token("!=")]
+    Ne,
+    #[token("=")]
+    Eq,
+    #[token("<<")]
+    Shl,
+    #[token(">>")]
+    Shr,
+    #[token("|")]
+    Bar,
+    #[token("||")]
+    OrOr,
+    #[token("&")]
+    Amp,
+    #[token("&&")]
+    AndAnd,
+    #[token("^")]
+    Caret,
+    #[token("!")]
+    Bang,
+    #[token("~")]
+    Tilde,
+    #[token("@")]
+    At,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("%")]
+    Percent,
+    #[token("?")]
+    Question,
+
+    /// A whole braced initialiser, already read by the stream.
+    Table,
+    /// Where the stream has already complained.
+    Poison,
+    /// A run of characters that start no token.
+    Garbage,
+}
+
+impl Kind {
+    /// Whether the token is a word after a dot.
+    pub(crate) const fn is_dot(self) -> bool {
+        use Kind::{
+            AddressSize, Alias, Align, Attribute, BranchTargets, CallPrototype, CallTargets, Common, Const, Dot, Entry,
+            Extern, File, Func, Global, Loc, Local, Param, Pragma, Ptr, Reg, Section, Shared, Sreg, Target, Tex,
+            Unified, Version, Visible, Weak,
+        };
+        matches!(
+            self,
+            Dot | Version
+                | Target
+                | AddressSize
+                | Entry
+                | Func
+                | Visible
+                | Extern
+                | Weak
+                | Common
+                | Reg
+                | Sreg
+                | Const
+                | Global
+                | Local
+                | Param
+                | Shared
+                | Tex
+                | Align
+                | Ptr
+                | Attribute
+                | File
+                | Loc
+                | Section
+                | Pragma
+                | Alias
+                | CallPrototype
+                | BranchTargets
+                | CallTargets
+                | Unified
+        )
+    }
+
+    /// Whether a module-level item starts here and nothing else can.
+    pub(crate) const fn starts_item(self) -> bool {
+        use Kind::{AddressSize, Alias, Common, Entry, Extern, Func, Section, Target, Version, Visible, Weak};
+        matches!(
+            self,
+            Version | Target | AddressSize | Entry | Func | Visible | Extern | Weak | Common | Alias | Section
+        )
+    }
+
+    /// Whether a declaration starts here, at module or function level.
+    pub(crate) const fn starts_variable(self) -> bool {
+        use Kind::{Attribute, Const, ConstBank, Global, Local, Param, Reg, Shared, Sreg, Tex};
+        matches!(self, Reg | Sreg | Const | ConstBank | Global | Local | Param | Shared | Tex | Attribute)
+    }
+
+    /// Whether the token can begin a statement or an item; used to resume after an error.
+    pub(crate) const fn starts_statement(self) -> bool {
+        self.starts_item()
+            || self.starts_variable()
+            || matches!(self, Self::Word | Self::Dotted | Self::At | Self::Loc | Self::Pragma | Self::File)
+    }
+}
+
+/// A token: its kind and its bytes. Two tokens are equal when they are of one kind, so that the grammar can ask for one.
+#[derive(Clone, Copy, Debug, Eq)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Token {
+    /// A token that stands for its kind in the grammar.
+    pub(crate) const fn of(kind: Kind) -> Self {
+        Self { kind, start: 0, end: 0 }
+    }
+
+    /// The bytes it covers.
+    pub(crate) const fn span(self) -> Span {
+        Span::new(self.start, self.end)
+    }
+
+    /// Its text in `source`.
+    pub(crate) fn text(self, source: &str) -> &str {
+        source.get(self.start as usize..self.end as usize).unwrap_or("")
+    }
+}
+
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}
+
+/// The bytes that a run of tokens covers.
+pub(crate) fn cover(tokens: &[Token]) -> Span {
+    match (tokens.first(), tokens.last()) {
+        (Some(first), Some(last)) => Span::new(first.start, last.end),
+        _ => Span::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind> {
+        Kind::lexer(text).map(|k| k.unwrap_or(Kind::Garbage)).collect()
+    }
+
+    #[test]
+    fn words_and_numbers() {
+        use Kind::*;
+        assert_eq!(
+            kinds("ld.global.L1::evict_last.u32 %tid.x _ _a %r1 $str$1"),
+            [Dotted, Dotted, Underscore, Word, Word, Word]
+        );
+        assert_eq!(
+            kinds("0 10U 0x1F 017 0b101 0f3F800000 0d3ff0000000000000 1.5 .5 1. 1e5 8.0"),
+            [Int, Int, Int, Int, Int, HexF32, HexF64, Decimal, Decimal, Decimal, Decimal, Decimal]
+        );
+        assert_eq!(kinds("0x 08 12ab 0f3f8 5u"), [BadNumber; 5]);
+        assert_eq!(kinds("ld.const[2].b32 .const[11] tex.1d.v4"), [Dotted, ConstBank, Dotted]);
+        assert_eq!(kinds("7 % 3 %p<5>"), [Int, Percent, Int, Word, Lt, Int, Gt]);
+    }
+
+    #[test]
+    fn blanks_and_comments_vanish() {
+        use Kind::*;
+        assert_eq!(kinds("// a\n/* b * / ** */ x # 3 \"f.cu\"\n;"), [Word, Semi]);
+        assert_eq!(kinds("/* open x"), [Slash, Star, Word, Word]);
+        assert_eq!(kinds("\"a\\\" @@DWARF x y\n.b8"), [Text, Dwarf, Dot]);
+        assert_eq!(kinds(".loc .locals .reg .register"), [Loc, Dot, Reg, Dot]);
+    }
+}
