@@ -4,6 +4,7 @@
 
 mod args;
 mod data;
+mod device;
 mod expect;
 mod file;
 mod limits;
@@ -17,6 +18,7 @@ mod toml;
 
 pub use args::pack;
 pub use data::{Data, DataProblem, random};
+pub use device::{Device, Failure, Outcome, run};
 pub use expect::{Difference, ExpectProblem, Mismatch, OutputMismatch, compare, compare_output};
 pub use limits::{TargetLimits, check as check_limits};
 pub use npy::{NpyProblem, read as read_npy, write as write_npy};

@@ -27,7 +27,9 @@ fn distance(a: &str, b: &str, limit: usize) -> usize {
     last[b.len()]
 }
 
-fn nearest<'a>(text: &str, all: impl Iterator<Item = &'a str>) -> Option<String> {
+/// The nearest of some words, when it is near enough to be what was meant.
+#[must_use]
+pub fn nearest<'a>(text: &str, all: impl Iterator<Item = &'a str>) -> Option<String> {
     let limit = if text.len() < 4 { 1 } else { 2 };
     let best = all.filter(|w| *w != text).map(|w| (distance(text, w, limit), w)).min_by_key(|(d, _)| *d)?;
     (best.0 <= limit).then(|| best.1.to_owned())

@@ -1,0 +1,313 @@
+//! A device with a program: buffers by name, launches, results.
+
+use super::problem::{At, Problem, ProblemKind};
+use super::{Buffer, Data, ExpectProblem, Global, KernelLaunch, Mismatch, OutputMismatch, Scalar, Spec};
+use super::{check_limits, compare, compare_output, pack};
+use crate::base::SourceMap;
+use crate::machine::{Config, Context, Launch, Stats};
+use crate::program::env::{Function, ProgEnv};
+use crate::verdict::{LimitKind, Silent, Sink, Stop};
+use indexmap::IndexMap;
+
+/// Why something that was asked for did not happen.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Failure {
+    /// The input is wrong, before anything ran: exit code 2.
+    Input(Vec<Problem>),
+    /// The run stopped.
+    Stop(Stop),
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Input(vec![problem])
+    }
+}
+
+/// A device context with one program, its buffers, and the sources that messages quote.
+///
+/// Memory lasts from launch to launch; launches run one after another. Everything is deterministic: the same calls give
+/// the same memory, output and counts on every host.
+pub struct Device {
+    context: Context,
+    sources: SourceMap,
+    cap: Option<u64>,
+    buffers: IndexMap<String, Placed>,
+    types: IndexMap<String, Scalar>,
+}
+
+#[derive(Clone, Copy)]
+struct Placed {
+    address: u64,
+    bytes: u64,
+    ty: Scalar,
+}
+
+impl Device {
+    /// A device with a program loaded. `sources` are the files that the program came from.
+    ///
+    /// # Errors
+    /// [`Stop::Limit`] when the program's variables exceed the memory cap.
+    pub fn new(env: ProgEnv, sources: SourceMap, config: Config) -> Result<Self, Stop> {
+        let cap = config.max_memory;
+        Ok(Self { context: Context::new(env, config)?, sources, cap, buffers: IndexMap::new(), types: IndexMap::new() })
+    }
+
+    /// The context: memory, symbols, the program.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The sources of the program and of the launch file.
+    #[must_use]
+    pub const fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    /// Makes all buffers of a launch file and sets its variables.
+    ///
+    /// # Errors
+    /// Every buffer or variable that cannot be made; the memory cap.
+    pub fn prepare(&mut self, spec: &Spec) -> Result<(), Failure> {
+        let mut problems = Vec::new();
+        let mut keep = |result: Result<(), Failure>| match result {
+            Err(Failure::Input(more)) => {
+                problems.extend(more);
+                Ok(())
+            }
+            other => other,
+        };
+        for (name, buffer) in &spec.buffers {
+            keep(self.add_buffer(name, buffer))?;
+        }
+        for (name, global) in &spec.globals {
+            keep(self.set_global(name, global))?;
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Failure::Input(problems)) }
+    }
+
+    /// Makes a buffer and fills it. Its address is a multiple of 256 bytes.
+    ///
+    /// # Errors
+    /// The data cannot be had or has another length; the name is taken; the memory cap.
+    pub fn add_buffer(&mut self, name: &str, buffer: &Buffer) -> Result<(), Failure> {
+        let Buffer { ty, init, len, at } = buffer;
+        let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(*at);
+        if self.buffers.contains_key(name) {
+            return Err(ProblemKind::Twice { name: name.to_owned() }.at(*at).into());
+        }
+        let elements = init.elements(*ty).map_err(data)?.or(*len).ok_or_else(|| data(super::DataProblem::NoLength))?;
+        let bytes = elements
+            .checked_mul(ty.bytes.into())
+            .filter(|n| *n < 1 << 62)
+            .ok_or_else(|| data(super::DataProblem::TooLarge))?;
+        // The cap comes before the contents: they might not fit this computer either.
+        if let Some(cap) = self.cap.filter(|cap| bytes > *cap) {
+            return Err(Stop::Limit(LimitKind::Memory { cap, wanted: bytes }).into());
+        }
+        let contents = if *init == Data::Zeros { Vec::new() } else { init.bytes(*ty, *len).map_err(data)? };
+        let address = self.context.alloc(name, bytes)?;
+        if let Some(to) = self.context.bytes_mut(address, contents.len() as u64) {
+            to.copy_from_slice(&contents);
+        }
+        self.buffers.insert(name.to_owned(), Placed { address, bytes, ty: *ty });
+        Ok(())
+    }
+
+    /// Writes a `.global` or `.const` variable, from its start; it may be longer than the value.
+    ///
+    /// # Errors
+    /// There is no such variable, the value is longer than it, or the data cannot be had.
+    pub fn set_global(&mut self, name: &str, global: &Global) -> Result<(), Failure> {
+        let Some((address, bytes)) = self.context.symbol(name) else {
+            let known = self.context.env().variables.keys().cloned().collect();
+            return Err(ProblemKind::UnknownVariable { name: name.to_owned(), known }.at(global.at).into());
+        };
+        let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(global.at);
+        let contents = global.data.bytes(global.ty, None).map_err(data)?;
+        let given = contents.len() as u64;
+        if given > bytes {
+            return Err(ProblemKind::VariableSize { name: name.to_owned(), bytes, given }.at(global.at).into());
+        }
+        if let Some(to) = self.context.bytes_mut(address, given) {
+            to.copy_from_slice(&contents);
+        }
+        self.types.insert(name.to_owned(), global.ty);
+        Ok(())
+    }
+
+    /// Checks a launch as [`Device::launch`] does, without running it: the entry, the arguments, the limits.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn check(&self, launch: &KernelLaunch) -> Result<Launch, Failure> {
+        let entry = self.entry(launch.entry.as_deref(), launch.at)?;
+        let env = self.context.env();
+        let mut problems = Vec::new();
+        if let Err(limit) = check_limits(entry, launch.grid, launch.block, launch.shared, env.target.sm) {
+            problems.push(ProblemKind::Limit { entry: entry.name.clone(), limit }.at(launch.at));
+        }
+        let pointer = env.target.address_bits / 8;
+        let known = || self.buffers.keys().cloned().collect::<Vec<_>>();
+        let params =
+            pack(entry, &launch.args, pointer, launch.at, |name| self.buffers.get(name).map(|b| (b.address, b.bytes)));
+        let params = params.unwrap_or_else(|more| {
+            problems.extend(more.into_iter().map(|p| match p.kind {
+                ProblemKind::UnknownBuffer { name, .. } => ProblemKind::UnknownBuffer { name, known: known() }.at(p.at),
+                kind => kind.at(p.at),
+            }));
+            Vec::new()
+        });
+        if !problems.is_empty() {
+            return Err(Failure::Input(problems));
+        }
+        let (entry, shared_bytes) = (entry.name.clone(), launch.shared);
+        Ok(Launch { entry, grid: launch.grid, block: launch.block, shared_bytes, params })
+    }
+
+    /// Runs a kernel to its end. `out` receives what it prints.
+    ///
+    /// # Errors
+    /// The launch is wrong, or the run stopped.
+    pub fn launch(&mut self, launch: &KernelLaunch, out: &mut dyn FnMut(&[u8])) -> Result<Stats, Failure> {
+        self.launch_with(launch, Silent, out)
+    }
+
+    /// Runs a kernel to its end under an observer. `out` receives what it prints.
+    ///
+    /// # Errors
+    /// The launch is wrong, or the run stopped.
+    pub fn launch_with<S: Sink>(
+        &mut self,
+        launch: &KernelLaunch,
+        sink: S,
+        out: &mut dyn FnMut(&[u8]),
+    ) -> Result<Stats, Failure> {
+        let launch = self.check(launch)?;
+        Ok(self.context.launch_with(&launch, sink, out)?)
+    }
+
+    fn entry(&self, name: Option<&str>, at: At) -> Result<&Function, Problem> {
+        let functions = &self.context.env().functions;
+        let entries = || functions.values().filter(|f| f.entry && f.defined);
+        let names = || entries().map(|f| f.name.clone()).collect::<Vec<_>>();
+        let Some(name) = name else {
+            let (only, more) = (entries().next(), entries().nth(1));
+            return only.filter(|_| more.is_none()).ok_or_else(|| ProblemKind::WhichEntry { entries: names() }.at(at));
+        };
+        let found = functions.get(name);
+        found.filter(|f| f.entry && f.defined).ok_or_else(|| {
+            ProblemKind::NoEntry { name: name.to_owned(), entries: names(), function: found.is_some() }.at(at)
+        })
+    }
+
+    /// The element type and the bytes of a buffer, or of a `.global` or `.const` variable (as bytes unless it was set
+    /// with a type).
+    #[must_use]
+    pub fn contents(&self, name: &str) -> Option<(Scalar, &[u8])> {
+        if let Some(b) = self.buffers.get(name) {
+            return Some((b.ty, self.context.bytes(b.address, b.bytes)?));
+        }
+        let (address, bytes) = self.context.symbol(name)?;
+        let ty = self.types.get(name).copied().unwrap_or(Scalar::BYTE);
+        Some((ty, self.context.bytes(address, bytes)?))
+    }
+
+    /// The names of all buffers, then of all variables.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.buffers.keys().chain(self.context.env().variables.keys()).map(String::as_str)
+    }
+
+    /// Compares the results with what a launch file expects of them, in its order.
+    ///
+    /// # Errors
+    /// An expectation cannot be compared: its data cannot be had or has another length.
+    pub fn compare(&self, spec: &Spec) -> Result<Vec<Mismatch>, Failure> {
+        let mut mismatches = Vec::new();
+        let mut problems = Vec::new();
+        for (name, expect) in &spec.expect {
+            let Some((_, found)) = self.contents(name) else {
+                let known = self.names().map(str::to_owned).collect();
+                problems.push(ProblemKind::UnknownVariable { name: name.clone(), known }.at(expect.at));
+                continue;
+            };
+            let name = name.clone();
+            match compare(&name, expect, found) {
+                Ok(mismatch) => mismatches.extend(mismatch),
+                Err(ExpectProblem::Data(problem)) => problems.push(ProblemKind::Data { name, problem }.at(expect.at)),
+                Err(ExpectProblem::Length { expected, found }) => {
+                    let kind = ProblemKind::ExpectLength { name, expected, buffer: found, first: expect.first };
+                    problems.push(kind.at(expect.at));
+                }
+            }
+        }
+        if problems.is_empty() { Ok(mismatches) } else { Err(Failure::Input(problems)) }
+    }
+
+    /// A hash of all device memory: buffers, variables, device `malloc`. The same on every host.
+    #[must_use]
+    pub fn memory_hash(&self) -> u64 {
+        self.context.memory_hash()
+    }
+}
+
+/// What a run of a launch file came to.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// Counts of each launch, in order.
+    pub stats: Vec<Stats>,
+    /// What `printf` wrote, all launches together.
+    pub output: Vec<u8>,
+    /// Buffers and variables that hold something else than expected.
+    pub mismatches: Vec<Mismatch>,
+    /// Output other than expected.
+    pub output_mismatch: Option<OutputMismatch>,
+}
+
+impl Outcome {
+    /// Whether everything is as expected.
+    #[must_use]
+    pub const fn as_expected(&self) -> bool {
+        self.mismatches.is_empty() && self.output_mismatch.is_none()
+    }
+}
+
+/// Runs everything that a launch file says: checks all launches, runs them in order, compares the results. Each launch is
+/// observed by `sink`; `out` receives the output as it comes.
+///
+/// # Errors
+/// The input is wrong, or a launch stopped.
+pub fn run<S: Sink>(
+    spec: &Spec,
+    device: &mut Device,
+    sink: &mut S,
+    out: &mut dyn FnMut(&[u8]),
+) -> Result<Outcome, Failure> {
+    if spec.launches.is_empty() {
+        return Err(ProblemKind::NoLaunch.at(None).into());
+    }
+    device.prepare(spec)?;
+    // What is wrong with the last launch or the expectations should not wait for the first launch's end.
+    for launch in &spec.launches {
+        device.check(launch)?;
+    }
+    device.compare(spec)?;
+    let mut outcome = Outcome::default();
+    for launch in &spec.launches {
+        let mut both = |bytes: &[u8]| {
+            outcome.output.extend_from_slice(bytes);
+            out(bytes);
+        };
+        outcome.stats.push(device.launch_with(launch, &mut *sink, &mut both)?);
+    }
+    outcome.mismatches = device.compare(spec)?;
+    outcome.output_mismatch = spec.stdout.as_ref().and_then(|e| compare_output(e, &outcome.output));
+    Ok(outcome)
+}
