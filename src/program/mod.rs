@@ -16,3 +16,4 @@ pub mod mode;
 pub mod ops;
 pub mod select;
 pub mod types;
+pub mod uses;

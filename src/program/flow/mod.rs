@@ -7,6 +7,7 @@ mod cycles;
 pub mod dominators;
 pub mod graph;
 pub mod inject;
+pub mod liveness;
 mod merges;
 mod regions;
 #[cfg(test)]
@@ -15,3 +16,4 @@ mod trial;
 pub use dominators::{Dominators, post_dominators};
 pub use graph::{Block, Edge, EdgeKind, Ending, Graph};
 pub use inject::{Injected, inject, inject_code};
+pub use liveness::undefined_at_entry;

@@ -1,0 +1,385 @@
+//! Which registers an instruction reads and writes.
+//!
+//! The conventions are those of [`Instr`] and [`Op`]; a slot may be reported more than once, [`NO_SLOT`] never is. What a
+//! call passes lies in local memory, so a call uses only the top of the stack.
+
+use super::env::ProgEnv;
+use super::instr::{
+    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, HotOp, Instr, MemOp, Moving, NO_SLOT, Op, STACK_TOP,
+    Slot, WarpRequest,
+};
+use super::ops::{AtomOp, Class, Shape, sources};
+
+/// What instructions refer to by index.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'a> {
+    /// By `imm` of [`Op::Mem`].
+    pub requests: &'a [WarpRequest],
+    /// By `imm` of [`Op::Bar`].
+    pub barriers: &'a [Barrier],
+    /// By the low half of `imm` of [`Op::Exchange`].
+    pub exchanges: &'a [Exchange],
+}
+
+impl<'a> Tables<'a> {
+    /// The tables of an environment.
+    #[must_use]
+    pub fn of(env: &'a ProgEnv) -> Self {
+        Self { requests: &env.requests, barriers: &env.barriers, exchanges: &env.exchanges }
+    }
+
+    fn request(&self, instr: &Instr) -> Option<&'a WarpRequest> {
+        self.requests.get(instr.imm as usize)
+    }
+
+    fn barrier(&self, instr: &Instr) -> Option<BarrierKind> {
+        self.barriers.get(instr.imm as usize).map(|barrier| barrier.kind)
+    }
+
+    fn exchange(&self, instr: &Instr) -> Option<&'a Exchange> {
+        self.exchanges.get((instr.imm & 0xffff) as usize)
+    }
+}
+
+/// Calls `see` for each slot that the instruction reads, its guard's predicate first.
+pub fn reads(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slot)) {
+    let mut see = |class, slot| {
+        if slot != NO_SLOT {
+            see(class, slot);
+        }
+    };
+    if let Some(guard) = instr.guard {
+        see(Class::P, guard.pred);
+    }
+    if let Some(shape) = shape(instr.op) {
+        for (class, slot) in shape.used().zip([instr.a, instr.b, instr.c, instr.e]) {
+            see(class, slot);
+        }
+        return;
+    }
+    match instr.op {
+        Op::Mem => {
+            if let Some(request) = tables.request(instr) {
+                see(if request.addr_wide { Class::Q } else { Class::W }, request.addr);
+                memory_reads(request, &mut see);
+            }
+        }
+        Op::LdGlobal32 | Op::LdShared32 => see(Class::Q, instr.a),
+        Op::StGlobal32 | Op::StShared32 => {
+            see(Class::Q, instr.a);
+            see(Class::W, instr.d);
+        }
+        Op::Brx | Op::Nanosleep | Op::WarpSync => see(Class::W, instr.a),
+        Op::Call | Op::Syscall(_) | Op::StackSave => see(Class::W, STACK_TOP),
+        Op::CallIndirect => {
+            see(Class::Q, instr.a);
+            see(Class::W, STACK_TOP);
+        }
+        Op::Alloca => {
+            see(Class::Q, instr.a);
+            see(Class::W, STACK_TOP);
+        }
+        Op::StackRestore => see(Class::Q, instr.a),
+        Op::Bar => {
+            see(Class::W, instr.a);
+            if tables.barriers.get(instr.imm as usize).is_some_and(|barrier| barrier.counted) {
+                see(Class::W, instr.b);
+            }
+            if let Some(BarrierKind::Red(_)) = tables.barrier(instr) {
+                see(Class::P, instr.c);
+            }
+        }
+        Op::Exchange => {
+            if let Some(exchange) = tables.exchange(instr) {
+                exchange_reads(exchange, instr, &mut see);
+            }
+        }
+        // These have a shape.
+        Op::Int(_) | Op::Float(_) | Op::Hot(_) => {}
+        Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
+        Op::Fence { .. } | Op::ReadSpecial(_) | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}
+    }
+}
+
+/// Calls `see` for each slot that the instruction writes, in the lanes that execute it.
+pub fn writes(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slot)) {
+    let mut see = |class, slot| {
+        if slot != NO_SLOT {
+            see(class, slot);
+        }
+    };
+    if let Some(shape) = shape(instr.op) {
+        see(shape.dest, instr.d);
+        if shape.carry_out {
+            let last = u16::try_from(instr.imm & 0xffff).map_or(NO_SLOT, Slot);
+            see(Class::P, if shape.sources[3].is_some() { last } else { instr.e });
+        }
+        return;
+    }
+    match instr.op {
+        Op::Mem => {
+            if let Some(request) = tables.request(instr) {
+                memory_writes(request, &mut see);
+            }
+        }
+        Op::LdGlobal32 | Op::LdShared32 => see(Class::W, instr.d),
+        Op::ReadSpecial(moving) => {
+            let wide = matches!(moving, Moving::Clock64 | Moving::GlobalTimer | Moving::Pm64);
+            see(if wide { Class::Q } else { Class::W }, instr.d);
+        }
+        Op::Alloca => {
+            see(Class::Q, instr.d);
+            see(Class::W, STACK_TOP);
+        }
+        Op::StackSave => see(Class::Q, instr.d),
+        Op::StackRestore => see(Class::W, STACK_TOP),
+        Op::Bar => match tables.barrier(instr) {
+            Some(BarrierKind::Red(BarrierRed::And | BarrierRed::Or)) => see(Class::P, instr.d),
+            Some(BarrierKind::Red(BarrierRed::Popc)) => see(Class::W, instr.d),
+            Some(BarrierKind::Sync | BarrierKind::Arrive) | None => {}
+        },
+        Op::Exchange => {
+            if let Some(exchange) = tables.exchange(instr) {
+                exchange_writes(exchange, instr, &mut see);
+            }
+        }
+        Op::Int(_) | Op::Float(_) | Op::Hot(_) => {}
+        Op::Bra | Op::Brx | Op::Call | Op::CallIndirect | Op::Ret | Op::Exit => {}
+        Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
+        Op::StGlobal32 | Op::StShared32 | Op::WarpSync | Op::Fence { .. } | Op::Nanosleep => {}
+        Op::Syscall(_) | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}
+    }
+}
+
+/// What a data operation reads and writes; none for other instructions.
+#[must_use]
+pub fn shape(op: Op) -> Option<Shape> {
+    match op {
+        Op::Int(op) => Some(op.shape()),
+        Op::Float(op) => Some(op.shape()),
+        Op::Hot(op) => Some(hot_shape(op)),
+        _ => None,
+    }
+}
+
+/// The shape of the operation of the same name in the tables.
+fn hot_shape(op: HotOp) -> Shape {
+    use Class::{P, Q, W};
+    use HotOp as H;
+    let (list, dest): (&[Class], Class) = match op {
+        H::MovW | H::NegF32 | H::AbsF32 | H::F32OfS32 | H::RsqrtF32 => (&[W], W),
+        H::MovQ => (&[Q], Q),
+        H::ZextWQ | H::SextWQ => (&[W], Q),
+        H::TruncQW => (&[Q], W),
+        H::Add32 | H::Sub32 | H::MulLo32 | H::And32 | H::Or32 | H::Xor32 | H::Shl32 | H::ShrU32 | H::ShrS32 => {
+            (&[W, W], W)
+        }
+        H::AddF32 | H::SubF32 | H::MulF32 | H::DivF32 => (&[W, W], W),
+        H::Add64 | H::Sub64 | H::And64 | H::AddF64 | H::SubF64 | H::MulF64 => (&[Q, Q], Q),
+        H::Shl64 => (&[Q, W], Q),
+        H::MulWideS32 | H::MulWideU32 => (&[W, W], Q),
+        H::MadLo32 | H::FmaF32 => (&[W, W, W], W),
+        H::FmaF64 => (&[Q, Q, Q], Q),
+        H::SelW => (&[W, W, P], W),
+        H::SelQ => (&[Q, Q, P], Q),
+        H::NotP => (&[P], P),
+        H::AndP | H::OrP | H::XorP => (&[P, P], P),
+        H::EqW | H::NeW | H::LtS32 | H::LeS32 | H::GtS32 | H::GeS32 => (&[W, W], P),
+        H::LtU32 | H::LeU32 | H::GtU32 | H::GeU32 => (&[W, W], P),
+        H::LtF32 | H::LeF32 | H::GtF32 | H::GeF32 | H::EqF32 | H::NeuF32 => (&[W, W], P),
+    };
+    Shape { sources: sources(list), dest, carry_out: false, mode: false }
+}
+
+/// The slots of one data register: two for 128 bits.
+fn data(request: &WarpRequest, slot: Slot, see: &mut impl FnMut(Class, Slot)) {
+    if slot == NO_SLOT {
+        return;
+    }
+    if request.width == 16 {
+        see(Class::Q, slot);
+        see(Class::Q, Slot(slot.0.saturating_add(1)));
+    } else {
+        see(if request.wide { Class::Q } else { Class::W }, slot);
+    }
+}
+
+/// Operands of atomics on vectors stand in the second half of `regs`, results in the first.
+fn halves(request: &WarpRequest) -> (&[Slot], &[Slot]) {
+    let (first, second) = request.regs.split_at(request.regs.len() / 2);
+    let elems = usize::from(request.elems).min(first.len());
+    (&first[..elems], &second[..elems])
+}
+
+fn memory_reads(request: &WarpRequest, see: &mut impl FnMut(Class, Slot)) {
+    let elems = usize::from(request.elems).min(request.regs.len());
+    let slots: &[Slot] = match request.op {
+        MemOp::Load => &[],
+        MemOp::Store => &request.regs[..elems],
+        MemOp::Atom(..) | MemOp::Red(..) if elems > 1 => halves(request).1,
+        MemOp::Atom(AtomOp::Cas, _) | MemOp::Red(AtomOp::Cas, _) => &request.regs[1..3],
+        MemOp::Atom(..) | MemOp::Red(..) => &request.regs[1..2],
+    };
+    slots.iter().for_each(|slot| data(request, *slot, see));
+}
+
+fn memory_writes(request: &WarpRequest, see: &mut impl FnMut(Class, Slot)) {
+    let elems = usize::from(request.elems).min(request.regs.len());
+    let slots: &[Slot] = match request.op {
+        MemOp::Load => &request.regs[..elems],
+        MemOp::Atom(..) if elems > 1 => halves(request).0,
+        MemOp::Atom(..) => &request.regs[..1],
+        MemOp::Store | MemOp::Red(..) => &[],
+    };
+    slots.iter().for_each(|slot| data(request, *slot, see));
+}
+
+fn exchange_reads(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(Class, Slot)) {
+    use ExchangeKind as K;
+    match exchange.kind {
+        K::ShflUp | K::ShflDown | K::ShflBfly | K::ShflIdx => {
+            [instr.a, instr.b, instr.c].into_iter().for_each(|slot| see(Class::W, slot));
+        }
+        K::VoteAll | K::VoteAny | K::VoteUni | K::VoteBallot => see(Class::P, instr.a),
+        K::MatchAny32 | K::MatchAll32 | K::Redux(_) => see(Class::W, instr.a),
+        K::MatchAny64 | K::MatchAll64 => see(Class::Q, instr.a),
+        K::Elect | K::ActiveMask => {}
+    }
+    if exchange.sync {
+        see(Class::W, instr.e);
+    }
+}
+
+fn exchange_writes(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(Class, Slot)) {
+    use ExchangeKind as K;
+    let predicate = matches!(exchange.kind, K::VoteAll | K::VoteAny | K::VoteUni);
+    see(if predicate { Class::P } else { Class::W }, instr.d);
+    let second = matches!(
+        exchange.kind,
+        K::ShflUp | K::ShflDown | K::ShflBfly | K::ShflIdx | K::MatchAll32 | K::MatchAll64 | K::Elect
+    );
+    if second {
+        see(Class::P, u16::try_from(instr.imm >> 16).map_or(NO_SLOT, Slot));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::float_ops::FloatOp;
+    use super::super::instr::{CacheOp, Guard, Order, Scope, Space};
+    use super::super::int_ops::IntOp;
+    use super::super::ops::AtomTy;
+    use super::*;
+    use Class::{P, Q, W};
+
+    fn both(instr: &Instr, tables: &Tables<'_>) -> (Vec<(Class, u16)>, Vec<(Class, u16)>) {
+        let (mut r, mut w) = (Vec::new(), Vec::new());
+        reads(instr, tables, |class, slot| r.push((class, slot.0)));
+        writes(instr, tables, |class, slot| w.push((class, slot.0)));
+        (r, w)
+    }
+
+    const NONE: Tables<'_> = Tables { requests: &[], barriers: &[], exchanges: &[] };
+
+    fn instr(op: Op) -> Instr {
+        Instr { d: Slot(2), a: Slot(3), b: Slot(4), c: Slot(5), e: Slot(6), ..Instr::new(op) }
+    }
+
+    #[test]
+    fn data_operations_by_their_shapes() {
+        let guard = Some(Guard { pred: Slot(9), negated: true });
+        let add = Instr { guard, ..instr(Op::Int(IntOp::Add32)) };
+        assert_eq!(both(&add, &NONE), (vec![(P, 9), (W, 3), (W, 4)], vec![(W, 2)]));
+        let carry = IntOp::ALL.iter().find(|op| op.shape().carry_out && op.shape().sources[3].is_none());
+        if let Some(op) = carry {
+            assert_eq!(both(&instr(Op::Int(*op)), &NONE).1[1], (P, 6));
+        }
+        let unused = Instr { d: NO_SLOT, ..instr(Op::Hot(HotOp::EqW)) };
+        assert_eq!(both(&unused, &NONE), (vec![(W, 3), (W, 4)], vec![]));
+    }
+
+    const HOT: &[HotOp] = {
+        use HotOp::{
+            AbsF32, Add32, Add64, AddF32, AddF64, And32, And64, AndP, DivF32, EqF32, EqW, F32OfS32, FmaF32, FmaF64,
+            GeF32, GeS32, GeU32, GtF32, GtS32, GtU32, LeF32, LeS32, LeU32, LtF32, LtS32, LtU32, MadLo32, MovQ, MovW,
+            MulF32, MulF64, MulLo32, MulWideS32, MulWideU32, NeW, NegF32, NeuF32, NotP, Or32, OrP, RsqrtF32, SelQ,
+            SelW, SextWQ, Shl32, Shl64, ShrS32, ShrU32, Sub32, Sub64, SubF32, SubF64, TruncQW, Xor32, XorP, ZextWQ,
+        };
+        &[
+            MovW, MovQ, Add32, Add64, Sub32, Sub64, MulLo32, MadLo32, MulWideS32, MulWideU32, And32, Or32, Xor32,
+            And64, Shl32, Shl64, ShrU32, ShrS32, SelW, SelQ, NotP, AndP, OrP, XorP, EqW, NeW, LtS32, LeS32, GtS32,
+            GeS32, LtU32, LeU32, GtU32, GeU32, ZextWQ, SextWQ, TruncQW, AddF32, SubF32, MulF32, FmaF32, DivF32, NegF32,
+            AbsF32, AddF64, SubF64, MulF64, FmaF64, LtF32, LeF32, GtF32, GeF32, EqF32, NeuF32, F32OfS32, RsqrtF32,
+        ]
+    };
+
+    #[test]
+    fn hot_operations_have_the_shape_of_their_namesakes() {
+        let named = |name: &str| {
+            let int = IntOp::ALL.iter().find(|op| format!("{op:?}") == name).map(|op| op.shape());
+            let float = FloatOp::ALL.iter().find(|op| format!("{op:?}") == name).map(|op| op.shape());
+            int.or(float)
+        };
+        let mut found = 0;
+        for op in HOT {
+            if let Some(shape) = named(&format!("{op:?}")) {
+                let ours = hot_shape(*op);
+                assert_eq!((ours.sources, ours.dest), (shape.sources, shape.dest), "{op:?}");
+                found += 1;
+            }
+        }
+        assert!(found > 40, "{found}");
+    }
+
+    #[test]
+    fn memory_actions_by_their_requests() {
+        let regs = [10, 11, 12, 13, 14, 15, 16, 17].map(Slot);
+        let base = WarpRequest {
+            op: MemOp::Load,
+            space: Space::Global,
+            width: 4,
+            elems: 2,
+            wide: false,
+            signed: false,
+            ext: 32,
+            addr: Slot(3),
+            addr_wide: true,
+            offset: 0,
+            regs,
+            cache: CacheOp::Default,
+            order: Order::Weak,
+            scope: Scope::Lane,
+        };
+        let cas = MemOp::Atom(AtomOp::Cas, AtomTy::B32);
+        let requests = [
+            base,
+            WarpRequest { op: MemOp::Store, width: 16, elems: 1, addr_wide: false, ..base },
+            WarpRequest { op: cas, elems: 1, wide: true, ..base },
+            WarpRequest { op: MemOp::Red(AtomOp::Add, AtomTy::F32), ..base },
+        ];
+        let tables = Tables { requests: &requests, ..NONE };
+        let at = |imm| both(&Instr { imm, ..instr(Op::Mem) }, &tables);
+        assert_eq!(at(0), (vec![(Q, 3)], vec![(W, 10), (W, 11)]));
+        assert_eq!(at(1), (vec![(W, 3), (Q, 10), (Q, 11)], vec![]));
+        assert_eq!(at(2), (vec![(Q, 3), (Q, 11), (Q, 12)], vec![(Q, 10)]));
+        assert_eq!(at(3), (vec![(Q, 3), (W, 14), (W, 15)], vec![]));
+        assert_eq!(at(4), (vec![], vec![]));
+    }
+
+    #[test]
+    fn exchanges_and_barriers_by_their_kinds() {
+        let exchanges = [
+            Exchange { kind: ExchangeKind::ShflIdx, sync: true },
+            Exchange { kind: ExchangeKind::VoteAny, sync: false },
+            Exchange { kind: ExchangeKind::MatchAll64, sync: true },
+        ];
+        let barriers = [Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: true }];
+        let tables = Tables { exchanges: &exchanges, barriers: &barriers, ..NONE };
+        let at = |imm| both(&Instr { imm, ..instr(Op::Exchange) }, &tables);
+        let shuffle = (vec![(W, 3), (W, 4), (W, 5), (W, 6)], vec![(W, 2), (P, 7)]);
+        assert_eq!(at(7 << 16), shuffle);
+        assert_eq!(at(0xffff_0001), (vec![(P, 3)], vec![(P, 2)]));
+        assert_eq!(at(0xffff_0002), (vec![(Q, 3), (W, 6)], vec![(W, 2)]));
+        assert_eq!(both(&instr(Op::Bar), &tables), (vec![(W, 3), (W, 4), (P, 5)], vec![(W, 2)]));
+    }
+}
