@@ -154,6 +154,9 @@ impl Checker<'_> {
                 }
             }
         }
+        if shape.forms.is_empty() && self.legacy() {
+            self.legacy_forms(opcode, &plain, &mut shape);
+        }
         if shape.forms.is_empty() {
             let problem = match (lacking, nearest) {
                 (Some(need), _) => (self.lacks(self.head(opcode, mods), need), None),
@@ -165,6 +168,23 @@ impl Checker<'_> {
         }
         self.special_rules(opcode, &plain, &mut shape);
         shape
+    }
+
+    /// Old conversions could leave out the rounding: the form is that of the first mode that fits.
+    fn legacy_forms(&self, opcode: Opcode, mods: &[Modifier], shape: &mut Shape) {
+        if opcode != Opcode::CVT {
+            return;
+        }
+        let table = table();
+        for rounding in [Modifier::RN, Modifier::RZI] {
+            let mut with: Mods = SmallVec::from_slice(mods);
+            with.push(rounding);
+            let fits = table.of(opcode).iter().find_map(|id| Some((*id, table.form(*id).fit(&with, self.names).ok()?)));
+            if let Some(form) = fits {
+                shape.forms.push(form);
+                return;
+            }
+        }
     }
 
     /// Rules about modifiers that the table does not hold.
@@ -198,7 +218,13 @@ impl Checker<'_> {
 
     /// Whether the module's version and target have a feature.
     pub fn has(&self, need: Need) -> bool {
-        self.checked.version >= need.ptx && self.checked.sm >= need.sm
+        self.legacy() && need.ptx <= (3, 1) || self.checked.version >= need.ptx && self.checked.sm >= need.sm
+    }
+
+    /// Whether the module is of PTX 3.0 or older: ptxas no longer says what its ancestors accepted, and old assemblers
+    /// and emulators were lax.
+    pub fn legacy(&self) -> bool {
+        self.checked.version <= (3, 0)
     }
 
     /// The complaint that they have not.

@@ -102,6 +102,9 @@ impl Checker<'_> {
     /// The operands of an instruction against one form.
     pub fn operands(&mut self, instr: &Instr, form: &Form, fit: &FormMatch, shape: &Shape) -> Result<(), CheckError> {
         let given = instr.operands.len();
+        if instr.opcode == Opcode::RET && given == 1 && self.legacy() {
+            return Ok(());
+        }
         let open = form.operands.last().is_some_and(|o| o.role == Role::Rest);
         let least = form.operands.iter().filter(|o| !o.optional).count();
         let most = form.operands.len();

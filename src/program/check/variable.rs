@@ -32,7 +32,7 @@ impl Checker<'_> {
     /// A variable at module scope.
     pub fn module_variable(&mut self, variable: &Variable) {
         let space = variable.space;
-        if matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Param) && self.checked.version >= (3, 0) {
+        if matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Param) && !self.legacy() {
             let space = Self::space_text(space);
             self.error(Problem::DeclaredSpace { space, scope: "module" }, variable.span);
         }
