@@ -1,7 +1,8 @@
 //! Does the checker agree with ptxas? Mutations of real PTX, by seed, are given to both.
 //!
 //! ptxas comes from `WARPSTEP_PTXAS`, from `target/ptxas` (where `.ci/run` installs its wheel) or from the search path;
-//! where it is absent the test says so and passes. Every disagreement is printed.
+//! where it is absent the test says so and passes. Every disagreement is printed. `WARPSTEP_ORACLE_COUNT` and
+//! `WARPSTEP_ORACLE_SEED` ask for more mutations and for others.
 
 mod oracle_mutate;
 
@@ -14,8 +15,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Mutations of each kind.
-const PER_KIND: usize = 160;
+/// Mutations of each kind, unless `WARPSTEP_ORACLE_COUNT` says otherwise.
+const PER_KIND: u64 = 160;
 /// Files beyond this size are not mutated: ptxas reads the whole of each.
 const LARGEST: usize = 60_000;
 
@@ -114,12 +115,15 @@ fn the_checker_agrees_with_ptxas() {
             small.push(index);
         }
     }
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let per_kind = number("WARPSTEP_ORACLE_COUNT").unwrap_or(PER_KIND) as usize;
+    let seed = number("WARPSTEP_ORACLE_SEED").unwrap_or(0x5eed);
     let mut cases = Vec::new();
     for (number, kind) in KINDS.iter().enumerate() {
-        let mut rng = ChaCha8Rng::seed_from_u64(0x5eed + number as u64);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed + number as u64);
         let mut made = 0;
         for turn in 0.. {
-            if made == PER_KIND || turn > 50 * PER_KIND {
+            if made == per_kind || turn > 50 * per_kind {
                 break;
             }
             let file = small[turn % small.len()];

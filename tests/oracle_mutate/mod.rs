@@ -34,8 +34,8 @@ pub const KINDS: [Kind; 7] = [
 ];
 
 const TYPES: [&str; 18] = [
-    ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".b8", ".b16", ".b32", ".b64", ".f16", ".f32", ".f64",
-    ".pred", ".f16x2", ".bf16",
+    ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".b8", ".b16", ".b32", ".b64", ".f16", ".f32",
+    ".f64", ".pred", ".f16x2", ".bf16",
 ];
 
 /// Byte ranges of the tokens; comments, strings and white space are none.

@@ -178,6 +178,8 @@ pub enum Problem {
     CallArgument { name: String, number: usize, results: bool },
     /// An indirect call without a prototype.
     NoPrototype,
+    /// Something other than labels and numbers in a debug section.
+    SectionData { found: String },
     /// `.maxntid` and `.reqntid` together, zero threads.
     Directive { name: String, why: &'static str },
 }

@@ -11,6 +11,7 @@ mod instruction;
 mod needs;
 mod operand;
 mod scope;
+mod section;
 mod similar;
 mod special;
 mod variable;
@@ -24,7 +25,7 @@ pub use special::{Special, special};
 use crate::base::Span;
 use crate::program::forms::FormId;
 use crate::ptx::Modifier;
-use crate::ptx::tree::{Item, Linkage, Module, Name, Names, StateSpace};
+use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names, StateSpace};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use scope::Scopes;
@@ -90,6 +91,7 @@ pub fn check(module: &Module) -> (Checked, Vec<CheckError>) {
             Item::Variable(variable) => checker.module_variable(variable),
             Item::Function(function) => checker.function(function),
             Item::Alias { alias, aliasee, .. } => checker.alias(*alias, *aliasee),
+            Item::Debug(Debugging::Section { body, span, .. }) => checker.section(body, *span),
             Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } | Item::Debug(_) => {}
         }
     }

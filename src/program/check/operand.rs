@@ -410,7 +410,11 @@ impl Checker<'_> {
                     Some(named) => named == space,
                     None => matches!(space, StateSpace::Global | StateSpace::Shared | StateSpace::Local),
                 };
-                if ok || !cx.lone {
+                let opaque = matches!(
+                    self.scopes.lookup(self.names, name).map(|s| s.kind),
+                    Some(SymbolKind::Variable { ty, .. }) if super::variable::opaque(ty)
+                );
+                if (ok || !cx.lone) && !(opaque && cx.lone && space == StateSpace::Global) {
                     return self.direction(name, span, cx);
                 }
                 Problem::Space {

@@ -5,6 +5,7 @@ use super::scope::{ParamKind, SymbolKind};
 use super::{Checker, Parameter};
 use crate::base::Span;
 use crate::program::consts::{self, ConstError, Value};
+use crate::program::forms::Need;
 use crate::program::types::{Class, declarable, type_info};
 use crate::ptx::Modifier;
 use crate::ptx::tree::{Declarator, Initialiser, Linkage, StateSpace, Variable};
@@ -117,10 +118,14 @@ impl Checker<'_> {
         if lanes > 1 && (wide || lanes == 8 || ty == Modifier::PRED || space == StateSpace::Param) {
             self.error(Problem::VectorType { ty: self.word(ty), lanes }, span);
         }
-        if ty == Modifier::B128 && !bad_type {
-            let need = crate::program::forms::Need { ptx: (8, 3), sm: 70 };
+        let need = match ty {
+            Modifier::B128 => Some(Need { ptx: (8, 3), sm: 70 }),
+            Modifier::F16X2 => Some(Need { ptx: (4, 2), sm: 53 }),
+            _ => None,
+        };
+        if let Some(need) = need.filter(|_| !bad_type) {
             if !self.has(need) {
-                let problem = self.lacks("type .b128".to_owned(), need);
+                let problem = self.lacks(format!("type {}", self.word(ty)), need);
                 self.error(problem, span);
             }
         }

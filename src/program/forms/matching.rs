@@ -35,7 +35,10 @@ pub fn is_type(modifier: Modifier) -> bool {
 
 /// Modifiers that ptxas lets stand twice.
 fn may_repeat(modifier: Modifier) -> bool {
-    matches!(modifier, Modifier::SAT | Modifier::UNI | Modifier::SYNC | Modifier::ALIGNED | Modifier::APPROX)
+    matches!(
+        modifier,
+        Modifier::SAT | Modifier::UNI | Modifier::SYNC | Modifier::ALIGNED | Modifier::APPROX | Modifier::CC
+    )
 }
 
 impl Word {
