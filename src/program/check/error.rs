@@ -136,6 +136,8 @@ pub enum Problem {
     Operand { opcode: String, number: usize, expected: Expected, found: Found },
     /// A constant out of its range.
     Range { number: usize, low: i64, high: i64, value: i64 },
+    /// A constant that is not a multiple of a number.
+    Multiple { number: usize, of: i64, value: i64 },
     /// The address's space is not the instruction's.
     Space { opcode: String, expected: String, found: String },
     /// A name that is not declared here.

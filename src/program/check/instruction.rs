@@ -5,6 +5,7 @@ use super::needs::modifier_need;
 use super::{Checker, similar};
 use crate::base::Span;
 use crate::program::forms::{FormId, FormMatch, Mismatch, Need, Role, Word, table};
+use crate::program::types::{Class, type_info};
 use crate::ptx::tree::{Instr, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 use rustc_hash::FxHashMap;
@@ -195,14 +196,28 @@ impl Checker<'_> {
                 shape.problems.push((self.lacks(feature, need), Some(index)));
             }
         }
+        let hint = mods.iter().position(|m| *m == Modifier::L2_CACHE_HINT);
+        let plain = matches!(opcode, Opcode::LD | Opcode::ST | Opcode::ATOM | Opcode::RED);
+        if let Some(index) = hint.filter(|_| plain && shape.space.is_some_and(|s| s != StateSpace::Global)) {
+            let (opcode, modifier) = (opcode.text(self.names).to_owned(), self.word(Modifier::L2_CACHE_HINT));
+            shape.problems.push((Problem::Modifier { opcode, modifier, similar: None }, Some(index)));
+        }
         let warp = matches!(opcode, Opcode::SHFL | Opcode::VOTE) && !mods.contains(&Modifier::SYNC);
         if warp && self.checked.sm >= 70 && self.checked.version >= (6, 4) {
             let feature = self.head(opcode, mods);
             shape.problems.push((Problem::Withdrawn { feature, instead: ".sync and a member mask" }, None));
         }
+        if let (Opcode::CVT, Some((_, fit))) = (opcode, shape.forms.first())
+            && let Some(index) = mods.iter().position(|m| *m == Modifier::SAT)
+            && let [to, from] = fit.types[..]
+            && holds(to, from)
+        {
+            let (opcode, modifier) = (opcode.text(self.names).to_owned(), self.word(Modifier::SAT));
+            shape.problems.push((Problem::Modifier { opcode, modifier, similar: None }, Some(index)));
+        }
         if let Some((_, fit)) = shape.forms.first()
-            && matches!(opcode, Opcode::LD | Opcode::ST | Opcode::LDU)
-            && let Some(info) = fit.types.first().and_then(|t| crate::program::types::type_info(*t))
+            && matches!(opcode, Opcode::MOV | Opcode::LD | Opcode::ST | Opcode::LDU)
+            && let Some(info) = fit.types.first().and_then(|t| type_info(*t))
         {
             let bits = u32::from(info.bits) * u32::from(shape.lanes);
             let wide = Need { ptx: (8, 8), sm: 100 };
@@ -283,6 +298,17 @@ impl Checker<'_> {
             Word::Known(modifier) => self.word(modifier),
             Word::Pattern(pattern) => format!(".{pattern}"),
         }
+    }
+}
+
+/// Whether an integer type holds every value of another, so that saturating means nothing.
+fn holds(to: Modifier, from: Modifier) -> bool {
+    let of = |ty| type_info(ty).filter(|i| i.class == Class::Int).map(|i| i.bits);
+    let signed = |ty| matches!(ty, Modifier::S8 | Modifier::S16 | Modifier::S32 | Modifier::S64);
+    match (of(to), of(from)) {
+        (Some(a), Some(b)) if signed(to) == signed(from) => a >= b,
+        (Some(a), Some(b)) => signed(to) && a > b,
+        _ => false,
     }
 }
 

@@ -106,8 +106,10 @@ impl Checker<'_> {
             return Ok(());
         }
         let open = form.operands.last().is_some_and(|o| o.role == Role::Rest);
-        let least = form.operands.iter().filter(|o| !o.optional).count();
-        let most = form.operands.len();
+        let hint = instr.mods.contains(&Modifier::L2_CACHE_HINT);
+        let absent = |o: &&OperandForm| o.role == Role::Policy && !hint;
+        let least = form.operands.iter().filter(|o| !o.optional && !absent(o)).count();
+        let most = form.operands.iter().filter(|o| !absent(o)).count();
         if given < least || given > most && !open {
             let opcode = instr.opcode.text(self.names).to_owned();
             let most = (!open).then_some(most);
@@ -116,7 +118,8 @@ impl Checker<'_> {
         let lone = one_address(form) && !shape.spaces;
         for (number, operand) in instr.operands.iter().enumerate() {
             let Some(want) = form.operands.get(number) else { break };
-            let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone };
+            let count = instr.mods.first().is_none_or(|m| m.text(self.names) != "warp");
+            let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count };
             self.operand(operand, want, fit, &cx)?;
         }
         Ok(())
@@ -134,6 +137,7 @@ impl Checker<'_> {
             OperandType::Wide => widened(fit.types.first().copied().unwrap_or(Modifier::B32)),
             OperandType::Fixed(ty) => ty,
         };
+        let ty = if want.role == Role::Policy { Modifier::B64 } else { ty };
         match (&operand.kind, want.pair) {
             (OperandKind::Pair(pair), Some(_)) => {
                 self.single(&pair.0, want, ty, cx)?;
@@ -177,6 +181,13 @@ impl Checker<'_> {
                 if !Self::accepts(arg, operand, want, ty, cx) {
                     return self.wrong(operand, self.expected(want, ty, cx), cx);
                 }
+                if let (Opcode::BAR | Opcode::BARRIER, Role::Src, Arg::Int(value)) = (cx.opcode, want.role, arg)
+                    && want.range.is_none()
+                    && cx.count
+                    && value % 32 != 0
+                {
+                    return Err(CheckError::new(Problem::Multiple { number: cx.number, of: 32, value }, operand.span));
+                }
                 match (want.range, arg) {
                     (Some((low, high)), Arg::Int(value)) if value < low || value > high => {
                         let problem = Problem::Range { number: cx.number, low, high, value };
@@ -211,7 +222,7 @@ impl Checker<'_> {
             Role::Dst => register(want.wider),
             Role::Reg => register(false),
             Role::Src if ty == Modifier::PRED => predicate || matches!(arg, Arg::Special(Modifier::PRED, _)),
-            Role::Src => register(want.wider) || constant,
+            Role::Src | Role::Policy => register(want.wider) || constant,
             Role::Imm => matches!(arg, Arg::Int(_)),
             Role::PredDst => matches!(arg, Arg::Register(Modifier::PRED, 1)),
             Role::PredSrc => predicate,
@@ -504,6 +515,8 @@ struct Context<'a> {
     shape: &'a Shape,
     /// The instruction has one address and names at most one space.
     lone: bool,
+    /// A constant source is a number of threads.
+    count: bool,
 }
 
 fn widened(ty: Modifier) -> Modifier {

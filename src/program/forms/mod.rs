@@ -108,6 +108,8 @@ pub enum Role {
     Pack,
     /// `g`: `{a, b, …}` or a register: a matrix fragment.
     Group,
+    /// `h`: a cache policy of 64 bits, there if and only if `.L2::cache_hint` is.
+    Policy,
     /// `b`: `[name, {coordinates}]`.
     Bracket,
     /// `*`: anything; last, and any number of them.

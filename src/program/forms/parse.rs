@@ -142,6 +142,7 @@ fn read_operand(text: &'static str) -> Option<OperandForm> {
         'c' => Role::CvtSrc,
         'K' => Role::Pack,
         'g' => Role::Group,
+        'h' => Role::Policy,
         'b' => Role::Bracket,
         '*' => Role::Rest,
         _ => return None,
