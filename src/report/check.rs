@@ -1,0 +1,422 @@
+//! The text of the checker's complaints.
+
+use super::diagnostic::Diagnostic;
+use crate::base::FileId;
+use crate::program::check::{CheckError, Expected, Found, Problem};
+use crate::program::consts::ConstError;
+use crate::program::forms::Need;
+
+/// The message of a complaint about the file.
+#[must_use]
+pub fn diagnostic(error: &CheckError, file: FileId) -> Diagnostic {
+    let Text { code, message, label, hint } = text(&error.kind);
+    let mut diagnostic = Diagnostic::error(code, file, error.span, message).label(label);
+    if let Some(hint) = hint {
+        diagnostic = diagnostic.hint(hint);
+    }
+    match error.other {
+        Some(other) => diagnostic.also(file, other, "declared here"),
+        None => diagnostic,
+    }
+}
+
+struct Text {
+    code: &'static str,
+    message: String,
+    label: String,
+    hint: Option<String>,
+}
+
+fn say(code: &'static str, message: String, label: impl Into<String>, hint: Option<String>) -> Text {
+    Text { code, message, label: label.into(), hint }
+}
+
+fn text(problem: &Problem) -> Text {
+    match problem {
+        Problem::NoVersion
+        | Problem::NoTarget
+        | Problem::UnknownVersion { .. }
+        | Problem::UnknownTarget { .. }
+        | Problem::AddressSize { .. }
+        | Problem::Misplaced { .. }
+        | Problem::Needs { .. }
+        | Problem::Withdrawn { .. } => header(problem),
+        Problem::UnknownOpcode { .. }
+        | Problem::Modifier { .. }
+        | Problem::ModifierTwice { .. }
+        | Problem::ModifierMissing { .. }
+        | Problem::Types { .. }
+        | Problem::OperandCount { .. }
+        | Problem::Operand { .. }
+        | Problem::Range { .. }
+        | Problem::Multiple { .. }
+        | Problem::Space { .. }
+        | Problem::Guard { .. }
+        | Problem::ReadOnly { .. }
+        | Problem::ParamDirection { .. } => instruction(problem),
+        Problem::NotCallable { .. }
+        | Problem::CallCount { .. }
+        | Problem::CallArgument { .. }
+        | Problem::NoPrototype => call(problem),
+        _ => declaration(problem),
+    }
+}
+
+fn header(problem: &Problem) -> Text {
+    match problem {
+        Problem::NoVersion => say(
+            "no-version",
+            "the module does not begin with `.version`".to_owned(),
+            "",
+            Some("write `.version 8.0` or the like as the first directive".to_owned()),
+        ),
+        Problem::NoTarget => say(
+            "no-target",
+            "`.version` is not followed by a `.target` with an architecture".to_owned(),
+            "",
+            Some("write `.target sm_80` or the like as the second directive".to_owned()),
+        ),
+        Problem::UnknownVersion { version } => {
+            say("unknown-version", format!("there is no PTX version {version}"), "not a version", None)
+        }
+        Problem::UnknownTarget { target } => {
+            say("unknown-target", format!("there is no target `{target}`"), "not a target", None)
+        }
+        Problem::AddressSize { bits } => {
+            say("address-size", format!("the address size is {bits}, and must be 32 or 64"), "neither 32 nor 64", None)
+        }
+        Problem::Misplaced { directive } => say(
+            "misplaced-directive",
+            format!("`{directive}` stands in the wrong place or comes twice"),
+            "",
+            Some("the order is `.version`, `.target`, `.address_size`, each once".to_owned()),
+        ),
+        Problem::Needs { feature, need, version, sm } => {
+            let message = format!("`{feature}` needs {}", needs(*need));
+            let label = format!("the module is PTX {}.{} for sm_{sm}", version.0, version.1);
+            say("needs-newer", message, label, Some(raise(*need, *version, *sm)))
+        }
+        Problem::Withdrawn { feature, instead } => say(
+            "withdrawn",
+            format!("`{feature}` is not supported on sm_70 and later"),
+            "",
+            Some(format!("use the form with {instead}")),
+        ),
+        _ => say("check", format!("{problem:?}"), "", None),
+    }
+}
+
+fn needs(need: Need) -> String {
+    match (need.ptx > (1, 0), need.sm) {
+        (true, 0) => format!("PTX {}.{}", need.ptx.0, need.ptx.1),
+        (true, sm) => format!("PTX {}.{} and sm_{sm}", need.ptx.0, need.ptx.1),
+        (false, sm) => format!("sm_{sm}"),
+    }
+}
+
+fn raise(need: Need, version: (u16, u16), sm: u16) -> String {
+    let mut parts = Vec::new();
+    if version < need.ptx {
+        parts.push(format!("`.version {}.{}`", need.ptx.0, need.ptx.1));
+    }
+    if sm < need.sm {
+        parts.push(format!("`.target sm_{}`", need.sm));
+    }
+    format!("raise the module's header to {}", parts.join(" and "))
+}
+
+fn instruction(problem: &Problem) -> Text {
+    match problem {
+        Problem::UnknownOpcode { name, similar } => say(
+            "unknown-instruction",
+            format!("there is no instruction `{name}`"),
+            "not an instruction",
+            meant(similar, ""),
+        ),
+        Problem::Modifier { opcode, modifier, similar } => say(
+            "bad-modifier",
+            format!("`{opcode}` does not have the modifier `{modifier}` here"),
+            "does not belong here",
+            meant(similar, "."),
+        ),
+        Problem::ModifierTwice { opcode, modifier, first } => {
+            let message = if modifier == first {
+                format!("`{modifier}` stands twice in `{opcode}`")
+            } else {
+                format!("`{opcode}` cannot have both `{first}` and `{modifier}`")
+            };
+            say("bad-modifier", message, "excluded by an earlier modifier", None)
+        }
+        Problem::ModifierMissing { opcode, one_of } => say(
+            "missing-modifier",
+            format!("`{opcode}` lacks a modifier"),
+            "incomplete",
+            Some(format!("add {}", alternatives(one_of))),
+        ),
+        Problem::Types { opcode, given, allowed } => {
+            let given = if given.is_empty() { "no type".to_owned() } else { format!("`{}`", given.concat()) };
+            let hint = (!allowed.is_empty()).then(|| format!("its types are among {}", alternatives(allowed)));
+            say("bad-type", format!("`{opcode}` is not defined for {given}"), "wrong types", hint)
+        }
+        Problem::OperandCount { opcode, given, least, most } => {
+            let count = match most {
+                Some(most) if most == least => format!("{least}"),
+                Some(most) => format!("{least} to {most}"),
+                None => format!("at least {least}"),
+            };
+            let message = format!("`{opcode}` takes {count} operands in this form, not {given}");
+            say("operand-count", message, format!("{given} operands"), None)
+        }
+        Problem::Operand { opcode, number, expected, found } => say(
+            "bad-operand",
+            format!("operand {number} of `{opcode}` must be {}", expected_text(expected)),
+            format!("this is {}", found_text(found)),
+            advice(expected, found),
+        ),
+        Problem::Range { number, low, high, value } => say(
+            "out-of-range",
+            format!("operand {number} must lie between {low} and {high}"),
+            format!("this is {value}"),
+            None,
+        ),
+        Problem::Multiple { number, of, value } => say(
+            "out-of-range",
+            format!("operand {number} must be a multiple of {of}"),
+            format!("this is {value}"),
+            None,
+        ),
+        Problem::Space { opcode, expected, found } => say(
+            "wrong-space",
+            format!("`{opcode}` reaches `{expected}`, but the variable lies in `{found}`"),
+            format!("lies in `{found}`"),
+            Some(format!("write `{opcode}{found}`")),
+        ),
+        Problem::Guard { found } => say(
+            "bad-guard",
+            "a guard must be a predicate register".to_owned(),
+            format!("this is {}", found_text(found)),
+            None,
+        ),
+        Problem::ReadOnly { name } => {
+            say("read-only", format!("`{name}` is a special register and cannot be written"), "a destination", None)
+        }
+        Problem::ParamDirection { name, written } => {
+            let (message, hint) = if *written {
+                (format!("`{name}` is a parameter and cannot be written"), "copy it into a register or local variable")
+            } else {
+                (format!("`{name}` is a return parameter and cannot be read"), "keep the value in a register")
+            };
+            say("parameter-direction", message, "", Some(hint.to_owned()))
+        }
+        _ => say("check", format!("{problem:?}"), "", None),
+    }
+}
+
+fn call(problem: &Problem) -> Text {
+    match problem {
+        Problem::NotCallable { name } => say(
+            "not-callable",
+            if name.is_empty() {
+                "this is not a function".to_owned()
+            } else {
+                format!("`{name}` is not a device function")
+            },
+            "cannot be called",
+            None,
+        ),
+        Problem::CallCount { name, given, declared, results } => {
+            let what = if *results { "results" } else { "arguments" };
+            say(
+                "call-count",
+                format!("`{name}` has {declared} {what}, and the call gives {given}"),
+                "wrong count",
+                None,
+            )
+        }
+        Problem::CallArgument { name, number, results } => {
+            let what = if *results { "result" } else { "argument" };
+            let message = format!("{what} {number} does not match the type and size that `{name}` declares");
+            say("call-argument", message, "does not match", None)
+        }
+        _ => say(
+            "no-prototype",
+            "an indirect call needs a prototype or a list of targets".to_owned(),
+            "",
+            Some("name the label of a `.callprototype` or `.calltargets` that stands before the call".to_owned()),
+        ),
+    }
+}
+
+fn declaration(problem: &Problem) -> Text {
+    match problem {
+        Problem::Undeclared { name, similar, range } => {
+            let hint = match range {
+                Some(0) => Some("its register range is empty".to_owned()),
+                Some(count) => Some(format!("the declared range ends at number {}", count - 1)),
+                None => meant(similar, ""),
+            };
+            say("undeclared", format!("`{name}` is not declared here"), "not declared", hint)
+        }
+        Problem::Duplicate { name } => {
+            say("duplicate", format!("`{name}` is declared twice in one block"), "declared again", None)
+        }
+        Problem::Inconsistent { name, what } => {
+            say("inconsistent", format!("`{name}` is declared again with another {what}"), "differs", None)
+        }
+        Problem::DeclaredType { ty, space } => {
+            say("declared-type", format!("a variable in `{space}` cannot have the type `{ty}`"), "", None)
+        }
+        Problem::VectorType { ty, lanes } => {
+            let hint = "vectors have 2 or 4 elements and at most 128 bits".to_owned();
+            say("declared-type", format!("there is no vector of {lanes} `{ty}` here"), "", Some(hint))
+        }
+        Problem::DeclaredSpace { space, scope } => say(
+            "declared-space",
+            format!("a variable in `{space}` cannot be declared among {scope} declarations"),
+            "",
+            None,
+        ),
+        Problem::Incomplete { name } => {
+            let hint = "give the array a size, an initialiser, or `.extern`".to_owned();
+            say("incomplete", format!("the size of `{name}` is not known"), "no size", Some(hint))
+        }
+        Problem::RegisterArray { name } => {
+            let hint = Some(format!("write `{name}<n>` for n registers"));
+            say("register-array", format!("`{name}` is a register and cannot be an array"), "", hint)
+        }
+        Problem::Alignment { align } => {
+            say("alignment", format!("the alignment {align} is not a power of two"), "", None)
+        }
+        Problem::NoInitialiser { name, space } => {
+            say("no-initialiser", format!("`{name}` in `{space}` cannot have an initial value"), "", None)
+        }
+        Problem::TooManyElements { name, elements } => {
+            say("too-many-elements", format!("`{name}` has room for {elements} elements"), "more than that", None)
+        }
+        Problem::InitialiserType { ty } if ty.is_empty() => {
+            say("initialiser-type", "the braces do not match the array's dimensions".to_owned(), "", None)
+        }
+        Problem::InitialiserType { ty } => {
+            say("initialiser-type", format!("this does not initialise a `{ty}`"), "wrong kind of value", None)
+        }
+        Problem::Constant(error) => {
+            let message = match error {
+                ConstError::DivisionByZero => "a constant is divided by zero",
+                ConstError::BadOperands => "this constant expression has no value",
+                ConstError::TooDeep => "this constant expression nests too deeply",
+            };
+            say("constant", message.to_owned(), "", None)
+        }
+        Problem::SectionData { found } => {
+            let hint = "a section holds labels and `.b8`, `.b16`, `.b32`, `.b64` with numbers or labels".to_owned();
+            say("section", format!("`{found}` does not belong into a debug section"), "", Some(hint))
+        }
+        Problem::Directive { name, why } => say("directive", format!("`{name}` is not right here: {why}"), "", None),
+        _ => say("check", format!("{problem:?}"), "", None),
+    }
+}
+
+fn meant(similar: &Option<String>, prefix: &str) -> Option<String> {
+    similar.as_ref().map(|name| format!("did you mean `{prefix}{name}`?"))
+}
+
+/// `a`, `b` or `c`; cut after twelve.
+fn alternatives(words: &[String]) -> String {
+    let shown: Vec<String> = words.iter().take(12).map(|w| format!("`{w}`")).collect();
+    let more = if words.len() > shown.len() { " …" } else { "" };
+    match shown.as_slice() {
+        [one] => one.clone(),
+        [rest @ .., last] if more.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => format!("{}{more}", shown.join(", ")),
+    }
+}
+
+fn expected_text(expected: &Expected) -> String {
+    match expected {
+        Expected::Destination(ty, wider) => format!("a register of type `{ty}`{}", or_wider(*wider)),
+        Expected::Source(ty, wider) => format!("a register or constant of type `{ty}`{}", or_wider(*wider)),
+        Expected::Register(ty) => format!("a register of type `{ty}`"),
+        Expected::Constant => "an integer constant".to_owned(),
+        Expected::Predicate => "a predicate register".to_owned(),
+        Expected::PredicateSource => "a predicate register, its negation or a constant".to_owned(),
+        Expected::Address => "an address in brackets".to_owned(),
+        Expected::AddressRegister => "an integer register, or a variable, that holds an address".to_owned(),
+        Expected::Label => "a label of this function".to_owned(),
+        Expected::BranchTargets => "the label of a `.branchtargets` before it".to_owned(),
+        Expected::Vector(1, ty) => format!("one element of type `{ty}`"),
+        Expected::Vector(lanes, ty) => format!("a list of {lanes} elements of type `{ty}`"),
+        Expected::Pack(ty) => format!("a list of 2 or 4 equal registers that together are as wide as `{ty}`"),
+        Expected::Pair => "a pair `register|predicate`".to_owned(),
+        Expected::NoPair => "one register, not a pair".to_owned(),
+        Expected::Bracket => "a bracketed list".to_owned(),
+        Expected::Group => "a register or a list of registers".to_owned(),
+    }
+}
+
+fn or_wider(wider: bool) -> &'static str {
+    if wider { " or wider" } else { "" }
+}
+
+fn found_text(found: &Found) -> String {
+    match found {
+        Found::Register(ty, 1) => format!("a register of type `{ty}`"),
+        Found::Register(ty, lanes) => format!("a vector register of {lanes} `{ty}`"),
+        Found::Special(ty) => format!("a special register of type `{ty}`"),
+        Found::Variable(space) => format!("a variable in `.{space}`"),
+        Found::Label => "a label".to_owned(),
+        Found::Function => "a function".to_owned(),
+        Found::Table => "a list of targets or a prototype".to_owned(),
+        Found::Integer => "an integer constant".to_owned(),
+        Found::FloatConstant => "a floating-point constant".to_owned(),
+        Found::Address => "an address".to_owned(),
+        Found::Vector(1) => "a list of one element".to_owned(),
+        Found::Vector(n) => format!("a list of {n} elements"),
+        Found::Pair => "a pair".to_owned(),
+        Found::Sink => "the sink `_`".to_owned(),
+        Found::Negation => "a negation".to_owned(),
+        Found::Other => "something else".to_owned(),
+    }
+}
+
+fn advice(expected: &Expected, found: &Found) -> Option<String> {
+    let text = match (expected, found) {
+        (Expected::Source(..), Found::Special(_)) => "copy the special register into a register with `mov` first",
+        (Expected::Source(ty, _), Found::Integer) if ty.starts_with(".f") => {
+            "write the constant as `0f…`, `0d…` or with a decimal point"
+        }
+        (Expected::Source(..), Found::Variable(_)) => {
+            "take the variable's address with `mov`, or load its value with `ld`"
+        }
+        (Expected::Address, Found::Register(..) | Found::Variable(_)) => "put it in brackets",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Span;
+
+    #[test]
+    fn messages_name_cause_and_remedy() {
+        let kind = Problem::Operand {
+            opcode: "add".to_owned(),
+            number: 2,
+            expected: Expected::Source(".f32".to_owned(), false),
+            found: Found::Integer,
+        };
+        let error = CheckError::with(kind, Span::new(4, 5), Span::new(0, 1));
+        let diagnostic = diagnostic(&error, FileId::default());
+        assert_eq!(diagnostic.message, "operand 2 of `add` must be a register or constant of type `.f32`");
+        assert_eq!(diagnostic.label, "this is an integer constant");
+        assert!(diagnostic.hint.is_some());
+        assert_eq!(diagnostic.secondary.len(), 1);
+    }
+
+    #[test]
+    fn a_missing_target_is_named_alone() {
+        let need = Need { ptx: (7, 8), sm: 90 };
+        assert_eq!(raise(need, (8, 0), 80), "raise the module's header to `.target sm_90`");
+    }
+}
