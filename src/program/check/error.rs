@@ -193,6 +193,12 @@ impl CheckError {
         Self { kind, span, other: None }
     }
 
+    /// The same, boxed.
+    #[must_use]
+    pub fn boxed(kind: Problem, span: Span) -> Box<Self> {
+        Box::new(Self::new(kind, span))
+    }
+
     /// A complaint with two.
     #[must_use]
     pub const fn with(kind: Problem, span: Span, other: Span) -> Self {

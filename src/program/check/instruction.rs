@@ -56,7 +56,7 @@ impl Checker<'_> {
         }
         let before = self.errors.len();
         self.names_of(&instr.operands);
-        let mut first: Option<CheckError> = None;
+        let mut first: Option<Box<CheckError>> = None;
         for (id, fit) in &shape.forms {
             match self.operands(instr, table().form(*id), fit, &shape) {
                 Ok(()) => {
@@ -72,7 +72,7 @@ impl Checker<'_> {
         }
         self.checked.forms.push(shape.forms.first().map(|f| f.0));
         if let Some(error) = first.filter(|_| self.errors.len() == before) {
-            self.errors.push(error);
+            self.errors.push(*error);
         }
     }
 

@@ -12,6 +12,9 @@ use crate::program::types::{Class, register_fits, type_info};
 use crate::ptx::tree::{Expr, Instr, Name, Operand, OperandKind, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 
+/// Whether something fits; the complaint is boxed, since it is rare and large.
+type Verdict = Result<(), Box<CheckError>>;
+
 /// What an operand is, once its names are looked up.
 #[derive(Clone, Copy, Debug)]
 enum Arg {
@@ -100,7 +103,7 @@ impl Checker<'_> {
     }
 
     /// The operands of an instruction against one form.
-    pub fn operands(&mut self, instr: &Instr, form: &Form, fit: &FormMatch, shape: &Shape) -> Result<(), CheckError> {
+    pub fn operands(&mut self, instr: &Instr, form: &Form, fit: &FormMatch, shape: &Shape) -> Verdict {
         let given = instr.operands.len();
         if instr.opcode == Opcode::RET && given == 1 && self.legacy() {
             return Ok(());
@@ -113,7 +116,7 @@ impl Checker<'_> {
         if given < least || given > most && !open {
             let opcode = instr.opcode.text(self.names).to_owned();
             let most = (!open).then_some(most);
-            return Err(CheckError::new(Problem::OperandCount { opcode, given, least, most }, instr.span));
+            return Err(CheckError::boxed(Problem::OperandCount { opcode, given, least, most }, instr.span));
         }
         let lone = one_address(form) && !shape.spaces;
         for (number, operand) in instr.operands.iter().enumerate() {
@@ -125,13 +128,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn operand(
-        &mut self,
-        operand: &Operand,
-        want: &OperandForm,
-        fit: &FormMatch,
-        cx: &Context,
-    ) -> Result<(), CheckError> {
+    fn operand(&mut self, operand: &Operand, want: &OperandForm, fit: &FormMatch, cx: &Context) -> Verdict {
         let ty = match want.ty {
             OperandType::Of(n) => fit.types.get(usize::from(n)).copied().unwrap_or(Modifier::B32),
             OperandType::Wide => widened(fit.types.first().copied().unwrap_or(Modifier::B32)),
@@ -150,7 +147,7 @@ impl Checker<'_> {
         }
     }
 
-    fn single(&mut self, operand: &Operand, want: &OperandForm, ty: Modifier, cx: &Context) -> Result<(), CheckError> {
+    fn single(&mut self, operand: &Operand, want: &OperandForm, ty: Modifier, cx: &Context) -> Verdict {
         if matches!(operand.kind, OperandKind::Sink) {
             let ok = want.sink || matches!(want.role, Role::Rest | Role::Group);
             return if ok { Ok(()) } else { self.wrong(operand, self.expected(want, ty, cx), cx) };
@@ -176,7 +173,7 @@ impl Checker<'_> {
                     OperandKind::Name(name) | OperandKind::Member(name, _),
                 ) = (arg, want.role, &operand.kind)
                 {
-                    return Err(CheckError::new(Problem::ReadOnly { name: self.text(*name) }, operand.span));
+                    return Err(CheckError::boxed(Problem::ReadOnly { name: self.text(*name) }, operand.span));
                 }
                 if !Self::accepts(arg, operand, want, ty, cx) {
                     return self.wrong(operand, self.expected(want, ty, cx), cx);
@@ -186,12 +183,15 @@ impl Checker<'_> {
                     && cx.count
                     && value % 32 != 0
                 {
-                    return Err(CheckError::new(Problem::Multiple { number: cx.number, of: 32, value }, operand.span));
+                    return Err(CheckError::boxed(
+                        Problem::Multiple { number: cx.number, of: 32, value },
+                        operand.span,
+                    ));
                 }
                 match (want.range, arg) {
                     (Some((low, high)), Arg::Int(value)) if value < low || value > high => {
                         let problem = Problem::Range { number: cx.number, low, high, value };
-                        Err(CheckError::new(problem, operand.span))
+                        Err(CheckError::boxed(problem, operand.span))
                     }
                     _ => Ok(()),
                 }
@@ -304,7 +304,7 @@ impl Checker<'_> {
         }
     }
 
-    fn all_registers(&mut self, list: &[Operand], cx: &Context) -> Result<(), CheckError> {
+    fn all_registers(&mut self, list: &[Operand], cx: &Context) -> Verdict {
         for operand in list {
             if !matches!(operand.kind, OperandKind::Sink) && !matches!(self.classify(operand, cx), Arg::Register(..)) {
                 return self.wrong(operand, Expected::Group, cx);
@@ -314,12 +314,12 @@ impl Checker<'_> {
     }
 
     /// `{a, b}` beside a scalar of `mov`: the elements are equal in size and fill the type.
-    fn pack(&mut self, operand: &Operand, ty: Modifier, cx: &Context) -> Result<(), CheckError> {
+    fn pack(&mut self, operand: &Operand, ty: Modifier, cx: &Context) -> Verdict {
         let OperandKind::Vector(list) = &operand.kind else {
             return self.wrong(operand, Expected::Pack(self.word(ty)), cx);
         };
         let bits = type_info(ty).map_or(32, |i| usize::from(i.bits));
-        let fits = matches!(list.len(), 1 | 2 | 4) && bits % list.len() == 0;
+        let fits = matches!(list.len(), 1 | 2 | 4) && bits.is_multiple_of(list.len());
         for element in list {
             let ok = match self.classify(element, cx) {
                 Arg::Register(reg, 1) => {
@@ -336,7 +336,7 @@ impl Checker<'_> {
     }
 
     /// An operand that has as many elements as the vector modifier says.
-    fn vector(&mut self, operand: &Operand, want: &OperandForm, ty: Modifier, cx: &Context) -> Result<(), CheckError> {
+    fn vector(&mut self, operand: &Operand, want: &OperandForm, ty: Modifier, cx: &Context) -> Verdict {
         let lanes = usize::from(cx.shape.lanes);
         let dst = want.role == Role::VecDst;
         let role = if dst { Role::Dst } else { Role::Src };
@@ -366,7 +366,7 @@ impl Checker<'_> {
         }
     }
 
-    fn address(&mut self, operand: &Operand, cx: &Context) -> Result<(), CheckError> {
+    fn address(&mut self, operand: &Operand, cx: &Context) -> Verdict {
         match &operand.kind {
             OperandKind::Address(address) => {
                 if let Some(offset) = &address.offset {
@@ -388,10 +388,10 @@ impl Checker<'_> {
         }
     }
 
-    fn offset(&mut self, offset: &Expr, cx: &Context) -> Result<(), CheckError> {
+    fn offset(&mut self, offset: &Expr, cx: &Context) -> Verdict {
         match consts::evaluate(offset) {
             Ok(Value::Int { .. }) => Ok(()),
-            Err((error, span)) => Err(CheckError::new(Problem::Constant(error), span)),
+            Err((error, span)) => Err(CheckError::boxed(Problem::Constant(error), span)),
             Ok(_) => {
                 let problem = Problem::Operand {
                     opcode: cx.opcode.text(self.names).to_owned(),
@@ -399,12 +399,12 @@ impl Checker<'_> {
                     expected: Expected::Constant,
                     found: Found::Other,
                 };
-                Err(CheckError::new(problem, offset.span))
+                Err(CheckError::boxed(problem, offset.span))
             }
         }
     }
 
-    fn base(&mut self, name: Name, span: Span, cx: &Context) -> Result<(), CheckError> {
+    fn base(&mut self, name: Name, span: Span, cx: &Context) -> Verdict {
         let opcode = || cx.opcode.text(self.names).to_owned();
         let arg = self.classify_name(name);
         let problem = match arg {
@@ -440,11 +440,11 @@ impl Checker<'_> {
             }
         };
         let other = self.scopes.lookup(self.names, name).map(|s| s.span);
-        Err(CheckError { kind: problem, span, other })
+        Err(Box::new(CheckError { kind: problem, span, other }))
     }
 
     /// A parameter is read, a return parameter is written.
-    fn direction(&mut self, name: Name, span: Span, cx: &Context) -> Result<(), CheckError> {
+    fn direction(&mut self, name: Name, span: Span, cx: &Context) -> Verdict {
         let Some(symbol) = self.scopes.lookup(self.names, name) else { return Ok(()) };
         let SymbolKind::Variable { param, .. } = symbol.kind else { return Ok(()) };
         let other = symbol.span;
@@ -455,7 +455,7 @@ impl Checker<'_> {
         };
         if bad {
             let kind = Problem::ParamDirection { name: self.text(name), written: param == ParamKind::Input };
-            return Err(CheckError::with(kind, span, other));
+            return Err(Box::new(CheckError::with(kind, span, other)));
         }
         Ok(())
     }
@@ -478,7 +478,7 @@ impl Checker<'_> {
         }
     }
 
-    fn wrong(&mut self, operand: &Operand, expected: Expected, cx: &Context) -> Result<(), CheckError> {
+    fn wrong(&mut self, operand: &Operand, expected: Expected, cx: &Context) -> Verdict {
         let (found, other) = match &operand.kind {
             OperandKind::Name(name) => {
                 let found = self.found(*name).unwrap_or(Found::Other);
@@ -504,7 +504,7 @@ impl Checker<'_> {
         };
         let opcode = cx.opcode.text(self.names).to_owned();
         let kind = Problem::Operand { opcode, number: cx.number, expected, found };
-        Err(CheckError { kind, span: operand.span, other })
+        Err(Box::new(CheckError { kind, span: operand.span, other }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{CheckError, Checker, Problem};
 use crate::base::Span;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// A token of a section: its text and where it begins in the body.
 type Token<'a> = (&'a str, usize);
@@ -12,7 +12,7 @@ impl Checker<'_> {
     pub fn section(&mut self, body: &str, span: Span) {
         let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
         let start = span.end.saturating_sub(1).saturating_sub(length).max(span.start);
-        let mut labels = HashSet::new();
+        let mut labels = FxHashSet::default();
         let mut rest = Tokens { text: body, at: 0 };
         let mut ahead = rest.next();
         while let Some(token) = ahead {

@@ -123,11 +123,9 @@ impl Checker<'_> {
             Modifier::F16X2 => Some(Need { ptx: (4, 2), sm: 53 }),
             _ => None,
         };
-        if let Some(need) = need.filter(|_| !bad_type) {
-            if !self.has(need) {
-                let problem = self.lacks(format!("type {}", self.word(ty)), need);
-                self.error(problem, span);
-            }
+        if let Some(need) = need.filter(|need| !bad_type && !self.has(*need)) {
+            let problem = self.lacks(format!("type {}", self.word(ty)), need);
+            self.error(problem, span);
         }
         for align in variable.align.into_iter().chain(variable.ptr.and_then(|p| p.align)) {
             if !align.is_power_of_two() {
