@@ -24,6 +24,12 @@ impl From<Stop> for Failure {
     }
 }
 
+impl From<Box<Problem>> for Failure {
+    fn from(problem: Box<Problem>) -> Self {
+        Self::Input(vec![*problem])
+    }
+}
+
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         Self::Input(vec![problem])
@@ -194,17 +200,18 @@ impl Device {
         Ok(self.context.launch_with(&launch, sink, out)?)
     }
 
-    fn entry(&self, name: Option<&str>, at: At) -> Result<&Function, Problem> {
+    fn entry(&self, name: Option<&str>, at: At) -> Result<&Function, Box<Problem>> {
         let functions = &self.context.env().functions;
         let entries = || functions.values().filter(|f| f.entry && f.defined);
         let names = || entries().map(|f| f.name.clone()).collect::<Vec<_>>();
         let Some(name) = name else {
             let (only, more) = (entries().next(), entries().nth(1));
-            return only.filter(|_| more.is_none()).ok_or_else(|| ProblemKind::WhichEntry { entries: names() }.at(at));
+            return only.filter(|_| more.is_none()).ok_or_else(|| Box::new(ProblemKind::WhichEntry { entries: names() }.at(at)));
         };
         let found = functions.get(name);
         found.filter(|f| f.entry && f.defined).ok_or_else(|| {
-            ProblemKind::NoEntry { name: name.to_owned(), entries: names(), function: found.is_some() }.at(at)
+            let kind = ProblemKind::NoEntry { name: name.to_owned(), entries: names(), function: found.is_some() };
+            Box::new(kind.at(at))
         })
     }
 

@@ -50,7 +50,7 @@ impl Spec {
             }
             path = file;
         }
-        let text = text_of(&path).map_err(|p| vec![p])?;
+        let text = text_of(&path).map_err(|p| vec![*p])?;
         let file = sources.add(path.display().to_string(), text);
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         Self::parse(sources.get(file).map_or("", |s: &Source| &s.text), file, &folder)
@@ -76,12 +76,13 @@ impl Spec {
 }
 
 /// The text of a file.
-pub(super) fn text_of(path: &Path) -> Result<String, Problem> {
-    let bytes =
-        std::fs::read(path).map_err(|e| ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }.at(None))?;
+pub(super) fn text_of(path: &Path) -> Result<String, Box<Problem>> {
+    let problem = |kind: ProblemKind| Box::new(kind.at(None));
+    let bytes = std::fs::read(path)
+        .map_err(|e| problem(ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }))?;
     String::from_utf8(bytes).map_err(|e| {
         let offset = e.utf8_error().valid_up_to() as u64;
-        ProblemKind::NotText { path: path.to_owned(), offset }.at(None)
+        problem(ProblemKind::NotText { path: path.to_owned(), offset })
     })
 }
 

@@ -2,7 +2,13 @@
 //!
 //! Decides nothing: what is an error and what a program did is settled below. Knows nothing of the command line.
 
+mod bug;
 pub mod check;
 pub mod diagnostic;
+mod problem;
+pub mod run;
+mod stop;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use problem::problem;
+pub use stop::{StopReport, exit_code};

@@ -1,0 +1,277 @@
+//! What each kind of defect is called, in words: code, message, what is at the place, advice.
+
+use super::stop::lanes;
+use crate::verdict::{AllocKind, BugKind, Nearest, Relation, UninitUse};
+use serde_json::{Value, json};
+
+/// The words for a defect.
+pub(super) struct Words {
+    /// The fixed name.
+    pub code: &'static str,
+    /// One line.
+    pub message: String,
+    /// At the instruction.
+    pub label: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+fn words(code: &'static str, message: impl Into<String>, label: impl Into<String>) -> Words {
+    Words { code, message: message.into(), label: label.into(), hint: None }
+}
+
+impl Words {
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+pub(super) fn access(space: &str, write: bool, bytes: u32, address: u64) -> String {
+    let what = if write { "write" } else { "read" };
+    let space = if space.is_empty() { String::new() } else { format!("{space} ") };
+    format!("{space}{what} of {bytes} {} at {address:#x}", if bytes == 1 { "byte" } else { "bytes" })
+}
+
+/// A block of memory, e.g. "buffer `in` (1024 bytes)".
+fn block(name: &str, kind: AllocKind, bytes: u64) -> String {
+    let what = match kind {
+        AllocKind::Buffer => "buffer",
+        AllocKind::Global => ".global variable",
+        AllocKind::Const => ".const variable",
+        AllocKind::Heap => "device allocation",
+        AllocKind::Shared => "shared memory",
+        AllocKind::Local => "local memory",
+        AllocKind::Param => "kernel parameters",
+    };
+    let name = if name.is_empty() { String::new() } else { format!(" `{name}`") };
+    format!("{what}{name} of {bytes} {}", if bytes == 1 { "byte" } else { "bytes" })
+}
+
+fn space_of(kind: AllocKind) -> &'static str {
+    match kind {
+        AllocKind::Buffer | AllocKind::Global | AllocKind::Heap => "global",
+        AllocKind::Const => "constant",
+        AllocKind::Shared => "shared",
+        AllocKind::Local => "local",
+        AllocKind::Param => "parameter",
+    }
+}
+
+/// Where an address lies, e.g. "64 bytes after the end of buffer `in` of 1024 bytes".
+fn nearest(n: &Nearest) -> String {
+    let what = block(&n.name, n.kind, n.bytes);
+    let freed = if n.freed { "freed " } else { "" };
+    match n.relation {
+        Relation::Before(d) => format!("{d} {} before the start of {freed}{what}", bytes(d)),
+        Relation::After(0) => format!("just after the end of {freed}{what}"),
+        Relation::After(d) => format!("{d} {} after the end of {freed}{what}", bytes(d)),
+        Relation::Inside(d) => format!("it begins at offset {d} of {freed}{what} and ends beyond it"),
+    }
+}
+
+fn bytes(n: u64) -> &'static str {
+    if n == 1 { "byte" } else { "bytes" }
+}
+
+pub(super) fn bug(kind: &BugKind) -> Words {
+    match kind {
+        BugKind::OutOfBounds { address, bytes, write, space, nearest: near } => {
+            let message = format!("invalid {}", access(space, *write, *bytes, *address));
+            let label = near.as_ref().map_or_else(|| "no memory is there".to_owned(), nearest);
+            let w = words("out-of-bounds", message, label);
+            match near {
+                Some(n) if matches!(n.relation, Relation::After(_) | Relation::Inside(_)) => w.hint(
+                    "compare the index with the length, and the launch's number of threads with the number of elements",
+                ),
+                _ => w.hint("check how the address is computed, and whether a 64-bit pointer was cut to 32 bits"),
+            }
+        }
+        BugKind::UseAfterFree { address, bytes, write, nearest: n } => {
+            words("use-after-free", format!("{} after free", access("", *write, *bytes, *address)), nearest(n))
+                .hint("free the memory after its last use")
+        }
+        BugKind::Null { address, bytes, write, space } => words(
+            "null",
+            format!("{} through a null pointer", access(space, *write, *bytes, *address)),
+            "this address is in the first page",
+        )
+        .hint("a pointer argument is null or was never written, or device malloc failed and was not checked"),
+        BugKind::Misaligned { address, bytes, write, space } => words(
+            "misaligned",
+            format!("misaligned {}", access(space, *write, *bytes, *address)),
+            format!("the address is no multiple of {bytes}: {} too high", address % u64::from((*bytes).max(1))),
+        )
+        .hint("vector accesses need an address that is a multiple of the whole vector's size"),
+        BugKind::WrongSpace { address, bytes, write, space, actual } => words(
+            "wrong-space",
+            format!("{} in another state space", access(space, *write, *bytes, *address)),
+            format!("this address belongs to {} memory", space_of(*actual)),
+        )
+        .hint(format!(
+            "use ld/st without a space, or .{} after cvta.to.{0}",
+            if *actual == AllocKind::Const { "const" } else { space_of(*actual) }
+        )),
+        BugKind::WriteToReadOnly { address, bytes, actual } => words(
+            "read-only",
+            format!(
+                "write of {bytes} {} to {} memory at {address:#x}",
+                self::bytes((*bytes).into()),
+                space_of(*actual)
+            ),
+            "device code may not write here",
+        )
+        .hint("constant memory and kernel parameters are written by the host only"),
+        BugKind::Uninitialised { what, register, address } => uninitialised(*what, register.as_deref(), *address),
+        BugKind::DivisionByZero => words("division-by-zero", "integer division by zero", "the divisor is 0")
+            .hint("the hardware gives all ones and goes on; --check div0 reports it"),
+        BugKind::NotAMember { mask } => words(
+            "not-a-member",
+            format!("a lane executes a .sync instruction whose member mask {mask:#010x} does not name it"),
+            "the mask does not name every lane that comes here",
+        )
+        .hint("compute the mask before the branch (__ballot_sync) or use __activemask() only where all lanes meet"),
+        BugKind::MembersInactive { mask, active } => words(
+            "members-inactive",
+            format!("the member mask {mask:#010x} names lanes that are not active here ({})", lanes(mask & !active)),
+            format!("active: {}", lanes(*active)),
+        )
+        .hint("below sm_70 all named lanes must execute the same instruction together"),
+        BugKind::MasksDiffer { first, second } => words(
+            "masks-differ",
+            format!("lanes give different member masks to one instruction: {first:#010x} and {second:#010x}"),
+            "each named lane must give the same mask",
+        ),
+        BugKind::MembersNeverCome { mask, waiting } => words(
+            "members-never-come",
+            format!("{} wait for {}, which can no longer come", lanes(*waiting), lanes(mask & !waiting)),
+            format!("the member mask is {mask:#010x}"),
+        )
+        .hint("lanes that have exited or wait elsewhere must not be named"),
+        BugKind::BarrierDivergence { arrived, missing } => words(
+            "barrier-divergence",
+            format!(
+                "barrier divergence: {} of the warp execute the barrier without {}",
+                lanes(*arrived),
+                lanes(*missing)
+            ),
+            "all lanes of a warp must execute this barrier together",
+        )
+        .hint("move __syncthreads() out of the divergent branch"),
+        BugKind::BarrierNumber { id } => {
+            words("barrier-number", format!("barrier {id} does not exist"), "barriers are numbered 0 to 15")
+        }
+        BugKind::BarrierCount { count } => words(
+            "barrier-count",
+            format!("{count} threads at a barrier: the count must be a multiple of the warp size above 0"),
+            "this count",
+        ),
+        BugKind::BarrierMismatch { id, first, second } => words(
+            "barrier-mismatch",
+            format!("arrivals at barrier {id} contradict each other: {first} and {second}"),
+            second.clone(),
+        )
+        .hint("all arrivals at one barrier must give the same thread count, and reductions the same operation"),
+        BugKind::StackOverflow { bytes, limit } => words(
+            "stack-overflow",
+            format!("stack overflow: {bytes} bytes of local memory, {limit} are allowed"),
+            "this call needs more",
+        )
+        .hint("recursion without an end, or deeper than a thread's stack"),
+        BugKind::Assertion { message, file, line, function } => {
+            words("assertion", format!("assertion `{message}` failed at {file}:{line} in {function}"), "called here")
+        }
+        BugKind::Trap => {
+            words("trap", "the kernel executed a trap", "here").hint("__trap(), a failed check or unreachable code")
+        }
+        BugKind::Breakpoint => {
+            words("breakpoint", "the kernel executed a breakpoint and no debugger is attached", "here")
+        }
+        BugKind::BadCallTarget { address } => words(
+            "bad-call-target",
+            format!("call of {address:#x}, which is no function"),
+            "this register holds no function's address",
+        )
+        .hint("a function pointer or virtual table was never written, or was copied from the host"),
+        BugKind::Undefined { function } => {
+            words("undefined-function", format!("`{function}` is declared but has no body"), "called here")
+                .hint("name the module that defines it too: ptx = [\"a.ptx\", \"b.ptx\"]")
+        }
+        BugKind::BadBranchIndex { index, targets } => words(
+            "bad-branch-index",
+            format!("branch index {index} of a table of {targets}"),
+            "the index is beyond the table",
+        ),
+        BugKind::BadFree { address, twice: true } => {
+            words("double-free", format!("{address:#x} is freed a second time"), "it was freed before")
+        }
+        BugKind::BadFree { address, twice: false } => words(
+            "bad-free",
+            format!("free of {address:#x}, which malloc did not give"),
+            "only addresses from device malloc can be freed",
+        ),
+    }
+}
+
+fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>) -> Words {
+    let source = match (register, address) {
+        (Some(r), _) => format!("register {r}"),
+        (None, Some(a)) => format!("the memory at {a:#x}"),
+        (None, None) => "a value".to_owned(),
+    };
+    let usage = match what {
+        UninitUse::Address => "used as an address",
+        UninitUse::Condition => "decides a branch",
+        UninitUse::Stored => "stored to memory",
+    };
+    words("uninitialised", format!("{source} was never written and is {usage}"), format!("{usage} here"))
+        .hint("reading it gives 0 here, anything on hardware")
+}
+
+/// The fields of a defect as JSON, named as in [`BugKind`]; masks and addresses are numbers.
+pub(super) fn details(kind: &BugKind) -> Value {
+    let near = |n: &Nearest| {
+        let (relation, distance) = match n.relation {
+            Relation::Before(d) => ("before", d),
+            Relation::After(d) => ("after", d),
+            Relation::Inside(d) => ("inside", d),
+        };
+        json!({ "name": n.name, "kind": format!("{:?}", n.kind).to_lowercase(), "bytes": n.bytes, "relation": relation,
+                "distance": distance, "freed": n.freed })
+    };
+    match kind {
+        BugKind::OutOfBounds { address, bytes, write, space, nearest } => json!({
+            "address": address, "bytes": bytes, "write": write, "space": space, "nearest": nearest.as_ref().map(near) }),
+        BugKind::UseAfterFree { address, bytes, write, nearest } => {
+            json!({ "address": address, "bytes": bytes, "write": write, "nearest": near(nearest) })
+        }
+        BugKind::Null { address, bytes, write, space } | BugKind::Misaligned { address, bytes, write, space } => {
+            json!({ "address": address, "bytes": bytes, "write": write, "space": space })
+        }
+        BugKind::WrongSpace { address, bytes, write, space, actual } => json!({
+            "address": address, "bytes": bytes, "write": write, "space": space, "actual": space_of(*actual) }),
+        BugKind::WriteToReadOnly { address, bytes, actual } => {
+            json!({ "address": address, "bytes": bytes, "write": true, "actual": space_of(*actual) })
+        }
+        BugKind::Uninitialised { what, register, address } => {
+            json!({ "use": format!("{what:?}").to_lowercase(), "register": register, "address": address })
+        }
+        BugKind::NotAMember { mask } => json!({ "mask": mask }),
+        BugKind::MembersInactive { mask, active } => json!({ "mask": mask, "active": active }),
+        BugKind::MasksDiffer { first, second } => json!({ "first": first, "second": second }),
+        BugKind::MembersNeverCome { mask, waiting } => json!({ "mask": mask, "waiting": waiting }),
+        BugKind::BarrierDivergence { arrived, missing } => json!({ "arrived": arrived, "missing": missing }),
+        BugKind::BarrierNumber { id } => json!({ "id": id }),
+        BugKind::BarrierCount { count } => json!({ "count": count }),
+        BugKind::BarrierMismatch { id, first, second } => json!({ "id": id, "first": first, "second": second }),
+        BugKind::StackOverflow { bytes, limit } => json!({ "bytes": bytes, "limit": limit }),
+        BugKind::Assertion { message, file, line, function } => {
+            json!({ "message": message, "file": file, "line": line, "function": function })
+        }
+        BugKind::BadCallTarget { address } => json!({ "address": address }),
+        BugKind::Undefined { function } => json!({ "function": function }),
+        BugKind::BadBranchIndex { index, targets } => json!({ "index": index, "targets": targets }),
+        BugKind::BadFree { address, twice } => json!({ "address": address, "twice": twice }),
+        BugKind::DivisionByZero | BugKind::Trap | BugKind::Breakpoint => json!({}),
+    }
+}

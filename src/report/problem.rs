@@ -1,0 +1,395 @@
+//! Messages about wrong input: launch files, arguments, limits, data files.
+
+use super::Diagnostic;
+use crate::base::{FileId, Span};
+use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
+use crate::program::check::nearest;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The file of messages that have no place.
+const NOWHERE: FileId = FileId(u32::MAX);
+
+/// The message of a problem with the input.
+#[must_use]
+pub fn problem(problem: &Problem) -> Diagnostic {
+    let (file, span) = problem.at.unwrap_or((NOWHERE, Span::default()));
+    let text = Text::of(&problem.kind);
+    let mut diagnostic = Diagnostic::error(text.code, file, span, text.message).label(text.label);
+    diagnostic.hint = text.hint;
+    diagnostic
+}
+
+struct Text {
+    code: &'static str,
+    message: String,
+    label: String,
+    hint: Option<String>,
+}
+
+fn text(code: &'static str, message: impl Into<String>) -> Text {
+    Text { code, message: message.into(), label: String::new(), hint: None }
+}
+
+impl Text {
+    fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The likely meaning of a word, else all that it could be.
+    fn likely<'a>(mut self, word: &str, known: impl Iterator<Item = &'a str> + Clone, none: &str) -> Self {
+        self.hint = Some(match nearest(word, known.clone()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if known.clone().next().is_none() => none.to_owned(),
+            None => format!("there is: {}", list(known)),
+        });
+        self
+    }
+
+    fn of(kind: &ProblemKind) -> Self {
+        match kind {
+            ProblemKind::Unreadable { path, cause } => unreadable(path, *cause),
+            ProblemKind::NoLaunchFile { folder, others } => {
+                let t = text("no-launch-file", format!("`{}` has no launch.toml", folder.display()));
+                match others.first() {
+                    Some(other) => t.hint(format!(
+                        "it has {}: name one of them, e.g. `warpstep run {}`",
+                        list(others.iter().map(String::as_str)),
+                        folder.join(other).display()
+                    )),
+                    None => t.hint(
+                        "write one, or name a .ptx file and describe the launch by flags (`warpstep run --help`)",
+                    ),
+                }
+            }
+            ProblemKind::UnknownKind { path } => {
+                text("unknown-file", format!("`{}` is neither a folder nor a .toml nor a .ptx file", path.display()))
+                    .hint("name a folder with a launch.toml, a launch file ending in .toml, or PTX ending in .ptx")
+            }
+            ProblemKind::NotText { path, offset } => {
+                text("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()))
+                    .hint("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code")
+            }
+            ProblemKind::Toml(message) => text("toml", format!("the launch file is no TOML: {message}")).label("here"),
+            ProblemKind::UnknownKey { key, table, known } => text("unknown-key", format!("{table} has no key `{key}`"))
+                .label("nothing reads this")
+                .likely(key, known.iter().copied(), ""),
+            ProblemKind::MissingKey { key, table } => {
+                text("missing-key", format!("{table} lacks `{key}`")).label("here").hint(example(key))
+            }
+            ProblemKind::OneOf { keys, table, found } => {
+                let how = if *found == 0 { "none" } else { "several" };
+                text("one-of", format!("{table} needs exactly one of {}, and has {how}", list(keys.iter().copied())))
+                    .label("here")
+            }
+            ProblemKind::WrongType { key, wanted, found } => {
+                text("wrong-type", format!("`{key}` must be {wanted}, not {} {found}", article(found)))
+                    .label(format!("{} {found}", article(found)))
+            }
+            ProblemKind::OutOfRange { key, wanted } => {
+                text("out-of-range", format!("`{key}` must be {wanted}")).label("here")
+            }
+            ProblemKind::UnknownType { text: name } => {
+                text("unknown-type", format!("there is no element type `{name}`")).label("here").hint(meant_type(name))
+            }
+            ProblemKind::NoFit { text: number, ty } => text("no-fit", format!("{number} is no {}", ty.name()))
+                .label("here")
+                .hint(format!("{} holds {}", ty.name(), range(ty.name()))),
+            ProblemKind::NoNumber { text: word } => text("no-number", format!("`{word}` is no number")),
+            ProblemKind::BadHex => text("bad-hex", "bytes are pairs of hexadecimal digits")
+                .label("here")
+                .hint("e.g. \"00 ff 3c\"; blanks and _ are skipped"),
+            ProblemKind::BadFlag { flag, text: word, form } => {
+                text("bad-flag", format!("{flag} {word}: not of the form {form}"))
+                    .hint("`warpstep run --help` has examples")
+            }
+            ProblemKind::Twice { name } => text("twice", format!("`{name}` is given twice")),
+            ProblemKind::UnknownBuffer { name, known } => text(
+                "unknown-buffer",
+                format!("there is no buffer `{name}`"),
+            )
+            .label("here")
+            .likely(name, known.iter().map(String::as_str), "describe it under [buffers]"),
+            ProblemKind::UnknownVariable { name, known } => {
+                text("unknown-variable", format!("there is no buffer or .global or .const variable `{name}`"))
+                    .label("here")
+                    .likely(name, known.iter().map(String::as_str), "the program has no variables")
+            }
+            ProblemKind::Data { name, problem } => data(name, problem),
+            ProblemKind::VariableSize { name, bytes, given } => {
+                text("variable-size", format!("`{name}` holds {bytes} bytes, the value has {given}")).label("here")
+            }
+            ProblemKind::NoEntry { name, entries, function } => no_entry(name, entries, *function),
+            ProblemKind::WhichEntry { entries } if entries.is_empty() => text("no-entry", "the program has no kernel")
+                .hint("a kernel is an `.entry`; __device__ functions cannot be launched"),
+            ProblemKind::WhichEntry { entries } => text("which-entry", "the program has several kernels")
+                .hint(format!("name one with --entry: {}", list(entries.iter().map(String::as_str)))),
+            ProblemKind::NoLaunch => text("no-launch", "nothing is launched").hint("add a [[launch]]"),
+            ProblemKind::ArgCount { entry, wanted, given, parameters } => text(
+                "argument-count",
+                format!(
+                    "kernel `{entry}` has {wanted} {}, {given} {} given",
+                    plural(*wanted, "parameter"),
+                    if *given == 1 { "argument is" } else { "arguments are" }
+                ),
+            )
+            .label("in this launch")
+            .hint(if parameters.is_empty() {
+                "leave `args` out".to_owned()
+            } else {
+                format!("its parameters: {}", parameters.join(", "))
+            }),
+            ProblemKind::ArgType { entry, index, parameter, given } => argument(entry, *index, parameter, given),
+            ProblemKind::ArgOffset { index, buffer, offset, bytes } => text(
+                "argument-offset",
+                format!("argument {}: offset {offset} lies beyond buffer `{buffer}` of {bytes} bytes", index + 1),
+            )
+            .label("here"),
+            ProblemKind::Limit { entry, limit } => launch_limit(entry, limit),
+            ProblemKind::ExpectLength { name, expected, buffer, first: None } => {
+                let t = text(
+                    "expected-length",
+                    format!("`{name}` has {buffer} {}, {expected} are expected", plural_u64(*buffer, "element")),
+                )
+                .label("here");
+                if expected < buffer {
+                    t.hint(format!("`first = {expected}` compares only the first ones"))
+                } else {
+                    t.hint("make the buffer as long as the expected result")
+                }
+            }
+            ProblemKind::ExpectLength { name, expected, buffer, first: Some(first) } => text(
+                "expected-length",
+                format!(
+                    "cannot compare the first {first} elements of `{name}`: it has {buffer}, {expected} are expected"
+                ),
+            )
+            .label("here"),
+        }
+    }
+}
+
+fn unreadable(path: &Path, cause: ErrorKind) -> Text {
+    let why = match cause {
+        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        other => other.to_string(),
+    };
+    text("unreadable", format!("cannot read `{}`: {why}", path.display()))
+}
+
+fn data(name: &str, problem: &DataProblem) -> Text {
+    match problem {
+        DataProblem::Unreadable(path, cause) => {
+            let t = unreadable(path, *cause);
+            Text { message: format!("`{name}`: {}", t.message), ..t }
+                .label("for this")
+                .hint("file names are relative to the launch file's folder")
+        }
+        DataProblem::Npy(path, ty, npy) => {
+            let why = match npy {
+                NpyProblem::NotNpy => "it does not begin as NumPy's files do".to_owned(),
+                NpyProblem::Header => "its header cannot be read".to_owned(),
+                NpyProblem::BigEndian(descr) => format!("its numbers are big-endian (`{descr}`)"),
+                NpyProblem::FortranOrder => "its elements are in Fortran order".to_owned(),
+                NpyProblem::Type(descr) => format!("its elements are `{descr}`, not {}", ty.name()),
+                NpyProblem::Length { promised, found } => {
+                    format!("it should have {promised} bytes of data and has {found}")
+                }
+            };
+            let t = text("npy", format!("`{name}`: cannot use `{}`: {why}", path.display())).label("for this");
+            match npy {
+                NpyProblem::Type(_) | NpyProblem::BigEndian(_) => {
+                    t.hint("save it with the right type: np.save(file, array.astype(...))")
+                }
+                NpyProblem::FortranOrder => t.hint("save np.ascontiguousarray(array)"),
+                _ => t,
+            }
+        }
+        DataProblem::Ragged(bytes, ty) => {
+            text("ragged", format!("`{name}`: {bytes} bytes are no whole number of {} elements", ty.name()))
+                .label("here")
+        }
+        DataProblem::Length { found, wanted } => text(
+            "length",
+            format!("`{name}`: the data has {found} {}, `len` says {wanted}", plural_u64(*found, "element")),
+        )
+        .label("here"),
+        DataProblem::NoLength => {
+            text("no-length", format!("`{name}`: how many elements?")).label("here").hint("add `len`")
+        }
+        DataProblem::TooLarge => text("too-large", format!("`{name}` is larger than any address space")).label("here"),
+    }
+}
+
+fn no_entry(name: &str, entries: &[String], function: bool) -> Text {
+    if function {
+        let t = text("no-entry", format!("`{name}` is no kernel with a body: only an `.entry` can be launched"))
+            .label("here");
+        return t.hint(if entries.is_empty() {
+            "the program has no kernel".to_owned()
+        } else {
+            format!("kernels: {}", list(entries.iter().map(String::as_str)))
+        });
+    }
+    // C++ names are long: a part that fits is more likely meant than a word a letter away.
+    let mangled: Vec<&str> =
+        entries.iter().map(String::as_str).filter(|e| e.contains(&format!("{}{name}", name.len()))).collect();
+    let t = text("no-entry", format!("the program has no kernel `{name}`")).label("here");
+    match mangled[..] {
+        [one] => t.hint(format!("C++ names it `{one}`; `extern \"C\"` keeps a name as it is")),
+        _ => t.likely(name, entries.iter().map(String::as_str), "it has none at all"),
+    }
+}
+
+fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> Text {
+    let Parameter { name, ty, bytes, array } = parameter;
+    let wanted = if *array {
+        format!("an array of {bytes} bytes")
+    } else {
+        format!(".{ty} ({bytes} {})", plural(*bytes as usize, "byte"))
+    };
+    let what = match given {
+        Given::Buffer(buffer, n) => format!("the address of buffer `{buffer}` ({n} bytes)"),
+        Given::Null(n) => format!("a null pointer ({n} bytes)"),
+        Given::Scalar(ty) => format!("{} ({} {})", ty.name(), ty.bytes, plural(ty.size(), "byte")),
+        Given::Bytes(n) => format!("{n} {}", plural(*n, "byte")),
+    };
+    let hint = match (given, array) {
+        (Given::Scalar(_) | Given::Buffer(..) | Given::Null(_), true) => {
+            format!("give {{ bytes = \"…\" }} with {bytes} bytes in hexadecimal")
+        }
+        (Given::Scalar(_), _) if *bytes == 8 && ty.ends_with("64") && !ty.starts_with('f') => {
+            format!("a pointer takes {{ buffer = \"…\" }}, a number {{ {ty} = … }}")
+        }
+        (Given::Bytes(_), _) => format!("give exactly {bytes} bytes"),
+        _ => format!("give {{ {ty} = … }}"),
+    };
+    text(
+        "argument-type",
+        format!("argument {} of kernel `{entry}`: parameter `{name}` is {wanted}, given is {what}", index + 1),
+    )
+    .label("this does not fit")
+    .hint(hint)
+}
+
+fn launch_limit(entry: &str, limit: &LaunchLimit) -> Text {
+    let dims = |d: &[u32; 3]| format!("({}, {}, {})", d[0], d[1], d[2]);
+    let (message, hint) = match limit {
+        LaunchLimit::Zero { what, dims: d } => (format!("the {what} is {}: no dimension may be 0", dims(d)), None),
+        LaunchLimit::Dimension { what, axis, given, limit, sm } => {
+            (format!("the {what} has {given} in {axis}; sm_{sm} allows {limit}"), None)
+        }
+        LaunchLimit::Threads { given, limit, sm } => (
+            format!("a block has {given} threads; sm_{sm} allows {limit}"),
+            Some("use smaller blocks and more of them".to_owned()),
+        ),
+        LaunchLimit::Shared { declared, dynamic, limit, sm } => (
+            format!(
+                "a block needs {declared} + {dynamic} bytes of shared memory (declared + dynamic); sm_{sm} allows {limit}"
+            ),
+            None,
+        ),
+        LaunchLimit::MaxThreads { given, bound } => (
+            format!("a block of {} exceeds the kernel's .maxntid {}", dims(given), dims(bound)),
+            Some("__launch_bounds__ in the source says so".to_owned()),
+        ),
+        LaunchLimit::RequiredThreads { given, bound } => (
+            format!("a block of {} is not the kernel's .reqntid {}", dims(given), dims(bound)),
+            Some(format!("block = [{}, {}, {}]", bound[0], bound[1], bound[2])),
+        ),
+    };
+    let t = text("launch-limit", format!("kernel `{entry}` cannot be launched: {message}")).label("in this launch");
+    Text { hint, ..t }
+}
+
+fn example(key: &str) -> String {
+    match key {
+        "ptx" => "e.g. ptx = \"kernel.ptx\"".to_owned(),
+        "launch" => "a launch begins with [[launch]] and has entry, grid, block and args".to_owned(),
+        "grid" | "block" => format!("e.g. {key} = [64, 1, 1]"),
+        "entry" => "the kernel's name as the PTX has it".to_owned(),
+        "type" => "e.g. type = \"f32\"".to_owned(),
+        "init" => "\"zeros\", \"iota\", { random = 7 }, { values = [1, 2] }, { hex = \"…\" }, { npy = \"in.npy\" } or { raw = \"in.bin\" }".to_owned(),
+        "len" => "the number of elements".to_owned(),
+        other => format!("add `{other}`"),
+    }
+}
+
+fn meant_type(name: &str) -> String {
+    let usual = [
+        ("float", "f32"),
+        ("double", "f64"),
+        ("half", "f16"),
+        ("int", "s32"),
+        ("uint", "u32"),
+        ("char", "s8"),
+        ("long", "s64"),
+        ("float32", "f32"),
+        ("float64", "f64"),
+        ("float16", "f16"),
+        ("bfloat16", "bf16"),
+        ("int32", "s32"),
+        ("int64", "s64"),
+        ("uint32", "u32"),
+        ("uint64", "u64"),
+        ("uint8", "u8"),
+        ("int8", "s8"),
+        ("i32", "s32"),
+        ("i64", "s64"),
+        ("i8", "s8"),
+        ("i16", "s16"),
+        ("bool", "u8"),
+        ("byte", "u8"),
+    ];
+    let meant = usual.iter().find(|(n, _)| *n == name).map(|(_, t)| (*t).to_owned());
+    match meant.or_else(|| nearest(name, SCALARS.iter().map(|(n, _)| *n))) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("there is: {}", list(SCALARS.iter().map(|(n, _)| *n))),
+    }
+}
+
+fn range(ty: &str) -> &'static str {
+    match ty {
+        "u8" => "0 to 255",
+        "u16" => "0 to 65535",
+        "u32" => "0 to 4294967295",
+        "u64" => "0 to 18446744073709551615",
+        "s8" => "-128 to 127",
+        "s16" => "-32768 to 32767",
+        "s32" => "-2147483648 to 2147483647",
+        "s64" => "-9223372036854775808 to 9223372036854775807",
+        "b8" | "b16" | "b32" | "b64" => "integers, signed or not",
+        _ => "floating-point numbers",
+    }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+fn plural(n: usize, noun: &str) -> String {
+    if n == 1 { noun.to_owned() } else { format!("{noun}s") }
+}
+
+fn plural_u64(n: u64, noun: &str) -> String {
+    plural(usize::try_from(n).unwrap_or(usize::MAX), noun)
+}
+
+/// Words in backquotes, at most a dozen.
+fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    const MOST: usize = 12;
+    let all: Vec<&str> = words.collect();
+    let mut text = all.iter().take(MOST).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ");
+    if all.len() > MOST {
+        text += &format!(" and {} more", all.len() - MOST);
+    }
+    text
+}

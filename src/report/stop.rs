@@ -1,0 +1,339 @@
+//! Why a run stopped: a report of compute-sanitizer's kind, as text or as JSON.
+
+use super::bug::{bug, details};
+use super::diagnostic::{Diagnostic, place as source_place};
+use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, lanes_of};
+use crate::program::env::ProgEnv;
+use crate::verdict::{LimitKind, Place, Stop, StuckKind, Waiting, WaitingFor};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::Path;
+
+/// How many waiting warps a report lists.
+const WAITING: usize = 8;
+/// How many calls of a stack a report lists.
+const CALLS: usize = 16;
+
+/// A stop of a program, ready to be rendered.
+pub struct StopReport<'a> {
+    stop: &'a Stop,
+    env: &'a ProgEnv,
+    sources: &'a SourceMap,
+}
+
+/// What a stop is called in JSON and how a process ends that reports it.
+#[must_use]
+pub const fn exit_code(stop: &Stop) -> u8 {
+    match stop {
+        Stop::Bug(_) | Stop::Stuck(_) => 1,
+        Stop::Diverged { .. } => 2,
+        Stop::Limit(_) => 3,
+        Stop::Unsupported(..) => 4,
+    }
+}
+
+impl<'a> StopReport<'a> {
+    /// A report of why a run of `env` stopped; `sources` are its files.
+    #[must_use]
+    pub const fn new(stop: &'a Stop, env: &'a ProgEnv, sources: &'a SourceMap) -> Self {
+        Self { stop, env, sources }
+    }
+
+    /// The report as text, ending in a line feed.
+    #[must_use]
+    pub fn render(&self, colour: bool) -> String {
+        self.diagnostic().render(self.sources, colour)
+    }
+
+    /// The report as a JSON object.
+    ///
+    /// `stop` is `bug`, `stuck`, `limit`, `unsupported` or `diverged`; `code`, `message`, `label`, `hint`, `note` and
+    /// `place` are as in [`Diagnostic::json`]. Where a thread is to blame, `thread` has `kernel`, `block`, `thread`
+    /// (three numbers each), `warp`, `lane`, `lanes` (every lane of the warp that did it), `instruction` (its text), `cuda`
+    /// (`file`, `line`, `column`, `text`; null without `.loc`) and `calls` (call instructions, innermost first, each with
+    /// `function`, `place` and `cuda`). `other` is the other party, where there are two; `details` has the numbers;
+    /// `waiting` lists who waits in a deadlock.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let mut value = self.diagnostic().json(self.sources);
+        let (kind, more) = match self.stop {
+            Stop::Bug(b) => (
+                "bug",
+                json!({ "thread": self.thread(&b.place), "other": b.other.as_ref().map(|o| self.thread(o)), "details": details(&b.kind) }),
+            ),
+            Stop::Stuck(s) => ("stuck", self.stuck_json(s)),
+            Stop::Limit(l) => ("limit", json!({ "details": limit_json(*l) })),
+            Stop::Unsupported(what, at) => {
+                ("unsupported", json!({ "thread": at.as_ref().map(|p| self.thread(p)), "details": { "what": what } }))
+            }
+            Stop::Diverged { decision, expected, found } => {
+                ("diverged", json!({ "details": { "decision": decision, "expected": expected, "found": found } }))
+            }
+        };
+        if let (Some(all), Value::Object(more)) = (value.as_object_mut(), more) {
+            all.insert("stop".to_owned(), kind.into());
+            all.extend(more);
+        }
+        value
+    }
+
+    fn diagnostic(&self) -> Diagnostic {
+        match self.stop {
+            Stop::Bug(b) => {
+                let words = bug(&b.kind);
+                let mut d = self.at(words.code, &b.place, words.message).label(words.label);
+                d.hint = words.hint;
+                if let Some(other) = &b.other {
+                    let (file, span) = self.span(other.pc);
+                    d = d.also(file, span, format!("the other party: {}", who(other)));
+                }
+                d
+            }
+            Stop::Stuck(s) => self.stuck(s),
+            Stop::Limit(l) => self.plain("limit", limit(*l)).hint(limit_hint(*l)),
+            Stop::Unsupported(what, at) => {
+                let message = format!("warpstep cannot execute {what}");
+                let hint = "this is a gap of warpstep, not a defect of the program";
+                match at {
+                    Some(p) => self.at("unsupported", p, message).label("not supported"),
+                    None => self.plain("unsupported", message),
+                }
+                .hint(hint)
+            }
+            Stop::Diverged { decision, expected, found } => self
+                .plain(
+                    "diverged",
+                    format!(
+                        "the schedule does not fit this run: decision {decision} is {expected}, the run offers {found}"
+                    ),
+                )
+                .hint("replay a schedule with the program, launch and options that it was recorded with"),
+        }
+    }
+
+    fn plain(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(code, FileId(u32::MAX), Span::default(), message)
+    }
+
+    fn at(&self, code: &'static str, place: &Place, message: impl Into<String>) -> Diagnostic {
+        let (file, span) = self.span(place.pc);
+        Diagnostic::error(code, file, span, message).note(self.context(place))
+    }
+
+    fn span(&self, pc: Pc) -> (FileId, Span) {
+        self.env.origin.get(pc.0 as usize).map_or((FileId(u32::MAX), Span::default()), |o| (o.file, o.span))
+    }
+
+    /// Who did it, the CUDA line, the call stack.
+    fn context(&self, place: &Place) -> String {
+        let mut text = format!("by {}", who(place));
+        if let Some(cuda) = self.cuda(place.pc) {
+            let _ = write!(text, "\n{}", cuda.text());
+        }
+        for pc in place.calls.iter().take(CALLS) {
+            let (file, span) = self.span(*pc);
+            let line = self
+                .sources
+                .get(file)
+                .map_or_else(String::new, |s| format!(" at {}:{}", s.name, s.line_col(span.start).0));
+            let cuda = self.cuda(*pc).map_or_else(String::new, |c| format!(", {}", c.text()));
+            let _ = write!(text, "\ncalled from `{}`{line}{cuda}", self.function(*pc));
+        }
+        if place.calls.len() > CALLS {
+            let _ = write!(text, "\nand {} more calls", place.calls.len() - CALLS);
+        }
+        text
+    }
+
+    fn function(&self, pc: Pc) -> &str {
+        let origin = self.env.origin.get(pc.0 as usize);
+        origin.and_then(|o| self.env.function(o.function)).map_or("", |f| f.name.as_str())
+    }
+
+    fn thread(&self, p: &Place) -> Value {
+        let (file, span) = self.span(p.pc);
+        let calls: Vec<Value> = p
+            .calls
+            .iter()
+            .map(|pc| {
+                let (file, span) = self.span(*pc);
+                json!({ "function": self.function(*pc), "place": source_place(file, span, self.sources), "cuda": self.cuda(*pc).map(|c| c.json()) })
+            })
+            .collect();
+        json!({
+            "kernel": p.entry,
+            "function": self.function(p.pc),
+            "block": p.block,
+            "thread": p.thread,
+            "warp": p.warp,
+            "lane": p.lane,
+            "lanes": lanes_of(p.lanes).collect::<Vec<_>>(),
+            "instruction": self.sources.get(file).map(|s| span.of(&s.text)),
+            "place": source_place(file, span, self.sources),
+            "cuda": self.cuda(p.pc).map(|c| c.json()),
+            "calls": calls,
+        })
+    }
+
+    /// The CUDA source line of an instruction, by `.loc` and `.file` (PTX ISA 11.5).
+    fn cuda(&self, pc: Pc) -> Option<Cuda> {
+        let origin = self.env.origin.get(pc.0 as usize)?;
+        let loc = self.env.locs.get(origin.loc as usize)?;
+        let file = self.env.files.get(&(origin.file.0, loc.file))?.clone();
+        let ptx = self.sources.get(origin.file)?;
+        Some(Cuda { text: cuda_line(&ptx.name, &file, loc.line), file, line: loc.line, column: loc.column })
+    }
+
+    fn stuck(&self, stuck: &StuckKind) -> Diagnostic {
+        match stuck {
+            StuckKind::BarrierDeadlock { waiting, exited } => {
+                let Some(first) = waiting.first() else { return self.plain("barrier-deadlock", "barrier deadlock") };
+                let message = format!("barrier deadlock: {} cannot go on", awaited(first));
+                let mut note = format!("waiting: {}", who(&first.place));
+                for w in waiting.iter().skip(1).take(WAITING - 1) {
+                    let (file, span) = self.span(w.place.pc);
+                    let line = self.sources.get(file).map_or(0, |s| s.line_col(span.start).0);
+                    let _ = write!(note, "\nwaiting: {} ({}, line {line})", who(&w.place), awaited(w));
+                }
+                if waiting.len() > WAITING {
+                    let _ = write!(note, "\nand {} more", waiting.len() - WAITING);
+                }
+                if *exited > 0 {
+                    let _ = write!(note, "\n{exited} threads of the block have exited");
+                }
+                let (file, span) = self.span(first.place.pc);
+                Diagnostic::error("barrier-deadlock", file, span, message)
+                    .label("waits here for ever")
+                    .note(note)
+                    .hint("every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps")
+            }
+            StuckKind::TokenStack { place } => self
+                .at("token-stack", place, "the token stack is empty but a thread still waits for its return or break")
+                .label("after this"),
+        }
+    }
+
+    fn stuck_json(&self, stuck: &StuckKind) -> Value {
+        match stuck {
+            StuckKind::BarrierDeadlock { waiting, exited } => {
+                let all: Vec<Value> =
+                    waiting.iter().map(|w| json!({ "thread": self.thread(&w.place), "on": awaited(w) })).collect();
+                json!({ "waiting": all, "details": { "exited": exited } })
+            }
+            StuckKind::TokenStack { place } => json!({ "thread": self.thread(place), "details": {} }),
+        }
+    }
+}
+
+/// A line of CUDA source.
+struct Cuda {
+    file: String,
+    line: u32,
+    column: u32,
+    text: Option<String>,
+}
+
+impl Cuda {
+    fn text(&self) -> String {
+        let text = self.text.as_ref().map_or_else(String::new, |t| format!(": {t}"));
+        format!("in the source: {}:{}{text}", self.file, self.line)
+    }
+
+    fn json(&self) -> Value {
+        json!({ "file": self.file, "line": self.line, "column": self.column, "text": self.text })
+    }
+}
+
+/// A line of the source, when the file lies where it was compiled, or beside the PTX.
+fn cuda_line(ptx: &str, file: &str, line: u32) -> Option<String> {
+    let named = Path::new(file);
+    let beside = Path::new(ptx).parent()?.join(named.file_name()?);
+    let text = [beside.as_path(), named].into_iter().find_map(|p| std::fs::read_to_string(p).ok())?;
+    let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim();
+    Some(line.chars().take(200).collect())
+}
+
+fn awaited(w: &Waiting) -> String {
+    match w.on {
+        WaitingFor::Barrier(id) => format!("barrier {id}"),
+        WaitingFor::Members(mask) => format!("the other members of mask {mask:#010x}"),
+    }
+}
+
+/// A thread in words.
+fn who(p: &Place) -> String {
+    if p.entry.is_empty() {
+        return "the host".to_owned();
+    }
+    let dims = |d: [u32; 3]| format!("({}, {}, {})", d[0], d[1], d[2]);
+    let mut text = format!(
+        "thread {} of block {} in kernel `{}`: warp {}, lane {}",
+        dims(p.thread),
+        dims(p.block),
+        p.entry,
+        p.warp,
+        p.lane
+    );
+    if p.lanes.count_ones() > 1 {
+        let _ = write!(text, "; the same for {}", lanes(p.lanes));
+    }
+    text
+}
+
+/// A set of lanes in words, e.g. `lanes 0-3, 7`.
+pub(super) fn lanes(mask: LaneMask) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for lane in lanes_of(mask) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == lane => *last = lane,
+            _ => ranges.push((lane, lane)),
+        }
+    }
+    let text: Vec<String> =
+        ranges.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    match mask.count_ones() {
+        0 => "no lane".to_owned(),
+        1 => format!("lane {}", text.join(", ")),
+        _ => format!("lanes {}", text.join(", ")),
+    }
+}
+
+fn limit(limit: LimitKind) -> String {
+    match limit {
+        LimitKind::Steps(n) => format!("limit reached: {n} warp instructions"),
+        LimitKind::Time(ms) if ms % 1000 == 0 => format!("limit reached: {} seconds", ms / 1000),
+        LimitKind::Time(ms) => format!("limit reached: {ms} milliseconds"),
+        LimitKind::Memory { cap, wanted } => {
+            format!("limit reached: {wanted} bytes of device memory are needed, {cap} are allowed")
+        }
+    }
+}
+
+fn limit_hint(limit: LimitKind) -> &'static str {
+    match limit {
+        LimitKind::Steps(_) => "nothing is proved; raise --max-steps to go on longer",
+        LimitKind::Time(_) => "nothing is proved; raise --timeout to go on longer",
+        LimitKind::Memory { .. } => "raise --max-memory",
+    }
+}
+
+fn limit_json(limit: LimitKind) -> Value {
+    match limit {
+        LimitKind::Steps(n) => json!({ "steps": n }),
+        LimitKind::Time(ms) => json!({ "milliseconds": ms }),
+        LimitKind::Memory { cap, wanted } => json!({ "cap": cap, "wanted": wanted }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_read_as_ranges() {
+        assert_eq!(lanes(0), "no lane");
+        assert_eq!(lanes(0b100), "lane 2");
+        assert_eq!(lanes(0xf0f), "lanes 0-3, 8-11");
+        assert_eq!(lanes(!0), "lanes 0-31");
+    }
+}
