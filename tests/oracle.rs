@@ -1,0 +1,177 @@
+//! Does the checker agree with ptxas? Mutations of real PTX, by seed, are given to both.
+//!
+//! ptxas comes from `WARPSTEP_PTXAS`, from `target/ptxas` (where `.ci/run` installs its wheel) or from the search path;
+//! where it is absent the test says so and passes. Every disagreement is printed. `WARPSTEP_ORACLE_COUNT` and
+//! `WARPSTEP_ORACLE_SEED` ask for more mutations and for others.
+
+mod oracle_mutate;
+
+use oracle_mutate::{KINDS, Kind, mutate};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Mutations of each kind, unless `WARPSTEP_ORACLE_COUNT` says otherwise.
+const PER_KIND: u64 = 160;
+/// Files beyond this size are not mutated: ptxas reads the whole of each.
+const LARGEST: usize = 60_000;
+
+fn ptxas() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("WARPSTEP_PTXAS") {
+        return Some(path.into());
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let installed = root.join("target/ptxas/nvidia/cu13/bin/ptxas");
+    if installed.exists() {
+        return Some(installed);
+    }
+    let search = std::env::var_os("PATH")?;
+    std::env::split_paths(&search).map(|dir| dir.join("ptxas")).find(|path| path.is_file())
+}
+
+/// Every `.ptx` of the examples: (name, text).
+fn corpus() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
+    let mut files = Vec::new();
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(root).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    folders.sort();
+    for folder in folders {
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path());
+        let mut paths: Vec<PathBuf> = entries.filter(|p| p.extension().is_some_and(|x| x == "ptx")).collect();
+        paths.sort();
+        for path in paths {
+            if let Ok(text) = std::fs::read_to_string(&path) {
+                files.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), text));
+            }
+        }
+    }
+    files
+}
+
+/// Our verdict: the first complaint, if any.
+fn ours(text: &str) -> Option<String> {
+    let (module, syntax) = warpstep::ptx::parse(text);
+    if let Some(error) = syntax.first() {
+        return Some(format!("{:?}", error.kind));
+    }
+    let (_, errors) = warpstep::program::check::check(&module);
+    errors.first().map(|error| format!("{:?}", error.kind))
+}
+
+/// The architecture to check a text for: the file's own when it is newer or has a suffix, else `compute_90`.
+fn arch(text: &str) -> String {
+    let target = text.split(".target").nth(1).and_then(|t| t.split_whitespace().next()).unwrap_or("sm_90");
+    let name = target.trim_end_matches(',').trim_start_matches("sm_");
+    let number: u32 = name.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(90);
+    if number > 90 || name.ends_with('a') { format!("compute_{name}") } else { "compute_90".to_owned() }
+}
+
+/// ptxas's verdict: its first error, if any. A crash or a message about another architecture is no verdict.
+fn theirs(ptxas: &Path, text: &str, arch: &str, file: &Path) -> Option<String> {
+    std::fs::write(file, text).expect("the temporary folder is writable");
+    let arch = format!("-arch={arch}");
+    let out = Command::new(ptxas).arg(arch).arg(file).args(["-o", "/dev/null"]).output().expect("ptxas starts");
+    let all = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    let complaint = all.lines().find(|l| l.contains("error") || l.contains("fatal")).map(str::to_owned);
+    complaint.or_else(|| (!out.status.success()).then(|| all.clone()))
+}
+
+struct Case {
+    file: usize,
+    kind: Kind,
+    text: String,
+    what: String,
+}
+
+#[derive(Default)]
+struct Tally {
+    agree: usize,
+    both_reject: usize,
+    all: usize,
+    lines: Vec<String>,
+}
+
+#[test]
+fn the_checker_agrees_with_ptxas() {
+    let Some(ptxas) = ptxas() else {
+        println!("oracle: ptxas not found (set WARPSTEP_PTXAS); nothing was compared");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let files = corpus();
+    assert!(files.len() >= 12, "the examples are there");
+    let mut refused = Vec::new();
+    let mut small = Vec::new();
+    for (index, (name, text)) in files.iter().enumerate() {
+        let valid = theirs(&ptxas, text, &arch(text), &folder.path().join("whole.ptx")).is_none();
+        if let (true, Some(error)) = (valid, ours(text)) {
+            refused.push(format!("{name}: {error}"));
+        }
+        if valid && text.len() <= LARGEST {
+            small.push(index);
+        }
+    }
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let per_kind = number("WARPSTEP_ORACLE_COUNT").unwrap_or(PER_KIND) as usize;
+    let seed = number("WARPSTEP_ORACLE_SEED").unwrap_or(0x5eed);
+    let mut cases = Vec::new();
+    for (number, kind) in KINDS.iter().enumerate() {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed + number as u64);
+        let mut made = 0;
+        for turn in 0.. {
+            if made == per_kind || turn > 50 * per_kind {
+                break;
+            }
+            let file = small[turn % small.len()];
+            if let Some((text, what)) = mutate(&files[file].1, *kind, &mut rng) {
+                cases.push(Case { file, kind: *kind, text, what });
+                made += 1;
+            }
+        }
+    }
+    assert!(cases.len() >= 1000, "only {} mutations", cases.len());
+
+    let next = AtomicUsize::new(0);
+    let tallies: Mutex<BTreeMap<Kind, Tally>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            let path = folder.path().join(format!("{worker}.ptx"));
+            let (next, tallies, cases, files, ptxas) = (&next, &tallies, &cases, &files, &ptxas);
+            scope.spawn(move || {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (we, they) = (ours(&case.text), theirs(ptxas, &case.text, &arch(&files[case.file].1), &path));
+                    let mut tallies = tallies.lock().expect("no panic while tallying");
+                    let tally = tallies.entry(case.kind).or_default();
+                    tally.all += 1;
+                    tally.both_reject += usize::from(we.is_some() && they.is_some());
+                    if we.is_some() == they.is_some() {
+                        tally.agree += 1;
+                    } else {
+                        let said = we.map_or_else(
+                            || format!("we accept, ptxas: {}", they.unwrap_or_default()),
+                            |e| format!("ptxas accepts, we: {e}"),
+                        );
+                        tally.lines.push(format!("{}: {} -- {said}", files[case.file].0, case.what));
+                    }
+                }
+            });
+        }
+    });
+    let tallies = tallies.into_inner().expect("no panic while tallying");
+    let mut poor = Vec::new();
+    for (kind, tally) in &tallies {
+        println!("{kind:?}: {} of {} agree, {} rejected by both", tally.agree, tally.all, tally.both_reject);
+        for line in &tally.lines {
+            println!("    {line}");
+        }
+        if tally.agree * 100 < tally.all * 95 {
+            poor.push(format!("{kind:?}: {} of {}", tally.agree, tally.all));
+        }
+    }
+    assert!(refused.is_empty(), "valid files are rejected: {refused:#?}");
+    assert!(poor.is_empty(), "agreement below 95 %: {poor:?}");
+}
