@@ -98,11 +98,11 @@ pub fn expand(mask: LaneMask, tables: &LaneTables) -> Lanes32 {
 
 /// Writes `new` into the lanes of `mask`; `lanes` is its expansion.
 #[inline(always)]
-pub fn put32(d: &mut Lanes32, new: &[u32; LANES], mask: LaneMask, lanes: &Lanes32) {
+pub fn put32(d: &mut Lanes32, new: [u32; LANES], mask: LaneMask, lanes: &Lanes32) {
     if mask == !0 {
-        d.0 = *new;
+        d.0 = new;
     } else {
-        for ((x, y), m) in d.0.iter_mut().zip(new).zip(&lanes.0) {
+        for ((x, y), m) in d.0.iter_mut().zip(&new).zip(&lanes.0) {
             *x = (*y & *m) | (*x & !*m);
         }
     }
@@ -110,11 +110,11 @@ pub fn put32(d: &mut Lanes32, new: &[u32; LANES], mask: LaneMask, lanes: &Lanes3
 
 /// Writes `new` into the lanes of `mask`; `lanes` is its expansion.
 #[inline(always)]
-pub fn put64(d: &mut Lanes64, new: &[u64; LANES], mask: LaneMask, lanes: &Lanes32) {
+pub fn put64(d: &mut Lanes64, new: [u64; LANES], mask: LaneMask, lanes: &Lanes32) {
     if mask == !0 {
-        d.0 = *new;
+        d.0 = new;
     } else {
-        for ((x, y), m) in d.0.iter_mut().zip(new).zip(&lanes.0) {
+        for ((x, y), m) in d.0.iter_mut().zip(&new).zip(&lanes.0) {
             let m = i64::from(m.cast_signed()).cast_unsigned();
             *x = (*y & m) | (*x & !m);
         }

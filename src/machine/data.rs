@@ -23,10 +23,12 @@ pub(super) struct Lane<'a> {
 pub(super) trait Class {
     /// A lane's value.
     type T: Copy;
+    /// A value to begin with.
+    const ZERO: Self::T;
     /// All lanes of a slot.
     fn load(regs: &Frame, slot: Slot, on: &Lane<'_>) -> [Self::T; LANES];
     /// Stores to the executing lanes.
-    fn store(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: &[Self::T; LANES]);
+    fn store(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: [Self::T; LANES]);
 }
 
 /// 32-bit slots.
@@ -40,24 +42,26 @@ pub(super) struct Carry<C>(std::marker::PhantomData<C>);
 
 impl Class for W {
     type T = u32;
+    const ZERO: u32 = 0;
     #[inline(always)]
     fn load(regs: &Frame, slot: Slot, _: &Lane<'_>) -> [u32; LANES] {
         regs.w[slot.index()].0
     }
     #[inline(always)]
-    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: &[u32; LANES]) {
+    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [u32; LANES]) {
         put32(&mut regs.w[i.d.index()], values, on.mask, on.lanes);
     }
 }
 
 impl Class for Q {
     type T = u64;
+    const ZERO: u64 = 0;
     #[inline(always)]
     fn load(regs: &Frame, slot: Slot, _: &Lane<'_>) -> [u64; LANES] {
         regs.q[slot.index()].0
     }
     #[inline(always)]
-    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: &[u64; LANES]) {
+    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [u64; LANES]) {
         put64(&mut regs.q[i.d.index()], values, on.mask, on.lanes);
     }
 }
@@ -70,6 +74,7 @@ fn collect(values: &[bool; LANES], tables: &LaneTables) -> LaneMask {
 
 impl Class for P {
     type T = bool;
+    const ZERO: bool = false;
     #[inline(always)]
     fn load(regs: &Frame, slot: Slot, on: &Lane<'_>) -> [bool; LANES] {
         let mask = regs.p[slot.index()];
@@ -80,33 +85,41 @@ impl Class for P {
         out
     }
     #[inline(always)]
-    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: &[bool; LANES]) {
-        put_mask(&mut regs.p[i.d.index()], collect(values, on.tables), on.mask);
+    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [bool; LANES]) {
+        put_mask(&mut regs.p[i.d.index()], collect(&values, on.tables), on.mask);
     }
 }
 
-impl<C: Class> Class for Carry<C>
-where
-    C::T: Default,
-{
+impl<C: Class> Class for Carry<C> {
     type T = (C::T, bool);
+    const ZERO: Self::T = (C::ZERO, false);
     fn load(_: &Frame, _: Slot, _: &Lane<'_>) -> [Self::T; LANES] {
-        [(C::T::default(), false); LANES]
+        [Self::ZERO; LANES]
     }
     #[inline(always)]
-    fn store(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: &[Self::T; LANES]) {
-        C::store(regs, i, sources, on, &values.map(|(v, _)| v));
+    fn store(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: [Self::T; LANES]) {
+        let (mut out, mut carry) = ([C::ZERO; LANES], [false; LANES]);
+        for ((o, c), v) in out.iter_mut().zip(&mut carry).zip(values) {
+            (*o, *c) = v;
+        }
+        C::store(regs, i, sources, on, out);
         // With four sources slot `e` is taken, and the carry's slot is the immediate.
         let slot = if sources == 4 { i.imm as usize & 0xffff } else { i.e.index() };
-        put_mask(&mut regs.p[slot], collect(&values.map(|(_, c)| c), on.tables), on.mask);
+        put_mask(&mut regs.p[slot], collect(&carry, on.tables), on.mask);
     }
 }
+
+// Loops rather than `array::from_fn` and `map`: those are functions of their own that the compiler leaves out of line,
+// compiled for the baseline instruction set.
 
 #[inline(always)]
 pub(super) fn map1<A: Class, D: Class>(regs: &mut Frame, i: &Instr, on: &Lane<'_>, f: impl Fn(A::T) -> D::T) {
     let a = A::load(regs, i.a, on);
-    let out = std::array::from_fn(|k| f(a[k]));
-    D::store(regs, i, 1, on, &out);
+    let mut out = [D::ZERO; LANES];
+    for (k, o) in out.iter_mut().enumerate() {
+        *o = f(a[k]);
+    }
+    D::store(regs, i, 1, on, out);
 }
 
 #[inline(always)]
@@ -117,8 +130,11 @@ pub(super) fn map2<A: Class, B: Class, D: Class>(
     f: impl Fn(A::T, B::T) -> D::T,
 ) {
     let (a, b) = (A::load(regs, i.a, on), B::load(regs, i.b, on));
-    let out = std::array::from_fn(|k| f(a[k], b[k]));
-    D::store(regs, i, 2, on, &out);
+    let mut out = [D::ZERO; LANES];
+    for (k, o) in out.iter_mut().enumerate() {
+        *o = f(a[k], b[k]);
+    }
+    D::store(regs, i, 2, on, out);
 }
 
 #[inline(always)]
@@ -129,8 +145,11 @@ pub(super) fn map3<A: Class, B: Class, C: Class, D: Class>(
     f: impl Fn(A::T, B::T, C::T) -> D::T,
 ) {
     let (a, b, c) = (A::load(regs, i.a, on), B::load(regs, i.b, on), C::load(regs, i.c, on));
-    let out = std::array::from_fn(|k| f(a[k], b[k], c[k]));
-    D::store(regs, i, 3, on, &out);
+    let mut out = [D::ZERO; LANES];
+    for (k, o) in out.iter_mut().enumerate() {
+        *o = f(a[k], b[k], c[k]);
+    }
+    D::store(regs, i, 3, on, out);
 }
 
 #[inline(always)]
@@ -142,8 +161,11 @@ fn map4<A: Class, B: Class, C: Class, E: Class, D: Class>(
 ) {
     let (a, b) = (A::load(regs, i.a, on), B::load(regs, i.b, on));
     let (c, e) = (C::load(regs, i.c, on), E::load(regs, i.e, on));
-    let out = std::array::from_fn(|k| f(a[k], b[k], c[k], e[k]));
-    D::store(regs, i, 4, on, &out);
+    let mut out = [D::ZERO; LANES];
+    for (k, o) in out.iter_mut().enumerate() {
+        *o = f(a[k], b[k], c[k], e[k]);
+    }
+    D::store(regs, i, 4, on, out);
 }
 
 macro_rules! class {

@@ -4,7 +4,7 @@ use super::barrier::{Arrival, Arrive};
 use super::control::{Control, Flow, Next, Wait};
 use super::warp::Shared;
 use super::{exchange, syscall};
-use crate::base::{Frame, LANES, LaneMask, Lanes32, Pc, lanes_of, put_mask, put32};
+use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of, put_mask};
 use crate::choice::Oracle;
 use crate::memory::{Cx, Fault, LocalMemory, Memory};
 use crate::program::env::FuncId;
@@ -139,7 +139,6 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         &mut self,
         i: &Instr,
         m: LaneMask,
-        lanes: &Lanes32,
         regs: &mut Frame,
         cx: &mut Cx<'_, S>,
     ) -> Result<Did, Trouble> {
@@ -148,7 +147,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             Op::Bar => return self.barrier(i, m, regs, cx),
             Op::WarpSync => return self.warp_sync(i, m, regs),
             Op::Exchange => return self.exchange(i, m, regs, cx),
-            Op::ReadSpecial(which) => self.clock(which, i.d, m, lanes, regs),
+            Op::ReadSpecial(which) => self.clock(which, i.d, m, regs),
             Op::Alloca => self.alloca(i, m, regs)?,
             Op::StackSave => {
                 for l in lanes_of(m) {
@@ -287,18 +286,18 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 
     /// Clocks come from the step counter (D-clock): a warp instruction is a cycle, and a nanosecond.
-    fn clock(&self, which: Moving, d: Slot, m: LaneMask, lanes: &Lanes32, regs: &mut Frame) {
+    fn clock(&self, which: Moving, d: Slot, m: LaneMask, regs: &mut Frame) {
         let now = self.sh.clock;
         let low = now as u32;
         let narrow = match which {
             Moving::Clock | Moving::GlobalTimerLo | Moving::Pm => low,
             Moving::ClockHi | Moving::GlobalTimerHi => (now >> 32) as u32,
             Moving::Clock64 | Moving::GlobalTimer | Moving::Pm64 => {
-                crate::base::put64(&mut regs.q[d.index()], &[now; LANES], m, lanes);
+                lanes_of(m).for_each(|l| regs.q[d.index()].0[l] = now);
                 return;
             }
         };
-        put32(&mut regs.w[d.index()], &[narrow; LANES], m, lanes);
+        lanes_of(m).for_each(|l| regs.w[d.index()].0[l] = narrow);
     }
 
     /// `alloca`: moves the top of the stack.

@@ -252,20 +252,13 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         }
         let Some(i) = code.get(pc as usize) else { leave!(Err(corrupt(pc))) };
         left -= 1;
-        let guarded;
         // Rule: thread.exec-tt
         // Rule: thread.exec-ff
-        let (m, l) = match i.guard {
-            None => (mask, &lanes),
+        let m = match i.guard {
+            None => mask,
             Some(g) => {
                 let p = frame.p[g.pred.index()];
-                let m = mask & if g.negated { !p } else { p };
-                if m == mask || matches!(i.op, Op::Bra) {
-                    (m, &lanes)
-                } else {
-                    guarded = expand(m, &cx.tables);
-                    (m, &guarded)
-                }
+                mask & if g.negated { !p } else { p }
             }
         };
         if S::ON {
@@ -274,12 +267,25 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 halt!(Fault::Stop(stop));
             }
         }
-        match i.op {
-            Op::Hot(op) => {
-                let on = Lane { mask: m, lanes: l, tables: &cx.tables };
-                hot::<V>(op, i, frame, &on);
-                pc += 1;
+        if m != mask && i.op.is_plain() {
+            // Some lanes sit out: out of line, so that the common case keeps one mask and its expansion at hand.
+            if m != 0 {
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
+                let at = Issuer { who: sh.who, pc: Pc(pc) };
+                if let Err(fault) = guarded(simd, env, i, m, at, frame, mem, &mut near, cx) {
+                    halt!(*fault);
+                }
             }
+            pc += 1;
+            continue;
+        }
+        if let Op::Hot(op) = i.op {
+            let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
+            hot::<V>(op, i, frame, &on);
+            pc += 1;
+            continue;
+        }
+        match i.op {
             Op::Bra => {
                 if m == mask {
                     // Rule: crs.brauni
@@ -293,41 +299,26 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
             }
             Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 => {
-                if m != 0 {
-                    let at = Issuer { who: sh.who, pc: Pc(pc) };
-                    let on = Active { mask: m, lanes: l };
-                    let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
-                    let offset = i.imm.cast_signed();
-                    let site = |space| Plain32 { space, a: i.a, d: i.d, offset };
-                    // Four arms, so that each is compiled for its space.
-                    let done = match i.op {
-                        Op::LdGlobal32 => mem.load32(at, on, site(Space::Global), frame, &mut near, cx),
-                        Op::LdShared32 => mem.load32(at, on, site(Space::Shared), frame, &mut near, cx),
-                        Op::StGlobal32 => mem.store32(at, on, site(Space::Global), frame, &mut near, cx),
-                        _ => mem.store32(at, on, site(Space::Shared), frame, &mut near, cx),
-                    };
-                    if let Err(fault) = done {
-                        halt!(*fault);
-                    }
+                let at = Issuer { who: sh.who, pc: Pc(pc) };
+                let on = Active { mask, lanes: &lanes };
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
+                if let Err(fault) = plain32(i, at, on, frame, mem, &mut near, cx) {
+                    halt!(*fault);
                 }
                 pc += 1;
             }
             // Rule: warp.mem
             Op::Mem => {
-                if m != 0 {
-                    let at = Issuer { who: sh.who, pc: Pc(pc) };
-                    let on = Active { mask: m, lanes: l };
-                    let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
-                    if let Err(fault) = mem.issue(at, on, &env.requests[i.imm as usize], frame, &mut near, cx) {
-                        halt!(*fault);
-                    }
+                let at = Issuer { who: sh.who, pc: Pc(pc) };
+                let on = Active { mask, lanes: &lanes };
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
+                if let Err(fault) = mem.issue(at, on, &env.requests[i.imm as usize], frame, &mut near, cx) {
+                    halt!(*fault);
                 }
                 pc += 1;
             }
             Op::Int(_) | Op::Float(_) => {
-                if m != 0 {
-                    data_op(simd, i, frame, m, l, cx);
-                }
+                data_op(simd, i, frame, mask, &lanes, cx);
                 pc += 1;
             }
             Op::Ssy | Op::PreBrk | Op::PreRet => {
@@ -380,7 +371,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let mut rare = Rare { control, flow, local, sh, mem, warp: *index };
                 let did = match i.op {
                     Op::Call | Op::CallIndirect | Op::Brx => rare.transfer(i, m, frame, cx.oracle),
-                    _ => rare.other(i, m, l, frame, cx),
+                    _ => rare.other(i, m, frame, cx),
                 };
                 sh.clock = clock;
                 match did {
@@ -422,6 +413,73 @@ fn stopped(fault: Fault, lanes: LaneMask) -> Box<Halt> {
         _ => lanes,
     };
     Box::new(Halt { why: Why::Fault(fault), pc: Pc(0), lanes })
+}
+
+/// The four plain accesses, each compiled for its space.
+#[inline(always)]
+fn plain32<M: Memory, S: Sink>(
+    i: &Instr,
+    at: Issuer,
+    on: Active<'_>,
+    frame: &mut Frame,
+    mem: &mut M,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let offset = i.imm.cast_signed();
+    let site = |space| Plain32 { space, a: i.a, d: i.d, offset };
+    match i.op {
+        Op::LdGlobal32 => mem.load32(at, on, site(Space::Global), frame, near, cx),
+        Op::LdShared32 => mem.load32(at, on, site(Space::Shared), frame, near, cx),
+        Op::StGlobal32 => mem.store32(at, on, site(Space::Global), frame, near, cx),
+        _ => mem.store32(at, on, site(Space::Shared), frame, near, cx),
+    }
+}
+
+/// A data or memory operation for some of the running lanes.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "registers, memories and observers are separate borrows")]
+fn guarded<V: Simd, M: Memory, S: Sink>(
+    simd: V,
+    env: &ProgEnv,
+    i: &Instr,
+    mask: LaneMask,
+    at: Issuer,
+    frame: &mut Frame,
+    mem: &mut M,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    simd.vectorize(Guarded { isa: simd, env, i, mask, at, frame, mem, near, cx })
+}
+
+struct Guarded<'a, 'b, 'c, V, M, S> {
+    isa: V,
+    env: &'a ProgEnv,
+    i: &'a Instr,
+    mask: LaneMask,
+    at: Issuer,
+    frame: &'a mut Frame,
+    mem: &'a mut M,
+    near: &'a mut Near<'b>,
+    cx: &'a mut Cx<'c, S>,
+}
+
+impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S> {
+    type Output = Result<(), Box<Fault>>;
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let Self { isa, env, i, mask, at, frame, mem, near, cx } = self;
+        let lanes = expand(mask, &cx.tables);
+        let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
+        match i.op {
+            Op::Hot(op) => hot::<V>(op, i, frame, &on),
+            Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, cx),
+            Op::Mem => mem.issue(at, Active { mask, lanes: &lanes }, &env.requests[i.imm as usize], frame, near, cx)?,
+            _ => plain32(i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,
+        }
+        Ok(())
+    }
 }
 
 /// A data operation outside the innermost loop, in the instruction set of `simd`.
@@ -557,5 +615,5 @@ fn select(i: &Instr, r: &mut Frame, on: &Lane<'_>) {
     for (((o, m), x), y) in out.iter_mut().zip(&chosen.0).zip(&a).zip(&b) {
         *o = (*x & *m) | (*y & !*m);
     }
-    put32(&mut r.w[i.d.index()], &out, on.mask, on.lanes);
+    put32(&mut r.w[i.d.index()], out, on.mask, on.lanes);
 }

@@ -150,6 +150,25 @@ pub enum Op {
     Unsupported,
 }
 
+impl Op {
+    /// Whether it only computes registers or accesses memory: what a guard does to it is to leave lanes out.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_plain(self) -> bool {
+        matches!(
+            self,
+            Self::Int(_)
+                | Self::Float(_)
+                | Self::Hot(_)
+                | Self::Mem
+                | Self::LdGlobal32
+                | Self::StGlobal32
+                | Self::LdShared32
+                | Self::StShared32
+        )
+    }
+}
+
 /// Operations with a loop of their own in the machine's dispatch (the commonest in real programs).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "each is the IntOp or FloatOp of the same name")]

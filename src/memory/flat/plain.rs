@@ -75,7 +75,11 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
 #[inline(always)]
 fn words(bytes: &[u8; ROW as usize]) -> [u32; HALF] {
     let (chunks, _) = bytes.as_chunks::<4>();
-    std::array::from_fn(|k| u32::from_le_bytes(chunks[k]))
+    let mut words = [0; HALF];
+    for (w, c) in words.iter_mut().zip(chunks) {
+        *w = u32::from_le_bytes(*c);
+    }
+    words
 }
 
 #[inline(always)]
