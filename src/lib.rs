@@ -3,6 +3,7 @@
 pub mod alu;
 pub mod base;
 pub mod choice;
+pub mod cli;
 pub mod launch;
 pub mod machine;
 pub mod memory;

@@ -1,1 +1,7 @@
-fn main() {}
+//! The command: hands over to `warpstep::cli`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    warpstep::cli::main()
+}

@@ -206,7 +206,9 @@ impl Device {
         let names = || entries().map(|f| f.name.clone()).collect::<Vec<_>>();
         let Some(name) = name else {
             let (only, more) = (entries().next(), entries().nth(1));
-            return only.filter(|_| more.is_none()).ok_or_else(|| Box::new(ProblemKind::WhichEntry { entries: names() }.at(at)));
+            return only
+                .filter(|_| more.is_none())
+                .ok_or_else(|| Box::new(ProblemKind::WhichEntry { entries: names() }.at(at)));
         };
         let found = functions.get(name);
         found.filter(|f| f.entry && f.defined).ok_or_else(|| {

@@ -78,8 +78,8 @@ impl Spec {
 /// The text of a file.
 pub(super) fn text_of(path: &Path) -> Result<String, Box<Problem>> {
     let problem = |kind: ProblemKind| Box::new(kind.at(None));
-    let bytes = std::fs::read(path)
-        .map_err(|e| problem(ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }))?;
+    let bytes =
+        std::fs::read(path).map_err(|e| problem(ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }))?;
     String::from_utf8(bytes).map_err(|e| {
         let offset = e.utf8_error().valid_up_to() as u64;
         problem(ProblemKind::NotText { path: path.to_owned(), offset })

@@ -10,6 +10,7 @@ mod file;
 mod limits;
 mod npy;
 mod problem;
+mod program;
 mod scalar;
 mod spec;
 #[cfg(test)]
@@ -23,5 +24,7 @@ pub use expect::{Difference, ExpectProblem, Mismatch, OutputMismatch, compare, c
 pub use limits::{TargetLimits, check as check_limits};
 pub use npy::{NpyProblem, read as read_npy, write as write_npy};
 pub use problem::{At, Given, LaunchLimit, Parameter, Problem, ProblemKind};
+pub use program::{build, load, understand};
 pub use scalar::{Meaning, Number, SCALARS, Scalar, Value};
 pub use spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
+pub use toml::hex;

@@ -2,6 +2,8 @@
 
 use super::{DataProblem, Scalar};
 use crate::base::{FileId, Span};
+use crate::program::check::CheckError;
+use crate::ptx::SyntaxError;
 use std::path::PathBuf;
 
 /// One thing that is wrong with the input.
@@ -22,6 +24,8 @@ pub type At = Option<(FileId, Span)>;
 pub enum ProblemKind {
     /// A file or folder cannot be read.
     Unreadable { path: PathBuf, cause: std::io::ErrorKind },
+    /// A file cannot be written.
+    Unwritable { path: PathBuf, cause: std::io::ErrorKind },
     /// A folder has no `launch.toml`; other launch files that it has.
     NoLaunchFile { folder: PathBuf, others: Vec<String> },
     /// Neither a folder nor a `.toml` nor a `.ptx`.
@@ -76,6 +80,10 @@ pub enum ProblemKind {
     Limit { entry: String, limit: LaunchLimit },
     /// An expected result has more elements than the buffer, or (`first` not given) fewer.
     ExpectLength { name: String, expected: u64, buffer: u64, first: Option<u64> },
+    /// The text is no PTX.
+    Syntax(Box<SyntaxError>),
+    /// The program breaks a rule of PTX.
+    Check(Box<CheckError>),
 }
 
 /// A kernel's parameter, for messages.

@@ -169,8 +169,9 @@ impl<'t, 'a> Table<'t, 'a> {
     }
 }
 
-/// The bytes of hexadecimal digits; blanks and underscores are skipped.
-pub(super) fn hex(text: &str) -> Option<Vec<u8>> {
+/// The bytes of hexadecimal digits; blanks and underscores are skipped. `None` for anything else.
+#[must_use]
+pub fn hex(text: &str) -> Option<Vec<u8>> {
     let mut digits = text.chars().filter(|c| !c.is_whitespace() && *c != '_');
     let mut bytes = Vec::with_capacity(text.len() / 2);
     while let Some(high) = digits.next() {

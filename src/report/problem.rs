@@ -14,6 +14,11 @@ const NOWHERE: FileId = FileId(u32::MAX);
 #[must_use]
 pub fn problem(problem: &Problem) -> Diagnostic {
     let (file, span) = problem.at.unwrap_or((NOWHERE, Span::default()));
+    match &problem.kind {
+        ProblemKind::Check(error) => return super::check::diagnostic(error, file),
+        ProblemKind::Syntax(error) => return Diagnostic::error("syntax", file, span, format!("{:?}", error.kind)),
+        _ => {}
+    }
     let text = Text::of(&problem.kind);
     let mut diagnostic = Diagnostic::error(text.code, file, span, text.message).label(text.label);
     diagnostic.hint = text.hint;
@@ -55,6 +60,9 @@ impl Text {
     fn of(kind: &ProblemKind) -> Self {
         match kind {
             ProblemKind::Unreadable { path, cause } => unreadable(path, *cause),
+            ProblemKind::Unwritable { path, cause } => {
+                text("unwritable", format!("cannot write `{}`: {cause}", path.display()))
+            }
             ProblemKind::NoLaunchFile { folder, others } => {
                 let t = text("no-launch-file", format!("`{}` has no launch.toml", folder.display()));
                 match others.first() {
@@ -171,6 +179,7 @@ impl Text {
                 ),
             )
             .label("here"),
+            ProblemKind::Syntax(_) | ProblemKind::Check(_) => text("program", "the program is wrong"),
         }
     }
 }

