@@ -272,7 +272,9 @@ mod tests {
     use super::*;
     use Class::{P, Q, W};
 
-    fn both(instr: &Instr, tables: &Tables<'_>) -> (Vec<(Class, u16)>, Vec<(Class, u16)>) {
+    type Uses = Vec<(Class, u16)>;
+
+    fn both(instr: &Instr, tables: &Tables<'_>) -> (Uses, Uses) {
         let (mut r, mut w) = (Vec::new(), Vec::new());
         reads(instr, tables, |class, slot| r.push((class, slot.0)));
         writes(instr, tables, |class, slot| w.push((class, slot.0)));

@@ -1,5 +1,6 @@
-//! Dominators and post-dominators (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001), with constant
-//! time dominance tests and logarithmic lowest common ancestors.
+//! Dominators and post-dominators by semi-dominators (the SEMI-NCA algorithm of L. Georgiadis, "Linear-Time Algorithms for
+//! Dominators and Related Problems", 2005, 2.3), with constant-time dominance tests and logarithmic lowest common
+//! ancestors. An iterative algorithm takes quadratic time where thousands of checks lead to one exit.
 
 use super::graph::{Ending, Graph, buckets, index};
 
@@ -41,54 +42,57 @@ impl Dominators {
         }
         let (out_at, out) = buckets(nodes, edges.iter().map(|e| e.0));
         let (into_at, into) = buckets(nodes, edges.iter().map(|e| e.1));
-        let span = |at: &[u32], v: u32| at[v as usize] as usize..at[v as usize + 1] as usize;
-        let order = postorder(nodes, root, |v, i| {
-            let range = span(&out_at, v);
-            (i < range.len()).then(|| edges[out[range.start + i] as usize].1)
-        });
+        // The depth-first tree, in which nodes go by their preorder numbers from here on.
+        let mut order = vec![root];
+        let mut above = vec![0];
         let mut number = vec![NONE; nodes];
-        for (i, v) in order.iter().enumerate() {
-            number[*v as usize] = index(i);
-        }
-        tree.parent[root as usize] = root;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &v in order.iter().rev().filter(|v| **v != root) {
-                let mut idom = NONE;
-                for &e in &into[span(&into_at, v)] {
-                    let mut p = edges[e as usize].0;
-                    if tree.parent[p as usize] == NONE {
-                        continue;
-                    }
-                    if idom != NONE {
-                        let mut q = idom;
-                        while p != q {
-                            while number[p as usize] < number[q as usize] {
-                                p = tree.parent[p as usize];
-                            }
-                            while number[q as usize] < number[p as usize] {
-                                q = tree.parent[q as usize];
-                            }
-                        }
-                    }
-                    idom = p;
-                }
-                if tree.parent[v as usize] != idom {
-                    tree.parent[v as usize] = idom;
-                    changed = true;
-                }
+        number[root as usize] = 0;
+        let mut stack = vec![(root, out_at[root as usize])];
+        while let Some((v, next)) = stack.last_mut() {
+            if *next == out_at[*v as usize + 1] {
+                stack.pop();
+                continue;
+            }
+            let w = edges[out[*next as usize] as usize].1;
+            *next += 1;
+            if number[w as usize] == NONE {
+                number[w as usize] = index(order.len());
+                above.push(number[*v as usize]);
+                order.push(w);
+                stack.push((w, out_at[w as usize]));
             }
         }
+        let mut forest = Forest::new(&above);
+        for i in (1..order.len()).rev() {
+            let v = order[i] as usize;
+            let mut semi = above[i];
+            for &e in &into[into_at[v] as usize..into_at[v + 1] as usize] {
+                let from = number[edges[e as usize].0 as usize];
+                if from != NONE {
+                    let least = forest.least(from, index(i + 1));
+                    semi = semi.min(forest.semi[least as usize]);
+                }
+            }
+            forest.semi[i] = semi;
+        }
+        // The immediate dominator is the nearest common ancestor of parent and semi-dominator in the dominator tree.
+        let mut idom = above;
+        for i in 1..order.len() {
+            while idom[i] > forest.semi[i] {
+                idom[i] = idom[idom[i] as usize];
+            }
+            tree.parent[order[i] as usize] = order[idom[i] as usize];
+        }
+        tree.parent[root as usize] = root;
         tree.number(root, &order);
         tree
     }
 
-    /// Depths, jumps and preorder numbers, once the parents are known. `order` is a postorder of the graph, so a parent
-    /// comes after its children.
+    /// Depths, jumps and preorder numbers, once the parents are known. `order` is a preorder of the graph, so a parent
+    /// comes before its children.
     fn number(&mut self, root: u32, order: &[u32]) {
         self.jump[root as usize] = root;
-        for &v in order.iter().rev().filter(|v| **v != root) {
+        for &v in order.iter().filter(|v| **v != root) {
             let p = self.parent[v as usize] as usize;
             let j = self.jump[p] as usize;
             let far = self.jump[j];
@@ -97,11 +101,11 @@ impl Dominators {
             self.jump[v as usize] = if even { far } else { index(p) };
         }
         let mut size = vec![1u32; self.parent.len()];
-        for &v in order.iter().filter(|v| **v != root) {
+        for &v in order.iter().rev().filter(|v| **v != root) {
             size[self.parent[v as usize] as usize] += size[v as usize];
         }
         let mut free = vec![0u32; self.parent.len()];
-        for &v in order.iter().rev() {
+        for &v in order {
             let at = if v == root {
                 0
             } else {
@@ -180,27 +184,41 @@ pub fn post_dominators(graph: &Graph) -> Vec<Option<u32>> {
     (0..n).map(|b| tree.immediate(index(b)).filter(|p| *p != end)).collect()
 }
 
-/// A depth-first postorder from `root`; `child(v, i)` is the `i`-th successor of `v`.
-pub(super) fn postorder(nodes: usize, root: u32, child: impl Fn(u32, usize) -> Option<u32>) -> Vec<u32> {
-    let mut seen = vec![false; nodes];
-    let mut order = Vec::with_capacity(nodes);
-    let mut stack = vec![(root, 0)];
-    seen[root as usize] = true;
-    while let Some((v, i)) = stack.last_mut() {
-        match child(*v, *i) {
-            Some(w) => {
-                *i += 1;
-                if !std::mem::replace(&mut seen[w as usize], true) {
-                    stack.push((w, 0));
-                }
-            }
-            None => {
-                order.push(*v);
-                stack.pop();
+/// The processed part of the depth-first tree, with paths compressed. Nodes are preorder numbers.
+struct Forest {
+    above: Vec<u32>,
+    /// The node with the least semi-dominator on the compressed path.
+    label: Vec<u32>,
+    semi: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Forest {
+    fn new(above: &[u32]) -> Self {
+        let own: Vec<u32> = (0..index(above.len())).collect();
+        Self { above: above.to_vec(), label: own.clone(), semi: own, path: Vec::new() }
+    }
+
+    /// The node with the least semi-dominator among `v` and what lies above it, down from the node below the first one
+    /// that is not processed yet; processed are the nodes from `first` on.
+    fn least(&mut self, mut v: u32, first: u32) -> u32 {
+        self.path.clear();
+        while self.above[v as usize] >= first {
+            self.path.push(v);
+            v = self.above[v as usize];
+        }
+        let (top, mut best) = (self.above[v as usize], self.label[v as usize]);
+        while let Some(v) = self.path.pop() {
+            let v = v as usize;
+            self.above[v] = top;
+            if self.semi[best as usize] < self.semi[self.label[v] as usize] {
+                self.label[v] = best;
+            } else {
+                best = self.label[v];
             }
         }
+        best
     }
-    order
 }
 
 #[cfg(test)]

@@ -70,6 +70,9 @@ pub fn inject_code(code: &[Instr], tables: &[Vec<u32>]) -> Injected {
     writer.resolve(tables)
 }
 
+/// The address of a group that is not written yet.
+const UNWRITTEN: u32 = u32::MAX;
+
 /// The regions that end and begin at a place.
 #[derive(Clone, Copy, Default)]
 struct Ops {
@@ -143,7 +146,7 @@ impl<'a> Writer<'a> {
             indirect: Vec::new(),
             apart: Vec::new(),
             block_at: vec![0; blocks],
-            group_at: vec![0; groups],
+            group_at: vec![UNWRITTEN; groups],
             edge_at: vec![0; edges],
             behind: vec![0; regions.needed.len()],
         };
@@ -231,29 +234,27 @@ impl<'a> Writer<'a> {
             self.write_ops(self.start);
             (enters, lead) = (true, self.lead(self.regions.merges.start));
         }
-        let first = self.groups_of.partition_point(|(block, _)| *block < at);
-        let mut rest: Vec<u32> =
-            self.groups_of[first..].iter().take_while(|(block, _)| *block == at).map(|(_, g)| *g).collect();
         let mut ops = Ops::default();
         while let Label::Group(g) = lead {
             ops = self.groups[g as usize];
-            rest.retain(|other| *other != g);
             lead = self.write_group(g);
         }
         // One more chain may stand before the block if control jumps over it: the back edges', which are taken most often.
+        let first = self.groups_of.partition_point(|(block, _)| *block < at);
+        let all = self.groups_of[first..].iter().take_while(|(block, _)| *block == at).map(|(_, g)| *g);
+        let rest: Vec<u32> = all.filter(|g| self.group_at[*g as usize] == UNWRITTEN).collect();
         let groups = &self.regions.merges.groups;
         let ends_here = |g: &&u32| self.lead(groups[**g as usize].to) == Label::Block(at);
         let back = |g: &&u32| groups[**g as usize].back;
         let found = rest.iter().rev().filter(ends_here).find(back);
-        let found = found.or_else(|| if enters { None } else { rest.iter().rev().find(ends_here) });
-        if let Some(&g) = found {
+        let found = found.or_else(|| if enters { None } else { rest.iter().rev().find(ends_here) }).copied();
+        if let Some(g) = found {
             if enters {
                 self.jump(if ops.any() { ops } else { self.groups[g as usize] }, Label::Block(at));
             }
-            rest.retain(|other| *other != g);
             self.write_group(g);
         }
-        self.apart.extend(rest.into_iter().map(Label::Group));
+        self.apart.extend(rest.into_iter().filter(|g| Some(*g) != found).map(Label::Group));
     }
 
     fn write_group(&mut self, g: u32) -> Label {

@@ -305,3 +305,94 @@ impl Round {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{listing, random_program};
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// A round's arcs by definition: `next[x]` are the arcs that may follow arc `x`; the last one leaves the round.
+    struct Plain {
+        names: Vec<u32>,
+        next: Vec<Vec<usize>>,
+        /// Arcs from outside.
+        first: Vec<usize>,
+        heads: Vec<u32>,
+    }
+
+    impl Plain {
+        fn new(split: &Split, end: u32, nodes: &[u32]) -> Self {
+            let within = |arc: &u32| nodes.contains(&split.arcs[*arc as usize].1);
+            let mut names: Vec<u32> = (0..index(split.arcs.len())).filter(within).collect();
+            let mut heads: Vec<u32> = names.iter().map(|a| split.arcs[*a as usize].1).collect();
+            let tail = |arc: u32| split.arcs.get(arc as usize).map_or(end, |a| a.0);
+            let first = (0..names.len()).filter(|x| !nodes.contains(&tail(names[*x]))).collect();
+            names.push(index(split.arcs.len()));
+            heads.push(NONE - 1);
+            let follow = |head: u32| (0..names.len()).filter(|y| tail(names[*y]) == head).collect();
+            let next = heads.iter().map(|head| follow(*head)).collect();
+            Self { names, next, first, heads }
+        }
+
+        /// The arcs that a walk can pass that begins with some arcs and never passes `without`.
+        fn walk(&self, from: &[usize], without: usize) -> Vec<bool> {
+            let mut seen = vec![false; self.names.len()];
+            let mut work = from.to_vec();
+            while let Some(x) = work.pop() {
+                if x != without && !std::mem::replace(&mut seen[x], true) {
+                    work.extend(&self.next[x]);
+                }
+            }
+            seen
+        }
+
+        fn is_region(&self, a: usize, b: usize) -> bool {
+            let end = self.names.len() - 1;
+            let dominates = !self.walk(&self.first, a)[b];
+            let post_dominates = b == end || !self.walk(&self.next[a], b)[end];
+            let cycle = |x: usize, y: usize| self.walk(&self.next[x], y)[x];
+            a != b && a != end && dominates && post_dominates && !cycle(a, b) && !cycle(b, a)
+        }
+    }
+
+    #[test]
+    fn regions_are_those_of_the_definition() {
+        let mut rng = ChaCha8Rng::seed_from_u64(8);
+        let (mut found, mut missing) = (0, 0);
+        for _ in 0..600 {
+            let blocks = rng.random_range(2..8);
+            let program = random_program(&mut rng, blocks);
+            let graph = Graph::of(&program.code, &program.tables);
+            let tree = Dominators::of(&graph);
+            let merges = Merges::of(&graph, &tree, &post_dominators(&graph));
+            let split = Split::new(&graph, &tree, &merges);
+            let nearest = split.nearest_regions(&graph);
+            for (end, nodes) in split.rounds(&graph) {
+                let plain = Plain::new(&split, end, &nodes);
+                let count = plain.names.len();
+                let pairs = (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
+                let regions: Vec<_> = pairs
+                    .filter(|(a, b)| plain.is_region(*a, *b))
+                    .map(|(a, b)| {
+                        let inside = plain.walk(&plain.next[a], b);
+                        let heads = (0..count).filter(|x| inside[*x]).map(|x| plain.heads[x]);
+                        let mut heads: Vec<u32> = heads.chain([plain.heads[a]]).collect();
+                        heads.sort_unstable();
+                        heads.dedup();
+                        (heads, (plain.names[a], plain.names[b]))
+                    })
+                    .collect();
+                for node in nodes.iter().filter(|v| *v % 2 == 1 && **v < 2 * index(graph.blocks().len())) {
+                    let around = regions.iter().filter(|(heads, _)| heads.contains(node));
+                    let smallest = around.min_by_key(|(heads, _)| heads.len()).map(|r| r.1);
+                    assert_eq!(nearest[*node as usize / 2], smallest, "{node}\n{}", listing(&program.code));
+                    found += usize::from(smallest.is_some());
+                    missing += usize::from(smallest.is_none());
+                }
+            }
+        }
+        assert!(found > 1000, "{found} {missing}");
+    }
+}

@@ -14,9 +14,9 @@ use rand_chacha::ChaCha8Rng;
 const CUT: usize = 60;
 
 #[derive(Default)]
-struct Program {
-    code: Vec<Instr>,
-    tables: Vec<Vec<u32>>,
+pub(super) struct Program {
+    pub code: Vec<Instr>,
+    pub tables: Vec<Vec<u32>>,
 }
 
 const IF: Option<Guard> = Some(Guard { pred: Slot(0), negated: false });
@@ -29,7 +29,7 @@ impl Program {
 }
 
 /// A random graph: every block marks, then returns, goes on, or branches in two or three ways. `(taken)` ways come first.
-fn random_program(rng: &mut ChaCha8Rng, blocks: usize) -> Program {
+pub(super) fn random_program(rng: &mut ChaCha8Rng, blocks: usize) -> Program {
     let mut program = Program::default();
     let mut order: Vec<usize> = (1..blocks).collect();
     for i in (1..order.len()).rev() {
@@ -537,6 +537,27 @@ fn structured_code_meets_where_post_dominators_say() {
 fn a_loop_with_two_entries_costs_little() {
     let (ours, theirs, differ) = compare_steps(5, true);
     assert!(differ > 0 && ours * 100 < theirs * 102, "{ours} {theirs} {differ}");
+}
+
+/// Shapes that make slow algorithms quadratic; each has 60,000 instructions or more.
+#[test]
+fn large_functions_take_a_moment() {
+    let n = 20_000u32;
+    let plain = |op, guard, imm| Instr { guard, imm, ..Instr::new(op) };
+    let nested = (0..n).map(|i| plain(Op::Bra, IF, 3 * n - i)).chain((0..2 * n).map(|_| Instr::new(Op::Nop)));
+    let ladder = (0..3 * n).map(|_| plain(Op::Bra, IF, 3 * n));
+    let loops = (0..3 * n).map(|i| plain(Op::Bra, IF, 3 * n - i - 1));
+    let one_head = (0..3 * n).map(|_| plain(Op::Bra, IF, 0));
+    let end = [Instr::new(Op::Nop), Instr::new(Op::Ret)];
+    let shapes: [Vec<Instr>; 4] = [nested.collect(), ladder.collect(), loops.collect(), one_head.collect()]
+        .map(|code| [code, end.to_vec()].concat());
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let random = random_program(&mut rng, 60_000);
+    let programs = shapes.into_iter().map(|code| Program { code, tables: Vec::new() }).chain([random]);
+    for program in programs {
+        let injected = inject_code(&program.code, &program.tables);
+        assert!(injected.code.len() > program.code.len());
+    }
 }
 
 /// The code as text, for messages.
