@@ -5,6 +5,7 @@
 
 mod cycles;
 pub mod dominators;
+pub mod dot;
 pub mod graph;
 pub mod inject;
 pub mod liveness;
@@ -14,6 +15,7 @@ mod regions;
 mod trial;
 
 pub use dominators::{Dominators, post_dominators};
+pub use dot::dot;
 pub use graph::{Block, Edge, EdgeKind, Ending, Graph};
 pub use inject::{Injected, inject, inject_code};
 pub use liveness::undefined_at_entry;
