@@ -63,6 +63,8 @@ pub struct LaneTables {
     pub bit: [u32; LANES],
     /// `4 * lane`
     pub times4: [u64; LANES],
+    /// Zero.
+    pub zero: usize,
 }
 
 impl LaneTables {
@@ -72,6 +74,7 @@ impl LaneTables {
         std::hint::black_box(Self {
             bit: std::array::from_fn(|k| 1 << k),
             times4: std::array::from_fn(|k| 4 * k as u64),
+            zero: 0,
         })
     }
 }

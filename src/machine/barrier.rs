@@ -27,7 +27,7 @@ pub struct Arrival {
 }
 
 /// A barrier that is in use.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Open {
     /// Threads expected, when given.
     pub count: Option<u32>,
@@ -48,7 +48,10 @@ pub struct Open {
 /// The barrier environment χ.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Barriers {
-    open: [Option<Box<Open>>; COUNT as usize],
+    /// Barriers by number; those that were never used have no place yet. The lists of a barrier that ended keep their room.
+    all: Vec<Open>,
+    /// The barriers in use.
+    used: u16,
 }
 
 /// An arrival of a warp's lanes.
@@ -88,12 +91,21 @@ impl Barriers {
             BarrierKind::Red(op) => Some(op),
             BarrierKind::Sync | BarrierKind::Arrive => None,
         };
-        let slot = self.open.get_mut(a.id as usize).ok_or(BugKind::BarrierNumber { id: a.id })?;
-        let first = slot.is_none();
-        let open = slot.get_or_insert_with(|| {
-            let (waiting, count) = (Vec::new(), a.count);
-            Box::new(Open { count, red, arrived: 0, lanes: 0, yes: 0, given: 0, waiting })
-        });
+        if a.id >= COUNT {
+            return Err(BugKind::BarrierNumber { id: a.id });
+        }
+        let id = a.id as usize;
+        if self.all.len() <= id {
+            self.all.resize_with(id + 1, Open::default);
+        }
+        let open = &mut self.all[id];
+        let first = self.used >> id & 1 == 0;
+        if first {
+            self.used |= 1 << id;
+            open.waiting.clear();
+            let waiting = std::mem::take(&mut open.waiting);
+            *open = Open { count: a.count, red, waiting, ..Open::default() };
+        }
         let text = |count: Option<u32>, red: Option<BarrierRed>| {
             let kind = red.map_or("sync or arrive", |r| match r {
                 BarrierRed::And => "red.and",
@@ -121,28 +133,27 @@ impl Barriers {
     /// Rule: bar.endBar
     ///
     /// Rule: bar.remBar
-    pub fn complete(&mut self, live: u32) -> Option<(u32, Box<Open>)> {
-        for (id, slot) in (0..).zip(&mut self.open) {
-            let done = slot.as_ref().is_some_and(|o| match o.count {
-                Some(n) => o.arrived >= n,
-                None => o.lanes >= live,
-            });
-            if done {
-                return slot.take().map(|open| (id, open));
+    pub fn complete(&mut self, live: u32) -> Option<(u32, &Open)> {
+        let id = (0..COUNT).filter(|id| self.used >> id & 1 == 1).find(|&id| {
+            let open = &self.all[id as usize];
+            match open.count {
+                Some(n) => open.arrived >= n,
+                None => open.lanes >= live,
             }
-        }
-        None
+        })?;
+        self.used &= !(1 << id);
+        Some((id, &self.all[id as usize]))
     }
 
     /// Whether any barrier is in use.
     #[must_use]
-    pub fn any(&self) -> bool {
-        self.open.iter().any(Option::is_some)
+    pub const fn any(&self) -> bool {
+        self.used != 0
     }
 
     /// Forgets all barriers.
-    pub fn clear(&mut self) {
-        self.open = Default::default();
+    pub const fn clear(&mut self) {
+        self.used = 0;
     }
 }
 

@@ -56,16 +56,16 @@ impl<C: Control> Block<C> {
         self.running = loaded.warps();
         for w in 0..self.running {
             let populated = loaded.populated(w);
-            let control = C::new(populated, entry.start.0);
             if again {
                 let warp = &mut self.warps[w as usize];
-                warp.control = control;
+                warp.control.reset(populated, entry.start.0);
                 warp.filled.fill(None);
                 warp.local.clear();
             } else {
                 let mut frame = Frame::default();
                 frame.grow(entry.slots.w.max(2).into(), entry.slots.q.into(), entry.slots.p.into());
                 let (frames, filled) = (vec![frame], vec![None]);
+                let control = C::new(populated, entry.start.0);
                 self.warps.push(Warp { control, frames, filled, local: LocalMemory::default(), index: w });
             }
             let warp = &mut self.warps[w as usize];
@@ -93,7 +93,8 @@ impl<C: Control> Block<C> {
     pub fn end_barriers(&mut self, mut ended: impl FnMut(u32, bool)) -> u64 {
         let mut freed = 0;
         while self.barriers.any() {
-            let Some((id, open)) = self.barriers.complete(self.live()) else { break };
+            let live = self.live();
+            let Some((id, open)) = self.barriers.complete(live) else { break };
             let value = open.value();
             ended(id, value.is_some());
             for arrival in &open.waiting {

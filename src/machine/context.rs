@@ -7,7 +7,7 @@ use crate::base::LaneTables;
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Flat;
 use crate::memory::{Cx, Fault, SiteHints};
-use crate::program::env::{FuncId, GlobalVar, Init, ProgEnv};
+use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::verdict::{AllocKind, LimitKind, Silent, Sink, Stop};
 use pulp::{Arch, Scalar, WithSimd};
 use std::marker::PhantomData;
@@ -264,10 +264,16 @@ impl Context {
     }
 
     /// What the launch fixes.
-    fn load(&self, launch: &Launch) -> Result<Loaded, Stop> {
+    fn load(&mut self, launch: &Launch) -> Result<Loaded, Stop> {
         let missing = || Stop::Unsupported(format!("no entry named {}", launch.entry), None);
         let (k, _, entry) = self.env.functions.get_full(&launch.entry).ok_or_else(missing)?;
         let dynamic_at = entry.shared_bytes.next_multiple_of(16);
+        let cooperative = |p: &Preload| matches!(p.init, Init::Special(Special::EnvReg(_)));
+        let workspace = if entry.preloads.iter().any(cooperative) {
+            self.memory.arena_mut().alloc("grid workspace", AllocKind::Buffer, 256, 256).map_err(|f| stop(*f))?
+        } else {
+            0
+        };
         Ok(Loaded {
             entry: FuncId(u32::try_from(k).unwrap_or(u32::MAX)),
             grid: launch.grid,
@@ -281,6 +287,7 @@ impl Context {
             number: self.launches,
             variables: self.variables.clone(),
             stack_limit: self.config.stack_limit,
+            workspace,
             per_block: per_block(&entry.preloads),
         })
     }

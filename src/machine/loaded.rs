@@ -31,6 +31,8 @@ pub struct Loaded {
     pub variables: Vec<u64>,
     /// Limit of a thread's stack in bytes.
     pub stack_limit: u32,
+    /// Address of the zeroed workspace of a cooperative launch, in which blocks meet at grid barriers.
+    pub workspace: u64,
     /// The entry's preloads that differ between blocks.
     pub per_block: Vec<Preload>,
 }
@@ -94,29 +96,42 @@ impl Loaded {
     /// Fills preloaded slots of a frame for `lanes`.
     pub fn fill(&self, env: &ProgEnv, preloads: &[Preload], frame: &mut Frame, lanes: LaneMask, at: Where) {
         for preload in preloads {
-            let value = self.value(env, preload.init);
-            let of = |lane: usize| match value {
-                Value::Uniform(v) => v,
-                Value::PerLane(s) => self.special(s, at, u32::try_from(lane).unwrap_or(0)),
-            };
             let slot = preload.slot.index();
             let each = (0..LANES).filter(|l| lanes >> l & 1 == 1);
+            let values = match self.value(env, preload.init, at) {
+                Value::Uniform(v) if lanes == !0 => {
+                    match preload.class {
+                        Class::W => frame.w[slot].0.fill(v as u32),
+                        Class::Q => frame.q[slot].0.fill(v),
+                        Class::P => frame.p[slot] = u32::from(v & 1 == 1).wrapping_neg(),
+                    }
+                    continue;
+                }
+                Value::Uniform(v) => [v; LANES],
+                Value::PerLane(s) => {
+                    let mut values = [0; LANES];
+                    for (v, lane) in values.iter_mut().zip(0..) {
+                        *v = self.of_lane(s, at, lane);
+                    }
+                    values
+                }
+            };
             match preload.class {
-                Class::W => each.for_each(|l| frame.w[slot].0[l] = of(l) as u32),
-                Class::Q => each.for_each(|l| frame.q[slot].0[l] = of(l)),
+                Class::W => each.for_each(|l| frame.w[slot].0[l] = values[l] as u32),
+                Class::Q => each.for_each(|l| frame.q[slot].0[l] = values[l]),
                 Class::P => each.for_each(|l| {
-                    let bit = u32::from(of(l) & 1 == 1) << l;
+                    let bit = u32::from(values[l] & 1 == 1) << l;
                     frame.p[slot] = frame.p[slot] & !(1 << l) | bit;
                 }),
             }
         }
     }
 
-    fn value(&self, env: &ProgEnv, init: Init) -> Value {
+    fn value(&self, env: &ProgEnv, init: Init, at: Where) -> Value {
         let map = env.addresses();
         Value::Uniform(match init {
             Init::Const(v) => v,
-            Init::Special(s) => return Value::PerLane(s),
+            Init::Special(s) => return self.special(s, at),
             Init::Param { offset, bytes, signed, ext } => {
                 let area = self.params.get(offset as usize..(offset + u32::from(bytes)) as usize).unwrap_or(&[]);
                 let raw = area.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
@@ -133,32 +148,52 @@ impl Loaded {
         })
     }
 
-    fn special(&self, s: Special, at: Where, lane: u32) -> u64 {
+    /// A special register: its value where all lanes of a warp have the same.
+    fn special(&self, s: Special, at: Where) -> Value {
         let dim = |v: [u32; 3], d: u8| u64::from(v.get(usize::from(d)).copied().unwrap_or(0));
-        let bit = 1u64 << lane;
-        match s {
-            Special::Tid(d) => dim(self.thread(at.warp, lane), d),
+        Value::Uniform(match s {
+            Special::Tid(_)
+            | Special::LaneId
+            | Special::LanemaskEq
+            | Special::LanemaskLe
+            | Special::LanemaskLt
+            | Special::LanemaskGe
+            | Special::LanemaskGt => return Value::PerLane(s),
             Special::Ntid(d) => dim(self.block, d),
             Special::Ctaid(d) | Special::ClusterId(d) => dim(at.block, d),
             Special::Nctaid(d) | Special::NclusterId(d) => dim(self.grid, d),
-            Special::LaneId => lane.into(),
             Special::WarpId => at.warp.into(),
             Special::NwarpId => self.warps().into(),
             Special::SmId => at.sm.into(),
             Special::NsmId => self.sms.into(),
             Special::GridId => self.number.into(),
+            Special::DynamicSmemSize => self.dynamic_bytes.into(),
+            Special::TotalSmemSize | Special::AggrSmemSize => self.shared_bytes.into(),
+            // %envreg1 and 2 are the high and low half of the address of a cooperative launch's workspace.
+            Special::EnvReg(1) => self.workspace >> 32,
+            Special::EnvReg(2) => self.workspace & 0xffff_ffff,
+            Special::ClusterNctaid(d) => u64::from(d < 3),
+            Special::ClusterNctaRank => 1,
+            Special::EnvReg(_)
+            | Special::ClusterCtaid(_)
+            | Special::ClusterCtaRank
+            | Special::IsExplicitCluster
+            | Special::Zero => 0,
+        })
+    }
+
+    /// A special register that differs between lanes.
+    fn of_lane(&self, s: Special, at: Where, lane: u32) -> u64 {
+        let bit = 1u64 << lane;
+        match s {
+            Special::Tid(d) => self.thread(at.warp, lane).get(usize::from(d)).copied().unwrap_or(0).into(),
+            Special::LaneId => lane.into(),
             Special::LanemaskEq => bit,
             Special::LanemaskLe => bit | (bit - 1),
             Special::LanemaskLt => bit - 1,
             Special::LanemaskGe => !(bit - 1) & 0xffff_ffff,
             Special::LanemaskGt => !(bit - 1) & !bit & 0xffff_ffff,
-            Special::DynamicSmemSize => self.dynamic_bytes.into(),
-            Special::TotalSmemSize | Special::AggrSmemSize => self.shared_bytes.into(),
-            // %envreg1 and 2 hold the address of the grid's workspace for cooperative launches.
-            Special::EnvReg(_) | Special::ClusterCtaid(_) | Special::ClusterCtaRank | Special::Zero => 0,
-            Special::ClusterNctaid(d) => u64::from(d < 3),
-            Special::ClusterNctaRank => 1,
-            Special::IsExplicitCluster => 0,
+            _ => 0,
         }
     }
 }

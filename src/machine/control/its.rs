@@ -18,6 +18,9 @@ pub struct Its<const SINGLE: bool> {
     wait: [Option<Wait>; LANES],
     ready: LaneMask,
     exited: LaneMask,
+    /// All live lanes run at one address, or wait for one thing: the common case, told apart so that it is cheap. What the
+    /// arrays say of them is out of date then.
+    together: Option<(Flow, Option<Wait>)>,
     /// Return addresses, by depth of the caller.
     returns: Vec<[u32; LANES]>,
     watch: u32,
@@ -83,6 +86,24 @@ impl<const SINGLE: bool> Its<SINGLE> {
         };
     }
 
+    /// Brings the arrays up to date.
+    fn part(&mut self) {
+        if let Some((flow, wait)) = self.together.take() {
+            self.place(flow.mask, flow.pc, flow.depth);
+            for l in lanes_of(flow.mask) {
+                self.wait[l] = wait;
+            }
+        }
+    }
+
+    /// Where a lane is: its address and depth.
+    fn at(&self, lane: usize) -> (u32, u32, Option<Wait>) {
+        match self.together {
+            Some((flow, wait)) if flow.mask >> lane & 1 == 1 => (flow.pc, flow.depth, wait),
+            _ => (self.pc[lane], self.depth[lane], self.wait[lane]),
+        }
+    }
+
     fn place(&mut self, lanes: LaneMask, pc: u32, depth: u32) {
         for l in lanes_of(lanes) {
             self.pc[l] = pc;
@@ -103,6 +124,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             wait: [None; LANES],
             ready: lanes,
             exited: !lanes,
+            together: Some((Flow { pc: entry, mask: lanes, depth: 0 }, None)),
             returns: Vec::new(),
             watch: u32::MAX,
             starved: 0,
@@ -111,7 +133,26 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         }
     }
 
+    fn reset(&mut self, lanes: LaneMask, entry: u32) {
+        // The arrays are out of date while the lanes are together; the rest must not remember an earlier block.
+        (self.ready, self.exited) = (lanes, !lanes);
+        self.together = Some((Flow { pc: entry, mask: lanes, depth: 0 }, None));
+        self.returns.clear();
+        (self.starved, self.turn) = (0, 0);
+        self.since = [0; LANES];
+    }
+
     fn pick(&mut self, oracle: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop> {
+        if let Some((flow, wait)) = self.together {
+            match wait {
+                None if flow.mask != 0 => {
+                    self.watch = u32::MAX;
+                    return Ok(Ok((flow, u32::MAX)));
+                }
+                Some(Wait::Barrier(_)) => return Ok(Err(Idle::Barrier)),
+                _ => self.part(),
+            }
+        }
         if self.ready != !self.exited {
             self.wake();
         }
@@ -142,10 +183,18 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     }
 
     fn park(&mut self, flow: Flow) {
+        if flow.mask == !self.exited {
+            self.together = Some((flow, None));
+            return;
+        }
+        self.part();
         self.place(flow.mask, flow.pc, flow.depth);
     }
 
     fn ran(&mut self, lanes: LaneMask, used: u32) {
+        if self.together.is_some() {
+            return;
+        }
         self.turn = self.turn.wrapping_add(1);
         for l in lanes_of(lanes) {
             self.since[l] = self.turn;
@@ -159,6 +208,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     }
 
     fn diverge(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
+        self.part();
         self.place(flow.mask, flow.pc + 1, flow.depth);
         self.place(taken, target, flow.depth);
         Next::Pick
@@ -172,6 +222,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         _: bool,
         _: &mut dyn Oracle,
     ) -> Result<(LaneMask, Next), Stop> {
+        self.part();
         self.place(flow.mask, flow.pc + 1, flow.depth);
         for l in lanes_of(taken) {
             self.place(1 << l, targets[l], flow.depth);
@@ -181,6 +232,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
 
     fn call_some(&mut self, flow: &mut Flow, now: LaneMask, taken: LaneMask, target: u32) -> Next {
         self.remember(now, flow.depth, flow.pc + 1);
+        self.part();
         self.place(flow.mask & !taken, flow.pc + 1, flow.depth);
         self.place(taken & !now, flow.pc, flow.depth);
         self.place(now, target, flow.depth + 1);
@@ -188,6 +240,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     }
 
     fn ret(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
+        self.part();
         self.place(flow.mask, flow.pc + 1, flow.depth);
         let caller = flow.depth.saturating_sub(1);
         for l in lanes_of(lanes) {
@@ -198,6 +251,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     }
 
     fn exit(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
+        self.part();
         self.place(flow.mask, flow.pc + 1, flow.depth);
         self.exited |= lanes;
         self.ready &= !lanes;
@@ -220,6 +274,12 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
 
     fn wait(&mut self, flow: &mut Flow, lanes: LaneMask, on: Wait) -> Next {
         let done = matches!(on, Wait::WarpSync(_) | Wait::Barrier(_));
+        if lanes == !self.exited && matches!(on, Wait::Barrier(_)) {
+            self.together = Some((Flow { pc: flow.pc + 1, ..*flow }, Some(on)));
+            self.ready = 0;
+            return Next::Pick;
+        }
+        self.part();
         self.place(flow.mask, flow.pc, flow.depth);
         self.place(lanes, flow.pc + u32::from(done), flow.depth);
         self.ready &= !lanes;
@@ -230,6 +290,15 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     }
 
     fn release(&mut self, barrier: u32, lanes: LaneMask) {
+        if let Some((flow, wait)) = &mut self.together
+            && flow.mask == lanes
+            && *wait == Some(Wait::Barrier(barrier))
+        {
+            *wait = None;
+            self.ready = lanes;
+            return;
+        }
+        self.part();
         for l in lanes_of(lanes & !self.exited) {
             if self.wait[l] == Some(Wait::Barrier(barrier)) {
                 self.wait[l] = None;
@@ -245,9 +314,9 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     fn waiting(&self) -> Vec<(LaneMask, u32, Wait)> {
         let mut out: Vec<(LaneMask, u32, Wait)> = Vec::new();
         for l in lanes_of(!self.exited & !self.ready) {
-            let Some(wait) = self.wait[l] else { continue };
+            let (pc, _, Some(wait)) = self.at(l) else { continue };
             let past = matches!(wait, Wait::Barrier(_) | Wait::WarpSync(_));
-            let pc = self.pc[l].wrapping_sub(u32::from(past));
+            let pc = pc.wrapping_sub(u32::from(past));
             match out.iter_mut().find(|o| (o.1, o.2) == (pc, wait)) {
                 Some(o) => o.0 |= 1 << l,
                 None => out.push((1 << l, pc, wait)),
@@ -257,7 +326,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     }
 
     fn calls(&self, lane: usize) -> Vec<u32> {
-        let depth = self.depth[lane] as usize;
+        let depth = self.at(lane).1 as usize;
         self.returns.iter().take(depth).rev().map(|r| r[lane]).collect()
     }
 }

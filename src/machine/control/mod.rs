@@ -73,6 +73,11 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
     /// A fresh warp whose `lanes` begin at address `entry`; other lanes have exited (D-exited-lanes).
     fn new(lanes: LaneMask, entry: u32) -> Self;
 
+    /// The same in place, which is cheaper where the state is large.
+    fn reset(&mut self, lanes: LaneMask, entry: u32) {
+        *self = Self::new(lanes, entry);
+    }
+
     /// The lanes to run next and for how many instructions they may, at most.
     ///
     /// # Errors

@@ -41,6 +41,11 @@ pub(super) fn issue<S: Sink>(
     if rq.space == Space::Local && same_row(rq, on.mask, &addresses, regs, near) {
         return Ok(());
     }
+    if let (MemOp::Atom(op, ty) | MemOp::Red(op, ty), Space::Global | Space::Shared) = (rq.op, rq.space)
+        && words(arena, at, on.mask, rq, op, ty, &addresses, regs, near, cx)
+    {
+        return Ok(());
+    }
     for lane in lanes_of(on.mask) {
         let address = addresses[lane];
         let Some(target) = locate(arena, at, rq, address, bytes, near, cx) else {
@@ -87,6 +92,78 @@ fn same_row(rq: &WarpRequest, mask: LaneMask, addresses: &[u64; LANES], regs: &m
         for lane in lanes_of(mask) {
             to[lane] = from[lane];
         }
+    }
+    true
+}
+
+/// The commonest atomics — 32-bit integers in global or shared memory — with the operation decided once. False when it is
+/// none of those or an address is wrong: nothing has been done then.
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+fn words<S>(
+    arena: &mut Arena,
+    at: Issuer,
+    mask: LaneMask,
+    rq: &WarpRequest,
+    op: AtomOp,
+    ty: AtomTy,
+    addresses: &[u64; LANES],
+    regs: &mut Frame,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> bool {
+    let integer = matches!(ty, AtomTy::B32 | AtomTy::U32 | AtomTy::S32);
+    if !integer || rq.elems != 1 || rq.wide || rq.regs[1] == NO_SLOT {
+        return false;
+    }
+    let signed = ty == AtomTy::S32;
+    let f: fn(u32, u32, u32) -> u32 = match (op, signed) {
+        (AtomOp::Add, _) => |old, b, _| old.wrapping_add(b),
+        (AtomOp::And, _) => |old, b, _| old & b,
+        (AtomOp::Or, _) => |old, b, _| old | b,
+        (AtomOp::Xor, _) => |old, b, _| old ^ b,
+        (AtomOp::Exch, _) => |_, b, _| b,
+        (AtomOp::Cas, _) => |old, b, c| if old == b { c } else { old },
+        (AtomOp::Min, false) => |old, b, _| old.min(b),
+        (AtomOp::Max, false) => |old, b, _| old.max(b),
+        _ => return false,
+    };
+    // All lanes are checked before the first one writes.
+    let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
+    for l in lanes_of(mask) {
+        let a = addresses[l];
+        low = low.min(a);
+        high = high.max(a);
+        all |= a;
+    }
+    let Some(len) = (high - low).checked_add(4).filter(|_| all.is_multiple_of(4)) else { return false };
+    let (bytes, first): (&mut [u8], u64) = if rq.space == Space::Global {
+        let offset = arena.offset(low);
+        if !arena.allows(&mut cx.hints, at.pc, offset, len, Hint::WRITE) {
+            return false;
+        }
+        (&mut arena.bytes, offset)
+    } else {
+        let size = near.shared.len() as u64;
+        if low >= size || len > size - low {
+            return false;
+        }
+        (near.shared, low)
+    };
+    let [d, b, c, ..] = rq.regs;
+    let c = if c == NO_SLOT { b } else { c };
+    let returns = matches!(rq.op, MemOp::Atom(..)) && d != NO_SLOT;
+    let (operand, other) = (regs.w[b.index()], regs.w[c.index()]);
+    let mut olds = [0; LANES];
+    for l in lanes_of(mask) {
+        let place = (first + (addresses[l] - low)) as usize;
+        let Some(word) = bytes.get_mut(place..).and_then(|b| b.first_chunk_mut::<4>()) else { return false };
+        let old = u32::from_le_bytes(*word);
+        *word = f(old, operand.0[l], other.0[l]).to_le_bytes();
+        olds[l] = old;
+    }
+    if returns {
+        let to = &mut regs.w[d.index()].0;
+        lanes_of(mask).for_each(|l| to[l] = olds[l]);
     }
     true
 }

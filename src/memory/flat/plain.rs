@@ -51,11 +51,11 @@ impl Region<'_> {
 
 #[inline(always)]
 fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF], offset: u64) -> Shape {
-    let lead = half.trailing_zeros() as usize & (HALF - 1);
-    let first = h[lead];
-    let row = first.wrapping_sub(4 * lead as u64);
     let times4: &[u64] = &t.times4[..HALF];
     if half == 0xffff {
+        // A zero that the compiler cannot see through: else it treats lane 0 apart and builds the vectors piece by piece.
+        let first = h[t.zero & (HALF - 1)];
+        let row = first;
         let off_row = h.iter().zip(times4).fold(0, |c, (x, i)| c | (x.wrapping_sub(*i) ^ row));
         if off_row == 0 {
             return Shape::Row(row.wrapping_add(offset));
@@ -63,6 +63,9 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
         let differ = h.iter().fold(0, |c, x| c | (x ^ first));
         return if differ == 0 { Shape::Same(first.wrapping_add(offset)) } else { Shape::Mixed };
     }
+    let lead = half.trailing_zeros() as usize & (HALF - 1);
+    let first = h[lead];
+    let row = first.wrapping_sub(4 * lead as u64);
     let wide = |m: &u32| i64::from(m.cast_signed()).cast_unsigned();
     let off_row = h.iter().zip(times4).zip(lanes).fold(0, |c, ((x, i), m)| c | ((x.wrapping_sub(*i) ^ row) & wide(m)));
     if off_row == 0 {
