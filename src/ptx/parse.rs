@@ -22,7 +22,8 @@ pub fn parse(text: &str) -> (Module, Vec<SyntaxError>) {
         errors.push(SyntaxErrorKind::TooLarge, Span::default());
         return (Module::default(), errors.finish());
     }
-    let mut parser = Parser { builder: Builder::new(text), items: Vec::new(), function: None, errors, started: false };
+    let builder = Builder::new(text);
+    let mut parser = Parser { builder, items: Vec::new(), function: None, body: Vec::new(), errors, started: false };
     let mut stream = Stream::new(text);
     let mut piece = Vec::new();
     loop {
@@ -58,7 +59,6 @@ pub fn decode(bytes: &[u8]) -> Result<&str, SyntaxError> {
 struct Open {
     /// Absent when the head did not parse: the body is read for its errors.
     function: Option<Box<Function>>,
-    body: Vec<Stmt>,
     brace: Span,
     /// The `{` of open blocks.
     blocks: Vec<Span>,
@@ -68,6 +68,8 @@ struct Parser<'s> {
     builder: Builder<'s>,
     items: Vec<Item>,
     function: Option<Open>,
+    /// The statements of that function; kept for the next one, so that bodies are allocated once and in their size.
+    body: Vec<Stmt>,
     errors: Errors,
     /// Whether the first token has been seen.
     started: bool,
@@ -130,11 +132,11 @@ impl<'s> Parser<'s> {
 
     /// Ends the current function.
     fn close(&mut self) {
-        if let Some(Open { function: Some(mut function), mut body, .. }) = self.function.take() {
-            body.shrink_to_fit();
-            function.body = Some(body);
+        if let Some(Open { function: Some(mut function), .. }) = self.function.take() {
+            function.body = Some(self.body.drain(..).collect());
             self.items.push(Item::Function(function));
         }
+        self.body.clear();
     }
 
     /// Reads a module-level item.
@@ -150,7 +152,7 @@ impl<'s> Parser<'s> {
                 self.head(grammar, tokens, at, last)
             }
             Kind::Version | Kind::Target | Kind::AddressSize | Kind::Alias => {
-                match self.fast(&grammar.item, &tokens[at..]) {
+                match self.fast(&grammar.item, statement(&tokens[at..])) {
                     Some((item, n)) => {
                         self.items.push(item);
                         Some(at + n)
@@ -158,13 +160,15 @@ impl<'s> Parser<'s> {
                     None => self.fail(|g| g.item, tokens, at, last, Context::Directive),
                 }
             }
-            Kind::File | Kind::Loc | Kind::Pragma | Kind::Dwarf => match self.fast(&grammar.debugging, &tokens[at..]) {
-                Some((debugging, n)) => {
-                    self.items.push(Item::Debug(debugging));
-                    Some(at + n)
+            Kind::File | Kind::Loc | Kind::Pragma | Kind::Dwarf => {
+                match self.fast(&grammar.debugging, statement(&tokens[at..])) {
+                    Some((debugging, n)) => {
+                        self.items.push(Item::Debug(debugging));
+                        Some(at + n)
+                    }
+                    None => self.fail(|g| g.debugging, tokens, at, last, Context::Directive),
                 }
-                None => self.fail(|g| g.debugging, tokens, at, last, Context::Directive),
-            },
+            }
             Kind::Section => {
                 let section = self.section(token);
                 self.items.push(Item::Debug(section));
@@ -173,7 +177,7 @@ impl<'s> Parser<'s> {
             kind if kind.starts_variable()
                 || matches!(kind, Kind::Visible | Kind::Extern | Kind::Weak | Kind::Common) =>
             {
-                match self.fast(&grammar.variable, &tokens[at..]) {
+                match self.fast(&grammar.variable, statement(&tokens[at..])) {
                     Some((variable, n)) => {
                         self.items.push(Item::Variable(variable));
                         Some(at + n)
@@ -208,8 +212,8 @@ impl<'s> Parser<'s> {
     where
         's: 't,
     {
-        let open = |function, brace| Open { function, body: Vec::new(), brace, blocks: Vec::new() };
-        if let Some(((function, body), n)) = self.fast(&grammar.function, &tokens[at..]) {
+        let open = |function, brace| Open { function, brace, blocks: Vec::new() };
+        if let Some(((function, body), n)) = self.fast(&grammar.function, function_head(&tokens[at..])) {
             // Without `;` or `{` the head ends where the piece does; the next piece may begin with either.
             if !body && !last && at + n == tokens.len() && tokens[at + n - 1].kind != Kind::Semi {
                 return None;
@@ -248,7 +252,7 @@ impl<'s> Parser<'s> {
             Kind::Word if second == Kind::Colon => {
                 let third = tokens.get(at + 2).map_or(Kind::Semi, |t| t.kind);
                 if matches!(third, Kind::CallPrototype | Kind::BranchTargets | Kind::CallTargets) {
-                    return match self.fast(&grammar.labelled, &tokens[at..]) {
+                    return match self.fast(&grammar.labelled, statement(&tokens[at..])) {
                         Some((stmt, n)) => self.push(stmt, at + n),
                         None => self.fail(|g| g.labelled, tokens, at, last, Context::Directive),
                     };
@@ -256,7 +260,7 @@ impl<'s> Parser<'s> {
                 let label = self.builder.ident(token);
                 self.push(Stmt::Label(label), at + 2)
             }
-            Kind::Word | Kind::Dotted | Kind::At => match self.fast(&grammar.instruction, &tokens[at..]) {
+            Kind::Word | Kind::Dotted | Kind::At => match self.fast(&grammar.instruction, statement(&tokens[at..])) {
                 Some((instr, n)) => self.push(Stmt::Instr(instr), at + n),
                 None => self.fail(|g| g.instruction, tokens, at, last, Context::Instruction),
             },
@@ -269,15 +273,17 @@ impl<'s> Parser<'s> {
                 Some(at + 1)
             }
             kind if kind.starts_variable() || (linkage && !matches!(second, Kind::Entry | Kind::Func)) => {
-                match self.fast(&grammar.variable, &tokens[at..]) {
+                match self.fast(&grammar.variable, statement(&tokens[at..])) {
                     Some((variable, n)) => self.push(Stmt::Variable(Box::new(variable)), at + n),
                     None => self.fail(|g| g.variable, tokens, at, last, Context::Declaration),
                 }
             }
-            Kind::Loc | Kind::Pragma | Kind::File | Kind::Dwarf => match self.fast(&grammar.debugging, &tokens[at..]) {
-                Some((debugging, n)) => self.push(Stmt::Debug(Box::new(debugging)), at + n),
-                None => self.fail(|g| g.debugging, tokens, at, last, Context::Directive),
-            },
+            Kind::Loc | Kind::Pragma | Kind::File | Kind::Dwarf => {
+                match self.fast(&grammar.debugging, statement(&tokens[at..])) {
+                    Some((debugging, n)) => self.push(Stmt::Debug(Box::new(debugging)), at + n),
+                    None => self.fail(|g| g.debugging, tokens, at, last, Context::Directive),
+                }
+            }
             Kind::Section => {
                 let section = self.section(token);
                 self.push(Stmt::Debug(Box::new(section)), at + 1)
@@ -305,9 +311,7 @@ impl<'s> Parser<'s> {
     }
 
     fn push(&mut self, stmt: Stmt, next: usize) -> Step {
-        if let Some(open) = &mut self.function {
-            open.body.push(stmt);
-        }
+        self.body.push(stmt);
         Some(next)
     }
 
@@ -400,6 +404,27 @@ impl<'s> Parser<'s> {
 
 /// A parser of the grammar.
 type Rule<'t, 's, O, E> = Boxed<'t, 't, &'t [Token], (O, usize), super::grammar::Ex<'s, E>>;
+
+/// The tokens up to the first `;`. The grammar's parsers run over what they leave of their input, so it is kept short.
+fn statement(tokens: &[Token]) -> &[Token] {
+    let end = tokens.iter().position(|t| t.kind == Kind::Semi).map_or(tokens.len(), |i| i + 1);
+    &tokens[..end]
+}
+
+/// The tokens up to the `{` or `;` of a function's head, where a `.pragma` has its own `;`, and one more.
+fn function_head(tokens: &[Token]) -> &[Token] {
+    let mut pragma = false;
+    for (i, token) in tokens.iter().enumerate() {
+        match token.kind {
+            Kind::Pragma => pragma = true,
+            Kind::Semi if pragma => pragma = false,
+            Kind::Semi | Kind::LBrace => return &tokens[..=i],
+            kind if i > 1 && kind.starts_item() => return &tokens[..=i],
+            _ => {}
+        }
+    }
+    tokens
+}
 
 #[cfg(test)]
 mod tests {

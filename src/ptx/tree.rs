@@ -377,6 +377,34 @@ pub struct Operand {
     pub span: Span,
 }
 
+/// A list of operands inside an operand. One word wide: operands are most of a tree, and lists are rare.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(clippy::box_collection, reason = "a boxed slice would be two words and every operand eight bytes longer")]
+pub struct Operands(Box<Vec<Operand>>);
+
+impl std::ops::Deref for Operands {
+    type Target = [Operand];
+
+    fn deref(&self) -> &[Operand] {
+        &self.0
+    }
+}
+
+impl<'a> IntoIterator for &'a Operands {
+    type Item = &'a Operand;
+    type IntoIter = std::slice::Iter<'a, Operand>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl From<Vec<Operand>> for Operands {
+    fn from(list: Vec<Operand>) -> Self {
+        Self(Box::new(list))
+    }
+}
+
 /// The forms of an operand (PTX ISA 6).
 #[derive(Clone, PartialEq, Debug)]
 pub enum OperandKind {
@@ -403,13 +431,13 @@ pub enum OperandKind {
     /// `%r1.b0`, `-%r2.h1`, `%r3.b3210`: the selector or mask of a video instruction.
     Select { name: Name, negated: bool, selector: Modifier },
     /// `{a, b}`
-    Vector(Box<[Operand]>),
+    Vector(Operands),
     /// `(a, b)`: lists of a call.
-    Tuple(Box<[Operand]>),
+    Tuple(Operands),
     /// `d|p`
     Pair(Box<(Operand, Operand)>),
     /// `[tex, {x, y}]` and other bracketed lists.
-    Bracket(Box<[Operand]>),
+    Bracket(Operands),
     /// `name[3]`: an element of an array or a variable with an index (`brx.idx` tables, old-style addresses).
     Index(Name, Box<Expr>),
 }
@@ -423,4 +451,15 @@ pub struct Address {
     pub offset: Option<Expr>,
     /// `[a].unified`: the address may be in unified memory.
     pub unified: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Modules have millions of these; parsing may take no more than six times the text.
+    #[test]
+    fn statements_stay_small() {
+        assert!(size_of::<Operand>() <= 24 && size_of::<Instr>() <= 144 && size_of::<Stmt>() <= 144);
+    }
 }

@@ -131,7 +131,7 @@ pub(super) fn variable<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Variable
         .then(space())
         .then(before.repeated().collect::<Vec<_>>())
         .then(typed())
-        .then(declarator().separated_by(is(Kind::Comma)).collect::<Vec<_>>())
+        .then(declarator().separated_by(is(Kind::Comma)).collect::<SmallVec<[Declarator; 1]>>())
         .then_ignore(is(Kind::Semi))
         .map_with(|(((((mut attributes, linkage), (space, bank)), before), (vector, ty)), declarators), e| {
             let mut align = None;
@@ -141,18 +141,7 @@ pub(super) fn variable<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Variable
                     Before::Attribute(text) => attributes.push(text),
                 }
             }
-            Variable {
-                linkage,
-                space,
-                bank,
-                align,
-                vector,
-                ty,
-                ptr: None,
-                attributes,
-                declarators: declarators.into(),
-                span: here(e),
-            }
+            Variable { linkage, space, bank, align, vector, ty, ptr: None, attributes, declarators, span: here(e) }
         })
 }
 
@@ -183,6 +172,10 @@ pub(super) fn parameters<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Vec<Va
         })
         .separated_by(is(Kind::Comma))
         .collect::<Vec<_>>()
+        .map(|mut list: Vec<Variable>| {
+            list.shrink_to_fit();
+            list
+        })
         .delimited_by(is(Kind::LParen), is(Kind::RParen))
         .boxed()
 }
