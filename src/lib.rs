@@ -2,6 +2,7 @@
 
 pub mod alu;
 pub mod base;
+pub mod check;
 pub mod choice;
 pub mod cli;
 pub mod launch;

@@ -1,0 +1,86 @@
+//! Which rules of the report fired.
+
+use super::plain;
+use crate::program::env::ProgEnv;
+use crate::program::instr::Op;
+use crate::verdict::{Event, Rule, Sink, Step, Stop, Who};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Collects rules: those that the machine names, and those that follow from a step.
+pub struct Coverage {
+    env: Arc<ProgEnv>,
+    tokens: bool,
+    fired: BTreeSet<Rule>,
+}
+
+impl Coverage {
+    /// Nothing has fired yet.
+    #[must_use]
+    pub const fn new(env: Arc<ProgEnv>) -> Self {
+        Self { env, tokens: false, fired: BTreeSet::new() }
+    }
+
+    /// The rules that fired so far.
+    #[must_use]
+    pub const fn fired(&self) -> &BTreeSet<Rule> {
+        &self.fired
+    }
+
+    /// The rules that have not fired.
+    #[must_use]
+    pub fn missing(&self) -> Vec<Rule> {
+        Rule::ALL.iter().copied().filter(|r| !self.fired.contains(r)).collect()
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        let Some(i) = self.env.code.get(step.pc.0 as usize) else { return };
+        let op = i.op;
+        if step.lanes != 0 {
+            self.fired.insert(Rule::ThreadExecTt);
+        }
+        if step.active & !step.lanes != 0 {
+            self.fired.insert(Rule::ThreadExecFf);
+        }
+        let transfer = matches!(op, Op::Bra | Op::Brx | Op::Call | Op::CallIndirect | Op::Ret | Op::Exit);
+        let token = matches!(op, Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break);
+        if transfer || token {
+            self.fired.insert(Rule::WarpBra);
+            let uniform = op == Op::Bra && step.lanes == step.active;
+            let falls = !token && step.lanes == 0;
+            if self.tokens && (uniform || falls) {
+                self.fired.insert(if uniform { Rule::CrsBraUni } else { Rule::CrsNext });
+            }
+            return;
+        }
+        if self.tokens {
+            self.fired.insert(Rule::CrsNext);
+        }
+        if step.lanes == 0 {
+            return;
+        }
+        if plain::data_op(op).is_some() {
+            self.fired.insert(Rule::ThreadDop);
+        } else if plain::request(&self.env, i).is_some() {
+            self.fired.insert(Rule::WarpMem);
+        } else if matches!(op, Op::Bar | Op::WarpSync | Op::Exchange) {
+            self.fired.insert(Rule::WarpComm);
+        }
+    }
+}
+
+impl Sink for Coverage {
+    const ON: bool = true;
+
+    fn event(&mut self, _: Who, event: Event<'_>) -> Result<(), Stop> {
+        match event {
+            Event::Launch { tokens } => self.tokens = tokens,
+            Event::Step(step) => self.step(&step),
+            Event::Fired(rule) => {
+                self.fired.insert(rule);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

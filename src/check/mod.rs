@@ -1,0 +1,32 @@
+//! Layer 7: observers of the event stream.
+//!
+//! [`TraceHash`] summarises a run, [`Uninit`] and [`Div0`] stop it where the program uses what was never written or divides
+//! by zero, [`Coverage`] collects the rules that fired. [`Observers`] is all of them in one sink, so that the machine is
+//! compiled twice only: silent and observed. They know the program and its events, nothing of schedules.
+
+mod coverage;
+mod div0;
+mod observers;
+mod plain;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod uninit;
+
+pub use coverage::Coverage;
+pub use div0::Div0;
+pub use observers::Observers;
+pub use trace::TraceHash;
+pub use uninit::Uninit;
+
+use crate::base::{LaneMask, Pc, lanes_of};
+use crate::verdict::{Bug, BugKind, Place, Stop};
+
+/// A bug that lanes of a warp share; the block that runs them completes the place.
+fn bug(kind: BugKind, pc: Pc, lanes: LaneMask) -> Stop {
+    let lane = lanes_of(lanes).next().and_then(|l| u32::try_from(l).ok()).unwrap_or(0);
+    let place = Place { pc, lane, lanes, ..Place::default() };
+    Stop::Bug(Box::new(Bug { kind, place, other: None }))
+}

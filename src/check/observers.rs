@@ -1,0 +1,81 @@
+//! All observers in one sink.
+
+use super::{Coverage, Div0, TraceHash, Uninit};
+use crate::program::env::ProgEnv;
+use crate::verdict::{Event, Sink, Stop, Who};
+use std::sync::Arc;
+
+/// The observers of a run, each there or not. They see every event in this order, and the first objection stops the run.
+#[derive(Default)]
+pub struct Observers {
+    /// The hash of the trace.
+    pub hash: Option<TraceHash>,
+    /// Uses of what was never written.
+    pub uninit: Option<Uninit>,
+    /// Integer divisions by zero.
+    pub div0: Option<Div0>,
+    /// Rules that fired.
+    pub coverage: Option<Coverage>,
+}
+
+impl Observers {
+    /// Nobody observes.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// With a hash of the trace.
+    #[must_use]
+    pub fn with_hash(mut self, env: &Arc<ProgEnv>) -> Self {
+        self.hash = Some(TraceHash::new(Arc::clone(env)));
+        self
+    }
+
+    /// With a check for uses of what was never written.
+    #[must_use]
+    pub fn with_uninit(mut self, env: &Arc<ProgEnv>) -> Self {
+        self.uninit = Some(Uninit::new(Arc::clone(env)));
+        self
+    }
+
+    /// With a check for integer divisions by zero.
+    #[must_use]
+    pub fn with_div0(mut self, env: &Arc<ProgEnv>) -> Self {
+        self.div0 = Some(Div0::new(Arc::clone(env)));
+        self
+    }
+
+    /// With a collection of the rules that fire.
+    #[must_use]
+    pub fn with_coverage(mut self, env: &Arc<ProgEnv>) -> Self {
+        self.coverage = Some(Coverage::new(Arc::clone(env)));
+        self
+    }
+
+    /// Whether there is any: otherwise [`Silent`](crate::verdict::Silent) does the same at no cost.
+    #[must_use]
+    pub const fn any(&self) -> bool {
+        self.hash.is_some() || self.uninit.is_some() || self.div0.is_some() || self.coverage.is_some()
+    }
+}
+
+impl Sink for Observers {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        if let Some(hash) = &mut self.hash {
+            hash.event(who, event)?;
+        }
+        if let Some(coverage) = &mut self.coverage {
+            coverage.event(who, event)?;
+        }
+        if let Some(div0) = &mut self.div0 {
+            div0.event(who, event)?;
+        }
+        if let Some(uninit) = &mut self.uninit {
+            uninit.event(who, event)?;
+        }
+        Ok(())
+    }
+}

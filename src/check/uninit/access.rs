@@ -1,0 +1,207 @@
+//! Definedness through memory actions.
+
+use super::memory::{Global, Local, Shared, all};
+use super::shadow::{Bytes, DEFINED, Regs};
+use crate::base::{LaneMask, lanes_of};
+use crate::program::env::AddressMap;
+use crate::program::instr::{MemOp, NO_SLOT, Slot, WarpRequest};
+use crate::program::ops::{AtomOp, AtomTy, Class};
+use crate::verdict::Access;
+
+/// The memories that a warp sees.
+pub(super) struct Memories<'a> {
+    pub global: &'a mut Global,
+    pub shared: &'a mut Shared,
+    pub local: &'a mut Local,
+    pub map: AddressMap,
+}
+
+/// An undefined value was stored where others see it.
+pub(super) struct Stored {
+    /// The lanes that did.
+    pub lanes: LaneMask,
+    /// The slot that held it.
+    pub slot: Slot,
+    /// The first undefined byte's address.
+    pub address: u64,
+}
+
+/// Where an address points.
+#[derive(Clone, Copy)]
+enum Target {
+    Global(u64),
+    Shared(u64),
+    Local(u64),
+    Param,
+}
+
+impl Memories<'_> {
+    fn target(&self, address: u64) -> Target {
+        let inside = |window: u64| Some(address.wrapping_sub(window)).filter(|o| *o < self.map.window);
+        if let Some(offset) = inside(self.map.shared) {
+            Target::Shared(offset)
+        } else if let Some(offset) = inside(self.map.local) {
+            Target::Local(offset)
+        } else if inside(self.map.param).is_some() {
+            Target::Param
+        } else {
+            Target::Global(address)
+        }
+    }
+
+    fn get(&self, lane: usize, address: u64, len: u32) -> u32 {
+        match self.target(address) {
+            Target::Global(a) => self.global.get(a, len),
+            Target::Shared(o) => self.shared.get(o, len),
+            Target::Local(o) => self.local.get(lane, o, len),
+            Target::Param => all(len),
+        }
+    }
+
+    fn put(&mut self, lane: usize, address: u64, len: u32, defined: u32) {
+        match self.target(address) {
+            // Stores of undefined values to global memory are refused, so only definedness comes here.
+            Target::Global(a) => self.global.define(a, len),
+            Target::Shared(o) => self.shared.put(o, len, defined),
+            Target::Local(o) => self.local.put(lane, o, len, defined),
+            Target::Param => {}
+        }
+    }
+}
+
+const fn class(wide: bool) -> Class {
+    if wide { Class::Q } else { Class::W }
+}
+
+/// One lane's bytes of a slot as a mask, byte 0 lowest.
+fn of_lane(bytes: &Bytes, lane: usize) -> u32 {
+    bytes.iter().enumerate().fold(0, |m, (k, b)| m | (b >> lane & 1) << k)
+}
+
+/// Sets one lane's bytes from a mask.
+fn to_lane(bytes: &mut Bytes, lane: usize, defined: u32) {
+    for (k, b) in bytes.iter_mut().enumerate() {
+        *b = *b & !(1 << lane) | (defined >> k & 1) << lane;
+    }
+}
+
+/// Carries definedness through a memory action.
+pub(super) fn run(
+    rq: &WarpRequest,
+    access: &Access<'_>,
+    shadow: &mut Regs,
+    memories: &mut Memories<'_>,
+) -> Result<(), Stored> {
+    match rq.op {
+        MemOp::Load => {
+            load(rq, access, shadow, memories);
+            Ok(())
+        }
+        MemOp::Store => store(rq, access, shadow, memories),
+        MemOp::Atom(op, ty) => atomic(rq, op, ty, true, access, shadow, memories),
+        MemOp::Red(op, ty) => atomic(rq, op, ty, false, access, shadow, memories),
+    }
+}
+
+/// The data slots of a request with their offsets in memory; a 16-byte element has two.
+fn pieces(rq: &WarpRequest) -> impl Iterator<Item = (Slot, u64, u32)> + '_ {
+    let (width, twice) = if rq.width == 16 { (8, 2) } else { (u32::from(rq.width), 1) };
+    rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT).flat_map(move |(k, slot)| {
+        (0..twice).map(move |half| {
+            let offset = k as u64 * u64::from(rq.width) + 8 * u64::from(half);
+            (Slot(slot.0.saturating_add(half)), offset, width)
+        })
+    })
+}
+
+fn load(rq: &WarpRequest, access: &Access<'_>, shadow: &mut Regs, memories: &Memories<'_>) {
+    let class = class(rq.wide);
+    for (slot, offset, width) in pieces(rq) {
+        let mut result = DEFINED;
+        let plain = |l| matches!(memories.target(access.addresses[l]), Target::Global(_) | Target::Param);
+        if !(memories.global.complete() && lanes_of(access.lanes).all(plain)) {
+            for lane in lanes_of(access.lanes) {
+                let mut defined = memories.get(lane, access.addresses[lane].wrapping_add(offset), width);
+                // Bytes beyond the loaded ones are zero, or copies of its sign.
+                if !rq.signed || defined >> (width - 1) & 1 == 1 {
+                    defined |= !all(width);
+                }
+                to_lane(&mut result, lane, defined);
+            }
+        }
+        shadow.put(class, slot, access.lanes, &result);
+    }
+}
+
+fn store(rq: &WarpRequest, access: &Access<'_>, shadow: &Regs, memories: &mut Memories<'_>) -> Result<(), Stored> {
+    let class = class(rq.wide);
+    for (slot, offset, width) in pieces(rq) {
+        let bytes = shadow.get(class, slot);
+        let mut bad: Option<Stored> = None;
+        for lane in lanes_of(access.lanes) {
+            let address = access.addresses[lane].wrapping_add(offset);
+            let defined = of_lane(&bytes, lane) & all(width);
+            let lasting = matches!(memories.target(address), Target::Global(_));
+            if lasting && defined != all(width) {
+                let address = address.wrapping_add((!defined).trailing_zeros().into());
+                bad.get_or_insert(Stored { lanes: 0, slot, address }).lanes |= 1 << lane;
+            } else {
+                memories.put(lane, address, width, defined);
+            }
+        }
+        if let Some(bad) = bad {
+            return Err(bad);
+        }
+    }
+    Ok(())
+}
+
+fn atomic(
+    rq: &WarpRequest,
+    op: AtomOp,
+    ty: AtomTy,
+    returns: bool,
+    access: &Access<'_>,
+    shadow: &mut Regs,
+    memories: &mut Memories<'_>,
+) -> Result<(), Stored> {
+    let bytes = ty.bytes();
+    let wide = rq.wide || ty == AtomTy::B128;
+    let class = class(wide);
+    let half = rq.regs.len() / 2;
+    let elements = usize::from(rq.elems.max(1));
+    for k in 0..elements {
+        let [d, b, c] = if elements > 1 {
+            [rq.regs[k % half], rq.regs[half + k % half], NO_SLOT]
+        } else {
+            [rq.regs[0], rq.regs[1], if op == AtomOp::Cas { rq.regs[2] } else { NO_SLOT }]
+        };
+        // A 128-bit operand is two slots.
+        for (part, at) in (0..bytes.div_ceil(8)).map(|p| (p as u16, u64::from(p) * 8)) {
+            let width = bytes.min(8);
+            let slot = |s: Slot| Slot(s.0.saturating_add(part));
+            let offset = k as u64 * u64::from(bytes) + at;
+            for operand in [b, c].into_iter().filter(|s| *s != NO_SLOT).map(slot) {
+                let defined = shadow.get(class, operand);
+                let good = defined.iter().take(width as usize).fold(!0, |m, b| m & b);
+                let lanes = access.lanes & !good;
+                if let Some(lane) = lanes_of(lanes).next() {
+                    let address = access.addresses[lane].wrapping_add(offset);
+                    return Err(Stored { lanes, slot: operand, address });
+                }
+            }
+            let mut result = DEFINED;
+            for lane in lanes_of(access.lanes) {
+                let address = access.addresses[lane].wrapping_add(offset);
+                to_lane(&mut result, lane, memories.get(lane, address, width) | !all(width));
+                if op == AtomOp::Exch {
+                    memories.put(lane, address, width, all(width));
+                }
+            }
+            if returns && d != NO_SLOT {
+                shadow.put(class, slot(d), access.lanes, &result);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Definedness through exchanges between lanes, and through barriers that reduce.
+
+use super::shadow::{Bytes, DEFINED, Regs, whole};
+use crate::base::{Frame, LANES, LaneMask, lanes_of};
+use crate::machine::shuffle_sources;
+use crate::program::instr::{ExchangeKind, Instr, Slot};
+use crate::program::ops::Class;
+
+/// Carries definedness through an exchange of `lanes`; `regs` are the registers before it.
+pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame, shadow: &mut Regs) {
+    let second = Slot((i.imm >> 16) as u16);
+    // All lanes get the same: defined when it is so in every lane that takes part.
+    let agreed = |m: LaneMask| if m & lanes == lanes { DEFINED } else { [0; 8] };
+    match kind {
+        ExchangeKind::ShflUp | ExchangeKind::ShflDown | ExchangeKind::ShflBfly | ExchangeKind::ShflIdx => {
+            let data = shadow.get(Class::W, i.a);
+            let how = whole(&shadow.get(Class::W, i.b)) & whole(&shadow.get(Class::W, i.c));
+            let (from, _) = shuffle_sources(kind, i, lanes, regs);
+            let mut result = DEFINED;
+            for (d, a) in result.iter_mut().zip(&data).take(4) {
+                *d = lanes_of(lanes).filter(|l| a >> (from[*l] % LANES) & 1 == 1).fold(0, |m, l| m | 1 << l) & how;
+            }
+            shadow.put(Class::W, i.d, lanes, &result);
+            shadow.put(Class::P, second, lanes, &[how; 8]);
+        }
+        ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni => {
+            let known = shadow.get(Class::P, i.a)[0] & lanes;
+            let votes = regs.p.get(i.a.index()).copied().unwrap_or(0);
+            // One defined vote may decide alone.
+            let decided = match kind {
+                ExchangeKind::VoteAll => known & !votes != 0,
+                ExchangeKind::VoteAny => known & votes != 0,
+                _ => known & votes != 0 && known & !votes != 0,
+            };
+            shadow.put(Class::P, i.d, lanes, &if decided { DEFINED } else { agreed(known) });
+        }
+        ExchangeKind::VoteBallot => {
+            let bad = lanes & !shadow.get(Class::P, i.a)[0];
+            let mut result: Bytes = DEFINED;
+            for (k, d) in result.iter_mut().enumerate().take(4) {
+                if bad >> (8 * k) & 0xff != 0 {
+                    *d = 0;
+                }
+            }
+            shadow.put(Class::W, i.d, lanes, &result);
+        }
+        ExchangeKind::MatchAny32 | ExchangeKind::MatchAll32 | ExchangeKind::MatchAny64 | ExchangeKind::MatchAll64 => {
+            let wide = matches!(kind, ExchangeKind::MatchAny64 | ExchangeKind::MatchAll64);
+            let key = shadow.get(if wide { Class::Q } else { Class::W }, i.a);
+            let result = agreed(whole(&key));
+            shadow.put(Class::W, i.d, lanes, &result);
+            if matches!(kind, ExchangeKind::MatchAll32 | ExchangeKind::MatchAll64) {
+                shadow.put(Class::P, second, lanes, &result);
+            }
+        }
+        ExchangeKind::Redux(_) => {
+            let result = agreed(whole(&shadow.get(Class::W, i.a)));
+            shadow.put(Class::W, i.d, lanes, &result);
+        }
+        ExchangeKind::Elect | ExchangeKind::ActiveMask => {
+            shadow.put(Class::W, i.d, lanes, &DEFINED);
+            if kind == ExchangeKind::Elect {
+                shadow.put(Class::P, second, lanes, &DEFINED);
+            }
+        }
+    }
+}
+
+/// A barrier with a reduction that is under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reduction {
+    /// Warp, depth, slot and lanes of each result to come.
+    pub waiting: Vec<(u32, u32, Class, Slot, LaneMask)>,
+    /// Whether a predicate was undefined.
+    pub tainted: bool,
+}

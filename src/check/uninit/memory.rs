@@ -1,0 +1,203 @@
+//! Definedness of memory, byte by byte.
+
+use crate::base::LaneMask;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Shared memory larger than this does not exist: a write beyond is about to be refused.
+const LARGEST_SHARED: u64 = 1 << 22;
+/// The same for a thread's local memory.
+const LARGEST_LOCAL: u64 = 1 << 24;
+
+/// Bit `k` of a mask stands for byte `k`; `len` is at most 16.
+pub(super) const fn all(len: u32) -> u32 {
+    (1 << len) - 1
+}
+
+/// Device memory: everything is defined but the ranges that nobody has initialised, as far as they were not written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Global {
+    /// End of each range by its address; they do not overlap.
+    ranges: BTreeMap<u64, u64>,
+    /// 64 bytes a word: bytes of a range that were written since.
+    written: FxHashMap<u64, u64>,
+}
+
+impl Global {
+    /// Nothing in the range is defined any more.
+    pub fn forget(&mut self, address: u64, len: u64) {
+        let (mut start, mut end) = (address, address.saturating_add(len));
+        if start == end {
+            return;
+        }
+        let words = start / 64..=(end - 1) / 64;
+        let clear = |word: u64, bits: &mut u64| {
+            let gone = (0..64).filter(|k| (address..end).contains(&(word * 64 + k))).fold(0u64, |m, k| m | 1 << k);
+            *bits &= !gone;
+        };
+        // Whichever is shorter: the range or what was written.
+        if words.end() - words.start() < self.written.len() as u64 {
+            for word in words {
+                if let Some(bits) = self.written.get_mut(&word) {
+                    clear(word, bits);
+                }
+            }
+        } else {
+            self.written.iter_mut().for_each(|(word, bits)| clear(*word, bits));
+        }
+        while let Some((&s, &e)) = self.ranges.range(..=end).next_back().filter(|r| *r.1 >= start) {
+            (start, end) = (start.min(s), end.max(e));
+            self.ranges.remove(&s);
+        }
+        self.ranges.insert(start, end);
+    }
+
+    /// Whether everything is defined.
+    pub fn complete(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The defined bytes of `len` at an address.
+    pub fn get(&self, address: u64, len: u32) -> u32 {
+        let outside = |from: u64, to: u64| self.ranges.range(..to).next_back().is_none_or(|r| *r.1 <= from);
+        if outside(address, address.saturating_add(len.into())) {
+            return all(len);
+        }
+        let defined = |k: &u32| {
+            let at = address.wrapping_add((*k).into());
+            outside(at, at.saturating_add(1)) || self.written.get(&(at / 64)).is_some_and(|w| w >> (at % 64) & 1 == 1)
+        };
+        (0..len).filter(defined).fold(0, |m, k| m | 1 << k)
+    }
+
+    /// `len` bytes at an address are defined from now on.
+    pub fn define(&mut self, address: u64, len: u32) {
+        if self.complete() {
+            return;
+        }
+        for at in (0..u64::from(len)).map(|k| address.wrapping_add(k)) {
+            *self.written.entry(at / 64).or_default() |= 1 << (at % 64);
+        }
+    }
+}
+
+/// A block's shared memory: undefined until it is written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    words: Vec<u64>,
+}
+
+impl Shared {
+    /// The defined bytes of `len` at an offset.
+    pub fn get(&self, offset: u64, len: u32) -> u32 {
+        let defined = |k: &u32| {
+            let at = offset.wrapping_add((*k).into());
+            usize::try_from(at / 64).ok().and_then(|w| self.words.get(w)).is_some_and(|w| w >> (at % 64) & 1 == 1)
+        };
+        (0..len).filter(defined).fold(0, |m, k| m | 1 << k)
+    }
+
+    /// Sets the definedness of `len` bytes at an offset.
+    pub fn put(&mut self, offset: u64, len: u32, defined: u32) {
+        if offset > LARGEST_SHARED {
+            return;
+        }
+        for k in 0..u64::from(len) {
+            let at = offset + k;
+            let word = (at / 64) as usize;
+            if word >= self.words.len() {
+                self.words.resize(word + 1, 0);
+            }
+            let bit = 1 << (at % 64);
+            if defined >> k & 1 == 1 {
+                self.words[word] |= bit;
+            } else {
+                self.words[word] &= !bit;
+            }
+        }
+    }
+}
+
+/// Local memory of a warp: for each byte the lanes in which it is defined.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Local {
+    bytes: Vec<LaneMask>,
+}
+
+impl Local {
+    /// The defined bytes of `len` at an offset of one lane.
+    pub fn get(&self, lane: usize, offset: u64, len: u32) -> u32 {
+        let defined = |k: &u32| {
+            let at = usize::try_from(offset.wrapping_add((*k).into())).unwrap_or(usize::MAX);
+            self.bytes.get(at).is_some_and(|b| b >> lane & 1 == 1)
+        };
+        (0..len).filter(defined).fold(0, |m, k| m | 1 << k)
+    }
+
+    /// Sets the definedness of `len` bytes at an offset of one lane.
+    pub fn put(&mut self, lane: usize, offset: u64, len: u32, defined: u32) {
+        for k in 0..u64::from(len) {
+            if let Some(byte) = self.byte(offset.wrapping_add(k)) {
+                *byte = *byte & !(1 << lane) | (defined >> k & 1) << lane;
+            }
+        }
+    }
+
+    /// Nothing of `offset .. end` is defined any more in one lane.
+    pub fn forget(&mut self, lane: usize, offset: u64, end: u64) {
+        let length = self.bytes.len();
+        let clamp = |v: u64| usize::try_from(v).unwrap_or(length).min(length);
+        let (from, to) = (clamp(offset), clamp(end));
+        for byte in self.bytes.get_mut(from..to).into_iter().flatten() {
+            *byte &= !(1 << lane);
+        }
+    }
+
+    fn byte(&mut self, offset: u64) -> Option<&mut LaneMask> {
+        let at = usize::try_from(offset).ok().filter(|_| offset < LARGEST_LOCAL)?;
+        if at >= self.bytes.len() {
+            self.bytes.resize(at + 1, 0);
+        }
+        self.bytes.get_mut(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_memory_is_defined_unless_forgotten() {
+        let mut g = Global::default();
+        assert_eq!(g.get(100, 8), 0xff);
+        g.define(100, 8);
+        g.forget(96, 8);
+        assert_eq!(g.get(100, 8), 0xf0);
+        g.define(101, 2);
+        assert_eq!(g.get(100, 8), 0xf6);
+        g.forget(102, 1);
+        assert_eq!(g.get(100, 8), 0xf2);
+        g.forget(300, 4);
+        g.forget(310, 4);
+        g.forget(303, 8);
+        assert_eq!((g.get(296, 8), g.get(304, 8), g.get(312, 8), g.ranges.len()), (0xf, 0, 0xfc, 2));
+    }
+
+    #[test]
+    fn lanes_and_bytes_of_local_memory_are_apart() {
+        let mut l = Local::default();
+        l.put(3, 8, 4, 0b1011);
+        assert_eq!((l.get(3, 8, 4), l.get(4, 8, 4), l.get(3, 6, 4)), (0b1011, 0, 0b1100));
+        l.forget(3, 9, 100);
+        assert_eq!(l.get(3, 8, 4), 1);
+    }
+
+    #[test]
+    fn shared_memory_is_undefined_until_written() {
+        let mut s = Shared::default();
+        assert_eq!(s.get(60, 8), 0);
+        s.put(62, 4, 0b1101);
+        assert_eq!(s.get(60, 8), 0b0011_0100);
+        s.put(u64::MAX - 1, 4, 0xf);
+    }
+}

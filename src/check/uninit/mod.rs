@@ -1,0 +1,301 @@
+//! Uses of values that were never written (`--check uninit`; decision D-undefined).
+//!
+//! Definedness is tracked for each lane and byte, in registers ([`shadow`]) and in memory ([`memory`]), and carried along
+//! by data operations ([`data`]), memory actions ([`access`]) and exchanges ([`exchange`]). It is reported only where an
+//! undefined value decides something: as an address, a guard, a branch or call target, a barrier's number or a member
+//! mask, as the operand of an atomic operation, or as a value stored to global memory; compilers emit dead arithmetic on
+//! undefined registers.
+//!
+//! Buffers and variables are defined when a launch begins unless [`Uninit::mark_undefined`] says otherwise. Memory of the
+//! device's `malloc`, shared memory and local memory are undefined until they are written.
+
+mod access;
+mod data;
+mod exchange;
+mod memory;
+mod shadow;
+
+use super::{bug, plain};
+use crate::base::{Frame, LaneMask, Pc, lanes_of};
+use crate::program::env::{Function, ProgEnv};
+use crate::program::instr::{BarrierKind, BarrierRed, Instr, Moving, Op, STACK_TOP, Slot, Syscall};
+use crate::program::ops::Class;
+use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse, Who};
+use access::Memories;
+use exchange::Reduction;
+use memory::{Global, Local, Shared};
+use rustc_hash::FxHashMap;
+use shadow::{DEFINED, Regs, whole};
+use std::sync::Arc;
+
+/// Barriers of a block.
+const BARRIERS: usize = 16;
+
+/// The shadow of a warp.
+#[derive(Clone, Debug, Default)]
+struct Warp {
+    /// Registers by depth of the call stack.
+    frames: Vec<Regs>,
+    local: Local,
+}
+
+/// The shadow of a resident block.
+#[derive(Clone, Debug, Default)]
+struct Block {
+    warps: Vec<Warp>,
+    shared: Shared,
+    reductions: [Reduction; BARRIERS],
+}
+
+/// Stops a run where an undefined value decides something.
+pub struct Uninit {
+    env: Arc<ProgEnv>,
+    blocks: FxHashMap<u64, Block>,
+    global: Global,
+    /// Depth of the call stack of the last step, which the accesses after it belong to.
+    depth: u32,
+}
+
+impl Uninit {
+    /// An observer of a program's runs. It serves all launches of one context, in order.
+    #[must_use]
+    pub fn new(env: Arc<ProgEnv>) -> Self {
+        Self { env, blocks: FxHashMap::default(), global: Global::default(), depth: 0 }
+    }
+
+    /// Says that the host has not initialised `len` bytes at a device address.
+    pub fn mark_undefined(&mut self, address: u64, len: u64) {
+        self.global.forget(address, len);
+    }
+
+    /// The function of an instruction.
+    fn function(env: &ProgEnv, pc: Pc) -> Option<&Function> {
+        env.function(env.origin.get(pc.0 as usize)?.function)
+    }
+
+    fn report(&self, what: UninitUse, slot: (Class, Slot), address: Option<u64>, pc: Pc, lanes: LaneMask) -> Stop {
+        let named = |r: &&(String, Class, Slot)| (r.1, r.2) == slot;
+        let register = Self::function(&self.env, pc).and_then(|f| f.registers.iter().find(named)).map(|r| r.0.clone());
+        bug(BugKind::Uninitialised { what, register, address }, pc, lanes)
+    }
+
+    fn warp(&mut self, who: Who) -> &mut Warp {
+        let warps = &mut self.blocks.entry(who.block).or_default().warps;
+        let index = who.warp as usize;
+        if warps.len() <= index {
+            warps.resize_with(index + 1, Warp::default);
+        }
+        &mut warps[index]
+    }
+
+    /// The registers' shadow at a depth, made when an entry's first instruction is executed.
+    fn regs(&mut self, who: Who, pc: Pc, depth: u32) -> &mut Regs {
+        let env = Arc::clone(&self.env);
+        let frames = &mut self.warp(who).frames;
+        if frames.is_empty() {
+            frames.push(Regs::default());
+            if let Some(f) = Self::function(&env, pc) {
+                frames[0].enter(f, !0);
+            }
+        }
+        let depth = depth as usize;
+        if frames.len() <= depth {
+            frames.resize_with(depth + 1, Regs::default);
+        }
+        &mut frames[depth]
+    }
+
+    fn step(&mut self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
+        let env = Arc::clone(&self.env);
+        let Some(i) = env.code.get(step.pc.0 as usize) else { return Ok(()) };
+        self.depth = step.depth;
+        let regs = self.regs(who, step.pc, step.depth);
+        if let Some(guard) = i.guard {
+            let bad = step.active & !regs.get(Class::P, guard.pred)[0];
+            if bad != 0 {
+                return Err(self.report(UninitUse::Condition, (Class::P, guard.pred), None, step.pc, bad));
+            }
+        }
+        let lanes = step.lanes;
+        if lanes == 0 {
+            return Ok(());
+        }
+        if let Some(op) = plain::data_op(i.op) {
+            data::run(op, i, lanes, step.regs, regs);
+            return Ok(());
+        }
+        for (what, class, slot) in deciding(&env, i) {
+            let bad = lanes & !whole(&regs.get(class, slot));
+            if bad != 0 {
+                return Err(self.report(what, (class, slot), None, step.pc, bad));
+            }
+        }
+        match i.op {
+            Op::ReadSpecial(which) => {
+                let wide = matches!(which, Moving::Clock64 | Moving::GlobalTimer | Moving::Pm64);
+                regs.put(if wide { Class::Q } else { Class::W }, i.d, lanes, &DEFINED);
+            }
+            Op::StackSave => regs.put(Class::Q, i.d, lanes, &DEFINED),
+            Op::Alloca => {
+                regs.put(Class::Q, i.d, lanes, &DEFINED);
+                let align = u64::from(i.imm.max(1)).next_power_of_two();
+                let local = &mut self.warp(who).local;
+                for lane in lanes_of(lanes) {
+                    let base = stack_top(step.regs, lane).next_multiple_of(align);
+                    let bytes = step.regs.q.get(i.a.index()).map_or(0, |q| q.0[lane]);
+                    local.forget(lane, base, base.saturating_add(bytes));
+                }
+            }
+            Op::Bar => self.barrier(who, i, step),
+            Op::Syscall(call) => self.syscall(who, call, step)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes note of a barrier that will reduce.
+    fn barrier(&mut self, who: Who, i: &Instr, step: &Step<'_>) {
+        let Some(BarrierKind::Red(red)) = self.env.barriers.get(i.imm as usize).map(|b| b.kind) else { return };
+        let regs = self.regs(who, step.pc, step.depth);
+        let tainted = step.lanes & !regs.get(Class::P, i.c)[0] != 0;
+        let lead = lanes_of(step.lanes).next().unwrap_or(0);
+        let id = step.regs.w.get(i.a.index()).map_or(0, |w| w.0[lead]) as usize % BARRIERS;
+        let class = if red == BarrierRed::Popc { Class::W } else { Class::P };
+        let reduction = &mut self.blocks.entry(who.block).or_default().reductions[id];
+        reduction.waiting.push((who.warp, step.depth, class, i.d, step.lanes));
+        reduction.tainted |= tainted;
+    }
+
+    /// A barrier is complete: the results of its reduction are written.
+    fn released(&mut self, who: Who, id: u32) {
+        let Some(block) = self.blocks.get_mut(&who.block) else { return };
+        let Reduction { waiting, tainted } = std::mem::take(&mut block.reductions[id as usize % BARRIERS]);
+        for (warp, depth, class, slot, lanes) in waiting {
+            let frames = block.warps.get_mut(warp as usize).map(|w| &mut w.frames);
+            if let Some(regs) = frames.and_then(|f| f.get_mut(depth as usize)) {
+                regs.put(class, slot, lanes, &if tainted { [0; 8] } else { DEFINED });
+            }
+        }
+    }
+
+    /// The device runtime: results lie at the top of the caller's stack, arguments after them.
+    fn syscall(&mut self, who: Who, call: Syscall, step: &Step<'_>) -> Result<(), Stop> {
+        let pointer = if self.env.target.address_bits == 32 { 4 } else { 8 };
+        let local = &mut self.warp(who).local;
+        let mut bad = 0;
+        for lane in lanes_of(step.lanes) {
+            let top = stack_top(step.regs, lane).next_multiple_of(16);
+            match call {
+                Syscall::Vprintf => local.put(lane, top, 4, !0),
+                Syscall::Malloc => local.put(lane, top, pointer, !0),
+                Syscall::Free => {
+                    bad |= u32::from(local.get(lane, top, pointer) != memory::all(pointer)) << lane;
+                }
+                Syscall::AssertFail => {}
+            }
+        }
+        if bad == 0 {
+            return Ok(());
+        }
+        let kind = BugKind::Uninitialised { what: UninitUse::Address, register: None, address: None };
+        Err(bug(kind, step.pc, bad))
+    }
+
+    /// Lanes enter a function: its registers and its frame in local memory are fresh, but for the arguments.
+    fn enter(&mut self, who: Who, enter: &Enter<'_>) {
+        let env = Arc::clone(&self.env);
+        let Some((_, f)) = env.functions.get_index(enter.function as usize) else { return };
+        let warp = self.warp(who);
+        let depth = enter.depth as usize;
+        if warp.frames.len() <= depth {
+            warp.frames.resize_with(depth + 1, Regs::default);
+        }
+        warp.frames[depth].enter(f, enter.lanes);
+        let arguments = f.params.get(f.returns as usize..).unwrap_or(&[]);
+        for lane in lanes_of(enter.lanes) {
+            let base = enter.regs.w.first().map_or(0, |w| u64::from(w.0[lane]));
+            let mut from = base;
+            for p in arguments {
+                warp.local.forget(lane, from, base + u64::from(p.offset));
+                from = from.max(base + u64::from(p.offset) + u64::from(p.bytes));
+            }
+            warp.local.forget(lane, from, base + u64::from(f.frame_bytes));
+        }
+    }
+
+    fn access(&mut self, who: Who, access: &Access<'_>) -> Result<(), Stop> {
+        let env = Arc::clone(&self.env);
+        let request = env.code.get(access.pc.0 as usize).and_then(|i| plain::request(&env, i));
+        let Some(request) = request else { return Ok(()) };
+        let depth = self.depth as usize;
+        self.warp(who);
+        let Self { blocks, global, .. } = self;
+        let Some(Block { warps, shared, .. }) = blocks.get_mut(&who.block) else { return Ok(()) };
+        let Some(Warp { frames, local }) = warps.get_mut(who.warp as usize) else { return Ok(()) };
+        let Some(regs) = frames.get_mut(depth) else { return Ok(()) };
+        let mut memories = Memories { global, shared, local, map: env.addresses() };
+        access::run(&request, access, regs, &mut memories).map_err(|stored| {
+            let class = if request.wide { Class::Q } else { Class::W };
+            let slot = (class, stored.slot);
+            self.report(UninitUse::Stored, slot, Some(stored.address), access.pc, stored.lanes)
+        })
+    }
+
+    fn exchange(&mut self, who: Who, step: &Step<'_>) {
+        let env = Arc::clone(&self.env);
+        let Some(i) = env.code.get(step.pc.0 as usize) else { return };
+        let Some(exchange) = env.exchanges.get(i.imm as usize & 0xffff) else { return };
+        exchange::run(exchange.kind, i, step.lanes, step.regs, self.regs(who, step.pc, step.depth));
+    }
+}
+
+/// The top of a lane's stack, in bytes of its local memory.
+fn stack_top(regs: &Frame, lane: usize) -> u64 {
+    regs.w.get(STACK_TOP.index()).map_or(0, |w| w.0[lane].into())
+}
+
+/// The slots that decide where an instruction acts, or what it does, with the use to be reported.
+fn deciding(env: &ProgEnv, i: &Instr) -> impl Iterator<Item = (UninitUse, Class, Slot)> {
+    let condition = |class, slot| Some((UninitUse::Condition, class, slot));
+    let address = |class, slot| Some((UninitUse::Address, class, slot));
+    let uses = match i.op {
+        Op::Brx => [condition(Class::W, i.a), None],
+        Op::CallIndirect => [condition(Class::Q, i.a), None],
+        Op::WarpSync => [condition(Class::W, i.a), None],
+        Op::Alloca | Op::StackRestore => [address(Class::Q, i.a), None],
+        Op::Exchange => {
+            let sync = env.exchanges.get(i.imm as usize & 0xffff).is_some_and(|e| e.sync);
+            [if sync { condition(Class::W, i.e) } else { None }, None]
+        }
+        Op::Bar => {
+            let counted = env.barriers.get(i.imm as usize).is_some_and(|b| b.counted);
+            [condition(Class::W, i.a), if counted { condition(Class::W, i.b) } else { None }]
+        }
+        _ => {
+            let class = |wide| if wide { Class::Q } else { Class::W };
+            [plain::request(env, i).and_then(|r| address(class(r.addr_wide), r.addr)), None]
+        }
+    };
+    uses.into_iter().flatten()
+}
+
+impl Sink for Uninit {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        match event {
+            Event::Launch { .. } => self.blocks.clear(),
+            Event::Block | Event::BlockDone => {
+                self.blocks.remove(&who.block);
+            }
+            Event::Step(step) => return self.step(who, &step),
+            Event::Access(access) => return self.access(who, &access),
+            Event::Exchange(step) => self.exchange(who, &step),
+            Event::Enter(enter) => self.enter(who, &enter),
+            Event::Released(id) => self.released(who, id),
+            Event::Alloc(address, bytes) => self.global.forget(address, bytes),
+            Event::Fired(_) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Definedness of registers: a mask of lanes for each byte of a slot, so that all lanes are handled at once.
+
+use crate::base::{LaneMask, put_mask};
+use crate::program::env::Function;
+use crate::program::instr::{NO_SLOT, STACK_BASE, STACK_TOP, Slot};
+use crate::program::ops::Class;
+
+/// For each byte of a value the lanes in which it is defined. Bytes that the class does not have are defined; a predicate
+/// is byte 0.
+pub(super) type Bytes = [LaneMask; 8];
+
+/// Every byte defined in every lane.
+pub(super) const DEFINED: Bytes = [!0; 8];
+
+/// How many bytes of [`Bytes`] a class has.
+pub(super) const fn size(class: Class) -> usize {
+    match class {
+        Class::W => 4,
+        Class::Q => 8,
+        Class::P => 1,
+    }
+}
+
+/// The lanes in which all bytes are defined.
+pub(super) fn whole(bytes: &Bytes) -> LaneMask {
+    bytes.iter().fold(!0, |m, b| m & b)
+}
+
+/// The undefined bytes of one lane, each as `0xff`.
+pub(super) fn undefined(bytes: &Bytes, lane: usize) -> u64 {
+    (0..8).filter(|k| bytes[*k] >> lane & 1 == 0).fold(0, |v, k| v | 0xff << (8 * k))
+}
+
+/// Makes one lane's bytes defined where `undefined` has no bit set.
+pub(super) fn set_lane(bytes: &mut Bytes, lane: usize, undefined: u64) {
+    for (k, byte) in bytes.iter_mut().enumerate() {
+        let defined = undefined >> (8 * k) & 0xff == 0;
+        *byte = *byte & !(1 << lane) | u32::from(defined) << lane;
+    }
+}
+
+/// The shadow of a frame of registers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Regs {
+    w: Vec<[LaneMask; 4]>,
+    q: Vec<[LaneMask; 8]>,
+    p: Vec<LaneMask>,
+}
+
+impl Regs {
+    /// A slot's definedness; a slot that does not exist is defined.
+    pub fn get(&self, class: Class, slot: Slot) -> Bytes {
+        let mut out = DEFINED;
+        match class {
+            Class::W => {
+                if let Some(s) = self.w.get(slot.index()) {
+                    out[..4].copy_from_slice(s);
+                }
+            }
+            Class::Q => {
+                if let Some(s) = self.q.get(slot.index()) {
+                    out = *s;
+                }
+            }
+            Class::P => {
+                if let Some(s) = self.p.get(slot.index()) {
+                    out[0] = *s;
+                }
+            }
+        }
+        out
+    }
+
+    /// Sets a slot's definedness for `lanes`.
+    pub fn put(&mut self, class: Class, slot: Slot, lanes: LaneMask, bytes: &Bytes) {
+        if slot == NO_SLOT {
+            return;
+        }
+        let to: Option<&mut [LaneMask]> = match class {
+            Class::W => self.w.get_mut(slot.index()).map(|s| &mut s[..]),
+            Class::Q => self.q.get_mut(slot.index()).map(|s| &mut s[..]),
+            Class::P => self.p.get_mut(slot.index()).map(std::slice::from_mut),
+        };
+        for (d, new) in to.into_iter().flatten().zip(bytes) {
+            put_mask(d, *new, lanes);
+        }
+    }
+
+    /// The registers of `lanes` that enter a function: preloaded slots are defined, the others are not.
+    pub fn enter(&mut self, f: &Function, lanes: LaneMask) {
+        let sizes = [usize::from(f.slots.w.max(2)), f.slots.q.into(), f.slots.p.into()];
+        let Self { w, q, p } = self;
+        w.resize(w.len().max(sizes[0]), [0; 4]);
+        q.resize(q.len().max(sizes[1]), [0; 8]);
+        p.resize(p.len().max(sizes[2]), 0);
+        for s in w.iter_mut().take(sizes[0]).flatten() {
+            *s &= !lanes;
+        }
+        for s in q.iter_mut().take(sizes[1]).flatten() {
+            *s &= !lanes;
+        }
+        for s in p.iter_mut().take(sizes[2]) {
+            *s &= !lanes;
+        }
+        for slot in [STACK_BASE, STACK_TOP] {
+            self.put(Class::W, slot, lanes, &DEFINED);
+        }
+        for preload in &f.preloads {
+            self.put(preload.class, preload.slot, lanes, &DEFINED);
+        }
+    }
+}
