@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Mutations of each kind, unless `WARPSTEP_ORACLE_COUNT` says otherwise.
-const PER_KIND: u64 = 160;
+const PER_KIND: u64 = 120;
 /// Files beyond this size are not mutated: ptxas reads the whole of each.
 const LARGEST: usize = 60_000;
 

@@ -20,10 +20,16 @@ pub enum Kind {
     UndeclaredName,
     /// Two operands change places.
     SwappedOperands,
+    /// A modifier becomes another that occurs in the file.
+    ChangedModifier,
+    /// A name or number of an instruction becomes another that occurs in the file.
+    ChangedOperand,
+    /// A line is left out.
+    DroppedLine,
 }
 
 /// Every kind.
-pub const KINDS: [Kind; 7] = [
+pub const KINDS: [Kind; 10] = [
     Kind::DroppedToken,
     Kind::DoubledToken,
     Kind::SwappedModifiers,
@@ -31,6 +37,9 @@ pub const KINDS: [Kind; 7] = [
     Kind::ChangedType,
     Kind::UndeclaredName,
     Kind::SwappedOperands,
+    Kind::ChangedModifier,
+    Kind::ChangedOperand,
+    Kind::DroppedLine,
 ];
 
 const TYPES: [&str; 18] = [
@@ -84,9 +93,7 @@ fn instructions(text: &str, tokens: &[(usize, usize)]) -> Vec<(usize, usize)> {
         if is(i, "{") && i == start {
             start = i + 1;
             depth += 1;
-        } else if is(i, "}") && i == start {
-            start = i + 1;
-        } else if is(i, ":") {
+        } else if is(i, "}") && i == start || is(i, ":") {
             start = i + 1;
         } else if is(i, "{") && !is(i - 1, "=") && text[tokens[start].0..].starts_with('.') {
             start = i + 1;
@@ -218,6 +225,42 @@ pub fn mutate(text: &str, kind: Kind, rng: &mut ChaCha8Rng) -> Option<(String, S
             }
             let swapped = format!("{}{}{}", &text[b.0..b.1], &text[a.1..b.0], &text[a.0..a.1]);
             (replace(text, (a.0, b.1), &swapped), a.0)
+        }
+        Kind::ChangedModifier => {
+            let (from, to) = instructions[rng.random_range(0..instructions.len())];
+            let mods = modifiers(from, to);
+            let (other, end) = instructions[rng.random_range(0..instructions.len())];
+            let others = modifiers(other, end);
+            if mods.is_empty() || others.is_empty() {
+                return None;
+            }
+            let i = mods[rng.random_range(0..mods.len())];
+            let new = of(others[rng.random_range(0..others.len())]);
+            if new == of(i) {
+                return None;
+            }
+            (replace(text, tokens[i], new), tokens[i].0)
+        }
+        Kind::ChangedOperand => {
+            let mut pick = || {
+                let (from, to) = instructions[rng.random_range(0..instructions.len())];
+                let first = modifiers(from, to).last().map_or(from + 1, |i| i + 1);
+                let words: Vec<usize> = (first..to)
+                    .filter(|i| !of(*i).starts_with(['.', ',', '[', ']', '{', '}', '(', ')', '+', '-']))
+                    .collect();
+                (!words.is_empty()).then(|| words[rng.random_range(0..words.len())])
+            };
+            let (i, other) = (pick()?, pick()?);
+            if of(i) == of(other) {
+                return None;
+            }
+            (replace(text, tokens[i], of(other)), tokens[i].0)
+        }
+        Kind::DroppedLine => {
+            let (at, end) = tokens[rng.random_range(0..tokens.len())];
+            let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
+            let stop = text[end..].find('\n').map_or(text.len(), |n| end + n);
+            (replace(text, (start, stop), ""), start)
         }
     };
     let what = format!("`{}` => `{}`", line(text, at), line(&new, at));

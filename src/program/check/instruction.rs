@@ -221,7 +221,8 @@ impl Checker<'_> {
         {
             let bits = u32::from(info.bits) * u32::from(shape.lanes);
             let wide = Need { ptx: (8, 8), sm: 100 };
-            if shape.lanes == 8 && info.bits < 32 || bits > 256 {
+            let short = matches!(opcode, Opcode::MOV | Opcode::LDU) && bits > 128;
+            if short || bits > 256 {
                 let given = mods.iter().map(|m| self.word(*m)).collect();
                 let opcode = opcode.text(self.names).to_owned();
                 shape.problems.push((Problem::Types { opcode, given, allowed: Vec::new() }, None));
@@ -236,10 +237,10 @@ impl Checker<'_> {
         self.legacy() && need.ptx <= (3, 1) || self.checked.version >= need.ptx && self.checked.sm >= need.sm
     }
 
-    /// Whether the module is of PTX 3.0 or older: ptxas no longer says what its ancestors accepted, and old assemblers
+    /// Whether the module is of PTX 3.1 or older: ptxas no longer says what its ancestors accepted, and old assemblers
     /// and emulators were lax.
     pub fn legacy(&self) -> bool {
-        self.checked.version <= (3, 0)
+        self.checked.version <= (3, 1)
     }
 
     /// The complaint that they have not.

@@ -91,6 +91,7 @@ impl Checker<'_> {
             return;
         }
         match special(self.names.text(name)) {
+            None if self.names.text(name) == "WARP_SZ" => {}
             None => self.undeclared(name, span),
             Some(special) => {
                 let need = crate::program::forms::Need { ptx: special.ptx, sm: special.sm };
@@ -202,7 +203,9 @@ impl Checker<'_> {
     fn accepts(arg: Arg, operand: &Operand, want: &OperandForm, ty: Modifier, cx: &Context) -> bool {
         let info = type_info(ty);
         let class = info.map(|i| i.class);
-        let register = |wider| matches!(arg, Arg::Register(reg, 1) if register_fits(ty, reg, wider));
+        // ptxas takes a packed register for 32 bits, but not where the operand's type is fixed.
+        let packed = |reg| reg == Modifier::F16X2 && want.ty == OperandType::Fixed(Modifier::U32);
+        let register = |wider| matches!(arg, Arg::Register(reg, 1) if register_fits(ty, reg, wider) && !packed(reg));
         let whole = matches!(class, Some(Class::Bits | Class::Int));
         let predicate = matches!(arg, Arg::Register(Modifier::PRED, 1) | Arg::Int(_));
         let constant = match arg {
@@ -222,7 +225,10 @@ impl Checker<'_> {
             Role::Dst => register(want.wider),
             Role::Reg => register(false),
             Role::Src if ty == Modifier::PRED => predicate || matches!(arg, Arg::Special(Modifier::PRED, _)),
-            Role::Src | Role::Policy => register(want.wider) || constant,
+            Role::Src | Role::Policy => {
+                let sum = matches!(arg, Arg::Variable(_)) && matches!(operand.kind, OperandKind::Const(_));
+                register(want.wider) || constant || sum && whole
+            }
             Role::Imm => matches!(arg, Arg::Int(_)),
             Role::PredDst => matches!(arg, Arg::Register(Modifier::PRED, 1)),
             Role::PredSrc => predicate,
@@ -234,6 +240,11 @@ impl Checker<'_> {
                     .any(|t| type_info(reg).is_some_and(|i| i.class != Class::Float) && register_fits(*t, reg, false)),
                 Arg::Int(_) | Arg::Sum => true,
                 _ => false,
+            },
+            Role::MovSrc if cx.opcode != Opcode::MOV => match arg {
+                Arg::Variable(space) => cx.shape.space == Some(space),
+                Arg::Special(..) | Arg::Function => false,
+                _ => register(false) || constant,
             },
             Role::MovSrc => match arg {
                 Arg::Special(special, loose) => {
@@ -247,7 +258,7 @@ impl Checker<'_> {
                 Arg::Special(special, _) => {
                     whole && info.zip(type_info(special)).is_some_and(|(t, s)| t.bits <= s.bits)
                 }
-                _ => register(true) || constant,
+                _ => register(want.wider) || constant,
             },
             _ => true,
         }
@@ -274,7 +285,11 @@ impl Checker<'_> {
                 Ok(Value::F32(_)) => Arg::F32,
                 Ok(Value::F64(_)) => Arg::F64,
                 Ok(Value::Address(address)) => match self.classify_name(address.name) {
-                    Arg::Variable(space) if matches!(cx.opcode, Opcode::MOV | Opcode::CVTA) => Arg::Variable(space),
+                    Arg::Variable(space)
+                        if matches!(cx.opcode, Opcode::MOV | Opcode::CVTA | Opcode::MAPA | Opcode::GETCTARANK) =>
+                    {
+                        Arg::Variable(space)
+                    }
                     Arg::Variable(_) | Arg::Function => Arg::Sum,
                     _ => Arg::Other,
                 },
@@ -296,6 +311,7 @@ impl Checker<'_> {
             Some(SymbolKind::Function(_)) => Arg::Function,
             Some(SymbolKind::BranchTargets) => Arg::BranchTargets,
             Some(_) => Arg::Table,
+            None if self.names.text(name) == "WARP_SZ" => Arg::Int(32),
             None => match special(self.names.text(name)) {
                 Some(special) if special.vector => Arg::SpecialVector,
                 Some(special) => Arg::Special(special.ty, self.names.text(name) == "%gridid"),
@@ -322,6 +338,7 @@ impl Checker<'_> {
         let fits = matches!(list.len(), 1 | 2 | 4) && bits.is_multiple_of(list.len());
         for element in list {
             let ok = match self.classify(element, cx) {
+                _ if matches!(element.kind, OperandKind::Not(_) | OperandKind::Minus(_)) => false,
                 Arg::Register(reg, 1) => {
                     type_info(reg).is_some_and(|i| i.class != Class::Pred && usize::from(i.bits) == bits / list.len())
                 }
@@ -359,7 +376,7 @@ impl Checker<'_> {
             OperandKind::Vector(_) => self.wrong(operand, Expected::Vector(lanes, self.word(ty)), cx),
             _ if lanes == 1 => self.single(operand, &OperandForm { sink: false, ..element }, ty, cx),
             _ => match self.classify(operand, cx) {
-                Arg::Register(reg, n) if usize::from(n) == lanes && register_fits(ty, reg, want.wider) => Ok(()),
+                Arg::Register(reg, n) if usize::from(n) == lanes && same_size(ty, reg) => Ok(()),
                 Arg::SpecialVector if lanes == 4 && cx.opcode == Opcode::MOV && !dst => Ok(()),
                 _ => self.wrong(operand, Expected::Vector(lanes, self.word(ty)), cx),
             },
@@ -381,9 +398,7 @@ impl Checker<'_> {
             OperandKind::Index(name, _) if matches!(cx.opcode, Opcode::LD | Opcode::ST | Opcode::LDU) => {
                 self.base(*name, operand.span, cx)
             }
-            OperandKind::Bracket(_) if !matches!(cx.opcode, Opcode::LD | Opcode::ST | Opcode::ATOM | Opcode::RED) => {
-                Ok(())
-            }
+            OperandKind::Bracket(_) if cx.opcode == Opcode::CP => Ok(()),
             _ => self.wrong(operand, Expected::Address, cx),
         }
     }
@@ -517,6 +532,11 @@ struct Context<'a> {
     lone: bool,
     /// A constant source is a number of threads.
     count: bool,
+}
+
+/// ptxas looks only at the size of a vector register's elements.
+fn same_size(ty: Modifier, reg: Modifier) -> bool {
+    type_info(ty).zip(type_info(reg)).is_some_and(|(a, b)| a.bits == b.bits && b.class != Class::Pred)
 }
 
 fn widened(ty: Modifier) -> Modifier {

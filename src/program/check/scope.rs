@@ -138,7 +138,12 @@ impl Scopes {
     pub fn declare(&mut self, names: &Names, name: Name, span: Span, kind: SymbolKind) -> Result<SymbolId, SymbolId> {
         let depth = self.depth();
         let range = matches!(kind, SymbolKind::Register { count: Some(_), .. });
-        let old = if range { self.get(&self.ranges, name) } else { self.lookup_id(names, name) };
+        let old = match kind {
+            SymbolKind::Register { count: Some(count), .. } => {
+                self.get(&self.ranges, name).or_else(|| self.member_here(names, name, count))
+            }
+            _ => self.lookup_id(names, name),
+        };
         if let Some(old) = old
             && self.symbol(old).depth == depth
         {
@@ -188,6 +193,18 @@ impl Scopes {
             (Some(e), _) => Some(e),
             (None, r) => r,
         }
+    }
+
+    /// A name of the innermost block that a range would contain.
+    fn member_here(&self, names: &Names, prefix: Name, count: u32) -> Option<SymbolId> {
+        let here = self.undo.get(self.marks.last().copied().unwrap_or(0)..)?;
+        let single = here.iter().filter(|(range, ..)| !range).map(|(_, name, _)| Name(*name));
+        let member = single.into_iter().find(|n| {
+            let digits =
+                names.text(*n).strip_prefix(names.text(prefix)).filter(|d| d.bytes().all(|b| b.is_ascii_digit()));
+            digits.and_then(|d| d.parse::<u32>().ok()).is_some_and(|number| number < count)
+        })?;
+        self.get(&self.exact, member)
     }
 
     fn range_with(&self, prefix: Name, number: u32) -> Option<SymbolId> {

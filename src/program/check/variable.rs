@@ -74,6 +74,11 @@ impl Checker<'_> {
             let space = Self::space_text(variable.space);
             self.error(Problem::DeclaredSpace { space, scope: "body" }, variable.span);
         }
+        let owned = matches!(variable.space, StateSpace::Reg | StateSpace::Local | StateSpace::Param);
+        if owned && variable.linkage.is_some() {
+            let why = "a register or local variable is not visible outside";
+            self.error(Problem::Directive { name: "linkage".to_owned(), why }, variable.span);
+        }
         self.type_of(variable);
         for declarator in &variable.declarators {
             let kind = self.kind(variable, declarator, ParamKind::No);
@@ -107,6 +112,7 @@ impl Checker<'_> {
         let (ty, span, space) = (variable.ty, variable.span, variable.space);
         let bad_type = !declarable(ty)
             || ty == Modifier::PRED && space != StateSpace::Reg
+            || ty == Modifier::F16X2 && space == StateSpace::Param
             || opaque(ty)
                 && matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Shared | StateSpace::Const);
         if bad_type {

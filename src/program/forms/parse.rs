@@ -157,7 +157,7 @@ fn read_operand(text: &'static str) -> Option<OperandForm> {
     };
     let optional = flag('?');
     let wider = flag('+');
-    let sink = flag('_') || role == Role::PredDst;
+    let sink = flag('_');
     let ty = match rest.strip_prefix(':') {
         None if rest.is_empty() => OperandType::Of(0),
         None => return None,
