@@ -12,11 +12,11 @@ use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::{BugKind, Place, Rule, Stop, UninitUse};
 use std::sync::Arc;
 
-fn uninit(env: &Arc<ProgEnv>, undefined: u64) -> Result<(), (BugKind, Place)> {
+fn uninit(env: &Arc<ProgEnv>, undefined: u64) -> Result<(), Box<(BugKind, Place)>> {
     let mut observers = Observers::none().with_uninit(env);
     match run(env, &mut observers, undefined) {
         Ok(()) => Ok(()),
-        Err(Stop::Bug(bug)) => Err((bug.kind, bug.place)),
+        Err(Stop::Bug(bug)) => Err(Box::new((bug.kind, bug.place))),
         Err(stop) => panic!("{stop:?}"),
     }
 }
@@ -30,7 +30,7 @@ fn fine(sample: Sample) {
 /// The program uses a register of this name that was not written, in these lanes.
 #[track_caller]
 fn wrong(sample: Sample, uses: UninitUse, name: &str, bad: u32) {
-    let (kind, place) = uninit(&sample.build(), 0).expect_err("a report");
+    let (kind, place) = *uninit(&sample.build(), 0).expect_err("a report");
     let BugKind::Uninitialised { what, register, .. } = kind else { panic!("{kind:?}") };
     assert_eq!((what, register.as_deref(), place.lanes), (uses, Some(name), bad));
     assert_eq!(place.entry, "main");
@@ -217,7 +217,8 @@ fn shared_memory_is_undefined_until_written() {
 fn the_host_may_leave_a_buffer_undefined() {
     let copy = |offset| Sample::new().mem(load(Space::Global, 4, 0, offset, 9)).out(9).build();
     assert_eq!(uninit(&copy(0), 0), Ok(()));
-    assert!(matches!(uninit(&copy(4), 8), Err((BugKind::Uninitialised { what: UninitUse::Stored, .. }, _))));
+    let (kind, _) = *uninit(&copy(4), 8).expect_err("a report");
+    assert!(matches!(kind, BugKind::Uninitialised { what: UninitUse::Stored, .. }));
     assert_eq!(uninit(&copy(8), 8), Ok(()));
     let written = Sample::new().mem(store(Space::Global, 4, 0, 4, ONE)).mem(load(Space::Global, 4, 0, 4, 9)).out(9);
     assert_eq!(uninit(&written.build(), 8), Ok(()));

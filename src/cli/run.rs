@@ -3,6 +3,7 @@
 use super::flags::{LaunchFlags, size, time};
 use super::{Format, output};
 use crate::base::SourceMap;
+use crate::check::Observers;
 use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Spec, load, run, write_npy};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
@@ -94,6 +95,15 @@ enum Checks {
     Div0,
 }
 
+/// All launches came to their ends.
+struct Finished {
+    spec: Spec,
+    device: Device,
+    outcome: Outcome,
+    /// The hash of the trace, when asked for.
+    trace: Option<u64>,
+}
+
 /// Why there is no outcome; enough to tell.
 enum Trouble {
     Problems(Vec<Problem>, SourceMap),
@@ -106,7 +116,7 @@ impl Run {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
         match self.outcome() {
-            Ok((spec, device, outcome)) => self.finish(&spec, &device, &outcome),
+            Ok(finished) => self.finish(&finished),
             Err(Trouble::Problems(problems, sources)) => output::problems(&problems, &sources, self.format),
             Err(Trouble::Early(stop, sources)) => output::stop(&stop, &ProgEnv::default(), &sources, &[], self.format),
             Err(Trouble::Stopped(stop, device, printed)) => {
@@ -132,7 +142,23 @@ impl Run {
         }
     }
 
-    fn outcome(&self) -> Result<(Spec, Device, Outcome), Trouble> {
+    /// The observers that the flags ask for.
+    fn observers(&self, device: &Device) -> Observers {
+        let program = device.context().program();
+        let mut observers = Observers::none();
+        if self.hash {
+            observers = observers.with_hash(&program);
+        }
+        for check in &self.check {
+            observers = match check {
+                Checks::Uninit => observers.with_uninit(&program),
+                Checks::Div0 => observers.with_div0(&program),
+            };
+        }
+        observers
+    }
+
+    fn outcome(&self) -> Result<Finished, Trouble> {
         let mut sources = SourceMap::default();
         let loaded = self.spec(&mut sources).and_then(|spec| {
             let env = load(&spec.ptx, self.config().control, &mut sources)?;
@@ -144,13 +170,20 @@ impl Run {
         };
         let copy = sources.clone();
         let mut device = Device::new(env, sources, self.config()).map_err(|stop| Trouble::Early(stop, copy))?;
+        let mut observers = self.observers(&device);
         let mut printed = Vec::new();
-        let result = run(&spec, &mut device, &mut Silent, &mut |bytes| match self.format {
+        let mut out = |bytes: &[u8]| match self.format {
             Format::Text => output::print(bytes),
             Format::Json => printed.extend_from_slice(bytes),
-        });
+        };
+        let result = if observers.any() {
+            run(&spec, &mut device, &mut observers, &mut out)
+        } else {
+            run(&spec, &mut device, &mut Silent, &mut out)
+        };
+        let trace = observers.hash.map(|h| h.value());
         match result {
-            Ok(outcome) => Ok((spec, device, outcome)),
+            Ok(outcome) => Ok(Finished { spec, device, outcome, trace }),
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
             Err(Failure::Stop(stop)) => Err(Trouble::Stopped(stop, Box::new(device), printed)),
         }
@@ -173,7 +206,8 @@ impl Run {
     }
 
     /// Saves and prints what was asked for, and tells the verdict.
-    fn finish(&self, spec: &Spec, device: &Device, outcome: &Outcome) -> u8 {
+    fn finish(&self, finished: &Finished) -> u8 {
+        let Finished { spec, device, outcome, trace } = finished;
         let mut problems = Vec::new();
         for save in &self.save {
             if let Err(kind) = Self::save(save, device) {
@@ -200,6 +234,9 @@ impl Run {
                 if let Some(hash) = memory {
                     output::print(format!("memory {hash:016x}\n"));
                 }
+                if let Some(hash) = trace {
+                    output::print(format!("trace {hash:016x}\n"));
+                }
                 for mismatch in &outcome.mismatches {
                     output::complain(&text::mismatch(mismatch));
                 }
@@ -215,6 +252,7 @@ impl Run {
                     all.insert("exit".to_owned(), code.into());
                     all.insert("buffers".to_owned(), Value::Object(printed));
                     all.insert("memory_hash".to_owned(), json!(memory.map(|h| format!("{h:016x}"))));
+                    all.insert("trace_hash".to_owned(), json!(trace.map(|h| format!("{h:016x}"))));
                 }
                 output::print_json(&value);
             }

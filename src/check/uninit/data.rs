@@ -179,16 +179,15 @@ fn partly(op: AluOp, mode: u32, lanes: LaneMask, from: &Sources, regs: &Frame) -
 /// The undefined bits of a result whose bits only move.
 fn moved(op: AluOp, mode: u32, data: usize, lane: usize, from: &Sources, regs: &Frame) -> u64 {
     let mut masks = [0; 4];
-    for k in 0..from.count {
-        let (class, slot) = (from.classes[k], from.slots[k]);
+    for (k, mask) in masks.iter_mut().enumerate().take(from.count) {
         let bits = undefined(&from.bytes[k], lane);
-        masks[k] = if k < data {
-            bits
+        if k < data {
+            *mask = bits;
         } else if bits == 0 {
-            value(regs, class, slot, lane)
+            *mask = value(regs, from.classes[k], from.slots[k], lane);
         } else {
             return !0;
-        };
+        }
     }
     match op {
         // On one bit these do not move the mask but turn it over.
