@@ -12,8 +12,15 @@ pub mod fncode;
 pub mod forms;
 pub mod instr;
 pub mod int_ops;
+mod layout;
+mod link;
+pub mod lower;
 pub mod mode;
 pub mod ops;
+pub mod promote;
+mod scope;
 pub mod select;
 pub mod types;
 pub mod uses;
+
+pub use lower::{LowerError, LowerErrorKind, Options, build};

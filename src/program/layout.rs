@@ -1,0 +1,160 @@
+//! Layout: sizes and offsets of variables and parameters (steps 3 and 4 of the report's 5.1.3), and of the functions'
+//! code in the environment.
+
+use super::consts::{Value, evaluate};
+use super::env::{FuncId, Init, Param, ProgEnv};
+use super::fncode::FnCode;
+use super::instr::Op;
+use super::lower::error::{LowerErrorKind, Lowered};
+use super::lower::types::bits_of;
+use crate::base::Pc;
+use crate::ptx::Modifier as M;
+use crate::ptx::tree::{Declarator, Initialiser, Names, StateSpace, Variable};
+
+/// Rounds up to a multiple of a power of two.
+pub(super) fn align_up(offset: u32, align: u32) -> Option<u32> {
+    let mask = align.max(1).checked_sub(1)?;
+    Some(offset.checked_add(mask)? & !mask)
+}
+
+/// The size of a declared thing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Extent {
+    /// Bytes in all.
+    pub(super) bytes: u64,
+    /// Bytes of an element (of a vector: the whole vector).
+    pub(super) element: u32,
+    /// Alignment in bytes.
+    pub(super) align: u32,
+}
+
+/// Components of a declared vector.
+pub(super) fn lanes(vector: Option<M>) -> u8 {
+    match vector {
+        Some(M::V2) => 2,
+        Some(M::V4) => 4,
+        Some(M::V8) => 8,
+        _ => 1,
+    }
+}
+
+/// Bytes of an element of a variable; predicates as parameters take one.
+pub(super) fn element_bytes(variable: &Variable) -> u32 {
+    bits_of(variable.ty).unwrap_or(32).div_ceil(8) * u32::from(lanes(variable.vector))
+}
+
+/// A length given by a constant expression.
+fn length(expr: &crate::ptx::tree::Expr) -> Lowered<u64> {
+    match evaluate(expr).map_err(|(e, span)| (LowerErrorKind::Constant(e), span))? {
+        Value::Int { bits, .. } => Ok(bits),
+        _ => Err((LowerErrorKind::ConstantType, expr.span)),
+    }
+}
+
+/// How many elements the outermost dimension of an initialiser has.
+fn elements(init: &Initialiser) -> u64 {
+    match init {
+        Initialiser::Value(_) => 1,
+        Initialiser::Ints(values, _) => values.len() as u64,
+        Initialiser::List(values, _) => values.len() as u64,
+        Initialiser::Fields(..) => 0,
+    }
+}
+
+/// The sizes of one name of a declaration. A first dimension `[]` is as long as its initialiser, else zero.
+pub(super) fn extent(variable: &Variable, declarator: &Declarator) -> Lowered<Extent> {
+    let element = element_bytes(variable);
+    let too_large = (LowerErrorKind::TooLarge, declarator.ident.span);
+    let mut count: u64 = 1;
+    let mut open = false;
+    for dim in &declarator.dims {
+        match dim {
+            Some(expr) => count = count.checked_mul(length(expr)?).ok_or_else(|| too_large.clone())?,
+            None => open = true,
+        }
+    }
+    if open {
+        let outer = match &declarator.init {
+            // A flat list may spell the elements of all dimensions.
+            Some(Initialiser::Ints(values, _)) if declarator.dims.len() > 1 => {
+                (values.len() as u64).div_ceil(count.max(1))
+            }
+            init => init.as_ref().map_or(0, elements),
+        };
+        count = count.checked_mul(outer).ok_or_else(|| too_large.clone())?;
+    }
+    let bytes = count.checked_mul(u64::from(element)).filter(|b| *b < 1 << 40).ok_or(too_large)?;
+    let natural = element.max(1).next_power_of_two();
+    let align = variable.align.filter(|a| a.is_power_of_two()).unwrap_or(natural);
+    Ok(Extent { bytes, element, align })
+}
+
+/// Lays parameters out one after another; gives them and the end.
+///
+/// # Errors
+/// A size that is no constant or exceeds 4 GiB.
+pub(super) fn parameters(list: &[Variable], names: &Names, from: u32, out: &mut Vec<Param>) -> Lowered<u32> {
+    let mut end = from;
+    for variable in list {
+        for declarator in &variable.declarators {
+            let size = extent(variable, declarator)?;
+            let too_large = (LowerErrorKind::TooLarge, declarator.ident.span);
+            let bytes = u32::try_from(size.bytes).map_err(|_| too_large.clone())?;
+            let offset = align_up(end, size.align).ok_or_else(|| too_large.clone())?;
+            end = offset.checked_add(bytes).ok_or(too_large)?;
+            out.push(Param {
+                name: names.text(declarator.ident.name).to_owned(),
+                ty: variable.ty.text(names).to_owned(),
+                offset,
+                bytes,
+                align: size.align,
+                array: !declarator.dims.is_empty(),
+                pointer: variable.ptr.is_some(),
+            });
+        }
+    }
+    Ok(end)
+}
+
+/// Whether a parameter is a register (`.func (.reg .u32 r) f (.reg .u32 a)`, PTX ISA 1.x).
+pub(super) fn is_register(variable: &Variable) -> bool {
+    variable.space == StateSpace::Reg
+}
+
+/// Appends a function's code to the environment, its local indices turned into program addresses; gives back where it
+/// begins and its preloads' final values.
+pub(super) fn append(env: &mut ProgEnv, mut code: FnCode, function: FuncId) -> Pc {
+    let index = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let start = index(env.code.len());
+    let tables = index(env.tables.len());
+    let calls = tables.saturating_add(index(code.tables.len()));
+    for mut table in code.tables.drain(..) {
+        for target in &mut table {
+            *target = target.saturating_add(start);
+        }
+        env.tables.push(table);
+    }
+    env.tables.append(&mut code.calls);
+    for instr in &mut code.code {
+        match instr.op {
+            Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet => instr.imm = instr.imm.saturating_add(start),
+            Op::Brx => instr.imm = instr.imm.saturating_add(tables),
+            Op::CallIndirect if instr.imm != u32::MAX => instr.imm = instr.imm.saturating_add(calls),
+            _ => {}
+        }
+    }
+    for preload in &mut code.preloads {
+        if let Init::Code(pc) = &mut preload.init {
+            pc.0 = pc.0.saturating_add(start);
+        }
+    }
+    env.code.append(&mut code.code);
+    env.origin.append(&mut code.origin);
+    if let Some((_, f)) = env.functions.get_index_mut(function.0 as usize) {
+        f.start = Pc(start);
+        f.end = Pc(index(env.code.len()));
+        f.slots = code.slots;
+        f.preloads = code.preloads;
+    }
+    Pc(start)
+}

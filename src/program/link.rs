@@ -1,0 +1,470 @@
+//! Linking: the names of all modules, their definitions, and what remains to be done when all code is there.
+//!
+//! A name with `.visible`, `.extern`, `.weak` or `.common` is one thing in all modules (PTX ISA 11.6); another name
+//! belongs to its module. Of several definitions a strong one wins over weak ones, else the first one.
+
+use super::consts::ConstError;
+use super::env::{Bounds, FuncId, Function, GlobalVar, Init, Slots};
+use super::instr::Syscall;
+use super::layout::{Extent, align_up, extent, parameters};
+use super::lower::error::Lowered;
+use super::lower::{LowerErrorKind, Program, SharedVar, Unit, Uses, initialise};
+use super::scope::{Base, Place, Sym};
+use crate::base::{FileId, Pc, Span};
+use crate::ptx::tree::{self, Declarator, Item, Linkage, Name, StateSpace, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A definition: the unit, the item, the declarator.
+type Where = (usize, usize, usize);
+
+/// What a public name stands for.
+#[derive(Clone, Copy)]
+struct Winner {
+    at: Where,
+    strong: bool,
+    span: Span,
+}
+
+/// Declares everything of all modules and fills variables with their initial values.
+pub(super) fn declare(program: &mut Program, units: &mut [Unit<'_>]) {
+    let public: Vec<FxHashSet<Name>> = units.iter().map(|unit| public_names(unit)).collect();
+    let winners = winners(program, units, &public);
+    let mut linked: FxHashMap<String, Sym> = FxHashMap::default();
+    for (u, unit) in units.iter_mut().enumerate() {
+        let module = unit.module;
+        for (i, item) in module.items.iter().enumerate() {
+            match item {
+                Item::Function(f) => {
+                    let wins = |name: &str| winners.get(name).is_none_or(|w| w.at == (u, i, 0));
+                    function(program, unit, &mut linked, f, public[u].contains(&f.ident.name), wins);
+                }
+                Item::Variable(v) => {
+                    for (d, declarator) in v.declarators.iter().enumerate() {
+                        let wins = |name: &str| winners.get(name).is_none_or(|w| w.at == (u, i, d));
+                        let is_public = public[u].contains(&declarator.ident.name);
+                        variable(program, unit, &mut linked, v, declarator, is_public, wins);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for unit in units.iter_mut() {
+        aliases(program, unit, &mut linked);
+    }
+    for (u, unit) in units.iter().enumerate() {
+        for (i, item) in unit.module.items.iter().enumerate() {
+            let Item::Variable(v) = item else { continue };
+            for (d, declarator) in v.declarators.iter().enumerate() {
+                let text = unit.names().text(declarator.ident.name);
+                let loses =
+                    public[u].contains(&declarator.ident.name) && winners.get(text).is_some_and(|w| w.at != (u, i, d));
+                if let Sym::Place(Place { base: Base::Variable(index), .. }) = global(unit, declarator.ident.name)
+                    && !loses
+                {
+                    initialise(program, unit, v, declarator, index);
+                }
+            }
+        }
+    }
+    program.syscalls =
+        program.env.functions.values().map(|f| if f.defined { None } else { syscall(&f.name) }).collect();
+}
+
+fn syscall(name: &str) -> Option<Syscall> {
+    Some(match name {
+        "vprintf" => Syscall::Vprintf,
+        "malloc" => Syscall::Malloc,
+        "free" => Syscall::Free,
+        "__assertfail" => Syscall::AssertFail,
+        _ => return None,
+    })
+}
+
+fn global(unit: &Unit<'_>, name: Name) -> Sym {
+    unit.globals.get(name.0 as usize).copied().unwrap_or(Sym::None)
+}
+
+fn bind(unit: &mut Unit<'_>, name: Name, sym: Sym) {
+    if let Some(place) = unit.globals.get_mut(name.0 as usize) {
+        *place = sym;
+    }
+}
+
+/// Every name of a module that some declaration gives a linkage.
+fn public_names(unit: &Unit<'_>) -> FxHashSet<Name> {
+    let mut names = FxHashSet::default();
+    for item in &unit.module.items {
+        match item {
+            Item::Function(f) if f.linkage.is_some() => {
+                names.insert(f.ident.name);
+            }
+            Item::Variable(v) if v.linkage.is_some() => names.extend(v.declarators.iter().map(|d| d.ident.name)),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The definition that counts for each public name.
+fn winners(program: &mut Program, units: &[Unit<'_>], public: &[FxHashSet<Name>]) -> FxHashMap<String, Winner> {
+    let mut winners: FxHashMap<String, Winner> = FxHashMap::default();
+    for (u, unit) in units.iter().enumerate() {
+        for (i, item) in unit.module.items.iter().enumerate() {
+            let (idents, linkage): (Vec<tree::Ident>, _) = match item {
+                Item::Function(f) if f.body.is_some() => (vec![f.ident], f.linkage),
+                Item::Variable(v) if v.linkage != Some(Linkage::Extern) => {
+                    (v.declarators.iter().map(|d| d.ident).collect(), v.linkage)
+                }
+                _ => continue,
+            };
+            for (d, ident) in idents.into_iter().enumerate() {
+                if !public[u].contains(&ident.name) {
+                    continue;
+                }
+                let strong = !matches!(linkage, Some(Linkage::Weak | Linkage::Common));
+                let new = Winner { at: (u, i, d), strong, span: ident.span };
+                let name = unit.names().text(ident.name);
+                match winners.get_mut(name) {
+                    None => {
+                        winners.insert(name.to_owned(), new);
+                    }
+                    Some(old) if strong && old.strong => {
+                        let file = units.get(old.at.0).map_or(unit.file, |unit| unit.file);
+                        let kind = LowerErrorKind::Duplicate { name: name.to_owned(), file, span: old.span };
+                        program.complain(unit.file, kind, ident.span);
+                    }
+                    Some(old) if strong => *old = new,
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    winners
+}
+
+/// A key of the environment that nobody has yet: the name, or the name with a number.
+fn unique<T>(name: &str, map: &indexmap::IndexMap<String, T, rustc_hash::FxBuildHasher>) -> String {
+    if !map.contains_key(name) {
+        return name.to_owned();
+    }
+    (1u64..).map(|n| format!("{name}#{n}")).find(|key| !map.contains_key(key)).unwrap_or_default()
+}
+
+fn function<'t>(
+    program: &mut Program,
+    unit: &mut Unit<'t>,
+    linked: &mut FxHashMap<String, Sym>,
+    tree: &'t tree::Function,
+    public: bool,
+    wins: impl Fn(&str) -> bool,
+) {
+    let name = unit.names().text(tree.ident.name);
+    let known = match (global(unit, tree.ident.name), linked.get(name)) {
+        (Sym::Function(id), _) => Some(id),
+        (Sym::None, Some(Sym::Function(id))) if public => Some(*id),
+        _ => None,
+    };
+    let id = known.unwrap_or_else(|| {
+        let key = unique(name, &program.env.functions);
+        let (index, _) = program.env.functions.insert_full(key, blank(name, unit.file, tree));
+        program.uses.push(Uses::default());
+        FuncId(u32::try_from(index).unwrap_or(u32::MAX))
+    });
+    bind(unit, tree.ident.name, Sym::Function(id));
+    if public {
+        linked.insert(name.to_owned(), Sym::Function(id));
+    }
+    let Some((_, function)) = program.env.functions.get_index_mut(id.0 as usize) else { return };
+    let defines = tree.body.is_some() && (!public || wins(name));
+    if defines && function.defined {
+        let kind = LowerErrorKind::Duplicate { name: name.to_owned(), file: function.file, span: function.span };
+        program.complain(unit.file, kind, tree.ident.span);
+        return;
+    }
+    if known.is_some() && !defines {
+        return;
+    }
+    if defines {
+        *function = Function { defined: true, ..blank(name, unit.file, tree) };
+        unit.bodies.push((tree, id));
+    }
+    let mut params = Vec::new();
+    let laid = parameters(&tree.returns, unit.names(), 0, &mut params).and_then(|end| {
+        function.returns = u32::try_from(params.len()).unwrap_or(u32::MAX);
+        parameters(&tree.params, unit.names(), end, &mut params)
+    });
+    function.params = params;
+    match laid {
+        Ok(end) if tree.entry => function.param_bytes = end,
+        Ok(end) => function.frame_bytes = end,
+        Err((kind, span)) => program.complain(unit.file, kind, span),
+    }
+}
+
+/// A function that is only declared, with its launch bounds.
+fn blank(name: &str, file: FileId, tree: &tree::Function) -> Function {
+    let mut bounds = Bounds::default();
+    for directive in &tree.directives {
+        let dimension = |i: usize| directive.values.get(i).copied().unwrap_or(1);
+        let dimensions = Some([dimension(0), dimension(1), dimension(2)]);
+        match directive.name.as_str() {
+            "maxntid" => bounds.max_threads = dimensions,
+            "reqntid" => bounds.required_threads = dimensions,
+            "minnctapersm" => bounds.min_blocks_per_sm = directive.values.first().copied(),
+            _ => {}
+        }
+    }
+    Function {
+        name: name.to_owned(),
+        entry: tree.entry,
+        start: Pc(0),
+        end: Pc(0),
+        defined: false,
+        params: Vec::new(),
+        returns: 0,
+        param_bytes: 0,
+        frame_bytes: 0,
+        slots: Slots { w: 2, q: 0, p: 0 },
+        preloads: Vec::new(),
+        undefined: Vec::new(),
+        shared_bytes: 0,
+        bounds,
+        registers: Vec::new(),
+        file,
+        span: tree.span,
+    }
+}
+
+fn variable(
+    program: &mut Program,
+    unit: &mut Unit<'_>,
+    linked: &mut FxHashMap<String, Sym>,
+    tree: &Variable,
+    declarator: &Declarator,
+    public: bool,
+    wins: impl Fn(&str) -> bool,
+) {
+    let name = unit.names().text(declarator.ident.name);
+    let size = match extent(tree, declarator) {
+        Ok(size) => size,
+        Err((kind, span)) => return program.complain(unit.file, kind, span),
+    };
+    let known = match linked.get(name) {
+        Some(sym) if public => Some(*sym),
+        _ => None,
+    };
+    let external = tree.linkage == Some(Linkage::Extern);
+    let sym = match known {
+        Some(Sym::Place(place)) => {
+            let place = refine(program, unit.file, tree, place, size, !external && wins(name));
+            Sym::Place(place)
+        }
+        Some(other) => other,
+        None => match place(program, unit.file, tree, declarator, name, size) {
+            Ok(place) => Sym::Place(place),
+            Err((kind, span)) => return program.complain(unit.file, kind, span),
+        },
+    };
+    bind(unit, declarator.ident.name, sym);
+    if public {
+        linked.insert(name.to_owned(), sym);
+    }
+}
+
+/// A further declaration of a variable: a definition says its size, `.common` ones the largest.
+fn refine(program: &mut Program, file: FileId, tree: &Variable, old: Place, size: Extent, defines: bool) -> Place {
+    let bytes = u32::try_from(size.bytes).unwrap_or(u32::MAX);
+    let new = Place { bytes: old.bytes.max(bytes), align: old.align.max(size.align), element: size.element, ..old };
+    match old.base {
+        Base::Variable(index) => {
+            if let Some((_, variable)) = program.env.variables.get_index_mut(index as usize) {
+                variable.align = variable.align.max(u64::from(size.align));
+                if defines {
+                    variable.bytes =
+                        if tree.linkage == Some(Linkage::Common) { variable.bytes.max(size.bytes) } else { size.bytes };
+                    variable.external = false;
+                    (variable.file, variable.span) = (file, tree.span);
+                } else {
+                    variable.bytes = variable.bytes.max(size.bytes);
+                }
+            }
+        }
+        Base::Shared(index) => {
+            if let Some(variable) = program.shared.get_mut(index as usize) {
+                variable.bytes = variable.bytes.max(bytes);
+                variable.align = variable.align.max(size.align);
+            }
+        }
+        _ => {}
+    }
+    new
+}
+
+/// Gives a variable of module scope, or a `.global`, `.const` or `.shared` one of a function, its place.
+///
+/// # Errors
+/// When it is too large, or of a space that variables do not have there.
+pub(super) fn place(
+    program: &mut Program,
+    file: FileId,
+    tree: &Variable,
+    declarator: &Declarator,
+    name: &str,
+    size: Extent,
+) -> Lowered<Place> {
+    let too_large = || (LowerErrorKind::TooLarge, declarator.ident.span);
+    let small = || u32::try_from(size.bytes).map_err(|_| too_large());
+    let external = tree.linkage == Some(Linkage::Extern);
+    let base = match tree.space {
+        StateSpace::Global | StateSpace::Const | StateSpace::Tex => {
+            let variable = GlobalVar {
+                constant: tree.space == StateSpace::Const,
+                bytes: size.bytes,
+                align: u64::from(size.align),
+                init: Vec::new(),
+                relocations: Vec::new(),
+                external,
+                file,
+                span: tree.span,
+            };
+            let key = unique(name, &program.env.variables);
+            let (index, _) = program.env.variables.insert_full(key, variable);
+            Base::Variable(u32::try_from(index).map_err(|_| too_large())?)
+        }
+        StateSpace::Shared if external && size.bytes == 0 => Base::DynamicShared,
+        StateSpace::Shared => {
+            program.shared.push(SharedVar { bytes: small()?, align: size.align });
+            Base::Shared(u32::try_from(program.shared.len() - 1).map_err(|_| too_large())?)
+        }
+        StateSpace::Local => {
+            let offset = align_up(program.local_bytes, size.align).ok_or_else(too_large)?;
+            program.local_bytes = offset.checked_add(small()?).ok_or_else(too_large)?;
+            Base::Local(offset)
+        }
+        _ => {
+            let expected = "a variable of a space that modules can declare";
+            return Err((LowerErrorKind::Operand { expected }, declarator.ident.span));
+        }
+    };
+    let bytes = u32::try_from(size.bytes).unwrap_or(u32::MAX);
+    let constant = tree.space == StateSpace::Const;
+    Ok(Place { base, bytes, element: size.element, align: size.align, constant })
+}
+
+/// `.alias f, g;`: f means g, also where another module names it.
+fn aliases(program: &mut Program, unit: &mut Unit<'_>, linked: &mut FxHashMap<String, Sym>) {
+    for item in &unit.module.items {
+        let Item::Alias { alias, aliasee, span } = item else { continue };
+        let Sym::Function(target) = global(unit, aliasee.name) else {
+            let kind = LowerErrorKind::Undeclared(unit.names().text(aliasee.name).to_owned());
+            program.complain(unit.file, kind, *span);
+            continue;
+        };
+        match global(unit, alias.name) {
+            Sym::Function(id) => program.aliases.push((id, target)),
+            _ => {
+                linked.insert(unit.names().text(alias.name).to_owned(), Sym::Function(target));
+            }
+        }
+        bind(unit, alias.name, Sym::Function(target));
+    }
+}
+
+/// What needs all functions: the layout of shared memory and the functions behind aliases.
+pub(super) fn finish(program: &mut Program) {
+    shared_memory(program);
+    for (alias, target) in std::mem::take(&mut program.aliases) {
+        let Some(target) = program.env.function(target).cloned() else { continue };
+        if let Some((_, f)) = program.env.functions.get_index_mut(alias.0 as usize)
+            && !f.defined
+        {
+            *f = Function { name: std::mem::take(&mut f.name), ..target };
+        }
+    }
+}
+
+/// Lays out static shared memory. Variables that several entries can reach lie at the bottom, at the same place for
+/// all; the others lie above them, entry by entry, because only one entry's blocks use a block's shared memory.
+fn shared_memory(program: &mut Program) {
+    let entries: Vec<usize> =
+        program.env.functions.values().enumerate().filter(|(_, f)| f.entry && f.defined).map(|(i, _)| i).collect();
+    let mut seen_by: Vec<Option<usize>> = vec![None; program.shared.len()];
+    let mut common = vec![false; program.shared.len()];
+    let mut reached: Vec<Vec<u32>> = Vec::with_capacity(entries.len());
+    let mut visited = vec![usize::MAX; program.uses.len()];
+    for (e, entry) in entries.iter().enumerate() {
+        let variables = reach(program, *entry, e, &mut visited);
+        for variable in &variables {
+            let v = *variable as usize;
+            match seen_by.get(v) {
+                Some(Some(other)) if *other != e => common[v] = true,
+                Some(None) => seen_by[v] = Some(e),
+                _ => {}
+            }
+        }
+        reached.push(variables);
+    }
+    let mut offsets = vec![0u32; program.shared.len()];
+    let mut bottom = 0u32;
+    for (v, variable) in program.shared.iter().enumerate() {
+        // A variable that no entry reaches still needs a place: a function may be called through an address.
+        if common[v] || seen_by[v].is_none() {
+            offsets[v] = align_up(bottom, variable.align).unwrap_or(u32::MAX);
+            bottom = offsets[v].saturating_add(variable.bytes);
+        }
+    }
+    for (entry, variables) in entries.iter().zip(&reached) {
+        let shares = variables.iter().any(|v| common[*v as usize]);
+        let mut end = if shares { bottom } else { 0 };
+        for variable in variables.iter().map(|v| *v as usize).filter(|v| !common[*v]) {
+            let SharedVar { bytes, align } = program.shared[variable];
+            offsets[variable] = align_up(end, align).unwrap_or(u32::MAX);
+            end = offsets[variable].saturating_add(bytes);
+        }
+        if let Some((_, f)) = program.env.functions.get_index_mut(*entry) {
+            f.shared_bytes = end;
+        }
+    }
+    let offset = |variable: u32| offsets.get(variable as usize).copied().unwrap_or(0);
+    for at in &program.shared_addresses {
+        if let Some((_, f)) = program.env.functions.get_index_mut(at.function.0 as usize)
+            && let Some(preload) = f.preloads.get_mut(at.preload)
+        {
+            preload.init = Init::Const(i64::from(offset(at.variable)).wrapping_add(at.offset).cast_unsigned());
+        }
+    }
+    for (variable, relocation, shared) in &program.shared_relocations {
+        if let Some((_, v)) = program.env.variables.get_index_mut(*variable)
+            && let Some(relocation) = v.relocations.get_mut(*relocation)
+            && let Init::Const(addend) = relocation.of
+        {
+            relocation.of = Init::Const(addend.wrapping_add(u64::from(offset(*shared))));
+        }
+    }
+}
+
+/// The shared variables that an entry and all it may call use, in the order of first use.
+fn reach(program: &Program, entry: usize, mark: usize, visited: &mut [usize]) -> Vec<u32> {
+    let mut order = Vec::new();
+    let mut known = FxHashSet::default();
+    let mut work = vec![entry];
+    while let Some(function) = work.pop() {
+        let Some(uses) = program.uses.get(function) else { continue };
+        if visited.get(function) == Some(&mark) {
+            continue;
+        }
+        visited[function] = mark;
+        order.extend(uses.shared.iter().copied().filter(|v| known.insert(*v)));
+        work.extend(uses.calls.iter().map(|f| f.0 as usize));
+        if uses.indirect {
+            work.extend(program.taken.iter().map(|f| f.0 as usize));
+        }
+    }
+    order
+}
+
+/// A constant expression's failure as a complaint.
+pub(super) fn constant((error, span): (ConstError, Span)) -> (LowerErrorKind, Span) {
+    (LowerErrorKind::Constant(error), span)
+}

@@ -1,0 +1,81 @@
+//! Which part of lowering an opcode belongs to.
+
+use super::error::Lowered;
+use super::function::{FnLower, Role};
+use super::operand::nth;
+use crate::program::instr::{Instr, Op};
+use crate::program::int_ops::IntOp;
+use crate::program::ops::Class;
+use crate::ptx::Opcode as O;
+use crate::ptx::tree;
+
+impl<'t> FnLower<'_, 't> {
+    /// Lowers an instruction whose guard is known.
+    pub(super) fn dispatch(&mut self, instr: &'t tree::Instr) -> Lowered<()> {
+        let known = match instr.opcode {
+            O::MOV => self.mov(instr)?,
+            O::LD | O::LDU => self.load(instr)?,
+            O::ST => self.store(instr)?,
+            O::ATOM => self.atomic(instr, false)?,
+            O::RED => self.atomic(instr, true)?,
+            O::SETP => self.setp(instr)?,
+            O::SET => self.set(instr)?,
+            O::SLCT => self.slct(instr)?,
+            O::CVT => self.cvt(instr)?,
+            O::LOP3 => {
+                self.lop3(instr)?;
+                true
+            }
+            O::CVTA => self.cvta(instr)?,
+            O::ISSPACEP => self.isspacep(instr)?,
+            O::BRA => self.bra(instr)?,
+            O::BRX => self.brx(instr)?,
+            O::CALL => self.call(instr)?,
+            O::RET => {
+                self.ret()?;
+                true
+            }
+            O::EXIT => self.plain(Op::Exit),
+            O::TRAP => self.plain(Op::Trap),
+            O::BRKPT => self.plain(Op::Brkpt),
+            O::BAR | O::BARRIER => self.barrier(instr)?,
+            O::MEMBAR | O::FENCE => {
+                self.fence(instr);
+                true
+            }
+            O::SHFL => self.shfl(instr)?,
+            O::VOTE => self.vote(instr)?,
+            O::MATCH => self.matching(instr)?,
+            O::REDUX => self.redux(instr)?,
+            O::ELECT => self.elect(instr)?,
+            O::ACTIVEMASK => self.activemask(instr)?,
+            O::NANOSLEEP => self.nanosleep(instr)?,
+            O::ALLOCA | O::STACKSAVE | O::STACKRESTORE => self.stack(instr)?,
+            // Hints about caches, counters, dependent grids and register numbers.
+            O::PREFETCH
+            | O::PREFETCHU
+            | O::APPLYPRIORITY
+            | O::DISCARD
+            | O::PMEVENT
+            | O::GRIDDEPCONTROL
+            | O::SETMAXNREG => self.plain(Op::Nop),
+            // A cache policy is a hint, but it is a value, too.
+            O::CREATEPOLICY => {
+                let d = self.destination_of(nth(instr, 0)?, Class::Q)?;
+                let zero = self.constant(Class::Q, 0)?;
+                self.alu(Role::Main, IntOp::MovQ, d, &[zero], 0);
+                true
+            }
+            _ => self.data(instr)?,
+        };
+        if !known {
+            self.unsupported(instr);
+        }
+        Ok(())
+    }
+
+    fn plain(&mut self, op: Op) -> bool {
+        self.emit(Role::Main, Instr::new(op));
+        true
+    }
+}

@@ -1,0 +1,588 @@
+//! Lowering of one function: its statements, slots and frame.
+
+use super::error::{Fault, LowerErrorKind, Lowered};
+use super::special::special;
+use super::types::{bits_of, class_of};
+use super::{Options, Program, SharedAddress, Unit, Value, initialise};
+use crate::base::{Pc, Span};
+use crate::program::env::{FuncId, Init, Origin, Preload, Slots};
+use crate::program::fncode::FnCode;
+use crate::program::instr::{Guard, Instr, Op, STACK_BASE, Slot};
+use crate::program::ops::{AluOp, Class};
+use crate::program::scope::{Base, Place, Range, Reg, Scope, Sym};
+use crate::program::{flow, layout, link};
+use crate::ptx::tree::{self, Debugging, Function, Ident, Name, Prototype, Stmt, Variable};
+use rustc_hash::FxHashMap;
+
+/// The most slots of one class that a frame may have; above lie numbers that mean something else.
+const MAX_SLOTS: u16 = 65_000;
+
+/// How an instruction stands to the PTX instruction it comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Carries its name and its guard.
+    Main,
+    /// Does a part of its work, under its guard.
+    Part,
+    /// Writes temporaries only: no guard.
+    Helper,
+}
+
+/// What a name that stands for an instruction's place is needed for.
+#[derive(Clone, Copy)]
+enum Fix {
+    /// The `imm` of an instruction.
+    Target(usize),
+    /// A preload.
+    Preload(usize),
+    /// An entry of a table of `brx`.
+    Table(usize, usize),
+}
+
+/// The state of lowering one function.
+pub(super) struct FnLower<'a, 't> {
+    pub(super) program: &'a mut Program,
+    pub(super) unit: &'a Unit<'t>,
+    pub(super) scope: &'a mut Scope<'t>,
+    pub(super) tree: &'t Function,
+    pub(super) id: FuncId,
+    pub(super) inject: bool,
+    pub(super) code: FnCode,
+    /// Of the instruction being lowered.
+    pub(super) guard: Option<Guard>,
+    span: Span,
+    loc: u32,
+    /// Whether an instruction of the current PTX instruction carries its name already.
+    named: bool,
+    next: [u16; 3],
+    temps: [Vec<Slot>; 3],
+    /// How many temporaries of each class the instruction uses so far.
+    pub(super) temps_used: [usize; 3],
+    preloads: FxHashMap<(Class, Value), Slot>,
+    fixes: Vec<(u32, Ident, Fix)>,
+    registers: Vec<(Name, Reg)>,
+    /// The carry flag of the extended-precision instructions.
+    carry: Option<Slot>,
+    /// `.callprototype`s.
+    pub(super) prototypes: Vec<&'t Prototype>,
+    /// `.branchtargets` and `.calltargets`, each with the block it stands in.
+    pub(super) targets: Vec<(u32, &'t [Ident])>,
+    /// End of the frame's used part, and its largest value so far.
+    frame: u32,
+    frame_max: u32,
+    /// For each open block: the frame's end at its `{`.
+    frames: Vec<u32>,
+    /// Register parameters: what to load at the start, what to store at each return.
+    register_params: Vec<(Reg, u32, u8)>,
+    pub(super) register_returns: Vec<(Reg, u32, u8)>,
+}
+
+/// The name of a slot class as an index.
+pub(super) const fn file(class: Class) -> usize {
+    match class {
+        Class::W => 0,
+        Class::Q => 1,
+        Class::P => 2,
+    }
+}
+
+/// Lowers a function's body and appends it to the program.
+pub(super) fn lower<'t>(
+    program: &mut Program,
+    unit: &Unit<'t>,
+    scope: &mut Scope<'t>,
+    tree: &'t Function,
+    id: FuncId,
+    options: &Options,
+) {
+    let Some(body) = &tree.body else { return };
+    scope.begin();
+    let frame = match program.env.function(id) {
+        Some(f) if !f.entry => f.frame_bytes,
+        _ => program.local_bytes,
+    };
+    let mut cx = FnLower {
+        program,
+        unit,
+        scope,
+        tree,
+        id,
+        inject: options.inject,
+        code: FnCode::default(),
+        guard: None,
+        span: tree.span,
+        loc: u32::MAX,
+        named: true,
+        next: [2, 0, 0],
+        temps: Default::default(),
+        temps_used: [0; 3],
+        preloads: FxHashMap::default(),
+        fixes: Vec::new(),
+        registers: Vec::new(),
+        carry: None,
+        prototypes: Vec::new(),
+        targets: Vec::new(),
+        frame,
+        frame_max: frame,
+        frames: Vec::new(),
+        register_params: Vec::new(),
+        register_returns: Vec::new(),
+    };
+    cx.code.code.reserve(body.len());
+    cx.code.origin.reserve(body.len());
+    if let Err(fault) = cx.parameters() {
+        cx.complain(fault);
+    }
+    for stmt in body {
+        if let Err(fault) = cx.statement(stmt) {
+            cx.complain(fault);
+        }
+    }
+    cx.finish();
+}
+
+impl<'t> FnLower<'_, 't> {
+    pub(super) fn complain(&mut self, (kind, span): Fault) {
+        self.program.complain(self.unit.file, kind, span);
+    }
+
+    /// Declares the parameters. Those that are registers are loaded from the frame first.
+    fn parameters(&mut self) -> Lowered<()> {
+        let params = self.program.env.function(self.id).map(|f| f.params.clone()).unwrap_or_default();
+        let mut params = params.iter();
+        let tree = self.tree;
+        for (list, returns) in [(&tree.returns, true), (&tree.params, false)] {
+            for variable in list {
+                for declarator in &variable.declarators {
+                    let Some(param) = params.next() else { continue };
+                    let name = declarator.ident.name;
+                    if layout::is_register(variable) {
+                        let reg = self.new_register(variable, declarator.ident)?;
+                        let bytes = u8::try_from(param.bytes.min(16)).unwrap_or(16);
+                        self.scope.declare(name, Sym::Reg(reg));
+                        let registers = if returns { &mut self.register_returns } else { &mut self.register_params };
+                        registers.push((reg, param.offset, bytes));
+                        continue;
+                    }
+                    let base = if tree.entry { Base::Param(param.offset) } else { Base::Frame(param.offset) };
+                    let element = layout::element_bytes(variable);
+                    let place = Place { base, bytes: param.bytes, element, align: param.align, constant: false };
+                    self.scope.declare(name, Sym::Place(place));
+                }
+            }
+        }
+        self.named = true;
+        for (reg, offset, bytes) in std::mem::take(&mut self.register_params) {
+            self.frame_to_register(reg, offset, bytes, STACK_BASE, Role::Helper)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, stmt: &'t Stmt) -> Lowered<()> {
+        match stmt {
+            Stmt::Instr(instr) => {
+                self.instruction(instr);
+                Ok(())
+            }
+            Stmt::Label(ident) => {
+                let at = self.here();
+                if self.scope.label(ident.name, at) {
+                    return Ok(());
+                }
+                let name = self.unit.names().text(ident.name).to_owned();
+                let (file, span) = (self.unit.file, ident.span);
+                Err((LowerErrorKind::Duplicate { name, file, span }, span))
+            }
+            Stmt::Variable(variable) => self.declare(variable),
+            Stmt::Open(_) => {
+                self.scope.open();
+                self.frames.push(self.frame);
+                Ok(())
+            }
+            Stmt::Close(span) => {
+                if !self.scope.close() {
+                    return Err((LowerErrorKind::Unbalanced, *span));
+                }
+                self.frame = self.frames.pop().unwrap_or(self.frame);
+                Ok(())
+            }
+            Stmt::Prototype(prototype) => {
+                let index = u32::try_from(self.prototypes.len()).unwrap_or(u32::MAX);
+                self.scope.declare(prototype.ident.name, Sym::Prototype(index));
+                self.prototypes.push(prototype);
+                Ok(())
+            }
+            Stmt::Targets { ident, targets, .. } => {
+                let index = u32::try_from(self.targets.len()).unwrap_or(u32::MAX);
+                self.scope.declare(ident.name, Sym::Targets(index));
+                self.targets.push((self.scope.block(), targets));
+                Ok(())
+            }
+            Stmt::Debug(debug) => {
+                match &**debug {
+                    Debugging::Loc(loc) => {
+                        self.loc = u32::try_from(self.program.env.locs.len()).unwrap_or(u32::MAX);
+                        self.program.env.locs.push(*loc);
+                    }
+                    Debugging::File { index, path, .. } => {
+                        self.program.env.files.insert((self.unit.file.0, *index), path.clone());
+                    }
+                    _ => {}
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// An instruction. Where it cannot be understood, an unsupported one takes its place.
+    fn instruction(&mut self, instr: &'t tree::Instr) {
+        self.span = instr.span;
+        self.temps_used = [0; 3];
+        self.guard = None;
+        self.named = false;
+        let lowered = match &instr.guard {
+            Some(guard) => match self.register(guard.pred) {
+                Ok(reg) if reg.class == Class::P => {
+                    self.guard = Some(Guard { pred: reg.slot, negated: guard.negated });
+                    self.dispatch(instr)
+                }
+                Ok(_) => super::error::operand("a predicate register as its guard", guard.pred.span),
+                Err(fault) => Err(fault),
+            },
+            None => self.dispatch(instr),
+        };
+        if let Err(fault) = lowered {
+            self.complain(fault);
+            self.named = false;
+            self.unsupported(instr);
+        }
+    }
+
+    /// An instruction that parses but cannot be executed.
+    pub(super) fn unsupported(&mut self, instr: &tree::Instr) {
+        let names = self.unit.names();
+        let mut text = instr.opcode.text(names).to_owned();
+        for word in &instr.mods {
+            text.push('.');
+            text.push_str(word.text(names));
+        }
+        let next = u32::try_from(self.program.env.unsupported.len()).unwrap_or(u32::MAX);
+        let imm = *self.program.unsupported.entry(text).or_insert_with_key(|text| {
+            self.program.env.unsupported.push(text.clone());
+            next
+        });
+        self.emit(Role::Main, Instr { imm, ..Instr::new(Op::Unsupported) });
+    }
+
+    /// Index of the next instruction.
+    pub(super) fn here(&self) -> u32 {
+        u32::try_from(self.code.code.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn emit(&mut self, role: Role, instr: Instr) {
+        let guard = if role == Role::Helper { None } else { self.guard };
+        let hidden = role != Role::Main || self.named;
+        self.named |= role == Role::Main;
+        self.code.code.push(Instr { guard, ..instr });
+        let origin = Origin { file: self.unit.file, span: self.span, loc: self.loc, function: self.id, hidden };
+        self.code.origin.push(origin);
+    }
+
+    /// A data operation with its sources in order. A mode is ignored where the operation has none.
+    pub(super) fn alu(&mut self, role: Role, op: impl Into<AluOp>, d: Slot, sources: &[Slot], mode: u32) {
+        let op = match op.into() {
+            AluOp::Int(op) => Op::Int(op),
+            AluOp::Float(op) => Op::Float(op),
+        };
+        let source = |i: usize| sources.get(i).copied().unwrap_or_default();
+        let instr = Instr { a: source(0), b: source(1), c: source(2), e: source(3), d, imm: mode, ..Instr::new(op) };
+        self.emit(role, instr);
+    }
+
+    /// A new slot, or the first of several consecutive ones.
+    pub(super) fn slots(&mut self, class: Class, count: u16) -> Lowered<Slot> {
+        let next = &mut self.next[file(class)];
+        let slot = *next;
+        match next.checked_add(count).filter(|n| *n <= MAX_SLOTS) {
+            Some(after) => *next = after,
+            None => return Err((LowerErrorKind::TooManyRegisters, self.span)),
+        }
+        Ok(Slot(slot))
+    }
+
+    /// A temporary of the current instruction.
+    pub(super) fn temp(&mut self, class: Class) -> Lowered<Slot> {
+        let i = file(class);
+        let used = self.temps_used[i];
+        self.temps_used[i] += 1;
+        if let Some(slot) = self.temps[i].get(used) {
+            return Ok(*slot);
+        }
+        let slot = self.slots(class, 1)?;
+        self.temps[i].push(slot);
+        Ok(slot)
+    }
+
+    /// The carry flag: one predicate per function.
+    pub(super) fn carry(&mut self) -> Lowered<Slot> {
+        if let Some(slot) = self.carry {
+            return Ok(slot);
+        }
+        let slot = self.slots(Class::P, 1)?;
+        self.carry = Some(slot);
+        Ok(slot)
+    }
+
+    /// The slot that holds a value from the function's entry on.
+    pub(super) fn preload(&mut self, class: Class, value: Value) -> Lowered<Slot> {
+        if let Some(slot) = self.preloads.get(&(class, value)) {
+            return Ok(*slot);
+        }
+        let slot = self.slots(class, 1)?;
+        let init = match value {
+            Value::Init(init) => init,
+            Value::Shared(variable, offset) => {
+                let at = SharedAddress { function: self.id, preload: self.code.preloads.len(), variable, offset };
+                self.program.shared_addresses.push(at);
+                Init::Const(0)
+            }
+        };
+        self.code.preloads.push(Preload { class, slot, init });
+        self.preloads.insert((class, value), slot);
+        Ok(slot)
+    }
+
+    /// A constant's slot.
+    pub(super) fn constant(&mut self, class: Class, bits: u64) -> Lowered<Slot> {
+        self.preload(class, Value::Init(Init::Const(bits)))
+    }
+
+    /// The address of a label, as a preloaded 64-bit value.
+    pub(super) fn label_address(&mut self, label: Ident) -> Lowered<Slot> {
+        let slot = self.slots(Class::Q, 1)?;
+        self.fixes.push((self.scope.block(), label, Fix::Preload(self.code.preloads.len())));
+        self.code.preloads.push(Preload { class: Class::Q, slot, init: Init::Code(Pc(0)) });
+        Ok(slot)
+    }
+
+    /// Makes the next instruction's `imm` the place of a label.
+    pub(super) fn target(&mut self, label: Ident) {
+        self.fixes.push((self.scope.block(), label, Fix::Target(self.code.code.len())));
+    }
+
+    /// A table of labels that are named in a block.
+    pub(super) fn table(&mut self, block: u32, labels: &[Ident]) -> u32 {
+        let table = self.code.tables.len();
+        self.code.tables.push(vec![0; labels.len()]);
+        self.fixes.extend(labels.iter().enumerate().map(|(i, label)| (block, *label, Fix::Table(table, i))));
+        u32::try_from(table).unwrap_or(u32::MAX)
+    }
+
+    /// Slots for a declared register.
+    fn new_register(&mut self, variable: &Variable, ident: Ident) -> Lowered<Reg> {
+        let bits = bits_of(variable.ty)
+            .ok_or(())
+            .or_else(|()| super::error::operand("a type that registers can have", variable.span))?;
+        self.allocate(ident.name, u8::try_from(bits).unwrap_or(128), layout::lanes(variable.vector))
+    }
+
+    fn allocate(&mut self, name: Name, bits: u8, lanes: u8) -> Lowered<Reg> {
+        let class = class_of(u32::from(bits));
+        let each = if bits == 128 { 2 } else { 1 };
+        let slot = self.slots(class, each * u16::from(lanes))?;
+        let reg = Reg { slot, class, bits, lanes };
+        self.registers.push((name, reg));
+        Ok(reg)
+    }
+
+    fn declare(&mut self, variable: &'t Variable) -> Lowered<()> {
+        match variable.space {
+            tree::StateSpace::Reg => self.declare_registers(variable),
+            tree::StateSpace::Local | tree::StateSpace::Param => {
+                for declarator in &variable.declarators {
+                    let size = layout::extent(variable, declarator)?;
+                    let too_large = (LowerErrorKind::TooLarge, declarator.ident.span);
+                    let bytes = u32::try_from(size.bytes).map_err(|_| too_large.clone())?;
+                    let offset = layout::align_up(self.frame, size.align).ok_or_else(|| too_large.clone())?;
+                    self.frame = offset.checked_add(bytes).ok_or(too_large)?;
+                    self.frame_max = self.frame_max.max(self.frame);
+                    if variable.space == tree::StateSpace::Local {
+                        // An address of it may be used after its block, so its bytes are not given away.
+                        for end in &mut self.frames {
+                            *end = (*end).max(self.frame);
+                        }
+                    }
+                    let base = Base::Frame(offset);
+                    let place = Place { base, bytes, element: size.element, align: size.align, constant: false };
+                    self.scope.declare(declarator.ident.name, Sym::Place(place));
+                }
+                Ok(())
+            }
+            _ => {
+                for declarator in &variable.declarators {
+                    let size = layout::extent(variable, declarator)?;
+                    let name = self.unit.names().text(declarator.ident.name);
+                    let place = link::place(self.program, self.unit.file, variable, declarator, name, size)?;
+                    self.scope.declare(declarator.ident.name, Sym::Place(place));
+                    if let Base::Variable(index) = place.base {
+                        initialise(self.program, self.unit, variable, declarator, index);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn declare_registers(&mut self, variable: &Variable) -> Lowered<()> {
+        let lanes = layout::lanes(variable.vector);
+        let bits = bits_of(variable.ty)
+            .ok_or(())
+            .or_else(|()| super::error::operand("a type that registers can have", variable.span))?;
+        let bits = u8::try_from(bits).unwrap_or(128);
+        for declarator in &variable.declarators {
+            let name = declarator.ident.name;
+            match declarator.range {
+                None => {
+                    let reg = self.allocate(name, bits, lanes)?;
+                    self.scope.declare(name, Sym::Reg(reg));
+                }
+                Some(count) if self.scope.is_outermost() => {
+                    self.scope.declare_range(name, Range { count, bits, lanes });
+                }
+                // Within a block the elements hide outer names at once.
+                Some(count) => {
+                    for member in self.scope.members(name, count) {
+                        let reg = self.allocate(member, bits, lanes)?;
+                        self.scope.declare(member, Sym::Reg(reg));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a name means here.
+    pub(super) fn lookup(&mut self, name: Name) -> Lowered<Sym> {
+        let sym = self.scope.get(name);
+        if sym != Sym::None {
+            return Ok(sym);
+        }
+        if let Some(Range { bits, lanes, .. }) = self.scope.range_of(name) {
+            let sym = Sym::Reg(self.allocate(name, bits, lanes)?);
+            self.scope.bind_element(name, sym);
+            return Ok(sym);
+        }
+        if let Some(reg) = special(self.unit.names().text(name)) {
+            self.scope.bind_element(name, Sym::Special(reg));
+            return Ok(Sym::Special(reg));
+        }
+        Ok(self.unit.globals.get(name.0 as usize).copied().unwrap_or(Sym::None))
+    }
+
+    /// A register by name.
+    pub(super) fn register(&mut self, ident: Ident) -> Lowered<Reg> {
+        match self.lookup(ident.name)? {
+            Sym::Reg(reg) => Ok(reg),
+            Sym::None => Err(self.undeclared(ident.name, ident.span)),
+            _ => super::error::operand("a register", ident.span),
+        }
+    }
+
+    pub(super) fn undeclared(&self, name: Name, span: Span) -> Fault {
+        (LowerErrorKind::Undeclared(self.unit.names().text(name).to_owned()), span)
+    }
+
+    /// Whether the function is an entry.
+    pub(super) fn is_entry(&self) -> bool {
+        self.tree.entry
+    }
+
+    /// Steps 5 to 7: the final return, injection, the slots' fixed places; then layout.
+    fn finish(mut self) {
+        self.resolve();
+        let ends = match self.code.code.last() {
+            Some(last) => last.guard.is_none() && matches!(last.op, Op::Ret | Op::Exit | Op::Bra | Op::Trap),
+            None => false,
+        };
+        // A label at the end needs an instruction, too.
+        let end = self.here();
+        let named = self.code.code.iter().any(|i| matches!(i.op, Op::Bra | Op::PreRet) && i.imm == end)
+            || self.code.tables.iter().flatten().any(|target| *target == end);
+        if !ends || named {
+            self.guard = None;
+            self.span = self.tree.span;
+            self.named = true;
+            self.temps_used = [0; 3];
+            if let Err(fault) = self.return_registers() {
+                self.complain(fault);
+            }
+            let op = if self.is_entry() { Op::Exit } else { Op::Ret };
+            self.emit(Role::Main, Instr::new(op));
+        }
+        let [w, q, p] = self.next;
+        self.code.slots = Slots { w, q, p };
+        if self.inject {
+            flow::inject(&mut self.code);
+        }
+        let undefined = self.undefined();
+        let names = self.unit.names();
+        let registers = self.registers.iter().flat_map(|(name, reg)| {
+            let step = if reg.bits == 128 { 2 } else { 1 };
+            let text = names.text(*name);
+            (0..reg.lanes).map(move |lane| {
+                let slot = Slot(reg.slot.0 + u16::from(lane) * step);
+                let name = match (reg.lanes, lane) {
+                    (1, _) => text.to_owned(),
+                    _ => format!("{text}.{}", ["x", "y", "z", "w", "4", "5", "6", "7"][usize::from(lane & 7)]),
+                };
+                (name, reg.class, slot)
+            })
+        });
+        let registers = registers.collect();
+        let frame = layout::align_up(self.frame_max, 16).unwrap_or(u32::MAX);
+        layout::append(&mut self.program.env, self.code, self.id);
+        if let Some((_, f)) = self.program.env.functions.get_index_mut(self.id.0 as usize) {
+            f.registers = registers;
+            f.undefined = undefined;
+            f.frame_bytes = frame;
+        }
+    }
+
+    /// Puts labels' places where they are needed.
+    fn resolve(&mut self) {
+        for (block, label, fix) in std::mem::take(&mut self.fixes) {
+            let at = self.scope.find_label(block, label.name);
+            if at.is_none() {
+                let name = self.unit.names().text(label.name).to_owned();
+                self.complain((LowerErrorKind::NoLabel(name), label.span));
+            }
+            let at = at.unwrap_or(0);
+            match fix {
+                Fix::Target(i) => {
+                    if let Some(instr) = self.code.code.get_mut(i) {
+                        instr.imm = at;
+                    }
+                }
+                Fix::Preload(i) => {
+                    if let Some(preload) = self.code.preloads.get_mut(i) {
+                        preload.init = Init::Code(Pc(at));
+                    }
+                }
+                Fix::Table(table, i) => {
+                    if let Some(target) = self.code.tables.get_mut(table).and_then(|t| t.get_mut(i)) {
+                        *target = at;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Slots that may be read before they are written: all that are not filled on entry.
+    fn undefined(&self) -> Vec<(Class, Slot)> {
+        let registers = self.registers.iter().flat_map(|(_, reg)| {
+            let each = if reg.bits == 128 { 2 } else { 1 };
+            (0..each * u16::from(reg.lanes)).map(|i| (reg.class, Slot(reg.slot.0 + i)))
+        });
+        registers.chain(self.carry.map(|slot| (Class::P, slot))).collect()
+    }
+}

@@ -1,0 +1,202 @@
+//! Lowering: syntax trees → the program environment (the report's 5.1.3, after its step 1).
+//!
+//! The steps are modules of their own: constant expressions (`consts`, step 2), stack frames and sizes (`layout`, steps
+//! 3 and 4), the final `ret` or `exit` (`function`, step 5), injection (`flow`, step 6), scoping (`scope`, step 7).
+//! `link` joins several modules. A tree that was not checked still lowers: what cannot be understood becomes an
+//! unsupported instruction and a complaint.
+
+mod calls;
+mod compute;
+mod control;
+mod dispatch;
+pub(super) mod error;
+mod function;
+mod init;
+mod memory;
+mod moves;
+mod operand;
+pub(super) mod special;
+pub(super) mod types;
+mod warp;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{LowerError, LowerErrorKind};
+pub(super) use init::initialise;
+
+use super::env::{FuncId, Init, ProgEnv, Target};
+use super::instr::{Barrier, Exchange, Syscall};
+use super::scope::{Scope, Sym};
+use super::{link, promote};
+use crate::base::{FileId, Span};
+use crate::ptx::tree::{Debugging, Function, Item, Module, Names};
+use rustc_hash::FxHashMap;
+
+/// What to do beside lowering.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Inject CRS instructions (step 6), for the control model `crs`.
+    pub inject: bool,
+    /// Give common operations forms of their own (see `promote`).
+    pub promote: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { inject: false, promote: true }
+    }
+}
+
+/// A shared variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedVar {
+    pub(super) bytes: u32,
+    pub(super) align: u32,
+}
+
+/// What a function needs of others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses {
+    /// Shared variables.
+    pub(super) shared: Vec<u32>,
+    /// Functions it calls by name.
+    pub(super) calls: Vec<FuncId>,
+    /// Whether it calls through addresses.
+    pub(super) indirect: bool,
+}
+
+/// A preload that waits for the layout of shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedAddress {
+    pub(super) function: FuncId,
+    /// Index in the function's preloads.
+    pub(super) preload: usize,
+    pub(super) variable: u32,
+    pub(super) offset: i64,
+}
+
+/// The program being built.
+#[derive(Default)]
+pub(super) struct Program {
+    pub(super) env: ProgEnv,
+    pub(super) errors: Vec<LowerError>,
+    pub(super) shared: Vec<SharedVar>,
+    /// By function.
+    pub(super) uses: Vec<Uses>,
+    /// Functions of the device runtime, by function.
+    pub(super) syscalls: Vec<Option<Syscall>>,
+    /// Functions whose address is taken.
+    pub(super) taken: Vec<FuncId>,
+    pub(super) shared_addresses: Vec<SharedAddress>,
+    /// Relocations to shared variables: index of the variable in the environment, of its relocation, the shared one.
+    pub(super) shared_relocations: Vec<(usize, usize, u32)>,
+    /// Bytes of `.local` variables at module scope; they lie at the bottom of every thread's local memory.
+    pub(super) local_bytes: u32,
+    pub(super) aliases: Vec<(FuncId, FuncId)>,
+    exchanges: FxHashMap<Exchange, u16>,
+    barriers: FxHashMap<Barrier, u32>,
+    unsupported: FxHashMap<String, u32>,
+}
+
+impl Program {
+    pub(super) fn complain(&mut self, file: FileId, kind: LowerErrorKind, span: Span) {
+        self.errors.push(LowerError { file, span, kind });
+    }
+}
+
+/// A module and what its names mean at module scope.
+pub(super) struct Unit<'t> {
+    pub(super) file: FileId,
+    pub(super) module: &'t Module,
+    /// By name.
+    pub(super) globals: Vec<Sym>,
+    /// The function definitions that count, in source order.
+    pub(super) bodies: Vec<(&'t Function, FuncId)>,
+}
+
+impl<'t> Unit<'t> {
+    fn new(file: FileId, module: &'t Module) -> Self {
+        Self { file, module, globals: vec![Sym::None; module.names.len()], bodies: Vec::new() }
+    }
+
+    pub(super) fn names(&self) -> &'t Names {
+        &self.module.names
+    }
+}
+
+/// Builds the program environment of one or several modules, linked; complaints are in the order of the modules' text.
+///
+/// Functions with complaints are there too: the instructions concerned are [`super::instr::Op::Unsupported`].
+#[must_use]
+pub fn build(modules: &[(FileId, &Module)], options: &Options) -> (ProgEnv, Vec<LowerError>) {
+    let mut program = Program::default();
+    let mut units: Vec<Unit<'_>> = modules.iter().map(|(file, module)| Unit::new(*file, module)).collect();
+    program.env.target = target(modules);
+    link::declare(&mut program, &mut units);
+    program.env.injected = options.inject;
+    for unit in &units {
+        debugging(&mut program, unit);
+        let mut scope = Scope::new(unit.names());
+        for (tree, id) in &unit.bodies {
+            function::lower(&mut program, unit, &mut scope, tree, *id, options);
+        }
+    }
+    link::finish(&mut program);
+    if options.promote {
+        promote::promote(&mut program.env);
+    }
+    let mut env = program.env;
+    env.code.shrink_to_fit();
+    env.origin.shrink_to_fit();
+    env.requests.shrink_to_fit();
+    (env, program.errors)
+}
+
+/// The target of the first module that names one; the newest of several architectures.
+fn target(modules: &[(FileId, &Module)]) -> Target {
+    let mut target = Target::default();
+    let mut sm = None;
+    let items = || modules.iter().flat_map(|(_, module)| module.items.iter().map(|item| (&module.names, item)));
+    for (names, item) in items() {
+        if let Item::Target { names: targets, .. } = item {
+            for ident in targets {
+                let digits = names.text(ident.name).strip_prefix("sm_").unwrap_or("");
+                let number = digits.trim_end_matches(|c: char| c.is_ascii_lowercase()).parse::<u32>().ok();
+                sm = sm.max(number);
+            }
+        }
+    }
+    target.sm = sm.unwrap_or(target.sm);
+    target.version = items()
+        .filter_map(|(_, item)| match item {
+            Item::Version { major, minor, .. } => Some((*major, *minor)),
+            _ => None,
+        })
+        .max()
+        .unwrap_or(target.version);
+    let bits = items().find_map(|(_, item)| match item {
+        Item::AddressSize { bits, .. } => Some(*bits),
+        _ => None,
+    });
+    target.address_bits = bits.filter(|b| *b == 32).unwrap_or(64);
+    target
+}
+
+/// `.file` directives.
+fn debugging(program: &mut Program, unit: &Unit<'_>) {
+    for item in &unit.module.items {
+        if let Item::Debug(Debugging::File { index, path, .. }) = item {
+            program.env.files.insert((unit.file.0, *index), path.clone());
+        }
+    }
+}
+
+/// A preload's value as lowering names it: like [`Init`], with places that layout has yet to decide.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Value {
+    /// Decided.
+    Init(Init),
+    /// An offset in a shared variable.
+    Shared(u32, i64),
+}

@@ -1,0 +1,261 @@
+//! Barriers, fences and exchanges between lanes (PTX ISA 9.7.13).
+
+use super::compute::last_type;
+use super::error::{Lowered, operand};
+use super::function::{FnLower, Role};
+use super::memory::scope_word;
+use super::operand::{class_of_type, nth};
+use crate::program::instr::{
+    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, Instr, Op, Order, Redux, Scope, Slot,
+};
+use crate::program::ops::Class;
+use crate::ptx::tree::{self, Operand, OperandKind};
+use crate::ptx::{Modifier as M, Opcode};
+
+impl<'t> FnLower<'_, 't> {
+    /// `bar…`, `barrier…`.
+    pub(super) fn barrier(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let mods = &instr.mods;
+        let names = self.unit.names();
+        if mods.iter().any(|m| !m.is_known() && m.text(names) == "warp") {
+            let mask = self.source(nth(instr, 0)?, Class::W, M::B32)?;
+            self.emit(Role::Main, Instr { a: mask, ..Instr::new(Op::WarpSync) });
+            return Ok(true);
+        }
+        // Clusters are not modelled.
+        if mods.contains(&M::CLUSTER) {
+            return Ok(false);
+        }
+        let kind = if mods.contains(&M::SYNC) {
+            BarrierKind::Sync
+        } else if mods.contains(&M::ARRIVE) {
+            BarrierKind::Arrive
+        } else if mods.contains(&M::RED) {
+            BarrierKind::Red(if mods.contains(&M::POPC) {
+                BarrierRed::Popc
+            } else if mods.contains(&M::AND) {
+                BarrierRed::And
+            } else {
+                BarrierRed::Or
+            })
+        } else {
+            return Ok(false);
+        };
+        let reduces = matches!(kind, BarrierKind::Red(_));
+        let from = usize::from(reduces);
+        let to = instr.operands.len().saturating_sub(usize::from(reduces));
+        let a = self.source(nth(instr, from)?, Class::W, M::B32)?;
+        let counted = to > from + 1;
+        let b = if counted { self.source(nth(instr, from + 1)?, Class::W, M::B32)? } else { Slot(0) };
+        let (mut c, mut d) = (Slot(0), Slot(0));
+        if let BarrierKind::Red(red) = kind {
+            c = self.source(nth(instr, to)?, Class::P, M::PRED)?;
+            let class = if red == BarrierRed::Popc { Class::W } else { Class::P };
+            d = self.destination_of(nth(instr, 0)?, class)?;
+        }
+        let aligned = instr.opcode == Opcode::BAR || mods.contains(&M::ALIGNED);
+        let imm = self.barrier_index(Barrier { kind, aligned, counted });
+        self.emit(Role::Main, Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) });
+        Ok(true)
+    }
+
+    fn barrier_index(&mut self, barrier: Barrier) -> u32 {
+        let list = &mut self.program.env.barriers;
+        *self.program.barriers.entry(barrier).or_insert_with(|| {
+            list.push(barrier);
+            u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// `membar…`, `fence…`. Those between proxies do nothing: there is only one proxy here.
+    pub(super) fn fence(&mut self, instr: &'t tree::Instr) {
+        let mods = &instr.mods;
+        let names = self.unit.names();
+        let proxy = mods
+            .iter()
+            .any(|m| matches!(*m, M::PROXY | M::MBARRIER_INIT | M::OP_RESTRICT) || m.text(names).starts_with("proxy"));
+        if proxy {
+            return self.emit(Role::Main, Instr::new(Op::Nop));
+        }
+        let order = if instr.opcode == Opcode::MEMBAR || mods.contains(&M::SC) {
+            Order::Sc
+        } else if mods.contains(&M::ACQUIRE) {
+            Order::Acquire
+        } else if mods.contains(&M::RELEASE) {
+            Order::Release
+        } else {
+            Order::AcqRel
+        };
+        let scope = match scope_word(mods) {
+            Scope::Lane => Scope::Sys,
+            scope => scope,
+        };
+        self.emit(Role::Main, Instr::new(Op::Fence { scope, order }));
+    }
+
+    fn exchange(&mut self, kind: ExchangeKind, sync: bool, result: Option<Slot>, instr: Instr) {
+        let exchange = Exchange { kind, sync };
+        let list = &mut self.program.env.exchanges;
+        // There are far fewer kinds than 65,536.
+        let index = *self.program.exchanges.entry(exchange).or_insert_with(|| {
+            list.push(exchange);
+            u16::try_from(list.len() - 1).unwrap_or(u16::MAX)
+        });
+        let high = result.map_or(0xffff, |slot| u32::from(slot.0));
+        let imm = u32::from(index) | high << 16;
+        self.emit(Role::Main, Instr { imm, ..instr });
+    }
+
+    /// The member mask of a `.sync` form.
+    fn members(&mut self, instr: &'t tree::Instr, index: usize, sync: bool) -> Lowered<Slot> {
+        if sync { self.source(nth(instr, index)?, Class::W, M::B32) } else { Ok(Slot(0)) }
+    }
+
+    /// `d|p`: the first destination, and the second one where it is written.
+    fn results(&mut self, op: &'t Operand, class: Class) -> Lowered<(Slot, Option<Slot>)> {
+        let (d, p) = Self::pair(op);
+        let p = match p {
+            Some(p) if !matches!(p.kind, OperandKind::Sink) => Some(self.destination_of(p, Class::P)?),
+            _ => None,
+        };
+        Ok((self.destination_of(d, class)?, p))
+    }
+
+    /// `shfl{.sync}.mode.b32 d{|p}, a, b, c{, mask}`.
+    pub(super) fn shfl(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let sync = instr.mods.contains(&M::SYNC);
+        let kind = instr.mods.iter().find_map(|m| match *m {
+            M::UP => Some(ExchangeKind::ShflUp),
+            M::DOWN => Some(ExchangeKind::ShflDown),
+            M::BFLY => Some(ExchangeKind::ShflBfly),
+            M::IDX => Some(ExchangeKind::ShflIdx),
+            _ => None,
+        });
+        let Some(kind) = kind else { return Ok(false) };
+        let a = self.source(nth(instr, 1)?, Class::W, M::B32)?;
+        let b = self.source(nth(instr, 2)?, Class::W, M::B32)?;
+        let c = self.source(nth(instr, 3)?, Class::W, M::B32)?;
+        let e = self.members(instr, 4, sync)?;
+        let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
+        self.exchange(kind, sync, p, Instr { d, a, b, c, e, ..Instr::new(Op::Exchange) });
+        Ok(true)
+    }
+
+    /// `vote{.sync}.mode d, {!}a{, mask}`.
+    pub(super) fn vote(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let sync = instr.mods.contains(&M::SYNC);
+        let kind = instr.mods.iter().find_map(|m| match *m {
+            M::ALL => Some(ExchangeKind::VoteAll),
+            M::ANY => Some(ExchangeKind::VoteAny),
+            M::UNI => Some(ExchangeKind::VoteUni),
+            M::BALLOT => Some(ExchangeKind::VoteBallot),
+            _ => None,
+        });
+        let Some(kind) = kind else { return Ok(false) };
+        let a = self.source(nth(instr, 1)?, Class::P, M::PRED)?;
+        let e = self.members(instr, 2, sync)?;
+        let class = if kind == ExchangeKind::VoteBallot { Class::W } else { Class::P };
+        let d = self.destination_of(nth(instr, 0)?, class)?;
+        self.exchange(kind, sync, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
+        Ok(true)
+    }
+
+    /// `match.mode.sync.type d{|p}, a, mask`.
+    pub(super) fn matching(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let wide = last_type(&instr.mods).map(class_of_type) == Some(Class::Q);
+        let kind = match (instr.mods.contains(&M::ALL), wide) {
+            (false, false) => ExchangeKind::MatchAny32,
+            (false, true) => ExchangeKind::MatchAny64,
+            (true, false) => ExchangeKind::MatchAll32,
+            (true, true) => ExchangeKind::MatchAll64,
+        };
+        let (class, ty) = if wide { (Class::Q, M::B64) } else { (Class::W, M::B32) };
+        let a = self.source(nth(instr, 1)?, class, ty)?;
+        let e = self.members(instr, 2, true)?;
+        let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
+        self.exchange(kind, true, p, Instr { d, a, e, ..Instr::new(Op::Exchange) });
+        Ok(true)
+    }
+
+    /// `redux.sync.op.type d, a, mask`.
+    pub(super) fn redux(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let mods = &instr.mods;
+        let Some(ty) = last_type(mods) else { return Ok(false) };
+        let (abs, nan) = (mods.contains(&M::ABS), mods.contains(&M::NAN_PROPAGATE));
+        let op = mods.iter().find_map(|m| {
+            Some(match (*m, ty) {
+                (M::ADD, _) => Redux::Add,
+                (M::MIN, M::F32) => Redux::MinF { abs, nan },
+                (M::MAX, M::F32) => Redux::MaxF { abs, nan },
+                (M::MIN, M::S32) => Redux::MinS,
+                (M::MAX, M::S32) => Redux::MaxS,
+                (M::MIN, _) => Redux::MinU,
+                (M::MAX, _) => Redux::MaxU,
+                (M::AND, _) => Redux::And,
+                (M::OR, _) => Redux::Or,
+                (M::XOR, _) => Redux::Xor,
+                _ => return None,
+            })
+        });
+        let Some(op) = op else { return Ok(false) };
+        let a = self.source(nth(instr, 1)?, Class::W, ty)?;
+        let e = self.members(instr, 2, true)?;
+        let d = self.destination_of(nth(instr, 0)?, Class::W)?;
+        self.exchange(ExchangeKind::Redux(op), true, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
+        Ok(true)
+    }
+
+    /// `elect.sync d|p, mask`.
+    pub(super) fn elect(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let e = self.members(instr, 1, true)?;
+        let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
+        self.exchange(ExchangeKind::Elect, true, p, Instr { d, e, ..Instr::new(Op::Exchange) });
+        Ok(true)
+    }
+
+    /// `activemask.b32 d`.
+    pub(super) fn activemask(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let d = self.destination_of(nth(instr, 0)?, Class::W)?;
+        self.exchange(ExchangeKind::ActiveMask, false, None, Instr { d, ..Instr::new(Op::Exchange) });
+        Ok(true)
+    }
+
+    /// `nanosleep.u32 t`.
+    pub(super) fn nanosleep(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let a = self.source(nth(instr, 0)?, Class::W, M::U32)?;
+        self.emit(Role::Main, Instr { a, ..Instr::new(Op::Nanosleep) });
+        Ok(true)
+    }
+
+    /// `alloca.type d, size{, align}`, `stacksave.type d`, `stackrestore.type a`.
+    pub(super) fn stack(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+        let Some(ty) = last_type(&instr.mods) else { return Ok(false) };
+        if instr.opcode == Opcode::STACKRESTORE {
+            let a = self.source(nth(instr, 0)?, Class::Q, M::U64)?;
+            self.emit(Role::Main, Instr { a, ..Instr::new(Op::StackRestore) });
+            return Ok(true);
+        }
+        let class = class_of_type(ty);
+        if class == Class::P {
+            return operand("a 32-bit or 64-bit type", instr.head);
+        }
+        let mut made = Instr::new(Op::StackSave);
+        if instr.opcode == Opcode::ALLOCA {
+            let a = self.source(nth(instr, 1)?, Class::Q, M::U64)?;
+            let align = match instr.operands.get(2) {
+                Some(op) => u32::try_from(self.immediate(op)?).unwrap_or(8),
+                None => 8,
+            };
+            made = Instr { a, imm: align, ..Instr::new(Op::Alloca) };
+        }
+        let d = self.destination_of(nth(instr, 0)?, class)?;
+        if class == Class::Q {
+            self.emit(Role::Main, Instr { d, ..made });
+        } else {
+            let t = self.temp(Class::Q)?;
+            self.emit(Role::Main, Instr { d: t, ..made });
+            self.alu(Role::Part, crate::program::int_ops::IntOp::TruncQW, d, &[t], 0);
+        }
+        Ok(true)
+    }
+}
