@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod consts;
+pub mod dump;
 pub mod env;
 pub mod float_ops;
 pub mod flow;
@@ -23,4 +24,5 @@ pub mod select;
 pub mod types;
 pub mod uses;
 
+pub use dump::dump;
 pub use lower::{LowerError, LowerErrorKind, Options, build};

@@ -524,7 +524,7 @@ impl<'t> FnLower<'_, 't> {
         if self.inject {
             flow::inject(&mut self.code);
         }
-        let undefined = self.undefined();
+        let undefined = flow::undefined_at_entry(&self.code, &self.program.env);
         let names = self.unit.names();
         let registers = self.registers.iter().flat_map(|(name, reg)| {
             let step = if reg.bits == 128 { 2 } else { 1 };
@@ -575,14 +575,5 @@ impl<'t> FnLower<'_, 't> {
                 }
             }
         }
-    }
-
-    /// Slots that may be read before they are written: all that are not filled on entry.
-    fn undefined(&self) -> Vec<(Class, Slot)> {
-        let registers = self.registers.iter().flat_map(|(_, reg)| {
-            let each = if reg.bits == 128 { 2 } else { 1 };
-            (0..each * u16::from(reg.lanes)).map(|i| (reg.class, Slot(reg.slot.0 + i)))
-        });
-        registers.chain(self.carry.map(|slot| (Class::P, slot))).collect()
     }
 }
