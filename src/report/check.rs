@@ -33,8 +33,7 @@ fn say(code: &'static str, message: String, label: impl Into<String>, hint: Opti
 
 fn text(problem: &Problem) -> Text {
     match problem {
-        Problem::NoVersion
-        | Problem::NoTarget
+        Problem::NoTarget
         | Problem::UnknownVersion { .. }
         | Problem::UnknownTarget { .. }
         | Problem::AddressSize { .. }
@@ -64,12 +63,6 @@ fn text(problem: &Problem) -> Text {
 
 fn header(problem: &Problem) -> Text {
     match problem {
-        Problem::NoVersion => say(
-            "no-version",
-            "the module does not begin with `.version`".to_owned(),
-            "",
-            Some("write `.version 8.0` or the like as the first directive".to_owned()),
-        ),
         Problem::NoTarget => say(
             "no-target",
             "`.version` is not followed by a `.target` with an architecture".to_owned(),

@@ -104,8 +104,6 @@ pub enum Expected {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields are named for what the message prints")]
 pub enum Problem {
-    /// `.version` is not the first directive.
-    NoVersion,
     /// `.target` does not follow `.version`.
     NoTarget,
     /// A PTX version that does not exist.

@@ -171,14 +171,16 @@ impl Checker<'_> {
         shape
     }
 
-    /// Old conversions could leave out the rounding: the form is that of the first mode that fits.
+    /// Old conversions could leave out the rounding, or round a narrowed float to an integer: the form is that of the
+    /// first mode that fits.
     fn legacy_forms(&self, opcode: Opcode, mods: &[Modifier], shape: &mut Shape) {
         if opcode != Opcode::CVT {
             return;
         }
         let table = table();
+        let integer = |m: &Modifier| matches!(*m, Modifier::RNI | Modifier::RZI | Modifier::RMI | Modifier::RPI);
         for rounding in [Modifier::RN, Modifier::RZI] {
-            let mut with: Mods = SmallVec::from_slice(mods);
+            let mut with: Mods = mods.iter().filter(|m| !integer(m)).copied().collect();
             with.push(rounding);
             let fits = table.of(opcode).iter().find_map(|id| Some((*id, table.form(*id).fit(&with, self.names).ok()?)));
             if let Some(form) = fits {

@@ -14,6 +14,8 @@ mod scope;
 mod section;
 mod similar;
 mod special;
+#[cfg(test)]
+mod tests;
 mod variable;
 mod version;
 
@@ -155,10 +157,8 @@ impl<'m> Checker<'m> {
                     self.error(Problem::UnknownVersion { version: format!("{major}.{minor}") }, *span);
                 }
             }
-            _ => {
-                self.error(Problem::NoVersion, start);
-                self.checked.version = version::LATEST;
-            }
+            // The parser has complained.
+            _ => self.checked.version = version::LATEST,
         }
         match items.get(1) {
             Some(Item::Target { names, span }) => self.target(names, *span),
