@@ -245,7 +245,10 @@ impl Reader {
                 Some(("abs", n)) => tolerance(n).map(|t| expect.abs = Some(t)),
                 Some(("rel", n)) => tolerance(n).map(|t| expect.rel = Some(t)),
                 Some(("first", n)) => n.parse().ok().map(|n| expect.first = Some(n)),
-                None if option == "unordered" => Some(expect.unordered = true),
+                None if option == "unordered" => {
+                    expect.unordered = true;
+                    Some(())
+                }
                 _ => None,
             };
             if known.is_none() {

@@ -51,3 +51,12 @@ pub fn main() -> ExitCode {
     };
     ExitCode::from(code)
 }
+
+/// What `warpstep bench` prints: for `cargo bench`, whose own arguments it leaves alone.
+#[must_use]
+pub fn bench_all() -> ExitCode {
+    match Cli::parse_from(["warpstep", "bench"]).command {
+        Command::Bench(bench) => ExitCode::from(bench.execute()),
+        _ => ExitCode::FAILURE,
+    }
+}

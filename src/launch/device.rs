@@ -8,6 +8,7 @@ use crate::machine::{Config, Context, Launch, Stats};
 use crate::program::env::{Function, ProgEnv};
 use crate::verdict::{LimitKind, Silent, Sink, Stop};
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// Why something that was asked for did not happen.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,7 +61,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Stop::Limit`] when the program's variables exceed the memory cap.
-    pub fn new(env: ProgEnv, sources: SourceMap, config: Config) -> Result<Self, Stop> {
+    pub fn new(env: impl Into<Arc<ProgEnv>>, sources: SourceMap, config: Config) -> Result<Self, Stop> {
         let cap = config.max_memory;
         Ok(Self { context: Context::new(env, config)?, sources, cap, buffers: IndexMap::new(), types: IndexMap::new() })
     }

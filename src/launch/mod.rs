@@ -3,6 +3,7 @@
 //! Knows nothing of how messages look (`report` makes the text of its typed [`Problem`]s), nor of the command line.
 
 mod args;
+pub mod bench;
 mod data;
 mod device;
 mod expect;

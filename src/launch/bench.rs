@@ -1,0 +1,327 @@
+//! Nine kernels of known size, to measure the speed of the machine: their inputs, launches and checks.
+//!
+//! The sizes are those at which other emulators of PTX were measured (`benches/README.md`). Inputs come from one 32-bit
+//! xorshift generator with the seed 12345.
+
+use super::{Arg, Buffer, Data, Device, Failure, KernelLaunch, Problem, Scalar, build};
+use crate::base::SourceMap;
+use crate::machine::{Config, Stats};
+use crate::program::env::ProgEnv;
+use std::sync::Arc;
+
+/// The names of the kernels, in order.
+pub const KERNELS: [&str; 9] =
+    ["vecadd", "saxpy", "matmul", "matmul_tiled", "reduce", "mandel", "hist", "nbody", "bitonic"];
+
+/// The PTX of all of them, for sm_35.
+pub const PTX: &str = include_str!("../../benches/kernels.ptx");
+
+/// The program of the kernels.
+///
+/// # Errors
+/// None, unless the front end is broken.
+pub fn program() -> Result<(Arc<ProgEnv>, SourceMap), (Vec<Problem>, SourceMap)> {
+    let mut sources = SourceMap::default();
+    let file = sources.add("benches/kernels.ptx", PTX);
+    match build(&[file], None, &sources) {
+        Ok(env) => Ok((Arc::new(env), sources)),
+        Err(problems) => Err((problems, sources)),
+    }
+}
+
+/// A kernel ready to be launched.
+pub struct Case {
+    /// Its size in words, e.g. `n=16777216`.
+    pub size: String,
+    device: Device,
+    launches: Vec<KernelLaunch>,
+    check: Box<dyn Fn(&Device) -> bool>,
+}
+
+impl Case {
+    /// Makes the inputs of a kernel; `shift` divides the work by about `2^shift`. `None` for an unknown name.
+    ///
+    /// # Errors
+    /// The memory cap.
+    pub fn new(name: &str, shift: u32, env: &Arc<ProgEnv>, config: Config) -> Option<Result<Self, Failure>> {
+        let setup = setup(name, shift.min(16))?;
+        Some(Self::of(name, setup, env, config))
+    }
+
+    fn of(name: &str, setup: Setup, env: &Arc<ProgEnv>, config: Config) -> Result<Self, Failure> {
+        let mut device = Device::new(env.clone(), SourceMap::default(), config)?;
+        for (name, bytes) in setup.buffers {
+            let buffer = Buffer { ty: Scalar::BYTE, init: Data::Hex(bytes), len: None, at: None };
+            device.add_buffer(name, &buffer)?;
+        }
+        let launch = |args: Vec<Arg>| KernelLaunch {
+            entry: Some(name.to_owned()),
+            grid: setup.grid,
+            block: setup.block,
+            shared: 0,
+            args: args.into_iter().map(|a| (a, None)).collect(),
+            at: None,
+        };
+        let launches = setup.args.into_iter().map(launch).collect();
+        Ok(Self { size: setup.size, device, launches, check: setup.check })
+    }
+
+    /// Launches the kernel: this is what is measured. Gives the counts of all launches together.
+    ///
+    /// # Errors
+    /// The run stopped.
+    pub fn run(&mut self) -> Result<Stats, Failure> {
+        let mut sum = Stats::default();
+        for launch in &self.launches {
+            let stats = self.device.launch(launch, &mut |_| ())?;
+            sum.blocks += stats.blocks;
+            sum.warp_instructions += stats.warp_instructions;
+            sum.thread_instructions += stats.thread_instructions;
+        }
+        Ok(sum)
+    }
+
+    /// Whether the results are right; they are computed again on the host.
+    #[must_use]
+    pub fn correct(&self) -> bool {
+        (self.check)(&self.device)
+    }
+}
+
+struct Setup {
+    size: String,
+    buffers: Vec<(&'static str, Vec<u8>)>,
+    grid: [u32; 3],
+    block: [u32; 3],
+    /// The arguments of each launch.
+    args: Vec<Vec<Arg>>,
+    check: Box<dyn Fn(&Device) -> bool>,
+}
+
+struct Xorshift(u32);
+
+impl Xorshift {
+    fn word(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "24 bits fit")]
+    fn float(&mut self) -> f32 {
+        (self.word() >> 8) as f32 / 16_777_216.0
+    }
+
+    fn words(&mut self, n: usize) -> Vec<u32> {
+        (0..n).map(|_| self.word()).collect()
+    }
+
+    fn floats(&mut self, n: usize) -> Vec<f32> {
+        (0..n).map(|_| self.float()).collect()
+    }
+}
+
+fn bytes_f32(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+fn bytes_u32(values: &[u32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+fn words_of(device: &Device, name: &str) -> Vec<u32> {
+    let bytes = device.contents(name).map_or(&[][..], |(_, bytes)| bytes);
+    bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+}
+
+fn floats_of(device: &Device, name: &str) -> Vec<f32> {
+    words_of(device, name).into_iter().map(f32::from_bits).collect()
+}
+
+fn buffer(name: &str) -> Arg {
+    Arg::Buffer { name: name.to_owned(), offset: 0 }
+}
+
+fn int(n: usize) -> Arg {
+    let ty = Scalar { meaning: super::Meaning::Signed, bytes: 4 };
+    Arg::Scalar(ty, u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes().to_vec())
+}
+
+fn float(x: f32) -> Arg {
+    let ty = Scalar { meaning: super::Meaning::Float, bytes: 4 };
+    Arg::Scalar(ty, x.to_le_bytes().to_vec())
+}
+
+/// Blocks of `per` threads for `n` of them.
+fn blocks(n: usize, per: usize) -> u32 {
+    u32::try_from(n / per).unwrap_or(u32::MAX).max(1)
+}
+
+fn close(got: f32, wanted: f64, error: f64) -> bool {
+    (f64::from(got) - wanted).abs() <= error
+}
+
+fn setup(name: &str, shift: u32) -> Option<Setup> {
+    let mut random = Xorshift(12345);
+    let line = [256, 1, 1];
+    let square = [16, 16, 1];
+    let large = ((1usize << 24) >> shift).max(256);
+    Some(match name {
+        "vecadd" | "saxpy" => {
+            let (a, b) = (random.floats(large), random.floats(large));
+            let (a_bytes, b_bytes) = (bytes_f32(&a), bytes_f32(&b));
+            let add = name == "vecadd";
+            let mut args = vec![buffer("a"), buffer("b")];
+            args.push(if add { buffer("c") } else { float(2.5) });
+            args.push(int(large));
+            Setup {
+                size: format!("n={large}"),
+                buffers: vec![("a", a_bytes), ("b", b_bytes), ("c", vec![0; if add { 4 * large } else { 4 }])],
+                grid: [blocks(large, 256), 1, 1],
+                block: line,
+                args: vec![args],
+                check: Box::new(move |d| {
+                    let found = floats_of(d, if add { "c" } else { "b" });
+                    let right = |(i, x): (usize, &f32)| {
+                        if add { *x == a[i] + b[i] } else { (x - (2.5 * a[i] + b[i])).abs() <= 1e-5 }
+                    };
+                    found.len() == a.len() && found.iter().enumerate().all(right)
+                }),
+            }
+        }
+        "matmul" | "matmul_tiled" => {
+            let n = (512usize >> shift.div_ceil(3)).max(32);
+            let (a, b) = (random.floats(n * n), random.floats(n * n));
+            Setup {
+                size: format!("{n}x{n}"),
+                buffers: vec![("a", bytes_f32(&a)), ("b", bytes_f32(&b)), ("c", vec![0; 4 * n * n])],
+                grid: [blocks(n, 16), blocks(n, 16), 1],
+                block: square,
+                args: vec![vec![buffer("a"), buffer("b"), buffer("c"), int(n)]],
+                check: Box::new(move |d| {
+                    let c = floats_of(d, "c");
+                    let mut random = Xorshift(99);
+                    c.len() == n * n
+                        && (0..100).all(|_| {
+                            let (y, x) = (random.word() as usize % n, random.word() as usize % n);
+                            let sum: f64 = (0..n).map(|k| f64::from(a[y * n + k]) * f64::from(b[k * n + x])).sum();
+                            close(c[y * n + x], sum, 1e-3 * sum)
+                        })
+                }),
+            }
+        }
+        "reduce" => {
+            let a = random.floats(large);
+            Setup {
+                size: format!("n={large}"),
+                buffers: vec![("a", bytes_f32(&a)), ("o", vec![0; large / 64])],
+                grid: [blocks(large, 256), 1, 1],
+                block: line,
+                args: vec![vec![buffer("a"), buffer("o"), int(large)]],
+                check: Box::new(move |d| {
+                    let found: f64 = floats_of(d, "o").into_iter().map(f64::from).sum();
+                    let wanted: f64 = a.iter().copied().map(f64::from).sum();
+                    (found - wanted).abs() < 1e-4 * wanted
+                }),
+            }
+        }
+        "mandel" => {
+            let d = (1024usize >> shift.div_ceil(2)).max(16);
+            Setup {
+                size: format!("{d}x{d}, 256 iterations"),
+                buffers: vec![("o", vec![0; 4 * d * d])],
+                grid: [blocks(d, 16), blocks(d, 16), 1],
+                block: square,
+                args: vec![vec![buffer("o"), int(d), int(d), int(256)]],
+                check: Box::new(move |device| mandel_close(&words_of(device, "o"), d)),
+            }
+        }
+        "hist" => {
+            let a = random.words(large);
+            Setup {
+                size: format!("n={large}"),
+                buffers: vec![("a", bytes_u32(&a)), ("h", vec![0; 1024])],
+                grid: [blocks(large, 256), 1, 1],
+                block: line,
+                args: vec![vec![buffer("a"), buffer("h"), int(large)]],
+                check: Box::new(move |d| {
+                    let mut wanted = vec![0u32; 256];
+                    a.iter().for_each(|x| wanted[(x & 255) as usize] += 1);
+                    words_of(d, "h") == wanted
+                }),
+            }
+        }
+        "nbody" => nbody((4096usize >> shift.div_ceil(2)).max(256), &mut random),
+        "bitonic" => {
+            let n = ((1usize << 20) >> shift).max(512);
+            let mut sorted = random.words(n);
+            let unsorted = bytes_u32(&sorted);
+            sorted.sort_unstable();
+            let powers =
+                |limit: usize| std::iter::successors(Some(2), |k| Some(2 * k)).take_while(move |k| *k <= limit);
+            let steps = powers(n).flat_map(|k| powers(k).map(move |p| (k / p, k)));
+            Setup {
+                size: format!("n={n}"),
+                buffers: vec![("a", unsorted)],
+                grid: [blocks(n, 256), 1, 1],
+                block: line,
+                args: steps.map(|(j, k)| vec![buffer("a"), int(j), int(k)]).collect(),
+                check: Box::new(move |d| words_of(d, "a") == sorted),
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// Whether an image of the Mandelbrot set is right, up to 0.1 % of its points: rounding moves points at its edge.
+#[expect(clippy::cast_precision_loss, reason = "the kernel's own arithmetic")]
+fn mandel_close(found: &[u32], d: usize) -> bool {
+    let point = |x: usize, y: usize| {
+        let (cx, cy) = (-2.0 + 3.0 * x as f32 / d as f32, -1.5 + 3.0 * y as f32 / d as f32);
+        let (mut zx, mut zy) = (0f32, 0f32);
+        let escaped = |zx: &mut f32, zy: &mut f32| {
+            let (x2, y2) = (*zx * *zx, *zy * *zy);
+            if x2 + y2 > 4.0 {
+                return true;
+            }
+            (*zx, *zy) = (x2 - y2 + cx, 2.0 * *zx * *zy + cy);
+            false
+        };
+        (0..256u32).find(|_| escaped(&mut zx, &mut zy)).unwrap_or(256)
+    };
+    let wrong = (0..d * d).filter(|i| found.get(*i) != Some(&point(i % d, i / d))).count();
+    wrong * 1000 <= d * d
+}
+
+fn nbody(n: usize, random: &mut Xorshift) -> Setup {
+    const INPUT: [&str; 4] = ["x", "y", "z", "m"];
+    const OUTPUT: [&str; 3] = ["ox", "oy", "oz"];
+    let data: Vec<Vec<f32>> = INPUT.iter().map(|_| random.floats(n)).collect();
+    let inputs = INPUT.into_iter().zip(&data).map(|(name, values)| (name, bytes_f32(values)));
+    let outputs = OUTPUT.into_iter().map(|name| (name, vec![0; 4 * n]));
+    let mut args: Vec<Arg> = INPUT.iter().chain(&OUTPUT).map(|name| buffer(name)).collect();
+    args.push(int(n));
+    Setup {
+        size: format!("n={n}"),
+        buffers: inputs.chain(outputs).collect(),
+        grid: [blocks(n, 256), 1, 1],
+        block: [256, 1, 1],
+        args: vec![args],
+        check: Box::new(move |device| {
+            let found = floats_of(device, "ox");
+            let at = |k: usize, i: usize| f64::from(data[k][i]);
+            let mut random = Xorshift(99);
+            (0..20).all(|_| {
+                let i = random.word() as usize % n;
+                let pull = |j: usize| {
+                    let (dx, dy, dz) = (at(0, j) - at(0, i), at(1, j) - at(1, i), at(2, j) - at(2, i));
+                    let r2 = dx * dx + dy * dy + dz * dz + 0.01;
+                    dx * at(3, j) / (r2 * libm::sqrt(r2))
+                };
+                let wanted: f64 = (0..n).map(pull).sum();
+                found.get(i).is_some_and(|x| close(*x, wanted, 1e-2 * (wanted.abs() + 10.0)))
+            })
+        }),
+    }
+}

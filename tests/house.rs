@@ -1,0 +1,180 @@
+//! The house rules that a compiler does not enforce: layers, file sizes, forbidden words, rule ids.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The layers from the ground up, numbered as in ARCHITECTURE.md. A folder names only folders above it in this list, or itself.
+const LAYERS: &[(&str, u32)] = &[
+    ("base", 0),
+    ("verdict", 1),
+    ("choice", 1),
+    ("ptx", 2),
+    ("program", 3),
+    ("alu", 4),
+    ("memory", 5),
+    ("machine", 6),
+    ("explore", 7),
+    ("check", 7),
+    ("axiom", 7),
+    ("launch", 7),
+    ("litmus", 8),
+    ("report", 8),
+    ("cli", 9),
+];
+
+/// The axiomatic models see nothing of machines: they are checked against them.
+const AXIOM_SEES: &[&str] = &["base", "verdict", "axiom"];
+
+const LONGEST: usize = 600;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file below a folder with one of the extensions.
+fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if entry.extension().and_then(|e| e.to_str()).is_some_and(|e| extensions.contains(&e)) {
+                found.push(entry);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The layers that a source names: every `crate::layer` and, inside braces, `use crate::{a, b::c}`.
+fn named(source: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for line in source.lines().filter(|l| !l.trim_start().starts_with("//")) {
+        for part in line.split("crate::").skip(1) {
+            let names = part.strip_prefix('{').map_or(part, |list| list.split('}').next().unwrap_or(list));
+            let list = if part.starts_with('{') { names.split(',').collect() } else { vec![names] };
+            for name in list {
+                let word: String = name.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                found.insert(word);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_layer_names_only_layers_below_it() {
+    // `choice` stands beside `verdict` and after it: its oracles may stop a run.
+    let level: BTreeMap<&str, usize> = LAYERS.iter().enumerate().map(|(k, (name, _))| (*name, k)).collect();
+    let mut wrong = Vec::new();
+    for (layer, _) in LAYERS {
+        for file in files(&root().join("src").join(layer), &["rs"]) {
+            for name in named(&text(&file)) {
+                let Some(other) = level.get(name.as_str()) else { continue };
+                let allowed =
+                    if *layer == "axiom" { AXIOM_SEES.contains(&name.as_str()) } else { *other <= level[layer] };
+                if !allowed {
+                    wrong.push(format!("{} names {name}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_folder_is_a_layer() {
+    for entry in std::fs::read_dir(root().join("src")).unwrap().flatten().filter(|e| e.path().is_dir()) {
+        let name = entry.file_name().into_string().unwrap();
+        assert!(LAYERS.iter().any(|(layer, _)| *layer == name), "src/{name} has no place in the layers");
+    }
+}
+
+#[test]
+fn files_are_short_and_tidy() {
+    // Split, so that this file does not accuse itself.
+    let forbidden =
+        [["to", "do!("].concat(), ["#[igno", "re"].concat(), ["unsafe", " {"].concat(), ["db", "g!("].concat()];
+    let mut wrong = Vec::new();
+    let folders = ["src", "tests", "benches", "fuzz/fuzz_targets", "examples"];
+    for file in folders.iter().flat_map(|f| files(&root().join(f), &["rs"])) {
+        let source = text(&file);
+        let lines = source.lines().count();
+        if lines > LONGEST {
+            wrong.push(format!("{} has {lines} lines, {LONGEST} are allowed", file.display()));
+        }
+        wrong.extend(forbidden.iter().filter(|f| source.contains(*f)).map(|f| format!("{} has {f}", file.display())));
+        let tests = file.components().any(|c| c.as_os_str() == "tests");
+        if !tests && !source.starts_with("//!") {
+            wrong.push(format!("{} does not begin with what it is for", file.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The ids of `src/verdict/rules.rs`.
+fn rule_ids() -> BTreeSet<String> {
+    let source = text(&root().join("src/verdict/rules.rs"));
+    let ids = source.lines().filter_map(|l| l.trim().split_once(" = \"")?.1.strip_suffix("\","));
+    ids.map(str::to_owned).collect()
+}
+
+/// The ids that stand after `marker` in a line, and where.
+fn marked(folder: &str, extension: &str, marker: &str) -> BTreeMap<String, Vec<String>> {
+    let mut homes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files(&root().join(folder), &[extension]) {
+        for (number, line) in text(&file).lines().enumerate() {
+            let Some((before, rest)) = line.split_once(marker) else { continue };
+            if !before.contains("//") {
+                continue;
+            }
+            for id in rest.split(|c: char| c == ',' || c.is_whitespace()) {
+                let id = id.trim_matches(|c: char| !c.is_alphanumeric());
+                if id.contains('.') {
+                    let home = format!("{}:{}", file.display(), number + 1);
+                    homes.entry(id.to_owned()).or_default().push(home);
+                }
+            }
+        }
+    }
+    homes
+}
+
+#[test]
+fn every_rule_has_one_home_in_the_code() {
+    let ids = rule_ids();
+    assert!(ids.len() > 20, "{}", ids.len());
+    let homes = marked("src", "rs", " Rule: ");
+    let mut wrong: Vec<String> =
+        ids.iter().filter(|id| !homes.contains_key(*id)).map(|id| format!("{id} has no home")).collect();
+    for (id, places) in &homes {
+        if places.len() > 1 {
+            wrong.push(format!("{id} has several homes: {}", places.join(", ")));
+        }
+        if !ids.contains(id) {
+            wrong.push(format!("{id} at {} is not in src/verdict/rules.rs", places.join(", ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_is_in_the_notes() {
+    let ids = rule_ids();
+    let notes: String = files(&root().join("spec-notes"), &["md"]).iter().map(|f| text(f)).collect();
+    // Notes name rules as list items: - `crs.ssy` …
+    let noted: BTreeSet<&str> = notes
+        .lines()
+        .filter_map(|l| l.trim_start().strip_prefix("- `")?.split('`').next())
+        .filter(|id| id.contains('.') && !id.contains('/'))
+        .collect();
+    let missing: Vec<&String> = ids.iter().filter(|id| !noted.contains(id.as_str())).collect();
+    let unknown: Vec<&&str> = noted.iter().filter(|id| !ids.contains(**id)).collect();
+    assert!(missing.is_empty() && unknown.is_empty(), "not in spec-notes/: {missing:?}; not in the code: {unknown:?}");
+}
