@@ -112,6 +112,9 @@ impl<C: Class> Class for Carry<C> {
 // Loops rather than `array::from_fn` and `map`: those are functions of their own that the compiler leaves out of line,
 // compiled for the baseline instruction set.
 
+/// Maps an operation over the lanes that execute: theirs alone are written.
+///
+/// Rule: thread.dop
 #[inline(always)]
 pub(super) fn map1<A: Class, D: Class>(regs: &mut Frame, i: &Instr, on: &Lane<'_>, f: impl Fn(A::T) -> D::T) {
     let a = A::load(regs, i.a, on);
