@@ -23,6 +23,10 @@ pub(crate) fn explain(
     let mut expected = complaint.expected;
     expected.sort_unstable();
     expected.dedup();
+    if within == Context::Instruction {
+        // A word after a dot continues the opcode or selects a component: never a type.
+        expected.retain(|e| *e != Expected::Type);
+    }
     match found {
         None => {
             let end = u32::try_from(text.trim_end().len()).unwrap_or(u32::MAX);

@@ -8,6 +8,7 @@ pub mod diagnostic;
 mod problem;
 pub mod run;
 mod stop;
+pub mod syntax;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use problem::problem;
