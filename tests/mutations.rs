@@ -1,5 +1,7 @@
 //! The parser never panics and never hangs, whatever the text. Deterministic: the same mutations in every run.
 
+#![allow(clippy::disallowed_methods, reason = "these tests bound the time that parsing takes")]
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 use warpstep::ptx::{MAX_ERRORS, SyntaxErrorKind, decode, parse, print};

@@ -9,9 +9,8 @@ use logos::Logos;
 /// The kind of a token.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[logos(skip r"[ \t\r\n\x0c]+")]
-#[logos(skip(r"//[^\n]*", allow_greedy = true))]
 #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
-#[logos(skip(r"#[ \t]*[0-9][^\n]*", allow_greedy = true))]
+#[logos(skip(r"(//|#[ \t]*[0-9])[^\n]*", allow_greedy = true))]
 pub(crate) enum Kind {
     /// A name: identifier, register, label or an opcode without modifiers.
     #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+", priority = 3)]
