@@ -3,8 +3,11 @@
 use super::{Format, output};
 use crate::base::SourceMap;
 use crate::launch::{ProblemKind, understand};
+use crate::program::env::FuncId;
+use crate::program::{self, Options};
+use crate::ptx;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Check PTX files as ptxas does, and report every error.
 #[derive(Args)]
@@ -42,34 +45,52 @@ impl Check {
     pub fn execute(&self) -> u8 {
         let mut sources = SourceMap::default();
         let mut problems = Vec::new();
+        let mut modules = Vec::new();
         for path in &self.files {
-            let text = std::fs::read(path)
-                .map_err(|e| ProblemKind::Unreadable { path: path.clone(), cause: e.kind() })
-                .and_then(|bytes| {
-                    String::from_utf8(bytes).map_err(|e| {
-                        let offset = e.utf8_error().valid_up_to() as u64;
-                        ProblemKind::NotText { path: path.clone(), offset }
-                    })
-                });
-            match text {
+            match read(path) {
                 Ok(text) => {
                     let file = sources.add(path.display().to_string(), text);
-                    let _ = understand(file, &sources, &mut problems);
+                    let (module, _) = understand(file, &sources, &mut problems);
+                    modules.push((file, module));
                 }
                 Err(kind) => problems.push(kind.at(None)),
+            }
+        }
+        // Building finds what checking one function at a time cannot; each module stands for itself.
+        if problems.is_empty() {
+            for (file, module) in &modules {
+                let (env, errors) =
+                    program::build(&[(*file, module)], &Options { promote: false, ..Options::default() });
+                let at = |e: &program::LowerError| Some((e.file, e.span));
+                problems.extend(errors.into_iter().map(|e| ProblemKind::Lower(Box::new(e.clone())).at(at(&e))));
+                match self.dump {
+                    Some(Dump::Tree) => output::print(ptx::print(module)),
+                    Some(Dump::Program) => {
+                        output::print(program::dump(&env, sources.get(*file).map(|s| s.text.as_str())));
+                    }
+                    Some(Dump::Cfg) => {
+                        for id in (0..env.functions.len()).filter_map(|k| u32::try_from(k).ok()).map(FuncId) {
+                            output::print(program::flow::dot(&env, id, &sources));
+                        }
+                    }
+                    None => {}
+                }
             }
         }
         if !problems.is_empty() {
             return output::problems(&problems, &sources, self.format);
         }
-        match self.dump {
-            Some(Dump::Tree | Dump::Program | Dump::Cfg) => 4,
-            None => {
-                if self.format == Format::Json {
-                    output::print_json(&serde_json::json!({ "exit": 0, "problems": [] }));
-                }
-                0
-            }
+        if self.format == Format::Json && self.dump.is_none() {
+            output::print_json(&serde_json::json!({ "exit": 0, "problems": [] }));
         }
+        0
     }
+}
+
+fn read(path: &Path) -> Result<String, ProblemKind> {
+    let bytes = std::fs::read(path).map_err(|e| ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() })?;
+    String::from_utf8(bytes).map_err(|e| {
+        let offset = e.utf8_error().valid_up_to() as u64;
+        ProblemKind::NotText { path: path.to_owned(), offset }
+    })
 }

@@ -2,6 +2,7 @@
 
 use super::{DataProblem, Scalar};
 use crate::base::{FileId, Span};
+use crate::program::LowerError;
 use crate::program::check::CheckError;
 use crate::ptx::SyntaxError;
 use std::path::PathBuf;
@@ -84,6 +85,8 @@ pub enum ProblemKind {
     Syntax(Box<SyntaxError>),
     /// The program breaks a rule of PTX.
     Check(Box<CheckError>),
+    /// The program cannot be built or linked.
+    Lower(Box<LowerError>),
 }
 
 /// A kernel's parameter, for messages.

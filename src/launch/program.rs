@@ -6,6 +6,7 @@ use crate::base::{FileId, SourceMap};
 use crate::machine::ControlModel;
 use crate::program::check::check;
 use crate::program::env::ProgEnv;
+use crate::program::{self, LowerError, Options};
 use crate::ptx::parse;
 use crate::ptx::tree::Module;
 use std::path::PathBuf;
@@ -51,7 +52,16 @@ pub fn build(files: &[FileId], control: Option<ControlModel>, sources: &SourceMa
     }
     let inject = control.unwrap_or(ControlModel::of_target(sm)) == ControlModel::Crs;
     let modules: Vec<(FileId, &Module)> = modules.iter().map(|(f, m)| (*f, m)).collect();
-    lower(&modules, inject)
+    let (env, errors) = program::build(&modules, &Options { inject, ..Options::default() });
+    if errors.is_empty() {
+        return Ok(env);
+    }
+    Err(errors.into_iter().map(lowering).collect())
+}
+
+fn lowering(error: LowerError) -> Problem {
+    let at = Some((error.file, error.span));
+    ProblemKind::Lower(Box::new(error)).at(at)
 }
 
 /// Parses and checks one module; gives it and the number of its target.
@@ -73,8 +83,4 @@ pub fn understand(file: FileId, sources: &SourceMap, problems: &mut Vec<Problem>
         ProblemKind::Check(Box::new(e)).at(Some((file, span)))
     }));
     (module, checked.sm.into())
-}
-
-fn lower(_modules: &[(FileId, &Module)], _inject: bool) -> Result<ProgEnv, Vec<Problem>> {
-    Ok(ProgEnv::default())
 }

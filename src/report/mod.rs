@@ -5,6 +5,7 @@
 mod bug;
 pub mod check;
 pub mod diagnostic;
+pub mod lower;
 mod problem;
 pub mod run;
 mod stop;

@@ -16,6 +16,7 @@ pub fn problem(problem: &Problem) -> Diagnostic {
     let (file, span) = problem.at.unwrap_or((NOWHERE, Span::default()));
     match &problem.kind {
         ProblemKind::Check(error) => return super::check::diagnostic(error, file),
+        ProblemKind::Lower(error) => return super::lower::diagnostic(error),
         ProblemKind::Syntax(error) => return Diagnostic::error("syntax", file, span, format!("{:?}", error.kind)),
         _ => {}
     }
@@ -179,7 +180,9 @@ impl Text {
                 ),
             )
             .label("here"),
-            ProblemKind::Syntax(_) | ProblemKind::Check(_) => text("program", "the program is wrong"),
+            ProblemKind::Syntax(_) | ProblemKind::Check(_) | ProblemKind::Lower(_) => {
+                text("program", "the program is wrong")
+            }
         }
     }
 }
