@@ -9,6 +9,8 @@ mod div0;
 mod observers;
 mod plain;
 #[cfg(test)]
+mod ptx_tests;
+#[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod tests;
