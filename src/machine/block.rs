@@ -69,7 +69,7 @@ impl<C: Control> Block<C> {
                 self.warps.push(Warp { control, frames, filled, local: LocalMemory::default(), index: w });
             }
             let warp = &mut self.warps[w as usize];
-            warp.local.reach(entry.frame_bytes);
+            warp.local.reach(entry.frame_bytes.saturating_add(loaded.arguments));
             let frame = &mut warp.frames[0];
             let at = Where { block: self.index, warp: w, sm };
             let preloads = if again { &loaded.per_block[..] } else { &entry.preloads };

@@ -2,7 +2,7 @@
 
 use super::control::{Control, Crs, Its};
 use super::device::{Budget, Go, Stats};
-use super::loaded::{Loaded, per_block};
+use super::loaded::{Loaded, arguments, per_block};
 use crate::base::LaneTables;
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Flat;
@@ -288,6 +288,7 @@ impl Context {
             variables: self.variables.clone(),
             stack_limit: self.config.stack_limit,
             workspace,
+            arguments: arguments(&self.env),
             per_block: per_block(&entry.preloads),
         })
     }

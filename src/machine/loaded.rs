@@ -33,6 +33,8 @@ pub struct Loaded {
     pub stack_limit: u32,
     /// Address of the zeroed workspace of a cooperative launch, in which blocks meet at grid barriers.
     pub workspace: u64,
+    /// Bytes above the top of the stack where the arguments of a call to come are put.
+    pub arguments: u32,
     /// The entry's preloads that differ between blocks.
     pub per_block: Vec<Preload>,
 }
@@ -44,6 +46,15 @@ enum Value {
     Uniform(u64),
     /// To be computed per lane.
     PerLane(Special),
+}
+
+/// Where arguments may lie above the top of the stack: as far as those of any function of the program or of the device
+/// runtime reach.
+#[must_use]
+pub fn arguments(env: &ProgEnv) -> u32 {
+    let called = env.functions.values().filter(|f| !f.entry);
+    let ends = called.flat_map(|f| &f.params).map(|p| p.offset.saturating_add(p.bytes));
+    ends.max().unwrap_or(0).max(64).saturating_add(15)
 }
 
 /// The preloads whose values differ between the blocks of a launch.

@@ -313,7 +313,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             }
             regs.w[STACK_TOP.index()].0[l] = top as u32;
             regs.q[i.d.index()].0[l] = base.into();
-            self.local.reach(top as u32);
+            self.local.reach((top as u32).saturating_add(self.sh.loaded.arguments));
         }
         Ok(())
     }

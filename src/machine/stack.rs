@@ -57,7 +57,7 @@ impl Stack<'_> {
             let limit = sh.loaded.stack_limit.into();
             return Err(Fault::Bug(BugKind::StackOverflow { bytes: used, limit }, lanes));
         }
-        self.local.reach(most);
+        self.local.reach(most.saturating_add(sh.loaded.arguments));
         if self.filled[depth] != Some(function) {
             let at = Where { block: sh.block, warp, sm: sh.sm };
             sh.loaded.fill(sh.env, &f.preloads, frame, lanes, at);

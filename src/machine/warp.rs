@@ -199,7 +199,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
 
     macro_rules! leave {
         ($how:expr) => {{
-            sh.threads += active * u64::from(mark - left);
+            sh.threads = sh.threads.wrapping_add(active * u64::from(mark - left));
             flow.pc = pc;
             flow.mask = mask;
             *fuel = left;
@@ -210,7 +210,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
     macro_rules! turn {
         ($next:expr) => {{
             let next = $next;
-            sh.threads += active * u64::from(mark - left);
+            sh.threads = sh.threads.wrapping_add(active * u64::from(mark - left));
             mark = left;
             if S::ON {
                 for rule in control.fired() {
@@ -389,7 +389,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                             let told = cx.sink.event(sh.who, Event::Enter(enter));
                             told.map_err(|s| stopped(Fault::Stop(s), entered))?;
                         }
-                        sh.threads += active * u64::from(mark - left);
+                        sh.threads = sh.threads.wrapping_add(active * u64::from(mark - left));
                         *fuel = left;
                         return Ok(match next {
                             Next::Pick => Leave::Pick,
