@@ -8,8 +8,8 @@ use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Flat;
 use crate::memory::{Cx, Fault, SiteHints};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
-use crate::verdict::{AllocKind, LimitKind, Silent, Sink, Stop};
-use pulp::{Arch, Scalar, WithSimd};
+use crate::verdict::{AllocKind, Event, LimitKind, Silent, Sink, Stop, Who};
+use pulp::{Scalar, WithSimd};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -82,6 +82,46 @@ pub struct Launch {
     pub shared_bytes: u32,
     /// The parameter area, laid out as the entry's [`Function::params`](crate::program::env::Function::params) say.
     pub params: Vec<u8>,
+}
+
+/// Which instruction sets a run is compiled for. Each costs seconds of compile time for each control model and observer.
+trait Tier {
+    fn run<G: WithSimd>(go: G) -> G::Output;
+}
+
+/// What the compiler was told to expect of every processor.
+struct Baseline;
+/// The best of what this processor has.
+struct Best;
+
+impl Tier for Baseline {
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        go.with_simd(Scalar::new())
+    }
+}
+
+impl Tier for Best {
+    #[cfg(not(debug_assertions))]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        pulp::Arch::new().dispatch(go)
+    }
+
+    /// Debug builds are for finding bugs, and must compile quickly.
+    #[cfg(debug_assertions)]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        Baseline::run(go)
+    }
+}
+
+/// Any observer behind one type, so that the machine is compiled for observation once.
+struct Observed<'a>(&'a mut dyn FnMut(Who, Event<'_>) -> Result<(), Stop>);
+
+impl Sink for Observed<'_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        (self.0)(who, event)
+    }
 }
 
 /// A context on flat memory.
@@ -247,20 +287,50 @@ impl Context {
     pub fn launch_by<S: Sink>(
         &mut self,
         launch: &Launch,
-        sink: S,
+        mut sink: S,
         oracle: &mut dyn Oracle,
         out: &mut dyn FnMut(&[u8]),
     ) -> Result<Stats, Stop> {
+        if S::ON {
+            let mut tell = |who: Who, event: Event<'_>| sink.event(who, event);
+            self.observed(launch, &mut tell, oracle, out)
+        } else {
+            self.silent(launch, oracle, out)
+        }
+    }
+
+    /// A run that nobody watches: the only one compiled for every instruction set, since observed and thread-level runs
+    /// spend their time elsewhere.
+    fn silent(&mut self, launch: &Launch, oracle: &mut dyn Oracle, out: &mut dyn FnMut(&[u8])) -> Result<Stats, Stop> {
+        let loaded = self.load(launch)?;
+        match self.control()? {
+            ControlModel::Crs => self.go::<Crs, Silent, Best>(&loaded, Silent, oracle, out),
+            ControlModel::Its => self.go::<Its<false>, Silent, Best>(&loaded, Silent, oracle, out),
+            ControlModel::Thread => self.go::<Its<true>, Silent, Baseline>(&loaded, Silent, oracle, out),
+        }
+    }
+
+    fn observed(
+        &mut self,
+        launch: &Launch,
+        tell: &mut dyn FnMut(Who, Event<'_>) -> Result<(), Stop>,
+        oracle: &mut dyn Oracle,
+        out: &mut dyn FnMut(&[u8]),
+    ) -> Result<Stats, Stop> {
+        let loaded = self.load(launch)?;
+        match self.control()? {
+            ControlModel::Crs => self.go::<Crs, _, Baseline>(&loaded, Observed(tell), oracle, out),
+            ControlModel::Its => self.go::<Its<false>, _, Baseline>(&loaded, Observed(tell), oracle, out),
+            ControlModel::Thread => self.go::<Its<true>, _, Baseline>(&loaded, Observed(tell), oracle, out),
+        }
+    }
+
+    fn control(&self) -> Result<ControlModel, Stop> {
         let control = self.config.control.unwrap_or(ControlModel::of_target(self.env.target.sm));
         if control == ControlModel::Crs && !self.env.injected {
             return Err(Stop::Unsupported("control model crs for a program built without injection".into(), None));
         }
-        let loaded = self.load(launch)?;
-        match control {
-            ControlModel::Crs => self.go::<Crs, S>(&loaded, sink, oracle, out),
-            ControlModel::Its => self.go::<Its<false>, S>(&loaded, sink, oracle, out),
-            ControlModel::Thread => self.go::<Its<true>, S>(&loaded, sink, oracle, out),
-        }
+        Ok(control)
     }
 
     /// What the launch fixes.
@@ -293,7 +363,7 @@ impl Context {
         })
     }
 
-    fn go<C: Control, S: Sink>(
+    fn go<C: Control, S: Sink, T: Tier>(
         &mut self,
         loaded: &Loaded,
         sink: S,
@@ -322,8 +392,7 @@ impl Context {
             control: PhantomData,
         };
         self.launches += 1;
-        // Observed and thread-level runs spend their time elsewhere: one instruction set is enough, and compiles faster.
-        let stats = if S::ON || C::SINGLE { go.with_simd(Scalar::new()) } else { Arch::new().dispatch(go) }?;
+        let stats = T::run(go)?;
         self.steps += stats.warp_instructions;
         Ok(stats)
     }

@@ -12,7 +12,7 @@ use super::loaded::Loaded;
 use super::rare::{Did, Rare, Trouble};
 use super::stack::Stack;
 use crate::alu::{float, int};
-use crate::base::{Frame, LaneMask, Lanes32, Pc, expand, put_mask, put32};
+use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc, expand, put_mask, put32};
 use crate::memory::{Active, Cx, Fault, Issuer, LocalMemory, Memory, Near, Plain32};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::program::instr::{HotOp, Instr, Op, Space};
@@ -318,7 +318,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 pc += 1;
             }
             Op::Int(_) | Op::Float(_) => {
-                data_op(simd, i, frame, mask, &lanes, cx);
+                data_op(simd, i, frame, mask, &lanes, &cx.tables);
                 pc += 1;
             }
             Op::Ssy | Op::PreBrk | Op::PreRet => {
@@ -474,7 +474,7 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
         let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
         match i.op {
             Op::Hot(op) => hot::<V>(op, i, frame, &on),
-            Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, cx),
+            Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, &cx.tables),
             Op::Mem => mem.issue(at, Active { mask, lanes: &lanes }, &env.requests[i.imm as usize], frame, near, cx)?,
             _ => plain32(i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,
         }
@@ -484,8 +484,8 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
 
 /// A data operation outside the innermost loop, in the instruction set of `simd`.
 #[inline(never)]
-fn data_op<V: Simd, S>(simd: V, i: &Instr, regs: &mut Frame, mask: LaneMask, lanes: &Lanes32, cx: &Cx<'_, S>) {
-    let on = Lane { mask, lanes, tables: &cx.tables };
+fn data_op<V: Simd>(simd: V, i: &Instr, regs: &mut Frame, mask: LaneMask, lanes: &Lanes32, tables: &LaneTables) {
+    let on = Lane { mask, lanes, tables };
     match i.op {
         Op::Int(_) => simd.vectorize(IntOps { i, regs, on }),
         _ => simd.vectorize(FloatOps { i, regs, on }),

@@ -8,7 +8,7 @@ use super::single::{bits32, div_f32, flush_if, flush32};
 use crate::program::mode::FMode;
 
 /// `div.approx`: PTX's quotient is `a · (1/b)`, and for 2^126 < |b| < 2^128 it is zero, or NaN where `a` is infinite.
-#[inline(always)]
+#[inline]
 pub fn div_approx_f32(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     let (a, b) = (flush_if(a, mode), flush_if(b, mode));
@@ -21,19 +21,19 @@ pub fn div_approx_f32(a: u32, b: u32, mode: u32) -> u32 {
 }
 
 /// `rsqrt.approx.f32`: two roundings, relative error at most 2^-23 (PTX allows 2^-22.9).
-#[inline(always)]
+#[inline]
 pub fn rsqrt_f32(a: u32) -> u32 {
     bits32(1.0 / f32::from_bits(a).sqrt())
 }
 
 /// `rsqrt.approx.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn rsqrt_ftz_f32(a: u32) -> u32 {
     rsqrt_f32(flush32(a))
 }
 
 /// An f64 function of a single, rounded once.
-#[inline(always)]
+#[inline]
 fn through_double(a: u32, mode: u32, function: impl Fn(f64) -> f64) -> u32 {
     let mode = FMode(mode);
     let value = f64::from(f32::from_bits(flush_if(a, mode)));
@@ -41,31 +41,31 @@ fn through_double(a: u32, mode: u32, function: impl Fn(f64) -> f64) -> u32 {
 }
 
 /// `sin.approx.f32`, for arguments of any size.
-#[inline(always)]
+#[inline]
 pub fn sin_f32(a: u32, mode: u32) -> u32 {
     through_double(a, mode, libm::sin)
 }
 
 /// `cos.approx.f32`, for arguments of any size.
-#[inline(always)]
+#[inline]
 pub fn cos_f32(a: u32, mode: u32) -> u32 {
     through_double(a, mode, libm::cos)
 }
 
 /// `lg2.approx.f32`
-#[inline(always)]
+#[inline]
 pub fn lg2_f32(a: u32, mode: u32) -> u32 {
     through_double(a, mode, libm::log2)
 }
 
 /// `ex2.approx.f32`
-#[inline(always)]
+#[inline]
 pub fn ex2_f32(a: u32, mode: u32) -> u32 {
     through_double(a, mode, libm::exp2)
 }
 
 /// `tanh.approx.f32`
-#[inline(always)]
+#[inline]
 pub fn tanh_f32(a: u32, mode: u32) -> u32 {
     through_double(a, mode, libm::tanh)
 }
@@ -75,7 +75,7 @@ const INFINITY: u64 = 0x7ff0_0000_0000_0000;
 const UPPER: u64 = 0xffff_ffff_0000_0000;
 
 /// The gross approximations: the upper half of the source is used, and only that half of the result is computed.
-#[inline(always)]
+#[inline]
 fn gross(a: u64, function: impl Fn(f64) -> f64) -> u64 {
     let flush = |x: u64| if x & INFINITY == 0 { x & SIGN } else { x };
     let result = function(f64::from_bits(flush(a & UPPER))).to_bits();
@@ -87,19 +87,19 @@ fn gross(a: u64, function: impl Fn(f64) -> f64) -> u64 {
 }
 
 /// `rcp.approx.ftz.f64`: 20 bits of fraction, from 20 bits of fraction.
-#[inline(always)]
+#[inline]
 pub fn rcp_gross_f64(a: u64) -> u64 {
     gross(a, |x| 1.0 / x)
 }
 
 /// `rsqrt.approx.ftz.f64`: 20 bits of fraction, from 20 bits of fraction.
-#[inline(always)]
+#[inline]
 pub fn rsqrt_gross_f64(a: u64) -> u64 {
     gross(a, |x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
 }
 
 /// `rsqrt.approx.f64`: two roundings.
-#[inline(always)]
+#[inline]
 pub fn rsqrt_f64(a: u64) -> u64 {
     div_f64(1.0f64.to_bits(), sqrt_f64(a))
 }

@@ -146,25 +146,25 @@ fn convert(source: u64, mode: FMode) -> u64 {
 }
 
 /// `cvt` between types of at most 32 bits.
-#[inline(always)]
+#[inline]
 pub fn cvt_ww(a: u32, mode: u32) -> u32 {
     convert(u64::from(a), FMode(mode)) as u32
 }
 
 /// `cvt` to a type of 64 bits.
-#[inline(always)]
+#[inline]
 pub fn cvt_wq(a: u32, mode: u32) -> u64 {
     convert(u64::from(a), FMode(mode))
 }
 
 /// `cvt` from a type of 64 bits.
-#[inline(always)]
+#[inline]
 pub fn cvt_qw(a: u64, mode: u32) -> u32 {
     convert(a, FMode(mode)) as u32
 }
 
 /// `cvt` between types of 64 bits.
-#[inline(always)]
+#[inline]
 pub fn cvt_qq(a: u64, mode: u32) -> u64 {
     convert(a, FMode(mode))
 }

@@ -170,7 +170,7 @@ fn choose(a: u64, b: u64, result: u64) -> u64 {
 }
 
 /// `testp.f64`; zeros are normal.
-#[inline(always)]
+#[inline]
 pub fn testp_f64(a: u64, mode: u32) -> bool {
     let magnitude = a & !SIGN;
     let subnormal = magnitude.wrapping_sub(1) < (1 << 52) - 1;

@@ -14,40 +14,40 @@ use crate::program::mode::{FMode, Num};
 const NAN16: u32 = 0x7fff;
 const SIGN: u32 = 0x8000;
 
-#[inline(always)]
+#[inline]
 fn is_brain(mode: FMode) -> bool {
     matches!(mode.dest(), Num::Bf16)
 }
 
 /// The code of infinity.
-#[inline(always)]
+#[inline]
 fn infinity(mode: FMode) -> u32 {
     if is_brain(mode) { 0x7f80 } else { 0x7c00 }
 }
 
-#[inline(always)]
+#[inline]
 fn widen_bits(a: u32, mode: FMode) -> u32 {
     if is_brain(mode) { f32_of_bf16(a) } else { f32_of_f16(a) }
 }
 
-#[inline(always)]
+#[inline]
 fn widen(a: u32, mode: FMode) -> f32 {
     f32::from_bits(widen_bits(a, mode))
 }
 
-#[inline(always)]
+#[inline]
 fn narrow(a: f32, mode: FMode) -> u32 {
     if is_brain(mode) { bf16_of_f32(a.to_bits()) } else { f16_of_f32(a.to_bits()) }
 }
 
 /// A double rounded once, to nearest.
-#[inline(always)]
+#[inline]
 fn narrow_double(value: f64, mode: FMode) -> u32 {
     narrow(narrow_to_odd(value), mode)
 }
 
 /// A double rounded to single precision, to odd; see [`add_to_odd`].
-#[inline(always)]
+#[inline]
 fn narrow_to_odd(value: f64) -> f32 {
     let near = value as f32;
     let wide = f64::from(near);
@@ -58,14 +58,14 @@ fn narrow_to_odd(value: f64) -> f32 {
     f32::from_bits(if (wide < value) | (wide > value) { odd } else { bits })
 }
 
-#[inline(always)]
+#[inline]
 fn flush(a: u32, mode: FMode) -> u32 {
     let flushed = if is_brain(mode) { if a & 0x7f80 == 0 { a & SIGN } else { a } } else { flush16(a) };
     if mode.has(FMode::FTZ) { flushed } else { a }
 }
 
 /// What `.ftz`, `.sat` and `.relu` do to a result.
-#[inline(always)]
+#[inline]
 fn finish(result: u32, mode: FMode) -> u32 {
     let result = flush(result, mode);
     let nan = result & !SIGN > infinity(mode);
@@ -78,7 +78,7 @@ fn finish(result: u32, mode: FMode) -> u32 {
 }
 
 /// A function on the value in a register, or on both values.
-#[inline(always)]
+#[inline]
 fn each<const N: usize>(sources: [u32; N], mode: FMode, f: impl Fn([u32; N]) -> u32) -> u32 {
     let one = |sources: [u32; N]| finish(f(sources.map(|a| flush(a, mode))), mode);
     let low = one(sources.map(|a| a & 0xffff));
@@ -86,28 +86,28 @@ fn each<const N: usize>(sources: [u32; N], mode: FMode, f: impl Fn([u32; N]) -> 
 }
 
 /// `add`
-#[inline(always)]
+#[inline]
 pub fn add_half(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a, b], mode, |[a, b]| narrow(widen(a, mode) + widen(b, mode), mode))
 }
 
 /// `sub`
-#[inline(always)]
+#[inline]
 pub fn sub_half(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a, b], mode, |[a, b]| narrow(widen(a, mode) - widen(b, mode), mode))
 }
 
 /// `mul`
-#[inline(always)]
+#[inline]
 pub fn mul_half(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a, b], mode, |[a, b]| narrow(widen(a, mode) * widen(b, mode), mode))
 }
 
 /// `fma`
-#[inline(always)]
+#[inline]
 pub fn fma_half(a: u32, b: u32, c: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a, b, c], mode, |[a, b, c]| {
@@ -117,27 +117,27 @@ pub fn fma_half(a: u32, b: u32, c: u32, mode: u32) -> u32 {
 }
 
 /// `neg`
-#[inline(always)]
+#[inline]
 pub fn neg_half(a: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a], mode, |[a]| if a & !SIGN > infinity(mode) { NAN16 } else { a ^ SIGN })
 }
 
 /// `abs`
-#[inline(always)]
+#[inline]
 pub fn abs_half(a: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a], mode, |[a]| if a & !SIGN > infinity(mode) { NAN16 } else { a & !SIGN })
 }
 
 /// The flags of a minimum or maximum that do not depend on the format.
-#[inline(always)]
+#[inline]
 const fn order(mode: FMode) -> u32 {
     mode.0 & (FMode::NAN.0 | FMode::XORSIGN.0 | FMode::ABS.0)
 }
 
 /// `min`
-#[inline(always)]
+#[inline]
 pub fn min_half(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a, b], mode, |[a, b]| {
@@ -146,7 +146,7 @@ pub fn min_half(a: u32, b: u32, mode: u32) -> u32 {
 }
 
 /// `max`
-#[inline(always)]
+#[inline]
 pub fn max_half(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a, b], mode, |[a, b]| {
@@ -155,39 +155,39 @@ pub fn max_half(a: u32, b: u32, mode: u32) -> u32 {
 }
 
 /// `ex2.approx`: the f64 result rounded once.
-#[inline(always)]
+#[inline]
 pub fn ex2_half(a: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a], mode, |[a]| narrow_double(libm::exp2(f64::from(widen(a, mode))), mode))
 }
 
 /// `tanh.approx`: the f64 result rounded once.
-#[inline(always)]
+#[inline]
 pub fn tanh_half(a: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     each([a], mode, |[a]| narrow_double(libm::tanh(f64::from(widen(a, mode))), mode))
 }
 
 /// The single-precision value of a mixed operation's narrow source.
-#[inline(always)]
+#[inline]
 fn widen_source(a: u32, mode: u32) -> u32 {
     if matches!(FMode(mode).source(), Num::Bf16) { f32_of_bf16(a & 0xffff) } else { f32_of_f16(a & 0xffff) }
 }
 
 /// `add.f32.f16`, `add.f32.bf16`: the first source is narrow.
-#[inline(always)]
+#[inline]
 pub fn add_mixed(a: u32, b: u32, mode: u32) -> u32 {
     add_mode_f32(widen_source(a, mode), b, mode)
 }
 
 /// `sub.f32.f16`, `sub.f32.bf16`: the first source is narrow.
-#[inline(always)]
+#[inline]
 pub fn sub_mixed(a: u32, b: u32, mode: u32) -> u32 {
     sub_mode_f32(widen_source(a, mode), b, mode)
 }
 
 /// `fma.f32.f16`, `fma.f32.bf16`: the factors are narrow.
-#[inline(always)]
+#[inline]
 pub fn fma_mixed(a: u32, b: u32, c: u32, mode: u32) -> u32 {
     fma_mode_f32(widen_source(a, mode), widen_source(b, mode), c, mode)
 }

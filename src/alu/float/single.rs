@@ -51,91 +51,91 @@ pub(super) fn encode32(value: Value, rounding: Rounding) -> u32 {
 }
 
 /// `add.rn.f32`
-#[inline(always)]
+#[inline]
 pub fn add_f32(a: u32, b: u32) -> u32 {
     bits32(f32::from_bits(a) + f32::from_bits(b))
 }
 
 /// `sub.rn.f32`
-#[inline(always)]
+#[inline]
 pub fn sub_f32(a: u32, b: u32) -> u32 {
     bits32(f32::from_bits(a) - f32::from_bits(b))
 }
 
 /// `mul.rn.f32`
-#[inline(always)]
+#[inline]
 pub fn mul_f32(a: u32, b: u32) -> u32 {
     bits32(f32::from_bits(a) * f32::from_bits(b))
 }
 
 /// `fma.rn.f32`: the product is not rounded.
-#[inline(always)]
+#[inline]
 pub fn fma_f32(a: u32, b: u32, c: u32) -> u32 {
     bits32(fused32(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
 }
 
 /// `div.rn.f32`
-#[inline(always)]
+#[inline]
 pub fn div_f32(a: u32, b: u32) -> u32 {
     bits32(f32::from_bits(a) / f32::from_bits(b))
 }
 
 /// `rcp.rn.f32`, `rcp.approx.f32`
-#[inline(always)]
+#[inline]
 pub fn rcp_f32(a: u32) -> u32 {
     bits32(1.0 / f32::from_bits(a))
 }
 
 /// `sqrt.rn.f32`, `sqrt.approx.f32`
-#[inline(always)]
+#[inline]
 pub fn sqrt_f32(a: u32) -> u32 {
     bits32(f32::from_bits(a).sqrt())
 }
 
 /// `add.rn.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn add_ftz_f32(a: u32, b: u32) -> u32 {
     flush32(add_f32(flush32(a), flush32(b)))
 }
 
 /// `sub.rn.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn sub_ftz_f32(a: u32, b: u32) -> u32 {
     flush32(sub_f32(flush32(a), flush32(b)))
 }
 
 /// `mul.rn.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn mul_ftz_f32(a: u32, b: u32) -> u32 {
     flush32(mul_f32(flush32(a), flush32(b)))
 }
 
 /// `fma.rn.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn fma_ftz_f32(a: u32, b: u32, c: u32) -> u32 {
     flush32(fma_f32(flush32(a), flush32(b), flush32(c)))
 }
 
 /// `div.rn.ftz.f32`, `div.full.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn div_ftz_f32(a: u32, b: u32) -> u32 {
     flush32(div_f32(flush32(a), flush32(b)))
 }
 
 /// `rcp.rn.ftz.f32`, `rcp.approx.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn rcp_ftz_f32(a: u32) -> u32 {
     flush32(rcp_f32(flush32(a)))
 }
 
 /// `sqrt.rn.ftz.f32`, `sqrt.approx.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn sqrt_ftz_f32(a: u32) -> u32 {
     sqrt_f32(flush32(a))
 }
 
 /// `add` with any rounding, `.ftz`, `.sat`.
-#[inline(always)]
+#[inline]
 pub fn add_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     let (a, b) = (flush_if(a, mode), flush_if(b, mode));
@@ -147,13 +147,13 @@ pub fn add_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
 }
 
 /// `sub` with any rounding, `.ftz`, `.sat`.
-#[inline(always)]
+#[inline]
 pub fn sub_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
     add_mode_f32(a, b ^ SIGN, mode)
 }
 
 /// `mul` with any rounding, `.ftz`, `.sat`.
-#[inline(always)]
+#[inline]
 pub fn mul_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     let (a, b) = (flush_if(a, mode), flush_if(b, mode));
@@ -165,7 +165,7 @@ pub fn mul_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
 }
 
 /// `fma` and `mad` with any rounding, `.ftz`, `.sat`.
-#[inline(always)]
+#[inline]
 pub fn fma_mode_f32(a: u32, b: u32, c: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     let (a, b, c) = (flush_if(a, mode), flush_if(b, mode), flush_if(c, mode));
@@ -177,20 +177,20 @@ pub fn fma_mode_f32(a: u32, b: u32, c: u32, mode: u32) -> u32 {
 }
 
 /// `div` with any rounding, `.ftz`.
-#[inline(always)]
+#[inline]
 pub fn div_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     finish32(div_soft(flush_if(a, mode), flush_if(b, mode), mode.rounding()), mode)
 }
 
 /// `rcp` with any rounding, `.ftz`.
-#[inline(always)]
+#[inline]
 pub fn rcp_mode_f32(a: u32, mode: u32) -> u32 {
     div_mode_f32(1.0f32.to_bits(), a, mode)
 }
 
 /// `sqrt` with any rounding, `.ftz`.
-#[inline(always)]
+#[inline]
 pub fn sqrt_mode_f32(a: u32, mode: u32) -> u32 {
     let mode = FMode(mode);
     finish32(sqrt_soft(flush_if(a, mode), mode.rounding()), mode)
@@ -231,61 +231,61 @@ fn both<const N: usize>(sources: [u64; N], f: impl Fn([u32; N]) -> u32) -> u64 {
 }
 
 /// `add.f32x2`
-#[inline(always)]
+#[inline]
 pub fn add_f32x2(a: u64, b: u64, mode: u32) -> u64 {
     both([a, b], |[a, b]| add_mode_f32(a, b, mode))
 }
 
 /// `sub.f32x2`
-#[inline(always)]
+#[inline]
 pub fn sub_f32x2(a: u64, b: u64, mode: u32) -> u64 {
     both([a, b], |[a, b]| sub_mode_f32(a, b, mode))
 }
 
 /// `mul.f32x2`
-#[inline(always)]
+#[inline]
 pub fn mul_f32x2(a: u64, b: u64, mode: u32) -> u64 {
     both([a, b], |[a, b]| mul_mode_f32(a, b, mode))
 }
 
 /// `fma.f32x2`
-#[inline(always)]
+#[inline]
 pub fn fma_f32x2(a: u64, b: u64, c: u64, mode: u32) -> u64 {
     both([a, b, c], |[a, b, c]| fma_mode_f32(a, b, c, mode))
 }
 
 /// `neg.f32`
-#[inline(always)]
+#[inline]
 pub fn neg_f32(a: u32) -> u32 {
     if f32::from_bits(a).is_nan() { NAN32 } else { a ^ SIGN }
 }
 
 /// `neg.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn neg_ftz_f32(a: u32) -> u32 {
     neg_f32(flush32(a))
 }
 
 /// `abs.f32`
-#[inline(always)]
+#[inline]
 pub fn abs_f32(a: u32) -> u32 {
     if f32::from_bits(a).is_nan() { NAN32 } else { a & !SIGN }
 }
 
 /// `abs.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn abs_ftz_f32(a: u32) -> u32 {
     abs_f32(flush32(a))
 }
 
 /// `copysign.f32`: the second source with the sign of the first.
-#[inline(always)]
+#[inline]
 pub fn copysign_f32(a: u32, b: u32) -> u32 {
     a & SIGN | b & !SIGN
 }
 
 /// `min.f32`: −0 is less than +0; the other operand where one is NaN.
-#[inline(always)]
+#[inline]
 pub fn min_f32(a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     // Equal numbers have equal bits, or are zeros, of which a negative one wins.
@@ -297,7 +297,7 @@ pub fn min_f32(a: u32, b: u32) -> u32 {
 }
 
 /// `max.f32`: +0 is greater than −0; the other operand where one is NaN.
-#[inline(always)]
+#[inline]
 pub fn max_f32(a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     let ordered = if x > y { a } else { b };
@@ -308,13 +308,13 @@ pub fn max_f32(a: u32, b: u32) -> u32 {
 }
 
 /// `min.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn min_ftz_f32(a: u32, b: u32) -> u32 {
     min_f32(flush32(a), flush32(b))
 }
 
 /// `max.ftz.f32`
-#[inline(always)]
+#[inline]
 pub fn max_ftz_f32(a: u32, b: u32) -> u32 {
     max_f32(flush32(a), flush32(b))
 }
@@ -331,31 +331,31 @@ fn select_f32(a: u32, b: u32, mode: FMode, pick: impl Fn(u32, u32) -> u32) -> u3
 }
 
 /// `min` with any modifiers.
-#[inline(always)]
+#[inline]
 pub fn min_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
     select_f32(a, b, FMode(mode), min_f32)
 }
 
 /// `max` with any modifiers.
-#[inline(always)]
+#[inline]
 pub fn max_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
     select_f32(a, b, FMode(mode), max_f32)
 }
 
 /// `min` of three sources.
-#[inline(always)]
+#[inline]
 pub fn min3_f32(a: u32, b: u32, c: u32, mode: u32) -> u32 {
     min_mode_f32(min_mode_f32(a, b, mode), c, mode)
 }
 
 /// `max` of three sources.
-#[inline(always)]
+#[inline]
 pub fn max3_f32(a: u32, b: u32, c: u32, mode: u32) -> u32 {
     max_mode_f32(max_mode_f32(a, b, mode), c, mode)
 }
 
 /// `testp.f32`; zeros are normal.
-#[inline(always)]
+#[inline]
 pub fn testp_f32(a: u32, mode: u32) -> bool {
     let magnitude = a & !SIGN;
     let subnormal = magnitude.wrapping_sub(1) < 0x007f_ffff;
