@@ -1,6 +1,6 @@
 //! A program environment as text (`--dump program`): one line per instruction, for people and golden tests.
 
-use super::env::{Function, Init, ProgEnv};
+use super::env::{FuncId, Function, Init, ProgEnv};
 use super::instr::{Instr, NO_SLOT, Op, STACK_BASE, STACK_TOP, Slot, WarpRequest};
 use super::ops::Class;
 use super::uses::{Tables, reads, writes};
@@ -87,8 +87,14 @@ pub fn dump(env: &ProgEnv, source: Option<&str>) -> String {
         let external = if v.external { ", extern" } else { "" };
         let _ = writeln!(out, "{space} {name}: {} bytes, align {}{external}", v.bytes, v.align);
     }
-    for function in env.functions.values() {
-        one(&mut out, env, function, source);
+    for (id, function) in (0u32..).map(FuncId).zip(env.functions.values()) {
+        let owner = env.origin.get(function.start.0 as usize).map(|origin| origin.function);
+        match owner.filter(|owner| *owner != id && function.defined).and_then(|owner| env.function(owner)) {
+            Some(owner) => {
+                let _ = writeln!(out, "func {}: alias of {}", function.name, owner.name);
+            }
+            None => one(&mut out, env, function, source),
+        }
     }
     out
 }

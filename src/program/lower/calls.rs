@@ -147,7 +147,7 @@ impl<'t> FnLower<'_, 't> {
     ) -> Lowered<()> {
         let mismatch = |expected: &[At], found: &[Operand]| {
             (expected.len() != found.len())
-                .then(|| (LowerErrorKind::Arguments { expected: expected.len(), found: found.len() }, instr.span))
+                .then_some((LowerErrorKind::Arguments { expected: expected.len(), found: found.len() }, instr.span))
         };
         if let Some(fault) = mismatch(&signature.params, arguments) {
             return Err(fault);

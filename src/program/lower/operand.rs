@@ -228,9 +228,12 @@ impl FnLower<'_, '_> {
                         self.alu(Role::Helper, IntOp::ZextWQ, sum, &[STACK_BASE], 0);
                         self.alu(Role::Helper, IntOp::Add64, sum, &[sum, addend], 0);
                     }
-                    return self.to_generic(sum, class, generic.then_some(place));
+                    return self.made_generic(sum, class, generic.then_some(place));
                 }
             },
+            Sym::None if self.unit.names().text(ident.name).starts_with('%') => {
+                return Err(self.undeclared(ident.name, ident.span));
+            }
             Sym::None => {
                 // Labels have names of their own; whether there is one is known at the function's end.
                 let slot = self.label_address(ident)?;
@@ -240,13 +243,13 @@ impl FnLower<'_, '_> {
         };
         let slot = self.preload(class, value)?;
         match self.lookup(ident.name)? {
-            Sym::Place(place) if generic => self.to_generic(slot, class, Some(place)),
+            Sym::Place(place) if generic => self.made_generic(slot, class, Some(place)),
             _ => Ok(slot),
         }
     }
 
     /// Adds the start of a variable's window.
-    fn to_generic(&mut self, slot: Slot, class: Class, place: Option<Place>) -> Lowered<Slot> {
+    fn made_generic(&mut self, slot: Slot, class: Class, place: Option<Place>) -> Lowered<Slot> {
         let Some(window) = place.and_then(|place| self.window(space_of(place))) else { return Ok(slot) };
         let start = self.constant(class, window)?;
         let sum = self.temp(class)?;
