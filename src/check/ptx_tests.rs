@@ -2,13 +2,14 @@
 
 use super::{Observers, sample};
 use crate::base::FileId;
+use crate::program::env::ProgEnv;
 use crate::program::{Options, build};
 use crate::ptx::parse;
-use crate::verdict::{BugKind, Stop, UninitUse};
+use crate::verdict::{BugKind, Rule, Stop, UninitUse};
 use std::sync::Arc;
 
-/// Runs a kernel of this body and gives the use that was reported, with the register.
-fn report(before: &str, body: &str, inject: bool) -> Option<(UninitUse, Option<String>)> {
+/// A kernel of this body, for independent threads or with the tokens of the report injected.
+fn kernel(before: &str, body: &str, inject: bool) -> Arc<ProgEnv> {
     let target = if inject { "sm_50" } else { "sm_70" };
     let text = format!(
         ".version 7.0\n.target {target}\n.address_size 64\n{before}\n\
@@ -22,14 +23,19 @@ fn report(before: &str, body: &str, inject: bool) -> Option<(UninitUse, Option<S
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     let (env, errors) = build(&[(FileId(0), &module)], &Options { inject, promote: true });
     assert!(errors.is_empty(), "{errors:?}\n{text}");
-    let env = Arc::new(env);
+    Arc::new(env)
+}
+
+/// The use that a run of the kernel reports, with the register.
+fn report(before: &str, body: &str, inject: bool) -> Option<(UninitUse, Option<String>)> {
+    let env = kernel(before, body, inject);
     match sample::run(&env, &mut Observers::none().with_uninit(&env), 0) {
         Ok(()) => None,
         Err(Stop::Bug(bug)) => match bug.kind {
             BugKind::Uninitialised { what, register, .. } => Some((what, register)),
-            other => panic!("{other:?}\n{text}"),
+            other => panic!("{other:?}\n{body}"),
         },
-        Err(stop) => panic!("{stop:?}\n{text}"),
+        Err(stop) => panic!("{stop:?}\n{body}"),
     }
 }
 
@@ -192,4 +198,16 @@ fn atomics_and_predicates() {
     );
     fine("", "setp.eq.u32 %p1, %r15, 0; selp.u32 %r1, %r15, %r15, %p1; st.global.u32 [%rd1], %r1;");
     wrong("", "bar.red.popc.u32 %r1, 0, %p1; st.global.u32 [%rd1], %r1;", UninitUse::Stored, "%r1");
+}
+
+#[test]
+fn guarded_calls_and_returns_fire_their_rules() {
+    let f = ".func f () { .reg .pred %p; .reg .b32 %t; mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 3; @%p ret; ret; }";
+    let env = kernel(f, "setp.lt.u32 %p1, %r15, 9; @%p1 call f;", true);
+    let mut observers = Observers::none().with_coverage(&env);
+    assert_eq!(sample::run(&env, &mut observers, 0), Ok(()));
+    let fired = observers.coverage.map(|c| c.fired().clone()).unwrap_or_default();
+    for rule in [Rule::CrsCallGuard, Rule::CrsRetDiv, Rule::CrsRetUni, Rule::CrsPreRet, Rule::ThreadExecFf] {
+        assert!(fired.contains(&rule), "{}", rule.id());
+    }
 }

@@ -411,3 +411,18 @@ fn rules_that_fire_are_collected() {
     assert_eq!(missing, []);
     assert!(!coverage.fired().iter().any(crs), "the program runs with independent threads");
 }
+
+#[test]
+fn break_tokens_fire_their_rules() {
+    let sample = Sample::new().tables(|env| (env.target.sm, env.injected) = (50, true));
+    let broken = sample.op(alu(I::EqW, 0, &[LANE, ZERO])).op(Instr::new(Op::PreBrk).with(4));
+    let env = broken.op(Instr::new(Op::Break).when(0, true)).op(Instr::new(Op::Break)).out(ONE).build();
+    let mut observers = Observers::none().with_coverage(&env);
+    run(&env, &mut observers, 0).unwrap();
+    let fired = observers.coverage.unwrap().fired().clone();
+    for rule in
+        [Rule::CrsPreBrk, Rule::CrsBrkDiv, Rule::CrsBrkUni, Rule::CrsUnwind, Rule::CrsUpdExecState, Rule::CrsNext]
+    {
+        assert!(fired.contains(&rule), "{}", rule.id());
+    }
+}

@@ -26,8 +26,22 @@ impl Oracle for Fair {
             }
             (Site::Warp, None) => (menu.nth(0), TURN),
             (Site::Group, _) => (menu.nth(0), GROUP),
+            // Another block is issued when turns keep running out: somebody may be spinning for it.
+            (Site::Issue, Some((_, true))) => (1, NonZeroU32::MIN),
             (Site::Target | Site::Issue, _) => (menu.nth(0), NonZeroU32::MIN),
         };
         Ok(Pick { index, lease })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_issued_under_pressure() {
+        let choose = |pressed| Fair.choose(Menu { site: Site::Issue, ready: &[0b11], last: Some((0, pressed)) });
+        assert_eq!(choose(false).map(|p| p.index), Ok(0));
+        assert_eq!(choose(true).map(|p| p.index), Ok(1));
     }
 }
