@@ -158,3 +158,77 @@ fn printing_keeps_what_was_written() {
     assert_eq!(errors, []);
     assert_eq!(print(&module), text);
 }
+
+/// Statements and items that ptxas rejects as syntax.
+#[test]
+fn what_ptxas_cannot_parse_is_an_error() {
+    let head = ".version 9.0\n.target sm_90\n.address_size 64\n";
+    let items = [
+        ".global .b8 x[4] = {1,2,3,};",
+        ".global .u32 .align 4 x;",
+        ".global .extern .u32 x;",
+        ".visible .weak .global .u32 x;",
+        ".global .b8 x[3+1];",
+        ".global .u64 g = 4+h;",
+        ".global .u64 g = h-4;",
+        ".global .b8 x[] = \"abc\";",
+        ".func f(.param .b32 a,) {ret;}",
+        ".func .noreturn f() {ret;}",
+        ".entry f (.param .u32 c = 4) {ret;}",
+        ".entry f() .maxntid 4 4 {ret;}",
+        ".entry f() .maxntid {ret;}",
+        ".entry f() .foo 3 {ret;}",
+        ".foo 3;",
+        ".global .pragma \"nounroll\";",
+        ".alias f, g",
+        "#define X 3",
+        ";",
+        ".file 1 \"a\"b.cu\"",
+    ];
+    for item in items {
+        assert!(!parse(&format!("{head}{item}\n.func z();\n")).1.is_empty(), "{item}");
+    }
+    let statements = [
+        "add. s32 %r1, %r2, 3;",
+        "mov.u32 %r1, 5u;",
+        "mov.u32 %r1, 0xffffffffffffffffff;",
+        "mov.u32 %r1, 7 %3;",
+        "ld.global.u32 %r1, [g-4];",
+        "ld.global.u32 %r1, [4+g];",
+        "ld.global.u32 %r1, [g[1]];",
+        "mov.u64 %rd1, g-4;",
+        "mov.u64 %rd1, 4+g;",
+        ";",
+        "mov.u32 %r1, 1;;",
+        ".loc 1 2 3 ;",
+        ".loc 1 2\n mov.u32 %r1, 1;",
+        "mov.u32 %r1, %tid . x;",
+        "mov.u32 %r1, %tid.x.y;",
+        "mov.b64 {%r1, %r2+1}, %rd1;",
+        "@%p1 {}",
+        "@%p1 L: ret;",
+        "@%p1 .reg .u32 z;",
+        "mov.u32 %r1 %r2;",
+        "mov.u32 ,%r1, %r2;",
+        "mov.u32 %r1, %r2,;",
+        "bar.sync 0",
+        ".pragma \"nounroll\"",
+        ".reg .b32 a b;",
+        ".reg .u32 a.b;",
+        ".reg .u32 .v4 v;",
+        ".reg .b32 %q<2+1>;",
+        "mov.u32 %r1, @;",
+        "mov.u32 %r1, 0x;",
+        "mov.u32 %r1, 08;",
+        "mov.u32 %r1, 12ab;",
+        "mov.f32 %f1, 0f3f8;",
+        "ld.global.shared :: cta.u32 %r1, [%rd1];",
+        "ld.shared ::cta.u32 %r1, [%rd1];",
+        ".foo 3;",
+    ];
+    for statement in statements {
+        let text = format!("{head}.entry k()\n{{\n{statement}\nret;\n}}\n");
+        let (_, errors) = parse(&text);
+        assert_eq!(errors.len(), 1, "{statement}: {errors:?}");
+    }
+}
