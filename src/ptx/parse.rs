@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> (Module, Vec<SyntaxError>) {
         return (Module::default(), errors.finish());
     }
     let builder = Builder::new(text);
-    let mut parser = Parser { builder, items: Vec::new(), function: None, body: Vec::new(), errors, started: false };
+    let mut parser = Parser { builder, items: Vec::new(), function: None, errors, started: false };
     let mut stream = Stream::new(text);
     let mut piece = Vec::new();
     loop {
@@ -68,8 +68,6 @@ struct Parser<'s> {
     builder: Builder<'s>,
     items: Vec<Item>,
     function: Option<Open>,
-    /// The statements of that function; kept for the next one, so that bodies are allocated once and in their size.
-    body: Vec<Stmt>,
     errors: Errors,
     /// Whether the first token has been seen.
     started: bool,
@@ -133,10 +131,10 @@ impl<'s> Parser<'s> {
     /// Ends the current function.
     fn close(&mut self) {
         if let Some(Open { function: Some(mut function), .. }) = self.function.take() {
-            function.body = Some(self.body.drain(..).collect());
+            function.body = Some(self.builder.body.drain(..).collect());
             self.items.push(Item::Function(function));
         }
-        self.body.clear();
+        self.builder.body.clear();
     }
 
     /// Reads a module-level item.
@@ -261,7 +259,7 @@ impl<'s> Parser<'s> {
                 self.push(Stmt::Label(label), at + 2)
             }
             Kind::Word | Kind::Dotted | Kind::At => match self.fast(&grammar.instruction, statement(&tokens[at..])) {
-                Some((instr, n)) => self.push(Stmt::Instr(instr), at + n),
+                Some(((), n)) => Some(at + n),
                 None => self.fail(|g| g.instruction, tokens, at, last, Context::Instruction),
             },
             Kind::LBrace => self.open_block(token, at, tokens.len()),
@@ -311,7 +309,7 @@ impl<'s> Parser<'s> {
     }
 
     fn push(&mut self, stmt: Stmt, next: usize) -> Step {
-        self.body.push(stmt);
+        self.builder.body.push(stmt);
         Some(next)
     }
 

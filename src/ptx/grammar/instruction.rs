@@ -1,11 +1,11 @@
 //! Instructions: guard, opcode with modifiers, operands (PTX ISA 4.3.2, 8 and 9).
 
 use super::operand::{operand, tuple};
-use super::{Fault, Head, Rule, here, ident, is, take};
+use super::{Builder, Fault, Head, Rule, here, ident, is, take};
 use crate::base::Span;
 use crate::ptx::error::Expected;
 use crate::ptx::token::{Kind, Token};
-use crate::ptx::tree::{Guard, Ident, Instr, Operand};
+use crate::ptx::tree::{Guard, Ident, Instr, Operand, Stmt};
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
@@ -26,8 +26,8 @@ fn head<'t, 's: 't, E: Fault<'t>>(call: bool) -> impl Rule<'t, 's, (Head, Span),
         .labelled(Expected::Opcode)
 }
 
-/// An instruction with its semicolon.
-pub(super) fn instruction<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Instr, E> {
+/// An instruction with its semicolon; it goes to the builder's body.
+pub(super) fn instruction<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, (), E> {
     let guard = is(Kind::At)
         .ignore_then(is(Kind::Bang).or_not())
         .then(ident())
@@ -36,13 +36,10 @@ pub(super) fn instruction<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Instr
     let call =
         head(true).then(choice((tuple(), operand())).separated_by(is(Kind::Comma)).collect::<Operands>()).boxed();
     guard.or_not().then(choice((plain, call))).then_ignore(is(Kind::Semi)).map_with(
-        |(guard, ((head, at), operands)), e| Instr {
-            guard,
-            opcode: head.opcode,
-            head: at,
-            mods: head.mods,
-            operands,
-            span: here(e),
+        |(guard, ((head, at), operands)), e| {
+            let span = here(e);
+            let b: &mut Builder<'s> = e.state();
+            b.body.push(Stmt::Instr(Instr { guard, opcode: head.opcode, head: at, mods: head.mods, operands, span }));
         },
     )
 }

@@ -16,7 +16,7 @@ pub(crate) use constant::{Field, precedence};
 pub(crate) use directive::Labelled;
 
 use super::token::{Kind, Token, cover};
-use super::tree::{Debugging, Expr, Function, Ident, Initialiser, Instr, Item, Name, Names, Variable};
+use super::tree::{Debugging, Expr, Function, Ident, Initialiser, Item, Name, Names, Stmt, Variable};
 use super::{Modifier, Opcode};
 use crate::base::Span;
 use chumsky::input::Checkpoint;
@@ -48,13 +48,18 @@ pub(crate) struct Builder<'s> {
     pub(crate) names: Names,
     /// Braced initialisers by the offset of their `{`.
     pub(crate) tables: FxHashMap<u32, Initialiser>,
+    /// The statements of the function that is being read. An instruction goes here straight from the grammar, because
+    /// handing a large value up through many parsers copies it each time; the list is kept for the next function, so
+    /// that bodies are allocated once and in their size.
+    pub(crate) body: Vec<Stmt>,
     /// Instruction heads seen before: modules repeat a few hundred of them.
     heads: FxHashMap<&'s str, Head>,
 }
 
 impl<'s> Builder<'s> {
     pub(crate) fn new(text: &'s str) -> Self {
-        Self { text, names: Names::default(), tables: FxHashMap::default(), heads: FxHashMap::default() }
+        let (names, tables, heads) = (Names::default(), FxHashMap::default(), FxHashMap::default());
+        Self { text, names, tables, heads, body: Vec::new() }
     }
 
     /// The text of a token.
@@ -147,7 +152,8 @@ fn entry<'t, 's: 't, O: 't, E: Fault<'t>>(rule: impl Rule<'t, 's, O, E>) -> Entr
 
 /// The parsers, one for each kind of statement.
 pub(crate) struct Grammar<'t, 's, E: Fault<'t>> {
-    pub(crate) instruction: Entry<'t, 's, Instr, E>,
+    /// Puts the instruction into [`Builder::body`].
+    pub(crate) instruction: Entry<'t, 's, (), E>,
     pub(crate) variable: Entry<'t, 's, Variable, E>,
     pub(crate) function: Entry<'t, 's, (Function, bool), E>,
     pub(crate) labelled: Entry<'t, 's, Labelled, E>,
