@@ -149,7 +149,7 @@ fn say(error: &SyntaxError, text: &str) -> Said {
                 .hint("no compiler writes this; is the file damaged?")
         }
         SyntaxErrorKind::StatementTooLong => {
-            Said::new("too-long", "a statement has more than 65536 tokens", "begins here")
+            Said::new("too-long", "a statement has more than 131072 tokens", "begins here")
                 .hint("perhaps a `;` is missing")
         }
         SyntaxErrorKind::TooMany => {
