@@ -30,6 +30,8 @@ pub struct Block<C> {
     pub sm: u32,
     /// Warps that have not finished.
     pub running: u32,
+    /// Lanes that have not exited.
+    pub live: u32,
 }
 
 impl<C: Control> Block<C> {
@@ -37,7 +39,16 @@ impl<C: Control> Block<C> {
     #[must_use]
     pub fn new() -> Self {
         let shared = AVec::new(64);
-        Self { warps: Vec::new(), barriers: Barriers::default(), shared, index: [0; 3], linear: 0, sm: 0, running: 0 }
+        Self {
+            warps: Vec::new(),
+            barriers: Barriers::default(),
+            shared,
+            index: [0; 3],
+            linear: 0,
+            sm: 0,
+            running: 0,
+            live: 0,
+        }
     }
 
     /// Makes it the block of linear index `linear`; what it holds from an earlier block of the same launch is reused.
@@ -54,6 +65,7 @@ impl<C: Control> Block<C> {
         self.shared.resize(loaded.shared_bytes as usize, 0);
         let again = !self.warps.is_empty();
         self.running = loaded.warps();
+        self.live = loaded.threads();
         for w in 0..self.running {
             let populated = loaded.populated(w);
             if again {
@@ -74,16 +86,12 @@ impl<C: Control> Block<C> {
             let at = Where { block: self.index, warp: w, sm };
             let preloads = if again { &loaded.per_block[..] } else { &entry.preloads };
             loaded.fill(env, preloads, frame, !0, at);
-            frame.w[STACK_BASE.index()].0.fill(0);
-            frame.w[STACK_TOP.index()].0.fill(entry.frame_bytes);
+            if !again || loaded.moves_stack {
+                frame.w[STACK_BASE.index()].0.fill(0);
+                frame.w[STACK_TOP.index()].0.fill(entry.frame_bytes);
+            }
             zero(&entry.undefined, frame, !0);
         }
-    }
-
-    /// Lanes that have not exited.
-    #[must_use]
-    pub fn live(&self) -> u32 {
-        self.warps.iter().map(|w| w.control.live().count_ones()).sum()
     }
 
     /// Ends the barriers that are complete; gives the warps that may go on as a set. `ended` is told each barrier's number
@@ -93,8 +101,7 @@ impl<C: Control> Block<C> {
     pub fn end_barriers(&mut self, mut ended: impl FnMut(u32, bool)) -> u64 {
         let mut freed = 0;
         while self.barriers.any() {
-            let live = self.live();
-            let Some((id, open)) = self.barriers.complete(live) else { break };
+            let Some((id, open)) = self.barriers.complete(self.live) else { break };
             let value = open.value();
             ended(id, value.is_some());
             for arrival in &open.waiting {
@@ -172,7 +179,7 @@ impl<C: Control> Block<C> {
     #[must_use]
     pub fn stuck(&self, env: &ProgEnv, loaded: &Loaded) -> Stop {
         let waiting = self.waiting(env, loaded);
-        let exited = loaded.threads() - self.live().min(loaded.threads());
+        let exited = loaded.threads() - self.live.min(loaded.threads());
         let members = waiting.iter().find(|(_, wait)| !matches!(wait, Wait::Barrier(_)));
         if let Some((w, wait)) = members {
             // The other party: lanes of the same warp that wait elsewhere.

@@ -8,6 +8,7 @@ use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Flat;
 use crate::memory::{Cx, Fault, SiteHints};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
+use crate::program::instr::Op;
 use crate::verdict::{AllocKind, Event, LimitKind, Silent, Sink, Stop, Who};
 use pulp::{Scalar, WithSimd};
 use std::marker::PhantomData;
@@ -358,6 +359,7 @@ impl Context {
             variables: self.variables.clone(),
             stack_limit: self.config.stack_limit,
             workspace,
+            moves_stack: self.env.code.iter().any(|i| matches!(i.op, Op::Alloca | Op::StackRestore)),
             arguments: arguments(&self.env),
             per_block: per_block(&entry.preloads),
         })

@@ -159,7 +159,7 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
         };
         let (slot, w) = (index / per_block, index % per_block);
         let Some(Some(block)) = all.blocks.get_mut(slot) else { break };
-        let Block { warps, barriers, shared, index: place, linear, sm, .. } = block;
+        let Block { warps, barriers, shared, index: place, linear, sm, live, .. } = block;
         let fuel = u32::try_from(u64::from(lease).min(budget.steps)).unwrap_or(lease);
         let warp = &mut warps[w];
         let number = warp.index;
@@ -175,12 +175,14 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
             clock: clock + stats.warp_instructions,
             threads: 0,
             turn: 0,
+            exited: 0,
         };
         // Rule: block.exec
         if S::ON {
             cx.sink.event(sh.who, Event::Fired(Rule::BlockExec))?;
         }
         let outcome = warp::run(simd, warp, &mut sh, mem, fuel, cx);
+        *live -= sh.exited;
         stats.thread_instructions = stats.thread_instructions.wrapping_add(sh.threads);
         let (done, used) = match outcome {
             Ok(o) => o,

@@ -31,6 +31,8 @@ pub struct Loaded {
     pub variables: Vec<u64>,
     /// Limit of a thread's stack in bytes.
     pub stack_limit: u32,
+    /// Whether anything in the program moves the top of the stack of a function that runs.
+    pub moves_stack: bool,
     /// Address of the zeroed workspace of a cooperative launch, in which blocks meet at grid barriers.
     pub workspace: u64,
     /// Bytes above the top of the stack where the arguments of a call to come are put.

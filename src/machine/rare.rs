@@ -143,8 +143,6 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         cx: &mut Cx<'_, S>,
     ) -> Result<Did, Trouble> {
         match i.op {
-            // Rule: warp.comm
-            Op::Bar => return self.barrier(i, m, regs, cx),
             Op::WarpSync => return self.warp_sync(i, m, regs),
             Op::Exchange => return self.exchange(i, m, regs, cx),
             Op::ReadSpecial(which) => self.clock(which, i.d, m, regs),
@@ -172,7 +170,14 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 
     /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter.
-    fn barrier<S: Sink>(&mut self, i: &Instr, m: LaneMask, regs: &Frame, cx: &mut Cx<'_, S>) -> Result<Did, Trouble> {
+    #[inline(never)]
+    pub fn barrier<S: Sink>(
+        &mut self,
+        i: &Instr,
+        m: LaneMask,
+        regs: &Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<Did, Trouble> {
         let Some(&barrier) = self.sh.env.barriers.get(i.imm as usize) else { return Ok(Did::Next) };
         let live = self.control.live();
         if C::WAITS && barrier.aligned && m != live {
@@ -182,9 +187,11 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         let lead = lanes_of(m).next().unwrap_or(0);
         let id = regs.w[i.a.index()].0[lead];
         let count = barrier.counted.then(|| regs.w[i.b.index()].0[lead]);
-        let differs = |s: Slot, v: u32| lanes_of(m).find(|&l| regs.w[s.index()].0[l] != v);
-        if let Some(l) = differs(i.a, id) {
-            let other = regs.w[i.a.index()].0[l];
+        let ids = &regs.w[i.a.index()].0;
+        if *ids != [id; LANES]
+            && let Some(l) = lanes_of(m).find(|&l| ids[l] != id)
+        {
+            let other = ids[l];
             let (first, second) = (format!("barrier {id}"), format!("barrier {other}"));
             return Err(bug(BugKind::BarrierMismatch { id, first, second }, m));
         }

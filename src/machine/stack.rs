@@ -2,7 +2,7 @@
 
 use super::loaded::Where;
 use super::warp::Shared;
-use crate::base::{Frame, LaneMask, lanes_of};
+use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of};
 use crate::memory::{Fault, LocalMemory};
 use crate::program::env::FuncId;
 use crate::program::instr::{STACK_BASE, STACK_TOP};
@@ -74,6 +74,8 @@ pub(super) fn zero(slots: &[(Class, crate::program::instr::Slot)], frame: &mut F
     for (class, slot) in slots {
         let s = slot.index();
         match class {
+            Class::W if lanes == !0 => frame.w[s] = Lanes32::ZERO,
+            Class::Q if lanes == !0 => frame.q[s] = Lanes64::ZERO,
             Class::W => lanes_of(lanes).for_each(|l| frame.w[s].0[l] = 0),
             Class::Q => lanes_of(lanes).for_each(|l| frame.q[s].0[l] = 0),
             Class::P => frame.p[s] &= !lanes,

@@ -91,6 +91,8 @@ pub struct Shared<'a> {
     pub clock: u64,
     /// Thread instructions executed so far.
     pub threads: u64,
+    /// Lanes that have exited since the warp was handed over.
+    pub exited: u32,
     /// Fuel of the current turn: what is left of it says how far the clock is.
     pub turn: u32,
 }
@@ -347,6 +349,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     pc += 1;
                 } else {
                     sync_flow!();
+                    sh.exited += m.count_ones();
                     turn!(control.exit(flow, m));
                 }
             }
@@ -371,6 +374,8 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let mut rare = Rare { control, flow, local, sh, mem, warp: *index };
                 let did = match i.op {
                     Op::Call | Op::CallIndirect | Op::Brx => rare.transfer(i, m, frame, cx.oracle),
+                    // Rule: warp.comm
+                    Op::Bar => rare.barrier(i, m, frame, cx),
                     _ => rare.other(i, m, frame, cx),
                 };
                 sh.clock = clock;

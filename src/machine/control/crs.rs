@@ -135,6 +135,12 @@ impl Control for Crs {
         }
     }
 
+    fn reset(&mut self, lanes: LaneMask, entry: u32) {
+        let (mut stack, trace) = (std::mem::take(&mut self.stack), self.trace.take());
+        stack.clear();
+        *self = Self { stack, trace, ..Self::new(lanes, entry) };
+    }
+
     fn pick(&mut self, _: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop> {
         Ok(if self.corrupt {
             Err(Idle::Corrupt)
