@@ -12,6 +12,7 @@ mod data;
 pub mod device;
 mod exchange;
 mod format;
+mod hot;
 pub mod loaded;
 mod rare;
 mod stack;
