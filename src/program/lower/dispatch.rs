@@ -6,13 +6,16 @@ use super::operand::nth;
 use crate::program::instr::{Instr, Op};
 use crate::program::int_ops::IntOp;
 use crate::program::ops::Class;
-use crate::ptx::Opcode as O;
 use crate::ptx::tree;
+use crate::ptx::{Modifier as M, Opcode as O};
 
 impl<'t> FnLower<'_, 't> {
     /// Lowers an instruction whose guard is known.
     pub(super) fn dispatch(&mut self, instr: &'t tree::Instr) -> Lowered<()> {
+        // Asynchronous and bulk copies share opcodes with plain accesses.
+        let copies = instr.mods.iter().any(|m| matches!(*m, M::ASYNC | M::BULK));
         let known = match instr.opcode {
+            O::LD | O::ST | O::RED | O::ATOM | O::PREFETCH if copies => false,
             O::MOV => self.mov(instr)?,
             O::LD | O::LDU => self.load(instr)?,
             O::ST => self.store(instr)?,

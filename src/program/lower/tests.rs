@@ -349,6 +349,14 @@ fn what_cannot_be_understood_is_unsupported_and_said() {
 }
 
 #[test]
+fn asynchronous_copies_are_not_plain_accesses() {
+    let env = fine(
+        ".entry k() { .reg .b32 %r<3>; .reg .b64 %d; red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.shared::cluster.inc.u32 [%r1], %r2, [%d]; }",
+    );
+    assert_eq!(env.code[0].op, Op::Unsupported);
+}
+
+#[test]
 fn undefined_registers_are_listed() {
     let env = fine(".entry k() { .reg .b32 %r<5>; mov.b32 %r1, 1; add.s32 %r2, %r1, %r3; }");
     let f = &env.functions["k"];
