@@ -61,8 +61,10 @@ impl<C: Control> Block<C> {
         self.index = [narrow(linear % x), narrow(linear / x % y), narrow(linear / (x * y))];
         (self.linear, self.sm) = (linear, sm);
         self.barriers.clear();
-        self.shared.fill(0);
-        self.shared.resize(loaded.shared_bytes as usize, 0);
+        if loaded.shared_bytes > 0 {
+            self.shared.fill(0);
+            self.shared.resize(loaded.shared_bytes as usize, 0);
+        }
         let again = !self.warps.is_empty();
         self.running = loaded.warps();
         self.live = loaded.threads();
@@ -72,7 +74,6 @@ impl<C: Control> Block<C> {
                 let warp = &mut self.warps[w as usize];
                 warp.control.reset(populated, entry.start.0);
                 warp.filled.fill(None);
-                warp.local.clear();
             } else {
                 let mut frame = Frame::default();
                 frame.grow(entry.slots.w.max(2).into(), entry.slots.q.into(), entry.slots.p.into());
@@ -81,7 +82,7 @@ impl<C: Control> Block<C> {
                 self.warps.push(Warp { control, frames, filled, local: LocalMemory::default(), index: w });
             }
             let warp = &mut self.warps[w as usize];
-            warp.local.reach(entry.frame_bytes.saturating_add(loaded.arguments));
+            warp.local.renew(entry.frame_bytes.saturating_add(loaded.arguments));
             let frame = &mut warp.frames[0];
             let at = Where { block: self.index, warp: w, sm };
             let preloads = if again { &loaded.per_block[..] } else { &entry.preloads };

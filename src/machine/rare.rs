@@ -188,7 +188,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         let id = regs.w[i.a.index()].0[lead];
         let count = barrier.counted.then(|| regs.w[i.b.index()].0[lead]);
         let ids = &regs.w[i.a.index()].0;
-        if *ids != [id; LANES]
+        if ids.iter().fold(0, |differ, other| differ | (other ^ id)) != 0
             && let Some(l) = lanes_of(m).find(|&l| ids[l] != id)
         {
             let other = ids[l];
@@ -314,7 +314,8 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         for l in lanes_of(m) {
             let base = regs.w[STACK_TOP.index()].0[l].next_multiple_of(align);
             let bytes = regs.q[i.a.index()].0[l];
-            let top = u64::from(base).saturating_add(bytes);
+            // A callee's frame begins at a multiple of 16, and the arguments of a call are put where it begins.
+            let top = u64::from(base).saturating_add(bytes).checked_next_multiple_of(16).unwrap_or(u64::MAX);
             if top > u64::from(limit) {
                 return Err(bug(BugKind::StackOverflow { bytes: top, limit: limit.into() }, 1 << l));
             }

@@ -11,6 +11,8 @@ pub struct LocalMemory {
     rows: Vec<Lanes32>,
     /// Bytes per thread that are valid: frames and `alloca` so far.
     extent: u32,
+    /// Whether anything was written since the last [`LocalMemory::renew`].
+    written: bool,
 }
 
 impl LocalMemory {
@@ -31,10 +33,14 @@ impl LocalMemory {
         }
     }
 
-    /// Back to empty, keeping the room; contents are zero again when reached anew.
-    pub fn clear(&mut self) {
-        self.rows.clear();
+    /// Back to zeroed memory of `bytes` per thread; costs nothing when none was written.
+    pub fn renew(&mut self, bytes: u32) {
+        if self.written {
+            self.rows.clear();
+            self.written = false;
+        }
         self.extent = 0;
+        self.reach(bytes);
     }
 
     /// The 32-bit word at a multiple of four, for all lanes.
@@ -45,6 +51,7 @@ impl LocalMemory {
 
     /// The 32-bit word at a multiple of four, for all lanes.
     pub fn row_mut(&mut self, offset: u64) -> Option<&mut Lanes32> {
+        self.written = true;
         self.rows.get_mut(usize::try_from(offset / 4).ok()?)
     }
 
@@ -87,8 +94,7 @@ mod tests {
         assert_eq!(m.read(3, 5, 8), 0x1122_3344_5566_7788);
         assert_eq!(m.read(3, 7, 2), 0x5566);
         assert_eq!(m.read(4, 5, 8), 0xabcd);
-        m.clear();
-        m.reach(16);
+        m.renew(16);
         assert_eq!(m.read(3, 5, 8), 0);
     }
 }
