@@ -169,13 +169,15 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         Ok(Did::Next)
     }
 
-    /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter.
+    /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter. `same_id`: all
+    /// lanes of the slot name one barrier, which the caller can tell by vectors.
     #[inline(never)]
     pub fn barrier<S: Sink>(
         &mut self,
         i: &Instr,
         m: LaneMask,
         regs: &Frame,
+        same_id: bool,
         cx: &mut Cx<'_, S>,
     ) -> Result<Did, Trouble> {
         let Some(&barrier) = self.sh.env.barriers.get(i.imm as usize) else { return Ok(Did::Next) };
@@ -188,9 +190,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         let id = regs.w[i.a.index()].0[lead];
         let count = barrier.counted.then(|| regs.w[i.b.index()].0[lead]);
         let ids = &regs.w[i.a.index()].0;
-        if ids.iter().fold(0, |differ, other| differ | (other ^ id)) != 0
-            && let Some(l) = lanes_of(m).find(|&l| ids[l] != id)
-        {
+        if !same_id && let Some(l) = lanes_of(m).find(|&l| ids[l] != id) {
             let other = ids[l];
             let (first, second) = (format!("barrier {id}"), format!("barrier {other}"));
             return Err(bug(BugKind::BarrierMismatch { id, first, second }, m));

@@ -375,7 +375,11 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let did = match i.op {
                     Op::Call | Op::CallIndirect | Op::Brx => rare.transfer(i, m, frame, cx.oracle),
                     // Rule: warp.comm
-                    Op::Bar => rare.barrier(i, m, frame, cx),
+                    Op::Bar => {
+                        let ids = &frame.w[i.a.index()].0;
+                        let same = ids.iter().fold(0, |differ, id| differ | (id ^ ids[0])) == 0;
+                        rare.barrier(i, m, frame, same, cx)
+                    }
                     _ => rare.other(i, m, frame, cx),
                 };
                 sh.clock = clock;
