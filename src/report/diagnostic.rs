@@ -118,12 +118,14 @@ impl Diagnostic {
     fn pretty(&self, excerpt: &Excerpt<'_>, source: &Source, sources: &SourceMap, colour: bool) -> String {
         let name = source.name.as_str();
         let range = |span: Span| {
-            let at = |n: u32| (n as usize).clamp(excerpt.start, excerpt.start + excerpt.text.len()) - excerpt.start;
+            let inside = |n: u32| (n as usize).clamp(excerpt.start, excerpt.start + excerpt.text.len());
+            let at = |n: u32| inside(n) - excerpt.start + excerpt.first_line;
             (name, at(span.start)..at(span.end.max(span.start)))
         };
         let main = if self.severity == Severity::Error { Color::Red } else { Color::Yellow };
         let config = Config::default().with_color(colour).with_index_type(IndexType::Byte);
-        let mut report = Report::build(ReportKind::Custom(self.kind(), main), range(self.span))
+        let kind = if self.severity == Severity::Error { ReportKind::Error } else { ReportKind::Warning };
+        let mut report = Report::build(kind, range(self.span))
             .with_config(config)
             .with_code(self.code)
             .with_message(&self.message);
@@ -142,7 +144,8 @@ impl Diagnostic {
         if let Some(hint) = &self.hint {
             report.add_help(hint);
         }
-        let text = ariadne::Source::from(excerpt.text).with_display_line_offset(excerpt.first_line);
+        // Empty lines stand for those before the excerpt: ariadne numbers lines by counting them.
+        let text = ariadne::Source::from("\n".repeat(excerpt.first_line) + excerpt.text);
         let mut out = Vec::new();
         if report.finish().write((name, text), &mut out).is_err() {
             return self.plain(Some(source), sources);
@@ -155,7 +158,8 @@ impl Diagnostic {
 
     /// The form for places that make no readable excerpt: very long lines, files that are not there.
     fn plain(&self, source: Option<&Source>, sources: &SourceMap) -> String {
-        let mut out = format!("[{}] {}: {}\n", self.code, self.kind(), self.message);
+        let kind = if self.severity == Severity::Error { "Error" } else { "Warning" };
+        let mut out = format!("[{}] {kind}: {}\n", self.code, self.message);
         if let Some(source) = source {
             let (line, column) = source.line_col(self.span.start);
             let _ = writeln!(out, "  at {}:{line}:{column}", source.name);
@@ -292,7 +296,8 @@ mod tests {
         assert!(text.contains("a.ptx:3:1"), "{text}");
         assert!(text.contains("here") && text.contains("first") && text.contains("do better"), "{text}");
         let far = Diagnostic::error("demo", file, Span::new(14, 18), "wrong").render(&sources, false);
-        assert!(far.contains("a.ptx:4:1") && far.contains("four"), "{far}");
+        assert!(far.contains("a.ptx:4:1") && far.contains("4 │ four"), "{far}");
+        assert!(!far.contains('\u{1b}'), "{far}");
     }
 
     #[test]
