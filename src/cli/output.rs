@@ -32,7 +32,7 @@ pub(super) fn colour() -> bool {
 
 /// Tells all problems of the input; gives the exit code.
 pub(super) fn problems(all: &[Problem], sources: &SourceMap, format: Format) -> u8 {
-    let diagnostics = all.iter().map(problem);
+    let diagnostics = all.iter().map(|p| problem(p, sources));
     match format {
         Format::Text => diagnostics.for_each(|d| complain(&d.render(sources, colour()))),
         Format::Json => {

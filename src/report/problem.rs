@@ -1,7 +1,7 @@
 //! Messages about wrong input: launch files, arguments, limits, data files.
 
 use super::Diagnostic;
-use crate::base::{FileId, Span};
+use crate::base::{FileId, SourceMap, Span};
 use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
 use crate::program::check::nearest;
 use std::io::ErrorKind;
@@ -10,14 +10,17 @@ use std::path::Path;
 /// The file of messages that have no place.
 const NOWHERE: FileId = FileId(u32::MAX);
 
-/// The message of a problem with the input.
+/// The message of a problem with the input; `sources` are the files that it is about.
 #[must_use]
-pub fn problem(problem: &Problem) -> Diagnostic {
+pub fn problem(problem: &Problem, sources: &SourceMap) -> Diagnostic {
     let (file, span) = problem.at.unwrap_or((NOWHERE, Span::default()));
     match &problem.kind {
         ProblemKind::Check(error) => return super::check::diagnostic(error, file),
         ProblemKind::Lower(error) => return super::lower::diagnostic(error),
-        ProblemKind::Syntax(error) => return Diagnostic::error("syntax", file, span, format!("{:?}", error.kind)),
+        ProblemKind::Syntax(error) => {
+            let text = sources.get(file).map_or("", |s| s.text.as_str());
+            return super::syntax::diagnostic(error, file, text);
+        }
         _ => {}
     }
     let text = Text::of(&problem.kind);

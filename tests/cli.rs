@@ -1,0 +1,271 @@
+//! Bad input: each case has its exit code and a message that names the cause.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const KERNEL: &str = "\
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+    .reg .b64 %rd<3>;
+    .reg .b32 %r<3>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    cvta.to.global.u64 %rd2, %rd1;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+.visible .entry bounded() .reqntid 64
+{
+    ret;
+}
+.func helper()
+{
+    ret;
+}
+";
+
+const LAUNCH: &str = "\
+ptx = \"k.ptx\"
+[buffers.out]
+type = \"u32\"
+init = \"zeros\"
+len = 4
+[[launch]]
+entry = \"k\"
+grid = [1]
+block = [1]
+args = [{ buffer = \"out\" }, { u32 = 7 }]
+[expect.out]
+values = [7, 0, 0, 0]
+";
+
+/// A folder with `k.ptx` and `launch.toml`.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        folder.write("k.ptx", KERNEL);
+        folder.write("launch.toml", LAUNCH);
+        folder
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().to_owned()
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.0.path().join(name)).unwrap()
+    }
+}
+
+fn warpstep(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_warpstep")).args(args).current_dir(folder).output().unwrap()
+}
+
+/// The command ends with the code and its messages contain every one of the words.
+#[track_caller]
+fn expect(folder: &Folder, args: &[&str], code: i32, words: &[&str]) -> String {
+    let output = warpstep(&folder.path(), args);
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
+    for word in words {
+        assert!(text.contains(word), "{args:?} does not say {word:?}: {text}");
+    }
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+/// Runs the launch file with a part replaced.
+#[track_caller]
+fn edited(from: &str, to: &str, code: i32, words: &[&str]) {
+    let folder = Folder::new();
+    assert!(LAUNCH.contains(from), "{from}");
+    folder.write("launch.toml", LAUNCH.replacen(from, to, 1));
+    expect(&folder, &["run", "."], code, words);
+}
+
+#[test]
+fn a_good_launch_finishes() {
+    let folder = Folder::new();
+    expect(&folder, &["run", "."], 0, &["finished, as expected", "1 launch", "1 block"]);
+    expect(&folder, &["run", "launch.toml", "--format", "json"], 0, &["\"exit\": 0"]);
+    for control in ["crs", "its", "thread"] {
+        expect(&folder, &["run", ".", "--control", control, "--seed", "5"], 0, &[]);
+    }
+}
+
+#[test]
+fn flags_say_the_same() {
+    let folder = Folder::new();
+    let flags = ["run", "k.ptx", "--entry", "k", "--buffer", "out:u32:4", "--arg", "buffer:out", "--arg", "u32:7"];
+    let with = |more: &[&'static str]| [&flags[..], more].concat();
+    expect(&folder, &with(&["--print", "out"]), 0, &["0: 7 0 0 0"]);
+    expect(&folder, &with(&["--expect", "out=values:7,0,0,0"]), 0, &["as expected"]);
+    expect(&folder, &with(&["--expect", "out=values:8,0,0,0"]), 1, &["1 of 4 u32 elements differ", "8", "7"]);
+    let mut wrong = flags.to_vec();
+    wrong[9] = "u32:9";
+    wrong[8] = "--arg";
+    expect(&folder, &wrong, 0, &[]);
+}
+
+#[test]
+fn results_are_saved_and_hashed() {
+    let folder = Folder::new();
+    expect(&folder, &["run", ".", "--save", "out=out.npy", "--save", "out=out.bin"], 0, &[]);
+    assert_eq!(folder.read("out.bin"), [7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert!(folder.read("out.npy").starts_with(b"\x93NUMPY"));
+    folder.write("again.toml", LAUNCH.replace("values = [7, 0, 0, 0]", "npy = \"out.npy\""));
+    expect(&folder, &["run", "again.toml"], 0, &["as expected"]);
+    let once = expect(&folder, &["run", ".", "--hash"], 0, &["memory "]);
+    assert_eq!(once, expect(&folder, &["run", ".", "--hash"], 0, &[]));
+    expect(&folder, &["run", ".", "--save", "nothing=x"], 2, &["nothing", "out"]);
+    expect(&folder, &["run", ".", "--save", "out=missing/folder/x"], 2, &["cannot write"]);
+    expect(&folder, &["run", ".", "--print", "ouf"], 2, &["did you mean `out`"]);
+}
+
+#[test]
+fn files_that_are_not_there() {
+    let folder = Folder::new();
+    expect(&folder, &["run", "missing"], 2, &["missing", "no such file"]);
+    expect(&folder, &["run", "missing.ptx", "--entry", "k"], 2, &["missing.ptx", "no such file"]);
+    std::fs::remove_file(folder.path().join("launch.toml")).unwrap();
+    expect(&folder, &["run", "."], 2, &["has no launch.toml"]);
+    folder.write("launch.other.toml", LAUNCH);
+    expect(&folder, &["run", "."], 2, &["launch.other.toml"]);
+    expect(&folder, &["check", "missing.ptx"], 2, &["no such file"]);
+    edited("\"k.ptx\"", "\"l.ptx\"", 2, &["l.ptx", "no such file", "launch.toml"]);
+    edited("init = \"zeros\"", "init = { npy = \"in.npy\" }", 2, &["in.npy", "no such file"]);
+}
+
+#[test]
+fn files_that_are_no_ptx() {
+    let folder = Folder::new();
+    let garbage: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    for (name, bytes) in [
+        ("empty.ptx", Vec::new()),
+        ("prose.ptx", b"Dear reader,\nthis is no assembly.\n".to_vec()),
+        ("binary.ptx", garbage),
+        ("elf.ptx", b"\x7fELF\x02\x01\x01\0\0\0\0".to_vec()),
+    ] {
+        folder.write(name, bytes);
+        expect(&folder, &["check", name], 2, &[name]);
+        expect(&folder, &["run", name], 2, &[name]);
+    }
+    folder.write("k.txt", KERNEL);
+    expect(&folder, &["run", "k.txt"], 2, &["neither a folder nor a .toml nor a .ptx"]);
+    for cut in (0..KERNEL.len()).step_by(7) {
+        folder.write("cut.ptx", &KERNEL[..cut]);
+        let code = warpstep(&folder.path(), &["check", "cut.ptx"]).status.code();
+        assert!(matches!(code, Some(0 | 2)), "cut at {cut}: {code:?}");
+    }
+}
+
+#[test]
+fn programs_with_errors() {
+    let folder = Folder::new();
+    folder.write("bad.ptx", KERNEL.replace("st.global.u32 [%rd2], %r1;", "st.globl.u32 [%rd2], %r7;"));
+    expect(&folder, &["check", "bad.ptx"], 2, &["bad.ptx:11"]);
+    let json = expect(&folder, &["check", "bad.ptx", "--format", "json"], 2, &["\"problems\"", "\"line\": 11"]);
+    assert!(json.trim_start().starts_with('{'));
+    expect(&folder, &["run", "bad.ptx", "--entry", "k"], 2, &["bad.ptx:11"]);
+    expect(&folder, &["check", "k.ptx"], 0, &[]);
+    for dump in ["tree", "program", "cfg"] {
+        let text = expect(&folder, &["check", "k.ptx", "--dump", dump], 0, &[]);
+        assert!(text.contains('k'), "{dump}: {text}");
+    }
+}
+
+#[test]
+fn entries() {
+    edited("entry = \"k\"", "entry = \"kk\"", 2, &["no kernel `kk`", "did you mean `k`"]);
+    edited("entry = \"k\"", "entry = \"helper\"", 2, &["`helper` is no kernel"]);
+    let folder = Folder::new();
+    expect(&folder, &["run", "k.ptx"], 2, &["several kernels", "bounded"]);
+}
+
+#[test]
+fn arguments() {
+    let args = "{ buffer = \"out\" }, { u32 = 7 }";
+    edited(args, "{ buffer = \"out\" }", 2, &["has 2 parameters, 1 argument is given", "u32 n"]);
+    edited(args, "{ buffer = \"out\" }, { u32 = 7 }, { u32 = 7 }", 2, &["3 arguments are given"]);
+    edited(args, "{ u32 = 0 }, { u32 = 7 }", 2, &["argument 1", ".u64 (8 bytes)", "u32 (4 bytes)", "{ buffer"]);
+    edited(args, "{ buffer = \"out\" }, { buffer = \"out\" }", 2, &["argument 2", "the address of buffer `out`"]);
+    edited(args, "{ buffer = \"out\" }, { f32 = 7 }", 2, &["argument 2", "f32"]);
+    edited(args, "{ buffer = \"out\" }, { bytes = \"00\" }", 2, &["argument 2", "1 byte", "exactly 4"]);
+    edited(args, "{ buffer = \"out\", offset = 17 }, { u32 = 7 }", 2, &["offset 17", "16 bytes"]);
+    edited(args, "{ buffer = \"ouf\" }, { u32 = 7 }", 2, &["no buffer `ouf`", "did you mean `out`"]);
+    edited(args, "{ buffer = \"out\" }, { u32 = 4294967296 }", 2, &["4294967296 is no u32"]);
+    edited(args, "{ buffer = \"out\" }, { int = 7 }", 2, &["no key `int`"]);
+}
+
+#[test]
+fn grids_and_blocks() {
+    edited("grid = [1]", "grid = [0]", 2, &["the grid is (0, 1, 1)"]);
+    edited("block = [1]", "block = [32, 0]", 2, &["the block is (32, 0, 1)"]);
+    edited("block = [1]", "block = [1025]", 2, &["1025", "1024"]);
+    edited("block = [1]", "block = [64, 32]", 2, &["2048 threads", "1024"]);
+    edited("grid = [1]", "grid = [1, 65536]", 2, &["65536", "65535"]);
+    edited("grid = [1]", "grid = [4294967295]", 2, &["2147483647"]);
+    edited("grid = [1]", "grid = [1, 2, 3, 4]", 2, &["one to three numbers"]);
+    edited("grid = [1]", "grid = [1]\nshared = 100000000", 2, &["shared memory", "sm_70"]);
+    let folder = Folder::new();
+    expect(&folder, &["run", "k.ptx", "--entry", "bounded", "--block", "32"], 2, &[".reqntid (64, 1, 1)"]);
+    expect(&folder, &["run", "k.ptx", "--entry", "bounded", "--block", "64"], 0, &[]);
+}
+
+#[test]
+fn launch_files() {
+    edited("grid = [1]", "grid = 1 1", 2, &["no TOML", "launch.toml:8"]);
+    edited("grid = [1]", "gird = [1]", 2, &["no key `gird`", "did you mean `grid`"]);
+    edited("len = 4", "", 2, &["lacks `len`"]);
+    edited("type = \"u32\"", "type = \"int\"", 2, &["no element type `int`", "`s32`"]);
+    edited("[[launch]]", "[[launches]]", 2, &["no key `launches`", "did you mean `launch`"]);
+    edited("[expect.out]", "[expect.oud]", 2, &["no buffer `oud`"]);
+    edited("init = \"zeros\"", "init = { values = [1, 2, 3] }", 2, &["3 elements", "`len` says 4"]);
+    edited("values = [7, 0, 0, 0]", "values = [7, 0, 0, 0, 0]", 2, &["has 4 elements, 5 are expected"]);
+    edited("values = [7, 0, 0, 0]", "values = [7, 0]", 2, &["`first = 2`"]);
+    edited("values = [7, 0, 0, 0]", "values = [7, 0]\nfirst = 2", 0, &[]);
+    edited("values = [7, 0, 0, 0]", "values = [7, 1, 2, 0]", 1, &["2 of 4", "index", "expected", "got"]);
+    edited("values = [7, 0, 0, 0]", "hex = \"0\"", 2, &["hexadecimal"]);
+    edited("ptx = \"k.ptx\"", "ptx = \"k.ptx\"\n[globals]\nx = { type = \"u8\", values = [1] }", 2, &["`x`"]);
+}
+
+#[test]
+fn usage() {
+    let folder = Folder::new();
+    expect(&folder, &[], 2, &["Usage"]);
+    expect(&folder, &["walk"], 2, &["walk"]);
+    expect(&folder, &["run"], 2, &["PATH"]);
+    expect(&folder, &["run", ".", "--control", "simd"], 2, &["crs", "its", "thread"]);
+    expect(&folder, &["run", ".", "--timeout", "soon"], 2, &["10s"]);
+    expect(&folder, &["run", ".", "--max-memory", "lots"], 2, &["512M"]);
+    expect(&folder, &["run", ".", "--grid", "1"], 2, &["--grid"]);
+    expect(&folder, &["run", "k.ptx", "--buffer", "x"], 2, &["NAME:TYPE"]);
+    expect(&folder, &["run", "k.ptx", "--arg", "7"], 2, &["u32:1024"]);
+    expect(&folder, &["--help"], 0, &["run", "check", "bench", "Exit codes"]);
+    expect(&folder, &["run", "--help"], 0, &["Examples"]);
+    expect(&folder, &["check", "--help"], 0, &["Examples"]);
+}
+
+#[test]
+fn limits() {
+    let folder = Folder::new();
+    let spin = KERNEL.replace("st.global.u32", "AGAIN: bra AGAIN;\n    st.global.u32");
+    folder.write("k.ptx", spin);
+    expect(&folder, &["run", ".", "--max-steps", "1000"], 3, &["1000 warp instructions"]);
+    expect(&folder, &["run", ".", "--timeout", "100ms"], 3, &["100 milliseconds"]);
+    edited("len = 4", "len = 4000000000000", 3, &["device memory", "--max-memory"]);
+    edited("len = 4", "len = 18446744073709551615", 2, &["larger than any address space"]);
+    let folder = Folder::new();
+    expect(&folder, &["run", ".", "--max-memory", "8"], 3, &["limit reached"]);
+}
