@@ -47,6 +47,8 @@ fn case(file: &Path, folder_code: i32) -> Result<(), Failed> {
         .arg(command)
         .arg(name)
         .args(rest)
+        // No case runs for seconds; one that hangs should say so.
+        .args(if *command == "run" { &["--timeout", "60s"][..] } else { &[] })
         .current_dir(folder)
         .env("NO_COLOR", "1")
         .output()?;
