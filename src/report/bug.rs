@@ -216,16 +216,16 @@ pub(super) fn bug(kind: &BugKind) -> Words {
 fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>) -> Words {
     let source = match (register, address) {
         (Some(r), _) => format!("register {r}"),
-        (None, Some(a)) => format!("the memory at {a:#x}"),
+        (None, Some(a)) => format!("what lies at {a:#x}"),
         (None, None) => "a value".to_owned(),
     };
     let usage = match what {
-        UninitUse::Address => "used as an address",
+        UninitUse::Address => "becomes an address",
         UninitUse::Condition => "decides a branch",
-        UninitUse::Stored => "stored to memory",
+        UninitUse::Stored => "is stored to memory",
     };
-    words("uninitialised", format!("{source} was never written and is {usage}"), format!("{usage} here"))
-        .hint("reading it gives 0 here, anything on hardware")
+    words("uninitialised", format!("{source} is undefined and {usage}"), format!("{usage} here"))
+        .hint("it was never written, or computed from what was never written: 0 here, anything on hardware")
 }
 
 /// The fields of a defect as JSON, named as in [`BugKind`]; masks and addresses are numbers.

@@ -168,8 +168,9 @@ impl Arena {
 }
 
 fn nearest(block: &Block, at: u64) -> Nearest {
-    let relation = if at < block.base {
-        Relation::Before(block.base - at)
+    // An address below the arena has wrapped around.
+    let relation = if at < block.base || at > u64::MAX / 2 {
+        Relation::Before(block.base.wrapping_sub(at))
     } else if at >= block.base + block.len {
         Relation::After(at - (block.base + block.len))
     } else {
@@ -197,6 +198,11 @@ mod tests {
             panic!()
         };
         assert_eq!((n.name.as_str(), n.relation), ("a", Relation::After(2)));
+        let Fault::Bug(BugKind::OutOfBounds { nearest: Some(n), .. }, 1) = *arena.explain(a - 8, 4, false, "global", 1)
+        else {
+            panic!()
+        };
+        assert_eq!((n.name.as_str(), n.relation), ("a", Relation::Before(8)));
     }
 
     #[test]

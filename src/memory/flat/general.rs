@@ -217,6 +217,13 @@ fn resolve(space: Space, address: u64, near: &Near<'_>) -> (Space, u64) {
     (Space::Generic, address)
 }
 
+/// The window of another state space that a generic address lies in.
+pub(super) fn window_of(address: u64, near: &Near<'_>) -> Option<AllocKind> {
+    let map = near.map;
+    let windows = [(map.shared, AllocKind::Shared), (map.local, AllocKind::Local), (map.param, AllocKind::Param)];
+    windows.into_iter().find(|(window, _)| address.wrapping_sub(*window) < map.window).map(|(_, kind)| kind)
+}
+
 fn read(arena: &Arena, near: &Near<'_>, lane: usize, target: Target, at: usize, width: u32) -> u64 {
     let le = |bytes: &[u8]| bytes.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
     let w = width as usize;
@@ -411,13 +418,8 @@ fn fault(
         Space::Param if write => bug(BugKind::WriteToReadOnly { address, bytes, actual: AllocKind::Param }),
         Space::Param => beyond(AllocKind::Param, near.param.len() as u64),
         Space::Global | Space::Const | Space::Generic => {
-            let map = near.map;
-            let windows =
-                [(map.shared, AllocKind::Shared), (map.local, AllocKind::Local), (map.param, AllocKind::Param)];
-            for (window, actual) in windows {
-                if address.wrapping_sub(window) < map.window {
-                    return bug(BugKind::WrongSpace { address, bytes, write, space: name, actual });
-                }
+            if let Some(actual) = window_of(address, near) {
+                return bug(BugKind::WrongSpace { address, bytes, write, space: name, actual });
             }
             arena.explain(address, bytes, write, name, bad)
         }

@@ -5,6 +5,7 @@
 //! when some lanes sit out, where all of it lies inside the block of memory; else lane by lane.
 
 use super::Arena;
+use super::general::window_of;
 use crate::base::{Frame, LANES, LaneMask, LaneTables, Pc, lanes_of};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
 use crate::program::instr::Space;
@@ -320,6 +321,9 @@ fn fault(
         return Box::new(Fault::Bug(BugKind::Misaligned { address, bytes: 4, write, space }, bad));
     }
     match table {
+        Some(_) if let Some(actual) = window_of(address, near) => {
+            Box::new(Fault::Bug(BugKind::WrongSpace { address, bytes: 4, write, space, actual }, bad))
+        }
         Some(arena) => arena.explain(address, 4, write, space, bad),
         None => shared_fault(address, 4, write, len, bad),
     }
