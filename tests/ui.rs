@@ -64,6 +64,11 @@ fn case(file: &Path, folder_code: i32) -> Result<(), Failed> {
         std::fs::write(&golden, &text)?;
         return Ok(());
     }
-    let wanted = std::fs::read_to_string(&golden).map_err(|e| format!("{}: {e}; BLESS=1 writes it", golden.display()))?;
-    if wanted == text { Ok(()) } else { Err(format!("the output has changed; BLESS=1 takes it\n--- was\n{wanted}\n--- is\n{text}").into()) }
+    let wanted =
+        std::fs::read_to_string(&golden).map_err(|e| format!("{}: {e}; BLESS=1 writes it", golden.display()))?;
+    if wanted == text {
+        Ok(())
+    } else {
+        Err(format!("the output has changed; BLESS=1 takes it\n--- was\n{wanted}\n--- is\n{text}").into())
+    }
 }

@@ -125,10 +125,8 @@ impl Diagnostic {
         let main = if self.severity == Severity::Error { Color::Red } else { Color::Yellow };
         let config = Config::default().with_color(colour).with_index_type(IndexType::Byte);
         let kind = if self.severity == Severity::Error { ReportKind::Error } else { ReportKind::Warning };
-        let mut report = Report::build(kind, range(self.span))
-            .with_config(config)
-            .with_code(self.code)
-            .with_message(&self.message);
+        let mut report =
+            Report::build(kind, range(self.span)).with_config(config).with_code(self.code).with_message(&self.message);
         let mark = Mark::new(range(self.span)).with_color(main).with_priority(1);
         report.add_label(if self.label.is_empty() { mark } else { mark.with_message(&self.label) });
         for label in &self.secondary {
