@@ -188,7 +188,7 @@ mod tests {
         let mut arena = Arena::new(0x1000_0000, None);
         let a = arena.alloc("a", AllocKind::Buffer, 10, 256).unwrap();
         let b = arena.alloc("b", AllocKind::Buffer, 10, 256).unwrap();
-        assert!(b >= a + 10 + GAP && b % 256 == 0);
+        assert!(b >= a + 10 + GAP && b.is_multiple_of(256));
         assert!(
             arena.bytes_at(a, 10).is_some() && arena.bytes_at(a, 11).is_none() && arena.bytes_at(a + 10, 1).is_none()
         );
