@@ -16,7 +16,7 @@ pub struct Mismatch {
     pub differing: u64,
     /// How many were compared.
     pub compared: u64,
-    /// The first differences, [`SHOWN`] at most.
+    /// The first differences, `SHOWN` at most.
     pub first: Vec<Difference>,
     /// The largest absolute difference, over all elements where it is a number.
     pub largest: f64,

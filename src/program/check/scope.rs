@@ -5,7 +5,7 @@ use crate::base::Span;
 use crate::ptx::Modifier;
 use crate::ptx::tree::{Name, Names, StateSpace};
 
-/// A symbol's number in a [`Scopes`].
+/// A symbol's number in a `Scopes`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct SymbolId(pub u32);
 

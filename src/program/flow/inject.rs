@@ -1,6 +1,6 @@
 //! Step 6 of `load` (report, 5.1.3): injects `ssy` and `sync` so that the code is stack consistent (6.2).
 //!
-//! Source: decision D-inject. Every branch has the smallest [region](super::regions) around it; a region that some branch
+//! Source: decision D-inject. Every branch has the smallest region (`regions`) around it; a region that some branch
 //! needs gets one `ssy` where it is entered and one `sync` where it is left, and the `ssy` names the instruction after that
 //! `sync`. Branches themselves push only diverge tokens, at most lanes − 1 in a region. A branch without a region (its
 //! lanes leave the function in different places) gets nothing: `ret` and `exit` bring its lanes together.
