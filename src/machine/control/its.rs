@@ -21,6 +21,9 @@ pub struct Its<const SINGLE: bool> {
     /// All live lanes run at one address, or wait for one thing: the common case, told apart so that it is cheap. What the
     /// arrays say of them is out of date then.
     together: Option<(Flow, Option<Wait>)>,
+    /// Lanes that have waited for each other and execute the instruction at which they did together, also when threads
+    /// otherwise run on their own.
+    met: LaneMask,
     /// Return addresses, by depth of the caller.
     returns: Vec<[u32; LANES]>,
     watch: u32,
@@ -50,6 +53,9 @@ impl<const SINGLE: bool> Its<SINGLE> {
             };
             if members & !self.exited & !present == 0 {
                 self.ready |= present;
+                if !matches!(wait, Wait::WarpSync(_)) {
+                    self.met |= present;
+                }
                 for l in lanes_of(present) {
                     self.wait[l] = None;
                 }
@@ -62,7 +68,8 @@ impl<const SINGLE: bool> Its<SINGLE> {
         let mut groups: Vec<(LaneMask, u32, u32)> = Vec::new();
         for l in lanes_of(self.ready) {
             let (pc, depth) = (self.pc[l], self.depth[l]);
-            match groups.iter_mut().find(|g| !SINGLE && (g.1, g.2) == (pc, depth)) {
+            let with = |g: &&mut (LaneMask, u32, u32)| !SINGLE || g.0 & self.met != 0 && self.met >> l & 1 == 1;
+            match groups.iter_mut().filter(with).find(|g| (g.1, g.2) == (pc, depth)) {
                 Some(group) => group.0 |= 1 << l,
                 None => groups.push((1 << l, pc, depth)),
             }
@@ -125,6 +132,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             ready: lanes,
             exited: !lanes,
             together: Some((Flow { pc: entry, mask: lanes, depth: 0 }, None)),
+            met: 0,
             returns: Vec::new(),
             watch: u32::MAX,
             starved: 0,
@@ -138,6 +146,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         (self.ready, self.exited) = (lanes, !lanes);
         self.together = Some((Flow { pc: entry, mask: lanes, depth: 0 }, None));
         self.returns.clear();
+        self.met = 0;
         (self.starved, self.turn) = (0, 0);
         self.since = [0; LANES];
     }
@@ -145,7 +154,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     fn pick(&mut self, oracle: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop> {
         if let Some((flow, wait)) = self.together {
             match wait {
-                None if flow.mask != 0 => {
+                None if flow.mask != 0 && !SINGLE => {
                     self.watch = u32::MAX;
                     return Ok(Ok((flow, u32::MAX)));
                 }
@@ -177,13 +186,15 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             (pick.index as usize, pick.lease.get())
         };
         let (mask, pc, depth) = groups[index.min(groups.len() - 1)];
+        let lease = if SINGLE && mask & self.met != 0 { 1 } else { lease };
+        self.met &= !mask;
         let flow = Flow { pc, mask, depth };
         self.set_watch(flow);
         Ok(Ok((flow, lease)))
     }
 
     fn park(&mut self, flow: Flow) {
-        if flow.mask == !self.exited {
+        if flow.mask == !self.exited && !SINGLE {
             self.together = Some((flow, None));
             return;
         }
