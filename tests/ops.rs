@@ -21,7 +21,8 @@ const PTX_WINS: &[(&str, &str)] = &[
     ("TestRcp-f64-approx-ftz", "rcp.approx.ftz.f64 gives the upper 32 bits of the result, the lower are zero"),
 ];
 const RZ: &str = "the instruction says .rz; the record was rounded to nearest";
-const SHF: &str = "the shift is clamped to 32, which gives the other word; the record comes from C++, where that shift is undefined";
+const SHF: &str =
+    "the shift is clamped to 32, which gives the other word; the record comes from C++, where that shift is undefined";
 
 /// What cannot be run yet.
 const GAPS: &[(&str, &str)] = &[("TestCudaNestedParallelism", "launches a kernel through CUDA's device runtime")];
@@ -79,7 +80,8 @@ fn read(line: &str) -> Case {
 /// Distance in units in the last place of two floats' bits; NaN is far from everything.
 fn ulps(ty: &str, a: &[u8], b: &[u8]) -> u64 {
     let le = |x: &[u8]| x.iter().rev().fold(0u64, |v, byte| v << 8 | u64::from(*byte));
-    let (nan, ordered): (fn(u64) -> bool, fn(u64) -> i128) = if ty == "f64" {
+    type Test<T> = fn(u64) -> T;
+    let (nan, ordered): (Test<bool>, Test<i128>) = if ty == "f64" {
         (|x| f64::from_bits(x).is_nan(), |x| if x >> 63 == 1 { -i128::from(x & (u64::MAX >> 1)) } else { x.into() })
     } else {
         (
