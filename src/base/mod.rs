@@ -5,11 +5,13 @@
 mod ids;
 mod lanes;
 mod mask;
+pub mod mutant;
 mod source;
 mod suggest;
 
 pub use ids::{FileId, Pc, WarpId};
 pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, expand, put_mask, put32, put64};
 pub use mask::{LaneMask, lanes_of};
+pub use mutant::Mutant;
 pub use source::{Source, SourceMap, Span};
 pub use suggest::suggest;

@@ -72,6 +72,11 @@ pub(super) struct Run {
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=32))]
     warp_size: u32,
 
+    /// Run with a deliberate error (for tests of the tests).
+    #[cfg(feature = "mutants")]
+    #[arg(long, hide = true, value_name = "NAME", value_parser = mutant)]
+    mutant: Option<crate::base::Mutant>,
+
     /// The form of messages and results.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -95,6 +100,13 @@ enum Checks {
     Div0,
 }
 
+#[cfg(feature = "mutants")]
+fn mutant(name: &str) -> Result<crate::base::Mutant, String> {
+    use crate::base::Mutant;
+    let names = || Mutant::ALL.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ");
+    Mutant::named(name).ok_or_else(|| format!("one of {}", names()))
+}
+
 /// All launches came to their ends.
 struct Finished {
     spec: Spec,
@@ -115,6 +127,8 @@ enum Trouble {
 impl Run {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
+        #[cfg(feature = "mutants")]
+        crate::base::mutant::select(self.mutant);
         match self.outcome() {
             Ok(finished) => self.finish(&finished),
             Err(Trouble::Problems(problems, sources)) => output::problems(&problems, &sources, self.format),

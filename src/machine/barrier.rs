@@ -5,6 +5,7 @@
 //! warp (D-barrier-crs). Contradictory arrivals are a bug with both parties.
 
 use crate::base::LaneMask;
+use crate::base::mutant::{Mutant, on};
 use crate::program::instr::{Barrier, BarrierKind, BarrierRed, Slot};
 use crate::verdict::BugKind;
 
@@ -104,7 +105,8 @@ impl Barriers {
             self.used |= 1 << id;
             open.waiting.clear();
             let waiting = std::mem::take(&mut open.waiting);
-            *open = Open { count: a.count, red, waiting, ..Open::default() };
+            let before = if on(Mutant::BarrierNeverReset) { open.lanes } else { 0 };
+            *open = Open { count: a.count, red, waiting, lanes: before, ..Open::default() };
         }
         let text = |count: Option<u32>, red: Option<BarrierRed>| {
             let kind = red.map_or("sync or arrive", |r| match r {
@@ -121,7 +123,7 @@ impl Barriers {
         open.arrived += a.weight;
         open.lanes += a.stands_for;
         open.yes += (a.predicate & a.who.lanes).count_ones();
-        open.given += a.who.lanes.count_ones();
+        open.given += if on(Mutant::ReduceCountsAbsent) { a.weight } else { a.who.lanes.count_ones() };
         if a.barrier.kind != BarrierKind::Arrive {
             open.waiting.push(a.who);
         }

@@ -8,6 +8,7 @@ use super::block::Block;
 use super::control::Control;
 use super::loaded::Loaded;
 use super::warp::{self, Shared, Yield};
+use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Memory};
 use crate::program::env::ProgEnv;
@@ -182,7 +183,7 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
             cx.sink.event(sh.who, Event::Fired(Rule::BlockExec))?;
         }
         let outcome = warp::run(simd, warp, &mut sh, mem, fuel, cx);
-        *live -= sh.exited;
+        *live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { sh.exited };
         stats.thread_instructions = stats.thread_instructions.wrapping_add(sh.threads);
         let (done, used) = match outcome {
             Ok(o) => o,

@@ -3,6 +3,7 @@
 //! `lanes` take part; a lane outside reads as absent. Knows nothing of who waits for whom.
 
 use crate::alu::float;
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of, put_mask};
 use crate::program::instr::{ExchangeKind, Instr, NO_SLOT, Redux, Slot};
 
@@ -36,7 +37,7 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &mut Fra
             predicate(regs, i.d, all(result));
         }
         ExchangeKind::VoteBallot => {
-            let votes = regs.p[i.a.index()] & lanes;
+            let votes = regs.p[i.a.index()] & if on(Mutant::InactiveVotes) { !0 } else { lanes };
             write(regs, [votes; LANES]);
         }
         ExchangeKind::MatchAny32 | ExchangeKind::MatchAny64 => {

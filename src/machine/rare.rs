@@ -4,6 +4,7 @@ use super::barrier::{Arrival, Arrive};
 use super::control::{Control, Flow, Next, Wait};
 use super::warp::Shared;
 use super::{exchange, syscall};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of, put_mask};
 use crate::choice::Oracle;
 use crate::memory::{Cx, Fault, LocalMemory, Memory};
@@ -204,7 +205,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         {
             return Err(bug(BugKind::BarrierCount { count: n }, m));
         }
-        let whole = !C::WAITS || barrier.aligned;
+        let whole = (!C::WAITS || barrier.aligned) && !on(Mutant::BarrierCountsLanes);
         let predicate = regs.p.get(i.c.index()).copied().unwrap_or(0);
         let who = Arrival { warp: self.warp, lanes: m, depth: self.flow.depth, dest: i.d, pc: self.flow.pc };
         let stands_for = if whole { live.count_ones() } else { m.count_ones() };

@@ -12,6 +12,7 @@ use super::hot::hot;
 use super::loaded::Loaded;
 use super::rare::{Did, Rare, Trouble};
 use super::stack::Stack;
+use crate::base::mutant::{Mutant, on as mutant};
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc, expand};
 use crate::memory::{Active, Cx, Fault, Issuer, LocalMemory, Memory, Near, Plain32};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
@@ -260,7 +261,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             None => mask,
             Some(g) => {
                 let p = frame.p[g.pred.index()];
-                mask & if g.negated { !p } else { p }
+                mask & if g.negated { !p } else { p } | if mutant(Mutant::GuardIgnored) { mask } else { 0 }
             }
         };
         if S::ON {

@@ -6,6 +6,7 @@
 //! while a token activates nobody (D-unwind).
 
 use super::{Control, Flow, Idle, Next, Wait};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::choice::{Menu, Oracle, Site};
 use crate::verdict::{Rule, Stop};
@@ -78,8 +79,10 @@ impl Crs {
         self.fire(Rule::CrsUnwind);
         while let Some(token) = self.stack.pop() {
             let active = self.upd_exec_state(token);
-            if active != 0 {
-                *flow = Flow { pc: token.pc, mask: active, depth: token.depth };
+            if active != 0 || on(Mutant::UnwindOnce) {
+                // The flagged instruction stands before the address that the token names.
+                let flagged = on(Mutant::SyncFlag) && token.kind == TokenKind::Sync && flow.pc + 1 != token.pc;
+                *flow = Flow { pc: token.pc - u32::from(flagged), mask: active, depth: token.depth };
                 return Next::Go;
             }
         }
@@ -97,7 +100,13 @@ impl Crs {
         self.fire(Rule::CrsUpdExecState);
         match token.kind {
             TokenKind::Call => self.returned &= !token.mask,
-            TokenKind::Break => self.broken &= !token.mask,
+            TokenKind::Break => {
+                self.broken &= !token.mask;
+                if on(Mutant::BreakWakesReturned) {
+                    self.returned &= !token.mask;
+                }
+            }
+            TokenKind::Sync if on(Mutant::SyncWakesDisabled) => return token.mask & !self.exited,
             TokenKind::Sync | TokenKind::Diverge => {}
         }
         token.mask & !(self.broken | self.returned | self.exited)
@@ -162,7 +171,8 @@ impl Control for Crs {
     fn diverge(&mut self, flow: &mut Flow, taken: LaneMask, target: u32) -> Next {
         self.fire(Rule::CrsBraGuard);
         let not_taken = flow.mask & !taken;
-        self.stack.push(Token { kind: TokenKind::Diverge, mask: not_taken, pc: flow.pc + 1, depth: flow.depth });
+        let next = flow.pc + u32::from(!on(Mutant::DivergeToSelf));
+        self.stack.push(Token { kind: TokenKind::Diverge, mask: not_taken, pc: next, depth: flow.depth });
         flow.mask = taken;
         flow.pc = target;
         Next::Go
@@ -188,7 +198,9 @@ impl Control for Crs {
         let chosen = targets[pick.index as usize % LANES];
         let now = lanes_of(taken).filter(|&l| targets[l] == chosen).fold(0, |m, l| m | 1 << l);
         let rest = flow.mask & !now;
-        self.stack.push(Token { kind: TokenKind::Diverge, mask: rest, pc: flow.pc, depth: flow.depth });
+        let again = flow.pc + u32::from(on(Mutant::DeferredPassBy));
+        let depth = flow.depth + u32::from(call && on(Mutant::DoubleFrame));
+        self.stack.push(Token { kind: TokenKind::Diverge, mask: rest, pc: again, depth });
         *flow = Flow { pc: chosen, mask: now, depth: flow.depth + u32::from(call) };
         Ok((now, Next::Go))
     }
@@ -206,7 +218,9 @@ impl Control for Crs {
     ///
     /// Rule: crs.retuni
     fn ret(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
-        self.returned |= lanes;
+        if lanes != flow.mask || !on(Mutant::UniformStaysEnabled) {
+            self.returned |= lanes;
+        }
         self.leave(flow, lanes, Rule::CrsRetDiv, Rule::CrsRetUni)
     }
 
@@ -214,7 +228,10 @@ impl Control for Crs {
     ///
     /// Rule: crs.exituni
     fn exit(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
-        self.exited |= lanes;
+        let spared = if lanes == flow.mask { Mutant::UniformStaysEnabled } else { Mutant::ExitStaysEnabled };
+        if !on(spared) {
+            self.exited |= lanes;
+        }
         self.leave(flow, lanes, Rule::CrsExitDiv, Rule::CrsExitUni)
     }
 
@@ -231,7 +248,8 @@ impl Control for Crs {
         });
         // The token restores the whole active mask, also of lanes whose guard keeps them out of the call (5.4.1).
         if lanes != 0 {
-            self.stack.push(Token { kind, mask: flow.mask, pc: target, depth: flow.depth });
+            let held = if kind == TokenKind::Call && on(Mutant::CallTokenOfCallers) { lanes } else { flow.mask };
+            self.stack.push(Token { kind, mask: held, pc: target, depth: flow.depth });
         }
         flow.pc += 1;
     }
@@ -246,7 +264,9 @@ impl Control for Crs {
     ///
     /// Rule: crs.brkuni
     fn brk(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
-        self.broken |= lanes;
+        if lanes != flow.mask || !on(Mutant::UniformStaysEnabled) {
+            self.broken |= lanes;
+        }
         self.leave(flow, lanes, Rule::CrsBrkDiv, Rule::CrsBrkUni)
     }
 

@@ -1,0 +1,113 @@
+//! Deliberate errors, for tests only: a semantics whose tests do not notice these would be a toy.
+//!
+//! A mutant is a small change of one rule. The code asks [`on`] where the change would be; without the feature `mutants`
+//! the answer is a constant, so nothing of it is left in the program. `tests/mutants.rs` has for each the smallest program
+//! that tells it apart.
+
+macro_rules! mutants {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// A deliberate error, by the name that `--mutant` takes.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Mutant { $($(#[$doc])* $variant,)* }
+
+        impl Mutant {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// Its name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+mutants! {
+    /// The patent's first mistake (report, 5.4.1): a uniform break, return or exit leaves the disable mask alone.
+    UniformStaysEnabled = "uniform-stays-enabled",
+    /// The patent's second mistake (report, 5.4.1): a sync flag instead of a `sync` instruction, so a sync token leads to
+    /// the flagged instruction, which pops another token.
+    SyncFlag = "sync-flag",
+    /// A divergent indirect call pushes a frame for the lanes that it defers, too (D-callframe).
+    DoubleFrame = "double-frame",
+    /// Popping a sync token activates lanes that are disabled.
+    SyncWakesDisabled = "sync-wakes-disabled",
+    /// Popping a break token enables lanes that returned.
+    BreakWakesReturned = "break-wakes-returned",
+    /// A call token holds the lanes that call, not all that are active.
+    CallTokenOfCallers = "call-token-of-callers",
+    /// The lanes that do not take a branch go on at the branch itself.
+    DivergeToSelf = "diverge-to-self",
+    /// The lanes that an indirect branch defers go on behind it.
+    DeferredPassBy = "deferred-pass-by",
+    /// A divergent exit leaves the lanes enabled.
+    ExitStaysEnabled = "exit-stays-enabled",
+    /// `unwind` takes the topmost token even if it activates nobody.
+    UnwindOnce = "unwind-once",
+    /// A lane whose guard does not hold executes the instruction nevertheless.
+    GuardIgnored = "guard-ignored",
+    /// An inactive lane takes part in votes and shuffles.
+    InactiveVotes = "inactive-votes",
+    /// Under `crs`, a barrier counts the lanes that arrive, not their warp (5.5.1).
+    BarrierCountsLanes = "barrier-counts-lanes",
+    /// Threads that have exited hold up a barrier of all threads (D-bar-exit).
+    BarrierAwaitsExited = "barrier-awaits-exited",
+    /// A barrier that has ended keeps its count.
+    BarrierNeverReset = "barrier-never-reset",
+    /// A reduction takes in a false predicate for lanes that did not arrive.
+    ReduceCountsAbsent = "reduce-counts-absent",
+}
+
+impl Mutant {
+    /// The mutant of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|m| m.name() == name)
+    }
+}
+
+/// Whether an error was asked for.
+#[cfg(not(feature = "mutants"))]
+#[inline(always)]
+#[must_use]
+pub const fn on(_: Mutant) -> bool {
+    false
+}
+
+#[cfg(feature = "mutants")]
+mod selected {
+    use super::Mutant;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// One more than the index of the selected mutant; 0 for none.
+    static SELECTED: AtomicUsize = AtomicUsize::new(0);
+
+    /// Whether an error was asked for.
+    #[must_use]
+    pub fn on(mutant: Mutant) -> bool {
+        SELECTED.load(Ordering::Relaxed) == mutant as usize + 1
+    }
+
+    /// Asks for an error in everything that this process does from now on, or for none.
+    pub fn select(mutant: Option<Mutant>) {
+        SELECTED.store(mutant.map_or(0, |m| m as usize + 1), Ordering::Relaxed);
+    }
+}
+
+#[cfg(feature = "mutants")]
+pub use selected::{on, select};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct() {
+        for (i, mutant) in Mutant::ALL.iter().enumerate() {
+            assert_eq!(Mutant::named(mutant.name()), Some(*mutant));
+            assert_eq!(Mutant::ALL.iter().position(|m| m.name() == mutant.name()), Some(i));
+        }
+        assert_eq!(Mutant::named("none"), None);
+    }
+}
