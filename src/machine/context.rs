@@ -362,6 +362,7 @@ impl Context {
             moves_stack: self.env.code.iter().any(|i| matches!(i.op, Op::Alloca | Op::StackRestore)),
             arguments: arguments(&self.env),
             per_block: per_block(&entry.preloads),
+            uses: Vec::new(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! A launch, loaded: preloads with their values, parameters, sizes.
 
 use crate::base::{Frame, LANES, LaneMask};
+use crate::memory::Uses;
 use crate::program::env::{FuncId, Init, Preload, ProgEnv, Special};
 use crate::program::ops::Class;
 
@@ -39,6 +40,8 @@ pub struct Loaded {
     pub arguments: u32,
     /// The entry's preloads that differ between blocks.
     pub per_block: Vec<Preload>,
+    /// The registers that each instruction names; empty where memory is immediate and nobody waits for any.
+    pub uses: Vec<Uses>,
 }
 
 /// The thread-independent part of a value, or what it depends on.

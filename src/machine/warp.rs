@@ -14,9 +14,10 @@ use super::rare::{Did, Rare, Trouble};
 use super::stack::Stack;
 use crate::base::mutant::{Mutant, on as mutant};
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc, expand};
-use crate::memory::{Active, Cx, Fault, Issuer, LocalMemory, Memory, Near, Plain32};
+use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
-use crate::program::instr::{Instr, Op, Space};
+use crate::program::instr::{Instr, Op, Slot, Space};
+use crate::program::ops::Class;
 use crate::verdict::{Enter, Event, Sink, Step, Who};
 use pulp::{NullaryFnOnce, Simd};
 
@@ -42,6 +43,8 @@ pub enum Yield {
     Fuel,
     /// It waits at a barrier of the block.
     Barrier,
+    /// Its lanes wait for memory operations (D-ready).
+    Blocked,
     /// Its lanes wait for members that cannot come on their own.
     Members,
     /// All lanes have exited.
@@ -111,8 +114,12 @@ pub fn run<V: Simd, C: Control, M: Memory, S: Sink>(
     let mut left = fuel;
     loop {
         let halt = |why| Box::new(Halt { why, pc: Pc(0), lanes: !0 });
-        let (mut flow, lease) = match warp.control.pick(cx.oracle).map_err(|s| halt(Why::Fault(Fault::Stop(s))))? {
+        let (who, sm, uses) = (sh.who, sh.sm, &sh.loaded.uses[..]);
+        let can = |flow: Flow| M::IMMEDIATE || blocked(mem, who, sm, uses, flow) == 0;
+        let picked = warp.control.pick(cx.oracle, can).map_err(|s| halt(Why::Fault(Fault::Stop(s))))?;
+        let (mut flow, lease) = match picked {
             Ok(run) => run,
+            Err(Idle::Blocked) => return Ok((Yield::Blocked, fuel - left)),
             Err(Idle::Done) => return Ok((Yield::Done, fuel - left)),
             Err(Idle::Barrier) => return Ok((Yield::Barrier, fuel - left)),
             Err(Idle::Members) => return Ok((Yield::Members, fuel - left)),
@@ -141,6 +148,23 @@ pub fn run<V: Simd, C: Control, M: Memory, S: Sink>(
             return Ok((Yield::Fuel, fuel));
         }
     }
+}
+
+/// The lanes of `flow` that may not execute its instruction yet, because of what memory has not done.
+fn blocked<M: Memory>(mem: &M, who: Who, sm: u32, uses: &[Uses], flow: Flow) -> LaneMask {
+    let at = Issuer { who, pc: Pc(flow.pc), depth: flow.depth, sm };
+    uses.get(flow.pc as usize).map_or(0, |uses| mem.blocked(at, uses, flow.mask))
+}
+
+/// Whether some lanes of a warp can be scheduled (report, 5.7.1, `canBeScheduled`; D-ready), as far as memory decides it.
+pub fn can_be_scheduled<C: Control, M: Memory>(
+    warp: &mut Warp<C>,
+    who: Who,
+    sm: u32,
+    uses: &[Uses],
+    mem: &M,
+) -> bool {
+    M::IMMEDIATE || warp.control.any(|flow| blocked(mem, who, sm, uses, flow) == 0)
 }
 
 /// How the inner loop was left.
@@ -254,6 +278,9 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             leave!(Ok(Leave::Stop));
         }
         let Some(i) = code.get(pc as usize) else { leave!(Err(corrupt(pc))) };
+        if !M::IMMEDIATE && blocked(mem, sh.who, sh.sm, &sh.loaded.uses, Flow { pc, mask, depth }) != 0 {
+            leave!(Ok(Leave::Stop));
+        }
         left -= 1;
         // Rule: thread.exec-tt
         // Rule: thread.exec-ff
@@ -270,11 +297,22 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 halt!(Fault::Stop(stop));
             }
         }
+        if !M::IMMEDIATE && i.op.is_data() {
+            if m != 0 {
+                let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
+                let writes = writes(sh, pc);
+                if let Err(fault) = taken_over(simd, env, i, m, at, writes, frame, mem, cx) {
+                    halt!(*fault);
+                }
+            }
+            pc += 1;
+            continue;
+        }
         if m != mask && i.op.is_plain() {
             // Some lanes sit out: out of line, so that the common case keeps one mask and its expansion at hand.
             if m != 0 {
                 let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
-                let at = Issuer { who: sh.who, pc: Pc(pc) };
+                let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 if let Err(fault) = guarded(simd, env, i, m, at, frame, mem, &mut near, cx) {
                     halt!(*fault);
                 }
@@ -302,7 +340,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
             }
             Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 => {
-                let at = Issuer { who: sh.who, pc: Pc(pc) };
+                let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 let on = Active { mask, lanes: &lanes };
                 let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
                 if let Err(fault) = plain32(i, at, on, frame, mem, &mut near, cx) {
@@ -312,7 +350,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             }
             // Rule: warp.mem
             Op::Mem => {
-                let at = Issuer { who: sh.who, pc: Pc(pc) };
+                let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 let on = Active { mask, lanes: &lanes };
                 let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
                 if let Err(fault) = mem.issue(at, on, &env.requests[i.imm as usize], frame, &mut near, cx) {
@@ -362,6 +400,15 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     turn!(control.ret(flow, m));
                 }
             }
+            Op::Fence { scope, order } if !M::IMMEDIATE => {
+                let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
+                if m != 0
+                    && let Err(fault) = mem.fence(at, m, scope, order, cx)
+                {
+                    halt!(*fault);
+                }
+                pc += 1;
+            }
             Op::Fence { .. } | Op::Nop | Op::Nanosleep => pc += 1,
             // Everything else is rare, and out of line.
             _ => {
@@ -372,6 +419,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 sync_flow!();
                 let clock = sh.clock;
                 sh.clock += u64::from(sh.turn.saturating_sub(left));
+                let old = if M::IMMEDIATE { Held::default() } else { Held::capture(writes(sh, pc), frame) };
                 let mut rare = Rare { control, flow, local, sh, mem, warp: *index };
                 let did = match i.op {
                     Op::Call | Op::CallIndirect | Op::Brx => rare.transfer(i, m, frame, cx.oracle),
@@ -385,7 +433,15 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 };
                 sh.clock = clock;
                 match did {
-                    Ok(Did::Next) => pc += 1,
+                    Ok(Did::Next) => {
+                        if !M::IMMEDIATE && !old.is_empty() && i.op.is_taken_over() {
+                            let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
+                            if let Err(fault) = mem.wrote(at, m, &old, frame, cx) {
+                                halt!(*fault);
+                            }
+                        }
+                        pc += 1;
+                    }
                     Ok(Did::Control(next)) => turn!(next),
                     Ok(Did::Enter(function, entered, next)) => {
                         let mut stack = Stack { frames, filled, local };
@@ -461,6 +517,32 @@ fn guarded<V: Simd, M: Memory, S: Sink>(
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
     simd.vectorize(Guarded { isa: simd, env, i, mask, at, frame, mem, near, cx })
+}
+
+/// The registers that an instruction writes.
+fn writes<'a>(sh: &Shared<'a>, pc: u32) -> &'a [(Class, Slot)] {
+    sh.loaded.uses.get(pc as usize).map_or(&[], |uses| &uses.writes)
+}
+
+/// A data operation whose results a memory program writes to the registers (report, listing 4.6).
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "registers, memories and observers are separate borrows")]
+fn taken_over<V: Simd, M: Memory, S: Sink>(
+    simd: V,
+    env: &ProgEnv,
+    i: &Instr,
+    mask: LaneMask,
+    at: Issuer,
+    writes: &[(Class, Slot)],
+    frame: &mut Frame,
+    mem: &mut M,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let old = Held::capture(writes, frame);
+    let mut none = LocalMemory::default();
+    let mut near = Near { shared: &mut [], local: &mut none, param: &[], map: env.addresses() };
+    guarded(simd, env, i, mask, at, frame, mem, &mut near, cx)?;
+    mem.wrote(at, mask, &old, frame, cx)
 }
 
 struct Guarded<'a, 'b, 'c, V, M, S> {

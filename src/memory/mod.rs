@@ -6,13 +6,15 @@
 
 pub mod flat;
 mod local;
+mod registers;
 
 pub use local::LocalMemory;
+pub use registers::{Held, Uses, Waits};
 
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc};
 use crate::choice::Oracle;
 use crate::program::env::AddressMap;
-use crate::program::instr::{Slot, Space, WarpRequest};
+use crate::program::instr::{Order, Scope, Slot, Space, WarpRequest};
 use crate::verdict::{BugKind, LimitKind, Sink, Stop, Who};
 
 /// Who issues a request.
@@ -22,6 +24,10 @@ pub struct Issuer {
     pub who: Who,
     /// The instruction.
     pub pc: Pc,
+    /// Depth of the call stack, which says in which frame the registers are.
+    pub depth: u32,
+    /// The streaming multiprocessor that the warp's block is on.
+    pub sm: u32,
 }
 
 /// The lanes that execute an instruction, as a mask and expanded.
@@ -108,10 +114,29 @@ pub enum Fault {
     Stop(Stop),
 }
 
+/// Where an engine finds what belongs to warps and blocks when it acts later than their requests.
+pub trait Stores {
+    /// The registers of a warp at a depth of its call stack.
+    fn frame(&mut self, who: Who, depth: u32) -> Option<&mut Frame>;
+
+    /// The shared memory of a block.
+    fn shared(&mut self, launch: u32, block: u64) -> Option<&mut [u8]>;
+
+    /// The local memory of a warp.
+    fn local(&mut self, who: Who) -> Option<&mut LocalMemory>;
+}
+
 /// The memory environment.
+///
+/// An engine that is not immediate completes what it took in by its actions: micro steps of memory programs and silent
+/// rules (report, 4.6). Those are numbered; the numbers that may be used now are the set bits of [`Memory::ready`], and
+/// they are stable while their operation lives.
 pub trait Memory {
-    /// Whether every request completes in `issue`: then `blocked` and `actions` compile out.
+    /// Whether every request completes in `issue`: then everything from [`Memory::blocked`] on compiles out.
     const IMMEDIATE: bool;
+
+    /// A silent rule that may fire.
+    type Silent: Copy + Eq + std::hash::Hash + std::fmt::Debug;
 
     /// Carries out, or takes in, a request of a warp.
     ///
@@ -167,8 +192,118 @@ pub trait Memory {
     /// A wrong address.
     fn free(&mut self, address: u64) -> Result<(), Box<Fault>>;
 
-    /// Bytes at an address of global or constant memory, as the host sees them.
+    /// Bytes at an address of global or constant memory, as the host sees them after [`Memory::write_back`].
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]>;
+
+    /// The lanes of `lanes` that may not execute an instruction yet, because a register it names is blocked, a fence is
+    /// pending or the instruction waits for earlier operations (D-ready).
+    fn blocked(&self, _at: Issuer, _uses: &Uses, _lanes: LaneMask) -> LaneMask {
+        0
+    }
+
+    /// An instruction wrote registers (report, listing 4.6): takes the new values over, puts the `old` ones back and
+    /// blocks the registers until a memory program releases them.
+    ///
+    /// # Errors
+    /// As [`Memory::issue`].
+    fn wrote<S: Sink>(
+        &mut self,
+        _at: Issuer,
+        _lanes: LaneMask,
+        _old: &Held,
+        _regs: &mut Frame,
+        _cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    /// `membar` and `fence`: pending for `lanes` until the condition of D-membar holds.
+    ///
+    /// # Errors
+    /// As [`Memory::issue`].
+    fn fence<S: Sink>(
+        &mut self,
+        _at: Issuer,
+        _lanes: LaneMask,
+        _scope: Scope,
+        _order: Order,
+        _cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    /// The operations that may make a micro step now, as a bitset over their numbers.
+    fn ready(&self) -> &[u64] {
+        &[]
+    }
+
+    /// How many operations have not ended.
+    fn pending(&self) -> usize {
+        0
+    }
+
+    /// Makes a micro step of an operation (report, 4.6, rules (step) and (end)).
+    ///
+    /// # Errors
+    /// The operation's memory program is stuck, or an observer stopped the run.
+    fn step<S: Sink>(
+        &mut self,
+        _operation: u32,
+        _stores: &mut dyn Stores,
+        _cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    /// Whether some silent rule may fire.
+    fn has_silent(&self) -> bool {
+        false
+    }
+
+    /// The silent rules that may fire, in a fixed order; gives the place in the list of one that an operation waits for.
+    fn silent(&self, _out: &mut Vec<Self::Silent>) -> Option<u32> {
+        None
+    }
+
+    /// Fires a silent rule.
+    ///
+    /// # Errors
+    /// An observer stopped the run.
+    fn fire<S: Sink>(
+        &mut self,
+        _rule: Self::Silent,
+        _stores: &mut dyn Stores,
+        _cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    /// The warps for which a register or a fence was released since the last call.
+    fn woken(&mut self, _out: &mut Vec<Who>) {}
+
+    /// Whether operations of a launch, or of one of its blocks, have not ended.
+    fn in_flight(&self, _launch: u32, _block: Option<u64>) -> bool {
+        false
+    }
+
+    /// What pending operations are, for a report: the warp, the instruction, and the memory program with its line.
+    fn describe(&self) -> Vec<(Issuer, String)> {
+        Vec::new()
+    }
+
+    /// A block has completed and its operations have ended: its local memory is gone.
+    fn retire(&mut self, _launch: u32, _block: u64) {}
+
+    /// A launch is abandoned: its operations are dropped (report, 5.7.2, abort).
+    fn abandon(&mut self, _launch: u32) {}
+
+    /// Writes back what caches hold dirty, as the silent rules may at any time: the host, or the device runtime, is about
+    /// to look at memory.
+    fn write_back(&mut self, _stores: &mut dyn Stores) {}
+
+    /// No operation is in flight, and a launch that depends on the earlier ones begins or the host goes on (D-flush): caches
+    /// are written back and emptied.
+    fn flush(&mut self) {}
 }
 
 /// A plain 32-bit access: only the operands that differ.

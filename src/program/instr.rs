@@ -151,6 +151,20 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether it only computes registers.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_data(self) -> bool {
+        matches!(self, Self::Int(_) | Self::Float(_) | Self::Hot(_))
+    }
+
+    /// Whether, beside data operations, a memory program writes its results to the registers (report, listing 4.6): not
+    /// those that write the top of the stack, which is no register of the program.
+    #[must_use]
+    pub const fn is_taken_over(self) -> bool {
+        matches!(self, Self::Exchange | Self::ReadSpecial(_) | Self::StackSave)
+    }
+
     /// Whether it only computes registers or accesses memory: what a guard does to it is to leave lanes out.
     #[must_use]
     #[inline(always)]

@@ -150,16 +150,22 @@ impl Control for Crs {
         *self = Self { stack, trace, ..Self::new(lanes, entry) };
     }
 
-    fn pick(&mut self, _: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop> {
+    fn pick(&mut self, _: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop> {
         Ok(if self.corrupt {
             Err(Idle::Corrupt)
         } else if self.exited == !0 || self.flow.mask == 0 {
             Err(Idle::Done)
         } else if self.barriers != 0 {
             Err(Idle::Barrier)
-        } else {
+        } else if can(self.flow) {
             Ok((self.flow, u32::MAX))
+        } else {
+            Err(Idle::Blocked)
         })
+    }
+
+    fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool {
+        self.corrupt || self.exited == !0 || self.flow.mask == 0 || self.barriers != 0 || can(self.flow)
     }
 
     #[inline(always)]

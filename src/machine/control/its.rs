@@ -151,10 +151,13 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         self.since = [0; LANES];
     }
 
-    fn pick(&mut self, oracle: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop> {
+    fn pick(&mut self, oracle: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop> {
         if let Some((flow, wait)) = self.together {
             match wait {
                 None if flow.mask != 0 && !SINGLE => {
+                    if !can(flow) {
+                        return Ok(Err(Idle::Blocked));
+                    }
                     self.watch = u32::MAX;
                     return Ok(Ok((flow, u32::MAX)));
                 }
@@ -173,7 +176,11 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
                 _ => Idle::Members,
             }));
         }
-        let groups = self.groups();
+        let mut groups = self.groups();
+        groups.retain(|&(mask, pc, depth)| can(Flow { pc, mask, depth }));
+        if groups.is_empty() {
+            return Ok(Err(Idle::Blocked));
+        }
         let (index, lease) = if groups.len() == 1 {
             self.starved = 0;
             (0, u32::MAX)
@@ -191,6 +198,23 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         let flow = Flow { pc, mask, depth };
         self.set_watch(flow);
         Ok(Ok((flow, lease)))
+    }
+
+    fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool {
+        if let Some((flow, None)) = self.together
+            && flow.mask != 0
+            && !SINGLE
+        {
+            return can(flow);
+        }
+        if self.together.is_some_and(|(_, wait)| matches!(wait, Some(Wait::Barrier(_)))) {
+            return true;
+        }
+        self.part();
+        if self.ready != !self.exited {
+            self.wake();
+        }
+        self.ready == 0 || self.groups().into_iter().any(|(mask, pc, depth)| can(Flow { pc, mask, depth }))
     }
 
     fn park(&mut self, flow: Flow) {

@@ -44,6 +44,8 @@ pub enum Idle {
     Barrier,
     /// All that are left wait for members of a `.sync` instruction.
     Members,
+    /// Lanes could run, but wait for memory operations.
+    Blocked,
     /// The token stack is corrupt (report, 5.4.1: `unwind` is undefined).
     Corrupt,
 }
@@ -78,11 +80,18 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
         *self = Self::new(lanes, entry);
     }
 
-    /// The lanes to run next and for how many instructions they may, at most.
+    /// The lanes to run next, of those that `can`, and for how many instructions they may, at most.
     ///
     /// # Errors
     /// From the oracle.
-    fn pick(&mut self, oracle: &mut dyn Oracle) -> Result<Result<(Flow, u32), Idle>, Stop>;
+    fn pick(
+        &mut self,
+        oracle: &mut dyn Oracle,
+        can: impl Fn(Flow) -> bool,
+    ) -> Result<Result<(Flow, u32), Idle>, Stop>;
+
+    /// Whether [`Control::pick`] would find lanes that `can` run, or something other to say than [`Idle::Blocked`].
+    fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool;
 
     /// Takes back the running lanes.
     fn park(&mut self, flow: Flow);

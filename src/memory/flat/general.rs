@@ -388,7 +388,7 @@ fn fault(
         tables: crate::base::LaneTables::new(),
         out: &mut scratch,
     };
-    let at = Issuer { who: crate::verdict::Who::default(), pc: crate::base::Pc(0) };
+    let at = Issuer { who: crate::verdict::Who::default(), pc: crate::base::Pc(0), depth: 0, sm: 0 };
     let bad = lanes_of(mask)
         .filter(|&l| locate(arena, at, rq, addresses[l], bytes, near, &mut cx).is_none())
         .fold(0, |m, l| m | 1 << l);

@@ -41,6 +41,7 @@ impl Flat {
 
 impl Memory for Flat {
     const IMMEDIATE: bool = true;
+    type Silent = ();
 
     #[inline(always)]
     fn issue<S: Sink>(
