@@ -157,13 +157,7 @@ fn blocked<M: Memory>(mem: &M, who: Who, sm: u32, uses: &[Uses], flow: Flow) -> 
 }
 
 /// Whether some lanes of a warp can be scheduled (report, 5.7.1, `canBeScheduled`; D-ready), as far as memory decides it.
-pub fn can_be_scheduled<C: Control, M: Memory>(
-    warp: &mut Warp<C>,
-    who: Who,
-    sm: u32,
-    uses: &[Uses],
-    mem: &M,
-) -> bool {
+pub fn can_be_scheduled<C: Control, M: Memory>(warp: &mut Warp<C>, who: Who, sm: u32, uses: &[Uses], mem: &M) -> bool {
     M::IMMEDIATE || warp.control.any(|flow| blocked(mem, who, sm, uses, flow) == 0)
 }
 

@@ -84,11 +84,7 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
     ///
     /// # Errors
     /// From the oracle.
-    fn pick(
-        &mut self,
-        oracle: &mut dyn Oracle,
-        can: impl Fn(Flow) -> bool,
-    ) -> Result<Result<(Flow, u32), Idle>, Stop>;
+    fn pick(&mut self, oracle: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop>;
 
     /// Whether [`Control::pick`] would find lanes that `can` run, or something other to say than [`Idle::Blocked`].
     fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool;
