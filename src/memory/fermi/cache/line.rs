@@ -1,0 +1,285 @@
+//! Cache lines (report, 4.2.1), with masks per byte in place of the two flags (D-line).
+
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// The longest line, in bytes: one bit of a mask for each.
+pub const MAX_LINE: usize = 128;
+
+/// A set of bytes of one line: bit `k` is the byte at `base + k`.
+pub type ByteMask = u128;
+
+/// The state spaces that lie in DRAM (the report's `StateSpace_device`, and kernel parameters). Only global and local
+/// memory are cached: the caches of constant memory matter for speed alone (4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum DeviceSpace {
+    /// `.global`
+    Global,
+    /// `.local`
+    Local,
+    /// `.const`
+    Const,
+    /// Kernel parameters.
+    Param,
+}
+
+impl DeviceSpace {
+    /// Whether lines of it may be in a cache.
+    #[must_use]
+    pub const fn cached(self) -> bool {
+        matches!(self, Self::Global | Self::Local)
+    }
+}
+
+/// What a line holds a copy of. The report keys lines by the operation's address; here they are keyed by their base, so
+/// that operations on different bytes of a line share it (D-line).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct LineKey {
+    /// The state space.
+    pub space: DeviceSpace,
+    /// Tells apart address spaces that use the same addresses: contexts, and the warps' local memories. The engine
+    /// numbers them.
+    pub owner: u128,
+    /// Address of the first byte, a multiple of the line's size.
+    pub base: u64,
+}
+
+/// The index of a memory operation in flight (the report's `MemOpIdx`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
+pub struct OpIdx(pub u32);
+
+/// How soon a line is evicted (the report's `EvClass`, without `last`, which no cache operator uses).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
+pub enum EvClass {
+    /// Before lines of class `normal`.
+    First,
+    /// The default.
+    #[default]
+    Normal,
+}
+
+/// Bytes of one line, and which of them are known. Unknown bytes are zero, so that equal contents compare equal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Bytes {
+    mask: ByteMask,
+    data: [u8; MAX_LINE],
+}
+
+impl Bytes {
+    /// No byte known.
+    pub const NONE: Self = Self { mask: 0, data: [0; MAX_LINE] };
+
+    /// The known bytes.
+    #[must_use]
+    pub const fn mask(&self) -> ByteMask {
+        self.mask
+    }
+
+    /// A byte; `None` when it is not known or lies beyond the longest line.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<u8> {
+        (at < MAX_LINE && self.mask >> at & 1 == 1).then(|| self.data.get(at).copied()).flatten()
+    }
+
+    /// All bytes from the line's base on; unknown ones are zero.
+    #[must_use]
+    pub const fn data(&self) -> &[u8; MAX_LINE] {
+        &self.data
+    }
+
+    /// Makes a byte known; nothing happens beyond the longest line.
+    pub fn set(&mut self, at: usize, byte: u8) {
+        if let Some(place) = self.data.get_mut(at) {
+            *place = byte;
+            self.mask |= 1 << at;
+        }
+    }
+
+    /// Makes bytes known from an offset on; what lies beyond the longest line is left out.
+    pub fn put(&mut self, at: usize, bytes: &[u8]) {
+        for (k, byte) in bytes.iter().enumerate() {
+            self.set(at.saturating_add(k), *byte);
+        }
+    }
+
+    /// Takes over the bytes of `from` in `mask`; those that are not known there are left alone.
+    pub fn copy(&mut self, from: &Self, mask: ByteMask) {
+        let mask = mask & from.mask;
+        for at in bits(mask) {
+            self.data[at] = from.data[at];
+        }
+        self.mask |= mask;
+    }
+
+    /// Forgets bytes.
+    pub fn clear(&mut self, mask: ByteMask) {
+        for at in bits(mask & self.mask) {
+            self.data[at] = 0;
+        }
+        self.mask &= !mask;
+    }
+
+    /// The bytes of `mask` alone.
+    #[must_use]
+    pub fn only(&self, mask: ByteMask) -> Self {
+        let mut some = Self::NONE;
+        some.copy(self, mask);
+        some
+    }
+
+    /// The bytes of `mask` that are known in both and equal.
+    #[must_use]
+    pub fn equal(&self, other: &Self, mask: ByteMask) -> ByteMask {
+        let both = mask & self.mask & other.mask;
+        bits(both).filter(|at| self.data[*at] == other.data[*at]).fold(0, |found, at| found | 1 << at)
+    }
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Hash for Bytes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.mask.hash(state);
+        state.write(&self.data);
+    }
+}
+
+impl std::fmt::Debug for Bytes {
+    /// Known bytes in hexadecimal, runs of unknown ones as `..`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut gap = false;
+        for at in 0..MAX_LINE - self.mask.leading_zeros() as usize {
+            match self.get(at) {
+                Some(byte) => write!(f, "{byte:02x}")?,
+                None if gap => continue,
+                None => write!(f, "..")?,
+            }
+            gap = self.get(at).is_none();
+        }
+        Ok(())
+    }
+}
+
+/// The set bits of a mask, in ascending order.
+pub fn bits(mask: ByteMask) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        (rest != 0).then(|| {
+            let at = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            at
+        })
+    })
+}
+
+/// The mask of `len` bytes from `at` on; what lies beyond the longest line is left out.
+#[must_use]
+pub fn span_mask(at: usize, len: usize) -> ByteMask {
+    if at >= MAX_LINE || len == 0 {
+        return 0;
+    }
+    let ones = if len >= MAX_LINE { !0 } else { (1 << len) - 1 };
+    ones << at
+}
+
+/// A line in use. An unused line (the report's `init`) is not stored at all.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Line {
+    /// What it is a copy of.
+    pub(super) key: LineKey,
+    /// The valid bytes: the report's `valid` and `cw`.
+    pub(super) bytes: Bytes,
+    /// Bytes newer than the next level's; a subset of the valid ones.
+    pub(super) dirty: ByteMask,
+    /// Bytes that an operation has undertaken to fetch; disjoint from the valid ones.
+    pub(super) fill: ByteMask,
+    /// The operations that keep the line from being evicted, ascending.
+    pub(super) pins: SmallVec<[OpIdx; 4]>,
+    /// The eviction class.
+    pub(super) class: EvClass,
+}
+
+impl Line {
+    /// A line just reserved for an address: nothing valid, class `normal`.
+    pub(super) fn new(key: LineKey) -> Self {
+        Self { key, bytes: Bytes::NONE, dirty: 0, fill: 0, pins: SmallVec::new(), class: EvClass::Normal }
+    }
+
+    /// What it is a copy of.
+    #[must_use]
+    pub const fn key(&self) -> LineKey {
+        self.key
+    }
+
+    /// The valid bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The valid bytes as a mask.
+    #[must_use]
+    pub const fn valid(&self) -> ByteMask {
+        self.bytes.mask
+    }
+
+    /// Bytes newer than the next level's.
+    #[must_use]
+    pub const fn dirty(&self) -> ByteMask {
+        self.dirty
+    }
+
+    /// Bytes that are being fetched.
+    #[must_use]
+    pub const fn filling(&self) -> ByteMask {
+        self.fill
+    }
+
+    /// The operations that pin it.
+    #[must_use]
+    pub fn pins(&self) -> &[OpIdx] {
+        &self.pins
+    }
+
+    /// The eviction class.
+    #[must_use]
+    pub const fn class(&self) -> EvClass {
+        self.class
+    }
+
+    /// Whether the line may be evicted: neither dirty nor pinned (the axioms of `canEvict`, 4.2.2).
+    #[must_use]
+    pub fn evictable(&self) -> bool {
+        self.dirty == 0 && self.pins.is_empty()
+    }
+
+    /// Whether all bytes of `mask` are valid or being fetched.
+    #[must_use]
+    pub const fn covers(&self, mask: ByteMask) -> bool {
+        mask & !(self.bytes.mask | self.fill) == 0
+    }
+
+    /// Adds an operation to those that pin the line (the report's `pin`): once, however often it is called.
+    ///
+    /// Rule: cache.pin
+    pub(super) fn pin(&mut self, op: OpIdx) {
+        if let Err(at) = self.pins.binary_search(&op) {
+            self.pins.insert(at, op);
+        }
+    }
+
+    /// Removes an operation from those that pin the line; nothing happens if it did not. Says whether it did.
+    ///
+    /// Rule: cache.unpin
+    pub(super) fn unpin(&mut self, op: OpIdx) -> bool {
+        let found = self.pins.binary_search(&op);
+        if let Ok(at) = found {
+            self.pins.remove(at);
+        }
+        found.is_ok()
+    }
+}

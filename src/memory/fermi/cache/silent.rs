@@ -1,0 +1,74 @@
+//! What the silent rules of 4.6 need of a cache: what may be evicted or written back, and doing so.
+
+use super::ops::victims;
+use super::{Bytes, Cache, DeviceSpace, LineKey, OpIdx, bits};
+
+impl Cache {
+    /// The lines that a silent eviction may take (`canEvict`, D-cache), by set and then by address.
+    pub fn evictable(&self) -> impl Iterator<Item = LineKey> {
+        self.sets.iter().flat_map(|set| victims(set))
+    }
+
+    /// The lines that have dirty bytes, by set and then by address.
+    pub fn dirty(&self) -> impl Iterator<Item = LineKey> {
+        self.lines().filter(|l| l.dirty != 0).map(|l| l.key)
+    }
+
+    /// The dirty bytes of a line: what a write-back writes.
+    #[must_use]
+    pub fn dirty_bytes(&self, key: LineKey) -> Bytes {
+        self.line(key).map_or(Bytes::NONE, |l| l.bytes.only(l.dirty))
+    }
+
+    /// Marks a line as written back.
+    pub fn clean(&mut self, key: LineKey) {
+        if let Some(line) = self.line_mut(key) {
+            line.dirty = 0;
+        }
+    }
+
+    /// Whether the side condition of the rule `flush` holds: no global line is dirty. The report's rule resets pinned
+    /// lines, too, which leaves the operations that pinned them stuck; here it waits for them (D-flush).
+    #[must_use]
+    pub fn can_flush(&self) -> bool {
+        self.lines().filter(|l| l.key.space == DeviceSpace::Global).all(|l| l.dirty == 0 && l.pins.is_empty())
+    }
+
+    /// Drops every global line that is neither dirty nor pinned; local lines stay.
+    pub fn flush(&mut self) {
+        self.drop_lines(|l| l.key.space == DeviceSpace::Global && l.evictable());
+    }
+
+    /// Drops every line of an address space, dirty, pinned or not: its memory is gone.
+    pub fn forget(&mut self, space: DeviceSpace, owner: u128) {
+        self.drop_lines(|l| l.key.space == space && l.key.owner == owner);
+    }
+
+    /// What the cache and memory behind it hold together is the host's view: overwrites valid bytes and makes them
+    /// clean, where the host writes memory behind the cache's back.
+    pub fn overwrite(&mut self, key: LineKey, from: &Bytes) {
+        if let Some(line) = self.line_mut(key) {
+            let mask = from.mask() & line.valid();
+            for at in bits(mask) {
+                line.bytes.set(at, from.data()[at]);
+            }
+            line.dirty &= !mask;
+        }
+    }
+
+    /// Renames operations, for canonical indices.
+    pub fn rename(&mut self, name: impl Fn(OpIdx) -> OpIdx) {
+        for line in self.sets.iter_mut().flatten() {
+            for pin in &mut line.pins {
+                *pin = name(*pin);
+            }
+            line.pins.sort_unstable();
+        }
+    }
+
+    fn drop_lines(&mut self, gone: impl Fn(&super::Line) -> bool) {
+        for set in &mut self.sets {
+            set.retain(|l| !gone(l));
+        }
+    }
+}

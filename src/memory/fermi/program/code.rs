@@ -1,0 +1,140 @@
+//! A memory program made ready to run: the tree laid out as a list, so that a position is a number.
+
+use super::OpKey;
+use super::tree::{BExp, MemProgram, OpExp, Stmt, StmtKind};
+use crate::base::Span;
+
+/// A position in a program: plain data, part of an operation's state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct At {
+    /// The next instruction.
+    pub pc: u16,
+    /// Whether the operation there was tried before and had to wait (rule `op.op2`).
+    pub again: bool,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Code {
+    Nop,
+    Yield,
+    End,
+    Op(OpExp),
+    /// `if`: condition number, and where the `else` part begins.
+    If(u16, u16),
+    /// Past the `else` part; not a statement of the program.
+    Goto(u16),
+}
+
+/// An instruction and where it comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Instr {
+    pub(super) code: Code,
+    pub(super) span: Span,
+    /// Line in the file, from 1.
+    pub(super) line: u32,
+    /// Whether a statement follows it, at whatever level: it is the first part of a sequential composition.
+    pub(super) follows: bool,
+}
+
+/// A program, ready to run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    pub(super) name: String,
+    pub(super) file: String,
+    pub(super) serves: Vec<OpKey>,
+    pub(super) code: Vec<Instr>,
+    pub(super) conds: Vec<BExp>,
+}
+
+impl Program {
+    /// Lays a program out. `file` and `text` are the file's name and text, for messages. `None` when it has more
+    /// instructions than a position can number.
+    #[must_use]
+    pub fn new(tree: &MemProgram, file: &str, text: &str) -> Option<Self> {
+        let serves: Vec<OpKey> = tree.serves.iter().map(|(key, _)| *key).collect();
+        let mut program = Self {
+            name: serves.first().map(OpKey::name).unwrap_or_default(),
+            file: file.to_owned(),
+            serves,
+            code: Vec::new(),
+            conds: Vec::new(),
+        };
+        let lines = Lines::of(text);
+        program.block(&tree.body, false, &lines)?;
+        (program.code.len() < usize::from(u16::MAX)).then_some(program)
+    }
+
+    /// The first operation that it serves, by which messages name it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file that it stands in.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The operations that it serves.
+    #[must_use]
+    pub fn serves(&self) -> &[OpKey] {
+        &self.serves
+    }
+
+    /// The line of a position, from 1; of the last instruction when it is past the end.
+    #[must_use]
+    pub fn line(&self, at: At) -> u32 {
+        self.code.get(usize::from(at.pc)).or(self.code.last()).map_or(1, |i| i.line)
+    }
+
+    fn block(&mut self, body: &[Stmt], follows: bool, lines: &Lines) -> Option<()> {
+        for (k, stmt) in body.iter().enumerate() {
+            let follows = follows || k + 1 < body.len();
+            let line = lines.number(stmt.span.start);
+            let mut add = |code| {
+                self.code.push(Instr { code, span: stmt.span, line, follows });
+            };
+            match &stmt.kind {
+                StmtKind::Nop => add(Code::Nop),
+                StmtKind::Yield => add(Code::Yield),
+                StmtKind::End => add(Code::End),
+                StmtKind::Op(op) => add(Code::Op(*op)),
+                StmtKind::If { cond, then, otherwise, .. } => {
+                    let number = u16::try_from(self.conds.len()).ok()?;
+                    self.conds.push(cond.clone());
+                    let head = self.code.len();
+                    self.code.push(Instr { code: Code::If(number, 0), span: stmt.span, line, follows });
+                    self.block(then, follows, lines)?;
+                    let skip = self.code.len();
+                    self.code.push(Instr { code: Code::Goto(0), span: stmt.span, line, follows });
+                    match otherwise {
+                        Some(otherwise) => self.block(otherwise, follows, lines)?,
+                        // The report's convention: no `else` is `else { ; }`.
+                        None => self.code.push(Instr { code: Code::Nop, span: stmt.span, line, follows }),
+                    }
+                    let end = u16::try_from(self.code.len()).ok()?;
+                    self.code.get_mut(skip)?.code = Code::Goto(end);
+                    self.code.get_mut(head)?.code = Code::If(number, u16::try_from(skip + 1).ok()?);
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// Where the lines of a text begin.
+pub(super) struct Lines(Vec<u32>);
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let feeds = text.bytes().zip(1u32..).filter(|(b, _)| *b == b'\n').map(|(_, next)| next);
+        Self(feeds.collect())
+    }
+
+    /// The line of an offset, from 1.
+    pub(super) fn number(&self, offset: u32) -> u32 {
+        u32::try_from(self.0.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX).saturating_add(1)
+    }
+}

@@ -1,0 +1,513 @@
+//! Execution of memory programs: B⟦·⟧ (4.4.2), O⟦·⟧ (4.4.3) and the transition system →Op (4.4.4).
+//!
+//! [`micro`] is a micro step: statements up to a yield, the end, or an operation that has to wait. An undefined step (⊥) is
+//! [`Micro::Stuck`] with its line.
+//!
+//! Departures: the cache operations and queries are defined for the states of atomic operations on global memory, too, and
+//! for operations without a cache operator (D-atomic, D-strong). `reserve` widens what the operation fetches to the line
+//! where lines are filled whole (D-line).
+
+use super::code::{At, Code, Program};
+use super::state::{AtomPlace, Atomic, Piece, Sigma};
+use super::tree::{BExp, CacheFn, Level, OpExp};
+use crate::alu::atom;
+use crate::memory::fermi::cache::{
+    Absent, ByteMask, Bytes, Cache, Effect, EvClass, Flow, LineKey, OpIdx, Reserve, Room, bits,
+};
+use crate::program::ops::AtomTy;
+use crate::verdict::{Rule, Stop};
+
+/// How much a miss fetches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fill {
+    /// The whole line.
+    Line,
+    /// The operation's bytes.
+    Bytes,
+}
+
+/// The memory environment as a program sees it: of the multiprocessor, block and warp that issued its operation.
+pub trait Eta {
+    /// Whether [`Eta::fired`] wants to be called.
+    const ON: bool;
+
+    /// The multiprocessor's L1 cache, or the L2 cache. Both have one line size.
+    fn cache(&mut self, level: Level) -> &mut Cache;
+
+    /// How much a miss fetches.
+    fn fill(&self) -> Fill;
+
+    /// Which of several lines, at least two, is evicted for another: an index.
+    ///
+    /// # Errors
+    /// As the oracle.
+    fn victim(&mut self, level: Level, among: &[LineKey]) -> Result<usize, Stop>;
+
+    /// Reads device memory behind the caches: sets the bytes of `want` in `into`. Bytes outside of every block of memory
+    /// read as zero, since a line may reach beyond one.
+    fn read_device(&mut self, key: LineKey, want: ByteMask, into: &mut Bytes);
+
+    /// Writes the known bytes of `from` to device memory behind the caches. False for memory that cannot be written.
+    fn write_device(&mut self, key: LineKey, from: &Bytes) -> bool;
+
+    /// Reads shared memory of the operation's block, locked or not; appends to `into`. False when it ends before.
+    fn read_shared(&mut self, piece: Piece, into: &mut Vec<u8>) -> bool;
+
+    /// Writes shared memory of the operation's block, locked or not. False when it ends before.
+    fn write_shared(&mut self, piece: Piece, from: &[u8]) -> bool;
+
+    /// Whether a bank of these bytes is locked (by whichever operation).
+    fn locked(&self, piece: Piece) -> bool;
+
+    /// Locks or unlocks the banks of these bytes.
+    fn set_lock(&mut self, piece: Piece, locked: bool);
+
+    /// Writes what the operation has read to its registers, by its decomposition. False when it has none.
+    fn write_regs(&mut self, sigma: &Sigma) -> bool;
+
+    /// Unblocks the operation's registers.
+    fn release_regs(&mut self);
+
+    /// A rule fired.
+    ///
+    /// # Errors
+    /// A checker stops the run.
+    fn fired(&mut self, rule: Rule) -> Result<(), Stop>;
+}
+
+/// How a micro step ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Micro {
+    /// At a `yield`.
+    Yield,
+    /// At an operation that could not take place yet: an implicit yield (4.4).
+    Wait,
+    /// At the program's `end`.
+    End,
+    /// Nowhere: no rule applies.
+    Stuck(StuckAt),
+}
+
+/// A memory program that is stuck.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StuckAt {
+    /// Where: see [`Program::line`].
+    pub at: At,
+    /// Why.
+    pub cause: Undefined,
+}
+
+/// Why a statement is undefined in a state (⊥).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Undefined {
+    /// The address has no line in the cache, or the line lacks bytes and nobody fetches them.
+    NotCached(Level),
+    /// `reserve` of an address that is cached.
+    AlreadyCached(Level),
+    /// The operation's memory has no caches.
+    NoCaches,
+    /// Not an atomic operation.
+    NotAtomic,
+    /// Banks are locked for atomic operations on shared memory only.
+    NotSharedAtomic,
+    /// Registers only: there is no memory to access.
+    NoMemory,
+    /// The value has not been read yet.
+    NothingRead,
+    /// The operation writes no registers.
+    NoRegisters,
+    /// The memory cannot be written, or ends before the operation's bytes.
+    NotWritable,
+    /// The memory ends before the operation's bytes.
+    NotReadable,
+    /// The program ends without `end`.
+    NoEnd,
+}
+
+/// Executes a micro step of operation `op`: from `at`, which advances, to a yield or an end.
+///
+/// # Errors
+/// A checker stopped the run, or a schedule does not fit. A stuck program is no error but an answer.
+pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigma, eta: &mut E) -> Result<Micro, Stop> {
+    let mut run = Run { op, sigma, eta };
+    loop {
+        let Some(instr) = program.code.get(usize::from(at.pc)) else { return Ok(run.stuck(*at, Undefined::NoEnd)) };
+        let next = At { pc: at.pc + 1, again: false };
+        match instr.code {
+            // Rule: op.nop
+            Code::Nop => {
+                run.fire(Rule::OpNop)?;
+                run.continues(instr.follows)?;
+                *at = next;
+            }
+            Code::Goto(target) => *at = At { pc: target, again: false },
+            // Rule: op.yield
+            Code::Yield => {
+                run.fire(Rule::OpYield)?;
+                run.yields(instr.follows)?;
+                *at = next;
+                return Ok(Micro::Yield);
+            }
+            // Rule: op.end, op.seq2
+            Code::End => {
+                run.fire(Rule::OpEnd)?;
+                if instr.follows {
+                    run.fire(Rule::OpSeq2)?;
+                }
+                *at = next;
+                return Ok(Micro::End);
+            }
+            // Rule: op.iftt, op.ifff
+            Code::If(cond, otherwise) => {
+                let Some(cond) = program.conds.get(usize::from(cond)) else {
+                    return Ok(run.stuck(*at, Undefined::NoEnd));
+                };
+                match run.holds(cond)? {
+                    Ok(holds) => {
+                        run.fire(if holds { Rule::OpIfTt } else { Rule::OpIfFf })?;
+                        *at = if holds { next } else { At { pc: otherwise, again: false } };
+                    }
+                    Err(cause) => return Ok(run.stuck(*at, cause)),
+                }
+            }
+            // Rule: op.op1, op.op2
+            Code::Op(exp) => match run.operate(exp, at.again)? {
+                Ok(Flow::Done) => {
+                    run.fire(Rule::OpOp1)?;
+                    run.continues(instr.follows)?;
+                    *at = next;
+                }
+                Ok(Flow::Wait) => {
+                    run.fire(Rule::OpOp2)?;
+                    run.yields(instr.follows)?;
+                    at.again = true;
+                    return Ok(Micro::Wait);
+                }
+                Err(cause) => return Ok(run.stuck(*at, cause)),
+            },
+        }
+    }
+}
+
+/// A micro step being executed.
+struct Run<'a, E> {
+    op: OpIdx,
+    sigma: &'a mut Sigma,
+    eta: &'a mut E,
+}
+
+/// An answer, or why there is none (⊥).
+type Defined<T> = Result<T, Undefined>;
+
+impl<E: Eta> Run<'_, E> {
+    #[inline]
+    fn fire(&mut self, rule: Rule) -> Result<(), Stop> {
+        if E::ON { self.eta.fired(rule) } else { Ok(()) }
+    }
+
+    /// Rule: op.seq3
+    #[inline]
+    fn continues(&mut self, follows: bool) -> Result<(), Stop> {
+        if follows { self.fire(Rule::OpSeq3) } else { Ok(()) }
+    }
+
+    /// Rule: op.seq1
+    #[inline]
+    fn yields(&mut self, follows: bool) -> Result<(), Stop> {
+        if follows { self.fire(Rule::OpSeq1) } else { Ok(()) }
+    }
+
+    fn stuck(&self, at: At, cause: Undefined) -> Micro {
+        Micro::Stuck(StuckAt { at, cause })
+    }
+
+    /// B⟦·⟧ (4.4.2). Both sides of `and` and `or` are evaluated: an undefined one leaves the whole undefined.
+    fn holds(&mut self, cond: &BExp) -> Result<Defined<bool>, Stop> {
+        Ok(match cond {
+            // Rule: bexp.true, bexp.false
+            BExp::Const(value) => {
+                self.fire(if *value { Rule::BexpTrue } else { Rule::BexpFalse })?;
+                Ok(*value)
+            }
+            // Rule: bexp.isCachedL1, bexp.isCachedL2
+            BExp::IsCached(level) => {
+                let Some((key, _, want)) = self.sigma.line() else { return Ok(Err(Undefined::NoCaches)) };
+                self.fire(if *level == Level::L1 { Rule::BexpIsCachedL1 } else { Rule::BexpIsCachedL2 })?;
+                Ok(self.eta.cache(*level).is_cached(key, want))
+            }
+            // Rule: bexp.not
+            BExp::Not(inner) => {
+                self.fire(Rule::BexpNot)?;
+                self.holds(inner)?.map(|value| !value)
+            }
+            // Rule: bexp.and
+            BExp::And(left, right) => {
+                self.fire(Rule::BexpAnd)?;
+                let (left, right) = (self.holds(left)?, self.holds(right)?);
+                left.and_then(|l| right.map(|r| l && r))
+            }
+            // Rule: bexp.or
+            BExp::Or(left, right) => {
+                self.fire(Rule::BexpOr)?;
+                let (left, right) = (self.holds(left)?, self.holds(right)?);
+                left.and_then(|l| right.map(|r| l || r))
+            }
+        })
+    }
+
+    /// O⟦·⟧ (4.4.3). `again`: the operation was tried before and had to wait.
+    fn operate(&mut self, exp: OpExp, again: bool) -> Result<Defined<Flow>, Stop> {
+        let done = |step: Defined<()>| step.map(|()| Flow::Done);
+        match exp {
+            // Rule: opexp.readMem
+            OpExp::ReadMem => {
+                self.fire(Rule::OpexpReadMem)?;
+                Ok(done(self.read_mem()))
+            }
+            // Rule: opexp.writeMem
+            OpExp::WriteMem => {
+                self.fire(Rule::OpexpWriteMem)?;
+                Ok(done(self.write_mem()))
+            }
+            // Rule: opexp.atomOp
+            OpExp::AtomOp => {
+                self.fire(Rule::OpexpAtomOp)?;
+                Ok(done(self.atom_op()))
+            }
+            // Rule: opexp.releaseRegs
+            OpExp::ReleaseRegs => {
+                self.fire(Rule::OpexpReleaseRegs)?;
+                self.eta.release_regs();
+                Ok(Ok(Flow::Done))
+            }
+            // Rule: opexp.writeToRegs
+            OpExp::WriteToRegs => {
+                self.fire(Rule::OpexpWriteToRegs)?;
+                Ok(done(match self.sigma.complete() {
+                    false => Err(Undefined::NothingRead),
+                    true => self.eta.write_regs(self.sigma).then_some(()).ok_or(Undefined::NoRegisters),
+                }))
+            }
+            // Rule: opexp.lock
+            OpExp::Lock => {
+                self.fire(Rule::OpexpLock)?;
+                let Some(piece) = self.locks() else { return Ok(Err(Undefined::NotSharedAtomic)) };
+                if self.eta.locked(piece) {
+                    return Ok(Ok(Flow::Wait));
+                }
+                self.eta.set_lock(piece, true);
+                Ok(Ok(Flow::Done))
+            }
+            // Rule: opexp.unlock
+            OpExp::Unlock => {
+                self.fire(Rule::OpexpUnlock)?;
+                let Some(piece) = self.locks() else { return Ok(Err(Undefined::NotSharedAtomic)) };
+                self.eta.set_lock(piece, false);
+                Ok(Ok(Flow::Done))
+            }
+            OpExp::Cache(function, level) => {
+                self.fire(cache_rule(function, level))?;
+                self.cache(function, level, again)
+            }
+        }
+    }
+
+    /// The banks that an atomic operation on shared memory locks.
+    fn locks(&self) -> Option<Piece> {
+        match &*self.sigma {
+            Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => Some(*piece),
+            _ => None,
+        }
+    }
+
+    /// `readMem_op`.
+    fn read_mem(&mut self) -> Defined<()> {
+        match &mut *self.sigma {
+            Sigma::Device(d) => self.eta.read_device(d.key, d.want, &mut d.value),
+            Sigma::Atomic(Atomic { place: AtomPlace::Global { key, want, .. }, out, .. }) => {
+                self.eta.read_device(*key, *want, out);
+            }
+            Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), out, .. }) => {
+                let mut bytes = Vec::with_capacity(16);
+                if !self.eta.read_shared(*piece, &mut bytes) {
+                    return Err(Undefined::NotReadable);
+                }
+                out.put(0, &bytes);
+            }
+            Sigma::Shared(s) => {
+                s.value.clear();
+                for piece in &s.pieces {
+                    if !self.eta.read_shared(*piece, &mut s.value) {
+                        return Err(Undefined::NotReadable);
+                    }
+                }
+            }
+            Sigma::Reg => return Err(Undefined::NoMemory),
+        }
+        Ok(())
+    }
+
+    /// `writeMem_op`.
+    fn write_mem(&mut self) -> Defined<()> {
+        let bytes = self.sigma.written();
+        let written = match &*self.sigma {
+            Sigma::Device(d) => self.eta.write_device(d.key, &bytes),
+            Sigma::Atomic(Atomic { place: AtomPlace::Global { key, .. }, .. }) => self.eta.write_device(*key, &bytes),
+            Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => {
+                let len = usize::from(piece.len).min(16);
+                self.eta.write_shared(*piece, bytes.data().get(..len).unwrap_or(&[]))
+            }
+            Sigma::Shared(s) => {
+                let mut rest = s.value.as_slice();
+                s.pieces.iter().all(|piece| {
+                    let Some((now, later)) = rest.split_at_checked(usize::from(piece.len)) else { return false };
+                    rest = later;
+                    self.eta.write_shared(*piece, now)
+                })
+            }
+            Sigma::Reg => return Err(Undefined::NoMemory),
+        };
+        written.then_some(()).ok_or(Undefined::NotWritable)
+    }
+
+    /// `atom_op`: the new value takes the place of the first operand.
+    fn atom_op(&mut self) -> Defined<()> {
+        let Sigma::Atomic(a) = &mut *self.sigma else { return Err(Undefined::NotAtomic) };
+        let old = a.old().ok_or(Undefined::NothingRead)?;
+        let low = |value: u128| u64::try_from(value & u128::from(u64::MAX)).unwrap_or(0);
+        a.first = if a.ty == AtomTy::B128 {
+            atom::apply128(a.op, old, a.first, a.second)
+        } else {
+            atom::apply(a.op, a.ty, low(old), low(a.first), low(a.second)).into()
+        };
+        Ok(())
+    }
+
+    /// `L1_op` and `L2_op` with the cache functions of 4.4.3.
+    fn cache(&mut self, function: CacheFn, level: Level, again: bool) -> Result<Defined<Flow>, Stop> {
+        let Some((key, mask, want)) = self.sigma.line() else { return Ok(Err(Undefined::NoCaches)) };
+        let op = self.op;
+        let effect = match function {
+            CacheFn::Reserve => {
+                let fill = match self.eta.fill() {
+                    Fill::Line => self.eta.cache(level).shape().whole(),
+                    Fill::Bytes => want,
+                };
+                let victim = self.victim(level, key)?;
+                let asked = Reserve { key, mask: want, fill: fill | want, op, again };
+                let effect = self.eta.cache(level).reserve(asked, victim);
+                if matches!(effect, Ok(Effect { flow: Flow::Done, .. })) {
+                    self.sigma.widen(fill);
+                }
+                effect
+            }
+            CacheFn::Read => {
+                let cache = self.eta.cache(level);
+                match self.sigma.read() {
+                    Some(into) => cache.read(key, want, op, into),
+                    None => Err(Absent::NotCached),
+                }
+            }
+            CacheFn::Write => {
+                if self.sigma.written().mask() != mask {
+                    return Ok(Err(Undefined::NothingRead));
+                }
+                let victim = self.victim(level, key)?;
+                Ok(self.eta.cache(level).write(key, &self.sigma.written(), victim))
+            }
+            CacheFn::Update => {
+                let cache = self.eta.cache(level);
+                match self.sigma.read() {
+                    Some(from) => cache.update(key, &from.only(want)),
+                    None => Err(Absent::NotCached),
+                }
+            }
+            CacheFn::Evict => Ok(self.eta.cache(level).evict(key)),
+            CacheFn::Discard => Ok(self.eta.cache(level).discard(key, mask)),
+            CacheFn::ClassifyFirst => self.eta.cache(level).classify(key, EvClass::First),
+            CacheFn::ClassifyNormal => self.eta.cache(level).classify(key, EvClass::Normal),
+        };
+        match effect {
+            Ok(effect) => {
+                self.fire(effect.rule)?;
+                if let Some(pins) = effect.pins {
+                    self.fire(pins)?;
+                }
+                Ok(Ok(effect.flow))
+            }
+            Err(Absent::NotCached) => Ok(Err(Undefined::NotCached(level))),
+            Err(Absent::AlreadyCached) => Ok(Err(Undefined::AlreadyCached(level))),
+        }
+    }
+
+    /// Which line makes room, where there are several.
+    fn victim(&mut self, level: Level, key: LineKey) -> Result<Option<LineKey>, Stop> {
+        match self.eta.cache(level).room(key) {
+            Room::Evict(list) if list.len() > 1 => {
+                let at = self.eta.victim(level, &list)?;
+                Ok(list.get(at).copied())
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Rule: opexp.readL1, opexp.readL2, opexp.writeL1, opexp.writeL2, opexp.reserveL1, opexp.reserveL2, opexp.updateL1
+/// Rule: opexp.updateL2, opexp.evictL1, opexp.evictL2, opexp.discardL1, opexp.discardL2, opexp.classifyFirstL1
+/// Rule: opexp.classifyFirstL2, opexp.classifyNormalL1, opexp.classifyNormalL2
+const fn cache_rule(function: CacheFn, level: Level) -> Rule {
+    match (function, level) {
+        (CacheFn::Read, Level::L1) => Rule::OpexpReadL1,
+        (CacheFn::Read, Level::L2) => Rule::OpexpReadL2,
+        (CacheFn::Write, Level::L1) => Rule::OpexpWriteL1,
+        (CacheFn::Write, Level::L2) => Rule::OpexpWriteL2,
+        (CacheFn::Reserve, Level::L1) => Rule::OpexpReserveL1,
+        (CacheFn::Reserve, Level::L2) => Rule::OpexpReserveL2,
+        (CacheFn::Update, Level::L1) => Rule::OpexpUpdateL1,
+        (CacheFn::Update, Level::L2) => Rule::OpexpUpdateL2,
+        (CacheFn::Evict, Level::L1) => Rule::OpexpEvictL1,
+        (CacheFn::Evict, Level::L2) => Rule::OpexpEvictL2,
+        (CacheFn::Discard, Level::L1) => Rule::OpexpDiscardL1,
+        (CacheFn::Discard, Level::L2) => Rule::OpexpDiscardL2,
+        (CacheFn::ClassifyFirst, Level::L1) => Rule::OpexpClassifyFirstL1,
+        (CacheFn::ClassifyFirst, Level::L2) => Rule::OpexpClassifyFirstL2,
+        (CacheFn::ClassifyNormal, Level::L1) => Rule::OpexpClassifyNormalL1,
+        (CacheFn::ClassifyNormal, Level::L2) => Rule::OpexpClassifyNormalL2,
+    }
+}
+
+/// Whether a micro step of an operation would do nothing but wait, leaving everything as it is: then it is no step at all
+/// for a search. `l1` and `l2` are the caches it sees, `locked` says whether its banks are.
+#[must_use]
+pub fn stalled(program: &Program, at: At, op: OpIdx, sigma: &Sigma, l1: &Cache, l2: &Cache, locked: bool) -> bool {
+    // A first attempt always changes the state: it marks the position.
+    let Some(Code::Op(exp)) = program.code.get(usize::from(at.pc)).map(|i| i.code).filter(|_| at.again) else {
+        return false;
+    };
+    let OpExp::Cache(function, level) = exp else { return exp == OpExp::Lock && locked };
+    let Some((key, _, want)) = sigma.line() else { return false };
+    let cache = if level == Level::L1 { l1 } else { l2 };
+    let line = cache.line(key);
+    match function {
+        CacheFn::Reserve | CacheFn::Write => cache.room(key) == Room::Full,
+        CacheFn::Read => {
+            line.is_some_and(|l| want & !l.valid() != 0 && l.covers(want) && l.pins().binary_search(&op).is_ok())
+        }
+        CacheFn::Evict => line.is_some_and(|l| !l.evictable()),
+        CacheFn::Discard => line.is_some_and(|l| !l.pins().is_empty()),
+        CacheFn::Update | CacheFn::ClassifyFirst | CacheFn::ClassifyNormal => false,
+    }
+}
+
+/// Bytes of a mask as pairs of offset and length, for decompositions and messages.
+#[must_use]
+pub fn runs(mask: ByteMask) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for at in bits(mask) {
+        match runs.last_mut() {
+            Some((start, len)) if *start + *len == at => *len += 1,
+            _ => runs.push((at, 1)),
+        }
+    }
+    runs
+}

@@ -1,0 +1,56 @@
+//! A set of memory programs that serves every operation.
+
+use super::{OpKey, Program};
+use rustc_hash::FxHashMap;
+
+/// A program of a [`ProgramSet`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct ProgramId(u16);
+
+/// Memory programs by operation. Immutable while a machine runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProgramSet {
+    programs: Vec<Program>,
+    by_key: FxHashMap<OpKey, ProgramId>,
+}
+
+impl ProgramSet {
+    /// The program of an operation.
+    #[must_use]
+    pub fn find(&self, key: OpKey) -> Option<ProgramId> {
+        self.by_key.get(&key).copied()
+    }
+
+    /// A program by its number.
+    #[must_use]
+    pub fn get(&self, id: ProgramId) -> Option<&Program> {
+        self.programs.get(usize::from(id.0))
+    }
+
+    /// All programs.
+    #[must_use]
+    pub fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+
+    /// Adds a program. An operation that is served already keeps its program; those are returned.
+    pub fn add(&mut self, program: Program) -> Vec<OpKey> {
+        let Ok(id) = u16::try_from(self.programs.len()).map(ProgramId) else { return program.serves().to_vec() };
+        let mut twice = Vec::new();
+        for key in program.serves() {
+            if self.by_key.contains_key(key) {
+                twice.push(*key);
+            } else {
+                self.by_key.insert(*key, id);
+            }
+        }
+        self.programs.push(program);
+        twice
+    }
+
+    /// The operations that no program serves, in a fixed order.
+    #[must_use]
+    pub fn missing(&self) -> Vec<OpKey> {
+        OpKey::all().into_iter().filter(|key| !self.by_key.contains_key(key)).collect()
+    }
+}
