@@ -4,7 +4,6 @@
 
 use super::{ByteMask, Bytes, Cache, EvClass, Line, LineKey, OpIdx};
 use crate::verdict::Rule;
-use smallvec::SmallVec;
 
 /// Whether an operation took place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +57,7 @@ pub enum Room {
     /// An unused line.
     Unused,
     /// One of these has to be evicted, and may be: at least one.
-    Evict(SmallVec<[LineKey; 8]>),
+    Evict(Vec<LineKey>),
     /// Every line is dirty or pinned.
     Full,
 }
@@ -232,8 +231,8 @@ impl Cache {
 }
 
 /// The lines of a set that may be evicted now: of class `first` if there are any, else of class `normal` (D-cache).
-pub(super) fn victims(set: &[Line]) -> SmallVec<[LineKey; 8]> {
+pub(super) fn victims(set: &[Line]) -> Vec<LineKey> {
     let of = |class| set.iter().filter(move |l| l.evictable() && l.class == class).map(|l| l.key);
-    let first: SmallVec<[LineKey; 8]> = of(EvClass::First).collect();
+    let first: Vec<LineKey> = of(EvClass::First).collect();
     if first.is_empty() { of(EvClass::Normal).collect() } else { first }
 }
