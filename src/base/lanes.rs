@@ -99,15 +99,30 @@ pub fn expand(mask: LaneMask, tables: &LaneTables) -> Lanes32 {
     Lanes32(v)
 }
 
+/// Writes `new` into the lanes that are all ones in `lanes`.
+#[inline(always)]
+pub fn blend32(d: &mut Lanes32, new: &[u32; LANES], lanes: &Lanes32) {
+    for ((x, y), m) in d.0.iter_mut().zip(new).zip(&lanes.0) {
+        *x = (*y & *m) | (*x & !*m);
+    }
+}
+
+/// Writes `new` into the lanes that are all ones in `lanes`.
+#[inline(always)]
+pub fn blend64(d: &mut Lanes64, new: &[u64; LANES], lanes: &Lanes32) {
+    for ((x, y), m) in d.0.iter_mut().zip(new).zip(&lanes.0) {
+        let m = i64::from(m.cast_signed()).cast_unsigned();
+        *x = (*y & m) | (*x & !m);
+    }
+}
+
 /// Writes `new` into the lanes of `mask`; `lanes` is its expansion.
 #[inline(always)]
 pub fn put32(d: &mut Lanes32, new: [u32; LANES], mask: LaneMask, lanes: &Lanes32) {
     if mask == !0 {
         d.0 = new;
     } else {
-        for ((x, y), m) in d.0.iter_mut().zip(&new).zip(&lanes.0) {
-            *x = (*y & *m) | (*x & !*m);
-        }
+        blend32(d, &new, lanes);
     }
 }
 
@@ -117,10 +132,7 @@ pub fn put64(d: &mut Lanes64, new: [u64; LANES], mask: LaneMask, lanes: &Lanes32
     if mask == !0 {
         d.0 = new;
     } else {
-        for ((x, y), m) in d.0.iter_mut().zip(&new).zip(&lanes.0) {
-            let m = i64::from(m.cast_signed()).cast_unsigned();
-            *x = (*y & m) | (*x & !m);
-        }
+        blend64(d, &new, lanes);
     }
 }
 

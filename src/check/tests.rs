@@ -302,7 +302,7 @@ fn votes_take_all_lanes() {
 #[test]
 fn a_barrier_reduces_all_predicates() {
     let reduce = |defined: bool| {
-        let red = Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: false };
+        let red = Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: false, id: None };
         let sample = Sample::new().tables(|env| env.barriers.push(red));
         let sample = if defined { sample.op(alu(I::EqW, 0, &[LANE, ZERO])) } else { sample };
         sample.op(other(Op::Bar, 9, &[ZERO, 0, 0])).out(9)
@@ -310,7 +310,7 @@ fn a_barrier_reduces_all_predicates() {
     fine(reduce(true));
     wrong(reduce(false), UninitUse::Stored, "%r9", !0);
     let number = Sample::new().tables(|env| {
-        env.barriers.push(Barrier { kind: BarrierKind::Sync, aligned: true, counted: false });
+        env.barriers.push(Barrier { kind: BarrierKind::Sync, aligned: true, counted: false, id: None });
     });
     wrong(number.op(other(Op::Bar, 0, &[9])), UninitUse::Condition, "%r9", !0);
 }
@@ -400,7 +400,7 @@ fn helpers_leave_no_trace() {
 
 #[test]
 fn rules_that_fire_are_collected() {
-    let red = Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: false };
+    let red = Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: false, id: None };
     let sample = Sample::new().tables(|env| env.barriers.push(red)).op(alu(I::EqW, 0, &[LANE, ZERO]));
     let env = sample.op(alu(I::MovW, 9, &[ONE]).when(0, true)).op(other(Op::Bar, 9, &[ZERO, 0, 0])).out(9).build();
     let mut observers = Observers::none().with_coverage(&env);

@@ -87,6 +87,7 @@ impl Barriers {
     ///
     /// # Errors
     /// The arrival contradicts an earlier one.
+    #[inline]
     pub fn arrive(&mut self, a: &Arrive) -> Result<bool, BugKind> {
         let red = match a.barrier.kind {
             BarrierKind::Red(op) => Some(op),
@@ -103,48 +104,76 @@ impl Barriers {
         let first = self.used >> id & 1 == 0;
         if first {
             self.used |= 1 << id;
-            open.waiting.clear();
-            let waiting = std::mem::take(&mut open.waiting);
-            let before = if on(Mutant::BarrierNeverReset) { open.lanes } else { 0 };
-            *open = Open { count: a.count, red, waiting, lanes: before, ..Open::default() };
-        }
-        let text = |count: Option<u32>, red: Option<BarrierRed>| {
-            let kind = red.map_or("sync or arrive", |r| match r {
-                BarrierRed::And => "red.and",
-                BarrierRed::Or => "red.or",
-                BarrierRed::Popc => "red.popc",
-            });
-            count.map_or_else(|| format!("{kind}, all threads"), |n| format!("{kind}, {n} threads"))
-        };
-        if open.count != a.count || open.red != red {
+            (open.count, open.red) = (a.count, red);
+        } else if open.count != a.count || open.red != red {
             let (first, second) = (text(open.count, open.red), text(a.count, red));
             return Err(BugKind::BarrierMismatch { id: a.id, first, second });
         }
         open.arrived += a.weight;
         open.lanes += a.stands_for;
-        open.yes += (a.predicate & a.who.lanes).count_ones();
-        open.given += if on(Mutant::ReduceCountsAbsent) { a.weight } else { a.who.lanes.count_ones() };
+        if red.is_some() {
+            open.yes += (a.predicate & a.who.lanes).count_ones();
+            open.given += if on(Mutant::ReduceCountsAbsent) { a.weight } else { a.who.lanes.count_ones() };
+        }
         if a.barrier.kind != BarrierKind::Arrive {
             open.waiting.push(a.who);
         }
         Ok(first)
     }
 
-    /// Ends a barrier that is complete, when `live` lanes of the block have not exited.
+    /// The common arrival: a whole warp, at a barrier that was used before, without a count or a reduction. False when it is
+    /// another, which [`Barriers::arrive`] takes.
+    #[inline(always)]
+    pub fn join(&mut self, id: u8, who: Arrival, stands_for: u32, weight: u32) -> bool {
+        let Some(open) = self.all.get_mut(usize::from(id)).filter(|o| o.count.is_none() && o.red.is_none()) else {
+            return false;
+        };
+        self.used |= 1 << id;
+        open.arrived += weight;
+        open.lanes += stands_for;
+        open.waiting.push(who);
+        true
+    }
+
+    /// A barrier that is complete, when `live` lanes of the block have not exited.
     ///
     /// Rule: bar.endBar
-    ///
-    /// Rule: bar.remBar
-    pub fn complete(&mut self, live: u32) -> Option<(u32, &Open)> {
-        let id = (0..COUNT).filter(|id| self.used >> id & 1 == 1).find(|&id| {
+    #[inline]
+    #[must_use]
+    pub fn complete(&self, live: u32) -> Option<u32> {
+        let mut rest = self.used;
+        while rest != 0 {
+            let id = rest.trailing_zeros();
             let open = &self.all[id as usize];
-            match open.count {
+            let done = match open.count {
                 Some(n) => open.arrived >= n,
                 None => open.lanes >= live,
+            };
+            if done {
+                return Some(id);
             }
-        })?;
+            rest &= rest - 1;
+        }
+        None
+    }
+
+    /// A barrier in use.
+    #[must_use]
+    pub fn open(&self, id: u32) -> Option<&Open> {
+        self.all.get(id as usize).filter(|_| self.used >> id & 1 == 1)
+    }
+
+    /// Ends a barrier: it is as if it had never been used, so that equal states compare equal.
+    ///
+    /// Rule: bar.remBar
+    #[inline]
+    pub fn remove(&mut self, id: u32) {
         self.used &= !(1 << id);
-        Some((id, &self.all[id as usize]))
+        let Some(open) = self.all.get_mut(id as usize) else { return };
+        open.waiting.clear();
+        (open.count, open.red) = (None, None);
+        (open.arrived, open.yes, open.given) = (0, 0, 0);
+        open.lanes = if on(Mutant::BarrierNeverReset) { open.lanes } else { 0 };
     }
 
     /// Whether any barrier is in use.
@@ -154,9 +183,22 @@ impl Barriers {
     }
 
     /// Forgets all barriers.
-    pub const fn clear(&mut self) {
-        self.used = 0;
+    pub fn clear(&mut self) {
+        while self.used != 0 {
+            self.remove(self.used.trailing_zeros());
+        }
     }
+}
+
+/// The kind and count of an arrival, for a report.
+#[cold]
+fn text(count: Option<u32>, red: Option<BarrierRed>) -> String {
+    let kind = red.map_or("sync or arrive", |r| match r {
+        BarrierRed::And => "red.and",
+        BarrierRed::Or => "red.or",
+        BarrierRed::Popc => "red.popc",
+    });
+    count.map_or_else(|| format!("{kind}, all threads"), |n| format!("{kind}, {n} threads"))
 }
 
 impl Open {

@@ -95,28 +95,6 @@ impl<C: Control> Block<C> {
         }
     }
 
-    /// Ends the barriers that are complete; gives the warps that may go on as a set. `ended` is told each barrier's number
-    /// and whether it reduced.
-    ///
-    /// Rule: block.endBar
-    pub fn end_barriers(&mut self, mut ended: impl FnMut(u32, bool)) -> u64 {
-        let mut freed = 0;
-        while self.barriers.any() {
-            let Some((id, open)) = self.barriers.complete(self.live) else { break };
-            let value = open.value();
-            ended(id, value.is_some());
-            for arrival in &open.waiting {
-                let Some(warp) = self.warps.get_mut(arrival.warp as usize) else { continue };
-                warp.control.release(id, arrival.lanes);
-                if let Some((red, value)) = value {
-                    reduced(&mut warp.frames, arrival, red, value);
-                }
-                freed |= 1 << arrival.warp;
-            }
-        }
-        freed
-    }
-
     /// Where `lanes` of a warp are, for a report.
     #[must_use]
     pub fn place(&self, env: &ProgEnv, loaded: &Loaded, warp: u32, lanes: LaneMask, pc: Pc) -> Place {
@@ -198,6 +176,34 @@ impl<C: Control> Block<C> {
         }
         let waiting = waiting.into_iter().map(|(w, _)| w).collect();
         Stop::Stuck(Box::new(StuckKind::BarrierDeadlock { waiting, exited }))
+    }
+}
+
+/// Ends the barriers that are complete when `live` lanes of the block have not exited; `free` is told the warps that may
+/// go on, `ended` each barrier's number and whether it reduced.
+///
+/// Rule: block.endBar
+#[inline]
+pub(super) fn end_barriers<C: Control>(
+    barriers: &mut Barriers,
+    warps: &mut [Warp<C>],
+    live: u32,
+    mut free: impl FnMut(u32),
+    mut ended: impl FnMut(u32, bool),
+) {
+    while let Some(id) = barriers.complete(live) {
+        let Some(open) = barriers.open(id) else { break };
+        let value = open.value();
+        ended(id, value.is_some());
+        for arrival in &open.waiting {
+            let Some(warp) = warps.get_mut(arrival.warp as usize) else { continue };
+            warp.control.release(id, arrival.lanes);
+            if let Some((red, value)) = value {
+                reduced(&mut warp.frames, arrival, red, value);
+            }
+            free(arrival.warp);
+        }
+        barriers.remove(id);
     }
 }
 

@@ -4,7 +4,7 @@
 //! one generic helper, which the compiler vectorises. The commonest operations have a copy in the innermost loop
 //! ([`super::warp`]); these dispatches are called once per warp instruction, compiled per instruction set.
 
-use crate::base::{Frame, LANES, LaneMask, LaneTables, Lanes32, put_mask, put32, put64};
+use crate::base::{Frame, LANES, LaneMask, LaneTables, Lanes32, blend32, blend64, put_mask};
 use crate::program::float_ops::{FloatOp, float_ops};
 use crate::program::instr::{Instr, Slot};
 use crate::program::int_ops::{IntOp, int_ops};
@@ -27,8 +27,8 @@ pub(super) trait Class {
     const ZERO: Self::T;
     /// All lanes of a slot.
     fn load(regs: &Frame, slot: Slot, on: &Lane<'_>) -> [Self::T; LANES];
-    /// Stores to the executing lanes.
-    fn store(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: [Self::T; LANES]);
+    /// Stores to the executing lanes; `FULL`: all of them.
+    fn store<const FULL: bool>(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: [Self::T; LANES]);
 }
 
 /// 32-bit slots.
@@ -48,8 +48,13 @@ impl Class for W {
         regs.w[slot.index()].0
     }
     #[inline(always)]
-    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [u32; LANES]) {
-        put32(&mut regs.w[i.d.index()], values, on.mask, on.lanes);
+    fn store<const FULL: bool>(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [u32; LANES]) {
+        let d = &mut regs.w[i.d.index()];
+        if FULL {
+            d.0 = values;
+        } else {
+            blend32(d, &values, on.lanes);
+        }
     }
 }
 
@@ -61,8 +66,13 @@ impl Class for Q {
         regs.q[slot.index()].0
     }
     #[inline(always)]
-    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [u64; LANES]) {
-        put64(&mut regs.q[i.d.index()], values, on.mask, on.lanes);
+    fn store<const FULL: bool>(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [u64; LANES]) {
+        let d = &mut regs.q[i.d.index()];
+        if FULL {
+            d.0 = values;
+        } else {
+            blend64(d, &values, on.lanes);
+        }
     }
 }
 
@@ -85,8 +95,14 @@ impl Class for P {
         out
     }
     #[inline(always)]
-    fn store(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [bool; LANES]) {
-        put_mask(&mut regs.p[i.d.index()], collect(&values, on.tables), on.mask);
+    fn store<const FULL: bool>(regs: &mut Frame, i: &Instr, _: usize, on: &Lane<'_>, values: [bool; LANES]) {
+        let new = collect(&values, on.tables);
+        let d = &mut regs.p[i.d.index()];
+        if FULL {
+            *d = new;
+        } else {
+            put_mask(d, new, on.mask);
+        }
     }
 }
 
@@ -97,12 +113,12 @@ impl<C: Class> Class for Carry<C> {
         [Self::ZERO; LANES]
     }
     #[inline(always)]
-    fn store(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: [Self::T; LANES]) {
+    fn store<const FULL: bool>(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: [Self::T; LANES]) {
         let (mut out, mut carry) = ([C::ZERO; LANES], [false; LANES]);
         for ((o, c), v) in out.iter_mut().zip(&mut carry).zip(values) {
             (*o, *c) = v;
         }
-        C::store(regs, i, sources, on, out);
+        C::store::<FULL>(regs, i, sources, on, out);
         // With four sources slot `e` is taken, and the carry's slot is the immediate.
         let slot = if sources == 4 { i.imm as usize & 0xffff } else { i.e.index() };
         put_mask(&mut regs.p[slot], collect(&carry, on.tables), on.mask);
@@ -116,17 +132,22 @@ impl<C: Class> Class for Carry<C> {
 ///
 /// Rule: thread.dop
 #[inline(always)]
-pub(super) fn map1<A: Class, D: Class>(regs: &mut Frame, i: &Instr, on: &Lane<'_>, f: impl Fn(A::T) -> D::T) {
+pub(super) fn map1<A: Class, D: Class, const FULL: bool>(
+    regs: &mut Frame,
+    i: &Instr,
+    on: &Lane<'_>,
+    f: impl Fn(A::T) -> D::T,
+) {
     let a = A::load(regs, i.a, on);
     let mut out = [D::ZERO; LANES];
     for (k, o) in out.iter_mut().enumerate() {
         *o = f(a[k]);
     }
-    D::store(regs, i, 1, on, out);
+    D::store::<FULL>(regs, i, 1, on, out);
 }
 
 #[inline(always)]
-pub(super) fn map2<A: Class, B: Class, D: Class>(
+pub(super) fn map2<A: Class, B: Class, D: Class, const FULL: bool>(
     regs: &mut Frame,
     i: &Instr,
     on: &Lane<'_>,
@@ -137,11 +158,11 @@ pub(super) fn map2<A: Class, B: Class, D: Class>(
     for (k, o) in out.iter_mut().enumerate() {
         *o = f(a[k], b[k]);
     }
-    D::store(regs, i, 2, on, out);
+    D::store::<FULL>(regs, i, 2, on, out);
 }
 
 #[inline(always)]
-pub(super) fn map3<A: Class, B: Class, C: Class, D: Class>(
+pub(super) fn map3<A: Class, B: Class, C: Class, D: Class, const FULL: bool>(
     regs: &mut Frame,
     i: &Instr,
     on: &Lane<'_>,
@@ -152,11 +173,11 @@ pub(super) fn map3<A: Class, B: Class, C: Class, D: Class>(
     for (k, o) in out.iter_mut().enumerate() {
         *o = f(a[k], b[k], c[k]);
     }
-    D::store(regs, i, 3, on, out);
+    D::store::<FULL>(regs, i, 3, on, out);
 }
 
 #[inline(always)]
-fn map4<A: Class, B: Class, C: Class, E: Class, D: Class>(
+fn map4<A: Class, B: Class, C: Class, E: Class, D: Class, const FULL: bool>(
     regs: &mut Frame,
     i: &Instr,
     on: &Lane<'_>,
@@ -168,7 +189,7 @@ fn map4<A: Class, B: Class, C: Class, E: Class, D: Class>(
     for (k, o) in out.iter_mut().enumerate() {
         *o = f(a[k], b[k], c[k], e[k]);
     }
-    D::store(regs, i, 4, on, out);
+    D::store::<FULL>(regs, i, 4, on, out);
 }
 
 macro_rules! class {
@@ -180,28 +201,28 @@ macro_rules! class {
 
 macro_rules! row {
     ($r:ident $i:ident $on:ident; ($a:ident) -> [$($d:ident)+] = $f:expr) => {
-        map1::<class!($a), class!($($d)+)>($r, $i, $on, $f)
+        map1::<class!($a), class!($($d)+), false>($r, $i, $on, $f)
     };
     ($r:ident $i:ident $on:ident; ($a:ident) -> [$($d:ident)+] | $m:ident = $f:expr) => {{
         let mode = $i.imm;
-        map1::<class!($a), class!($($d)+)>($r, $i, $on, |a| $f(a, mode))
+        map1::<class!($a), class!($($d)+), false>($r, $i, $on, |a| $f(a, mode))
     }};
     ($r:ident $i:ident $on:ident; ($a:ident $b:ident) -> [$($d:ident)+] = $f:expr) => {
-        map2::<class!($a), class!($b), class!($($d)+)>($r, $i, $on, $f)
+        map2::<class!($a), class!($b), class!($($d)+), false>($r, $i, $on, $f)
     };
     ($r:ident $i:ident $on:ident; ($a:ident $b:ident) -> [$($d:ident)+] | $m:ident = $f:expr) => {{
         let mode = $i.imm;
-        map2::<class!($a), class!($b), class!($($d)+)>($r, $i, $on, |a, b| $f(a, b, mode))
+        map2::<class!($a), class!($b), class!($($d)+), false>($r, $i, $on, |a, b| $f(a, b, mode))
     }};
     ($r:ident $i:ident $on:ident; ($a:ident $b:ident $c:ident) -> [$($d:ident)+] = $f:expr) => {
-        map3::<class!($a), class!($b), class!($c), class!($($d)+)>($r, $i, $on, $f)
+        map3::<class!($a), class!($b), class!($c), class!($($d)+), false>($r, $i, $on, $f)
     };
     ($r:ident $i:ident $on:ident; ($a:ident $b:ident $c:ident) -> [$($d:ident)+] | $m:ident = $f:expr) => {{
         let mode = $i.imm;
-        map3::<class!($a), class!($b), class!($c), class!($($d)+)>($r, $i, $on, |a, b, c| $f(a, b, c, mode))
+        map3::<class!($a), class!($b), class!($c), class!($($d)+), false>($r, $i, $on, |a, b, c| $f(a, b, c, mode))
     }};
     ($r:ident $i:ident $on:ident; ($a:ident $b:ident $c:ident $e:ident) -> [$($d:ident)+] = $f:expr) => {
-        map4::<class!($a), class!($b), class!($c), class!($e), class!($($d)+)>($r, $i, $on, $f)
+        map4::<class!($a), class!($b), class!($c), class!($e), class!($($d)+), false>($r, $i, $on, $f)
     };
 }
 

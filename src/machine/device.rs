@@ -4,12 +4,12 @@
 //! Blocks are made when they are issued and reused when they complete, so memory grows with what is resident, not with
 //! the grid. Which warp steps, and whether another block is issued already, is the oracle's choice.
 
-use super::block::Block;
+use super::block::{Block, end_barriers};
 use super::control::Control;
 use super::loaded::Loaded;
-use super::warp::{self, Shared, Yield};
+use super::warp::{self, Halt, Shared, Yield};
 use crate::base::mutant::{Mutant, on};
-use crate::choice::{Menu, Site};
+use crate::choice::{Menu, Oracle, Site};
 use crate::memory::{Cx, Memory};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Who};
@@ -67,7 +67,9 @@ struct Residents<C> {
     blocks: Vec<Option<Block<C>>>,
     /// Blocks that completed, to be reused.
     spare: Vec<Block<C>>,
+    /// The warps that can step, numbered by slot and warp: a slot has `1 << shift` of them, of which `per_block` exist.
     ready: Vec<u64>,
+    shift: u32,
     per_block: usize,
     next: u64,
     total: u64,
@@ -88,27 +90,58 @@ impl<C: Control> Residents<C> {
             block.warps.iter_mut().for_each(|w| w.control.trace(true));
         }
         self.next += 1;
-        let end = (slot + 1) * self.per_block;
+        let end = (slot + 1) << self.shift;
         if self.ready.len() * 64 < end {
             self.ready.resize(end.div_ceil(64), 0);
         }
         for w in 0..self.per_block {
-            self.set(slot * self.per_block + w);
+            set(&mut self.ready, (slot << self.shift) + w);
         }
         self.blocks[slot] = Some(block);
-    }
-
-    fn set(&mut self, index: usize) {
-        self.ready[index / 64] |= 1 << (index % 64);
-    }
-
-    fn clear(&mut self, index: usize) {
-        self.ready[index / 64] &= !(1 << (index % 64));
     }
 
     fn resident(&self) -> usize {
         self.blocks.iter().flatten().count()
     }
+}
+
+fn set(ready: &mut [u64], index: usize) {
+    ready[index / 64] |= 1 << (index % 64);
+}
+
+fn clear(ready: &mut [u64], index: usize) {
+    ready[index / 64] &= !(1 << (index % 64));
+}
+
+/// A warp's turn: its number among those that may be resident, and for how many instructions it holds.
+#[derive(Clone, Copy)]
+struct Turn {
+    index: usize,
+    lease: u32,
+}
+
+/// Whose turn it is; forced moves do not reach the oracle. `None`: nobody is ready.
+#[inline(always)]
+fn next_turn(ready: &[u64], last: Option<(u32, bool)>, oracle: &mut dyn Oracle) -> Result<Option<Turn>, Stop> {
+    let mut words = ready.iter().enumerate().filter(|(_, w)| **w != 0);
+    let Some((k, &word)) = words.next() else { return Ok(None) };
+    if word & (word - 1) == 0 && words.next().is_none() {
+        return Ok(Some(Turn { index: k * 64 + word.trailing_zeros() as usize, lease: ALONE }));
+    }
+    let pick = oracle.choose(Menu { site: Site::Warp, ready, last })?;
+    Ok(Some(Turn { index: pick.index as usize, lease: pick.lease.get() }))
+}
+
+/// Why the turns of a block ended.
+enum Leave {
+    /// Another block's warp goes next, or somebody must be asked who does.
+    Turn(Option<Turn>),
+    /// The block is complete.
+    Complete,
+    /// A warp halted.
+    Halt(u32, Box<Halt>),
+    /// The time is up.
+    Limit(LimitKind),
 }
 
 /// Runs a grid to its end.
@@ -117,16 +150,25 @@ impl<C: Control> Residents<C> {
 ///
 /// Rule: grid.exec
 #[inline(always)]
+#[expect(clippy::too_many_lines, reason = "the turns of a block stay in one loop: leaving it costs more than a turn")]
 fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>) -> Result<Stats, Stop> {
     let Go { env, loaded, mem, cx, mut budget, clock, residents, .. } = go;
     let who = |block: u64, warp: u32| Who { launch: loaded.number, block, warp };
-    let total = loaded.grid.iter().map(|n| u64::from(*n)).product();
     let per_block = loaded.warps() as usize;
-    let mut all =
-        Residents::<C> { blocks: Vec::new(), spare: Vec::new(), ready: Vec::new(), per_block, next: 0, total };
+    let mut all = Residents::<C> {
+        blocks: Vec::new(),
+        spare: Vec::new(),
+        ready: Vec::new(),
+        shift: per_block.next_power_of_two().trailing_zeros(),
+        per_block,
+        next: 0,
+        total: loaded.grid.iter().map(|n| u64::from(*n)).product(),
+    };
+    let shift = all.shift;
     let mut stats = Stats::default();
     let mut last = None;
     let mut pressure = 0;
+    let mut carried = None;
     if S::ON {
         cx.sink.event(who(0, 0), Event::Launch { tokens: !C::JOINS })?;
         for rule in [Rule::ContextExec, Rule::GridExec] {
@@ -134,94 +176,110 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
         }
     }
     loop {
-        more_blocks(&mut all, env, loaded, cx, residents, &mut pressure)?;
-        let several = {
-            let mut words = all.ready.iter().filter(|w| **w != 0);
-            match (words.next(), words.next()) {
-                (None, _) => None,
-                (Some(w), None) => Some(w & (w - 1) != 0),
-                _ => Some(true),
-            }
-        };
-        let (index, lease) = match several {
-            None if all.resident() == 0 => break,
+        let chosen = match carried.take() {
+            Some(turn) => Some(turn),
             None => {
-                let stuck = all.blocks.iter().flatten().next();
-                return Err(stuck.map_or(Stop::Limit(LimitKind::Steps(0)), |b| b.stuck(env, loaded)));
-            }
-            Some(false) => {
-                let word = all.ready.iter().position(|w| *w != 0).unwrap_or(0);
-                (word * 64 + all.ready[word].trailing_zeros() as usize, ALONE)
-            }
-            Some(true) => {
-                let pick = cx.oracle.choose(Menu { site: Site::Warp, ready: &all.ready, last })?;
-                (pick.index as usize, pick.lease.get())
+                more_blocks(&mut all, env, loaded, cx, residents, &mut pressure)?;
+                next_turn(&all.ready, last, cx.oracle)?
             }
         };
-        let (slot, w) = (index / per_block, index % per_block);
-        let Some(Some(block)) = all.blocks.get_mut(slot) else { break };
-        let Block { warps, barriers, shared, index: place, linear, sm, live, .. } = block;
-        let fuel = u32::try_from(u64::from(lease).min(budget.steps)).unwrap_or(lease);
-        let warp = &mut warps[w];
-        let number = warp.index;
+        let Some(mut turn) = chosen else {
+            let Some(stuck) = all.blocks.iter().flatten().next() else { break };
+            return Err(stuck.stuck(env, loaded));
+        };
+        let slot = turn.index >> shift;
+        let Residents { blocks, ready, next, total, .. } = &mut all;
+        let Some(Some(block)) = blocks.get_mut(slot) else { break };
+        let Block { warps, barriers, shared, index: place, linear, sm, live, running } = block;
+        let linear = *linear;
         let mut sh = Shared {
             env,
             loaded,
             barriers,
             shared: &mut shared[..],
             map: env.addresses(),
-            who: who(*linear, number),
+            who: who(linear, 0),
             block: *place,
             sm: *sm,
-            clock: clock + stats.warp_instructions,
+            clock: 0,
             threads: 0,
             turn: 0,
             exited: 0,
         };
-        // Rule: block.exec
-        if S::ON {
-            cx.sink.event(sh.who, Event::Fired(Rule::BlockExec))?;
-        }
-        let outcome = warp::run(simd, warp, &mut sh, mem, fuel, cx);
-        *live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { sh.exited };
-        stats.thread_instructions = stats.thread_instructions.wrapping_add(sh.threads);
-        let (done, used) = match outcome {
-            Ok(o) => o,
-            Err(halt) => return Err(block.stop(env, loaded, number, *halt)),
+        let leave = loop {
+            let Turn { index, lease } = turn;
+            let Some(warp) = warps.get_mut(index - (slot << shift)) else { break Leave::Turn(None) };
+            let number = warp.index;
+            let fuel = u32::try_from(u64::from(lease).min(budget.steps)).unwrap_or(lease);
+            sh.who.warp = number;
+            sh.clock = clock + stats.warp_instructions;
+            // Rule: block.exec
+            if S::ON {
+                cx.sink.event(sh.who, Event::Fired(Rule::BlockExec))?;
+            }
+            let (done, used) = match warp::run(simd, warp, &mut sh, mem, fuel, cx) {
+                Ok(outcome) => outcome,
+                Err(halt) => break Leave::Halt(number, halt),
+            };
+            stats.warp_instructions += u64::from(used);
+            budget.steps -= u64::from(used);
+            let spent = done == Yield::Fuel;
+            last = Some((u32::try_from(index).unwrap_or(0), spent));
+            if spent {
+                pressure += 1;
+                if budget.steps == 0 {
+                    break Leave::Limit(LimitKind::Steps(budget.limit));
+                }
+                if let Some(limit) = (budget.time_up)() {
+                    break Leave::Limit(limit);
+                }
+            } else {
+                clear(ready, index);
+                let exited = std::mem::take(&mut sh.exited);
+                *live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { exited };
+                if done == Yield::Done {
+                    *running -= 1;
+                }
+                if sh.barriers.any() {
+                    let mut ended = Vec::new();
+                    let free = |w| set(ready, (slot << shift) + w as usize);
+                    let tell = |id, reduced| {
+                        if S::ON {
+                            ended.push((id, reduced));
+                        }
+                    };
+                    end_barriers(sh.barriers, warps, *live, free, tell);
+                    if S::ON {
+                        tell_barriers(&ended, sh.who, cx)?;
+                    }
+                }
+                if *running == 0 {
+                    break Leave::Complete;
+                }
+            }
+            if pressure >= PRESSURE && next < total {
+                break Leave::Turn(None);
+            }
+            match next_turn(ready, last, cx.oracle)? {
+                Some(t) if t.index >> shift == slot => turn = t,
+                other => break Leave::Turn(other),
+            }
         };
-        stats.warp_instructions += u64::from(used);
-        budget.steps -= u64::from(used);
-        let spent = done == Yield::Fuel;
-        last = Some((u32::try_from(index).unwrap_or(0), spent));
-        if spent {
-            pressure += 1;
-            if budget.steps == 0 {
-                return Err(Stop::Limit(LimitKind::Steps(budget.limit)));
+        *live -= sh.exited;
+        stats.thread_instructions = stats.thread_instructions.wrapping_add(sh.threads);
+        match leave {
+            Leave::Turn(turn) => carried = turn,
+            // Rule: block.compl
+            Leave::Complete => {
+                all.spare.extend(all.blocks[slot].take());
+                stats.blocks += 1;
+                if S::ON {
+                    cx.sink.event(who(linear, 0), Event::BlockDone)?;
+                    cx.sink.event(who(linear, 0), Event::Fired(Rule::BlockCompl))?;
+                }
             }
-            if let Some(limit) = (budget.time_up)() {
-                return Err(Stop::Limit(limit));
-            }
-            continue;
-        }
-        if done == Yield::Done {
-            block.running -= 1;
-        }
-        let (of, at) = (who(*linear, number), *linear);
-        let mut ended = Vec::new();
-        let complete = settle(&mut all, slot, index, |id, reduced| {
-            if S::ON {
-                ended.push((id, reduced));
-            }
-        });
-        if S::ON {
-            tell_barriers(&ended, of, cx)?;
-        }
-        if complete {
-            stats.blocks += 1;
-            if S::ON {
-                cx.sink.event(who(at, 0), Event::BlockDone)?;
-                cx.sink.event(who(at, 0), Event::Fired(Rule::BlockCompl))?;
-            }
+            Leave::Halt(warp, halt) => return Err(block.stop(env, loaded, warp, *halt)),
+            Leave::Limit(limit) => return Err(Stop::Limit(limit)),
         }
     }
     // Rule: grid.compl
@@ -246,25 +304,6 @@ fn tell_barriers<S: Sink>(ended: &[(u32, bool)], who: Who, cx: &mut Cx<'_, S>) -
         }
     }
     Ok(())
-}
-
-/// A warp has stopped by itself: ends barriers, drops a block that is complete. Tells whether it is.
-///
-/// Rule: block.compl
-#[inline(never)]
-fn settle<C: Control>(all: &mut Residents<C>, slot: usize, index: usize, ended: impl FnMut(u32, bool)) -> bool {
-    all.clear(index);
-    let per_block = all.per_block;
-    let Some(block) = all.blocks.get_mut(slot).and_then(Option::as_mut) else { return false };
-    let freed = block.end_barriers(ended);
-    let complete = block.running == 0;
-    for w in (0..per_block).filter(|w| freed >> w & 1 == 1) {
-        all.set(slot * per_block + w);
-    }
-    if complete && let Some(block) = all.blocks[slot].take() {
-        all.spare.push(block);
-    }
-    complete
 }
 
 /// Issues blocks: one when none is ready, more when the oracle says so.

@@ -1,8 +1,8 @@
 //! Operations with a loop of their own in the innermost loop: the commonest in real programs.
 
-use super::data::{Lane, P, Q, W, map1, map2, map3};
+use super::data::{Class, Lane, P, Q, W, map1, map2, map3};
 use crate::alu::{float, int};
-use crate::base::{Frame, LANES, LaneMask, expand, put_mask, put32};
+use crate::base::{Frame, LANES, LaneMask, expand, put_mask};
 use crate::program::instr::{HotOp, Instr};
 use pulp::Simd;
 
@@ -20,64 +20,64 @@ fn fma_f64<V: Simd>(a: u64, b: u64, c: u64) -> u64 {
 
 /// The operations with a loop of their own.
 #[inline(always)]
-pub(super) fn hot<V: Simd>(op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
+pub(super) fn hot<V: Simd, const FULL: bool>(op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
     match op {
-        HotOp::MovW => map1::<W, W>(r, i, on, |a| a),
-        HotOp::MovQ => map1::<Q, Q>(r, i, on, |a| a),
-        HotOp::Add32 => map2::<W, W, W>(r, i, on, int::add32),
-        HotOp::Add64 => map2::<Q, Q, Q>(r, i, on, int::add64),
-        HotOp::Sub32 => map2::<W, W, W>(r, i, on, int::sub32),
-        HotOp::Sub64 => map2::<Q, Q, Q>(r, i, on, int::sub64),
-        HotOp::MulLo32 => map2::<W, W, W>(r, i, on, int::mul_lo32),
-        HotOp::MadLo32 => map3::<W, W, W, W>(r, i, on, int::mad_lo32),
-        HotOp::MulWideS32 => map2::<W, W, Q>(r, i, on, int::mul_wide_s32),
-        HotOp::MulWideU32 => map2::<W, W, Q>(r, i, on, int::mul_wide_u32),
-        HotOp::And32 => map2::<W, W, W>(r, i, on, int::and32),
-        HotOp::Or32 => map2::<W, W, W>(r, i, on, int::or32),
-        HotOp::Xor32 => map2::<W, W, W>(r, i, on, int::xor32),
-        HotOp::And64 => map2::<Q, Q, Q>(r, i, on, int::and64),
-        HotOp::Shl32 => map2::<W, W, W>(r, i, on, int::shl32),
-        HotOp::Shl64 => map2::<Q, W, Q>(r, i, on, int::shl64),
-        HotOp::ShrU32 => map2::<W, W, W>(r, i, on, int::shr_u32),
-        HotOp::ShrS32 => map2::<W, W, W>(r, i, on, int::shr_s32),
-        HotOp::SelW => select(i, r, on),
-        HotOp::SelQ => map3::<Q, Q, P, Q>(r, i, on, int::sel_q),
+        HotOp::MovW => map1::<W, W, FULL>(r, i, on, |a| a),
+        HotOp::MovQ => map1::<Q, Q, FULL>(r, i, on, |a| a),
+        HotOp::Add32 => map2::<W, W, W, FULL>(r, i, on, int::add32),
+        HotOp::Add64 => map2::<Q, Q, Q, FULL>(r, i, on, int::add64),
+        HotOp::Sub32 => map2::<W, W, W, FULL>(r, i, on, int::sub32),
+        HotOp::Sub64 => map2::<Q, Q, Q, FULL>(r, i, on, int::sub64),
+        HotOp::MulLo32 => map2::<W, W, W, FULL>(r, i, on, int::mul_lo32),
+        HotOp::MadLo32 => map3::<W, W, W, W, FULL>(r, i, on, int::mad_lo32),
+        HotOp::MulWideS32 => map2::<W, W, Q, FULL>(r, i, on, int::mul_wide_s32),
+        HotOp::MulWideU32 => map2::<W, W, Q, FULL>(r, i, on, int::mul_wide_u32),
+        HotOp::And32 => map2::<W, W, W, FULL>(r, i, on, int::and32),
+        HotOp::Or32 => map2::<W, W, W, FULL>(r, i, on, int::or32),
+        HotOp::Xor32 => map2::<W, W, W, FULL>(r, i, on, int::xor32),
+        HotOp::And64 => map2::<Q, Q, Q, FULL>(r, i, on, int::and64),
+        HotOp::Shl32 => map2::<W, W, W, FULL>(r, i, on, int::shl32),
+        HotOp::Shl64 => map2::<Q, W, Q, FULL>(r, i, on, int::shl64),
+        HotOp::ShrU32 => map2::<W, W, W, FULL>(r, i, on, int::shr_u32),
+        HotOp::ShrS32 => map2::<W, W, W, FULL>(r, i, on, int::shr_s32),
+        HotOp::SelW => select::<FULL>(i, r, on),
+        HotOp::SelQ => map3::<Q, Q, P, Q, FULL>(r, i, on, int::sel_q),
         HotOp::NotP => logic(r, i, on, |a, _| !a),
         HotOp::AndP => logic(r, i, on, |a, b| a & b),
         HotOp::OrP => logic(r, i, on, |a, b| a | b),
         HotOp::XorP => logic(r, i, on, |a, b| a ^ b),
-        HotOp::EqW => map2::<W, W, P>(r, i, on, int::eq32),
-        HotOp::NeW => map2::<W, W, P>(r, i, on, int::ne32),
-        HotOp::LtS32 => map2::<W, W, P>(r, i, on, int::lt_s32),
-        HotOp::LeS32 => map2::<W, W, P>(r, i, on, int::le_s32),
-        HotOp::GtS32 => map2::<W, W, P>(r, i, on, int::gt_s32),
-        HotOp::GeS32 => map2::<W, W, P>(r, i, on, int::ge_s32),
-        HotOp::LtU32 => map2::<W, W, P>(r, i, on, int::lt_u32),
-        HotOp::LeU32 => map2::<W, W, P>(r, i, on, int::le_u32),
-        HotOp::GtU32 => map2::<W, W, P>(r, i, on, int::gt_u32),
-        HotOp::GeU32 => map2::<W, W, P>(r, i, on, int::ge_u32),
-        HotOp::ZextWQ => map1::<W, Q>(r, i, on, int::zx32_q),
-        HotOp::SextWQ => map1::<W, Q>(r, i, on, int::sx32_q),
-        HotOp::TruncQW => map1::<Q, W>(r, i, on, int::lo32),
-        HotOp::AddF32 => map2::<W, W, W>(r, i, on, float::add_f32),
-        HotOp::SubF32 => map2::<W, W, W>(r, i, on, float::sub_f32),
-        HotOp::MulF32 => map2::<W, W, W>(r, i, on, float::mul_f32),
-        HotOp::FmaF32 => map3::<W, W, W, W>(r, i, on, fma_f32::<V>),
-        HotOp::DivF32 => map2::<W, W, W>(r, i, on, float::div_f32),
-        HotOp::NegF32 => map1::<W, W>(r, i, on, float::neg_f32),
-        HotOp::AbsF32 => map1::<W, W>(r, i, on, float::abs_f32),
-        HotOp::AddF64 => map2::<Q, Q, Q>(r, i, on, float::add_f64),
-        HotOp::SubF64 => map2::<Q, Q, Q>(r, i, on, float::sub_f64),
-        HotOp::MulF64 => map2::<Q, Q, Q>(r, i, on, float::mul_f64),
-        HotOp::FmaF64 => map3::<Q, Q, Q, Q>(r, i, on, fma_f64::<V>),
-        HotOp::LtF32 => map2::<W, W, P>(r, i, on, float::lt_f32),
-        HotOp::LeF32 => map2::<W, W, P>(r, i, on, float::le_f32),
-        HotOp::GtF32 => map2::<W, W, P>(r, i, on, float::gt_f32),
-        HotOp::GeF32 => map2::<W, W, P>(r, i, on, float::ge_f32),
-        HotOp::EqF32 => map2::<W, W, P>(r, i, on, float::eq_f32),
-        HotOp::NeuF32 => map2::<W, W, P>(r, i, on, float::neu_f32),
-        HotOp::F32OfS32 => map1::<W, W>(r, i, on, float::f32_of_s32),
-        HotOp::RsqrtF32 => map1::<W, W>(r, i, on, float::rsqrt_f32),
+        HotOp::EqW => map2::<W, W, P, FULL>(r, i, on, int::eq32),
+        HotOp::NeW => map2::<W, W, P, FULL>(r, i, on, int::ne32),
+        HotOp::LtS32 => map2::<W, W, P, FULL>(r, i, on, int::lt_s32),
+        HotOp::LeS32 => map2::<W, W, P, FULL>(r, i, on, int::le_s32),
+        HotOp::GtS32 => map2::<W, W, P, FULL>(r, i, on, int::gt_s32),
+        HotOp::GeS32 => map2::<W, W, P, FULL>(r, i, on, int::ge_s32),
+        HotOp::LtU32 => map2::<W, W, P, FULL>(r, i, on, int::lt_u32),
+        HotOp::LeU32 => map2::<W, W, P, FULL>(r, i, on, int::le_u32),
+        HotOp::GtU32 => map2::<W, W, P, FULL>(r, i, on, int::gt_u32),
+        HotOp::GeU32 => map2::<W, W, P, FULL>(r, i, on, int::ge_u32),
+        HotOp::ZextWQ => map1::<W, Q, FULL>(r, i, on, int::zx32_q),
+        HotOp::SextWQ => map1::<W, Q, FULL>(r, i, on, int::sx32_q),
+        HotOp::TruncQW => map1::<Q, W, FULL>(r, i, on, int::lo32),
+        HotOp::AddF32 => map2::<W, W, W, FULL>(r, i, on, float::add_f32),
+        HotOp::SubF32 => map2::<W, W, W, FULL>(r, i, on, float::sub_f32),
+        HotOp::MulF32 => map2::<W, W, W, FULL>(r, i, on, float::mul_f32),
+        HotOp::FmaF32 => map3::<W, W, W, W, FULL>(r, i, on, fma_f32::<V>),
+        HotOp::DivF32 => map2::<W, W, W, FULL>(r, i, on, float::div_f32),
+        HotOp::NegF32 => map1::<W, W, FULL>(r, i, on, float::neg_f32),
+        HotOp::AbsF32 => map1::<W, W, FULL>(r, i, on, float::abs_f32),
+        HotOp::AddF64 => map2::<Q, Q, Q, FULL>(r, i, on, float::add_f64),
+        HotOp::SubF64 => map2::<Q, Q, Q, FULL>(r, i, on, float::sub_f64),
+        HotOp::MulF64 => map2::<Q, Q, Q, FULL>(r, i, on, float::mul_f64),
+        HotOp::FmaF64 => map3::<Q, Q, Q, Q, FULL>(r, i, on, fma_f64::<V>),
+        HotOp::LtF32 => map2::<W, W, P, FULL>(r, i, on, float::lt_f32),
+        HotOp::LeF32 => map2::<W, W, P, FULL>(r, i, on, float::le_f32),
+        HotOp::GtF32 => map2::<W, W, P, FULL>(r, i, on, float::gt_f32),
+        HotOp::GeF32 => map2::<W, W, P, FULL>(r, i, on, float::ge_f32),
+        HotOp::EqF32 => map2::<W, W, P, FULL>(r, i, on, float::eq_f32),
+        HotOp::NeuF32 => map2::<W, W, P, FULL>(r, i, on, float::neu_f32),
+        HotOp::F32OfS32 => map1::<W, W, FULL>(r, i, on, float::f32_of_s32),
+        HotOp::RsqrtF32 => map1::<W, W, FULL>(r, i, on, float::rsqrt_f32),
     }
 }
 
@@ -90,12 +90,12 @@ fn logic(r: &mut Frame, i: &Instr, on: &Lane<'_>, f: impl Fn(LaneMask, LaneMask)
 
 /// `selp` of 32 bits: blends by the expanded predicate, with no conditional on a lane.
 #[inline(always)]
-fn select(i: &Instr, r: &mut Frame, on: &Lane<'_>) {
+fn select<const FULL: bool>(i: &Instr, r: &mut Frame, on: &Lane<'_>) {
     let chosen = expand(r.p[i.c.index()], on.tables);
     let (a, b) = (r.w[i.a.index()].0, r.w[i.b.index()].0);
     let mut out = [0; LANES];
     for (((o, m), x), y) in out.iter_mut().zip(&chosen.0).zip(&a).zip(&b) {
         *o = (*x & *m) | (*y & !*m);
     }
-    put32(&mut r.w[i.d.index()], out, on.mask, on.lanes);
+    W::store::<FULL>(r, i, 3, on, out);
 }

@@ -46,6 +46,14 @@ pub(super) struct Rare<'a, 'b, C, M> {
     pub warp: u32,
 }
 
+/// The barrier that all lanes name.
+fn one_barrier(ids: &[u32; LANES], m: LaneMask) -> Result<u32, Trouble> {
+    let id = ids[lanes_of(m).next().unwrap_or(0)];
+    let Some(l) = lanes_of(m).find(|&l| ids[l] != id) else { return Ok(id) };
+    let (first, second) = (format!("barrier {id}"), format!("barrier {}", ids[l]));
+    Err(bug(BugKind::BarrierMismatch { id, first, second }, m))
+}
+
 fn bug(kind: BugKind, lanes: LaneMask) -> Trouble {
     Trouble::Fault(Fault::Bug(kind, lanes))
 }
@@ -178,7 +186,6 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         i: &Instr,
         m: LaneMask,
         regs: &Frame,
-        same_id: bool,
         cx: &mut Cx<'_, S>,
     ) -> Result<Did, Trouble> {
         let Some(&barrier) = self.sh.env.barriers.get(i.imm as usize) else { return Ok(Did::Next) };
@@ -188,14 +195,11 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Warp)));
         }
         let lead = lanes_of(m).next().unwrap_or(0);
-        let id = regs.w[i.a.index()].0[lead];
         let count = barrier.counted.then(|| regs.w[i.b.index()].0[lead]);
-        let ids = &regs.w[i.a.index()].0;
-        if !same_id && let Some(l) = lanes_of(m).find(|&l| ids[l] != id) {
-            let other = ids[l];
-            let (first, second) = (format!("barrier {id}"), format!("barrier {other}"));
-            return Err(bug(BugKind::BarrierMismatch { id, first, second }, m));
-        }
+        let id = match barrier.id {
+            Some(id) => id.into(),
+            None => one_barrier(&regs.w[i.a.index()].0, m)?,
+        };
         if id >= super::barrier::COUNT {
             return Err(bug(BugKind::BarrierNumber { id }, m));
         }

@@ -5,8 +5,8 @@
 //! inlined, because it is compiled once per instruction set (`dispatch`), and generic over control model, memory and
 //! observer, because a mode is a type.
 
-use super::barrier::Barriers;
-use super::control::{Control, Flow, Idle, Next, TokenKind};
+use super::barrier::{Arrival, Barriers};
+use super::control::{Control, Flow, Idle, Next, TokenKind, Wait};
 use super::data::{self, Lane};
 use super::hot::hot;
 use super::loaded::Loaded;
@@ -16,7 +16,7 @@ use crate::base::mutant::{Mutant, on as mutant};
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
-use crate::program::instr::{Instr, Op, Slot, Space};
+use crate::program::instr::{Barrier, Instr, Op, Slot, Space};
 use crate::program::ops::Class;
 use crate::verdict::{Enter, Event, Sink, Step, Who};
 use pulp::{NullaryFnOnce, Simd};
@@ -316,7 +316,11 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         }
         if let Op::Hot(op) = i.op {
             let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
-            hot::<V>(op, i, frame, &on);
+            if mask == !0 {
+                hot::<V, true>(op, i, frame, &on);
+            } else {
+                hot::<V, false>(op, i, frame, &on);
+            }
             pc += 1;
             continue;
         }
@@ -371,6 +375,12 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             Op::Sync => {
                 sync_flow!();
                 sh.threads = sh.threads.wrapping_sub(active);
+                if !S::ON
+                    && let Some(to) = control.rejoin(mask, depth)
+                {
+                    pc = to;
+                    continue;
+                }
                 turn!(control.sync(flow));
             }
             Op::Break => {
@@ -410,6 +420,19 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     pc += 1;
                     continue;
                 }
+                if M::IMMEDIATE
+                    && !S::ON
+                    && i.op == Op::Bar
+                    && let Some(id) = env.barriers.get(i.imm as usize).and_then(Barrier::plain)
+                    && (!C::WAITS || m == control.live())
+                {
+                    let who = Arrival { warp: *index, lanes: m, depth, dest: i.d, pc };
+                    if sh.barriers.join(id, who, control.live().count_ones(), sh.loaded.warp_size) {
+                        *flow = Flow { pc, mask, depth };
+                        turn!(control.wait(flow, m, Wait::Barrier(id.into())));
+                        continue;
+                    }
+                }
                 sync_flow!();
                 let clock = sh.clock;
                 sh.clock += u64::from(sh.turn.saturating_sub(left));
@@ -418,11 +441,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let did = match i.op {
                     Op::Call | Op::CallIndirect | Op::Brx => rare.transfer(i, m, frame, cx.oracle),
                     // Rule: warp.comm
-                    Op::Bar => {
-                        let ids = &frame.w[i.a.index()].0;
-                        let same = ids.iter().fold(0, |differ, id| differ | (id ^ ids[0])) == 0;
-                        rare.barrier(i, m, frame, same, cx)
-                    }
+                    Op::Bar => rare.barrier(i, m, frame, cx),
                     _ => rare.other(i, m, frame, cx),
                 };
                 sh.clock = clock;
@@ -559,7 +578,7 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
         let lanes = expand(mask, &cx.tables);
         let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
         match i.op {
-            Op::Hot(op) => hot::<V>(op, i, frame, &on),
+            Op::Hot(op) => hot::<V, false>(op, i, frame, &on),
             Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, &cx.tables),
             Op::Mem => mem.issue(at, Active { mask, lanes: &lanes }, &env.requests[i.imm as usize], frame, near, cx)?,
             _ => plain32(i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,

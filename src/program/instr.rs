@@ -401,6 +401,17 @@ pub struct Barrier {
     pub aligned: bool,
     /// Whether slot `b` holds an explicit thread count.
     pub counted: bool,
+    /// The barrier's number where the program gives a constant; otherwise each lane's is in slot `a`.
+    pub id: Option<u8>,
+}
+
+impl Barrier {
+    /// The number of a barrier that the whole warp waits at, without a count or a reduction: the common `bar.sync 0`.
+    #[inline(always)]
+    #[must_use]
+    pub fn plain(&self) -> Option<u8> {
+        self.id.filter(|_| self.aligned && !self.counted && self.kind == BarrierKind::Sync)
+    }
 }
 
 /// An exchange of values between the lanes of a warp.

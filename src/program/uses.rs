@@ -375,7 +375,7 @@ mod tests {
             Exchange { kind: ExchangeKind::VoteAny, sync: false },
             Exchange { kind: ExchangeKind::MatchAll64, sync: true },
         ];
-        let barriers = [Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: true }];
+        let barriers = [Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: true, id: None }];
         let tables = Tables { exchanges: &exchanges, barriers: &barriers, ..NONE };
         let at = |imm| both(&Instr { imm, ..instr(Op::Exchange) }, &tables);
         let shuffle = (vec![(W, 3), (W, 4), (W, 5), (W, 6)], vec![(W, 2), (P, 7)]);

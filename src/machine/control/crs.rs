@@ -150,6 +150,7 @@ impl Control for Crs {
         *self = Self { stack, trace, ..Self::new(lanes, entry) };
     }
 
+    #[inline(always)]
     fn pick(&mut self, _: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop> {
         Ok(if self.corrupt {
             Err(Idle::Corrupt)
@@ -266,6 +267,15 @@ impl Control for Crs {
         self.unwind(flow)
     }
 
+    #[inline(always)]
+    fn rejoin(&mut self, mask: LaneMask, depth: u32) -> Option<u32> {
+        let disabled = self.broken | self.returned | self.exited;
+        let top = self.stack.last().filter(|t| t.kind == TokenKind::Sync && t.depth == depth)?;
+        let to = (top.mask & !disabled == mask).then_some(top.pc)?;
+        self.stack.pop();
+        Some(to)
+    }
+
     /// Rule: crs.brkdiv
     ///
     /// Rule: crs.brkuni
@@ -276,6 +286,7 @@ impl Control for Crs {
         self.leave(flow, lanes, Rule::CrsBrkDiv, Rule::CrsBrkUni)
     }
 
+    #[inline]
     fn wait(&mut self, flow: &mut Flow, _: LaneMask, on: Wait) -> Next {
         if let Wait::Barrier(id) = on {
             self.barriers |= 1 << (id & 15);

@@ -5,6 +5,8 @@ use super::error::{Lowered, operand};
 use super::function::{FnLower, Role};
 use super::memory::scope_word;
 use super::operand::{class_of_type, nth};
+use super::types::constant_bits;
+use crate::program::consts::Value;
 use crate::program::instr::{
     Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, Instr, Op, Order, Redux, Scope, Slot,
 };
@@ -54,7 +56,11 @@ impl<'t> FnLower<'_, 't> {
             d = self.destination_of(nth(instr, 0)?, class)?;
         }
         let aligned = instr.opcode == Opcode::BAR || mods.contains(&M::ALIGNED);
-        let imm = self.barrier_index(Barrier { kind, aligned, counted });
+        let id = match self.constant_value(nth(instr, from)?)? {
+            Some(Value::Address(_)) | None => None,
+            Some(value) => constant_bits(value, M::B32).and_then(|id| u8::try_from(id).ok()),
+        };
+        let imm = self.barrier_index(Barrier { kind, aligned, counted, id });
         self.emit(Role::Main, Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) });
         Ok(true)
     }
