@@ -4,6 +4,7 @@
 //! are ([`control`]); barriers belong to the block ([`block`], [`barrier`]); the [`device`] issues blocks and schedules
 //! warps; a [`context`] holds memory and runs launches in order. Knows nothing of files, of text or of many runs.
 
+mod apart;
 pub mod barrier;
 pub mod block;
 pub mod context;
