@@ -1,13 +1,17 @@
 //! Layer 7: observers of the event stream.
 //!
 //! [`TraceHash`] summarises a run, [`Uninit`] and [`Div0`] stop it where the program uses what was never written or divides
-//! by zero, [`Coverage`] collects the rules that fired. [`Observers`] is all of them in one sink, so that the machine is
+//! by zero, [`Safety`] and [`Liveness`] assert the properties of the report's chapter 6 (the one with [`Reference`], its
+//! single-warp semantics, running along), [`Coverage`] collects the rules that fired. [`Observers`] is all of them in one sink, so that the machine is
 //! compiled twice only: silent and observed. They know the program and its events, nothing of schedules.
 
 mod coverage;
 mod div0;
+mod liveness;
 mod observers;
 mod plain;
+mod reference;
+mod safety;
 #[cfg(test)]
 mod ptx_tests;
 #[cfg(test)]
@@ -19,7 +23,10 @@ mod uninit;
 
 pub use coverage::Coverage;
 pub use div0::Div0;
+pub use liveness::Liveness;
 pub use observers::Observers;
+pub use reference::{Reference, Thread, topmost};
+pub use safety::Safety;
 pub use trace::TraceHash;
 pub use uninit::Uninit;
 

@@ -1,6 +1,6 @@
 //! All observers in one sink.
 
-use super::{Coverage, Div0, TraceHash, Uninit};
+use super::{Coverage, Div0, Liveness, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Sink, Stop, Who};
 use std::sync::Arc;
@@ -14,6 +14,10 @@ pub struct Observers {
     pub uninit: Option<Uninit>,
     /// Integer divisions by zero.
     pub div0: Option<Div0>,
+    /// The safety property.
+    pub safety: Option<Safety>,
+    /// The liveness property.
+    pub liveness: Option<Liveness>,
     /// Rules that fired.
     pub coverage: Option<Coverage>,
 }
@@ -46,6 +50,21 @@ impl Observers {
         self
     }
 
+    /// With a check of the safety property.
+    #[must_use]
+    pub fn with_safety(mut self, env: &Arc<ProgEnv>) -> Self {
+        self.safety = Some(Safety::new(Arc::clone(env)));
+        self
+    }
+
+    /// With a check of the liveness property. The machine must look for repeated states
+    /// ([`Config::liveness`](crate::machine::Config::liveness)).
+    #[must_use]
+    pub fn with_liveness(mut self) -> Self {
+        self.liveness = Some(Liveness::new());
+        self
+    }
+
     /// With a collection of the rules that fire.
     #[must_use]
     pub fn with_coverage(mut self, env: &Arc<ProgEnv>) -> Self {
@@ -56,7 +75,12 @@ impl Observers {
     /// Whether there is any: otherwise [`Silent`](crate::verdict::Silent) does the same at no cost.
     #[must_use]
     pub const fn any(&self) -> bool {
-        self.hash.is_some() || self.uninit.is_some() || self.div0.is_some() || self.coverage.is_some()
+        self.hash.is_some()
+            || self.uninit.is_some()
+            || self.div0.is_some()
+            || self.safety.is_some()
+            || self.liveness.is_some()
+            || self.coverage.is_some()
     }
 }
 
@@ -69,6 +93,15 @@ impl Sink for Observers {
         }
         if let Some(coverage) = &mut self.coverage {
             coverage.event(who, event)?;
+        }
+        if let Some(safety) = &mut self.safety {
+            safety.event(who, event)?;
+            if let Some(coverage) = &mut self.coverage {
+                coverage.also(safety.fired());
+            }
+        }
+        if let Some(liveness) = &mut self.liveness {
+            liveness.event(who, event)?;
         }
         if let Some(div0) = &mut self.div0 {
             div0.event(who, event)?;

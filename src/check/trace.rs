@@ -88,7 +88,12 @@ impl Sink for TraceHash {
             }
             Event::BlockDone => self.add(5, who, &[]),
             // What follows from the others, or only says which rule it was.
-            Event::Fired(_) | Event::Enter(_) | Event::Exchange(_) | Event::Released(_) => {}
+            Event::Fired(_)
+            | Event::Enter(_)
+            | Event::Exchange(_)
+            | Event::Released(_)
+            | Event::Remembered
+            | Event::Repeated => {}
         }
         Ok(())
     }

@@ -98,6 +98,10 @@ enum Checks {
     Uninit,
     /// Integer division by zero.
     Div0,
+    /// Threads do only what each would do alone (report, chapter 6); asserted at each step.
+    Safety,
+    /// A state of the whole device repeats: the run never ends, and these tokens are never popped (control model crs).
+    Liveness,
 }
 
 #[cfg(feature = "mutants")]
@@ -152,6 +156,7 @@ impl Run {
             max_steps: self.max_steps,
             timeout: self.timeout,
             max_memory: Some(self.max_memory),
+            liveness: self.check.contains(&Checks::Liveness),
             ..Config::default()
         }
     }
@@ -167,6 +172,8 @@ impl Run {
             observers = match check {
                 Checks::Uninit => observers.with_uninit(&program),
                 Checks::Div0 => observers.with_div0(&program),
+                Checks::Safety => observers.with_safety(&program),
+                Checks::Liveness => observers.with_liveness(),
             };
         }
         observers

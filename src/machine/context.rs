@@ -53,6 +53,9 @@ pub struct Config {
     pub stack_limit: u32,
     /// Streaming multiprocessors.
     pub sms: u32,
+    /// Whether observed runs look for a state that repeats, so that they never end. Under a random schedule, and in
+    /// programs that read a clock, they do not: no repetition would prove anything.
+    pub liveness: bool,
 }
 
 impl Default for Config {
@@ -66,6 +69,7 @@ impl Default for Config {
             max_memory: None,
             stack_limit: 64 << 10,
             sms: 132,
+            liveness: false,
         }
     }
 }

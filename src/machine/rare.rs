@@ -291,7 +291,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     fn tell_exchange<S: Sink>(&self, lanes: LaneMask, regs: &Frame, cx: &mut Cx<'_, S>) -> Result<(), Trouble> {
         if S::ON {
             let (pc, depth) = (Pc(self.flow.pc), self.flow.depth);
-            let step = Step { pc, lanes, active: self.flow.mask, depth, regs };
+            let step = Step { pc, lanes, active: self.flow.mask, depth, regs, tokens: self.control.tokens() };
             cx.sink.event(self.sh.who, Event::Exchange(step)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
         }
         Ok(())

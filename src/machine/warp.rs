@@ -286,7 +286,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             }
         };
         if S::ON {
-            let step = Step { pc: Pc(pc), lanes: m, active: mask, depth, regs: frame };
+            let step = Step { pc: Pc(pc), lanes: m, active: mask, depth, regs: frame, tokens: control.tokens() };
             if let Err(stop) = cx.sink.event(sh.who, Event::Step(step)) {
                 halt!(Fault::Stop(stop));
             }
@@ -384,8 +384,16 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 turn!(control.sync(flow));
             }
             Op::Break => {
-                sync_flow!();
-                turn!(control.brk(flow, m));
+                // An injected break ends a region as `sync` does; the others were the program's branches.
+                if env.origin.get(pc as usize).is_some_and(|o| o.hidden) {
+                    sh.threads = sh.threads.wrapping_sub(active);
+                }
+                if m == 0 {
+                    pc += 1;
+                } else {
+                    sync_flow!();
+                    turn!(control.brk(flow, m, i.imm));
+                }
             }
             Op::Exit => {
                 if m == 0 {

@@ -154,7 +154,7 @@ fn line(out: &mut String, env: &ProgEnv, names: &Names<'_>, instr: &Instr) {
             Some(request) => request_head(out, request),
             None => write!(out, "Mem ?"),
         },
-        Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet => write!(out, "{:?} @{imm}", instr.op),
+        Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Break => write!(out, "{:?} @{imm}", instr.op),
         Op::Brx => write!(out, "Brx {:?}", env.tables.get(imm as usize)),
         Op::Call => {
             let name = env.functions.get_index(imm as usize).map_or("?", |(name, _)| name.as_str());

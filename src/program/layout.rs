@@ -137,7 +137,7 @@ pub(super) fn append(env: &mut ProgEnv, mut code: FnCode, function: FuncId) -> P
     env.tables.append(&mut code.calls);
     for instr in &mut code.code {
         match instr.op {
-            Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet => instr.imm = instr.imm.saturating_add(start),
+            Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Break => instr.imm = instr.imm.saturating_add(start),
             Op::Brx => instr.imm = instr.imm.saturating_add(tables),
             Op::CallIndirect if instr.imm != u32::MAX => instr.imm = instr.imm.saturating_add(calls),
             _ => {}

@@ -202,6 +202,11 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             format!("branch index {index} of a table of {targets}"),
             "the index is beyond the table",
         ),
+        BugKind::Unsafe(violation) => {
+            let (message, label) = super::safety::words(violation);
+            words("safety", message, label)
+                .hint("this is an error of warpstep (injection or machine), not of the program: please report it")
+        }
         BugKind::BadFree { address, twice: true } => {
             words("double-free", format!("{address:#x} is freed a second time"), "it was freed before")
         }
@@ -271,6 +276,7 @@ pub(super) fn details(kind: &BugKind) -> Value {
         BugKind::BadCallTarget { address } => json!({ "address": address }),
         BugKind::Undefined { function } => json!({ "function": function }),
         BugKind::BadBranchIndex { index, targets } => json!({ "index": index, "targets": targets }),
+        BugKind::Unsafe(violation) => super::safety::details(violation),
         BugKind::BadFree { address, twice } => json!({ "address": address, "twice": twice }),
         BugKind::DivisionByZero | BugKind::Trap | BugKind::Breakpoint => json!({}),
     }

@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod lower;
 mod problem;
 pub mod run;
+mod safety;
 mod stop;
 pub mod syntax;
 

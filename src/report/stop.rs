@@ -1,10 +1,11 @@
 //! Why a run stopped: a report of compute-sanitizer's kind, as text or as JSON.
 
 use super::bug::{bug, details};
+use super::safety::{kind, token, token_json};
 use super::diagnostic::{Diagnostic, place as source_place};
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, lanes_of};
 use crate::program::env::ProgEnv;
-use crate::verdict::{LimitKind, Place, Stop, StuckKind, Waiting, WaitingFor};
+use crate::verdict::{LimitKind, NeverPopped, Place, Stop, StuckKind, Waiting, WaitingFor};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -207,10 +208,41 @@ impl<'a> StopReport<'a> {
                     .note(note)
                     .hint("every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps")
             }
+            StuckKind::Endless { tokens, place } => self.endless(tokens, place),
             StuckKind::TokenStack { place } => self
                 .at("token-stack", place, "the token stack is empty but a thread still waits for its return or break")
                 .label("after this"),
         }
+    }
+
+    /// A run that never ends: the first token that is never popped, and where it was pushed.
+    fn endless(&self, tokens: &[NeverPopped], place: &Place) -> Diagnostic {
+        let Some(first) = tokens.first() else {
+            return self
+                .at("endless", place, "the run never ends: the state of the whole device repeats")
+                .label("runs on here")
+                .hint("no token waits to be popped: the program itself loops, whatever the control model");
+        };
+        let message = format!(
+            "the run never ends: a {} token is never popped, and {} {} for it",
+            kind(first.token.kind),
+            lanes(first.waiting),
+            if first.waiting.count_ones() == 1 { "waits" } else { "wait" },
+        );
+        let (file, span) = self.span(first.pushed);
+        let mut d = Diagnostic::error("liveness", file, span, message).label("pushed for the sake of this");
+        let (file, span) = self.span(first.place.pc);
+        d = d.also(file, span, format!("{} run on here, in a state that repeats", lanes(first.place.lanes)));
+        let mut note = format!("by {}", who(&first.place));
+        for t in tokens.iter().take(WAITING) {
+            let (w, lanes) = (t.place.warp, lanes(t.waiting));
+            let _ = write!(note, "
+never popped in warp {w}: {}, awaited by {lanes}", token(&t.token));
+        }
+        d.note(note).hint(
+            "lanes of one warp wait for each other: what the waiting lanes would do must not be what the running ones wait for; \
+             with a program counter per lane (--control its) it ends if every schedule of threads does",
+        )
     }
 
     fn stuck_json(&self, stuck: &StuckKind) -> Value {
@@ -219,6 +251,15 @@ impl<'a> StopReport<'a> {
                 let all: Vec<Value> =
                     waiting.iter().map(|w| json!({ "thread": self.thread(&w.place), "on": awaited(w) })).collect();
                 json!({ "waiting": all, "details": { "exited": exited } })
+            }
+            StuckKind::Endless { tokens, place } => {
+                let one = |t: &NeverPopped| {
+                    let (file, span) = self.span(t.pushed);
+                    json!({ "token": token_json(&t.token), "waiting": t.waiting, "active": self.thread(&t.place),
+                            "pushed": source_place(file, span, self.sources) })
+                };
+                let all: Vec<Value> = tokens.iter().map(one).collect();
+                json!({ "thread": self.thread(place), "details": { "never_popped": all } })
             }
             StuckKind::TokenStack { place } => json!({ "thread": self.thread(place), "details": {} }),
         }

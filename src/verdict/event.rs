@@ -2,7 +2,7 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{Rule, Stop};
+use super::{Rule, Stop, Tokens};
 use crate::base::{Frame, LANES, LaneMask, Pc};
 
 /// A warp of a grid.
@@ -29,6 +29,8 @@ pub struct Step<'a> {
     pub depth: u32,
     /// The registers before it.
     pub regs: &'a Frame,
+    /// The token stack before it, where convergence is by tokens.
+    pub tokens: Option<Tokens<'a>>,
 }
 
 /// The kind of a memory access.
@@ -97,6 +99,10 @@ pub enum Event<'a> {
     Released(u32),
     /// A block is complete.
     BlockDone,
+    /// The whole state is remembered, to be compared with later ones.
+    Remembered,
+    /// The whole state is the one that was remembered last: under a deterministic schedule the run never ends.
+    Repeated,
 }
 
 /// An observer.

@@ -4,6 +4,7 @@
 //! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
 //! schedule does not fit ([`Stop::Diverged`]). A panic is a bug of ours.
 
+use super::{NeverPopped, Violation};
 use crate::base::{LaneMask, Pc};
 
 /// Why a run stopped.
@@ -155,6 +156,8 @@ pub enum BugKind {
     Undefined { function: String },
     /// `brx.idx` beyond its table.
     BadBranchIndex { index: u32, targets: u32 },
+    /// The branching algorithm lost a thread or led it astray (report, chapter 6).
+    Unsafe(Box<Violation>),
     /// `free` of an address that `malloc` did not give, or twice.
     BadFree { address: u64, twice: bool },
 }
@@ -197,6 +200,13 @@ pub enum StuckKind {
         waiting: Vec<Waiting>,
         /// Threads of the block that have exited, if the barrier counts threads explicitly.
         exited: u32,
+    },
+    /// The whole state repeats under a deterministic schedule: the run never ends (report, 6.5).
+    Endless {
+        /// Tokens that are never popped though lanes wait for them, warp by warp, the topmost first.
+        tokens: Vec<NeverPopped>,
+        /// Where a warp is that runs on.
+        place: Place,
     },
     /// The token stack is empty but a thread still waits for its return or break (report, 5.4.1 `unwind`).
     TokenStack {

@@ -9,33 +9,7 @@ use super::{Control, Flow, Idle, Next, Wait};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::choice::{Menu, Oracle, Site};
-use crate::verdict::{Rule, Stop};
-
-/// The kinds of tokens.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum TokenKind {
-    /// Pushed by `ssy`: lanes meet again.
-    Sync,
-    /// Pushed by a divergent branch: another path is still to be run.
-    Diverge,
-    /// Pushed by `preRet`: lanes meet again after a call.
-    Call,
-    /// Pushed by `preBrk`: lanes meet again after a loop.
-    Break,
-}
-
-/// A token: whom it activates, and where.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Token {
-    /// Its kind.
-    pub kind: TokenKind,
-    /// The lanes it activates, unless they are disabled by then.
-    pub mask: LaneMask,
-    /// Where they go on.
-    pub pc: u32,
-    /// The depth of their call stack there.
-    pub depth: u32,
-}
+use crate::verdict::{Rule, Stop, Token, TokenKind, Tokens};
 
 /// The execution state ς of a warp.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -279,7 +253,7 @@ impl Control for Crs {
     /// Rule: crs.brkdiv
     ///
     /// Rule: crs.brkuni
-    fn brk(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
+    fn brk(&mut self, flow: &mut Flow, lanes: LaneMask, _: u32) -> Next {
         if lanes != flow.mask || !on(Mutant::UniformStaysEnabled) {
             self.broken |= lanes;
         }
@@ -312,6 +286,10 @@ impl Control for Crs {
     fn calls(&self, lane: usize) -> Vec<u32> {
         let on_stack = |t: &&Token| t.kind == TokenKind::Call && t.mask >> lane & 1 == 1;
         self.stack.iter().rev().filter(on_stack).map(|t| t.pc).collect()
+    }
+
+    fn tokens(&self) -> Option<Tokens<'_>> {
+        Some(Tokens { stack: &self.stack, disabled: self.disabled() })
     }
 
     fn fired(&mut self) -> Vec<Rule> {

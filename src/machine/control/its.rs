@@ -302,9 +302,12 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         Next::Go
     }
 
-    fn brk(&mut self, flow: &mut Flow, _: LaneMask) -> Next {
-        flow.pc += 1;
-        Next::Go
+    fn brk(&mut self, flow: &mut Flow, lanes: LaneMask, target: u32) -> Next {
+        if lanes == flow.mask {
+            flow.pc = target;
+            return Next::Go;
+        }
+        self.diverge(flow, lanes, target)
     }
 
     fn wait(&mut self, flow: &mut Flow, lanes: LaneMask, on: Wait) -> Next {

@@ -7,12 +7,13 @@
 mod crs;
 mod its;
 
-pub use crs::{Crs, Token, TokenKind};
+pub use crate::verdict::{Token, TokenKind};
+pub use crs::Crs;
 pub use its::Its;
 
 use crate::base::{LANES, LaneMask};
 use crate::choice::Oracle;
-use crate::verdict::{Rule, Stop};
+use crate::verdict::{Rule, Stop, Tokens};
 use std::fmt::Debug;
 
 /// The lanes of a warp that run, and where.
@@ -146,8 +147,8 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
         None
     }
 
-    /// `break` by `lanes`.
-    fn brk(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next;
+    /// `break` by `lanes`; where tokens do not exist, a branch to `target`.
+    fn brk(&mut self, flow: &mut Flow, lanes: LaneMask, target: u32) -> Next;
 
     /// `lanes` of the running ones wait at the instruction of `flow` ([`Wait::WarpSync`] and [`Wait::Barrier`]: past it).
     /// The others stay where they are.
@@ -164,6 +165,11 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
 
     /// The return addresses on a lane's call stack, innermost first.
     fn calls(&self, lane: usize) -> Vec<u32>;
+
+    /// The token stack and the disable mask, where there are tokens.
+    fn tokens(&self) -> Option<Tokens<'_>> {
+        None
+    }
 
     /// The rules that fired since the last call; empty unless `trace` was asked for.
     fn fired(&mut self) -> Vec<Rule> {

@@ -76,7 +76,7 @@ fn line(env: &ProgEnv, pc: Pc, sources: &SourceMap) -> Option<String> {
             Op::PreRet => Some(format!("<preRet {}>", instr.imm)),
             Op::Bra => Some(format!("<bra {}>", instr.imm)),
             Op::Sync => Some("<sync>".into()),
-            Op::Break => Some("<break>".into()),
+            Op::Break => Some(format!("<break {}>", instr.imm)),
             Op::Trap => Some("<trap>".into()),
             _ => None,
         };
@@ -122,7 +122,7 @@ mod tests {
         inject(&mut function);
         let mut env = ProgEnv { code: vec![Instr::new(Op::Nop)], origin: vec![place(0, 0)], ..ProgEnv::default() };
         for instr in &mut function.code {
-            instr.imm += u32::from(matches!(instr.op, Op::Bra | Op::Ssy));
+            instr.imm += u32::from(matches!(instr.op, Op::Bra | Op::Ssy | Op::PreBrk | Op::Break));
         }
         env.code.extend(function.code);
         env.origin.extend(function.origin);

@@ -99,7 +99,7 @@ impl Graph {
                 None => complete = false,
             };
             let jumps = targets(last, tables);
-            let falls = !ends_block(last) || (matches!(last.op, Op::Bra | Op::Brx) && last.guard.is_some());
+            let falls = !ends_block(last) || (matches!(last.op, Op::Bra | Op::Brx | Op::Break) && last.guard.is_some());
             if falls {
                 to(end, EdgeKind::Fall);
             }
@@ -111,7 +111,7 @@ impl Graph {
                 Op::Ret | Op::Exit if !falls => Ending::Returns,
                 Op::Trap if !falls => Ending::Traps,
                 Op::Brx if !falls && jumps.is_empty() => Ending::Traps,
-                Op::Bra if falls => Ending::Branches,
+                Op::Bra | Op::Break if falls => Ending::Branches,
                 Op::Brx => Ending::Branches,
                 _ => Ending::Goes,
             };
@@ -165,7 +165,7 @@ impl Graph {
 /// The targets that an instruction can jump to.
 pub(super) fn targets<'a>(instr: &'a Instr, tables: &'a [Vec<u32>]) -> &'a [u32] {
     match instr.op {
-        Op::Bra => std::slice::from_ref(&instr.imm),
+        Op::Bra | Op::Break => std::slice::from_ref(&instr.imm),
         Op::Brx => tables.get(instr.imm as usize).map_or(&[], Vec::as_slice),
         _ => &[],
     }
@@ -173,7 +173,7 @@ pub(super) fn targets<'a>(instr: &'a Instr, tables: &'a [Vec<u32>]) -> &'a [u32]
 
 fn ends_block(instr: &Instr) -> bool {
     match instr.op {
-        Op::Bra | Op::Brx => true,
+        Op::Bra | Op::Brx | Op::Break => true,
         Op::Ret | Op::Exit | Op::Trap => instr.guard.is_none(),
         _ => false,
     }

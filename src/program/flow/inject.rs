@@ -5,9 +5,10 @@
 //! `sync`. Branches themselves push only diverge tokens, at most lanes − 1 in a region. A branch without a region (its
 //! lanes leave the function in different places) gets nothing: `ret` and `exit` bring its lanes together.
 //!
-//! `preBrk` and `break` are never injected: a loop's exits are branches out of its region like others. `preRet` comes with
-//! the calls.
+//! Where a loop is left by branches that lead to the `sync` at once, `preBrk` and `break` take the places of `ssy`, `sync`
+//! and branches (`breaks`). `preRet` comes with the calls.
 
+use super::breaks::break_loops;
 use super::graph::{Block, Edge, EdgeKind, Ending, Graph, index};
 use super::merges::Join;
 use super::regions::{Place, Regions};
@@ -415,7 +416,9 @@ impl<'a> Writer<'a> {
                 tables.push(table);
             }
         }
-        Injected { code: self.code, tables, from: self.from, map }
+        let (mut code, from) = (self.code, self.from);
+        break_loops(&mut code, &tables, |i| from[i].1);
+        Injected { code, tables, from, map }
     }
 }
 
@@ -433,11 +436,14 @@ mod tests {
         Instr { guard, imm, ..Instr::new(op) }
     }
 
-    /// The code after injection in short: `s` for `ssy` and `S` for `sync`, `b` and `B` for `bra`, and targets.
+    /// The code after injection in short: `s` for `ssy` and `S` for `sync`, `b` and `B` for `bra`, `p` for `preBrk`, `k` and
+    /// `K` for `break`, and targets.
     fn short(code: &[Instr]) -> String {
         let one = |i: &Instr| match i.op {
             Op::Ssy => format!("s{}", i.imm),
             Op::Sync => "S".into(),
+            Op::PreBrk => format!("p{}", i.imm),
+            Op::Break => format!("{}{}", if i.guard.is_some() { 'k' } else { 'K' }, i.imm),
             Op::Bra => format!("{}{}", if i.guard.is_some() { 'b' } else { 'B' }, i.imm),
             Op::Nop => ".".into(),
             other => format!("{other:?}"),
@@ -460,7 +466,18 @@ mod tests {
         // do { } while (p)
         assert_eq!(short(&[nop, op(Op::Bra, IF, 0), nop, ret]), "s4 . b1 S . Ret");
         // while (p) { }
-        assert_eq!(short(&[nop, op(Op::Bra, IF, 4), nop, op(Op::Bra, None, 0), ret]), "s6 . b5 . B1 S Ret");
+        assert_eq!(short(&[nop, op(Op::Bra, IF, 4), nop, op(Op::Bra, None, 0), ret]), "p6 . k6 . B1 K6 Ret");
+    }
+
+    #[test]
+    fn a_loop_is_left_by_breaks() {
+        let (nop, ret) = (op(Op::Nop, None, 0), op(Op::Ret, None, 0));
+        // while (true) { if (p) break; . if (q) { . break; } }
+        let code = [op(Op::Bra, IF, 4), nop, op(Op::Bra, IF, 0), nop, ret];
+        assert_eq!(short(&code), "p6 k6 . b1 . K6 Ret");
+        // The loop around an if is not the if's.
+        let code = [nop, op(Op::Bra, IF, 3), nop, op(Op::Bra, IF, 0), ret];
+        assert_eq!(short(&code), "s7 . s5 b4 . S b1 S Ret");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Source: the report's step 6 (5.1.3), whose injection it leaves abstract, and conditions (1)–(6) of 6.2. Decision
 //! D-inject says how the instructions are placed.
 
+mod breaks;
 mod cycles;
 pub mod dominators;
 pub mod dot;

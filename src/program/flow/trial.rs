@@ -232,8 +232,8 @@ fn decide(seed: u64, lane: usize, at: u32, times: usize, ways: usize) -> usize {
 fn step(instr: Instr, tables: &[Vec<u32>], pc: u32, mut choose: impl FnMut(usize) -> usize) -> Option<u32> {
     let guarded = usize::from(instr.guard.is_some());
     match instr.op {
-        Op::Bra if guarded == 1 => Some(if choose(2) == 0 { pc + 1 } else { instr.imm }),
-        Op::Bra => Some(instr.imm),
+        Op::Bra | Op::Break if guarded == 1 => Some(if choose(2) == 0 { pc + 1 } else { instr.imm }),
+        Op::Bra | Op::Break => Some(instr.imm),
         Op::Brx => {
             let table = &tables[instr.imm as usize];
             Some(table.get(choose(table.len() + guarded)).copied().unwrap_or(pc + 1))
@@ -268,6 +268,7 @@ fn thread(program: &Program, seed: u64, lane: usize) -> Vec<u32> {
 enum Kind {
     Sync,
     Diverge,
+    Break,
 }
 
 /// A warp after the report's rules.
@@ -276,6 +277,8 @@ struct Warp<'a> {
     seed: u64,
     active: u32,
     gone: u32,
+    /// Lanes that wait for a break token.
+    broken: u32,
     pc: u32,
     stack: Vec<(Kind, u32, u32)>,
     marks: Vec<Vec<u32>>,
@@ -288,9 +291,13 @@ struct Warp<'a> {
 impl Warp<'_> {
     /// `crs.unwind`; whether a lane is active then.
     fn unwind(&mut self) -> bool {
-        while let Some((_, mask, pc)) = self.stack.pop() {
-            if mask & !self.gone != 0 {
-                (self.active, self.pc) = (mask & !self.gone, pc);
+        while let Some((kind, mask, pc)) = self.stack.pop() {
+            if kind == Kind::Break {
+                self.broken &= !mask;
+            }
+            let mask = mask & !self.gone & !self.broken;
+            if mask != 0 {
+                (self.active, self.pc) = (mask, pc);
                 return true;
             }
         }
@@ -312,12 +319,21 @@ impl Warp<'_> {
             match kind {
                 Kind::Diverge if mask & lanes != 0 => return Err("(4') lanes twice".into()),
                 Kind::Diverge => mask |= lanes,
+                Kind::Break => return Err("(3) a break token".into()),
                 Kind::Sync if *pc != self.pc + 1 => return Err("(5) another region's token".into()),
                 Kind::Sync if mask & !lanes != 0 => return Err("(4') lanes from outside".into()),
                 Kind::Sync => return Ok(()),
             }
         }
         Err("(3) no token".into())
+    }
+
+    /// Condition (1), and that the token is the region's own.
+    fn check_break(&self, target: u32) -> Result<(), String> {
+        match self.stack.iter().rev().find(|t| t.0 != Kind::Diverge) {
+            Some((Kind::Break, lanes, pc)) if *pc == target && self.active & !lanes == 0 => Ok(()),
+            other => Err(format!("(1) {other:?}")),
+        }
     }
 
     fn run(&mut self) -> Result<(), String> {
@@ -335,6 +351,25 @@ impl Warp<'_> {
             let (from, hidden) = self.injected.from[self.pc as usize];
             match instr.op {
                 Op::Ssy => self.stack.push((Kind::Sync, self.active, instr.imm)),
+                Op::PreBrk => self.stack.push((Kind::Break, self.active, instr.imm)),
+                Op::Break => {
+                    self.check_break(instr.imm)?;
+                    let mut breaking = 0;
+                    for lane in ones(self.active) {
+                        let times = self.times[lane];
+                        let way = step(instr, &[], self.pc, |ways| decide(self.seed, lane, from, times + 1, ways));
+                        breaking |= u32::from(way == Some(instr.imm)) << lane;
+                        self.times[lane] += usize::from(instr.guard.is_some());
+                    }
+                    self.broken |= breaking;
+                    self.active &= !breaking;
+                    if self.active == 0 {
+                        if !self.unwind() {
+                            return Err("nobody behind break".into());
+                        }
+                        continue;
+                    }
+                }
                 Op::Sync => {
                     self.check_sync()?;
                     if !self.unwind() {
@@ -417,6 +452,7 @@ fn warp(injected: &Injected, seed: u64, lanes: usize) -> (Result<(), String>, Ve
         seed,
         active: (1 << lanes) - 1,
         gone: 0,
+        broken: 0,
         pc: 0,
         stack: Vec::new(),
         marks: vec![Vec::new(); lanes],
@@ -484,12 +520,13 @@ fn post_dominator_steps(program: &Program, seed: u64, lanes: usize) -> usize {
 #[test]
 fn lanes_do_what_they_would_do_alone() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let mut injected_syncs = 0;
+    let (mut injected_syncs, mut breaks) = (0, 0);
     for case in 0..20_000u64 {
         let blocks = rng.random_range(2..14);
         let program = random_program(&mut rng, blocks);
         let injected = inject_code(&program.code, &program.tables);
-        injected_syncs += injected.code.iter().filter(|i| i.op == Op::Sync).count();
+        injected_syncs += injected.code.iter().filter(|i| matches!(i.op, Op::Sync | Op::Break)).count();
+        breaks += injected.code.iter().filter(|i| i.op == Op::Break).count();
         let lanes = rng.random_range(2..7);
         let expected: Vec<_> = (0..lanes).map(|lane| thread(&program, case, lane)).collect();
         let (result, marks, _) = warp(&injected, case, lanes);
@@ -497,7 +534,7 @@ fn lanes_do_what_they_would_do_alone() {
         assert_eq!(result, Ok(()), "{}", shown());
         assert!(marks == expected, "{}", shown());
     }
-    assert!(injected_syncs > 20_000, "{injected_syncs}");
+    assert!(injected_syncs > 20_000 && breaks > 5_000, "{injected_syncs} {breaks}");
 }
 
 /// Steps of the injected code and of the post-dominator stack, over many programs, and how many of them differ.

@@ -1,0 +1,86 @@
+//! The token stack of a warp as observers see it, and what can be wrong with it (report, 5.4.1 and chapter 6).
+
+use super::{Place, Rule, Who};
+use crate::base::{LaneMask, Pc};
+
+/// The kinds of tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TokenKind {
+    /// Pushed by `ssy`: lanes meet again.
+    Sync,
+    /// Pushed by a divergent branch: another path is still to be run.
+    Diverge,
+    /// Pushed by `preRet`: lanes meet again after a call.
+    Call,
+    /// Pushed by `preBrk`: lanes meet again after a loop.
+    Break,
+}
+
+/// A token: whom it activates, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// Its kind.
+    pub kind: TokenKind,
+    /// The lanes it activates, unless they are disabled by then.
+    pub mask: LaneMask,
+    /// Where they go on.
+    pub pc: u32,
+    /// The depth of their call stack there.
+    pub depth: u32,
+}
+
+/// The part of a warp's execution state ς that decides who runs later.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens<'a> {
+    /// The token stack, the top last.
+    pub stack: &'a [Token],
+    /// The lanes disabled by a break, a return, an exit: the disable mask.
+    pub disabled: [LaneMask; 3],
+}
+
+/// A property of chapter 6.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Property {
+    /// Stack consistency (6.2), condition (1) to (6); (4) as D-inject reads it.
+    Stack(u8),
+    /// Active consistency (6.4): an active lane's next address is the warp's.
+    Active,
+    /// Inactive consistency (6.4): an inactive lane's next address is its activation token's.
+    Inactive,
+    /// The invariant (6.4), part (1) to (6).
+    Invariant(u8),
+}
+
+/// A warp's state that violates a property: an error of the injection or of the machine, not of the program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Violation {
+    /// What is violated.
+    pub property: Property,
+    /// The last rule of the branching algorithm that fired in the warp.
+    pub rule: Option<Rule>,
+    /// The lanes for which it is.
+    pub lanes: LaneMask,
+    /// Where one of them would go on if it were on its own; none when it has ended, or when that does not matter.
+    pub next: Option<u32>,
+    /// The active lanes.
+    pub active: LaneMask,
+    /// The lanes disabled by a break, a return, an exit.
+    pub disabled: [LaneMask; 3],
+    /// The token stack, the top last.
+    pub stack: Vec<Token>,
+}
+
+/// A token that is never popped, with lanes that wait for it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NeverPopped {
+    /// The warp.
+    pub who: Who,
+    /// Where its active lanes are when the state repeats.
+    pub place: Place,
+    /// The token.
+    pub token: Token,
+    /// The lanes whose activation token it is.
+    pub waiting: LaneMask,
+    /// The instruction that pushed it.
+    pub pushed: Pc,
+}
