@@ -60,7 +60,7 @@ impl Liveness {
     /// The state repeats.
     fn repeated(&self) -> Stop {
         let mut tokens = Vec::new();
-        let mut place = Place::default();
+        let (mut place, mut last) = (Place::default(), Who::default());
         for (&(launch, block, warp), w) in &self.warps {
             if !w.moved {
                 continue;
@@ -75,10 +75,9 @@ impl Liveness {
                     tokens.push(NeverPopped { who, place, token: *token, waiting, pushed: *pushed });
                 }
             });
-            place = here;
-            place.warp = warp;
+            (place, last) = (here, who);
         }
-        Stop::Stuck(Box::new(StuckKind::Endless { tokens, place }))
+        Stop::Stuck(Box::new(StuckKind::Endless { tokens, who: last, place }))
     }
 }
 

@@ -10,16 +10,18 @@ mod div0;
 mod liveness;
 mod observers;
 mod plain;
-mod reference;
-mod safety;
 #[cfg(test)]
 mod ptx_tests;
+mod reference;
+mod safety;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod tests;
 mod trace;
 mod uninit;
+#[cfg(test)]
+mod worked;
 
 pub use coverage::Coverage;
 pub use div0::Div0;

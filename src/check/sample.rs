@@ -81,6 +81,42 @@ pub(super) struct Sample {
     callee: Option<u32>,
 }
 
+/// A function with the slots that the head of this file names.
+pub(super) fn declare(name: &str, entry: bool, start: u32, end: u32) -> Function {
+    let w = |slot, init| Preload { class: Class::W, slot: Slot(slot), init };
+    let q = |slot, init| Preload { class: Class::Q, slot: Slot(slot), init };
+    let pointer = Init::Param { offset: 0, bytes: 8, signed: false, ext: 64 };
+    let registers = (8..16).map(|k| (format!("%r{k}"), Class::W, Slot(k)));
+    let wide = (4..8).map(|k| (format!("%rd{k}"), Class::Q, Slot(k)));
+    let preds = (0..8).map(|k| (format!("%p{k}"), Class::P, Slot(k)));
+    Function {
+        name: name.into(),
+        entry,
+        start: Pc(start),
+        end: Pc(end),
+        defined: true,
+        params: Vec::new(),
+        returns: 0,
+        param_bytes: 8,
+        frame_bytes: 64,
+        slots: Slots { w: 16, q: 8, p: 8 },
+        preloads: vec![
+            q(0, pointer),
+            q(2, Init::Const(1)),
+            w(LANE, Init::Special(Special::LaneId)),
+            w(ONE, Init::Const(1)),
+            w(ZERO, Init::Const(0)),
+            w(ONES, Init::Const(0xffff_ffff)),
+        ],
+        undefined: Vec::new(),
+        shared_bytes: 256,
+        bounds: Bounds::default(),
+        registers: registers.chain(wide).chain(preds).collect(),
+        file: FileId(0),
+        span: Span::default(),
+    }
+}
+
 impl Sample {
     pub fn new() -> Self {
         let target = Target { sm: 70, ..Target::default() };
@@ -118,49 +154,14 @@ impl Sample {
         self
     }
 
-    fn declare(name: &str, entry: bool, start: u32, end: u32) -> Function {
-        let w = |slot, init| Preload { class: Class::W, slot: Slot(slot), init };
-        let q = |slot, init| Preload { class: Class::Q, slot: Slot(slot), init };
-        let pointer = Init::Param { offset: 0, bytes: 8, signed: false, ext: 64 };
-        let registers = (8..16).map(|k| (format!("%r{k}"), Class::W, Slot(k)));
-        let wide = (4..8).map(|k| (format!("%rd{k}"), Class::Q, Slot(k)));
-        let preds = (0..8).map(|k| (format!("%p{k}"), Class::P, Slot(k)));
-        Function {
-            name: name.into(),
-            entry,
-            start: Pc(start),
-            end: Pc(end),
-            defined: true,
-            params: Vec::new(),
-            returns: 0,
-            param_bytes: 8,
-            frame_bytes: 64,
-            slots: Slots { w: 16, q: 8, p: 8 },
-            preloads: vec![
-                q(0, pointer),
-                q(2, Init::Const(1)),
-                w(LANE, Init::Special(Special::LaneId)),
-                w(ONE, Init::Const(1)),
-                w(ZERO, Init::Const(0)),
-                w(ONES, Init::Const(0xffff_ffff)),
-            ],
-            undefined: Vec::new(),
-            shared_bytes: 256,
-            bounds: Bounds::default(),
-            registers: registers.chain(wide).chain(preds).collect(),
-            file: FileId(0),
-            span: Span::default(),
-        }
-    }
-
     /// The finished program.
     pub fn build(self) -> Arc<ProgEnv> {
         let called = self.callee;
         let mut env = self.op(Instr::new(if called.is_some() { Op::Ret } else { Op::Exit })).env;
         let end = u32::try_from(env.code.len()).unwrap();
-        env.functions.insert("main".into(), Self::declare("main", true, 0, called.unwrap_or(end)));
+        env.functions.insert("main".into(), declare("main", true, 0, called.unwrap_or(end)));
         if let Some(start) = called {
-            env.functions.insert("f".into(), Self::declare("f", false, start, end));
+            env.functions.insert("f".into(), declare("f", false, start, end));
         }
         for pc in 0..end {
             let function = FuncId(u32::from(called.is_some_and(|c| pc >= c)));

@@ -396,6 +396,10 @@ impl Context {
             budget,
             clock: self.steps,
             residents,
+            // Only a schedule without memory of its own repeats when the state does; a clock never does.
+            watch: self.config.liveness
+                && self.config.seed.is_none()
+                && !self.env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))),
             control: PhantomData,
         };
         self.launches += 1;

@@ -8,11 +8,12 @@ use super::block::{Block, end_barriers};
 use super::control::Control;
 use super::loaded::Loaded;
 use super::warp::{self, Halt, Shared, Yield};
+use super::watch::{Found, Schedule, Watch};
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Oracle, Site};
 use crate::memory::{Cx, Memory};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Who};
+use crate::verdict::{Event, LimitKind, Place, Rule, Sink, Stop, StuckKind, Who};
 use pulp::{Simd, WithSimd};
 
 /// Instructions that a warp may execute when nothing else is ready.
@@ -50,10 +51,12 @@ pub(super) struct Go<'a, 'b, C, M, S> {
     pub budget: Budget<'a>,
     pub clock: u64,
     pub residents: usize,
+    /// Whether to look for a state that repeats.
+    pub watch: bool,
     pub control: std::marker::PhantomData<C>,
 }
 
-impl<C: Control, M: Memory, S: Sink> WithSimd for Go<'_, '_, C, M, S> {
+impl<C: Control, M: Memory + Clone + PartialEq, S: Sink> WithSimd for Go<'_, '_, C, M, S> {
     type Output = Result<Stats, Stop>;
 
     #[inline(always)]
@@ -151,8 +154,12 @@ enum Leave {
 /// Rule: grid.exec
 #[inline(always)]
 #[expect(clippy::too_many_lines, reason = "the turns of a block stay in one loop: leaving it costs more than a turn")]
-fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>) -> Result<Stats, Stop> {
-    let Go { env, loaded, mem, cx, mut budget, clock, residents, .. } = go;
+fn run<V: Simd, C: Control, M: Memory + Clone + PartialEq, S: Sink>(
+    simd: V,
+    go: Go<'_, '_, C, M, S>,
+) -> Result<Stats, Stop> {
+    let Go { env, loaded, mem, cx, mut budget, clock, residents, watch, .. } = go;
+    let mut watch = if S::ON && watch { Some(Watch::new()) } else { None };
     let who = |block: u64, warp: u32| Who { launch: loaded.number, block, warp };
     let per_block = loaded.warps() as usize;
     let mut all = Residents::<C> {
@@ -176,6 +183,12 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
         }
     }
     loop {
+        if S::ON
+            && let Some(watch) = &mut watch
+        {
+            let schedule = Schedule { ready: all.ready.clone(), last, pressure, issued: all.next };
+            look(watch, &all.blocks, mem, schedule, env, loaded, cx)?;
+        }
         let chosen = match carried.take() {
             Some(turn) => Some(turn),
             None => {
@@ -257,7 +270,7 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
                     break Leave::Complete;
                 }
             }
-            if pressure >= PRESSURE && next < total {
+            if pressure >= PRESSURE && next < total || S::ON && watch.is_some() {
                 break Leave::Turn(None);
             }
             match next_turn(ready, last, cx.oracle)? {
@@ -290,6 +303,37 @@ fn run<V: Simd, C: Control, M: Memory, S: Sink>(simd: V, go: Go<'_, '_, C, M, S>
         }
     }
     Ok(stats)
+}
+
+/// Tells the observer when the whole state is kept, and when it repeats; completes the places that it names then.
+fn look<C: Control, M: Clone + PartialEq, S: Sink>(
+    watch: &mut Watch<C, M>,
+    blocks: &[Option<Block<C>>],
+    mem: &M,
+    schedule: Schedule,
+    env: &ProgEnv,
+    loaded: &Loaded,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Stop> {
+    let who = Who { launch: loaded.number, block: 0, warp: 0 };
+    match watch.look(blocks, mem, schedule) {
+        Found::New => Ok(()),
+        Found::Kept => cx.sink.event(who, Event::Remembered),
+        Found::Same => {
+            let Err(Stop::Stuck(mut stuck)) = cx.sink.event(who, Event::Repeated) else { return Ok(()) };
+            let complete = |at: &mut Place, who: Who| {
+                let block = blocks.iter().flatten().find(|b| b.linear == who.block);
+                if let Some(block) = block {
+                    *at = block.place(env, loaded, who.warp, at.lanes, at.pc);
+                }
+            };
+            if let StuckKind::Endless { tokens, place, who } = &mut *stuck {
+                complete(place, *who);
+                tokens.iter_mut().for_each(|t| complete(&mut t.place, t.who));
+            }
+            Err(Stop::Stuck(stuck))
+        }
+    }
 }
 
 /// Tells the observer of barriers that ended: each number, and whether it reduced.

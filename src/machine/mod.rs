@@ -19,6 +19,7 @@ mod rare;
 mod stack;
 mod syscall;
 pub mod warp;
+mod watch;
 
 pub use context::{Config, Context, ControlModel, Launch};
 pub use device::Stats;

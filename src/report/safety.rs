@@ -21,7 +21,9 @@ const fn property(property: Property) -> (&'static str, &'static str) {
         Property::Invariant(1) => ("inv (1)", "an inactive lane that has not exited has an activation token"),
         Property::Invariant(2) => ("inv (2)", "a lane is active, or all have exited"),
         Property::Invariant(3) => ("inv (3)", "every sync, call and break token holds the active lanes"),
-        Property::Invariant(4) => ("inv (4)", "every sync, call and break token below its activation token holds a lane"),
+        Property::Invariant(4) => {
+            ("inv (4)", "every sync, call and break token below its activation token holds a lane")
+        }
         Property::Invariant(5) => ("inv (5)", "an active lane is not disabled"),
         Property::Invariant(_) => ("inv (6)", "every token holds a lane"),
     }

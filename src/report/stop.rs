@@ -1,8 +1,8 @@
 //! Why a run stopped: a report of compute-sanitizer's kind, as text or as JSON.
 
 use super::bug::{bug, details};
-use super::safety::{kind, token, token_json};
 use super::diagnostic::{Diagnostic, place as source_place};
+use super::safety::{kind, token, token_json};
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, lanes_of};
 use crate::program::env::ProgEnv;
 use crate::verdict::{LimitKind, NeverPopped, Place, Stop, StuckKind, Waiting, WaitingFor};
@@ -208,7 +208,7 @@ impl<'a> StopReport<'a> {
                     .note(note)
                     .hint("every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps")
             }
-            StuckKind::Endless { tokens, place } => self.endless(tokens, place),
+            StuckKind::Endless { tokens, place, .. } => self.endless(tokens, place),
             StuckKind::TokenStack { place } => self
                 .at("token-stack", place, "the token stack is empty but a thread still waits for its return or break")
                 .label("after this"),
@@ -236,8 +236,12 @@ impl<'a> StopReport<'a> {
         let mut note = format!("by {}", who(&first.place));
         for t in tokens.iter().take(WAITING) {
             let (w, lanes) = (t.place.warp, lanes(t.waiting));
-            let _ = write!(note, "
-never popped in warp {w}: {}, awaited by {lanes}", token(&t.token));
+            let _ = write!(
+                note,
+                "
+never popped in warp {w}: {}, awaited by {lanes}",
+                token(&t.token)
+            );
         }
         d.note(note).hint(
             "lanes of one warp wait for each other: what the waiting lanes would do must not be what the running ones wait for; \
@@ -252,7 +256,7 @@ never popped in warp {w}: {}, awaited by {lanes}", token(&t.token));
                     waiting.iter().map(|w| json!({ "thread": self.thread(&w.place), "on": awaited(w) })).collect();
                 json!({ "waiting": all, "details": { "exited": exited } })
             }
-            StuckKind::Endless { tokens, place } => {
+            StuckKind::Endless { tokens, place, .. } => {
                 let one = |t: &NeverPopped| {
                     let (file, span) = self.span(t.pushed);
                     json!({ "token": token_json(&t.token), "waiting": t.waiting, "active": self.thread(&t.place),

@@ -4,7 +4,7 @@
 //! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
 //! schedule does not fit ([`Stop::Diverged`]). A panic is a bug of ours.
 
-use super::{NeverPopped, Violation};
+use super::{NeverPopped, Violation, Who};
 use crate::base::{LaneMask, Pc};
 
 /// Why a run stopped.
@@ -205,7 +205,9 @@ pub enum StuckKind {
     Endless {
         /// Tokens that are never popped though lanes wait for them, warp by warp, the topmost first.
         tokens: Vec<NeverPopped>,
-        /// Where a warp is that runs on.
+        /// A warp that runs on.
+        who: Who,
+        /// Where it is.
         place: Place,
     },
     /// The token stack is empty but a thread still waits for its return or break (report, 5.4.1 `unwind`).

@@ -5,8 +5,6 @@
 //! instruction that its thread is at. A violation is an error of the injection or of the machine.
 
 mod state;
-#[cfg(test)]
-mod tests;
 
 use super::bug;
 use super::reference::{Reference, Thread};
@@ -18,7 +16,7 @@ use state::Broken;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(super) use state::activations;
+pub(in crate::check) use state::activations;
 
 /// The rules whose firing a violation is told with.
 fn of_the_stack(rule: Rule) -> bool {
@@ -99,13 +97,13 @@ impl Safety {
         for warp in self.blocks.remove(&(who.launch, who.block)).into_iter().flatten().flatten() {
             warp.reference.idle(&mut self.fired);
             let threads = warp.reference.threads();
-            let lost = lanes_of(warp.seen).filter(|l| threads.get(*l).is_some_and(|t| t.pc.is_some()));
-            if let Some(next) = lost.clone().next().and_then(|l| threads.get(l)?.pc) {
-                let lanes = lost.fold(0, |m, l| m | 1 << l);
+            let live = |l: &usize| threads.get(*l).is_some_and(|t| t.pc.is_some());
+            let lanes = lanes_of(warp.seen).filter(live).fold(0, |m, l| m | 1 << l);
+            if let Some(next) = lanes_of(lanes).next().and_then(|l| threads.get(l)?.pc) {
                 let (property, active, disabled, stack) = (Property::Invariant(1), 0, [0; 3], Vec::new());
-                let next = Some(next);
-                let violation = Violation { property, rule: warp.last, lanes, next, active, disabled, stack };
-                return Err(bug(BugKind::Unsafe(Box::new(violation)), Pc(next.unwrap_or(0)), lanes));
+                let violation =
+                    Violation { property, rule: warp.last, lanes, next: Some(next), active, disabled, stack };
+                return Err(bug(BugKind::Unsafe(Box::new(violation)), Pc(next), lanes));
             }
         }
         Ok(())
@@ -126,7 +124,7 @@ fn active(threads: &[Thread], step: &Step<'_>) -> Result<(), Broken> {
 /// Inactive consistency.
 fn inactive(threads: &[Thread], active: LaneMask, tokens: &Tokens<'_>) -> Result<(), Broken> {
     let mut bad = 0;
-    state::activations(active, tokens, |_, token, lanes| {
+    activations(active, tokens, |_, token, lanes| {
         for lane in lanes_of(lanes) {
             let Some(thread) = threads.get(lane) else { continue };
             if thread.pc != Some(token.pc) || thread.calls.len() != token.depth as usize {

@@ -24,7 +24,7 @@ const fn eligible(token: &Token, [broken, returned, exited]: [LaneMask; 3]) -> L
 
 /// The activation tokens (actToken of 6.4) of the lanes that are inactive and have not exited: each token, the topmost
 /// first, with the lanes that it is for. Gives back the lanes without any.
-pub(super) fn activations(
+pub(in crate::check) fn activations(
     active: LaneMask,
     tokens: &Tokens<'_>,
     mut found: impl FnMut(usize, &Token, LaneMask),
