@@ -477,7 +477,7 @@ mod tests {
         assert_eq!(short(&code), "p6 k6 . b1 . K6 Ret");
         // The loop around an if is not the if's.
         let code = [nop, op(Op::Bra, IF, 3), nop, op(Op::Bra, IF, 0), ret];
-        assert_eq!(short(&code), "s7 . s5 b4 . S b1 S Ret");
+        assert_eq!(short(&code), "s8 . s6 b5 . S b1 S Ret");
     }
 
     #[test]
