@@ -34,8 +34,9 @@ pub struct Reference {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Scattered {
     pc: u32,
-    lanes: LaneMask,
-    call: bool,
+    /// The lanes that were active, and those of them that were to call a function.
+    active: LaneMask,
+    called: LaneMask,
 }
 
 /// What a thread's instruction does to its control flow: the thread's flow action.
@@ -69,12 +70,13 @@ impl Reference {
     ///
     /// Rule: ref.reset
     pub fn reset(&mut self, active: LaneMask, fired: &mut BTreeSet<Rule>) {
-        let Some(Scattered { pc, lanes, call }) = self.scattered.take() else { return };
-        for lane in lanes_of(lanes & !active) {
+        let Some(Scattered { pc, active: before, called }) = self.scattered.take() else { return };
+        // Lanes whose guard keeps them out come back as well, and find that it still does.
+        for lane in lanes_of(before & !active) {
             fired.insert(Rule::RefReset);
             let thread = &mut self.threads[lane];
             thread.pc = Some(pc);
-            if call {
+            if called >> lane & 1 == 1 {
                 thread.calls.pop();
             }
         }
@@ -90,32 +92,39 @@ impl Reference {
     ///
     /// Rule: ref.exec-ff2
     pub fn step(&mut self, env: &ProgEnv, step: &Step<'_>, fired: &mut BTreeSet<Rule>) {
-        fired.insert(Rule::RefStep);
         let Some(i) = env.code.get(step.pc.0 as usize) else { return };
+        let sit_out = step.active & !step.lanes;
+        for (rule, fires) in [
+            (Rule::RefStep, true),
+            (Rule::RefExecTt, step.lanes != 0),
+            (Rule::RefBranch, step.lanes != 0),
+            (Rule::RefExecFf1, sit_out != 0),
+            (Rule::RefExecFf2, step.active != !0),
+        ] {
+            if fires {
+                fired.insert(rule);
+            }
+        }
+        for lane in lanes_of(sit_out) {
+            self.threads[lane].pc = Some(step.pc.0 + 1);
+            self.threads[lane].waits = false;
+        }
         let mut targets: Option<u32> = None;
         let mut several = false;
-        for lane in 0..LANES {
-            if step.active >> lane & 1 == 0 {
-                fired.insert(Rule::RefExecFf2);
-            } else if step.lanes >> lane & 1 == 0 {
-                fired.insert(Rule::RefExecFf1);
-                self.threads[lane].pc = Some(step.pc.0 + 1);
-                self.threads[lane].waits = false;
-            } else {
-                fired.insert(Rule::RefExecTt);
-                let action = action(env, i, step, lane);
-                if let Action::Bra(to) | Action::Call(to) = action {
-                    several |= targets.is_some_and(|t| t != to);
-                    targets = Some(to);
-                }
-                fired.insert(Rule::RefBranch);
-                self.threads[lane].branch(step.pc.0, step.tokens.map(|t| t.stack), action);
+        for lane in lanes_of(step.lanes) {
+            let action = action(env, i, step, lane);
+            if let Action::Bra(to) | Action::Call(to) = action {
+                several |= targets.is_some_and(|t| t != to);
+                targets = Some(to);
             }
+            self.threads[lane].branch(step.pc.0, step.tokens.map(|t| t.stack), action);
         }
         let call = i.op == Op::CallIndirect;
         // Threads with addresses of their own branch at once.
         if several && (call || step.tokens.is_some()) {
-            self.scattered = Some(Scattered { pc: step.pc.0, lanes: step.lanes, call });
+            let active = if step.tokens.is_some() { step.active } else { step.lanes };
+            let called = if call { step.lanes } else { 0 };
+            self.scattered = Some(Scattered { pc: step.pc.0, active, called });
         }
     }
 

@@ -1,0 +1,196 @@
+//! The injection of the token stack's instructions on random kernels, run on the machine: under `crs` every thread does
+//! what it does alone and under `its`, no property of chapter 6 is violated, and structured code costs as many warp
+//! instructions as a post-dominator stack's.
+//!
+//! `TRIAL_GRAPHS` says how many graphs to try (5,000 when it is not set).
+
+mod generate;
+mod post_dominators;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
+use warpstep::base::{FileId, LANES, lanes_of};
+use warpstep::check::Safety;
+use warpstep::machine::{Config, Context, ControlModel, Launch};
+use warpstep::program::env::ProgEnv;
+use warpstep::program::instr::Op;
+use warpstep::program::{Options, build};
+use warpstep::ptx::{parse, tree::Module};
+use warpstep::verdict::{Event, Sink, Step, Stop, TokenKind, Who};
+
+/// What a run did.
+#[derive(Clone, Default)]
+struct Run {
+    /// By lane: the visible instructions it passed, hashed, and how many.
+    traces: Vec<(u64, u32)>,
+    /// By lane: the addresses it passed, when asked for.
+    walks: Option<Vec<Vec<u32>>>,
+    last: Vec<u32>,
+    /// Visible warp instructions.
+    steps: u64,
+    /// The largest number of diverge tokens that lay next to each other.
+    deepest: usize,
+    memory: Vec<u8>,
+}
+
+/// Watches a run.
+struct Watch<'a> {
+    env: &'a ProgEnv,
+    safety: Safety,
+    run: Run,
+}
+
+impl Watch<'_> {
+    fn step(&mut self, step: &Step<'_>) {
+        let pc = step.pc.0;
+        let hidden = self.env.origin.get(pc as usize).is_none_or(|o| o.hidden);
+        let again = self.env.code.get(pc as usize).is_some_and(|i| matches!(i.op, Op::Brx | Op::CallIndirect));
+        let run = &mut self.run;
+        if let Some(tokens) = step.tokens {
+            let mut row = 0;
+            for token in tokens.stack {
+                row = if token.kind == TokenKind::Diverge { row + 1 } else { 0 };
+                run.deepest = run.deepest.max(row);
+            }
+        }
+        run.steps += u64::from(!hidden);
+        for lane in lanes_of(step.active) {
+            // A lane that an indirect branch or call defers is there again later.
+            let repeats = again && run.last[lane] == pc;
+            run.last[lane] = pc;
+            if repeats {
+                continue;
+            }
+            if let Some(walks) = &mut run.walks {
+                walks[lane].push(pc);
+            }
+            if !hidden {
+                let at = self.env.origin[pc as usize].span.start;
+                let (hash, count) = &mut run.traces[lane];
+                *hash = (*hash ^ u64::from(at)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(5);
+                *count += 1;
+            }
+        }
+    }
+}
+
+impl Sink for Watch<'_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self.safety.event(who, event)?;
+        if let Event::Step(step) = event {
+            self.step(&step);
+        }
+        Ok(())
+    }
+}
+
+fn module(text: &str) -> Module {
+    let (module, errors) = parse(text);
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    module
+}
+
+fn env(module: &Module, inject: bool, text: &str) -> Arc<ProgEnv> {
+    let (env, errors) = build(&[(FileId(0), module)], &Options { inject, ..Options::default() });
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    Arc::new(env)
+}
+
+fn run(env: &Arc<ProgEnv>, control: ControlModel, threads: u32, seed: Option<u64>, walks: bool) -> Result<Run, Stop> {
+    let config = Config { control: Some(control), seed, sms: 1, max_steps: Some(1_000_000), ..Config::default() };
+    let mut context = Context::new(Arc::clone(env), config)?;
+    let launch =
+        Launch { entry: "k".into(), grid: [1; 3], block: [threads, 1, 1], shared_bytes: 0, params: Vec::new() };
+    let run = Run {
+        traces: vec![(0, 0); LANES],
+        walks: walks.then(|| vec![Vec::new(); LANES]),
+        last: vec![u32::MAX; LANES],
+        ..Run::default()
+    };
+    let mut watch = Watch { env, safety: Safety::new(Arc::clone(env)), run };
+    context.launch_with(&launch, &mut watch, &mut |_| ())?;
+    let mut run = watch.run;
+    let (address, bytes) = context.symbol(generate::STATE).unwrap_or_default();
+    run.memory = context.bytes(address, bytes).unwrap_or_default().to_vec();
+    Ok(run)
+}
+
+/// What is wrong with a kernel, and how many tokens of each kind its code pushes.
+fn compare(text: &str, threads: u32, seed: Option<u64>) -> Result<[usize; 3], String> {
+    let module = module(text);
+    let (injected, plain) = (env(&module, true, text), env(&module, false, text));
+    let go = |env, control| run(env, control, threads, seed, false).map_err(|stop| format!("{control:?}: {stop:?}"));
+    let crs = go(&injected, ControlModel::Crs)?;
+    for control in [ControlModel::Its, ControlModel::Thread] {
+        let other = go(&plain, control)?;
+        if other.memory != crs.memory {
+            return Err(format!("other memory than under {control:?}"));
+        }
+        if let Some(lane) = (0..LANES).find(|l| other.traces[*l] != crs.traces[*l]) {
+            return Err(format!("lane {lane} goes another way than under {control:?}"));
+        }
+    }
+    if crs.deepest >= threads as usize {
+        return Err(format!("{} diverge tokens for {threads} lanes", crs.deepest));
+    }
+    let count = |op| injected.code.iter().filter(|i| i.op == op).count();
+    Ok([count(Op::Ssy), count(Op::PreBrk), count(Op::PreRet)])
+}
+
+#[test]
+fn threads_do_what_they_would_do_alone() {
+    let graphs = std::env::var("TRIAL_GRAPHS").ok().and_then(|n| n.parse().ok()).unwrap_or(5_000u64);
+    // Each part has a stream of its own, so that the parts can run side by side and 5,000 graphs are among 100,000.
+    let parts = 2;
+    let tokens = std::thread::scope(|scope| {
+        let part = |p: u64| {
+            move || {
+                let mut rng = ChaCha8Rng::seed_from_u64(60 + p);
+                let mut tokens = [0; 3];
+                for case in 0..graphs / parts {
+                    let text = generate::graph(&mut rng);
+                    let threads = if rng.random_bool(0.1) { 32 } else { rng.random_range(2..8) };
+                    let seed = rng.random_bool(0.5).then_some(case);
+                    match compare(&text, threads, seed) {
+                        Ok(found) => tokens.iter_mut().zip(found).for_each(|(t, f)| *t += f),
+                        Err(why) => panic!("part {p}, case {case}, {threads} threads: {why}\n{text}"),
+                    }
+                }
+                tokens
+            }
+        };
+        let threads: Vec<_> = (0..parts).map(|p| scope.spawn(part(p))).collect();
+        threads.into_iter().map(|t| t.join().unwrap()).fold([0; 3], |mut all, t| {
+            all.iter_mut().zip(t).for_each(|(a, t)| *a += t);
+            all
+        })
+    });
+    println!("{graphs} graphs; ssy, preBrk, preRet in their code: {tokens:?}");
+    assert!(tokens.iter().all(|t| *t as u64 > graphs / 20), "{tokens:?}");
+}
+
+#[test]
+fn structured_code_costs_what_post_dominators_say() {
+    let programs = std::env::var("TRIAL_GRAPHS").ok().and_then(|n| n.parse().ok()).unwrap_or(5_000u64) / 5;
+    let mut rng = ChaCha8Rng::seed_from_u64(70);
+    let (mut parted, mut total) = (0, 0);
+    for case in 0..programs {
+        let text = generate::structured(&mut rng);
+        let threads = rng.random_range(2..8);
+        compare(&text, threads, None).unwrap_or_else(|why| panic!("case {case}, {threads} threads: {why}\n{text}"));
+        let module = module(&text);
+        let (injected, plain) = (env(&module, true, &text), env(&module, false, &text));
+        let alone = run(&plain, ControlModel::Thread, threads, None, true).unwrap();
+        let walks = alone.walks.unwrap();
+        let expected = post_dominators::instructions(&plain, &walks[..threads as usize]);
+        let found = run(&injected, ControlModel::Crs, threads, None, false).unwrap().steps;
+        assert_eq!(found, expected, "case {case}, {threads} threads\n{text}");
+        parted += u64::from(found > walks.iter().map(|w| w.len() as u64).max().unwrap_or(0));
+        total += found;
+    }
+    println!("{programs} structured programs, {total} warp instructions");
+    assert!(parted > programs / 3, "{parted}");
+}
