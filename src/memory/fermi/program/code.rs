@@ -35,6 +35,8 @@ pub(super) struct Instr {
     pub(super) line: u32,
     /// Whether a statement follows it, at whatever level: it is the first part of a sequential composition.
     pub(super) follows: bool,
+    /// Whether it is the `else` that is not written.
+    pub(super) implied: bool,
 }
 
 /// A program, ready to run.
@@ -94,7 +96,7 @@ impl Program {
             let follows = follows || k + 1 < body.len();
             let line = lines.number(stmt.span.start);
             let mut add = |code| {
-                self.code.push(Instr { code, span: stmt.span, line, follows });
+                self.code.push(Instr { code, span: stmt.span, line, follows, implied: false });
             };
             match &stmt.kind {
                 StmtKind::Nop => add(Code::Nop),
@@ -105,14 +107,16 @@ impl Program {
                     let number = u16::try_from(self.conds.len()).ok()?;
                     self.conds.push(cond.clone());
                     let head = self.code.len();
-                    self.code.push(Instr { code: Code::If(number, 0), span: stmt.span, line, follows });
+                    self.code.push(Instr { code: Code::If(number, 0), span: stmt.span, line, follows, implied: false });
                     self.block(then, follows, lines)?;
                     let skip = self.code.len();
-                    self.code.push(Instr { code: Code::Goto(0), span: stmt.span, line, follows });
+                    self.code.push(Instr { code: Code::Goto(0), span: stmt.span, line, follows, implied: false });
                     match otherwise {
                         Some(otherwise) => self.block(otherwise, follows, lines)?,
                         // The report's convention: no `else` is `else { ; }`.
-                        None => self.code.push(Instr { code: Code::Nop, span: stmt.span, line, follows }),
+                        None => {
+                            self.code.push(Instr { code: Code::Nop, span: stmt.span, line, follows, implied: true })
+                        }
                     }
                     let end = u16::try_from(self.code.len()).ok()?;
                     self.code.get_mut(skip)?.code = Code::Goto(end);

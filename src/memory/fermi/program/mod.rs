@@ -1,18 +1,31 @@
 //! Memory programs (report, 4.1, 4.4, 4.5): what each memory operation does, in the report's own small language.
 //!
-//! Text ([`parse`](self)) becomes a tree, the tree a [`Program`], and [`micro`] executes a micro step of it on a state
+//! Text ([`parse`]) becomes a tree, the tree a [`Program`], and [`micro`] executes a micro step of it on a state
 //! [`Sigma`] and the memory environment behind [`Eta`]. Programs are looked up by [`OpKey`].
 
+mod check;
 mod code;
+mod error;
 mod exec;
 mod key;
+mod load;
+mod parse;
+mod print;
 mod set;
 mod state;
+mod token;
 pub mod tree;
 
 pub use code::{At, Program};
+pub use error::{Expected, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind};
 pub use exec::{Eta, Fill, Micro, StuckAt, Undefined, micro, runs, stalled};
 pub use key::{OpKey, OpKind, OpSpace};
+pub use load::{load, preset, preset_files, presets};
+pub use parse::parse;
+pub use print::print;
 pub use set::{ProgramId, ProgramSet};
 pub use state::{AtomPlace, Atomic, Device, Piece, Shared, Sigma};
 pub use tree::{CacheFn, Level, OpExp};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! From files to a set of programs: parsing, checking, presets, and what is missing.
+
+use super::check::check;
+use super::error::{MempError, MempErrorKind};
+use super::parse::parse;
+use super::set::ProgramSet;
+use super::{OpKey, Program};
+use crate::base::{FileId, SourceMap, Span};
+use rustc_hash::FxHashMap;
+
+/// The presets: their names, and their files.
+type Preset = (&'static str, &'static [(&'static str, &'static str)]);
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../programs/", $name)))),*]
+    };
+}
+
+const PRESETS: &[Preset] = &[
+    (
+        "fermi",
+        files!("fermi/registers.memp" "fermi/global.memp" "fermi/local.memp" "fermi/shared.memp" "fermi/atomic.memp"),
+    ),
+    ("report", files!("report/listings.memp")),
+    ("sm80", files!("sm80/shared.memp")),
+];
+
+/// The names of the presets.
+pub fn presets() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|(name, _)| *name)
+}
+
+/// The files of a preset: names and texts.
+#[must_use]
+pub fn preset_files(name: &str) -> Option<&'static [(&'static str, &'static str)]> {
+    PRESETS.iter().find(|(n, _)| *n == name).map(|(_, files)| *files)
+}
+
+/// A preset: `report` (the listings as printed), `fermi`, or `sm80` (as `fermi`, with atomic operations on shared memory
+/// that are atomic with respect to every access).
+#[must_use]
+pub fn preset(name: &str) -> Option<ProgramSet> {
+    let mut sources = SourceMap::default();
+    let files: Vec<FileId> =
+        preset_files(name)?.iter().map(|(name, text)| sources.add(format!("preset {name}"), *text)).collect();
+    Some(load(&files, &sources).0)
+}
+
+/// Makes a set of the programs in files, with all complaints in the order of the files. A set with complaints other than
+/// warnings is not to be run.
+#[must_use]
+pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError>) {
+    let mut set = ProgramSet::default();
+    let mut errors = Vec::new();
+    let mut served: FxHashMap<OpKey, (FileId, Span)> = FxHashMap::default();
+    let mut bases: Vec<(String, FileId, Span)> = Vec::new();
+    let mut end = (FileId::default(), Span::default());
+    for file in files {
+        let Some(source) = sources.get(*file) else { continue };
+        let (parsed, complaints) = parse(*file, &source.text);
+        errors.extend(complaints);
+        bases.extend(parsed.base.map(|(name, span)| (name, *file, span)));
+        let mut found = Vec::new();
+        for tree in &parsed.programs {
+            for (key, span) in &tree.serves {
+                match served.get(key) {
+                    Some((file, first)) => {
+                        found.push((MempErrorKind::Twice { key: *key, file: *file, span: *first }, *span));
+                    }
+                    None => {
+                        served.insert(*key, (*file, *span));
+                    }
+                }
+            }
+            match Program::new(tree, &source.name, &source.text) {
+                Some(program) => {
+                    found.extend(check(&program));
+                    set.add(program);
+                }
+                None => found.push((MempErrorKind::TooLong, tree.head)),
+            }
+        }
+        errors.extend(found.into_iter().map(|(kind, span)| MempError { kind, file: *file, span }));
+        let length = u32::try_from(source.text.len()).unwrap_or(u32::MAX);
+        end = (*file, Span::new(length, length));
+    }
+    complete(&mut set, &bases, &mut errors);
+    let missing = set.missing();
+    // A file that does not parse may well have what seems to be missing.
+    if !missing.is_empty() && errors.iter().all(MempError::is_warning) {
+        errors.push(MempError { kind: MempErrorKind::Missing(missing), file: end.0, span: end.1 });
+    }
+    errors.sort_by_key(|e| (files.iter().position(|f| *f == e.file), e.span));
+    (set, errors)
+}
+
+/// Takes what is missing from the preset that the files name.
+fn complete(set: &mut ProgramSet, bases: &[(String, FileId, Span)], errors: &mut Vec<MempError>) {
+    for (k, (name, file, span)) in bases.iter().enumerate() {
+        if let Some((_, _, first)) = bases.first().filter(|_| k > 0) {
+            errors.push(MempError { kind: MempErrorKind::SecondUse(*first), file: *file, span: *span });
+            continue;
+        }
+        match preset(name) {
+            Some(base) => base.programs().iter().for_each(|program| {
+                set.add(program.clone());
+            }),
+            None => errors.push(MempError { kind: MempErrorKind::UnknownPreset, file: *file, span: *span }),
+        }
+    }
+}
