@@ -1,6 +1,6 @@
-//! PTX files with their golden output.
+//! PTX files and memory programs with their golden output.
 //!
-//! `tests/ui/*/*.ptx` begin with comments: `// args: …` are the arguments of `warpstep` (the file's name is put after the
+//! `tests/ui/*/*.{ptx,memp}` begin with comments: `// args: …` are the arguments of `warpstep` (the file's name is put after the
 //! first of them, and words are split at blanks), `// exit: N` the exit code, `// says: …` words that the output must contain.
 //! The output lies beside in NAME.out; `BLESS=1 cargo test --test ui` writes it. The folder says what the exit code may be.
 
@@ -19,7 +19,7 @@ fn main() {
     for (folder, code) in FOLDERS {
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten().map(|e| e.path()).collect();
-        files.retain(|f| f.extension().is_some_and(|e| e == "ptx"));
+        files.retain(|f| f.extension().is_some_and(|e| e == "ptx" || e == "memp"));
         files.sort();
         for file in files {
             let stem = file.file_stem().and_then(|s| s.to_str()).unwrap_or("").to_owned();

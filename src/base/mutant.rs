@@ -24,6 +24,42 @@ macro_rules! mutants {
 }
 
 mutants! {
+    /// `discard` clears the whole line, not the operation's bytes (D-line).
+    LineWideDiscard = "line-wide-discard",
+    /// `reserve` does not pin the line.
+    UnpinnedFill = "unpinned-fill",
+    /// A write-back writes the whole line, not the dirty bytes (D-line).
+    WholeLineWriteBack = "whole-line-write-back",
+    /// `update` overwrites bytes that were written meanwhile.
+    UpdateOverwrites = "update-overwrites",
+    /// Dirty lines are evicted.
+    EvictDirty = "evict-dirty",
+    /// Pinned lines are evicted.
+    EvictPinned = "evict-pinned",
+    /// A write leaves the line clean.
+    WriteStaysClean = "write-stays-clean",
+    /// `read` does not let go of the line.
+    ReadKeepsPin = "read-keeps-pin",
+    /// A set holds one line more than it has.
+    SetOverflows = "set-overflows",
+    /// Lines of class `first` are evicted no sooner than others.
+    ClassIgnored = "class-ignored",
+    /// A line that is being fetched does not count as cached.
+    PendingIsAbsent = "pending-is-absent",
+    /// An operation that waited in `reserve` is stuck when the line is cached meanwhile (D-reserve: the report's rule).
+    ReserveNeverJoins = "reserve-never-joins",
+    /// An operation that has to wait goes on instead (`op.op2`).
+    WaitGoesOn = "wait-goes-on",
+    /// `yield` does not end the micro step (`op.yield`).
+    YieldGoesOn = "yield-goes-on",
+    /// `end` is passed by (`op.end`).
+    EndGoesOn = "end-goes-on",
+    /// Both parts of an `if` are the `else` part (`op.iftt`).
+    AlwaysElse = "always-else",
+    /// `lock` does not look whether a bank is locked.
+    LockIgnored = "lock-ignored",
+    /// `atomOp` leaves the operand as it is.
+    AtomOpIdle = "atom-op-idle",
     /// The patent's first mistake (report, 5.4.1): a uniform break, return or exit leaves the disable mask alone.
     UniformStaysEnabled = "uniform-stays-enabled",
     /// The patent's second mistake (report, 5.4.1): a sync flag instead of a `sync` instruction, so a sync token leads to

@@ -2,22 +2,24 @@
 
 use super::{Format, output};
 use crate::base::SourceMap;
-use crate::launch::{ProblemKind, understand};
+use crate::launch::{Problem, ProblemKind, check_memory_programs, is_memp, memory_programs, understand};
 use crate::program::env::FuncId;
 use crate::program::{self, Options};
 use crate::ptx;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
-/// Check PTX files as ptxas does, and report every error.
+/// Check PTX files as ptxas does, and memory programs; report every error.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   warpstep check kernel.ptx
   warpstep check --format json a.ptx b.ptx
+  warpstep check my-programs/ one-more.memp
   warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg")]
 pub(super) struct Check {
-    /// PTX files; each is checked on its own.
+    /// PTX files, files of memory programs (*.memp), folders of those; each is checked on its own. A folder must serve
+    /// every memory operation.
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
@@ -47,6 +49,14 @@ impl Check {
         let mut problems = Vec::new();
         let mut modules = Vec::new();
         for path in &self.files {
+            if path.is_dir() {
+                problems.extend(memory_programs(path, &mut sources).1);
+                continue;
+            }
+            if is_memp(path) {
+                problems.extend(check_memory_programs(std::slice::from_ref(path), &mut sources));
+                continue;
+            }
             match read(path) {
                 Ok(text) => {
                     let file = sources.add(path.display().to_string(), text);
@@ -57,7 +67,7 @@ impl Check {
             }
         }
         // Building finds what checking one function at a time cannot; each module stands for itself.
-        if problems.is_empty() {
+        if problems.iter().all(Problem::is_warning) {
             for (file, module) in &modules {
                 let (env, errors) =
                     program::build(&[(*file, module)], &Options { promote: false, ..Options::default() });

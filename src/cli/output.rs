@@ -30,17 +30,18 @@ pub(super) fn colour() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Tells all problems of the input; gives the exit code.
+/// Tells all problems of the input; gives the exit code: 2, or 0 when all are warnings.
 pub(super) fn problems(all: &[Problem], sources: &SourceMap, format: Format) -> u8 {
+    let code = if all.iter().all(Problem::is_warning) { 0 } else { 2 };
     let diagnostics = all.iter().map(|p| problem(p, sources));
     match format {
         Format::Text => diagnostics.for_each(|d| complain(&d.render(sources, colour()))),
         Format::Json => {
             let all: Vec<Value> = diagnostics.map(|d| d.json(sources)).collect();
-            print_json(&json!({ "exit": 2, "problems": all }));
+            print_json(&json!({ "exit": code, "problems": all }));
         }
     }
-    2
+    code
 }
 
 /// Tells why a run stopped; gives the exit code. `printed` is what the device printed before.

@@ -2,6 +2,7 @@
 
 use super::{DataProblem, Scalar};
 use crate::base::{FileId, Span};
+use crate::memory::fermi::program::MempError;
 use crate::program::LowerError;
 use crate::program::check::CheckError;
 use crate::ptx::SyntaxError;
@@ -14,6 +15,14 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// Where in a file that was read, when it is from one.
     pub at: Option<(FileId, Span)>,
+}
+
+impl Problem {
+    /// Whether one can go on nevertheless.
+    #[must_use]
+    pub fn is_warning(&self) -> bool {
+        matches!(&self.kind, ProblemKind::Memp(error) if error.is_warning())
+    }
 }
 
 /// Where something was asked for: a place in a launch file, or nothing when it came from the command line or a program.
@@ -83,6 +92,10 @@ pub enum ProblemKind {
     ExpectLength { name: String, expected: u64, buffer: u64, first: Option<u64> },
     /// The text is no PTX.
     Syntax(Box<SyntaxError>),
+    /// A complaint about memory programs.
+    Memp(Box<MempError>),
+    /// A folder has no file of memory programs.
+    NoMemoryPrograms { folder: PathBuf },
     /// The program breaks a rule of PTX.
     Check(Box<CheckError>),
     /// The program cannot be built or linked.

@@ -6,6 +6,7 @@ mod bug;
 pub mod check;
 pub mod diagnostic;
 pub mod lower;
+pub mod memp;
 mod problem;
 pub mod run;
 mod safety;

@@ -17,6 +17,7 @@ pub fn problem(problem: &Problem, sources: &SourceMap) -> Diagnostic {
     match &problem.kind {
         ProblemKind::Check(error) => return super::check::diagnostic(error, file),
         ProblemKind::Lower(error) => return super::lower::diagnostic(error),
+        ProblemKind::Memp(error) => return super::memp::diagnostic(error, sources),
         ProblemKind::Syntax(error) => {
             let text = sources.get(file).map_or("", |s| s.text.as_str());
             return super::syntax::diagnostic(error, file, text);
@@ -66,6 +67,10 @@ impl Text {
             ProblemKind::Unreadable { path, cause } => unreadable(path, *cause),
             ProblemKind::Unwritable { path, cause } => {
                 text("unwritable", format!("cannot write `{}`: {cause}", path.display()))
+            }
+            ProblemKind::NoMemoryPrograms { folder } => {
+                text("no-memory-programs", format!("`{}` has no memory programs", folder.display()))
+                    .hint("they stand in files named *.memp; `use fermi;` in one of them takes a preset's")
             }
             ProblemKind::NoLaunchFile { folder, others } => {
                 let t = text("no-launch-file", format!("`{}` has no launch.toml", folder.display()));
@@ -183,7 +188,7 @@ impl Text {
                 ),
             )
             .label("here"),
-            ProblemKind::Syntax(_) | ProblemKind::Check(_) | ProblemKind::Lower(_) => {
+            ProblemKind::Syntax(_) | ProblemKind::Check(_) | ProblemKind::Lower(_) | ProblemKind::Memp(_) => {
                 text("program", "the program is wrong")
             }
         }

@@ -1,5 +1,6 @@
 //! Cache lines (report, 4.2.1), with masks per byte in place of the two flags (D-line).
 
+use crate::base::mutant::{Mutant, on};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
@@ -254,13 +255,14 @@ impl Line {
     /// Whether the line may be evicted: neither dirty nor pinned (the axioms of `canEvict`, 4.2.2).
     #[must_use]
     pub fn evictable(&self) -> bool {
-        self.dirty == 0 && self.pins.is_empty()
+        (self.dirty == 0 || on(Mutant::EvictDirty)) && (self.pins.is_empty() || on(Mutant::EvictPinned))
     }
 
     /// Whether all bytes of `mask` are valid or being fetched.
     #[must_use]
-    pub const fn covers(&self, mask: ByteMask) -> bool {
-        mask & !(self.bytes.mask | self.fill) == 0
+    pub fn covers(&self, mask: ByteMask) -> bool {
+        let fill = if on(Mutant::PendingIsAbsent) { 0 } else { self.fill };
+        mask & !(self.bytes.mask | fill) == 0
     }
 
     /// Adds an operation to those that pin the line (the report's `pin`): once, however often it is called.

@@ -3,6 +3,7 @@
 //! Each is done or waits (the report's ε), or is undefined (⊥: [`Absent`]).
 
 use super::{ByteMask, Bytes, Cache, EvClass, Line, LineKey, OpIdx};
+use crate::base::mutant::{Mutant, on};
 use crate::verdict::Rule;
 
 /// Whether an operation took place.
@@ -84,7 +85,7 @@ impl Cache {
         let Some(set) = self.sets.get(self.index(key)) else { return Room::Full };
         if set.iter().any(|l| l.key == key) {
             Room::Present
-        } else if set.len() < self.shape.ways as usize {
+        } else if set.len() < self.shape.ways as usize + usize::from(on(Mutant::SetOverflows)) {
             Room::Unused
         } else {
             let victims = victims(set);
@@ -103,7 +104,7 @@ impl Cache {
         let rule = match self.room(want.key) {
             Room::Present => {
                 let cached = self.is_cached(want.key, want.mask);
-                if cached && !want.again {
+                if cached && (!want.again || on(Mutant::ReserveNeverJoins)) {
                     return Err(Absent::AlreadyCached);
                 }
                 if cached { Rule::CacheReserveJoin } else { Rule::CacheReserveFill }
@@ -117,7 +118,9 @@ impl Cache {
         };
         if let Some(line) = self.add_line(Line::new(want.key)) {
             line.fill |= want.fill & !line.valid();
-            line.pin(want.op);
+            if !on(Mutant::UnpinnedFill) {
+                line.pin(want.op);
+            }
         }
         Ok(Effect::done(rule).with(Rule::CachePin))
     }
@@ -136,7 +139,7 @@ impl Cache {
             return Ok(Effect::wait(Rule::CacheReadWait).with(Rule::CachePin));
         }
         into.copy(&line.bytes, mask);
-        let unpinned = line.unpin(op);
+        let unpinned = !on(Mutant::ReadKeepsPin) && line.unpin(op);
         let effect = Effect::done(Rule::CacheReadValid);
         Ok(if unpinned { effect.with(Rule::CacheUnpin) } else { effect })
     }
@@ -159,7 +162,9 @@ impl Cache {
         if let Some(line) = self.add_line(Line::new(key)) {
             let same = line.bytes.equal(from, mask);
             line.bytes.copy(from, mask);
-            line.dirty |= mask & !same;
+            if !on(Mutant::WriteStaysClean) {
+                line.dirty |= mask & !same;
+            }
             line.fill &= !mask;
         }
         self.tidy(key);
@@ -174,7 +179,7 @@ impl Cache {
     /// Rule: cache.update-fill, cache.update-keep
     pub fn update(&mut self, key: LineKey, from: &Bytes) -> Result<Effect, Absent> {
         let Some(line) = self.line_mut(key) else { return Err(Absent::NotCached) };
-        let missing = from.mask() & !line.valid();
+        let missing = if on(Mutant::UpdateOverwrites) { from.mask() } else { from.mask() & !line.valid() };
         line.bytes.copy(from, missing);
         line.fill &= !missing;
         Ok(Effect::done(if missing == 0 { Rule::CacheUpdateKeep } else { Rule::CacheUpdateFill }))
@@ -202,6 +207,7 @@ impl Cache {
         if !line.pins.is_empty() {
             return Effect::wait(Rule::CacheDiscardWait);
         }
+        let mask = if on(Mutant::LineWideDiscard) { !0 } else { mask };
         line.bytes.clear(mask);
         line.dirty &= !mask;
         line.fill &= !mask;
@@ -234,5 +240,8 @@ impl Cache {
 pub(super) fn victims(set: &[Line]) -> Vec<LineKey> {
     let of = |class| set.iter().filter(move |l| l.evictable() && l.class == class).map(|l| l.key);
     let first: Vec<LineKey> = of(EvClass::First).collect();
+    if on(Mutant::ClassIgnored) {
+        return set.iter().filter(|l| l.evictable()).map(|l| l.key).collect();
+    }
     if first.is_empty() { of(EvClass::Normal).collect() } else { first }
 }

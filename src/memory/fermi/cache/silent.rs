@@ -1,7 +1,8 @@
 //! What the silent rules of 4.6 need of a cache: what may be evicted or written back, and doing so.
 
 use super::ops::victims;
-use super::{Bytes, Cache, DeviceSpace, LineKey, OpIdx, bits};
+use super::{Bytes, Cache, DeviceSpace, Geometry, LineKey, OpIdx, bits};
+use crate::base::mutant::{Mutant, on};
 
 impl Cache {
     /// The lines that a silent eviction may take (`canEvict`, D-cache), by set and then by address.
@@ -17,7 +18,10 @@ impl Cache {
     /// The dirty bytes of a line: what a write-back writes.
     #[must_use]
     pub fn dirty_bytes(&self, key: LineKey) -> Bytes {
-        self.line(key).map_or(Bytes::NONE, |l| l.bytes.only(l.dirty))
+        let shape = self.shape;
+        self.line(key).map_or(Bytes::NONE, |l| {
+            if on(Mutant::WholeLineWriteBack) { whole(l.bytes, shape) } else { l.bytes.only(l.dirty) }
+        })
     }
 
     /// Marks a line as written back.
@@ -71,4 +75,12 @@ impl Cache {
             set.retain(|l| !gone(l));
         }
     }
+}
+
+/// All bytes of a line, invalid ones as whatever they hold: a mutant's write-back.
+fn whole(mut bytes: Bytes, shape: Geometry) -> Bytes {
+    for at in bits(shape.whole() & !bytes.mask()) {
+        bytes.set(at, 0);
+    }
+    bytes
 }

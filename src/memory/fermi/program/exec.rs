@@ -11,6 +11,7 @@ use super::code::{At, Code, Program};
 use super::state::{AtomPlace, Atomic, Piece, Sigma};
 use super::tree::{BExp, CacheFn, Level, OpExp};
 use crate::alu::atom;
+use crate::base::mutant::{Mutant, on};
 use crate::memory::fermi::cache::{
     Absent, ByteMask, Bytes, Cache, Effect, EvClass, Flow, LineKey, OpIdx, Reserve, Room, bits,
 };
@@ -146,7 +147,9 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
                 run.fire(Rule::OpYield)?;
                 run.yields(instr.follows)?;
                 *at = next;
-                return Ok(Micro::Yield);
+                if !on(Mutant::YieldGoesOn) {
+                    return Ok(Micro::Yield);
+                }
             }
             // Rule: op.end, op.seq2
             Code::End => {
@@ -155,7 +158,9 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
                     run.fire(Rule::OpSeq2)?;
                 }
                 *at = next;
-                return Ok(Micro::End);
+                if !on(Mutant::EndGoesOn) {
+                    return Ok(Micro::End);
+                }
             }
             // Rule: op.iftt, op.ifff
             Code::If(cond, otherwise) => {
@@ -164,6 +169,7 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
                 };
                 match run.holds(cond)? {
                     Ok(holds) => {
+                        let holds = holds && !on(Mutant::AlwaysElse);
                         run.fire(if holds { Rule::OpIfTt } else { Rule::OpIfFf })?;
                         *at = if holds { next } else { At { pc: otherwise, again: false } };
                     }
@@ -180,6 +186,10 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
                 Ok(Flow::Wait) => {
                     run.fire(Rule::OpOp2)?;
                     run.yields(instr.follows)?;
+                    if on(Mutant::WaitGoesOn) {
+                        *at = next;
+                        continue;
+                    }
                     at.again = true;
                     return Ok(Micro::Wait);
                 }
@@ -292,7 +302,7 @@ impl<E: Eta> Run<'_, E> {
             OpExp::Lock => {
                 self.fire(Rule::OpexpLock)?;
                 let Some(piece) = self.locks() else { return Ok(Err(Undefined::NotSharedAtomic)) };
-                if self.eta.locked(piece) {
+                if self.eta.locked(piece) && !on(Mutant::LockIgnored) {
                     return Ok(Ok(Flow::Wait));
                 }
                 self.eta.set_lock(piece, true);
@@ -374,6 +384,9 @@ impl<E: Eta> Run<'_, E> {
     fn atom_op(&mut self) -> Defined<()> {
         let Sigma::Atomic(a) = &mut *self.sigma else { return Err(Undefined::NotAtomic) };
         let old = a.old().ok_or(Undefined::NothingRead)?;
+        if on(Mutant::AtomOpIdle) {
+            return Ok(());
+        }
         let low = |value: u128| u64::try_from(value & u128::from(u64::MAX)).unwrap_or(0);
         a.first = if a.ty == AtomTy::B128 {
             atom::apply128(a.op, old, a.first, a.second)

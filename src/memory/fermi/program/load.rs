@@ -59,6 +59,8 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
     for file in files {
         let Some(source) = sources.get(*file) else { continue };
         let (parsed, complaints) = parse(*file, &source.text);
+        // What was left out would only mislead the check.
+        let whole = complaints.is_empty();
         errors.extend(complaints);
         bases.extend(parsed.base.map(|(name, span)| (name, *file, span)));
         let mut found = Vec::new();
@@ -75,7 +77,9 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
             }
             match Program::new(tree, &source.name, &source.text) {
                 Some(program) => {
-                    found.extend(check(&program));
+                    if whole {
+                        found.extend(check(&program));
+                    }
                     set.add(program);
                 }
                 None => found.push((MempErrorKind::TooLong, tree.head)),

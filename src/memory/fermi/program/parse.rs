@@ -185,15 +185,28 @@ fn statements<'t, 's: 't>() -> impl Rule<'t, 's, Vec<Stmt>> {
     })
 }
 
-/// What is left out after a wrong statement: up to its `;`, or to a brace or a new program.
+/// What is left out after a wrong statement: up to its `;`, or its braces and all between them, or to a new program.
 fn skip<'t, 's: 't>() -> impl Rule<'t, 's, Stmt> {
-    let stop = |t: &Token<'_>| matches!(t.kind, Kind::RBrace) || t.is("program") || t.is("use");
-    let first = any().filter(move |t: &Token<'_>| !stop(t) && !matches!(t.kind, Kind::Semi));
-    let more = any().filter(move |t: &Token<'_>| !stop(t) && !matches!(t.kind, Kind::Semi | Kind::LBrace));
-    first
-        .then(more.repeated())
-        .then(is(Kind::Semi, ";").or_not())
-        .map_with(|_, e| Stmt { kind: StmtKind::Nop, span: here(e) })
+    let stop = |t: &Token<'_>| matches!(t.kind, Kind::Semi | Kind::LBrace | Kind::RBrace) || starts_item(t);
+    let word = any().filter(move |t: &Token<'_>| !stop(t)).ignored();
+    let braces = recursive(|braces| {
+        let inner = any().filter(|t: &Token<'_>| !matches!(t.kind, Kind::LBrace | Kind::RBrace) && !starts_item(t));
+        is(Kind::LBrace, "{")
+            .ignore_then(inner.ignored().or(braces).repeated())
+            .then_ignore(is(Kind::RBrace, "}").or_not())
+            .ignored()
+    });
+    let rest = is(Kind::Semi, ";").ignored().or(braces.clone());
+    word.repeated()
+        .at_least(1)
+        .then_ignore(rest.or_not())
+        .ignored()
+        .or(braces)
+        .map_with(|(), e| Stmt { kind: StmtKind::Nop, span: here(e) })
+}
+
+fn starts_item(token: &Token<'_>) -> bool {
+    token.is("program") || token.is("use")
 }
 
 fn items<'t, 's: 't>() -> impl Parser<'t, In<'t, 's>, Vec<Item>, Ex> {
@@ -215,8 +228,7 @@ fn items<'t, 's: 't>() -> impl Parser<'t, In<'t, 's>, Vec<Item>, Ex> {
     let program = head.then(statements()).map(|((serves, head), body)| {
         Item::Program(MemProgram { serves: serves.into_iter().flatten().collect(), body, head })
     });
-    let item_start = |t: &Token<'_>| t.is("program") || t.is("use");
-    let skip = any().then(any().filter(move |t: &Token<'_>| !item_start(t)).repeated()).to(Item::Nothing);
+    let skip = any().then(any().filter(move |t: &Token<'_>| !starts_item(t)).repeated()).to(Item::Nothing);
     choice((uses, program))
         .labelled(Expected::Item)
         .recover_with(via_parser(skip))

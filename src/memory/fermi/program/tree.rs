@@ -68,6 +68,11 @@ pub(super) const OPERATIONS: &[(&str, OpExp)] = &[
 ];
 
 impl OpExp {
+    /// All operations.
+    pub fn all() -> impl Iterator<Item = Self> {
+        OPERATIONS.iter().map(|(_, op)| *op)
+    }
+
     /// Its name in programs.
     #[must_use]
     pub fn name(self) -> &'static str {
