@@ -3,7 +3,8 @@
 //! The model knows for each byte the value that was written last. Whatever a cache and the memory behind it do, a byte's
 //! value is the cache's if it has one, else the memory's, and that is the value written last.
 
-use std::collections::{BTreeMap, HashSet};
+use indexmap::IndexSet;
+use std::collections::BTreeMap;
 use warpstep::memory::fermi::cache::{
     ByteMask, Bytes, Cache, DeviceSpace, Effect, EvClass, Flow, Geometry, LineKey, OpIdx, Reserve, Room, bits,
 };
@@ -228,7 +229,7 @@ impl World {
 fn explore(setup: &Setup) -> Check<usize> {
     let start = World::new(setup);
     start.check(setup.shape)?;
-    let mut seen: HashSet<World> = HashSet::from([start.clone()]);
+    let mut seen: IndexSet<World> = IndexSet::from([start.clone()]);
     let mut front = vec![start];
     for _ in 0..setup.depth {
         let mut next = Vec::new();
