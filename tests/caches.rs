@@ -258,12 +258,38 @@ fn setups() -> [Setup; 4] {
     ]
 }
 
+/// Lines of class `first` are evicted before others; dirty and pinned ones never (D-cache).
+fn victims() -> Check<()> {
+    let mut cache = Cache::new(Geometry { sets: 1, ways: 4, line: LINE as u32 });
+    for line in 0..4 {
+        let asked = Reserve { key: key(line), mask: 1, fill: 1, op: OpIdx(0), again: false };
+        cache.reserve(asked, None).map_err(|e| format!("{e:?}"))?;
+        if line != 3 {
+            let mut bytes = Bytes::NONE;
+            bytes.set(0, 0);
+            cache.update(key(line), &bytes).map_err(|e| format!("{e:?}"))?;
+            cache.read(key(line), 1, OpIdx(0), &mut bytes).map_err(|e| format!("{e:?}"))?;
+        }
+    }
+    let mut offered = Vec::new();
+    for class in [EvClass::Normal, EvClass::First] {
+        cache.classify(key(1), class).map_err(|e| format!("{e:?}"))?;
+        match cache.room(key(9)) {
+            Room::Evict(list) => offered.push(list.iter().map(|k| k.base / LINE).collect::<Vec<_>>()),
+            other => return Err(format!("{other:?}")),
+        }
+    }
+    let wanted = [vec![0, 1, 2], vec![1]];
+    if offered == wanted { Ok(()) } else { Err(format!("{offered:?} may be evicted, expected {wanted:?}")) }
+}
+
 #[test]
 fn no_write_is_lost_and_no_old_value_is_read() {
     for setup in setups() {
         let states = explore(&setup).unwrap_or_else(|e| panic!("{e}"));
         assert!(states > 1000, "{states}");
     }
+    victims().unwrap();
     #[cfg(feature = "mutants")]
     mutants::are_noticed();
 }
@@ -285,9 +311,10 @@ mod mutants {
             Mutant::WriteStaysClean,
             Mutant::ReadKeepsPin,
             Mutant::SetOverflows,
+            Mutant::ClassIgnored,
         ] {
             select(Some(mutant));
-            let noticed = setups().iter().any(|setup| explore(setup).is_err());
+            let noticed = victims().is_err() || setups().iter().any(|setup| explore(setup).is_err());
             select(None);
             assert!(noticed, "{}", mutant.name());
         }

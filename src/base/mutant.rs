@@ -44,8 +44,8 @@ mutants! {
     SetOverflows = "set-overflows",
     /// Lines of class `first` are evicted no sooner than others.
     ClassIgnored = "class-ignored",
-    /// A line that is being fetched does not count as cached.
-    PendingIsAbsent = "pending-is-absent",
+    /// `read` does not wait for bytes that are being fetched.
+    ReadNeverWaits = "read-never-waits",
     /// An operation that waited in `reserve` is stuck when the line is cached meanwhile (D-reserve: the report's rule).
     ReserveNeverJoins = "reserve-never-joins",
     /// An operation that has to wait goes on instead (`op.op2`).

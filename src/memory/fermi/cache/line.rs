@@ -260,9 +260,8 @@ impl Line {
 
     /// Whether all bytes of `mask` are valid or being fetched.
     #[must_use]
-    pub fn covers(&self, mask: ByteMask) -> bool {
-        let fill = if on(Mutant::PendingIsAbsent) { 0 } else { self.fill };
-        mask & !(self.bytes.mask | fill) == 0
+    pub const fn covers(&self, mask: ByteMask) -> bool {
+        mask & !(self.bytes.mask | self.fill) == 0
     }
 
     /// Adds an operation to those that pin the line (the report's `pin`): once, however often it is called.

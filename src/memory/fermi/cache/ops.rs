@@ -134,7 +134,7 @@ impl Cache {
     /// Rule: cache.read-valid, cache.read-wait
     pub fn read(&mut self, key: LineKey, mask: ByteMask, op: OpIdx, into: &mut Bytes) -> Result<Effect, Absent> {
         let Some(line) = self.line_mut(key).filter(|l| l.covers(mask)) else { return Err(Absent::NotCached) };
-        if mask & !line.valid() != 0 {
+        if mask & !line.valid() != 0 && !on(Mutant::ReadNeverWaits) {
             line.pin(op);
             return Ok(Effect::wait(Rule::CacheReadWait).with(Rule::CachePin));
         }
