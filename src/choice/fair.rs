@@ -4,7 +4,7 @@
 //! the others from what it waits for. Of the groups of lanes of a warp the first offered runs: the machine orders them so
 //! that they meet again soonest and none starves.
 
-use super::{Menu, Oracle, Pick, Site};
+use super::{MICRO_END, MICRO_SILENT, MICRO_STEPS, Menu, Oracle, Pick, Site};
 use crate::verdict::Stop;
 use std::num::NonZeroU32;
 
@@ -28,9 +28,30 @@ impl Oracle for Fair {
             (Site::Group, _) => (menu.nth(0), GROUP),
             // Another block is issued when turns keep running out: somebody may be spinning for it.
             (Site::Issue, Some((_, true))) => (1, NonZeroU32::MIN),
-            (Site::Target | Site::Issue, _) => (menu.nth(0), NonZeroU32::MIN),
+            (Site::Micro, last) => (micro(&menu, last), NonZeroU32::MIN),
+            // The one that an operation waits for, so that silent rules do not undo what need not be undone.
+            (Site::Silent, Some((wanted, true))) if menu.offers(wanted) => (wanted, NonZeroU32::MIN),
+            // As on flat memory, where lanes take effect in ascending order.
+            (Site::Winner, _) => (menu.nth(menu.arity().saturating_sub(1)), NonZeroU32::MIN),
+            (Site::Target | Site::Issue | Site::Silent | Site::Victim, _) => (menu.nth(0), NonZeroU32::MIN),
         };
         Ok(Pick { index, lease })
+    }
+}
+
+/// Memory goes on when no warp can, or when asked for: then all operations in flight take turns, micro step by micro step,
+/// so that operations overlap as much as warps let them. A silent rule fires when nothing else can happen.
+fn micro(menu: &Menu<'_>, last: Option<(u32, bool)>) -> u32 {
+    let (last, pressed) = last.unwrap_or((0, true));
+    if menu.offers(MICRO_END) && !pressed {
+        return MICRO_END;
+    }
+    let next = menu.next_from(last.saturating_add(1).max(MICRO_STEPS));
+    let next = if next < MICRO_STEPS { menu.next_from(MICRO_STEPS) } else { next };
+    match next {
+        step if step >= MICRO_STEPS => step,
+        _ if menu.offers(MICRO_END) => MICRO_END,
+        _ => MICRO_SILENT,
     }
 }
 
@@ -43,5 +64,17 @@ mod tests {
         let choose = |pressed| Fair.choose(Menu { site: Site::Issue, ready: &[0b11], last: Some((0, pressed)) });
         assert_eq!(choose(false).map(|p| p.index), Ok(0));
         assert_eq!(choose(true).map(|p| p.index), Ok(1));
+    }
+
+    #[test]
+    fn memory_goes_on_in_turns_when_warps_cannot() {
+        let choose = |ready: [u64; 2], last| {
+            Fair.choose(Menu { site: Site::Micro, ready: &ready, last: Some(last) }).map(|p| p.index)
+        };
+        assert_eq!(choose([0b11, 0b101], (64, false)), Ok(MICRO_END));
+        assert_eq!(choose([0b10, 0b101], (64, false)), Ok(66));
+        assert_eq!(choose([0b10, 0b101], (66, false)), Ok(64));
+        assert_eq!(choose([0b11, 0], (66, true)), Ok(MICRO_END));
+        assert_eq!(choose([0b10, 0], (66, true)), Ok(MICRO_SILENT));
     }
 }

@@ -24,7 +24,23 @@ pub enum Site {
     Target,
     /// Whether another block is issued now rather than later, and which.
     Issue,
+    /// How a macro step of memory goes on (report, 4.6): it ends ([`MICRO_END`]), a silent rule fires
+    /// ([`MICRO_SILENT`]), or operation number n makes a micro step ([`MICRO_STEPS`]` + n`).
+    Micro,
+    /// Which silent rule fires (report, 4.6); alternatives are numbered in the engine's order.
+    Silent,
+    /// Which of several lines is evicted for another (D-cache).
+    Victim,
+    /// Which of several lanes that write one location does so last (CUDA programming guide, G.4.2).
+    Winner,
 }
+
+/// The alternative of [`Site::Micro`] that ends the macro step.
+pub const MICRO_END: u32 = 0;
+/// The alternative of [`Site::Micro`] that fires a silent rule.
+pub const MICRO_SILENT: u32 = 1;
+/// The alternative of [`Site::Micro`] that is operation 0's micro step.
+pub const MICRO_STEPS: u32 = 64;
 
 /// A decision to be taken: at least two alternatives, the set bits of `ready`.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 //! The stream is `ChaCha8`, which its crate fixes; `StdRng` would change with the toolchain. Leases are drawn between one
 //! instruction and a few hundred, geometrically, so that both tight interleavings and long runs occur.
 
-use super::{Menu, Oracle, Pick, Site};
+use super::{MICRO_END, MICRO_SILENT, Menu, Oracle, Pick, Site};
 use crate::verdict::Stop;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -28,14 +28,37 @@ impl Seeded {
     }
 }
 
+impl Seeded {
+    /// Macro steps of a few micro steps, silent rules now and then: were all alternatives alike, a large cache would do
+    /// little but evict, and a device with many operations in flight would let no warp go on.
+    fn micro(&mut self, menu: &Menu<'_>) -> u32 {
+        let draw = self.below(32);
+        if draw == 0 && menu.offers(MICRO_SILENT) {
+            return MICRO_SILENT;
+        }
+        if draw < 8 && menu.offers(MICRO_END) {
+            return MICRO_END;
+        }
+        let head = menu.ready.first().map_or(0, |w| w.count_ones());
+        let steps = menu.arity() - head;
+        if steps == 0 {
+            return if menu.offers(MICRO_END) { MICRO_END } else { menu.nth(0) };
+        }
+        menu.nth(head + self.below(steps))
+    }
+}
+
 impl Oracle for Seeded {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
+        if menu.site == Site::Micro {
+            return Ok(Pick { index: self.micro(&menu), lease: NonZeroU32::MIN });
+        }
         let n = self.below(menu.arity());
         let lease = match menu.site {
             Site::Warp | Site::Group => {
                 NonZeroU32::MIN.saturating_add(self.stream.next_u32() >> (24 + self.below(9).min(7)))
             }
-            Site::Target | Site::Issue => NonZeroU32::MIN,
+            Site::Target | Site::Issue | Site::Micro | Site::Silent | Site::Victim | Site::Winner => NonZeroU32::MIN,
         };
         Ok(Pick { index: menu.nth(n), lease })
     }

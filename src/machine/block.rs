@@ -10,7 +10,7 @@ use crate::base::{Frame, LaneMask, Pc, lanes_of};
 use crate::memory::{Fault, LocalMemory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{STACK_BASE, STACK_TOP};
-use crate::verdict::{Bug, BugKind, Place, Stop, StuckKind, Waiting, WaitingFor};
+use crate::verdict::{Bug, BugKind, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
 use aligned_vec::{AVec, ConstAlign};
 
 /// A block on a streaming multiprocessor.
@@ -132,6 +132,10 @@ impl<C: Control> Block<C> {
                 Stop::Bug(bug)
             }
             Why::Fault(Fault::Stop(stop)) => stop,
+            Why::Fault(Fault::Program(f)) => {
+                let operation = Operation { place, program: f.program, file: f.file, line: f.line };
+                Stop::Stuck(Box::new(StuckKind::MemoryProgram { operation, cause: f.cause }))
+            }
             Why::Corrupt => Stop::Stuck(Box::new(StuckKind::TokenStack { place })),
             Why::Unsupported(what) => Stop::Unsupported(what, Some(Box::new(place))),
         }

@@ -143,6 +143,11 @@ fn stop(fault: Fault) -> Stop {
     match fault {
         Fault::Stop(stop) => stop,
         Fault::Limit(limit) => Stop::Limit(limit),
+        Fault::Program(f) => {
+            let place = crate::verdict::Place::default();
+            let operation = crate::verdict::Operation { place, program: f.program, file: f.file, line: f.line };
+            Stop::Stuck(Box::new(crate::verdict::StuckKind::MemoryProgram { operation, cause: f.cause }))
+        }
         Fault::Bug(kind, lanes) => {
             let place = crate::verdict::Place { lanes, ..Default::default() };
             Stop::Bug(Box::new(crate::verdict::Bug { kind, place, other: None }))

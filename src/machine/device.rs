@@ -17,7 +17,7 @@ use crate::verdict::{Event, LimitKind, Place, Rule, Sink, Stop, StuckKind, Who};
 use pulp::{Simd, WithSimd};
 
 /// Instructions that a warp may execute when nothing else is ready.
-const ALONE: u32 = 1 << 14;
+pub(super) const ALONE: u32 = 1 << 14;
 /// Leases used up before another block is issued: somebody may be waiting for it.
 const PRESSURE: u32 = 16;
 
@@ -61,7 +61,7 @@ impl<C: Control, M: Memory + Clone + PartialEq, S: Sink> WithSimd for Go<'_, '_,
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
-        run(simd, self)
+        if M::IMMEDIATE { run(simd, self) } else { super::overlap::run(simd, self) }
     }
 }
 
@@ -337,7 +337,7 @@ fn look<C: Control, M: Clone + PartialEq, S: Sink>(
 }
 
 /// Tells the observer of barriers that ended: each number, and whether it reduced.
-fn tell_barriers<S: Sink>(ended: &[(u32, bool)], who: Who, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+pub(super) fn tell_barriers<S: Sink>(ended: &[(u32, bool)], who: Who, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
     for (id, reduced) in ended {
         cx.sink.event(who, Event::Released(*id))?;
         for rule in [Rule::BarEndBar, Rule::BarRemBar, Rule::BlockEndBar] {

@@ -15,6 +15,8 @@ mod exchange;
 mod format;
 mod hot;
 pub mod loaded;
+pub mod macro_step;
+mod overlap;
 mod rare;
 mod stack;
 mod syscall;

@@ -19,7 +19,7 @@ use crate::program::instr::{Order, Scope, Slot, Space, WarpRequest};
 use crate::verdict::{BugKind, LimitKind, Sink, Stop, Who};
 
 /// Who issues a request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Issuer {
     /// The warp.
     pub who: Who,
@@ -113,6 +113,47 @@ pub enum Fault {
     Limit(LimitKind),
     /// An observer stopped the run.
     Stop(Stop),
+    /// A memory program is stuck.
+    Program(ProgramFault),
+}
+
+/// A memory program to none of whose steps a rule applies (report, 4.4.2: ⊥).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramFault {
+    /// The operation that it serves, e.g. `ld.global.ca`.
+    pub program: String,
+    /// Its file.
+    pub file: String,
+    /// Line in the file, from 1; 0 when there is no program.
+    pub line: u32,
+    /// Why.
+    pub cause: &'static str,
+}
+
+/// Why an operation could not go on, and whose it is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trouble {
+    /// The warp and the instruction that issued it.
+    pub at: Issuer,
+    /// Its lanes.
+    pub lanes: LaneMask,
+    /// Why.
+    pub fault: Fault,
+}
+
+/// An operation that has not ended, for a report.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InFlight {
+    /// The warp and the instruction that issued it.
+    pub at: Issuer,
+    /// Its lanes.
+    pub lanes: LaneMask,
+    /// The operation that its memory program serves.
+    pub program: String,
+    /// The program's file and line; line 0 for a fence, which has none.
+    pub file: String,
+    /// See `file`.
+    pub line: u32,
 }
 
 /// Where an engine finds what belongs to warps and blocks when it acts later than their requests.
@@ -252,7 +293,7 @@ pub trait Memory {
         _operation: u32,
         _stores: &mut dyn Stores,
         _cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<Trouble>> {
         Ok(())
     }
 
@@ -275,11 +316,11 @@ pub trait Memory {
         _rule: Self::Silent,
         _stores: &mut dyn Stores,
         _cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<Trouble>> {
         Ok(())
     }
 
-    /// The warps for which a register or a fence was released since the last call.
+    /// The warps for which a register was released, or whose operation ended, since the last call.
     fn woken(&mut self, _out: &mut Vec<Who>) {}
 
     /// Whether operations of a launch, or of one of its blocks, have not ended.
@@ -287,8 +328,8 @@ pub trait Memory {
         false
     }
 
-    /// What pending operations are, for a report: the warp, the instruction, and the memory program with its line.
-    fn describe(&self) -> Vec<(Issuer, String)> {
+    /// The operations that have not ended, for a report.
+    fn describe(&self) -> Vec<InFlight> {
         Vec::new()
     }
 

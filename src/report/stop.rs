@@ -5,7 +5,7 @@ use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::{kind, token, token_json};
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, lanes_of};
 use crate::program::env::ProgEnv;
-use crate::verdict::{LimitKind, NeverPopped, Place, Stop, StuckKind, Waiting, WaitingFor};
+use crate::verdict::{LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -212,6 +212,37 @@ impl<'a> StopReport<'a> {
             StuckKind::TokenStack { place } => self
                 .at("token-stack", place, "the token stack is empty but a thread still waits for its return or break")
                 .label("after this"),
+            StuckKind::Operations { operations } => {
+                let Some(first) = operations.first() else {
+                    return self.plain("memory-deadlock", "no warp can go on");
+                };
+                let mut note = format!("waiting: {}, {}", program(first), who(&first.place));
+                for o in operations.iter().skip(1).take(WAITING - 1) {
+                    let (file, span) = self.span(o.place.pc);
+                    let line = self.sources.get(file).map_or(0, |s| s.line_col(span.start).0);
+                    let _ = write!(note, "\nwaiting: {}, {} (line {line})", program(o), who(&o.place));
+                }
+                if operations.len() > WAITING {
+                    let _ = write!(note, "\nand {} more", operations.len() - WAITING);
+                }
+                let (file, span) = self.span(first.place.pc);
+                Diagnostic::error("memory-deadlock", file, span, "no warp and no memory operation can go on")
+                    .label("this operation waits for ever")
+                    .note(note)
+                    .hint("look in the memory programs for a line that is reserved and never updated, or banks that are never unlocked")
+            }
+            StuckKind::MemoryProgram { operation, cause } => self
+                .at(
+                    "memory-program",
+                    &operation.place,
+                    format!(
+                        "no rule applies to the memory program of this instruction: {}, {}",
+                        program(operation),
+                        undefined(cause)
+                    ),
+                )
+                .label("its operation is stuck")
+                .hint("the memory program is at fault, not the kernel: `warpstep check` looks for such statements"),
         }
     }
 
@@ -266,6 +297,15 @@ never popped in warp {w}: {}, awaited by {lanes}",
                 json!({ "thread": self.thread(place), "details": { "never_popped": all } })
             }
             StuckKind::TokenStack { place } => json!({ "thread": self.thread(place), "details": {} }),
+            StuckKind::Operations { operations } => {
+                let all: Vec<Value> =
+                    operations.iter().map(|o| json!({ "thread": self.thread(&o.place), "on": program(o) })).collect();
+                json!({ "waiting": all, "details": {} })
+            }
+            StuckKind::MemoryProgram { operation, cause } => json!({
+                "thread": self.thread(&operation.place),
+                "details": { "program": operation.program, "file": operation.file, "line": operation.line, "cause": cause },
+            }),
         }
     }
 }
@@ -296,6 +336,31 @@ fn cuda_line(ptx: &str, file: &str, line: u32) -> Option<String> {
     let text = [beside.as_path(), named].into_iter().find_map(|p| std::fs::read_to_string(p).ok())?;
     let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim();
     Some(line.chars().take(200).collect())
+}
+
+/// A memory program and the line at which it is.
+fn program(o: &Operation) -> String {
+    if o.file.is_empty() { format!("`{}`", o.program) } else { format!("`{}` at {}:{}", o.program, o.file, o.line) }
+}
+
+/// Why a statement of a memory program is undefined, in words.
+fn undefined(cause: &str) -> &str {
+    match cause {
+        "not-cached-l1" => "whose address is not in the L1 cache: reserve a line first",
+        "not-cached-l2" => "whose address is not in the L2 cache: reserve a line first",
+        "already-cached-l1" => "which reserves a line that the L1 cache has already: ask isCachedL1 first",
+        "already-cached-l2" => "which reserves a line that the L2 cache has already: ask isCachedL2 first",
+        "no-caches" => "which uses a cache for memory that is not cached",
+        "not-atomic" => "which is no atomic operation",
+        "not-shared-atomic" => "which locks banks for what is no atomic operation on shared memory",
+        "no-memory" => "which accesses no memory",
+        "nothing-read" => "which uses a value before it was read",
+        "no-registers" => "which has no registers to write",
+        "not-writable" => "which writes memory that cannot be written",
+        "not-readable" => "which reads beyond the block's shared memory",
+        "no-end" => "which ends without `end`",
+        other => other,
+    }
 }
 
 fn awaited(w: &Waiting) -> String {

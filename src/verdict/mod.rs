@@ -10,6 +10,7 @@ mod tokens;
 pub use event::{Access, AccessKind, Enter, Event, Silent, Sink, Step, Who};
 pub use rules::Rule;
 pub use stop::{
-    AllocKind, Bug, BugKind, LimitKind, Nearest, Place, Relation, Stop, StuckKind, UninitUse, Waiting, WaitingFor,
+    AllocKind, Bug, BugKind, LimitKind, Nearest, Operation, Place, Relation, Stop, StuckKind, UninitUse, Waiting,
+    WaitingFor,
 };
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};

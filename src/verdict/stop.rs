@@ -215,6 +215,31 @@ pub enum StuckKind {
         /// Where.
         place: Place,
     },
+    /// Memory operations are in flight and none of them can go on, nor can any warp (report, 4.6).
+    Operations {
+        /// The operations.
+        operations: Vec<Operation>,
+    },
+    /// No rule applies to the next statement of a memory program (report, 4.4: ⊥).
+    MemoryProgram {
+        /// The operation, and where its program is.
+        operation: Operation,
+        /// Why, as a word.
+        cause: &'static str,
+    },
+}
+
+/// A memory operation in flight.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Operation {
+    /// The instruction and the lanes that issued it.
+    pub place: Place,
+    /// What its memory program serves, e.g. `ld.global.ca`.
+    pub program: String,
+    /// The program's file; "" for what has no program.
+    pub file: String,
+    /// Line in the file, from 1.
+    pub line: u32,
 }
 
 /// Which budget ended.

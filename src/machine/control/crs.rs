@@ -139,6 +139,10 @@ impl Control for Crs {
         })
     }
 
+    fn runnable(&mut self) -> bool {
+        !self.corrupt && self.exited != !0 && self.flow.mask != 0 && self.barriers == 0
+    }
+
     fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool {
         self.corrupt || self.exited == !0 || self.flow.mask == 0 || self.barriers != 0 || can(self.flow)
     }

@@ -200,6 +200,24 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         Ok(Ok((flow, lease)))
     }
 
+    fn runnable(&mut self) -> bool {
+        match self.together {
+            Some((flow, wait)) if flow.mask == 0 || matches!(wait, Some(Wait::Barrier(_))) => false,
+            Some((_, None)) => true,
+            Some(_) => {
+                self.part();
+                self.wake();
+                self.ready != 0
+            }
+            None => {
+                if self.ready != !self.exited {
+                    self.wake();
+                }
+                self.ready != 0
+            }
+        }
+    }
+
     fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool {
         if let Some((flow, None)) = self.together
             && flow.mask != 0

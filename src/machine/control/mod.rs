@@ -87,6 +87,9 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
     /// From the oracle.
     fn pick(&mut self, oracle: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop>;
 
+    /// Whether lanes can run, as far as control decides it: neither all exited nor waiting.
+    fn runnable(&mut self) -> bool;
+
     /// Whether [`Control::pick`] would find lanes that `can` run, or something other to say than [`Idle::Blocked`].
     fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool;
 
