@@ -27,7 +27,7 @@ pub struct Block {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arena {
     /// The bytes; the first lies at address `base`.
-    pub(super) bytes: AVec<u8, ConstAlign<64>>,
+    pub(in crate::memory) bytes: AVec<u8, ConstAlign<64>>,
     /// Blocks by ascending base; never empty of bytes that another block has.
     blocks: Vec<Block>,
     base: u64,
@@ -35,7 +35,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    pub(super) fn new(base: u64, cap: Option<u64>) -> Self {
+    pub(in crate::memory) fn new(base: u64, cap: Option<u64>) -> Self {
         Self { bytes: AVec::new(64), blocks: Vec::new(), base, cap }
     }
 
@@ -58,7 +58,7 @@ impl Arena {
     }
 
     /// Frees a block made by device `malloc`.
-    pub(super) fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
+    pub(in crate::memory) fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
         let at = address.wrapping_sub(self.base);
         match self.blocks.iter_mut().find(|b| b.base == at && b.kind == AllocKind::Heap) {
             Some(b) if !b.freed => {
@@ -71,7 +71,7 @@ impl Arena {
 
     /// The offset in the arena of an address; far beyond the end for one below the first.
     #[inline(always)]
-    pub(super) const fn offset(&self, address: u64) -> u64 {
+    pub(in crate::memory) const fn offset(&self, address: u64) -> u64 {
         address.wrapping_sub(self.base)
     }
 
@@ -93,6 +93,12 @@ impl Arena {
         let block = &self.blocks[k.checked_sub(1)?];
         let inside = offset - block.base;
         (inside < block.len && len <= block.len - inside).then_some(block)
+    }
+
+    /// What the block of memory at an address is.
+    #[must_use]
+    pub fn kind_of(&self, address: u64) -> Option<AllocKind> {
+        self.block_at(self.offset(address), 1).map(|b| b.kind)
     }
 
     /// Whether an instruction may do `need` to all of `offset .. offset + len`.

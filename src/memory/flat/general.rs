@@ -22,6 +22,59 @@ enum Target {
     Param(usize),
 }
 
+/// Where a lane's checked access leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::memory) enum Place {
+    /// An address of global memory.
+    Global(u64),
+    /// An address of constant memory.
+    Const(u64),
+    /// An offset in the block's shared memory.
+    Shared(u64),
+    /// An offset in the thread's local memory.
+    Local(u64),
+    /// An offset in the parameter area.
+    Param(u64),
+}
+
+/// Checks a request and tells the observer of it, without carrying it out: where each lane of `on` leads.
+///
+/// # Errors
+/// As for a request that is carried out.
+pub(in crate::memory) fn check<S: Sink>(
+    arena: &Arena,
+    at: Issuer,
+    mask: LaneMask,
+    rq: &WarpRequest,
+    regs: &Frame,
+    near: &Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<[Place; LANES], Box<Fault>> {
+    let addresses = addresses(rq, regs);
+    let bytes = u32::from(rq.width) * u32::from(rq.elems);
+    if S::ON {
+        tell(at, mask, rq, bytes, &addresses, near, cx)?;
+    }
+    let mut places = [Place::Global(0); LANES];
+    for lane in lanes_of(mask) {
+        let Some(target) = locate(arena, at, rq, addresses[lane], bytes, near, cx) else {
+            return Err(fault(arena, mask, rq, bytes, &addresses, near));
+        };
+        let (space, address) = resolve(rq.space, addresses[lane], near);
+        let constant = || arena.kind_of(address) == Some(AllocKind::Const);
+        places[lane] = match target {
+            Target::Shared(o) => Place::Shared(o as u64),
+            Target::Local(o) => Place::Local(o),
+            Target::Param(o) => Place::Param(o as u64),
+            Target::Device(_) if space == Space::Const || space == Space::Generic && constant() => {
+                Place::Const(address)
+            }
+            Target::Device(_) => Place::Global(address),
+        };
+    }
+    Ok(places)
+}
+
 /// Carries out a request at once, lanes in ascending order.
 #[inline(never)]
 pub(super) fn issue<S: Sink>(

@@ -8,6 +8,7 @@ mod general;
 mod plain;
 
 pub use arena::{Arena, Block};
+pub(super) use general::{Place, check};
 
 use super::{Active, Cx, Fault, Issuer, Memory, Near, Plain32};
 use crate::base::Frame;

@@ -1,0 +1,651 @@
+//! The engine: memory operations in flight on the memory environment (report, 4.6; 5.8.1).
+//!
+//! A request becomes operations; each micro step of one is a step of its own; silent rules may fire between them.
+//!
+//! Departures. An operation whose next statement would only wait is not offered: the step would change nothing. With
+//! `eager_local` a micro step that only writes or releases registers of its own warp is made at once, without a choice:
+//! nobody else can see it, it can be undone by nobody, and what it allows the warp to do the warp may do later as well;
+//! so every behaviour of the device is also one in which such steps are made as early as possible.
+
+use super::cache::{Cache, DeviceSpace, LineKey, OpIdx};
+use super::environment::{Environment, Multiprocessor, Seen, Touched, View, stalls};
+use super::issue::{Draft, Survivor, operations};
+use super::model::{AcquireDiscards, DeviceModel};
+use super::operation::{Blocked, Body, Operation, Queue, Rank, Slab, Target};
+use super::program::{At, Level, Micro, OpKey, ProgramSet, Sigma, Undefined, micro};
+use crate::base::{Frame, LaneMask};
+use crate::memory::{
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Near, Plain32, ProgramFault, Stores, Trouble, Uses,
+    Waits,
+};
+use crate::program::instr::{MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::ops::Class;
+use crate::verdict::{AllocKind, Event, Rule, Sink, Who};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Memory with caches and memory programs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fermi {
+    pub(super) model: Arc<DeviceModel>,
+    pub(super) programs: Arc<ProgramSet>,
+    /// Whether an acquire discards L1 lines: from the model and the program's target.
+    pub(super) discards: bool,
+    pub(super) env: Environment,
+    pub(super) operations: Slab,
+    pub(super) queues: FxHashMap<Who, Queue>,
+    /// Owners of lines of local memory.
+    pub(super) owners: BTreeSet<u128>,
+    /// Whether some silent rule may fire: follows from the caches.
+    pub(super) silent: bool,
+    woken: Vec<Who>,
+}
+
+/// The slots of a request's data registers.
+fn data_slots(rq: &WarpRequest) -> impl Iterator<Item = (Class, Slot)> + '_ {
+    let class = if rq.wide || rq.width == 16 { Class::Q } else { Class::W };
+    let double = rq.width == 16;
+    rq.regs.iter().filter(|s| **s != NO_SLOT).flat_map(move |s| {
+        let second = double.then(|| (class, Slot(s.0.saturating_add(1))));
+        [Some((class, *s)), second].into_iter().flatten()
+    })
+}
+
+impl Fermi {
+    /// Empty memory whose first address is `base`; `cap` limits its size in bytes. `programs` serve every operation
+    /// ([`ProgramSet::missing`]); `sm` is the target of the programs that will run.
+    #[must_use]
+    pub fn new(model: Arc<DeviceModel>, programs: Arc<ProgramSet>, sm: u32, base: u64, cap: Option<u64>) -> Self {
+        let discards = match model.acquire_discards {
+            AcquireDiscards::Never => false,
+            AcquireDiscards::Sm70 => sm >= 70,
+            AcquireDiscards::Always => true,
+        };
+        Self {
+            env: Environment::new(&model, base, cap),
+            model,
+            programs,
+            discards,
+            operations: Slab::default(),
+            queues: FxHashMap::default(),
+            owners: BTreeSet::new(),
+            silent: false,
+            woken: Vec::new(),
+        }
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn model(&self) -> &DeviceModel {
+        &self.model
+    }
+
+    /// The blocks of memory and their bytes, as the host sees them between launches.
+    #[must_use]
+    pub const fn arena(&self) -> &crate::memory::flat::Arena {
+        &self.env.arena
+    }
+
+    /// The blocks of memory and their bytes, to be changed by the host between launches.
+    pub const fn arena_mut(&mut self) -> &mut crate::memory::flat::Arena {
+        &mut self.env.arena
+    }
+
+    /// A request whose addresses are checked: makes its operations.
+    ///
+    /// Rule: mm.memOp
+    #[expect(clippy::too_many_arguments, reason = "as the trait's methods")]
+    fn request<S: Sink>(
+        &mut self,
+        at: Issuer,
+        mask: LaneMask,
+        rq: &WarpRequest,
+        regs: &Frame,
+        near: &Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        let places = crate::memory::flat::check(&self.env.arena, at, mask, rq, regs, near, cx)?;
+        if rq.space == Space::Param || rq.space == Space::Generic {
+            self.env.params.entry(at.who.launch).or_insert_with(|| near.param.to_vec());
+        }
+        let mut told = Vec::new();
+        let drafts = operations(&self.model, at, rq, mask, &places, regs, cx.oracle, &mut told);
+        let drafts = drafts.map_err(|stop| Box::new(Fault::Stop(stop)))?;
+        if S::ON {
+            fire(at.who, Rule::MmRegLookup, cx)?;
+            fire(at.who, Rule::MmMemOp, cx)?;
+            for Survivor { lanes, winner } in told {
+                let event = Event::Survivor { pc: at.pc, lanes, winner: u32::try_from(winner).unwrap_or(0) };
+                cx.sink.event(at.who, event).map_err(|stop| Box::new(Fault::Stop(stop)))?;
+            }
+        }
+        let (releases, acquires) = match rq.order {
+            Order::Release => (true, false),
+            Order::Acquire => (false, true),
+            Order::AcqRel | Order::Sc => (true, true),
+            Order::Weak | Order::Volatile | Order::Relaxed | Order::Mmio => (false, false),
+        };
+        let wide = rq.scope > Scope::Cta;
+        if releases {
+            self.push_fence(at, mask, false, wide, false);
+        }
+        let blocked: SmallVec<[(Class, Slot); 8]> = data_slots(rq).filter(|s| near.names.contains(s)).collect();
+        for draft in drafts {
+            self.push_draft(at, rq, draft, &blocked)?;
+        }
+        if acquires {
+            self.push_fence(at, mask, true, false, wide && self.discards);
+        }
+        Ok(())
+    }
+
+    fn push_draft(
+        &mut self,
+        at: Issuer,
+        rq: &WarpRequest,
+        draft: Draft,
+        blocked: &[(Class, Slot)],
+    ) -> Result<(), Box<Fault>> {
+        let Draft { key, sigma, parts, target, rank, lanes } = draft;
+        let id = key.and_then(|key| self.programs.find(key));
+        let Some(id) = id else {
+            let program = key.map_or_else(|| format!("{:?}", rq.op), |key| key.name());
+            let cause = if key.is_some() { "no-program" } else { "no-operation" };
+            return Err(Box::new(Fault::Program(ProgramFault { program, file: String::new(), line: 0, cause })));
+        };
+        if let Sigma::Device(d) = &sigma
+            && d.key.space == DeviceSpace::Local
+        {
+            self.owners.insert(d.key.owner);
+        }
+        let body = Body::Program { id, at: At::default(), sigma };
+        let operation = Operation { issuer: at, lanes, body, parts, target, rank, above: 0, stalled: false };
+        self.push(operation, blocked);
+        Ok(())
+    }
+
+    fn push_fence(&mut self, at: Issuer, lanes: LaneMask, holds: bool, wide: bool, discards: bool) {
+        let earlier = self.queues.get(&at.who);
+        let operations = earlier.map_or(&[][..], |q| &q.operations);
+        let waits = operations.iter().filter_map(|k| self.operations.get(*k)).any(|o| o.lanes & lanes != 0);
+        if !waits && !wide && !discards {
+            // Nothing to wait for and nothing to do: the condition of D-membar holds already.
+            return;
+        }
+        let operation = Operation {
+            issuer: at,
+            lanes,
+            body: Body::Fence { holds, wide, discards },
+            parts: SmallVec::new(),
+            target: Target::None,
+            rank: Rank::default(),
+            above: 0,
+            stalled: false,
+        };
+        self.push(operation, &[]);
+    }
+
+    /// Takes an operation in, behind those of its threads that are above it (D-prio), and blocks registers.
+    fn push(&mut self, mut operation: Operation, blocked: &[(Class, Slot)]) -> u32 {
+        let queue = self.queues.entry(operation.issuer.who).or_default();
+        let order = self.model.same_thread_order;
+        let above = queue.operations.iter().filter_map(|k| self.operations.get(*k));
+        let above = above.filter(|earlier| earlier.is_above(&operation, order)).count();
+        operation.above = u32::try_from(above).unwrap_or(u32::MAX);
+        let (lanes, depth) = (operation.lanes, operation.issuer.depth);
+        if matches!(operation.body, Body::Fence { holds: true, .. }) {
+            queue.held |= lanes;
+        }
+        let k = self.operations.add(operation);
+        queue.operations.push(k);
+        queue.board.extend(blocked.iter().map(|&(class, slot)| Blocked { operation: k, depth, class, slot, lanes }));
+        k
+    }
+
+    /// Takes an operation out that has ended.
+    fn finish(&mut self, k: u32, ended: &Operation) {
+        self.operations.free(k);
+        let who = ended.issuer.who;
+        self.woken.push(who);
+        let Some(queue) = self.queues.get_mut(&who) else { return };
+        queue.board.retain(|b| b.operation != k);
+        let order = self.model.same_thread_order;
+        let place = queue.operations.iter().position(|o| *o == k).unwrap_or(0);
+        queue.operations.remove(place);
+        for later in queue.operations.iter().skip(place) {
+            let Some(operation) = self.operations.get_mut(*later) else { continue };
+            if ended.is_above(operation, order) {
+                operation.above = operation.above.saturating_sub(1);
+                let goes = operation.above == 0 && !operation.stalled;
+                self.operations.set_ready(*later, goes);
+            }
+        }
+        if matches!(ended.body, Body::Fence { holds: true, .. }) {
+            let fences = queue.operations.iter().filter_map(|k| self.operations.get(*k));
+            let held = fences.filter(|o| matches!(o.body, Body::Fence { holds: true, .. }));
+            queue.held = held.fold(0, |m, o| m | o.lanes);
+        }
+        if queue.operations.is_empty() {
+            self.queues.remove(&who);
+        }
+    }
+
+    /// Looks again at operations that wait, after something that they may wait for.
+    pub(super) fn look_again(&mut self) {
+        let Self { operations, env, model, programs, .. } = self;
+        let stalled = std::mem::take(&mut operations.stalled);
+        for k in stalled {
+            let Some(operation) = operations.get(k) else { continue };
+            let waits = match operation.body {
+                Body::Program { .. } => stalls(env, model, k, operation, programs),
+                Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(operation.issuer.sm), wide, discards),
+            };
+            if waits {
+                operations.stalled.push(k);
+                continue;
+            }
+            if let Some(operation) = operations.get_mut(k) {
+                operation.stalled = false;
+                let goes = operation.above == 0;
+                operations.set_ready(k, goes);
+            }
+        }
+    }
+
+    /// After a change of caches or locks.
+    pub(super) fn changed(&mut self, touched: Touched) {
+        if touched.l1 || touched.l2 || touched.locks {
+            if !self.operations.stalled.is_empty() {
+                self.look_again();
+            }
+            self.silent = self.any_silent();
+        }
+    }
+
+    /// A fence's only step: its condition holds, or it waits.
+    ///
+    /// Rule: mm.updMemBar
+    fn end_fence<S: Sink>(
+        &mut self,
+        k: u32,
+        mut operation: Box<Operation>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Trouble>> {
+        let Body::Fence { wide, discards, .. } = operation.body else { return Ok(()) };
+        let sm = operation.issuer.sm;
+        if !fence_may_end(self.env.sm(sm), wide, discards) {
+            operation.stalled = true;
+            self.operations.put(k, operation);
+            self.operations.stalled.push(k);
+            return Ok(());
+        }
+        if discards && let Some(sm) = self.env.sms.get_mut(sm as usize) {
+            sm.l1.flush();
+        }
+        let (issuer, lanes) = (operation.issuer, operation.lanes);
+        self.finish(k, &operation);
+        if S::ON {
+            let told = fire(issuer.who, Rule::MmUpdMemBar, cx);
+            told.map_err(|fault| Box::new(Trouble { at: issuer, lanes, fault: *fault }))?;
+        }
+        self.changed(Touched { l1: discards, ..Touched::default() });
+        Ok(())
+    }
+}
+
+/// Whether the condition of D-membar holds, apart from earlier operations: no line that others should see is dirty in the
+/// multiprocessor's L1; and where its lines are to be discarded, none is being fetched.
+///
+/// Departure: lines that the thread wrote are not told apart from others' lines, since that would have to be remembered.
+fn fence_may_end(sm: Option<&Multiprocessor>, wide: bool, discards: bool) -> bool {
+    let Some(sm) = sm else { return true };
+    let global = || sm.l1.lines().filter(|l| l.key().space == DeviceSpace::Global);
+    (!wide || global().all(|l| l.dirty() == 0)) && (!discards || sm.l1.can_flush())
+}
+
+fn fire<S: Sink>(who: Who, rule: Rule, cx: &mut Cx<'_, S>) -> Result<(), Box<Fault>> {
+    cx.sink.event(who, Event::Fired(rule)).map_err(|stop| Box::new(Fault::Stop(stop)))
+}
+
+/// A word for why a statement is undefined; the report makes a sentence of it.
+const fn cause(undefined: Undefined) -> &'static str {
+    match undefined {
+        Undefined::NotCached(Level::L1) => "not-cached-l1",
+        Undefined::NotCached(Level::L2) => "not-cached-l2",
+        Undefined::AlreadyCached(Level::L1) => "already-cached-l1",
+        Undefined::AlreadyCached(Level::L2) => "already-cached-l2",
+        Undefined::NoCaches => "no-caches",
+        Undefined::NotAtomic => "not-atomic",
+        Undefined::NotSharedAtomic => "not-shared-atomic",
+        Undefined::NoMemory => "no-memory",
+        Undefined::NothingRead => "nothing-read",
+        Undefined::NoRegisters => "no-registers",
+        Undefined::NotWritable => "not-writable",
+        Undefined::NotReadable => "not-readable",
+        Undefined::NoEnd => "no-end",
+    }
+}
+
+impl Memory for Fermi {
+    const IMMEDIATE: bool = false;
+    type Silent = super::silent::Silent;
+
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        request: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.request(at, on.mask, request, regs, near, cx)
+    }
+
+    fn load32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.request(at, on.mask, &plain(site, MemOp::Load), regs, near, cx)
+    }
+
+    fn store32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.request(at, on.mask, &plain(site, MemOp::Store), regs, near, cx)
+    }
+
+    fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>> {
+        self.env.arena.alloc("", AllocKind::Heap, bytes, 16)
+    }
+
+    fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
+        self.env.arena.free(address)
+    }
+
+    fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
+        self.env.arena.bytes_at(address, bytes)
+    }
+
+    fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
+        let Some(queue) = self.queues.get(&at.who) else { return 0 };
+        let mut waits = queue.held & lanes;
+        for b in &queue.board {
+            if b.depth == at.depth && (uses.waits == Waits::Frame || uses.names.contains(&(b.class, b.slot))) {
+                waits |= b.lanes & lanes;
+            }
+        }
+        if uses.waits == Waits::Operations {
+            let operations = queue.operations.iter().filter_map(|k| self.operations.get(*k));
+            waits |= operations.fold(0, |m, o| m | o.lanes) & lanes;
+        }
+        waits
+    }
+
+    /// Rule: mm.regLookup
+    fn wrote<S: Sink>(
+        &mut self,
+        at: Issuer,
+        lanes: LaneMask,
+        old: &Held,
+        regs: &mut Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        if S::ON {
+            fire(at.who, Rule::MmRegLookup, cx)?;
+        }
+        let Some((id, program)) = self.programs.find(OpKey::REG).and_then(|id| Some((id, self.programs.get(id)?)))
+        else {
+            let (program, file) = (OpKey::REG.name(), String::new());
+            return Err(Box::new(Fault::Program(ProgramFault { program, file, line: 0, cause: "no-program" })));
+        };
+        if self.model.eager_local && program.is_local(At::default()) {
+            return Ok(());
+        }
+        if S::ON {
+            fire(at.who, Rule::MmMemOp, cx)?;
+        }
+        let new = old.again(regs);
+        old.put(regs, lanes);
+        let blocked: SmallVec<[(Class, Slot); 4]> = new.registers().collect();
+        let operation = Operation {
+            issuer: at,
+            lanes,
+            body: Body::Program { id, at: At::default(), sigma: Sigma::Reg },
+            parts: SmallVec::new(),
+            target: Target::Held(new),
+            rank: Rank::default(),
+            above: 0,
+            stalled: false,
+        };
+        self.push(operation, &blocked);
+        Ok(())
+    }
+
+    fn fence<S: Sink>(
+        &mut self,
+        at: Issuer,
+        lanes: LaneMask,
+        scope: Scope,
+        order: Order,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        let wide = scope > Scope::Cta;
+        let acquires = !matches!(order, Order::Release | Order::Relaxed);
+        self.push_fence(at, lanes, true, wide, wide && acquires && self.discards);
+        Ok(())
+    }
+
+    fn ready(&self) -> &[u64] {
+        &self.operations.ready
+    }
+
+    fn pending(&self) -> usize {
+        self.operations.live
+    }
+
+    /// Rule: m.step
+    ///
+    /// Rule: m.end
+    fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+        let Some(mut operation) = self.operations.take(k) else { return Ok(()) };
+        let Operation { issuer, lanes, body, parts, target, .. } = &mut *operation;
+        let Body::Program { id, at, sigma } = body else { return self.end_fence(k, operation, cx) };
+        let programs = Arc::clone(&self.programs);
+        let (issuer, lanes) = (*issuer, *lanes);
+        let trouble = |fault| Box::new(Trouble { at: issuer, lanes, fault });
+        let Some(program) = programs.get(*id) else { return Ok(()) };
+        let seen = Seen { issuer, lanes, parts, target };
+        let mut touched = Touched::default();
+        let went = loop {
+            let mut view =
+                View { env: &mut self.env, model: &self.model, operation: &seen, stores, cx, touched };
+            let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(|stop| trouble(Fault::Stop(stop)))?;
+            touched = view.touched;
+            if S::ON {
+                let rule = if went == Micro::End { Rule::MEnd } else { Rule::MStep };
+                fire(issuer.who, rule, cx).map_err(|fault| trouble(*fault))?;
+            }
+            if !(went == Micro::Yield && self.model.eager_local && program.is_local(*at)) {
+                break went;
+            }
+        };
+        if touched.released {
+            if let Some(queue) = self.queues.get_mut(&issuer.who) {
+                queue.board.retain(|b| b.operation != k);
+            }
+            self.woken.push(issuer.who);
+        }
+        match went {
+            Micro::Yield => self.operations.put(k, operation),
+            Micro::Wait => {
+                operation.stalled = true;
+                self.operations.put(k, operation);
+                self.operations.stalled.push(k);
+                // It may not have to wait any more by what it did itself: the others decide it in the same way.
+                touched.locks = true;
+            }
+            Micro::End => self.finish(k, &operation),
+            Micro::Stuck(stuck) => {
+                let (program, file) = (program.name().to_owned(), program.file().to_owned());
+                let line = programs.get(*id).map_or(0, |p| p.line(stuck.at));
+                return Err(trouble(Fault::Program(ProgramFault { program, file, line, cause: cause(stuck.cause) })));
+            }
+        }
+        self.changed(touched);
+        Ok(())
+    }
+
+    fn has_silent(&self) -> bool {
+        self.silent
+    }
+
+    fn silent(&self, out: &mut Vec<Self::Silent>) -> Option<u32> {
+        self.list_silent(out)
+    }
+
+    fn fire<S: Sink>(
+        &mut self,
+        rule: Self::Silent,
+        stores: &mut dyn Stores,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Trouble>> {
+        let fired = self.fire_silent(rule, stores, cx);
+        fired.map_err(|stop| Box::new(Trouble { at: Issuer::default(), lanes: 0, fault: Fault::Stop(stop) }))
+    }
+
+    fn woken(&mut self, out: &mut Vec<Who>) {
+        out.append(&mut self.woken);
+    }
+
+    fn in_flight(&self, launch: u32, block: Option<u64>) -> bool {
+        self.queues.keys().any(|who| who.launch == launch && block.is_none_or(|b| b == who.block))
+    }
+
+    fn describe(&self) -> Vec<InFlight> {
+        let mut all: Vec<(Who, u32)> = self.operations.iter().map(|(k, o)| (o.issuer.who, k)).collect();
+        all.sort_unstable_by_key(|(who, k)| (who.launch, who.block, who.warp, *k));
+        let describe = |(_, k): (Who, u32)| {
+            let operation = self.operations.get(k)?;
+            let (at, lanes) = (operation.issuer, operation.lanes);
+            let program = match &operation.body {
+                Body::Program { id, at, .. } => self.programs.get(*id).map(|p| (p, p.line(*at))),
+                Body::Fence { .. } => None,
+            };
+            Some(match program {
+                Some((p, line)) => InFlight { at, lanes, program: p.name().into(), file: p.file().into(), line },
+                None => InFlight { at, lanes, program: "fence".into(), file: String::new(), line: 0 },
+            })
+        };
+        all.into_iter().filter_map(describe).collect()
+    }
+
+    fn retire(&mut self, launch: u32, block: u64) {
+        let gone = |owner: &u128| {
+            let who = super::environment::owner_of(*owner);
+            (who.launch, who.block) == (launch, block)
+        };
+        self.forget(gone);
+    }
+
+    fn abandon(&mut self, launch: u32) {
+        let gone: Vec<u32> =
+            self.operations.iter().filter(|(_, o)| o.issuer.who.launch == launch).map(|(k, _)| k).collect();
+        // Lines that they were fetching are dropped with what they hold: nobody would ever bring the bytes in.
+        let keys: Vec<LineKey> = self.caches().flat_map(Cache::lines).filter(|l| pinned(l.pins(), &gone)).map(|l| l.key()).collect();
+        for k in gone {
+            if let Some(operation) = self.operations.take(k) {
+                if let Body::Program { sigma: Sigma::Atomic(_), .. } = operation.body
+                    && let Some(sm) = self.env.sms.get_mut(operation.issuer.sm as usize)
+                {
+                    sm.locked = 0;
+                }
+                self.finish(k, &operation);
+            }
+        }
+        self.unpin_all(&keys);
+        self.forget(|owner| super::environment::owner_of(*owner).launch == launch);
+        self.env.params.remove(&launch);
+        self.changed(Touched { l1: true, l2: true, locks: true, released: false });
+    }
+
+    fn write_back(&mut self, stores: &mut dyn Stores) {
+        self.write_all_back(stores);
+    }
+
+    fn flush(&mut self) {
+        self.write_all_back(&mut NoStores);
+        self.env.l2 = Cache::new(self.model.l2_geometry());
+        for sm in &mut self.env.sms {
+            *sm = Multiprocessor { l1: Cache::new(self.model.l1_geometry()), locked: 0 };
+        }
+        self.owners.clear();
+        self.env.params.clear();
+        self.silent = false;
+        self.woken.clear();
+    }
+
+    fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {
+        self.write_warp_back(at, local);
+    }
+
+    fn runtime_ends(&mut self, at: Issuer, local: &mut LocalMemory) {
+        self.take_over_local(at, local);
+    }
+}
+
+fn pinned(pins: &[OpIdx], by: &[u32]) -> bool {
+    pins.iter().any(|p| by.contains(&p.0))
+}
+
+/// Nothing is resident.
+struct NoStores;
+
+impl Stores for NoStores {
+    fn frame(&mut self, _: Who, _: u32) -> Option<&mut Frame> {
+        None
+    }
+
+    fn shared(&mut self, _: u32, _: u64) -> Option<&mut [u8]> {
+        None
+    }
+
+    fn local(&mut self, _: Who) -> Option<&mut LocalMemory> {
+        None
+    }
+}
+
+/// A plain 32-bit access as the request that it was.
+fn plain(site: Plain32, op: MemOp) -> WarpRequest {
+    let mut regs = [NO_SLOT; 8];
+    regs[0] = site.d;
+    WarpRequest {
+        op,
+        space: site.space,
+        width: 4,
+        elems: 1,
+        wide: false,
+        signed: false,
+        ext: 32,
+        addr: site.a,
+        addr_wide: true,
+        offset: site.offset.into(),
+        regs,
+        cache: site.cache,
+        order: Order::Weak,
+        scope: Scope::Lane,
+    }
+}

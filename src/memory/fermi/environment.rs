@@ -1,0 +1,316 @@
+//! The memory environment η of the report, 4.3: device memory, the L2 cache, and of each multiprocessor its L1 cache and
+//! the locks of its shared memory's banks.
+//!
+//! Departures: registers, shared and local memory are with the warps and blocks that own them ([`Stores`]); local memory is
+//! addressed by (owner, place), where the 32-bit words of a warp's threads are interleaved as the hardware does it, so that
+//! a warp that accesses one variable accesses one line.
+
+use super::cache::{ByteMask, Bytes, Cache, DeviceSpace, LineKey, bits};
+use super::model::DeviceModel;
+use super::operation::{Body, Operation, Target, decompose};
+use super::program::{Eta, Fill, Level, Piece, Sigma};
+use crate::base::LANES;
+use crate::choice::{Menu, Oracle, Site};
+use crate::memory::flat::Arena;
+use crate::memory::{Cx, Stores};
+use crate::verdict::{Event, Rule, Sink, Stop, Who};
+use rustc_hash::FxHashMap;
+
+/// A streaming multiprocessor's part.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Multiprocessor {
+    pub l1: Cache,
+    /// The locked banks, one bit each.
+    pub locked: u64,
+}
+
+/// Everything behind the operations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Environment {
+    pub arena: Arena,
+    pub l2: Cache,
+    pub sms: Vec<Multiprocessor>,
+    /// Kernel parameters by launch.
+    pub params: FxHashMap<u32, Vec<u8>>,
+}
+
+impl Environment {
+    pub fn new(model: &DeviceModel, base: u64, cap: Option<u64>) -> Self {
+        let sm = Multiprocessor { l1: Cache::new(model.l1_geometry()), locked: 0 };
+        Self {
+            arena: Arena::new(base, cap),
+            l2: Cache::new(model.l2_geometry()),
+            sms: vec![sm; model.processors.max(1) as usize],
+            params: FxHashMap::default(),
+        }
+    }
+
+    pub fn sm(&self, sm: u32) -> Option<&Multiprocessor> {
+        self.sms.get(sm as usize)
+    }
+
+    /// Reads memory behind the caches; what lies outside of every block of memory is zero.
+    pub fn read(&self, key: LineKey, want: ByteMask, into: &mut Bytes, stores: &mut dyn Stores, threads: u32) {
+        match key.space {
+            DeviceSpace::Global | DeviceSpace::Const => {
+                let first = usize::try_from(self.arena.offset(key.base)).unwrap_or(usize::MAX);
+                for at in bits(want) {
+                    into.set(at, first.checked_add(at).and_then(|k| self.arena.bytes.get(k)).copied().unwrap_or(0));
+                }
+            }
+            DeviceSpace::Param => {
+                let launch = u32::try_from(key.owner & 0xffff_ffff).unwrap_or(0);
+                let params = self.params.get(&launch).map_or(&[][..], Vec::as_slice);
+                let first = usize::try_from(key.base).unwrap_or(usize::MAX);
+                for at in bits(want) {
+                    into.set(at, first.checked_add(at).and_then(|k| params.get(k)).copied().unwrap_or(0));
+                }
+            }
+            DeviceSpace::Local => {
+                let local = stores.local(owner_of(key.owner));
+                for at in bits(want) {
+                    let (lane, offset) = unmap_local(key.base + at as u64, threads);
+                    let byte = local.as_ref().map_or(0, |l| l.read(lane, offset, 1));
+                    into.set(at, u8::try_from(byte & 0xff).unwrap_or(0));
+                }
+            }
+        }
+    }
+
+    /// Writes memory behind the caches. False for memory that cannot be written.
+    pub fn write(&mut self, key: LineKey, from: &Bytes, stores: &mut dyn Stores, threads: u32) -> bool {
+        match key.space {
+            DeviceSpace::Global => {
+                let first = usize::try_from(self.arena.offset(key.base)).unwrap_or(usize::MAX);
+                for at in bits(from.mask()) {
+                    let place = first.checked_add(at).and_then(|k| self.arena.bytes.get_mut(k));
+                    if let (Some(place), Some(byte)) = (place, from.get(at)) {
+                        *place = byte;
+                    }
+                }
+                true
+            }
+            DeviceSpace::Local => {
+                // A warp that is gone has no memory to write to.
+                let Some(local) = stores.local(owner_of(key.owner)) else { return true };
+                for at in bits(from.mask()) {
+                    let (lane, offset) = unmap_local(key.base + at as u64, threads);
+                    local.write(lane, offset, 1, from.get(at).unwrap_or(0).into());
+                }
+                true
+            }
+            DeviceSpace::Const | DeviceSpace::Param => false,
+        }
+    }
+}
+
+/// The owner of a warp's local memory.
+pub(super) const fn local_owner(who: Who) -> u128 {
+    (who.launch as u128) << 96 | (who.block as u128) << 32 | who.warp as u128
+}
+
+/// The warp that an owner of local memory is.
+pub(super) fn owner_of(owner: u128) -> Who {
+    let low = |v: u128| u32::try_from(v & 0xffff_ffff).unwrap_or(0);
+    let block = u64::try_from(owner >> 32 & u128::from(u64::MAX)).unwrap_or(0);
+    Who { launch: low(owner >> 96), block, warp: low(owner) }
+}
+
+/// Where byte `offset` of a thread's local memory lies among the warp's.
+pub(super) const fn map_local(lane: usize, offset: u64, threads: u32) -> u64 {
+    (offset / 4 * threads as u64 + lane as u64) * 4 + offset % 4
+}
+
+/// The lane and the byte of its local memory at a place of the warp's.
+pub(super) fn unmap_local(place: u64, threads: u32) -> (usize, u64) {
+    let (word, threads) = (place / 4, u64::from(threads.max(1)));
+    let lane = usize::try_from(word % threads).unwrap_or(0) % LANES;
+    (lane, word / threads * 4 + place % 4)
+}
+
+/// The banks of bytes of shared memory (D-banks): successive 32-bit words lie in successive banks.
+pub(super) fn banks(piece: Piece, count: u32) -> u64 {
+    let first = piece.offset / 4;
+    let last = (piece.offset + u32::from(piece.len.max(1)) - 1) / 4;
+    (first..=last).fold(0, |set, word| set | 1 << (word % count.max(1)).min(63))
+}
+
+/// The environment as the program of one operation sees it.
+pub(super) struct View<'a, 'b, S> {
+    pub env: &'a mut Environment,
+    pub model: &'a DeviceModel,
+    pub operation: &'a Seen<'a>,
+    pub stores: &'a mut dyn Stores,
+    pub cx: &'a mut Cx<'b, S>,
+    /// What the micro step did that others may wait for.
+    pub touched: Touched,
+}
+
+/// What of an operation its program reaches through the environment.
+pub(super) struct Seen<'a> {
+    pub issuer: crate::memory::Issuer,
+    pub lanes: u32,
+    pub parts: &'a [super::operation::Part],
+    pub target: &'a Target,
+}
+
+/// What a micro step did that others may wait for.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Touched {
+    pub l1: bool,
+    pub l2: bool,
+    pub locks: bool,
+    pub released: bool,
+}
+
+impl<S: Sink> Eta for View<'_, '_, S> {
+    const ON: bool = S::ON;
+
+    fn cache(&mut self, level: Level) -> &mut Cache {
+        if level == Level::L1
+            && let Some(sm) = self.env.sms.get_mut(self.operation.issuer.sm as usize)
+        {
+            self.touched.l1 = true;
+            return &mut sm.l1;
+        }
+        self.touched.l2 = true;
+        &mut self.env.l2
+    }
+
+    fn fill(&self) -> Fill {
+        self.model.fill_unit()
+    }
+
+    fn victim(&mut self, _: Level, among: &[LineKey]) -> Result<usize, Stop> {
+        choose(self.cx.oracle, Site::Victim, among.len())
+    }
+
+    fn read_device(&mut self, key: LineKey, want: ByteMask, into: &mut Bytes) {
+        self.env.read(key, want, into, self.stores, self.model.warp_size);
+    }
+
+    fn write_device(&mut self, key: LineKey, from: &Bytes) -> bool {
+        self.env.write(key, from, self.stores, self.model.warp_size)
+    }
+
+    fn read_shared(&mut self, piece: Piece, into: &mut Vec<u8>) -> bool {
+        let who = self.operation.issuer.who;
+        let Some(shared) = self.stores.shared(who.launch, who.block) else { return false };
+        let first = piece.offset as usize;
+        let Some(bytes) = shared.get(first..first + usize::from(piece.len)) else { return false };
+        into.extend_from_slice(bytes);
+        true
+    }
+
+    fn write_shared(&mut self, piece: Piece, from: &[u8]) -> bool {
+        let who = self.operation.issuer.who;
+        let Some(shared) = self.stores.shared(who.launch, who.block) else { return false };
+        let first = piece.offset as usize;
+        let Some(bytes) = shared.get_mut(first..first + from.len()) else { return false };
+        bytes.copy_from_slice(from);
+        true
+    }
+
+    fn locked(&self, piece: Piece) -> bool {
+        let banks = banks(piece, self.model.banks);
+        self.env.sm(self.operation.issuer.sm).is_some_and(|sm| sm.locked & banks != 0)
+    }
+
+    fn set_lock(&mut self, piece: Piece, locked: bool) {
+        let banks = banks(piece, self.model.banks);
+        self.touched.locks = true;
+        if let Some(sm) = self.env.sms.get_mut(self.operation.issuer.sm as usize) {
+            sm.locked = if locked { sm.locked | banks } else { sm.locked & !banks };
+        }
+    }
+
+    fn write_regs(&mut self, sigma: &Sigma) -> bool {
+        let Seen { issuer, lanes, parts, target } = self.operation;
+        let frame = self.stores.frame(issuer.who, issuer.depth);
+        match (target, frame) {
+            (Target::None, _) => false,
+            // The warp is gone, and its registers with it.
+            (_, None) => true,
+            (Target::Held(held), Some(frame)) => {
+                held.put(frame, *lanes);
+                true
+            }
+            (Target::Registers(to), Some(frame)) => {
+                match sigma {
+                    Sigma::Device(d) => decompose(parts, to, frame, |k| d.value.get(usize::from(k)).unwrap_or(0)),
+                    Sigma::Atomic(a) => {
+                        let old = a.old().unwrap_or(0).to_le_bytes();
+                        let first = parts.first().map_or(0, |p| p.at);
+                        let byte = |k: u16| old.get(usize::from(k - first)).copied().unwrap_or(0);
+                        decompose(parts, to, frame, byte);
+                    }
+                    Sigma::Shared(s) => {
+                        decompose(parts, to, frame, |k| s.value.get(usize::from(k)).copied().unwrap_or(0));
+                    }
+                    Sigma::Reg => {}
+                }
+                true
+            }
+        }
+    }
+
+    fn release_regs(&mut self) {
+        self.touched.released = true;
+    }
+
+    fn fired(&mut self, rule: Rule) -> Result<(), Stop> {
+        self.cx.sink.event(self.operation.issuer.who, Event::Fired(rule))
+    }
+}
+
+/// Picks one of `count` alternatives; one alternative is no choice.
+pub(super) fn choose(oracle: &mut dyn Oracle, site: Site, count: usize) -> Result<usize, Stop> {
+    if count < 2 {
+        return Ok(0);
+    }
+    let mut ready = vec![!0u64; count / 64];
+    if !count.is_multiple_of(64) {
+        ready.push((1 << (count % 64)) - 1);
+    }
+    Ok(oracle.choose(Menu { site, ready: &ready, last: None })?.index as usize)
+}
+
+/// Whether an operation's next step would be to wait.
+pub(super) fn stalls(env: &Environment, model: &DeviceModel, k: u32, operation: &Operation, set: &super::program::ProgramSet) -> bool {
+    use super::program::{AtomPlace, Atomic, stalled};
+    let Body::Program { id, at, sigma } = &operation.body else { return false };
+    let Some((program, sm)) = set.get(*id).zip(env.sm(operation.issuer.sm)) else { return false };
+    let locked = match sigma {
+        Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => sm.locked & banks(*piece, model.banks) != 0,
+        _ => false,
+    };
+    stalled(program, *at, super::cache::OpIdx(k), sigma, &sm.l1, &env.l2, locked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_local_memory_go_both_ways() {
+        for threads in [1, 2, 32] {
+            for lane in 0..threads as usize {
+                for offset in 0..40 {
+                    assert_eq!(unmap_local(map_local(lane, offset, threads), threads), (lane, offset));
+                }
+            }
+        }
+        // One word of all threads is one line.
+        assert_eq!(map_local(31, 4, 32) / 128, map_local(0, 7, 32) / 128);
+        let who = Who { launch: 7, block: 1 << 40, warp: 31 };
+        assert_eq!(owner_of(local_owner(who)), who);
+    }
+
+    #[test]
+    fn banks_hold_successive_words() {
+        assert_eq!(banks(Piece { offset: 0, len: 4 }, 32), 1);
+        assert_eq!(banks(Piece { offset: 126, len: 4 }, 32), 1 << 31 | 1);
+        assert_eq!(banks(Piece { offset: 8, len: 16 }, 4), 0b1111);
+        assert_eq!(banks(Piece { offset: 256, len: 1 }, 32), 1);
+    }
+}

@@ -1,0 +1,385 @@
+//! From a warp's memory action to memory operations (report, 5.8.1, `memOp`; D-memop).
+//!
+//! Accesses of global, local and constant memory become one operation a cache line; those of shared memory one operation
+//! for each group of lanes without a bank conflict; each lane's atomic operation is one of its own. The decomposition is
+//! data. Several lanes that write one location: one write survives, which one is a choice, and the observer is told.
+
+use super::cache::{ByteMask, Bytes, DeviceSpace, LineKey, span_mask};
+use super::environment::{choose, local_owner, map_local};
+use super::model::DeviceModel;
+use super::operation::{Part, Rank, Registers, Target};
+use super::program::{AtomPlace, Atomic, Device, OpKey, OpSpace, Piece, Shared, Sigma};
+use crate::base::{Frame, LANES, LaneMask, lanes_of};
+use crate::choice::{Oracle, Site};
+use crate::memory::Issuer;
+use crate::memory::flat::Place;
+use crate::program::instr::{MemOp, NO_SLOT, Order, Slot, WarpRequest};
+use crate::program::ops::{AtomOp, AtomTy};
+use crate::verdict::Stop;
+use smallvec::SmallVec;
+
+/// An operation to be.
+pub(super) struct Draft {
+    pub key: Option<OpKey>,
+    pub sigma: Sigma,
+    pub parts: SmallVec<[Part; 8]>,
+    pub target: Target,
+    pub rank: Rank,
+    pub lanes: LaneMask,
+}
+
+/// Lanes of which one wrote last.
+pub(super) struct Survivor {
+    pub lanes: LaneMask,
+    pub winner: usize,
+}
+
+/// What one lane accesses.
+#[derive(Clone, Copy)]
+struct Access {
+    lane: usize,
+    space: OpSpace,
+    /// Address, or offset in the space.
+    address: u64,
+}
+
+/// Turns a request into operations. `places` says where each lane's address leads.
+pub(super) fn operations(
+    model: &DeviceModel,
+    issuer: Issuer,
+    rq: &WarpRequest,
+    mask: LaneMask,
+    places: &[Place; LANES],
+    regs: &Frame,
+    oracle: &mut dyn Oracle,
+    told: &mut Vec<Survivor>,
+) -> Result<Vec<Draft>, Stop> {
+    let maker = Maker { model, issuer, rq, regs };
+    let mut accesses: SmallVec<[Access; LANES]> = lanes_of(mask)
+        .map(|lane| {
+            let (space, address) = match places[lane] {
+                Place::Global(a) => (OpSpace::Global, a),
+                Place::Const(a) => (OpSpace::Const, a),
+                Place::Shared(a) => (OpSpace::Shared, a),
+                Place::Local(a) => (OpSpace::Local, a),
+                Place::Param(a) => (OpSpace::Param, a),
+            };
+            Access { lane, space, address }
+        })
+        .collect();
+    let mut drafts = Vec::new();
+    match rq.op {
+        MemOp::Atom(op, ty) | MemOp::Red(op, ty) => {
+            for access in &accesses {
+                maker.atomics(*access, op, ty, &mut drafts);
+            }
+            return Ok(drafts);
+        }
+        MemOp::Store => {
+            let losers = maker.survivors(&accesses, oracle, told)?;
+            let all = mask;
+            accesses.retain(|a| losers >> a.lane & 1 == 0);
+            maker.plain(&accesses, &mut drafts);
+            // The registers of lanes whose writes are lost are released with the others.
+            if let Some(first) = drafts.first_mut() {
+                first.lanes |= all & losers;
+            }
+        }
+        MemOp::Load => maker.plain(&accesses, &mut drafts),
+    }
+    Ok(drafts)
+}
+
+struct Maker<'a> {
+    model: &'a DeviceModel,
+    issuer: Issuer,
+    rq: &'a WarpRequest,
+    regs: &'a Frame,
+}
+
+impl Maker<'_> {
+    /// Bytes of one element.
+    fn width(&self) -> u16 {
+        self.rq.width.into()
+    }
+
+    fn bytes(&self) -> u16 {
+        self.width() * u16::from(self.rq.elems)
+    }
+
+    fn rank(&self) -> Rank {
+        Rank {
+            volatile: matches!(self.rq.order, Order::Volatile | Order::Mmio),
+            strong: !matches!(self.rq.order, Order::Weak) || !matches!(self.rq.op, MemOp::Load | MemOp::Store),
+            read: self.rq.op == MemOp::Load,
+        }
+    }
+
+    fn target(&self) -> Target {
+        match self.rq.op {
+            MemOp::Load | MemOp::Atom(..) => Target::Registers(Registers {
+                slots: self.rq.regs,
+                width: self.rq.width,
+                wide: self.rq.wide,
+                signed: self.rq.signed,
+                ext: self.rq.ext,
+            }),
+            MemOp::Store | MemOp::Red(..) => Target::None,
+        }
+    }
+
+    /// The bytes of a store's element.
+    fn element(&self, k: usize, lane: usize) -> [u8; 16] {
+        let Some(&slot) = self.rq.regs.get(k) else { return [0; 16] };
+        self.operand(slot, lane).to_le_bytes()
+    }
+
+    fn operand(&self, slot: Slot, lane: usize) -> u128 {
+        if slot == NO_SLOT {
+            return 0;
+        }
+        let q = |k: usize| self.regs.q.get(k).map_or(0, |r| u128::from(r.0[lane]));
+        if self.rq.width == 16 {
+            q(slot.index()) | q(slot.index() + 1) << 64
+        } else if self.rq.wide {
+            q(slot.index())
+        } else {
+            self.regs.w.get(slot.index()).map_or(0, |r| r.0[lane].into())
+        }
+    }
+
+    /// Decides between lanes that write one location; gives those whose writes are lost.
+    ///
+    /// Writes of equal values are no choice. Lanes of one instruction write as many bytes each, aligned, so locations are
+    /// equal or disjoint.
+    fn survivors(
+        &self,
+        accesses: &[Access],
+        oracle: &mut dyn Oracle,
+        told: &mut Vec<Survivor>,
+    ) -> Result<LaneMask, Stop> {
+        let ascending = accesses.is_sorted_by(|a, b| (a.space, a.address) < (b.space, b.address));
+        // Local addresses are the thread's own.
+        if ascending || accesses.iter().all(|a| a.space == OpSpace::Local) {
+            return Ok(0);
+        }
+        let mut losers = 0;
+        let mut seen: LaneMask = 0;
+        for a in accesses.iter().filter(|a| a.space != OpSpace::Local) {
+            if seen >> a.lane & 1 == 1 {
+                continue;
+            }
+            let same: SmallVec<[usize; LANES]> = accesses
+                .iter()
+                .filter(|b| (b.space, b.address) == (a.space, a.address))
+                .map(|b| b.lane)
+                .collect();
+            seen |= same.iter().fold(0, |m, l| m | 1 << l);
+            if same.len() < 2 {
+                continue;
+            }
+            let value = |lane: usize| -> SmallVec<[[u8; 16]; 8]> {
+                (0..usize::from(self.rq.elems)).map(|k| self.element(k, lane)).collect()
+            };
+            let first = value(a.lane);
+            let equal = same.iter().all(|l| value(*l) == first);
+            let pick = if equal { same.len() - 1 } else { choose(oracle, Site::Winner, same.len())? };
+            let winner = same.get(pick).copied().unwrap_or(a.lane);
+            let lanes = same.iter().fold(0, |m, l| m | 1 << l);
+            losers |= lanes & !(1 << winner);
+            told.push(Survivor { lanes, winner });
+        }
+        Ok(losers)
+    }
+
+    /// Loads and stores.
+    fn plain(&self, accesses: &[Access], drafts: &mut Vec<Draft>) {
+        let mut lines: SmallVec<[Lines; 4]> = SmallVec::new();
+        let mut banks: SmallVec<[Banks; 2]> = SmallVec::new();
+        for access in accesses {
+            match access.space {
+                OpSpace::Shared => self.add_shared(*access, &mut banks),
+                OpSpace::Local => {
+                    for word in 0..self.bytes().div_ceil(4) {
+                        let offset = access.address + u64::from(word) * 4;
+                        let place = map_local(access.lane, offset, self.model.warp_size);
+                        let len = (self.bytes() - word * 4).min(4);
+                        self.add_line(*access, DeviceSpace::Local, place, word * 4, len, &mut lines);
+                    }
+                }
+                OpSpace::Global => self.add_line(*access, DeviceSpace::Global, access.address, 0, self.bytes(), &mut lines),
+                OpSpace::Const => self.add_line(*access, DeviceSpace::Const, access.address, 0, self.bytes(), &mut lines),
+                OpSpace::Param => self.add_line(*access, DeviceSpace::Param, access.address, 0, self.bytes(), &mut lines),
+            }
+        }
+        let store = self.rq.op == MemOp::Store;
+        for line in lines {
+            let space = match line.key.space {
+                DeviceSpace::Global => OpSpace::Global,
+                DeviceSpace::Local => OpSpace::Local,
+                DeviceSpace::Const => OpSpace::Const,
+                DeviceSpace::Param => OpSpace::Param,
+            };
+            let device = if store { Device::store(line.key, line.value) } else { Device::load(line.key, line.mask) };
+            drafts.push(self.draft(space, Sigma::Device(device), line.parts));
+        }
+        for group in banks {
+            let shared = Shared { pieces: group.pieces, value: group.value };
+            drafts.push(self.draft(OpSpace::Shared, Sigma::Shared(shared), group.parts));
+        }
+    }
+
+    fn draft(&self, space: OpSpace, sigma: Sigma, parts: SmallVec<[Part; 8]>) -> Draft {
+        let lanes = parts.iter().fold(0, |m, p| m | 1 << p.lane);
+        let key = OpKey::of(self.rq, space);
+        Draft { key, sigma, parts, target: self.target(), rank: self.rank(), lanes }
+    }
+
+    /// Adds `len` bytes at `address`, which are a lane's from byte `from` on, to the operation of their line.
+    fn add_line(
+        &self,
+        access: Access,
+        space: DeviceSpace,
+        address: u64,
+        from: u16,
+        len: u16,
+        lines: &mut SmallVec<[Lines; 4]>,
+    ) {
+        let owner = match space {
+            DeviceSpace::Local => local_owner(self.issuer.who),
+            DeviceSpace::Param => self.issuer.who.launch.into(),
+            DeviceSpace::Global | DeviceSpace::Const => 0,
+        };
+        let offset = address & u64::from(self.model.line_bytes - 1);
+        let key = LineKey { space, owner, base: address - offset };
+        let at = u16::try_from(offset).unwrap_or(0);
+        let line = match lines.iter().rposition(|l| l.key == key) {
+            Some(k) => lines.get_mut(k),
+            None => {
+                lines.push(Lines { key, mask: 0, value: Bytes::NONE, parts: SmallVec::new() });
+                lines.last_mut()
+            }
+        };
+        let Some(line) = line else { return };
+        line.mask |= span_mask(at.into(), len.into());
+        let width = self.width();
+        // Element by element: a register may hold less than the lane accesses, and local memory less than a register.
+        let mut done = 0;
+        while done < len {
+            let byte = from + done;
+            let element = byte / width;
+            let within = byte % width;
+            let here = (width - within).min(len - done);
+            let small = |v: u16| u8::try_from(v).unwrap_or(0);
+            if self.rq.op == MemOp::Store {
+                let bytes = self.element(element.into(), access.lane);
+                let some = bytes.get(usize::from(within)..usize::from(within + here)).unwrap_or(&[]);
+                line.value.put(usize::from(at + done), some);
+            }
+            line.parts.push(Part {
+                lane: u8::try_from(access.lane).unwrap_or(0),
+                register: small(element),
+                from: small(within),
+                len: small(here),
+                at: at + done,
+            });
+            done += here;
+        }
+    }
+
+    /// Adds a lane's access of shared memory to the first group that it has no bank conflict with: lanes that access the
+    /// same word do not conflict (D-banks).
+    fn add_shared(&self, access: Access, groups: &mut SmallVec<[Banks; 2]>) {
+        let offset = u32::try_from(access.address).unwrap_or(u32::MAX);
+        let words = offset / 4..=(offset + u32::from(self.bytes()) - 1) / 4;
+        let count = self.model.banks.clamp(1, 64);
+        let fits = |g: &Banks| {
+            words.clone().all(|w| {
+                let bank = (w % count) as usize;
+                g.used >> bank & 1 == 0 || g.word[bank] == w
+            })
+        };
+        let k = groups.iter().position(fits).unwrap_or_else(|| {
+            groups.push(Banks { used: 0, word: [0; 64], pieces: Vec::new(), value: Vec::new(), len: 0, parts: SmallVec::new() });
+            groups.len() - 1
+        });
+        let Some(group) = groups.get_mut(k) else { return };
+        for w in words {
+            let bank = (w % count) as usize;
+            group.used |= 1 << bank;
+            group.word[bank] = w;
+        }
+        let width = self.width();
+        let small = |v: u16| u8::try_from(v).unwrap_or(0);
+        for element in 0..u16::from(self.rq.elems) {
+            let piece = Piece { offset: offset + u32::from(element * width), len: small(width) };
+            let at = group.len;
+            if self.rq.op == MemOp::Store {
+                let bytes = self.element(element.into(), access.lane);
+                group.value.extend_from_slice(bytes.get(..usize::from(width)).unwrap_or(&[]));
+            }
+            group.pieces.push(piece);
+            group.len += width;
+            let lane = u8::try_from(access.lane).unwrap_or(0);
+            group.parts.push(Part { lane, register: small(element), from: 0, len: small(width), at });
+        }
+    }
+
+    /// A lane's atomic operations: one, or one an element.
+    fn atomics(&self, access: Access, op: AtomOp, ty: AtomTy, drafts: &mut Vec<Draft>) {
+        let lane = access.lane;
+        let width = u16::try_from(ty.bytes()).unwrap_or(16);
+        let half = self.rq.regs.len() / 2;
+        for k in 0..usize::from(self.rq.elems.max(1)) {
+            let [_, b, c, ..] = self.rq.regs;
+            let vector = self.rq.elems > 1;
+            let (b, c) = if vector { (self.rq.regs[half + k % half], NO_SLOT) } else { (b, c) };
+            let address = access.address + u64::from(width) * k as u64;
+            let len = u8::try_from(width).unwrap_or(16);
+            let (place, at) = match access.space {
+                OpSpace::Shared => {
+                    let offset = u32::try_from(address).unwrap_or(u32::MAX);
+                    (AtomPlace::Shared(Piece { offset, len }), 0)
+                }
+                _ => {
+                    let offset = address & u64::from(self.model.line_bytes - 1);
+                    let key = LineKey { space: DeviceSpace::Global, owner: 0, base: address - offset };
+                    let at = u16::try_from(offset).unwrap_or(0);
+                    let mask: ByteMask = span_mask(at.into(), width.into());
+                    (AtomPlace::Global { key, mask, want: mask }, at)
+                }
+            };
+            let sigma = Sigma::Atomic(Atomic {
+                place,
+                op,
+                ty,
+                out: Bytes::NONE,
+                first: self.operand(b, lane),
+                second: self.operand(c, lane),
+            });
+            let register = if vector { u8::try_from(k).unwrap_or(0) } else { 0 };
+            let lane = u8::try_from(lane).unwrap_or(0);
+            let parts = SmallVec::from_slice(&[Part { lane, register, from: 0, len, at }]);
+            drafts.push(self.draft(access.space, sigma, parts));
+        }
+    }
+}
+
+/// The operation of a line, being put together.
+struct Lines {
+    key: LineKey,
+    mask: ByteMask,
+    value: Bytes,
+    parts: SmallVec<[Part; 8]>,
+}
+
+/// A group of lanes without a bank conflict.
+struct Banks {
+    used: u64,
+    /// The word that each used bank serves.
+    word: [u32; 64],
+    pieces: Vec<Piece>,
+    value: Vec<u8>,
+    len: u16,
+    parts: SmallVec<[Part; 8]>,
+}

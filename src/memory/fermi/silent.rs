@@ -1,0 +1,249 @@
+//! The silent rules of the report, 4.6, and what caches do on behalf of the host and of the device runtime.
+//!
+//! Departures: `flush` waits for lines that are pinned, and keeps the condition that no global line is dirty (D-flush).
+//! `wbL1` writes dirty bytes only, `wbL2` too (D-line).
+
+use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
+use super::engine::Fermi;
+use super::environment::{Touched, choose, local_owner, unmap_local};
+use super::operation::Body;
+use super::program::{AtomPlace, Sigma};
+use crate::choice::Site;
+use crate::memory::{Cx, Issuer, LocalMemory, Stores};
+use crate::verdict::{Event, Rule, Sink, Stop, Who};
+
+/// A silent rule with what it acts on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Silent {
+    /// A line of a multiprocessor's L1 is evicted.
+    EvictL1(u32, LineKey),
+    /// A line of the L2 is evicted.
+    EvictL2(LineKey),
+    /// A line of a multiprocessor's L1 is written back to the L2.
+    WbL1(u32, LineKey),
+    /// A line of the L2 is written back to memory.
+    WbL2(LineKey),
+    /// A multiprocessor's global L1 lines are dropped.
+    Flush(u32),
+}
+
+impl Fermi {
+    pub(super) fn caches(&self) -> impl Iterator<Item = &Cache> {
+        std::iter::once(&self.env.l2).chain(self.env.sms.iter().map(|sm| &sm.l1))
+    }
+
+    pub(super) fn any_silent(&self) -> bool {
+        self.caches().any(|c| c.lines().any(|l| l.dirty() != 0 || l.evictable()))
+    }
+
+    /// Whether a write-back to the L2 would succeed at once.
+    fn has_room(&self, key: LineKey) -> bool {
+        self.env.l2.room(key) != Room::Full
+    }
+
+    /// The rules that may fire, in a fixed order; gives the place of one that an operation waits for.
+    pub(super) fn list_silent(&self, out: &mut Vec<Silent>) -> Option<u32> {
+        let sms = || (0..).zip(&self.env.sms);
+        for (k, sm) in sms() {
+            out.extend(sm.l1.dirty().filter(|key| self.has_room(*key)).map(|key| Silent::WbL1(k, key)));
+        }
+        out.extend(self.env.l2.dirty().map(Silent::WbL2));
+        for (k, sm) in sms() {
+            out.extend(sm.l1.evictable().map(|key| Silent::EvictL1(k, key)));
+        }
+        out.extend(self.env.l2.evictable().map(Silent::EvictL2));
+        for (k, sm) in sms() {
+            if sm.l1.can_flush() && sm.l1.lines().any(|l| l.key().space == DeviceSpace::Global) {
+                out.push(Silent::Flush(k));
+            }
+        }
+        let wanted = self.wanted();
+        let place = out.iter().position(|rule| wanted.contains(rule))?;
+        u32::try_from(place).ok()
+    }
+
+    /// Write-backs that would let an operation go on: of its own line, or of one that takes its place.
+    fn wanted(&self) -> Vec<Silent> {
+        let mut wanted = Vec::new();
+        for operation in self.operations.stalled.iter().filter_map(|k| self.operations.get(*k)) {
+            let sm = operation.issuer.sm;
+            let Some(l1) = self.env.sm(sm).map(|sm| &sm.l1) else { continue };
+            match &operation.body {
+                Body::Program { sigma, .. } => {
+                    let Some(key) = line_of(sigma) else { continue };
+                    let dirty = |cache: &Cache| -> Vec<LineKey> {
+                        cache.dirty().filter(|d| cache.same_set(*d, key)).collect()
+                    };
+                    wanted.extend(dirty(l1).into_iter().map(|d| Silent::WbL1(sm, d)));
+                    wanted.extend(dirty(&self.env.l2).into_iter().map(Silent::WbL2));
+                    // A write-back of the L1 may itself wait for room.
+                    for d in dirty(l1).into_iter().filter(|d| !self.has_room(*d)) {
+                        wanted.extend(self.env.l2.dirty().filter(|k| self.env.l2.same_set(*k, d)).map(Silent::WbL2));
+                    }
+                }
+                Body::Fence { .. } => {
+                    wanted.extend(l1.dirty().map(|key| Silent::WbL1(sm, key)));
+                    wanted.extend(self.env.l2.dirty().map(Silent::WbL2));
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Fires a silent rule.
+    ///
+    /// Rule: m.evictL1
+    ///
+    /// Rule: m.evictL2
+    ///
+    /// Rule: m.wbL1
+    ///
+    /// Rule: m.wbL2
+    ///
+    /// Rule: m.flush
+    pub(super) fn fire_silent<S: Sink>(
+        &mut self,
+        rule: Silent,
+        stores: &mut dyn Stores,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Stop> {
+        let name = match rule {
+            Silent::EvictL1(sm, key) => {
+                if let Some(sm) = self.env.sms.get_mut(sm as usize) {
+                    sm.l1.evict(key);
+                }
+                Rule::MEvictL1
+            }
+            Silent::EvictL2(key) => {
+                self.env.l2.evict(key);
+                Rule::MEvictL2
+            }
+            Silent::WbL1(sm, key) => {
+                let victim = match self.env.l2.room(key) {
+                    Room::Evict(among) => {
+                        let k = choose(cx.oracle, Site::Victim, among.len())?;
+                        among.get(k).copied()
+                    }
+                    _ => None,
+                };
+                if let Some(sm) = self.env.sms.get_mut(sm as usize) {
+                    self.env.l2.write(key, &sm.l1.dirty_bytes(key), victim);
+                    sm.l1.clean(key);
+                }
+                Rule::MWbL1
+            }
+            Silent::WbL2(key) => {
+                let bytes = self.env.l2.dirty_bytes(key);
+                self.env.write(key, &bytes, stores, self.model.warp_size);
+                self.env.l2.clean(key);
+                Rule::MWbL2
+            }
+            Silent::Flush(sm) => {
+                if let Some(sm) = self.env.sms.get_mut(sm as usize) {
+                    sm.l1.flush();
+                }
+                Rule::MFlush
+            }
+        };
+        self.changed(Touched { l1: true, l2: true, ..Touched::default() });
+        if S::ON {
+            cx.sink.event(Who::default(), Event::Fired(name))?;
+        }
+        Ok(())
+    }
+
+    /// Writes every dirty line back: the L2's first, since the L1's are newer.
+    pub(super) fn write_all_back(&mut self, stores: &mut dyn Stores) {
+        let threads = self.model.warp_size;
+        let keys: Vec<LineKey> = self.env.l2.dirty().collect();
+        for key in keys {
+            let bytes = self.env.l2.dirty_bytes(key);
+            self.env.write(key, &bytes, stores, threads);
+            self.env.l2.clean(key);
+        }
+        for k in 0..self.env.sms.len() {
+            let Some(sm) = self.env.sms.get_mut(k) else { continue };
+            let dirty: Vec<(LineKey, Bytes)> = sm.l1.dirty().map(|key| (key, sm.l1.dirty_bytes(key))).collect();
+            for (key, bytes) in dirty {
+                if let Some(sm) = self.env.sms.get_mut(k) {
+                    sm.l1.clean(key);
+                }
+                self.env.l2.overwrite(key, &bytes);
+                self.env.write(key, &bytes, stores, threads);
+            }
+        }
+        self.changed(Touched { l1: true, l2: true, ..Touched::default() });
+    }
+
+    /// Writes the dirty lines of a warp's local memory back, and all global ones: the device runtime is about to look.
+    pub(super) fn write_warp_back(&mut self, at: Issuer, local: &mut LocalMemory) {
+        let mut one = One { who: at.who, local };
+        self.write_all_back(&mut one);
+    }
+
+    /// The device runtime has written a warp's local memory: valid bytes of it in caches are brought up to date.
+    pub(super) fn take_over_local(&mut self, at: Issuer, local: &mut LocalMemory) {
+        let (owner, threads) = (local_owner(at.who), self.model.warp_size);
+        let l1s = self.env.sms.iter_mut().map(|sm| &mut sm.l1);
+        for cache in std::iter::once(&mut self.env.l2).chain(l1s) {
+            let mine = |l: &&Line| l.key().space == DeviceSpace::Local && l.key().owner == owner;
+            let lines: Vec<(LineKey, u128)> = cache.lines().filter(mine).map(|l| (l.key(), l.valid())).collect();
+            for (key, valid) in lines {
+                let mut now = Bytes::NONE;
+                for k in super::cache::bits(valid) {
+                    let (lane, offset) = unmap_local(key.base + k as u64, threads);
+                    now.set(k, u8::try_from(local.read(lane, offset, 1) & 0xff).unwrap_or(0));
+                }
+                cache.overwrite(key, &now);
+            }
+        }
+    }
+
+    /// Drops the lines of local memory whose owner is gone.
+    pub(super) fn forget(&mut self, gone: impl Fn(&u128) -> bool) {
+        let owners: Vec<u128> = self.owners.iter().copied().filter(gone).collect();
+        if owners.is_empty() {
+            return;
+        }
+        for owner in owners {
+            self.owners.remove(&owner);
+            self.env.l2.forget(DeviceSpace::Local, owner);
+            for sm in &mut self.env.sms {
+                sm.l1.forget(DeviceSpace::Local, owner);
+            }
+        }
+        self.changed(Touched { l1: true, l2: true, ..Touched::default() });
+    }
+}
+
+/// The line that an operation is about.
+fn line_of(sigma: &Sigma) -> Option<LineKey> {
+    match sigma {
+        Sigma::Device(d) => Some(d.key),
+        Sigma::Atomic(a) => match a.place {
+            AtomPlace::Global { key, .. } => Some(key),
+            AtomPlace::Shared(_) => None,
+        },
+        Sigma::Shared(_) | Sigma::Reg => None,
+    }
+}
+
+/// The local memory of one warp.
+struct One<'a> {
+    who: Who,
+    local: &'a mut LocalMemory,
+}
+
+impl Stores for One<'_> {
+    fn frame(&mut self, _: Who, _: u32) -> Option<&mut crate::base::Frame> {
+        None
+    }
+
+    fn shared(&mut self, _: u32, _: u64) -> Option<&mut [u8]> {
+        None
+    }
+
+    fn local(&mut self, who: Who) -> Option<&mut LocalMemory> {
+        (who == self.who).then_some(&mut *self.local)
+    }
+}
