@@ -87,6 +87,7 @@ impl Sink for TraceHash {
                 self.hasher.update(&bytes.to_le_bytes());
             }
             Event::BlockDone => self.add(5, who, &[]),
+            Event::Survivor { pc, lanes, winner } => self.add(6, who, &[pc.0, lanes, winner]),
             // What follows from the others, or only says which rule it was.
             Event::Fired(_)
             | Event::Enter(_)

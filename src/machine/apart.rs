@@ -7,7 +7,7 @@ use super::warp::Shared;
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Instr, Op, Slot, Space};
+use crate::program::instr::{CacheOp, Instr, Op, Slot, Space};
 use crate::program::ops::Class;
 use crate::verdict::Sink;
 use pulp::{NullaryFnOnce, Simd};
@@ -24,7 +24,8 @@ pub(super) fn plain32<M: Memory, S: Sink>(
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
     let offset = i.imm.cast_signed();
-    let site = |space| Plain32 { space, a: i.a, d: i.d, offset };
+    let cache = CacheOp::of_index(i.b.0);
+    let site = |space| Plain32 { space, a: i.a, d: i.d, offset, cache };
     match i.op {
         Op::LdGlobal32 => mem.load32(at, on, site(Space::Global), frame, near, cx),
         Op::LdShared32 => mem.load32(at, on, site(Space::Shared), frame, near, cx),
@@ -71,9 +72,15 @@ pub(super) fn taken_over<V: Simd, M: Memory, S: Sink>(
 ) -> Result<(), Box<Fault>> {
     let old = Held::capture(writes, frame);
     let mut none = LocalMemory::default();
-    let mut near = Near { shared: &mut [], local: &mut none, param: &[], map: env.addresses() };
+    let mut near = Near { shared: &mut [], local: &mut none, param: &[], map: env.addresses(), names: &[] };
     guarded(simd, env, i, mask, at, frame, mem, &mut near, cx)?;
     mem.wrote(at, mask, &old, frame, cx)
+}
+
+/// The registers that an instruction names; none where nobody asks.
+#[inline(always)]
+pub(super) fn names<'a, M: Memory>(sh: &Shared<'a>, pc: u32) -> &'a [(Class, Slot)] {
+    if M::IMMEDIATE { &[] } else { sh.loaded.uses.get(pc as usize).map_or(&[], |uses| &uses.names) }
 }
 
 struct Guarded<'a, 'b, 'c, V, M, S> {

@@ -5,8 +5,11 @@ use super::device::{Budget, Go, Stats};
 use super::loaded::{Loaded, arguments, per_block};
 use crate::base::LaneTables;
 use crate::choice::{Fair, Oracle, Seeded};
-use crate::memory::flat::Flat;
-use crate::memory::{Cx, Fault, SiteHints};
+use crate::memory::fermi::Fermi;
+use crate::memory::fermi::model::DeviceModel;
+use crate::memory::fermi::program::ProgramSet;
+use crate::memory::flat::{Arena, Flat};
+use crate::memory::{Cx, Fault, Memory, SiteHints, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::program::instr::Op;
 use crate::verdict::{AllocKind, Event, LimitKind, Silent, Sink, Stop, Who};
@@ -56,6 +59,51 @@ pub struct Config {
     /// Whether observed runs look for a state that repeats, so that they never end. Under a random schedule, and in
     /// programs that read a clock, they do not: no repetition would prove anything.
     pub liveness: bool,
+    /// The memory engine.
+    pub memory: MemoryModel,
+}
+
+/// A memory engine by name, with what it is made from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum MemoryModel {
+    /// Every access takes effect at once.
+    #[default]
+    Flat,
+    /// The report's chapter 4: caches and memory programs.
+    Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
+}
+
+/// The memory of a context.
+enum Backing {
+    Flat(Flat),
+    Fermi(Box<Fermi>),
+}
+
+impl Backing {
+    fn new(env: &ProgEnv, config: &Config) -> Self {
+        let base = env.addresses().global;
+        match &config.memory {
+            MemoryModel::Flat => Self::Flat(Flat::new(base, config.max_memory)),
+            MemoryModel::Fermi(model, programs) => {
+                let (model, programs) = (Arc::clone(model), Arc::clone(programs));
+                Self::Fermi(Box::new(Fermi::new(model, programs, env.target.sm, base, config.max_memory)))
+            }
+        }
+    }
+
+    const fn arena(&self) -> &Arena {
+        match self {
+            Self::Flat(flat) => flat.arena(),
+            Self::Fermi(fermi) => fermi.arena(),
+        }
+    }
+
+    const fn arena_mut(&mut self) -> &mut Arena {
+        match self {
+            Self::Flat(flat) => flat.arena_mut(),
+            Self::Fermi(fermi) => fermi.arena_mut(),
+        }
+    }
 }
 
 impl Default for Config {
@@ -70,6 +118,7 @@ impl Default for Config {
             stack_limit: 64 << 10,
             sms: 132,
             liveness: false,
+            memory: MemoryModel::Flat,
         }
     }
 }
@@ -133,7 +182,7 @@ impl Sink for Observed<'_> {
 pub struct Context {
     env: Arc<ProgEnv>,
     config: Config,
-    memory: Flat,
+    memory: Backing,
     variables: Vec<u64>,
     launches: u32,
     steps: u64,
@@ -162,8 +211,7 @@ impl Context {
     /// The memory cap.
     pub fn new(env: impl Into<Arc<ProgEnv>>, config: Config) -> Result<Self, Stop> {
         let env = env.into();
-        let map = env.addresses();
-        let mut memory = Flat::new(map.global, config.max_memory);
+        let mut memory = Backing::new(&env, &config);
         let mut variables = Vec::with_capacity(env.variables.len());
         for (name, v) in &env.variables {
             let kind = if v.constant { AllocKind::Const } else { AllocKind::Global };
@@ -371,7 +419,7 @@ impl Context {
             moves_stack: self.env.code.iter().any(|i| matches!(i.op, Op::Alloca | Op::StackRestore)),
             arguments: arguments(&self.env),
             per_block: per_block(&entry.preloads),
-            uses: Vec::new(),
+            uses: if self.config.memory == MemoryModel::Flat { Vec::new() } else { Uses::of_program(&self.env) },
         })
     }
 
@@ -393,22 +441,22 @@ impl Context {
         let limit = self.config.max_steps.unwrap_or(u64::MAX);
         let budget = Budget { steps: limit.saturating_sub(self.steps), limit, time_up: &mut time_up };
         let residents = residents(loaded);
-        let go = Go::<C, Flat, S> {
-            env: &self.env,
-            loaded,
-            mem: &mut self.memory,
-            cx: &mut cx,
-            budget,
-            clock: self.steps,
-            residents,
-            // Only a schedule without memory of its own repeats when the state does; a clock never does.
-            watch: self.config.liveness
-                && self.config.seed.is_none()
-                && !self.env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))),
-            control: PhantomData,
-        };
+        // Only a schedule without memory of its own repeats when the state does; a clock never does.
+        let watch = self.config.liveness
+            && self.config.seed.is_none()
+            && !self.env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_)));
+        let (env, cx, clock, control) = (&*self.env, &mut cx, self.steps, PhantomData::<C>);
         self.launches += 1;
-        let stats = T::run(go)?;
+        let stats = match &mut self.memory {
+            Backing::Flat(mem) => T::run(Go::<C, Flat, S> { env, loaded, mem, cx, budget, clock, residents, watch, control })?,
+            Backing::Fermi(mem) => {
+                let mem = &mut **mem;
+                let go = Go::<C, Fermi, S> { env, loaded, mem, cx, budget, clock, residents, watch, control };
+                let stats = Baseline::run(go)?;
+                mem.flush();
+                stats
+            }
+        };
         self.steps += stats.warp_instructions;
         Ok(stats)
     }

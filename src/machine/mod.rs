@@ -23,6 +23,6 @@ mod syscall;
 pub mod warp;
 mod watch;
 
-pub use context::{Config, Context, ControlModel, Launch};
+pub use context::{Config, Context, ControlModel, Launch, MemoryModel};
 pub use device::Stats;
 pub use exchange::shuffle_sources;

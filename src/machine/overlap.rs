@@ -6,7 +6,7 @@
 //! issued as soon as there is room: a block whose warps do not step yet cannot be told from one that is not issued. Both
 //! loops share the rules of warp and block.
 
-use super::block::Block;
+use super::block::{Block, end_barriers};
 use super::control::Control;
 use super::device::{ALONE, Budget, Go, Stats};
 use super::loaded::Loaded;
@@ -292,14 +292,16 @@ impl<C: Control, M: Memory> Running<'_, C, M> {
 
     /// A warp has stopped by itself: ends barriers, drops a block that is complete.
     fn settle<S: Sink>(&mut self, slot: usize, who: Who, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
-        let Some(Some(block)) = self.all.blocks.get_mut(slot) else { return Ok(()) };
-        let mut ended = Vec::new();
-        let freed = block.end_barriers(|id, reduced| ended.push((id, reduced)));
-        let complete = block.running == 0;
+        let Some(Some(Block { barriers, warps, live, running, .. })) = self.all.blocks.get_mut(slot) else {
+            return Ok(());
+        };
+        let (mut ended, mut freed) = (Vec::new(), Vec::new());
+        end_barriers(barriers, warps, *live, |w| freed.push(w), |id, reduced| ended.push((id, reduced)));
+        let complete = *running == 0;
         if S::ON {
             super::device::tell_barriers(&ended, who, cx)?;
         }
-        for warp in (0..64).filter(|w| freed >> w & 1 == 1) {
+        for warp in freed {
             self.wake(Who { warp, ..who }, cx)?;
         }
         if complete { self.complete(slot, cx) } else { Ok(()) }

@@ -7,7 +7,7 @@ use super::{exchange, syscall};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of, put_mask};
 use crate::choice::Oracle;
-use crate::memory::{Cx, Fault, LocalMemory, Memory};
+use crate::memory::{Cx, Fault, Issuer, LocalMemory, Memory};
 use crate::program::env::FuncId;
 use crate::program::instr::{Instr, Moving, Op, STACK_TOP, Slot};
 use crate::verdict::{BugKind, Event, Rule, Sink, Step};
@@ -166,7 +166,13 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
                     regs.w[STACK_TOP.index()].0[l] = regs.q[i.a.index()].0[l] as u32;
                 }
             }
-            Op::Syscall(call) => syscall::run(call, m, regs, self.local, self.sh, self.mem, cx)?,
+            Op::Syscall(call) => {
+                let (who, sm) = (self.sh.who, self.sh.sm);
+                let at = Issuer { who, pc: Pc(self.flow.pc), depth: self.flow.depth, sm };
+                self.mem.runtime_begins(at, self.local);
+                syscall::run(call, m, regs, self.local, self.sh, self.mem, cx)?;
+                self.mem.runtime_ends(at, self.local);
+            }
             Op::Trap => return Err(bug(BugKind::Trap, m)),
             Op::Brkpt => return Err(bug(BugKind::Breakpoint, m)),
             Op::Unsupported => {

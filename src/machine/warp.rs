@@ -5,7 +5,7 @@
 //! inlined, because it is compiled once per instruction set (`dispatch`), and generic over control model, memory and
 //! observer, because a mode is a type.
 
-use super::apart::{data_op, guarded, plain32, taken_over, writes};
+use super::apart::{data_op, guarded, names, plain32, taken_over, writes};
 use super::barrier::{Arrival, Barriers};
 use super::control::{Control, Flow, Idle, Next, TokenKind, Wait};
 use super::data::Lane;
@@ -305,7 +305,8 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         if m != mask && i.op.is_plain() {
             // Some lanes sit out: out of line, so that the common case keeps one mask and its expansion at hand.
             if m != 0 {
-                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
+                let names = names::<M>(sh, pc);
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map, names };
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 if let Err(fault) = guarded(simd, env, i, m, at, frame, mem, &mut near, cx) {
                     halt!(*fault);
@@ -340,7 +341,8 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 => {
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 let on = Active { mask, lanes: &lanes };
-                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
+                let names = names::<M>(sh, pc);
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map, names };
                 if let Err(fault) = plain32(i, at, on, frame, mem, &mut near, cx) {
                     halt!(*fault);
                 }
@@ -350,7 +352,8 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             Op::Mem => {
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 let on = Active { mask, lanes: &lanes };
-                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map };
+                let names = names::<M>(sh, pc);
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map, names };
                 if let Err(fault) = mem.issue(at, on, &env.requests[i.imm as usize], frame, &mut near, cx) {
                     halt!(*fault);
                 }

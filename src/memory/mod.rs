@@ -15,7 +15,8 @@ pub use registers::{Held, Uses, Waits};
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc};
 use crate::choice::Oracle;
 use crate::program::env::AddressMap;
-use crate::program::instr::{Order, Scope, Slot, Space, WarpRequest};
+use crate::program::instr::{CacheOp, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::ops::Class;
 use crate::verdict::{BugKind, LimitKind, Sink, Stop, Who};
 
 /// Who issues a request.
@@ -51,6 +52,8 @@ pub struct Near<'a> {
     pub param: &'a [u8],
     /// The windows of the generic address space.
     pub map: AddressMap,
+    /// The registers that the instruction names and that can be blocked; none where memory is immediate.
+    pub names: &'a [(Class, Slot)],
 }
 
 /// What a run carries along that is not state: observers, the oracle, caches.
@@ -336,12 +339,16 @@ pub trait Memory {
     /// A block has completed and its operations have ended: its local memory is gone.
     fn retire(&mut self, _launch: u32, _block: u64) {}
 
-    /// A launch is abandoned: its operations are dropped (report, 5.7.2, abort).
-    fn abandon(&mut self, _launch: u32) {}
-
     /// Writes back what caches hold dirty, as the silent rules may at any time: the host, or the device runtime, is about
     /// to look at memory.
     fn write_back(&mut self, _stores: &mut dyn Stores) {}
+
+    /// The device runtime is about to look at memory for an instruction of `at`: memory and the warp's local memory hold what
+    /// caches do.
+    fn runtime_begins(&mut self, _at: Issuer, _local: &mut LocalMemory) {}
+
+    /// The device runtime may have written the warp's local memory.
+    fn runtime_ends(&mut self, _at: Issuer, _local: &mut LocalMemory) {}
 
     /// No operation is in flight, and a launch that depends on the earlier ones begins or the host goes on (D-flush): caches
     /// are written back and emptied.
@@ -359,4 +366,6 @@ pub struct Plain32 {
     pub d: Slot,
     /// Byte offset.
     pub offset: i32,
+    /// The cache operator.
+    pub cache: CacheOp,
 }

@@ -80,7 +80,8 @@ pub enum Op {
 
     /// A memory action: `imm` indexes `ProgEnv::requests`.
     Mem,
-    /// A plain 32-bit load of global memory to `d`, 64-bit address in `a`, byte offset in `imm`; made by `promote`.
+    /// A plain 32-bit load of global memory to `d`, 64-bit address in `a`, byte offset in `imm`, cache operator
+    /// ([`CacheOp::index`]) in `b`; made by `promote`.
     LdGlobal32,
     /// The store of `d`; see [`Op::LdGlobal32`].
     StGlobal32,
@@ -300,6 +301,24 @@ pub enum CacheOp {
     Wb,
     Wt,
     Nc,
+}
+
+impl CacheOp {
+    const ALL: [Self; 9] =
+        [Self::Default, Self::Ca, Self::Cg, Self::Cs, Self::Lu, Self::Cv, Self::Wb, Self::Wt, Self::Nc];
+
+    /// A number for the operator, to be kept in an instruction's field.
+    #[must_use]
+    pub const fn index(self) -> u16 {
+        self as u16
+    }
+
+    /// The operator of a number that [`CacheOp::index`] gave.
+    #[must_use]
+    #[inline(always)]
+    pub const fn of_index(index: u16) -> Self {
+        if index < 9 { Self::ALL[index as usize] } else { Self::Default }
+    }
 }
 
 /// What a memory action does.

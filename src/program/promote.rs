@@ -3,7 +3,7 @@
 
 use super::env::ProgEnv;
 use super::float_ops::FloatOp;
-use super::instr::{CacheOp, HotOp, Instr, MemOp, NO_SLOT, Op, Order, Space, WarpRequest};
+use super::instr::{CacheOp, HotOp, Instr, MemOp, NO_SLOT, Op, Order, Slot, Space, WarpRequest};
 use super::int_ops::IntOp;
 
 /// Rewrites the code of an environment.
@@ -41,7 +41,8 @@ fn plain(request: &WarpRequest) -> Option<Instr> {
         && request.cache != CacheOp::Cv
         && request.regs[0] != NO_SLOT;
     let offset = i32::try_from(request.offset).ok()?;
-    plain.then(|| Instr { d: request.regs[0], a: request.addr, imm: offset.cast_unsigned(), ..Instr::new(op) })
+    let (d, a, b) = (request.regs[0], request.addr, Slot(request.cache.index()));
+    plain.then(|| Instr { d, a, b, imm: offset.cast_unsigned(), ..Instr::new(op) })
 }
 
 fn hot_int(op: IntOp) -> Option<HotOp> {
@@ -115,7 +116,7 @@ fn hot_float(op: FloatOp) -> Option<HotOp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::instr::{Scope, Slot};
+    use crate::program::instr::Scope;
     use crate::program::uses::shape;
 
     #[test]

@@ -88,6 +88,15 @@ pub enum Event<'a> {
     Fired(Rule),
     /// Memory is accessed.
     Access(Access<'a>),
+    /// Several lanes of an instruction wrote different values to one location: `winner`'s is there.
+    Survivor {
+        /// The instruction.
+        pc: Pc,
+        /// The lanes.
+        lanes: LaneMask,
+        /// The one of them whose write survived.
+        winner: u32,
+    },
     /// Memory is made or freed by the device: address and size in bytes.
     Alloc(u64, u64),
     /// A function is entered by lanes.

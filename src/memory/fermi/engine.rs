@@ -7,7 +7,7 @@
 //! nobody else can see it, it can be undone by nobody, and what it allows the warp to do the warp may do later as well;
 //! so every behaviour of the device is also one in which such steps are made as early as possible.
 
-use super::cache::{Cache, DeviceSpace, LineKey, OpIdx};
+use super::cache::{Cache, DeviceSpace, OpIdx};
 use super::environment::{Environment, Multiprocessor, Seen, Touched, View, stalls};
 use super::issue::{Draft, Survivor, operations};
 use super::model::{AcquireDiscards, DeviceModel};
@@ -471,8 +471,7 @@ impl Memory for Fermi {
         let seen = Seen { issuer, lanes, parts, target };
         let mut touched = Touched::default();
         let went = loop {
-            let mut view =
-                View { env: &mut self.env, model: &self.model, operation: &seen, stores, cx, touched };
+            let mut view = View { env: &mut self.env, model: &self.model, operation: &seen, stores, cx, touched };
             let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(|stop| trouble(Fault::Stop(stop)))?;
             touched = view.touched;
             if S::ON {
@@ -561,33 +560,12 @@ impl Memory for Fermi {
         self.forget(gone);
     }
 
-    fn abandon(&mut self, launch: u32) {
-        let gone: Vec<u32> =
-            self.operations.iter().filter(|(_, o)| o.issuer.who.launch == launch).map(|(k, _)| k).collect();
-        // Lines that they were fetching are dropped with what they hold: nobody would ever bring the bytes in.
-        let keys: Vec<LineKey> = self.caches().flat_map(Cache::lines).filter(|l| pinned(l.pins(), &gone)).map(|l| l.key()).collect();
-        for k in gone {
-            if let Some(operation) = self.operations.take(k) {
-                if let Body::Program { sigma: Sigma::Atomic(_), .. } = operation.body
-                    && let Some(sm) = self.env.sms.get_mut(operation.issuer.sm as usize)
-                {
-                    sm.locked = 0;
-                }
-                self.finish(k, &operation);
-            }
-        }
-        self.unpin_all(&keys);
-        self.forget(|owner| super::environment::owner_of(*owner).launch == launch);
-        self.env.params.remove(&launch);
-        self.changed(Touched { l1: true, l2: true, locks: true, released: false });
-    }
-
     fn write_back(&mut self, stores: &mut dyn Stores) {
-        self.write_all_back(stores);
+        self.write_lines_back(stores, |_| true);
     }
 
     fn flush(&mut self) {
-        self.write_all_back(&mut NoStores);
+        self.write_lines_back(&mut NoStores, |_| true);
         self.env.l2 = Cache::new(self.model.l2_geometry());
         for sm in &mut self.env.sms {
             *sm = Multiprocessor { l1: Cache::new(self.model.l1_geometry()), locked: 0 };
@@ -605,10 +583,6 @@ impl Memory for Fermi {
     fn runtime_ends(&mut self, at: Issuer, local: &mut LocalMemory) {
         self.take_over_local(at, local);
     }
-}
-
-fn pinned(pins: &[OpIdx], by: &[u32]) -> bool {
-    pins.iter().any(|p| by.contains(&p.0))
 }
 
 /// Nothing is resident.

@@ -276,7 +276,13 @@ pub(super) fn choose(oracle: &mut dyn Oracle, site: Site, count: usize) -> Resul
 }
 
 /// Whether an operation's next step would be to wait.
-pub(super) fn stalls(env: &Environment, model: &DeviceModel, k: u32, operation: &Operation, set: &super::program::ProgramSet) -> bool {
+pub(super) fn stalls(
+    env: &Environment,
+    model: &DeviceModel,
+    k: u32,
+    operation: &Operation,
+    set: &super::program::ProgramSet,
+) -> bool {
     use super::program::{AtomPlace, Atomic, stalled};
     let Body::Program { id, at, sigma } = &operation.body else { return false };
     let Some((program, sm)) = set.get(*id).zip(env.sm(operation.issuer.sm)) else { return false };

@@ -169,11 +169,8 @@ impl Maker<'_> {
             if seen >> a.lane & 1 == 1 {
                 continue;
             }
-            let same: SmallVec<[usize; LANES]> = accesses
-                .iter()
-                .filter(|b| (b.space, b.address) == (a.space, a.address))
-                .map(|b| b.lane)
-                .collect();
+            let same: SmallVec<[usize; LANES]> =
+                accesses.iter().filter(|b| (b.space, b.address) == (a.space, a.address)).map(|b| b.lane).collect();
             seen |= same.iter().fold(0, |m, l| m | 1 << l);
             if same.len() < 2 {
                 continue;
@@ -207,9 +204,15 @@ impl Maker<'_> {
                         self.add_line(*access, DeviceSpace::Local, place, word * 4, len, &mut lines);
                     }
                 }
-                OpSpace::Global => self.add_line(*access, DeviceSpace::Global, access.address, 0, self.bytes(), &mut lines),
-                OpSpace::Const => self.add_line(*access, DeviceSpace::Const, access.address, 0, self.bytes(), &mut lines),
-                OpSpace::Param => self.add_line(*access, DeviceSpace::Param, access.address, 0, self.bytes(), &mut lines),
+                OpSpace::Global => {
+                    self.add_line(*access, DeviceSpace::Global, access.address, 0, self.bytes(), &mut lines)
+                }
+                OpSpace::Const => {
+                    self.add_line(*access, DeviceSpace::Const, access.address, 0, self.bytes(), &mut lines)
+                }
+                OpSpace::Param => {
+                    self.add_line(*access, DeviceSpace::Param, access.address, 0, self.bytes(), &mut lines)
+                }
             }
         }
         let store = self.rq.op == MemOp::Store;
@@ -300,7 +303,14 @@ impl Maker<'_> {
             })
         };
         let k = groups.iter().position(fits).unwrap_or_else(|| {
-            groups.push(Banks { used: 0, word: [0; 64], pieces: Vec::new(), value: Vec::new(), len: 0, parts: SmallVec::new() });
+            groups.push(Banks {
+                used: 0,
+                word: [0; 64],
+                pieces: Vec::new(),
+                value: Vec::new(),
+                len: 0,
+                parts: SmallVec::new(),
+            });
             groups.len() - 1
         });
         let Some(group) = groups.get_mut(k) else { return };

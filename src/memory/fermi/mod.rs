@@ -1,4 +1,13 @@
 //! The memory environment of the report, chapter 4: caches, memory programs and what runs them.
 
 pub mod cache;
+mod engine;
+mod environment;
+mod issue;
+pub mod model;
+mod operation;
 pub mod program;
+mod silent;
+
+pub use engine::Fermi;
+pub use silent::Silent;

@@ -71,9 +71,8 @@ impl Fermi {
             match &operation.body {
                 Body::Program { sigma, .. } => {
                     let Some(key) = line_of(sigma) else { continue };
-                    let dirty = |cache: &Cache| -> Vec<LineKey> {
-                        cache.dirty().filter(|d| cache.same_set(*d, key)).collect()
-                    };
+                    let dirty =
+                        |cache: &Cache| -> Vec<LineKey> { cache.dirty().filter(|d| cache.same_set(*d, key)).collect() };
                     wanted.extend(dirty(l1).into_iter().map(|d| Silent::WbL1(sm, d)));
                     wanted.extend(dirty(&self.env.l2).into_iter().map(Silent::WbL2));
                     // A write-back of the L1 may itself wait for room.
@@ -152,10 +151,10 @@ impl Fermi {
         Ok(())
     }
 
-    /// Writes every dirty line back: the L2's first, since the L1's are newer.
-    pub(super) fn write_all_back(&mut self, stores: &mut dyn Stores) {
+    /// Writes the dirty lines back that are asked for: the L2's first, since the L1's are newer.
+    pub(super) fn write_lines_back(&mut self, stores: &mut dyn Stores, which: impl Fn(LineKey) -> bool) {
         let threads = self.model.warp_size;
-        let keys: Vec<LineKey> = self.env.l2.dirty().collect();
+        let keys: Vec<LineKey> = self.env.l2.dirty().filter(|key| which(*key)).collect();
         for key in keys {
             let bytes = self.env.l2.dirty_bytes(key);
             self.env.write(key, &bytes, stores, threads);
@@ -163,7 +162,8 @@ impl Fermi {
         }
         for k in 0..self.env.sms.len() {
             let Some(sm) = self.env.sms.get_mut(k) else { continue };
-            let dirty: Vec<(LineKey, Bytes)> = sm.l1.dirty().map(|key| (key, sm.l1.dirty_bytes(key))).collect();
+            let keys = sm.l1.dirty().filter(|key| which(*key));
+            let dirty: Vec<(LineKey, Bytes)> = keys.map(|key| (key, sm.l1.dirty_bytes(key))).collect();
             for (key, bytes) in dirty {
                 if let Some(sm) = self.env.sms.get_mut(k) {
                     sm.l1.clean(key);
@@ -177,8 +177,9 @@ impl Fermi {
 
     /// Writes the dirty lines of a warp's local memory back, and all global ones: the device runtime is about to look.
     pub(super) fn write_warp_back(&mut self, at: Issuer, local: &mut LocalMemory) {
+        let owner = local_owner(at.who);
         let mut one = One { who: at.who, local };
-        self.write_all_back(&mut one);
+        self.write_lines_back(&mut one, |key| key.space != DeviceSpace::Local || key.owner == owner);
     }
 
     /// The device runtime has written a warp's local memory: valid bytes of it in caches are brought up to date.

@@ -110,6 +110,12 @@ impl Cache {
         usize::try_from(number % u64::from(self.shape.sets)).unwrap_or(0)
     }
 
+    /// Whether two addresses compete for lines.
+    #[must_use]
+    pub fn same_set(&self, a: LineKey, b: LineKey) -> bool {
+        self.index(a) == self.index(b)
+    }
+
     fn line_mut(&mut self, key: LineKey) -> Option<&mut Line> {
         let index = self.index(key);
         let set = self.sets.get_mut(index)?;

@@ -91,6 +91,22 @@ impl Program {
         self.code.get(usize::from(at.pc)).or(self.code.last()).map_or(1, |i| i.line)
     }
 
+    /// Whether the micro step at a position only writes or releases registers: nobody but the operation's warp can tell
+    /// that it was made.
+    #[must_use]
+    pub fn is_local(&self, at: At) -> bool {
+        let mut pc = usize::from(at.pc);
+        loop {
+            match self.code.get(pc).map(|i| i.code) {
+                Some(Code::Yield | Code::End) => return true,
+                Some(Code::Nop | Code::Op(OpExp::WriteToRegs | OpExp::ReleaseRegs)) => pc += 1,
+                // Forward only: a program has no loops.
+                Some(Code::Goto(target)) => pc = usize::from(target),
+                Some(Code::If(..) | Code::Op(_)) | None => return false,
+            }
+        }
+    }
+
     fn block(&mut self, body: &[Stmt], follows: bool, lines: &Lines) -> Option<()> {
         for (k, stmt) in body.iter().enumerate() {
             let follows = follows || k + 1 < body.len();
