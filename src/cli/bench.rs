@@ -4,7 +4,7 @@ use super::{Format, output};
 use crate::base::SourceMap;
 use crate::launch::Failure;
 use crate::launch::bench::{Case, KERNELS, program};
-use crate::machine::Config;
+use crate::machine::{Config, MemoryModel};
 use clap::Args;
 use serde_json::json;
 use std::time::Instant;
@@ -30,6 +30,10 @@ pub(super) struct Bench {
     /// Repeat each kernel and take the fastest.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
+
+    /// The memory: at once, or by the report's caches and memory programs.
+    #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
+    memory: String,
 
     /// The form of the results.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -72,9 +76,11 @@ impl Bench {
     }
 
     fn measure(&self, name: &str, env: &std::sync::Arc<crate::program::env::ProgEnv>) -> Result<Measured, Failure> {
+        let memory = MemoryModel::preset(&self.memory).unwrap_or_default();
+        let config = Config { memory, ..Config::default() };
         let mut best: Option<Measured> = None;
         for _ in 0..self.reps {
-            let Some(case) = Case::new(name, self.shift, env, Config::default()) else { break };
+            let Some(case) = Case::new(name, self.shift, env, config.clone()) else { break };
             let mut case = case?;
             let start = Clock::now();
             let stats = case.run()?;

@@ -5,7 +5,7 @@ use super::{Format, output};
 use crate::base::SourceMap;
 use crate::check::Observers;
 use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Spec, load, run, write_npy};
-use crate::machine::{Config, ControlModel};
+use crate::machine::{Config, ControlModel, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::run as text;
 use crate::verdict::{Silent, Stop};
@@ -51,6 +51,10 @@ pub(super) struct Run {
     /// The control model; by default crs below sm_70 and its from sm_70 on.
     #[arg(long, value_enum)]
     control: Option<Control>,
+
+    /// The memory: at once, or by the report's caches and memory programs.
+    #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
+    memory: String,
 
     /// Also report these.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
@@ -157,6 +161,7 @@ impl Run {
             timeout: self.timeout,
             max_memory: Some(self.max_memory),
             liveness: self.check.contains(&Checks::Liveness),
+            memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
             ..Config::default()
         }
     }

@@ -7,7 +7,7 @@ use crate::base::LaneTables;
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::fermi::Fermi;
 use crate::memory::fermi::model::DeviceModel;
-use crate::memory::fermi::program::ProgramSet;
+use crate::memory::fermi::program::{ProgramSet, preset};
 use crate::memory::flat::{Arena, Flat};
 use crate::memory::{Cx, Fault, Memory, SiteHints, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
@@ -71,6 +71,27 @@ pub enum MemoryModel {
     Flat,
     /// The report's chapter 4: caches and memory programs.
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
+}
+
+impl MemoryModel {
+    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory.
+    #[must_use]
+    pub fn preset(name: &str) -> Option<Self> {
+        if name == "flat" {
+            return Some(Self::Flat);
+        }
+        let model = DeviceModel::preset(name)?;
+        let programs = preset(&model.programs)?;
+        Some(Self::Fermi(Arc::new(model), Arc::new(programs)))
+    }
+
+    /// Streaming multiprocessors, where the engine has so many.
+    fn processors(&self) -> Option<u32> {
+        match self {
+            Self::Flat => None,
+            Self::Fermi(model, _) => Some(model.processors),
+        }
+    }
 }
 
 /// The memory of a context.
@@ -411,7 +432,7 @@ impl Context {
             shared_bytes: dynamic_at + launch.shared_bytes,
             dynamic_at,
             dynamic_bytes: launch.shared_bytes,
-            sms: self.config.sms,
+            sms: self.config.memory.processors().unwrap_or(self.config.sms),
             number: self.launches,
             variables: self.variables.clone(),
             stack_limit: self.config.stack_limit,

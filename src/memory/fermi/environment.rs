@@ -104,6 +104,9 @@ impl Environment {
     }
 }
 
+/// Threads of a warp as local memory is laid out for them, whatever the warp size is.
+pub(super) const STRIDE: u32 = 32;
+
 /// The owner of a warp's local memory.
 pub(super) const fn local_owner(who: Who) -> u128 {
     (who.launch as u128) << 96 | (who.block as u128) << 32 | who.warp as u128
@@ -186,11 +189,11 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn read_device(&mut self, key: LineKey, want: ByteMask, into: &mut Bytes) {
-        self.env.read(key, want, into, self.stores, self.model.warp_size);
+        self.env.read(key, want, into, self.stores, STRIDE);
     }
 
     fn write_device(&mut self, key: LineKey, from: &Bytes) -> bool {
-        self.env.write(key, from, self.stores, self.model.warp_size)
+        self.env.write(key, from, self.stores, STRIDE)
     }
 
     fn read_shared(&mut self, piece: Piece, into: &mut Vec<u8>) -> bool {

@@ -5,7 +5,7 @@
 //! data. Several lanes that write one location: one write survives, which one is a choice, and the observer is told.
 
 use super::cache::{ByteMask, Bytes, DeviceSpace, LineKey, span_mask};
-use super::environment::{choose, local_owner, map_local};
+use super::environment::{STRIDE, choose, local_owner, map_local};
 use super::model::DeviceModel;
 use super::operation::{Part, Rank, Registers, Target};
 use super::program::{AtomPlace, Atomic, Device, OpKey, OpSpace, Piece, Shared, Sigma};
@@ -199,7 +199,7 @@ impl Maker<'_> {
                 OpSpace::Local => {
                     for word in 0..self.bytes().div_ceil(4) {
                         let offset = access.address + u64::from(word) * 4;
-                        let place = map_local(access.lane, offset, self.model.warp_size);
+                        let place = map_local(access.lane, offset, STRIDE);
                         let len = (self.bytes() - word * 4).min(4);
                         self.add_line(*access, DeviceSpace::Local, place, word * 4, len, &mut lines);
                     }

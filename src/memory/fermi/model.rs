@@ -74,7 +74,7 @@ pub struct DeviceModel {
     pub acquire_discards: AcquireDiscards,
     /// Whether micro steps that only their own warp can notice are made at once (see [`super::engine`]).
     pub eager_local: bool,
-    /// The set of memory programs: `fermi` or `report`.
+    /// The preset of memory programs: `fermi`, `report` or `sm80`.
     pub programs: String,
 }
 
@@ -128,6 +128,7 @@ impl DeviceModel {
                 l1: CacheShape { sets: 184, ways: 4 },
                 l2: CacheShape { sets: 20480, ways: 16 },
                 acquire_discards: AcquireDiscards::Always,
+                programs: "sm80".to_owned(),
                 ..fermi
             },
             "tiny" => Self {

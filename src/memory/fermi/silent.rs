@@ -5,7 +5,7 @@
 
 use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
-use super::environment::{Touched, choose, local_owner, unmap_local};
+use super::environment::{STRIDE, Touched, choose, local_owner, unmap_local};
 use super::operation::Body;
 use super::program::{AtomPlace, Sigma};
 use crate::choice::Site;
@@ -133,7 +133,7 @@ impl Fermi {
             }
             Silent::WbL2(key) => {
                 let bytes = self.env.l2.dirty_bytes(key);
-                self.env.write(key, &bytes, stores, self.model.warp_size);
+                self.env.write(key, &bytes, stores, STRIDE);
                 self.env.l2.clean(key);
                 Rule::MWbL2
             }
@@ -153,7 +153,7 @@ impl Fermi {
 
     /// Writes the dirty lines back that are asked for: the L2's first, since the L1's are newer.
     pub(super) fn write_lines_back(&mut self, stores: &mut dyn Stores, which: impl Fn(LineKey) -> bool) {
-        let threads = self.model.warp_size;
+        let threads = STRIDE;
         let keys: Vec<LineKey> = self.env.l2.dirty().filter(|key| which(*key)).collect();
         for key in keys {
             let bytes = self.env.l2.dirty_bytes(key);
@@ -184,7 +184,7 @@ impl Fermi {
 
     /// The device runtime has written a warp's local memory: valid bytes of it in caches are brought up to date.
     pub(super) fn take_over_local(&mut self, at: Issuer, local: &mut LocalMemory) {
-        let (owner, threads) = (local_owner(at.who), self.model.warp_size);
+        let (owner, threads) = (local_owner(at.who), STRIDE);
         let l1s = self.env.sms.iter_mut().map(|sm| &mut sm.l1);
         for cache in std::iter::once(&mut self.env.l2).chain(l1s) {
             let mine = |l: &&Line| l.key().space == DeviceSpace::Local && l.key().owner == owner;

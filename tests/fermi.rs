@@ -1,0 +1,57 @@
+//! Race-free examples end on memory with caches as on flat memory.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use warpstep::base::SourceMap;
+use warpstep::launch::{Device, Failure, Spec, load, run};
+use warpstep::machine::{Config, MemoryModel};
+use warpstep::report;
+use warpstep::verdict::Silent;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
+    let mut trials = Vec::new();
+    for path in launch_files(&root) {
+        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        if name == "feat/launch.video.toml" {
+            continue;
+        }
+        trials.push(Trial::test(format!("fair/{name}"), move || example(&path, None)));
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn launch_files(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir(root).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_dir()) {
+        for file in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
+            let name = file.file_name().and_then(|n| n.to_str()).unwrap_or("");
+            if name.starts_with("launch") && name.ends_with(".toml") {
+                found.push(file);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn example(path: &Path, seed: Option<u64>) -> Result<(), Failed> {
+    let mut sources = SourceMap::default();
+    let tell = |problems: Vec<warpstep::launch::Problem>, sources: &SourceMap| -> String {
+        problems.iter().map(|p| report::problem(p, sources).render(sources, false)).collect()
+    };
+    let spec = Spec::read(path, &mut sources).map_err(|p| tell(p, &sources))?;
+    let env = load(&spec.ptx, None, &mut sources).map_err(|p| tell(p, &sources))?;
+    let memory = MemoryModel::preset("fermi").ok_or("no preset")?;
+    let config = Config { memory, seed, timeout: Some(Duration::from_secs(60)), ..Config::default() };
+    let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
+    let outcome = run(&spec, &mut device, &mut Silent, &mut |_| ()).map_err(|failure| match failure {
+        Failure::Input(problems) => tell(problems, device.sources()),
+        Failure::Stop(stop) => report::StopReport::new(&stop, device.context().env(), device.sources()).render(false),
+    })?;
+    let mut wrong: String = outcome.mismatches.iter().map(report::run::mismatch).collect();
+    wrong.extend(outcome.output_mismatch.iter().map(report::run::output_mismatch));
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+}
