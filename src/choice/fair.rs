@@ -4,7 +4,7 @@
 //! the others from what it waits for. Of the groups of lanes of a warp the first offered runs: the machine orders them so
 //! that they meet again soonest and none starves.
 
-use super::{MICRO_END, MICRO_SILENT, MICRO_STEPS, Menu, Oracle, Pick, Site};
+use super::{MICRO_END, MICRO_SILENT, MICRO_STEPS, MICRO_WANTED, Menu, Oracle, Pick, Site};
 use crate::verdict::Stop;
 use std::num::NonZeroU32;
 
@@ -29,8 +29,6 @@ impl Oracle for Fair {
             // Another block is issued when turns keep running out: somebody may be spinning for it.
             (Site::Issue, Some((_, true))) => (1, NonZeroU32::MIN),
             (Site::Micro, last) => (micro(&menu, last), NonZeroU32::MIN),
-            // The one that an operation waits for, so that silent rules do not undo what need not be undone.
-            (Site::Silent, Some((wanted, true))) if menu.offers(wanted) => (wanted, NonZeroU32::MIN),
             // As on flat memory, where lanes take effect in ascending order.
             (Site::Winner, _) => (menu.nth(menu.arity().saturating_sub(1)), NonZeroU32::MIN),
             (Site::Target | Site::Issue | Site::Silent | Site::Victim, _) => (menu.nth(0), NonZeroU32::MIN),
@@ -51,6 +49,8 @@ fn micro(menu: &Menu<'_>, last: Option<(u32, bool)>) -> u32 {
     match next {
         step if step >= MICRO_STEPS => step,
         _ if menu.offers(MICRO_END) => MICRO_END,
+        // Silent rules do not undo what need not be undone.
+        _ if menu.offers(MICRO_WANTED) => MICRO_WANTED,
         _ => MICRO_SILENT,
     }
 }
@@ -76,5 +76,6 @@ mod tests {
         assert_eq!(choose([0b10, 0b101], (66, false)), Ok(64));
         assert_eq!(choose([0b11, 0], (66, true)), Ok(MICRO_END));
         assert_eq!(choose([0b10, 0], (66, true)), Ok(MICRO_SILENT));
+        assert_eq!(choose([0b110, 0], (66, true)), Ok(MICRO_WANTED));
     }
 }

@@ -25,7 +25,7 @@ pub enum Site {
     /// Whether another block is issued now rather than later, and which.
     Issue,
     /// How a macro step of memory goes on (report, 4.6): it ends ([`MICRO_END`]), a silent rule fires
-    /// ([`MICRO_SILENT`]), or operation number n makes a micro step ([`MICRO_STEPS`]` + n`).
+    /// ([`MICRO_SILENT`], [`MICRO_WANTED`]), or operation number n makes a micro step ([`MICRO_STEPS`]` + n`).
     Micro,
     /// Which silent rule fires (report, 4.6); alternatives are numbered in the engine's order.
     Silent,
@@ -39,6 +39,9 @@ pub enum Site {
 pub const MICRO_END: u32 = 0;
 /// The alternative of [`Site::Micro`] that fires a silent rule.
 pub const MICRO_SILENT: u32 = 1;
+/// The alternative of [`Site::Micro`] that fires a silent rule that an operation waits for. Such a rule is among those of
+/// [`MICRO_SILENT`] as well: there may be thousands, and a schedule should not have to look for it.
+pub const MICRO_WANTED: u32 = 2;
 /// The alternative of [`Site::Micro`] that is operation 0's micro step.
 pub const MICRO_STEPS: u32 = 64;
 

@@ -3,7 +3,7 @@
 //! The stream is `ChaCha8`, which its crate fixes; `StdRng` would change with the toolchain. Leases are drawn between one
 //! instruction and a few hundred, geometrically, so that both tight interleavings and long runs occur.
 
-use super::{MICRO_END, MICRO_SILENT, Menu, Oracle, Pick, Site};
+use super::{MICRO_END, MICRO_SILENT, MICRO_WANTED, Menu, Oracle, Pick, Site};
 use crate::verdict::Stop;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -42,7 +42,8 @@ impl Seeded {
         let head = menu.ready.first().map_or(0, |w| w.count_ones());
         let steps = menu.arity() - head;
         if steps == 0 {
-            return if menu.offers(MICRO_END) { MICRO_END } else { menu.nth(0) };
+            let first = [MICRO_END, MICRO_WANTED].into_iter().find(|k| menu.offers(*k));
+            return first.unwrap_or(MICRO_SILENT);
         }
         menu.nth(head + self.below(steps))
     }

@@ -6,7 +6,7 @@
 //! that could be evicted. Departure: the macro step cannot end while no warp can be scheduled, since the next macro step
 //! would only continue it. An operation that waits and was not let go on is not offered: its micro step changes nothing.
 
-use crate::choice::{MICRO_END, MICRO_SILENT, MICRO_STEPS, Menu, Site};
+use crate::choice::{MICRO_END, MICRO_SILENT, MICRO_STEPS, MICRO_WANTED, Menu, Site};
 use crate::memory::{Cx, Memory, Stores, Trouble};
 use crate::verdict::{Sink, Stop};
 
@@ -65,12 +65,13 @@ pub fn go_on<M: Memory, S: Sink>(
 ) -> Result<Went, Halted> {
     let Schedule { last, menu } = schedule;
     let pending = mem.pending();
-    if pending == 0 && (!now.can_end || !mem.has_silent()) {
+    let any_silent = mem.has_silent(false);
+    if pending == 0 && (!now.can_end || !any_silent) {
         return Ok(if now.can_end { Went::Ended } else { Went::Stuck });
     }
     let mut head = u64::from(now.can_end) << MICRO_END;
-    if mem.has_silent() {
-        head |= 1 << MICRO_SILENT;
+    if any_silent {
+        head |= 1 << MICRO_SILENT | u64::from(mem.has_silent(true)) << MICRO_WANTED;
     }
     menu.clear();
     menu.push(head);
@@ -87,7 +88,7 @@ pub fn go_on<M: Memory, S: Sink>(
     };
     match pick {
         MICRO_END => return Ok(Went::Ended),
-        MICRO_SILENT => silent(mem, stores, cx)?,
+        MICRO_SILENT | MICRO_WANTED => silent(mem, pick == MICRO_WANTED, stores, cx)?,
         step => {
             *last = Some(step);
             mem.step(step - MICRO_STEPS, stores, cx)?;
@@ -101,16 +102,20 @@ const CROWD: usize = 512;
 
 /// Fires one of the silent rules.
 #[cold]
-fn silent<M: Memory, S: Sink>(mem: &mut M, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Halted> {
+fn silent<M: Memory, S: Sink>(
+    mem: &mut M,
+    wanted: bool,
+    stores: &mut dyn Stores,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Halted> {
     let mut rules = Vec::new();
-    let wanted = mem.silent(&mut rules);
+    mem.silent(wanted, &mut rules);
     let mut ready = vec![!0u64; rules.len() / 64];
     if !rules.len().is_multiple_of(64) {
         ready.push((1 << (rules.len() % 64)) - 1);
     }
     let pick = if rules.len() > 1 {
-        let last = wanted.map(|w| (w, true));
-        cx.oracle.choose(Menu { site: Site::Silent, ready: &ready, last }).map_err(Halted::Stop)?.index
+        cx.oracle.choose(Menu { site: Site::Silent, ready: &ready, last: None }).map_err(Halted::Stop)?.index
     } else {
         0
     };

@@ -300,15 +300,13 @@ pub trait Memory {
         Ok(())
     }
 
-    /// Whether some silent rule may fire.
-    fn has_silent(&self) -> bool {
+    /// Whether some silent rule may fire; `wanted`: one that an operation waits for.
+    fn has_silent(&self, _wanted: bool) -> bool {
         false
     }
 
-    /// The silent rules that may fire, in a fixed order; gives the place in the list of one that an operation waits for.
-    fn silent(&self, _out: &mut Vec<Self::Silent>) -> Option<u32> {
-        None
-    }
+    /// The silent rules that may fire, in a fixed order; `wanted`: those that an operation waits for.
+    fn silent(&self, _wanted: bool, _out: &mut Vec<Self::Silent>) {}
 
     /// Fires a silent rule.
     ///

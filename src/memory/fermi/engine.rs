@@ -7,11 +7,11 @@
 //! nobody else can see it, it can be undone by nobody, and what it allows the warp to do the warp may do later as well;
 //! so every behaviour of the device is also one in which such steps are made as early as possible.
 
-use super::cache::{Cache, DeviceSpace, OpIdx};
+use super::cache::{Cache, DeviceSpace, LineKey, OpIdx};
 use super::environment::{Environment, Multiprocessor, Seen, Touched, View, stalls};
 use super::issue::{Draft, Survivor, operations};
 use super::model::{AcquireDiscards, DeviceModel};
-use super::operation::{Blocked, Body, Operation, Queue, Rank, Slab, Target};
+use super::operation::{Blocked, Body, Operation, Queue, Rank, Slab, Stalled, Target};
 use super::program::{At, Level, Micro, OpKey, ProgramSet, Sigma, Undefined, micro};
 use crate::base::{Frame, LaneMask};
 use crate::memory::{
@@ -232,36 +232,72 @@ impl Fermi {
         }
     }
 
-    /// Looks again at operations that wait, after something that they may wait for.
-    pub(super) fn look_again(&mut self) {
+    /// Looks again at the stalled operations that `which` of: something changed that they may wait for.
+    fn look_again(&mut self, which: impl Fn(&Stalled) -> bool) {
         let Self { operations, env, model, programs, .. } = self;
-        let stalled = std::mem::take(&mut operations.stalled);
-        for k in stalled {
-            let Some(operation) = operations.get(k) else { continue };
-            let waits = match operation.body {
-                Body::Program { .. } => stalls(env, model, k, operation, programs),
-                Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(operation.issuer.sm), wide, discards),
-            };
-            if waits {
-                operations.stalled.push(k);
+        let mut k = 0;
+        while let Some(stalled) = operations.stalled.get(k) {
+            let number = stalled.operation;
+            let still = !which(stalled)
+                || operations.get(number).is_some_and(|o| match o.body {
+                    Body::Program { .. } => stalls(env, model, number, o, programs),
+                    Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(o.issuer.sm), wide, discards),
+                });
+            if still {
+                k += 1;
                 continue;
             }
-            if let Some(operation) = operations.get_mut(k) {
+            operations.stalled.remove(k);
+            if let Some(operation) = operations.get_mut(number) {
                 operation.stalled = false;
                 let goes = operation.above == 0;
-                operations.set_ready(k, goes);
+                operations.set_ready(number, goes);
             }
         }
     }
 
-    /// After a change of caches or locks.
-    pub(super) fn changed(&mut self, touched: Touched) {
-        if touched.l1 || touched.l2 || touched.locks {
-            if !self.operations.stalled.is_empty() {
-                self.look_again();
-            }
+    /// After a micro step on `key` by a warp of multiprocessor `sm`: lines that came or went are of its sets.
+    fn changed(&mut self, touched: Touched, sm: u32, key: Option<LineKey>) {
+        if !self.operations.stalled.is_empty() {
+            let sets = key.map(|key| self.sets(sm, key));
+            self.look_again(|s| match (sets, s.sets) {
+                (Some((l1, l2)), Some((their_l1, their_l2))) => {
+                    touched.l1 && s.sm == sm && l1 == their_l1 || touched.l2 && l2 == their_l2
+                }
+                // A fence waits for any line of the L1.
+                (Some(_), None) => s.sm == sm && (touched.l1 || touched.locks),
+                (None, _) => s.sm == sm && touched.locks,
+            });
+        }
+        if touched.l1 || touched.l2 {
             self.silent = self.any_silent();
         }
+    }
+
+    /// After anything else.
+    pub(super) fn changed_all(&mut self) {
+        self.look_again(|_| true);
+        self.silent = self.any_silent();
+    }
+
+    /// The sets of an address in a multiprocessor's L1 and in the L2.
+    fn sets(&self, sm: u32, key: LineKey) -> (usize, usize) {
+        (self.env.sm(sm).map_or(0, |sm| sm.l1.set_of(key)), self.env.l2.set_of(key))
+    }
+
+    /// Sets an operation aside that has to wait.
+    fn stall(&mut self, k: u32, mut operation: Box<Operation>) {
+        operation.stalled = true;
+        let sm = operation.issuer.sm;
+        let key = match &operation.body {
+            Body::Program { sigma, .. } => super::silent::line_of(sigma),
+            Body::Fence { .. } => None,
+        };
+        let sets = key.map(|key| self.sets(sm, key));
+        self.operations.put(k, operation);
+        self.operations.stalled.push(Stalled { operation: k, sm, sets });
+        // What it did itself may be what it needed, or nothing may keep it any more: decided as for all others.
+        self.look_again(|s| s.operation == k);
     }
 
     /// A fence's only step: its condition holds, or it waits.
@@ -270,15 +306,13 @@ impl Fermi {
     fn end_fence<S: Sink>(
         &mut self,
         k: u32,
-        mut operation: Box<Operation>,
+        operation: Box<Operation>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Trouble>> {
         let Body::Fence { wide, discards, .. } = operation.body else { return Ok(()) };
         let sm = operation.issuer.sm;
         if !fence_may_end(self.env.sm(sm), wide, discards) {
-            operation.stalled = true;
-            self.operations.put(k, operation);
-            self.operations.stalled.push(k);
+            self.stall(k, operation);
             return Ok(());
         }
         if discards && let Some(sm) = self.env.sms.get_mut(sm as usize) {
@@ -290,7 +324,9 @@ impl Fermi {
             let told = fire(issuer.who, Rule::MmUpdMemBar, cx);
             told.map_err(|fault| Box::new(Trouble { at: issuer, lanes, fault: *fault }))?;
         }
-        self.changed(Touched { l1: discards, ..Touched::default() });
+        if discards {
+            self.changed_all();
+        }
         Ok(())
     }
 }
@@ -482,6 +518,7 @@ impl Memory for Fermi {
                 break went;
             }
         };
+        let key = super::silent::line_of(sigma);
         if touched.released {
             if let Some(queue) = self.queues.get_mut(&issuer.who) {
                 queue.board.retain(|b| b.operation != k);
@@ -490,13 +527,7 @@ impl Memory for Fermi {
         }
         match went {
             Micro::Yield => self.operations.put(k, operation),
-            Micro::Wait => {
-                operation.stalled = true;
-                self.operations.put(k, operation);
-                self.operations.stalled.push(k);
-                // It may not have to wait any more by what it did itself: the others decide it in the same way.
-                touched.locks = true;
-            }
+            Micro::Wait => self.stall(k, operation),
             Micro::End => self.finish(k, &operation),
             Micro::Stuck(stuck) => {
                 let (program, file) = (program.name().to_owned(), program.file().to_owned());
@@ -504,16 +535,20 @@ impl Memory for Fermi {
                 return Err(trouble(Fault::Program(ProgramFault { program, file, line, cause: cause(stuck.cause) })));
             }
         }
-        self.changed(touched);
+        self.changed(touched, issuer.sm, key);
         Ok(())
     }
 
-    fn has_silent(&self) -> bool {
-        self.silent
+    fn has_silent(&self, wanted: bool) -> bool {
+        self.silent && (!wanted || self.any_wanted())
     }
 
-    fn silent(&self, out: &mut Vec<Self::Silent>) -> Option<u32> {
-        self.list_silent(out)
+    fn silent(&self, wanted: bool, out: &mut Vec<Self::Silent>) {
+        if wanted {
+            self.list_wanted(out);
+        } else {
+            self.list_silent(out);
+        }
     }
 
     fn fire<S: Sink>(

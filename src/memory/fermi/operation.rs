@@ -185,7 +185,18 @@ pub(super) struct Slab {
     pub ready: Vec<u64>,
     pub live: usize,
     /// Operations that are stalled.
-    pub stalled: Vec<u32>,
+    pub stalled: Vec<Stalled>,
+    /// No number below it is free.
+    lowest: usize,
+}
+
+/// A stalled operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stalled {
+    pub operation: u32,
+    pub sm: u32,
+    /// The sets of its line in the L1 and in the L2.
+    pub sets: Option<(usize, usize)>,
 }
 
 impl Slab {
@@ -210,22 +221,16 @@ impl Slab {
         }
     }
 
-    /// The number that the next operation gets: the lowest free one.
-    pub fn next(&self) -> u32 {
-        let k = if self.live == self.slots.len() {
-            self.slots.len()
-        } else {
-            self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len())
-        };
-        u32::try_from(k).unwrap_or(u32::MAX)
-    }
-
+    /// Takes an operation in under the lowest free number.
     pub fn add(&mut self, operation: Operation) -> u32 {
-        let k = self.next();
-        if k as usize == self.slots.len() {
+        let free = self.slots.iter().skip(self.lowest).position(Option::is_none);
+        let at = free.map_or(self.slots.len(), |k| self.lowest + k);
+        if at == self.slots.len() {
             self.slots.push(None);
             self.ready.resize(self.slots.len().div_ceil(64), 0);
         }
+        self.lowest = at + 1;
+        let k = u32::try_from(at).unwrap_or(u32::MAX);
         self.live += 1;
         self.put(k, Box::new(operation));
         k
@@ -235,9 +240,11 @@ impl Slab {
     pub fn free(&mut self, k: u32) {
         self.set_ready(k, false);
         self.live -= 1;
+        self.lowest = self.lowest.min(k as usize);
         if self.live == 0 {
             self.slots.clear();
             self.ready.clear();
+            self.lowest = 0;
         }
     }
 

@@ -5,12 +5,16 @@
 
 use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
-use super::environment::{STRIDE, Touched, choose, local_owner, unmap_local};
+use super::environment::{STRIDE, choose, local_owner, unmap_local};
 use super::operation::Body;
 use super::program::{AtomPlace, Sigma};
 use crate::choice::Site;
 use crate::memory::{Cx, Issuer, LocalMemory, Stores};
 use crate::verdict::{Event, Rule, Sink, Stop, Who};
+use smallvec::SmallVec;
+
+/// How many rules are listed that operations wait for: the others' turn comes.
+const WANTED: usize = 16;
 
 /// A silent rule with what it acts on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -41,8 +45,8 @@ impl Fermi {
         self.env.l2.room(key) != Room::Full
     }
 
-    /// The rules that may fire, in a fixed order; gives the place of one that an operation waits for.
-    pub(super) fn list_silent(&self, out: &mut Vec<Silent>) -> Option<u32> {
+    /// The rules that may fire, in a fixed order.
+    pub(super) fn list_silent(&self, out: &mut Vec<Silent>) {
         let sms = || (0..).zip(&self.env.sms);
         for (k, sm) in sms() {
             out.extend(sm.l1.dirty().filter(|key| self.has_room(*key)).map(|key| Silent::WbL1(k, key)));
@@ -57,36 +61,58 @@ impl Fermi {
                 out.push(Silent::Flush(k));
             }
         }
-        let wanted = self.wanted();
-        let place = out.iter().position(|rule| wanted.contains(rule))?;
-        u32::try_from(place).ok()
     }
 
-    /// Write-backs that would let an operation go on: of its own line, or of one that takes its place.
-    fn wanted(&self) -> Vec<Silent> {
-        let mut wanted = Vec::new();
-        for operation in self.operations.stalled.iter().filter_map(|k| self.operations.get(*k)) {
+    /// Write-backs that would let an operation go on: of its own line, or of one whose place it needs. `see` is given one
+    /// after the other, some perhaps twice, until it has seen enough.
+    fn each_wanted(&self, mut see: impl FnMut(Silent) -> bool) {
+        let dirty = |cache: &Cache, key: LineKey| -> SmallVec<[LineKey; 4]> {
+            cache.of_set(key).filter(|l| l.dirty() != 0).map(Line::key).collect()
+        };
+        for operation in self.operations.stalled.iter().filter_map(|w| self.operations.get(w.operation)) {
             let sm = operation.issuer.sm;
             let Some(l1) = self.env.sm(sm).map(|sm| &sm.l1) else { continue };
-            match &operation.body {
+            let all: SmallVec<[LineKey; 4]> = match &operation.body {
                 Body::Program { sigma, .. } => {
                     let Some(key) = line_of(sigma) else { continue };
-                    let dirty =
-                        |cache: &Cache| -> Vec<LineKey> { cache.dirty().filter(|d| cache.same_set(*d, key)).collect() };
-                    wanted.extend(dirty(l1).into_iter().map(|d| Silent::WbL1(sm, d)));
-                    wanted.extend(dirty(&self.env.l2).into_iter().map(Silent::WbL2));
-                    // A write-back of the L1 may itself wait for room.
-                    for d in dirty(l1).into_iter().filter(|d| !self.has_room(*d)) {
-                        wanted.extend(self.env.l2.dirty().filter(|k| self.env.l2.same_set(*k, d)).map(Silent::WbL2));
+                    if dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WbL2(d))) {
+                        return;
                     }
+                    dirty(l1, key)
                 }
-                Body::Fence { .. } => {
-                    wanted.extend(l1.dirty().map(|key| Silent::WbL1(sm, key)));
-                    wanted.extend(self.env.l2.dirty().map(Silent::WbL2));
+                Body::Fence { .. } => l1.dirty().collect(),
+            };
+            for key in all {
+                // A write-back of the L1 may itself wait for room in the L2.
+                let enough = if self.has_room(key) {
+                    see(Silent::WbL1(sm, key))
+                } else {
+                    dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WbL2(d)))
+                };
+                if enough {
+                    return;
                 }
             }
         }
-        wanted
+    }
+
+    /// The rules that an operation waits for, in a fixed order.
+    pub(super) fn list_wanted(&self, out: &mut Vec<Silent>) {
+        self.each_wanted(|rule| {
+            if !out.contains(&rule) {
+                out.push(rule);
+            }
+            out.len() >= WANTED
+        });
+    }
+
+    pub(super) fn any_wanted(&self) -> bool {
+        let mut any = false;
+        self.each_wanted(|_| {
+            any = true;
+            true
+        });
+        any
     }
 
     /// Fires a silent rule.
@@ -144,7 +170,7 @@ impl Fermi {
                 Rule::MFlush
             }
         };
-        self.changed(Touched { l1: true, l2: true, ..Touched::default() });
+        self.changed_all();
         if S::ON {
             cx.sink.event(Who::default(), Event::Fired(name))?;
         }
@@ -172,7 +198,7 @@ impl Fermi {
                 self.env.write(key, &bytes, stores, threads);
             }
         }
-        self.changed(Touched { l1: true, l2: true, ..Touched::default() });
+        self.changed_all();
     }
 
     /// Writes the dirty lines of a warp's local memory back, and all global ones: the device runtime is about to look.
@@ -213,12 +239,12 @@ impl Fermi {
                 sm.l1.forget(DeviceSpace::Local, owner);
             }
         }
-        self.changed(Touched { l1: true, l2: true, ..Touched::default() });
+        self.changed_all();
     }
 }
 
 /// The line that an operation is about.
-fn line_of(sigma: &Sigma) -> Option<LineKey> {
+pub(super) fn line_of(sigma: &Sigma) -> Option<LineKey> {
     match sigma {
         Sigma::Device(d) => Some(d.key),
         Sigma::Atomic(a) => match a.place {

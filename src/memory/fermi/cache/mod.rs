@@ -110,10 +110,15 @@ impl Cache {
         usize::try_from(number % u64::from(self.shape.sets)).unwrap_or(0)
     }
 
-    /// Whether two addresses compete for lines.
+    /// The number of the set of an address.
     #[must_use]
-    pub fn same_set(&self, a: LineKey, b: LineKey) -> bool {
-        self.index(a) == self.index(b)
+    pub fn set_of(&self, key: LineKey) -> usize {
+        self.index(key)
+    }
+
+    /// The lines in use that compete with an address, its own among them.
+    pub fn of_set(&self, key: LineKey) -> impl Iterator<Item = &Line> {
+        self.sets.get(self.index(key)).into_iter().flatten()
     }
 
     fn line_mut(&mut self, key: LineKey) -> Option<&mut Line> {
