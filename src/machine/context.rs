@@ -469,7 +469,9 @@ impl Context {
         let (env, cx, clock, control) = (&*self.env, &mut cx, self.steps, PhantomData::<C>);
         self.launches += 1;
         let stats = match &mut self.memory {
-            Backing::Flat(mem) => T::run(Go::<C, Flat, S> { env, loaded, mem, cx, budget, clock, residents, watch, control })?,
+            Backing::Flat(mem) => {
+                T::run(Go::<C, Flat, S> { env, loaded, mem, cx, budget, clock, residents, watch, control })?
+            }
             Backing::Fermi(mem) => {
                 let mem = &mut **mem;
                 let go = Go::<C, Fermi, S> { env, loaded, mem, cx, budget, clock, residents, watch, control };
