@@ -96,7 +96,6 @@ impl Fermi {
     /// A request whose addresses are checked: makes its operations.
     ///
     /// Rule: mm.memOp
-    #[expect(clippy::too_many_arguments, reason = "as the trait's methods")]
     fn request<S: Sink>(
         &mut self,
         at: Issuer,

@@ -44,6 +44,7 @@ struct Access {
 }
 
 /// Turns a request into operations. `places` says where each lane's address leads.
+#[expect(clippy::too_many_arguments, reason = "an instruction, its registers and who decides are separate borrows")]
 pub(super) fn operations(
     model: &DeviceModel,
     issuer: Issuer,

@@ -49,6 +49,7 @@ pub(super) struct Registers {
 
 /// What an operation does.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all operations are programs, and each is boxed as a whole")]
 pub(super) enum Body {
     /// A memory program.
     Program { id: ProgramId, at: At, sigma: Sigma },
