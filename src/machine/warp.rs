@@ -315,7 +315,9 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             pc += 1;
             continue;
         }
-        if let Op::Hot(op) = i.op {
+        if M::IMMEDIATE
+            && let Op::Hot(op) = i.op
+        {
             let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
             if mask == !0 {
                 hot::<V, true>(op, i, frame, &on);
@@ -359,7 +361,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
                 pc += 1;
             }
-            Op::Int(_) | Op::Float(_) => {
+            Op::Int(_) | Op::Float(_) if M::IMMEDIATE => {
                 data_op(simd, i, frame, mask, &lanes, &cx.tables);
                 pc += 1;
             }
