@@ -91,6 +91,10 @@ mutants! {
     BarrierAwaitsExited = "barrier-awaits-exited",
     /// A barrier that has ended keeps its count.
     BarrierNeverReset = "barrier-never-reset",
+    /// Lanes do not wait for the other members of a `.sync` instruction's mask (D-its).
+    MembersNotAwaited = "members-not-awaited",
+    /// A block's index has its x and y exchanged.
+    BlockTransposed = "block-transposed",
     /// A reduction takes in a false predicate for lanes that did not arrive.
     ReduceCountsAbsent = "reduce-counts-absent",
 }

@@ -6,6 +6,7 @@ use super::loaded::{Loaded, Where};
 use super::rare::reduced;
 use super::stack::zero;
 use super::warp::{Halt, Warp, Why};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc, lanes_of};
 use crate::memory::{Fault, LocalMemory};
 use crate::program::env::ProgEnv;
@@ -59,6 +60,9 @@ impl<C: Control> Block<C> {
         let [x, y, _] = loaded.grid.map(u64::from);
         let narrow = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
         self.index = [narrow(linear % x), narrow(linear / x % y), narrow(linear / (x * y))];
+        if on(Mutant::BlockTransposed) {
+            self.index.swap(0, 1);
+        }
         (self.linear, self.sm) = (linear, sm);
         self.barriers.clear();
         if loaded.shared_bytes > 0 {

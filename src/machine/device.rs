@@ -186,6 +186,8 @@ fn run<V: Simd, C: Control, M: Memory + Clone + PartialEq, S: Sink>(
         if S::ON
             && let Some(watch) = &mut watch
         {
+            // Nobody asks how many leases were used up when every block is issued.
+            let pressure = if all.next < all.total { pressure.min(PRESSURE) } else { 0 };
             let schedule = Schedule { ready: all.ready.clone(), last, pressure, issued: all.next };
             look(watch, &all.blocks, mem, schedule, env, loaded, cx)?;
         }

@@ -20,7 +20,7 @@ pub(super) struct Schedule {
     pub ready: Vec<u64>,
     /// The warp that stepped last, and whether it used up its lease.
     pub last: Option<(u32, bool)>,
-    /// Leases used up since a block was issued.
+    /// Leases used up since a block was issued, as far as that matters.
     pub pressure: u32,
     /// Blocks issued.
     pub issued: u64,
