@@ -263,7 +263,8 @@ impl<'a> StopReport<'a> {
         let (file, span) = self.span(first.pushed);
         let mut d = Diagnostic::error("liveness", file, span, message).label("pushed for the sake of this");
         let (file, span) = self.span(first.place.pc);
-        d = d.also(file, span, format!("{} run on here, in a state that repeats", lanes(first.place.lanes)));
+        let runs = if first.place.lanes.count_ones() == 1 { "runs" } else { "run" };
+        d = d.also(file, span, format!("{} {runs} on here, in a state that repeats", lanes(first.place.lanes)));
         let mut note = format!("by {}", who(&first.place));
         for t in tokens.iter().take(WAITING) {
             let (w, lanes) = (t.place.warp, lanes(t.waiting));
