@@ -16,8 +16,6 @@
 mod line;
 mod ops;
 mod silent;
-#[cfg(test)]
-mod tests;
 
 pub use line::{ByteMask, Bytes, DeviceSpace, EvClass, Line, LineKey, MAX_LINE, OpIdx, bits, span_mask};
 pub use ops::{Absent, Effect, Flow, Reserve, Room};
