@@ -47,9 +47,10 @@ fn observed(path: &Path, control: Option<ControlModel>) -> Result<(u64, BTreeSet
     Ok((hash, observers.coverage.map(|c| c.fired().clone()).unwrap_or_default()))
 }
 
-/// Whether a rule is one of threads, warps, barriers, blocks, grids and contexts: flat memory has none of the others.
+/// Whether a rule is one of threads, warps, barriers, blocks and grids: flat memory has none of memory, and messages of
+/// the host have tests of their own (tests/host.rs).
 fn ours(rule: &Rule) -> bool {
-    const LEVELS: [&str; 8] = ["thread", "crs", "warp", "bar", "block", "grid", "context", "ref"];
+    const LEVELS: [&str; 7] = ["thread", "crs", "warp", "bar", "block", "grid", "ref"];
     rule.id().split('.').next().is_some_and(|level| LEVELS.contains(&level))
 }
 

@@ -39,38 +39,43 @@ impl Coverage {
     }
 
     fn step(&mut self, step: &Step<'_>) {
-        let Some(i) = self.env.code.get(step.pc.0 as usize) else { return };
-        let op = i.op;
-        if step.lanes != 0 {
-            self.fired.insert(Rule::ThreadExecTt);
+        rules_of(&self.env, self.tokens, step, |rule| _ = self.fired.insert(rule));
+    }
+}
+
+/// The rules that follow from a step, besides those that the machine names. `tokens`: under the report's token stack.
+pub fn rules_of(env: &ProgEnv, tokens: bool, step: &Step<'_>, mut fired: impl FnMut(Rule)) {
+    let Some(i) = env.code.get(step.pc.0 as usize) else { return };
+    let op = i.op;
+    if step.lanes != 0 {
+        fired(Rule::ThreadExecTt);
+    }
+    if step.active & !step.lanes != 0 {
+        fired(Rule::ThreadExecFf);
+    }
+    let transfer = matches!(op, Op::Bra | Op::Brx | Op::Call | Op::CallIndirect | Op::Ret | Op::Exit);
+    let token = matches!(op, Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break);
+    if transfer || token {
+        fired(Rule::WarpBra);
+        let uniform = op == Op::Bra && step.lanes == step.active;
+        let falls = !token && step.lanes == 0;
+        if tokens && (uniform || falls) {
+            fired(if uniform { Rule::CrsBraUni } else { Rule::CrsNext });
         }
-        if step.active & !step.lanes != 0 {
-            self.fired.insert(Rule::ThreadExecFf);
-        }
-        let transfer = matches!(op, Op::Bra | Op::Brx | Op::Call | Op::CallIndirect | Op::Ret | Op::Exit);
-        let token = matches!(op, Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break);
-        if transfer || token {
-            self.fired.insert(Rule::WarpBra);
-            let uniform = op == Op::Bra && step.lanes == step.active;
-            let falls = !token && step.lanes == 0;
-            if self.tokens && (uniform || falls) {
-                self.fired.insert(if uniform { Rule::CrsBraUni } else { Rule::CrsNext });
-            }
-            return;
-        }
-        if self.tokens {
-            self.fired.insert(Rule::CrsNext);
-        }
-        if step.lanes == 0 {
-            return;
-        }
-        if plain::data_op(op).is_some() {
-            self.fired.insert(Rule::ThreadDop);
-        } else if plain::request(&self.env, i).is_some() {
-            self.fired.insert(Rule::WarpMem);
-        } else if matches!(op, Op::Bar | Op::WarpSync | Op::Exchange) {
-            self.fired.insert(Rule::WarpComm);
-        }
+        return;
+    }
+    if tokens {
+        fired(Rule::CrsNext);
+    }
+    if step.lanes == 0 {
+        return;
+    }
+    if plain::data_op(op).is_some() {
+        fired(Rule::ThreadDop);
+    } else if plain::request(env, i).is_some() {
+        fired(Rule::WarpMem);
+    } else if matches!(op, Op::Bar | Op::WarpSync | Op::Exchange) {
+        fired(Rule::WarpComm);
     }
 }
 
@@ -79,7 +84,7 @@ impl Sink for Coverage {
 
     fn event(&mut self, _: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
-            Event::Launch { tokens } => self.tokens = tokens,
+            Event::Launch { tokens, .. } => self.tokens = tokens,
             Event::Step(step) => self.step(&step),
             Event::Fired(rule) => {
                 self.fired.insert(rule);

@@ -9,6 +9,7 @@ mod coverage;
 mod div0;
 mod liveness;
 mod observers;
+mod per_launch;
 mod plain;
 #[cfg(test)]
 mod ptx_tests;
@@ -23,10 +24,11 @@ mod uninit;
 #[cfg(test)]
 mod worked;
 
-pub use coverage::Coverage;
+pub use coverage::{Coverage, rules_of};
 pub use div0::Div0;
 pub use liveness::Liveness;
 pub use observers::Observers;
+pub use per_launch::PerLaunch;
 pub use reference::{Reference, Thread, topmost};
 pub use safety::Safety;
 pub use trace::TraceHash;

@@ -408,7 +408,7 @@ fn rules_that_fire_are_collected() {
     let coverage = observers.coverage.unwrap();
     let level = |r: &Rule| r.id().split('.').next().unwrap_or_default();
     let crs = |r: &Rule| level(r) == "crs";
-    let here = |r: &Rule| ["thread", "warp", "bar", "block", "grid", "context"].contains(&level(r));
+    let here = |r: &Rule| ["thread", "warp", "bar", "block", "grid"].contains(&level(r));
     let missing: Vec<_> = coverage.missing().into_iter().filter(here).collect();
     assert_eq!(missing, []);
     assert!(!coverage.fired().iter().any(crs), "the program runs with independent threads");

@@ -93,6 +93,7 @@ impl Sink for TraceHash {
             | Event::Enter(_)
             | Event::Exchange(_)
             | Event::Released(_)
+            | Event::Message(_)
             | Event::Remembered
             | Event::Repeated => {}
         }

@@ -20,18 +20,23 @@ pub struct Fair;
 impl Oracle for Fair {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         let (index, lease) = match (menu.site, menu.last) {
-            (Site::Warp, Some((last, spent))) => {
+            (Site::Warp | Site::Context | Site::Grid, Some((last, spent))) => {
                 let index = if !spent && menu.offers(last) { last } else { menu.next_from(last.wrapping_add(1)) };
                 (index, TURN)
             }
-            (Site::Warp, None) => (menu.nth(0), TURN),
+            (Site::Warp | Site::Context | Site::Grid, None) => (menu.nth(0), TURN),
+            (Site::Processor, Some((last, _))) => (menu.next_from(last.wrapping_add(1)), NonZeroU32::MIN),
+            // Messages first, in the order in which they came.
+            (Site::Message, _) => (menu.nth(0), TURN),
             (Site::Group, _) => (menu.nth(0), GROUP),
             // Another block is issued when turns keep running out: somebody may be spinning for it.
             (Site::Issue, Some((_, true))) => (1, NonZeroU32::MIN),
             (Site::Micro, last) => (micro(&menu, last), NonZeroU32::MIN),
             // As on flat memory, where lanes take effect in ascending order.
             (Site::Winner, _) => (menu.nth(menu.arity().saturating_sub(1)), NonZeroU32::MIN),
-            (Site::Target | Site::Issue | Site::Silent | Site::Victim, _) => (menu.nth(0), NonZeroU32::MIN),
+            (Site::Target | Site::Issue | Site::Processor | Site::Silent | Site::Victim, _) => {
+                (menu.nth(0), NonZeroU32::MIN)
+            }
         };
         Ok(Pick { index, lease })
     }

@@ -33,6 +33,14 @@ pub enum Site {
     Victim,
     /// Which of several lanes that write one location does so last (CUDA programming guide, G.4.2).
     Winner,
+    /// Which pending message is handled next, in the order of arrival; the last alternative is none for now.
+    Message,
+    /// Which context is active next; alternatives are numbered by context.
+    Context,
+    /// Which grid of the active context steps next; alternatives are numbered by grid in the order of their starts.
+    Grid,
+    /// Which multiprocessor takes the next block.
+    Processor,
 }
 
 /// The alternative of [`Site::Micro`] that ends the macro step.

@@ -56,10 +56,12 @@ impl Oracle for Seeded {
         }
         let n = self.below(menu.arity());
         let lease = match menu.site {
-            Site::Warp | Site::Group => {
+            Site::Warp | Site::Group | Site::Message | Site::Context | Site::Grid => {
                 NonZeroU32::MIN.saturating_add(self.stream.next_u32() >> (24 + self.below(9).min(7)))
             }
-            Site::Target | Site::Issue | Site::Micro | Site::Silent | Site::Victim | Site::Winner => NonZeroU32::MIN,
+            Site::Target | Site::Issue | Site::Processor | Site::Micro | Site::Silent | Site::Victim | Site::Winner => {
+                NonZeroU32::MIN
+            }
         };
         Ok(Pick { index: menu.nth(n), lease })
     }

@@ -9,6 +9,7 @@ mod check;
 mod flags;
 mod output;
 mod run;
+mod script;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;

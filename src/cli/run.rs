@@ -4,14 +4,15 @@ use super::flags::{LaunchFlags, size, time};
 use super::{Format, output};
 use crate::base::SourceMap;
 use crate::check::Observers;
-use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Spec, load, run, write_npy};
+use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, write_npy};
 use crate::machine::{Config, ControlModel, MemoryModel};
 use crate::program::env::ProgEnv;
-use crate::report::run as text;
-use crate::verdict::{Silent, Stop};
+use crate::report::{RuleTrace, run as text};
+use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Run kernels and compare the results with what is expected.
@@ -34,15 +35,19 @@ pub(super) struct Run {
 
     /// Write a buffer or variable to a file: .npy, or the bytes alone.
     #[arg(long, value_name = "NAME=FILE")]
-    save: Vec<String>,
+    pub(super) save: Vec<String>,
 
     /// Print a buffer or variable.
     #[arg(long, value_name = "NAME")]
-    print: Vec<String>,
+    pub(super) print: Vec<String>,
 
     /// Print hashes of the final memory and of the trace.
     #[arg(long)]
-    hash: bool,
+    pub(super) hash: bool,
+
+    /// Print every rule that fires, in order, each warp instruction a step of its own.
+    #[arg(long)]
+    pub(super) rules: bool,
 
     /// Take another schedule, at random; the same seed gives the same run on every host.
     #[arg(long, value_name = "N")]
@@ -83,7 +88,7 @@ pub(super) struct Run {
 
     /// The form of messages and results.
     #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -115,6 +120,18 @@ fn mutant(name: &str) -> Result<crate::base::Mutant, String> {
     Mutant::named(name).ok_or_else(|| format!("one of {}", names()))
 }
 
+/// Two observers: the first sees each event before the second may object to it.
+struct Both<'a, 'b>(RuleTrace<'a>, &'b mut Observers);
+
+impl Sink for Both<'_, '_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self.0.event(who, event)?;
+        self.1.event(who, event)
+    }
+}
+
 /// All launches came to their ends.
 struct Finished {
     spec: Spec,
@@ -137,6 +154,12 @@ impl Run {
     pub fn execute(&self) -> u8 {
         #[cfg(feature = "mutants")]
         crate::base::mutant::select(self.mutant);
+        let mut sources = SourceMap::default();
+        match Script::read(&self.path, &mut sources) {
+            Ok(Some(script)) => return self.script(&script, sources),
+            Ok(None) => {}
+            Err(problems) => return output::problems(&problems, &sources, self.format),
+        }
         match self.outcome() {
             Ok(finished) => self.finish(&finished),
             Err(Trouble::Problems(problems, sources)) => output::problems(&problems, &sources, self.format),
@@ -147,7 +170,7 @@ impl Run {
         }
     }
 
-    fn config(&self) -> Config {
+    pub(super) fn config(&self) -> Config {
         let control = self.control.map(|c| match c {
             Control::Crs => ControlModel::Crs,
             Control::Its => ControlModel::Its,
@@ -160,24 +183,29 @@ impl Run {
             max_steps: self.max_steps,
             timeout: self.timeout,
             max_memory: Some(self.max_memory),
+            small_steps: self.rules,
             liveness: self.check.contains(&Checks::Liveness),
             memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
             ..Config::default()
         }
     }
 
+    /// Whether the flags ask for observers.
+    pub(super) const fn watched(&self) -> bool {
+        self.hash || !self.check.is_empty()
+    }
+
     /// The observers that the flags ask for.
-    fn observers(&self, device: &Device) -> Observers {
-        let program = device.context().program();
+    pub(super) fn observers_of(&self, program: &Arc<ProgEnv>) -> Observers {
         let mut observers = Observers::none();
         if self.hash {
-            observers = observers.with_hash(&program);
+            observers = observers.with_hash(program);
         }
         for check in &self.check {
             observers = match check {
-                Checks::Uninit => observers.with_uninit(&program),
-                Checks::Div0 => observers.with_div0(&program),
-                Checks::Safety => observers.with_safety(&program),
+                Checks::Uninit => observers.with_uninit(program),
+                Checks::Div0 => observers.with_div0(program),
+                Checks::Safety => observers.with_safety(program),
                 Checks::Liveness => observers.with_liveness(),
             };
         }
@@ -196,13 +224,18 @@ impl Run {
         };
         let copy = sources.clone();
         let mut device = Device::new(env, sources, self.config()).map_err(|stop| Trouble::Early(stop, copy))?;
-        let mut observers = self.observers(&device);
+        let program = device.context().program();
+        let mut observers = self.observers_of(&program);
         let mut printed = Vec::new();
         let mut out = |bytes: &[u8]| match self.format {
             Format::Text => output::print(bytes),
             Format::Json => printed.extend_from_slice(bytes),
         };
-        let result = if observers.any() {
+        let result = if self.rules {
+            let mut line = |line: &str| output::print(format!("{line}\n"));
+            let trace = RuleTrace::new(vec![program], device.sources().clone(), &mut line);
+            run(&spec, &mut device, &mut Both(trace, &mut observers), &mut out)
+        } else if observers.any() {
             run(&spec, &mut device, &mut observers, &mut out)
         } else {
             run(&spec, &mut device, &mut Silent, &mut out)

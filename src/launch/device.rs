@@ -105,26 +105,15 @@ impl Device {
     /// # Errors
     /// The data cannot be had or has another length; the name is taken; the memory cap.
     pub fn add_buffer(&mut self, name: &str, buffer: &Buffer) -> Result<(), Failure> {
-        let Buffer { ty, init, len, at } = buffer;
-        let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(*at);
         if self.buffers.contains_key(name) {
-            return Err(ProblemKind::Twice { name: name.to_owned() }.at(*at).into());
+            return Err(ProblemKind::Twice { name: name.to_owned() }.at(buffer.at).into());
         }
-        let elements = init.elements(*ty).map_err(data)?.or(*len).ok_or_else(|| data(super::DataProblem::NoLength))?;
-        let bytes = elements
-            .checked_mul(ty.bytes.into())
-            .filter(|n| *n < 1 << 62)
-            .ok_or_else(|| data(super::DataProblem::TooLarge))?;
-        // The cap comes before the contents: they might not fit this computer either.
-        if let Some(cap) = self.cap.filter(|cap| bytes > *cap) {
-            return Err(Stop::Limit(LimitKind::Memory { cap, wanted: bytes }).into());
-        }
-        let contents = if *init == Data::Zeros { Vec::new() } else { init.bytes(*ty, *len).map_err(data)? };
+        let (bytes, contents) = filled(name, buffer, self.cap)?;
         let address = self.context.alloc(name, bytes)?;
         if let Some(to) = self.context.bytes_mut(address, contents.len() as u64) {
             to.copy_from_slice(&contents);
         }
-        self.buffers.insert(name.to_owned(), Placed { address, bytes, ty: *ty });
+        self.buffers.insert(name.to_owned(), Placed { address, bytes, ty: buffer.ty });
         Ok(())
     }
 
@@ -155,28 +144,21 @@ impl Device {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn check(&self, launch: &KernelLaunch) -> Result<Launch, Failure> {
-        let entry = self.entry(launch.entry.as_deref(), launch.at)?;
-        let env = self.context.env();
-        let mut problems = Vec::new();
-        if let Err(limit) = check_limits(entry, launch.grid, launch.block, launch.shared, env.target.sm) {
-            problems.push(ProblemKind::Limit { entry: entry.name.clone(), limit }.at(launch.at));
-        }
-        let pointer = env.target.address_bits / 8;
-        let known = || self.buffers.keys().cloned().collect::<Vec<_>>();
-        let params =
-            pack(entry, &launch.args, pointer, launch.at, |name| self.buffers.get(name).map(|b| (b.address, b.bytes)));
-        let params = params.unwrap_or_else(|more| {
-            problems.extend(more.into_iter().map(|p| match p.kind {
-                ProblemKind::UnknownBuffer { name, .. } => ProblemKind::UnknownBuffer { name, known: known() }.at(p.at),
-                kind => kind.at(p.at),
-            }));
-            Vec::new()
-        });
-        if !problems.is_empty() {
-            return Err(Failure::Input(problems));
-        }
-        let (entry, shared_bytes) = (entry.name.clone(), launch.shared);
-        Ok(Launch { entry, grid: launch.grid, block: launch.block, shared_bytes, params })
+        launch_of(self.context.env(), launch, &|name| self.buffers.get(name).map(|b| (b.address, b.bytes))).map_err(
+            |failure| match failure {
+                Failure::Input(problems) => {
+                    let known = || self.buffers.keys().cloned().collect::<Vec<_>>();
+                    let named = |p: Problem| match p.kind {
+                        ProblemKind::UnknownBuffer { name, .. } => {
+                            ProblemKind::UnknownBuffer { name, known: known() }.at(p.at)
+                        }
+                        kind => kind.at(p.at),
+                    };
+                    Failure::Input(problems.into_iter().map(named).collect())
+                }
+                stop @ Failure::Stop(_) => stop,
+            },
+        )
     }
 
     /// Runs a kernel to its end. `out` receives what it prints.
@@ -199,23 +181,6 @@ impl Device {
     ) -> Result<Stats, Failure> {
         let launch = self.check(launch)?;
         Ok(self.context.launch_with(&launch, sink, out)?)
-    }
-
-    fn entry(&self, name: Option<&str>, at: At) -> Result<&Function, Box<Problem>> {
-        let functions = &self.context.env().functions;
-        let entries = || functions.values().filter(|f| f.entry && f.defined);
-        let names = || entries().map(|f| f.name.clone()).collect::<Vec<_>>();
-        let Some(name) = name else {
-            let (only, more) = (entries().next(), entries().nth(1));
-            return only
-                .filter(|_| more.is_none())
-                .ok_or_else(|| Box::new(ProblemKind::WhichEntry { entries: names() }.at(at)));
-        };
-        let found = functions.get(name);
-        found.filter(|f| f.entry && f.defined).ok_or_else(|| {
-            let kind = ProblemKind::NoEntry { name: name.to_owned(), entries: names(), function: found.is_some() };
-            Box::new(kind.at(at))
-        })
     }
 
     /// The element type and the bytes of a buffer, or of a `.global` or `.const` variable (as bytes unless it was set
@@ -266,6 +231,71 @@ impl Device {
     pub fn memory_hash(&self) -> u64 {
         self.context.memory_hash()
     }
+}
+
+/// The size of a buffer in bytes, and its contents; none when they are zeros.
+///
+/// # Errors
+/// The data cannot be had or has another length; the memory cap.
+pub(super) fn filled(name: &str, buffer: &Buffer, cap: Option<u64>) -> Result<(u64, Vec<u8>), Failure> {
+    let Buffer { ty, init, len, at } = buffer;
+    let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(*at);
+    let elements = init.elements(*ty).map_err(data)?.or(*len).ok_or_else(|| data(super::DataProblem::NoLength))?;
+    let bytes = elements
+        .checked_mul(ty.bytes.into())
+        .filter(|n| *n < 1 << 62)
+        .ok_or_else(|| data(super::DataProblem::TooLarge))?;
+    // The cap comes before the contents: they might not fit this computer either.
+    if let Some(cap) = cap.filter(|cap| bytes > *cap) {
+        return Err(Stop::Limit(LimitKind::Memory { cap, wanted: bytes }).into());
+    }
+    let contents = if *init == Data::Zeros { Vec::new() } else { init.bytes(*ty, *len).map_err(data)? };
+    Ok((bytes, contents))
+}
+
+/// A launch as the machine takes it: the entry is there, the arguments fit, the target allows it. `address` gives the
+/// address and the size in bytes of a buffer.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub(super) fn launch_of(
+    env: &ProgEnv,
+    launch: &KernelLaunch,
+    address: &dyn Fn(&str) -> Option<(u64, u64)>,
+) -> Result<Launch, Failure> {
+    let entry = entry(env, launch.entry.as_deref(), launch.at)?;
+    let mut problems = Vec::new();
+    if let Err(limit) = check_limits(entry, launch.grid, launch.block, launch.shared, env.target.sm) {
+        problems.push(ProblemKind::Limit { entry: entry.name.clone(), limit }.at(launch.at));
+    }
+    let pointer = env.target.address_bits / 8;
+    let params = pack(entry, &launch.args, pointer, launch.at, address);
+    let params = params.unwrap_or_else(|more| {
+        problems.extend(more);
+        Vec::new()
+    });
+    if !problems.is_empty() {
+        return Err(Failure::Input(problems));
+    }
+    let (entry, shared_bytes) = (entry.name.clone(), launch.shared);
+    Ok(Launch { entry, grid: launch.grid, block: launch.block, shared_bytes, params })
+}
+
+fn entry<'a>(env: &'a ProgEnv, name: Option<&str>, at: At) -> Result<&'a Function, Box<Problem>> {
+    let functions = &env.functions;
+    let entries = || functions.values().filter(|f| f.entry && f.defined);
+    let names = || entries().map(|f| f.name.clone()).collect::<Vec<_>>();
+    let Some(name) = name else {
+        let (only, more) = (entries().next(), entries().nth(1));
+        return only
+            .filter(|_| more.is_none())
+            .ok_or_else(|| Box::new(ProblemKind::WhichEntry { entries: names() }.at(at)));
+    };
+    let found = functions.get(name);
+    found.filter(|f| f.entry && f.defined).ok_or_else(|| {
+        let kind = ProblemKind::NoEntry { name: name.to_owned(), entries: names(), function: found.is_some() };
+        Box::new(kind.at(at))
+    })
 }
 
 /// What a run of a launch file came to.

@@ -22,8 +22,8 @@ const ARG: &[&str] = &[
     "f64", "b8", "b16", "b32", "b64",
 ];
 
-/// Reads one launch file.
-struct Reader<'o> {
+/// Reads one launch file, or a part of a host script.
+pub(super) struct Reader<'o> {
     /// The folder that file names are relative to.
     folder: PathBuf,
     /// Element types of the buffers and variables that were read so far.
@@ -69,8 +69,7 @@ impl Spec {
             return Err(errors.iter().map(of).collect());
         }
         let mut out = Vec::new();
-        let spec = Reader { folder: folder.to_owned(), types: IndexMap::new(), names: Vec::new(), out: &mut out }
-            .spec(&Table::root(&table, file));
+        let spec = Reader::new(folder, &mut out).spec(&Table::root(&table, file));
         if out.is_empty() { Ok(spec) } else { Err(out) }
     }
 }
@@ -93,7 +92,22 @@ fn launch_files(folder: &Path) -> Vec<String> {
     names
 }
 
-impl Reader<'_> {
+impl<'o> Reader<'o> {
+    /// A reader of a file in `folder`.
+    pub fn new(folder: &Path, out: &'o mut Vec<Problem>) -> Self {
+        Self { folder: folder.to_owned(), types: IndexMap::new(), names: Vec::new(), out }
+    }
+
+    /// Knowing the names of buffers.
+    pub fn with_names(self, names: Vec<String>) -> Self {
+        Self { names, ..self }
+    }
+
+    /// Knowing the element types of buffers.
+    pub fn with_types(self, types: IndexMap<String, Scalar>) -> Self {
+        Self { types, ..self }
+    }
+
     fn spec(&mut self, root: &Table<'_, '_>) -> Spec {
         root.only(ROOT, self.out);
         let mut spec = Spec { ptx: self.modules(root).unwrap_or_default(), ..Spec::default() };
@@ -108,7 +122,8 @@ impl Reader<'_> {
         spec
     }
 
-    fn modules(&mut self, root: &Table<'_, '_>) -> Option<Vec<(PathBuf, At)>> {
+    /// The modules of a program.
+    pub fn modules(&mut self, root: &Table<'_, '_>) -> Option<Vec<(PathBuf, At)>> {
         let value = root.need("ptx", self.out)?;
         let one = std::slice::from_ref(value);
         let all = if let DeValue::Array(array) = value.get_ref() { &**array } else { one };
@@ -125,7 +140,7 @@ impl Reader<'_> {
     }
 
     /// The sub-tables of a table of names.
-    fn named<T>(
+    pub fn named<T>(
         &mut self,
         root: &Table<'_, '_>,
         key: &str,
@@ -145,7 +160,8 @@ impl Reader<'_> {
         all
     }
 
-    fn buffer(&mut self, table: &Table<'_, '_>, at: At) -> Option<Buffer> {
+    /// A buffer.
+    pub fn buffer(&mut self, table: &Table<'_, '_>, at: At) -> Option<Buffer> {
         table.only(BUFFER, self.out);
         let ty = table.need("type", self.out).and_then(|v| table.scalar("type", v, self.out));
         let len = table.get("len").and_then(|v| table.count("len", v, u64::MAX, self.out));
@@ -182,6 +198,11 @@ impl Reader<'_> {
 
     fn expect(&mut self, name: &str, table: &Table<'_, '_>, at: At) -> Option<Expect> {
         table.only(EXPECT, self.out);
+        self.expected(name, table, at)
+    }
+
+    /// What a buffer should hold, in a table whose keys have been looked at.
+    pub fn expected(&mut self, name: &str, table: &Table<'_, '_>, at: At) -> Option<Expect> {
         let ty = table.get("type").and_then(|v| table.scalar("type", v, self.out));
         let (abs, rel) = (table.tolerance("abs", self.out), table.tolerance("rel", self.out));
         let first = table.get("first").and_then(|v| table.count("first", v, u64::MAX, self.out));
@@ -196,7 +217,8 @@ impl Reader<'_> {
         Some(Expect { ty: element, data: self.data(table, WRITTEN, element)?, abs, rel, first, unordered, at })
     }
 
-    fn stdout(&mut self, root: &Table<'_, '_>, value: &Value<'_>) -> Option<ExpectStdout> {
+    /// What should be printed.
+    pub fn stdout(&mut self, root: &Table<'_, '_>, value: &Value<'_>) -> Option<ExpectStdout> {
         let table = root.sub("expect_stdout", value, self.out)?;
         table.only(STDOUT, self.out);
         let sorted = table.flag("sorted", self.out);
@@ -233,16 +255,21 @@ impl Reader<'_> {
         for item in root.array("launch", value, self.out)? {
             let Some(table) = root.sub("launch", item, self.out) else { continue };
             table.only(LAUNCH, self.out);
-            let entry = table.need("entry", self.out).and_then(|v| table.text("entry", v, self.out));
-            let grid = table.need("grid", self.out).and_then(|v| self.dims(&table, "grid", v));
-            let block = table.need("block", self.out).and_then(|v| self.dims(&table, "block", v));
-            let shared = table.get("shared").and_then(|v| table.count("shared", v, u32::MAX.into(), self.out));
-            let args = self.args(&table);
-            let (Some(grid), Some(block), Some(args)) = (grid, block, args) else { continue };
-            let shared = u32::try_from(shared.unwrap_or(0)).unwrap_or(u32::MAX);
-            all.push(KernelLaunch { entry, grid, block, shared, args, at: table.at });
+            all.extend(self.kernel(&table));
         }
         Some(all)
+    }
+
+    /// A kernel launch, in a table whose keys have been looked at.
+    pub fn kernel(&mut self, table: &Table<'_, '_>) -> Option<KernelLaunch> {
+        let entry = table.need("entry", self.out).and_then(|v| table.text("entry", v, self.out));
+        let grid = table.need("grid", self.out).and_then(|v| self.dims(table, "grid", v));
+        let block = table.need("block", self.out).and_then(|v| self.dims(table, "block", v));
+        let shared = table.get("shared").and_then(|v| table.count("shared", v, u32::MAX.into(), self.out));
+        let args = self.args(table);
+        let (grid, block, args) = (grid?, block?, args?);
+        let shared = u32::try_from(shared.unwrap_or(0)).unwrap_or(u32::MAX);
+        Some(KernelLaunch { entry, grid, block, shared, args, at: table.at })
     }
 
     /// One to three numbers, the missing ones 1; or one number.

@@ -14,6 +14,7 @@ mod npy;
 mod problem;
 mod program;
 mod scalar;
+mod script;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -29,5 +30,6 @@ pub use npy::{NpyProblem, read as read_npy, write as write_npy};
 pub use problem::{At, Given, LaunchLimit, Parameter, Problem, ProblemKind};
 pub use program::{build, load, understand};
 pub use scalar::{Meaning, Number, SCALARS, Scalar, Value};
+pub use script::{Do, Script, ScriptDevice, Start, Step, programs};
 pub use spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 pub use toml::hex;

@@ -64,6 +64,16 @@ pub enum ProblemKind {
     BadHex,
     /// A command-line word that does not follow its form.
     BadFlag { flag: &'static str, text: String, form: &'static str },
+    /// A word that is none of those that may stand there.
+    UnknownWord { key: &'static str, text: String, known: &'static [&'static str] },
+    /// A context, program or launch of a host script that is not there, and those that are.
+    NoSuch { what: &'static str, name: String, known: Vec<String> },
+    /// A context or launch that is not there any more.
+    Gone { what: &'static str, name: String, why: &'static str },
+    /// A kernel is started of a program that was not loaded into the context.
+    NotLoaded { program: String, context: String },
+    /// Programs whose addresses have different sizes, in bits, on one device.
+    AddressSizes { program: String, bits: u32, other: String, other_bits: u32 },
     /// A name given twice.
     Twice { name: String },
     /// No such buffer, and those that are.

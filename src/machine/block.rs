@@ -106,6 +106,7 @@ impl<C: Control> Block<C> {
         let calls = self.warps.get(warp as usize).map_or_else(Vec::new, |w| w.control.calls(lane));
         let lane = u32::try_from(lane).unwrap_or(0);
         Place {
+            program: loaded.program,
             entry: env.function(loaded.entry).map_or_else(String::new, |f| f.name.clone()),
             pc,
             block: self.index,

@@ -1,405 +1,498 @@
-//! The device: blocks are issued to it and its warps are scheduled (report, 5.6 to 5.8, as far as one grid at a time needs
-//! them).
+//! The device: contexts, and the messages between them and the host (report, 5.8).
 //!
-//! Blocks are made when they are issued and reused when they complete, so memory grows with what is resident, not with
-//! the grid. Which warp steps, and whether another block is issued already, is the oracle's choice.
+//! [`Device::run`] is the only loop that steps anything. A step is one of: a message is handled, in any order (5.7.2, 5.8.2);
+//! a grid that is complete leaves; a context is chosen and steps. Departures: handling a message is a step of its own,
+//! not part of a context's; a context that is chosen may step several times before the next choice (the pick's lease),
+//! which is one of the schedules of the report; each context has a memory environment of its own, since contexts share no
+//! address and are never active together (D-vm).
 
-use super::block::{Block, end_barriers};
+use super::config::Config;
+use super::context_state::{ContextState, Stepped};
 use super::control::Control;
-use super::loaded::Loaded;
-use super::warp::{self, Halt, Shared, Yield};
-use super::watch::{Found, Schedule, Watch};
-use crate::base::mutant::{Mutant, on};
-use crate::choice::{Menu, Oracle, Site};
-use crate::memory::{Cx, Memory};
-use crate::program::env::ProgEnv;
-use crate::verdict::{Event, LimitKind, Place, Rule, Sink, Stop, StuckKind, Who};
-use pulp::{Simd, WithSimd};
+use super::grid::Books;
+use super::message::{
+    ContextId, ContextInput, ContextOutput, DeviceInput, DeviceIo, DeviceOutput, GridId, MessageError, Program,
+};
+use super::processors::Processors;
+use super::watch::{Found, Watch};
+use crate::choice::{Menu, Site};
+use crate::memory::{Cx, Environment};
+use crate::program::env::AddressMap;
+use crate::program::instr::Op;
+use crate::verdict::{Event, Message, Place, Rule, Sink, Stop, StuckKind, Who};
+use pulp::Simd;
 
-/// Instructions that a warp may execute when nothing else is ready.
-pub(super) const ALONE: u32 = 1 << 14;
-/// Leases used up before another block is issued: somebody may be waiting for it.
-const PRESSURE: u32 = 16;
-
-/// Budgets of a run.
-pub struct Budget<'a> {
-    /// Warp instructions that may still be executed.
-    pub steps: u64,
-    /// The limit that `steps` came from, for the report.
-    pub limit: u64,
-    /// Asked now and then: whether time is up.
-    pub time_up: &'a mut dyn FnMut() -> Option<LimitKind>,
+/// A device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Device<C, M: Environment> {
+    /// Its message lists.
+    pub io: DeviceIo,
+    /// Its contexts, in the order in which they were made.
+    pub contexts: Vec<ContextState<C, M>>,
+    /// The index of the next context.
+    next_context: u32,
+    /// The index of the next grid.
+    next_grid: u32,
+    /// The context that stepped last, and whether its turn was used up: what a deterministic scheduler remembers.
+    last: Option<(u32, bool)>,
+    /// 32 or 64.
+    address_bits: u32,
+    model: M::Model,
 }
 
-/// What a launch did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stats {
-    /// Warp instructions executed.
-    pub warp_instructions: u64,
-    /// Thread instructions executed: warp instructions times active lanes, injected ones left out.
-    pub thread_instructions: u64,
-    /// Blocks completed.
-    pub blocks: u64,
+/// Why [`Device::run`] returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ran {
+    /// A message for the host.
+    Output(DeviceOutput),
+    /// The steps that it was given are used up.
+    Spent,
+    /// No message can be handled and no grid can step.
+    Idle,
 }
 
-/// A launch to be run on the instruction set at hand.
-pub(super) struct Go<'a, 'b, C, M, S> {
-    pub env: &'a ProgEnv,
-    pub loaded: &'a Loaded,
-    pub mem: &'a mut M,
-    pub cx: &'a mut Cx<'b, S>,
-    pub budget: Budget<'a>,
-    pub clock: u64,
-    pub residents: usize,
-    /// Whether to look for a state that repeats.
-    pub watch: bool,
-    pub control: std::marker::PhantomData<C>,
+/// How messages are handled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// At once and in the order of arrival: no choice.
+    Prompt,
+    /// In any order and at any time, as the report has it.
+    Any,
 }
 
-impl<C: Control, M: Memory + Clone + PartialEq, S: Sink> WithSimd for Go<'_, '_, C, M, S> {
-    type Output = Result<Stats, Stop>;
-
-    #[inline(always)]
-    fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
-        if M::IMMEDIATE { run(simd, self) } else { super::overlap::run(simd, self) }
-    }
+/// A step that handles a message, or removes a complete grid. Numbers are places in lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Move {
+    Create(usize),
+    Load(usize),
+    Destroy(usize),
+    ToContext(usize),
+    Out(usize),
+    Start(usize, usize),
+    Abort(usize, usize),
+    Complete(usize, usize),
+    FromContext(usize, usize),
 }
 
-/// Who is resident and who is ready.
-struct Residents<C> {
-    blocks: Vec<Option<Block<C>>>,
-    /// Blocks that completed, to be reused.
-    spare: Vec<Block<C>>,
-    /// The warps that can step, numbered by slot and warp: a slot has `1 << shift` of them, of which `per_block` exist.
-    ready: Vec<u64>,
-    shift: u32,
-    per_block: usize,
-    next: u64,
-    total: u64,
-}
-
-impl<C: Control> Residents<C> {
-    /// Issues the next block.
-    #[inline(never)]
-    fn issue(&mut self, env: &ProgEnv, loaded: &Loaded, trace: bool) {
-        let slot = self.blocks.iter().position(Option::is_none).unwrap_or_else(|| {
-            self.blocks.push(None);
-            self.blocks.len() - 1
-        });
-        let sm = u32::try_from(slot).unwrap_or(0) % loaded.sms.max(1);
-        let mut block = self.spare.pop().unwrap_or_default();
-        block.issue(env, loaded, self.next, sm);
-        if trace {
-            block.warps.iter_mut().for_each(|w| w.control.trace(true));
-        }
-        self.next += 1;
-        let end = (slot + 1) << self.shift;
-        if self.ready.len() * 64 < end {
-            self.ready.resize(end.div_ceil(64), 0);
-        }
-        for w in 0..self.per_block {
-            set(&mut self.ready, (slot << self.shift) + w);
-        }
-        self.blocks[slot] = Some(block);
+impl<C: Control, M: Environment> Device<C, M> {
+    /// A device without contexts, for programs with addresses of 32 or 64 bits.
+    #[must_use]
+    pub fn new(model: M::Model, address_bits: u32) -> Self {
+        let io = DeviceIo::default();
+        Self { io, contexts: Vec::new(), next_context: 0, next_grid: 0, last: None, address_bits, model }
     }
 
-    fn resident(&self) -> usize {
-        self.blocks.iter().flatten().count()
+    /// A context.
+    #[must_use]
+    pub fn context(&self, id: ContextId) -> Option<&ContextState<C, M>> {
+        self.contexts.iter().find(|c| c.id == id)
     }
-}
 
-fn set(ready: &mut [u64], index: usize) {
-    ready[index / 64] |= 1 << (index % 64);
-}
-
-fn clear(ready: &mut [u64], index: usize) {
-    ready[index / 64] &= !(1 << (index % 64));
-}
-
-/// A warp's turn: its number among those that may be resident, and for how many instructions it holds.
-#[derive(Clone, Copy)]
-struct Turn {
-    index: usize,
-    lease: u32,
-}
-
-/// Whose turn it is; forced moves do not reach the oracle. `None`: nobody is ready.
-#[inline(always)]
-fn next_turn(ready: &[u64], last: Option<(u32, bool)>, oracle: &mut dyn Oracle) -> Result<Option<Turn>, Stop> {
-    let mut words = ready.iter().enumerate().filter(|(_, w)| **w != 0);
-    let Some((k, &word)) = words.next() else { return Ok(None) };
-    if word & (word - 1) == 0 && words.next().is_none() {
-        return Ok(Some(Turn { index: k * 64 + word.trailing_zeros() as usize, lease: ALONE }));
+    /// A context, to be changed by the host.
+    pub fn context_mut(&mut self, id: ContextId) -> Option<&mut ContextState<C, M>> {
+        self.contexts.iter_mut().find(|c| c.id == id)
     }
-    let pick = oracle.choose(Menu { site: Site::Warp, ready, last })?;
-    Ok(Some(Turn { index: pick.index as usize, lease: pick.lease.get() }))
-}
 
-/// Why the turns of a block ended.
-enum Leave {
-    /// Another block's warp goes next, or somebody must be asked who does.
-    Turn(Option<Turn>),
-    /// The block is complete.
-    Complete,
-    /// A warp halted.
-    Halt(u32, Box<Halt>),
-    /// The time is up.
-    Limit(LimitKind),
-}
-
-/// Runs a grid to its end.
-///
-/// Rule: context.exec
-///
-/// Rule: grid.exec
-#[inline(always)]
-#[expect(clippy::too_many_lines, reason = "the turns of a block stay in one loop: leaving it costs more than a turn")]
-fn run<V: Simd, C: Control, M: Memory + Clone + PartialEq, S: Sink>(
-    simd: V,
-    go: Go<'_, '_, C, M, S>,
-) -> Result<Stats, Stop> {
-    let Go { env, loaded, mem, cx, mut budget, clock, residents, watch, .. } = go;
-    let mut watch = if S::ON && watch { Some(Watch::new()) } else { None };
-    let who = |block: u64, warp: u32| Who { launch: loaded.number, block, warp };
-    let per_block = loaded.warps() as usize;
-    let mut all = Residents::<C> {
-        blocks: Vec::new(),
-        spare: Vec::new(),
-        ready: Vec::new(),
-        shift: per_block.next_power_of_two().trailing_zeros(),
-        per_block,
-        next: 0,
-        total: loaded.grid.iter().map(|n| u64::from(*n)).product(),
-    };
-    let shift = all.shift;
-    let mut stats = Stats::default();
-    let mut last = None;
-    let mut pressure = 0;
-    let mut carried = None;
-    if S::ON {
-        cx.sink.event(who(0, 0), Event::Launch { tokens: !C::JOINS })?;
-        for rule in [Rule::ContextExec, Rule::GridExec] {
-            cx.sink.event(who(0, 0), Event::Fired(rule))?;
-        }
-    }
-    loop {
-        if S::ON
-            && let Some(watch) = &mut watch
-        {
-            // Nobody asks how many leases were used up when every block is issued.
-            let pressure = if all.next < all.total { pressure.min(PRESSURE) } else { 0 };
-            let schedule = Schedule { ready: all.ready.clone(), last, pressure, issued: all.next };
-            look(watch, &all.blocks, mem, schedule, env, loaded, cx)?;
-        }
-        let chosen = match carried.take() {
-            Some(turn) => Some(turn),
-            None => {
-                more_blocks(&mut all, env, loaded, cx, residents, &mut pressure)?;
-                next_turn(&all.ready, last, cx.oracle)?
+    /// Takes a message from the host; it is handled in a later step.
+    ///
+    /// Rule: device.in
+    ///
+    /// # Errors
+    /// It names something that does not exist now.
+    pub fn send(&mut self, message: DeviceInput) -> Result<(), MessageError> {
+        let context = match &message {
+            DeviceInput::Create(_) => None,
+            DeviceInput::Load(_, id, _) | DeviceInput::Destroy(id) | DeviceInput::Context(id, _) => {
+                let leaving = self.io.inputs.iter().any(|m| *m == DeviceInput::Destroy(*id));
+                Some(self.context(*id).filter(|_| !leaving).ok_or(MessageError::NoContext(*id))?)
             }
         };
-        let Some(mut turn) = chosen else {
-            let Some(stuck) = all.blocks.iter().flatten().next() else { break };
-            return Err(stuck.stuck(env, loaded));
-        };
-        let slot = turn.index >> shift;
-        let Residents { blocks, ready, next, total, .. } = &mut all;
-        let Some(Some(block)) = blocks.get_mut(slot) else { break };
-        let Block { warps, barriers, shared, index: place, linear, sm, live, running } = block;
-        let linear = *linear;
-        let mut sh = Shared {
-            env,
-            loaded,
-            barriers,
-            shared: &mut shared[..],
-            map: env.addresses(),
-            who: who(linear, 0),
-            block: *place,
-            sm: *sm,
-            clock: 0,
-            threads: 0,
-            turn: 0,
-            exited: 0,
-        };
-        let leave = loop {
-            let Turn { index, lease } = turn;
-            let Some(warp) = warps.get_mut(index - (slot << shift)) else { break Leave::Turn(None) };
-            let number = warp.index;
-            let fuel = u32::try_from(u64::from(lease).min(budget.steps)).unwrap_or(lease);
-            sh.who.warp = number;
-            sh.clock = clock + stats.warp_instructions;
-            // Rule: block.exec
-            if S::ON {
-                cx.sink.event(sh.who, Event::Fired(Rule::BlockExec))?;
+        match (&message, context) {
+            (DeviceInput::Load(Program(env), id, _), _) if env.target.address_bits != self.address_bits => {
+                return Err(MessageError::AddressSize(*id));
             }
-            let (done, used) = match warp::run(simd, warp, &mut sh, mem, fuel, cx) {
-                Ok(outcome) => outcome,
-                Err(halt) => break Leave::Halt(number, halt),
-            };
-            stats.warp_instructions += u64::from(used);
-            budget.steps -= u64::from(used);
-            let spent = done == Yield::Fuel;
-            last = Some((u32::try_from(index).unwrap_or(0), spent));
-            if spent {
-                pressure += 1;
-                if budget.steps == 0 {
-                    break Leave::Limit(LimitKind::Steps(budget.limit));
+            (DeviceInput::Context(id, ContextInput::Start(program, launch, _)), Some(context)) => {
+                let of = context.program(*program).ok_or(MessageError::NoProgram(*id, *program))?;
+                if !of.program.0.functions.get(&launch.entry).is_some_and(|f| f.entry && f.defined) {
+                    return Err(MessageError::NoEntry(*program, launch.entry.clone()));
                 }
-                if let Some(limit) = (budget.time_up)() {
-                    break Leave::Limit(limit);
+            }
+            (DeviceInput::Context(id, ContextInput::Abort(grid)), Some(context)) => {
+                let again =
+                    context.io.inputs.contains(&ContextInput::Abort(*grid)) || self.io.inputs.contains(&message);
+                if again || !context.grids.iter().any(|g| g.id == *grid) {
+                    return Err(MessageError::NoGrid(*id, *grid));
                 }
-            } else {
-                clear(ready, index);
-                let exited = std::mem::take(&mut sh.exited);
-                *live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { exited };
-                if done == Yield::Done {
-                    *running -= 1;
+            }
+            _ => {}
+        }
+        self.io.inputs.push(message);
+        Ok(())
+    }
+
+    /// The messages that can be handled, and the grids that can leave: in a fixed order, the oldest first.
+    fn moves(&self) -> Vec<Move> {
+        let mut moves = Vec::new();
+        for (k, message) in self.io.inputs.iter().enumerate() {
+            match message {
+                DeviceInput::Create(_) => moves.push(Move::Create(k)),
+                DeviceInput::Load(_, id, _) if self.context(*id).is_some() => moves.push(Move::Load(k)),
+                DeviceInput::Destroy(id) if self.context(*id).is_some() => moves.push(Move::Destroy(k)),
+                DeviceInput::Context(id, _) if self.context(*id).is_some() => moves.push(Move::ToContext(k)),
+                // Its context was destroyed before it could be handled: it stays in the list for ever.
+                _ => {}
+            }
+        }
+        for (c, context) in self.contexts.iter().enumerate() {
+            for (k, message) in context.io.inputs.iter().enumerate().filter(|(k, _)| context.handles(*k)) {
+                moves.push(match message {
+                    ContextInput::Start(..) => Move::Start(c, k),
+                    ContextInput::Abort(_) => Move::Abort(c, k),
+                });
+            }
+            moves.extend((0..context.io.outputs.len()).map(|k| Move::FromContext(c, k)));
+            let complete = context.grids.iter().enumerate().filter(|(_, g)| context.can_complete(g));
+            moves.extend(complete.map(|(k, _)| Move::Complete(c, k)));
+        }
+        moves.extend((0..self.io.outputs.len()).map(Move::Out));
+        moves
+    }
+
+    /// Whether [`Device::moves`] may have something: cheap.
+    fn talks(&self) -> bool {
+        let talks = |c: &ContextState<C, M>| {
+            !c.io.inputs.is_empty() || !c.io.outputs.is_empty() || c.grids.iter().any(|g| g.completed)
+        };
+        !self.io.inputs.is_empty() || !self.io.outputs.is_empty() || self.contexts.iter().any(talks)
+    }
+
+    /// Handles a message or removes a complete grid. Gives what the host is told.
+    fn handle<S: Sink>(
+        &mut self,
+        step: Move,
+        config: &Config,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<Option<DeviceOutput>, Stop> {
+        let mut tell = Tell { who: Who::default(), message: None, rules: [None; 2] };
+        let mut output = None;
+        match step {
+            Move::Create(k) => {
+                let id = self.create(k, config)?;
+                tell = Tell::of(Message::Create(id.0), [Rule::DeviceCreate, Rule::DioCreate]);
+            }
+            Move::Load(k) => {
+                if let Some((context, program)) = self.load(k)? {
+                    tell = Tell::of(Message::Load(program, context.0), [Rule::DeviceLoad, Rule::DioLoad]);
                 }
-                if sh.barriers.any() {
-                    let mut ended = Vec::new();
-                    let free = |w| set(ready, (slot << shift) + w as usize);
-                    let tell = |id, reduced| {
-                        if S::ON {
-                            ended.push((id, reduced));
-                        }
-                    };
-                    end_barriers(sh.barriers, warps, *live, free, tell);
+            }
+            Move::Destroy(k) => {
+                if let Some(id) = self.destroy(k) {
+                    cx.hints.clear();
+                    tell = Tell::of(Message::Destroy(id.0), [Rule::DeviceDestroy, Rule::DioDestroy]);
+                }
+            }
+            Move::ToContext(k) => {
+                if let Some(id) = self.hand_on(k) {
+                    tell = Tell::of(Message::ToContext(id.0), [Rule::DeviceCin, Rule::ContextIn]);
+                }
+            }
+            Move::FromContext(c, k) => {
+                if let Some(id) = self.take_over(c, k) {
+                    tell = Tell::of(Message::FromContext(id.0), [Rule::DeviceCout, Rule::ContextOut]);
+                }
+            }
+            Move::Out(k) => {
+                let message = self.out(k);
+                output = Some(message);
+                let what = match message {
+                    DeviceOutput::Created(id, _) => Message::Created(id.0),
+                    DeviceOutput::Loaded(program, id, _) => Message::Loaded(program.0, id.0),
+                    DeviceOutput::Context(id, ContextOutput::Started(grid, _)) => Message::Started(grid.0, id.0),
+                    DeviceOutput::Context(id, ContextOutput::Completed(grid)) => Message::Completed(grid.0, id.0),
+                };
+                tell = Tell { message: Some(what), rules: [Some(Rule::DeviceOut), None], ..tell };
+            }
+            Move::Start(c, k) => {
+                let id = GridId(self.next_grid);
+                if let Some(context) = self.contexts.get_mut(c) {
+                    let program = context.start(k, id, config)?.map_or(0, |tag| tag.0);
+                    self.next_grid += 1;
+                    let who = Who { launch: id.0, ..Who::default() };
                     if S::ON {
-                        tell_barriers(&ended, sh.who, cx)?;
+                        cx.sink.event(who, Event::Launch { tokens: !C::JOINS, program })?;
                     }
-                }
-                if *running == 0 {
-                    break Leave::Complete;
-                }
-            }
-            if pressure >= PRESSURE && next < total || S::ON && watch.is_some() {
-                break Leave::Turn(None);
-            }
-            match next_turn(ready, last, cx.oracle)? {
-                Some(t) if t.index >> shift == slot => turn = t,
-                other => break Leave::Turn(other),
-            }
-        };
-        *live -= sh.exited;
-        stats.thread_instructions = stats.thread_instructions.wrapping_add(sh.threads);
-        match leave {
-            Leave::Turn(turn) => carried = turn,
-            // Rule: block.compl
-            Leave::Complete => {
-                all.spare.extend(all.blocks[slot].take());
-                stats.blocks += 1;
-                if S::ON {
-                    cx.sink.event(who(linear, 0), Event::BlockDone)?;
-                    cx.sink.event(who(linear, 0), Event::Fired(Rule::BlockCompl))?;
+                    tell = Tell::of(Message::Start(id.0, context.id.0), [Rule::ContextStart, Rule::CioStart]);
+                    tell.who = who;
                 }
             }
-            Leave::Halt(warp, halt) => return Err(block.stop(env, loaded, warp, *halt)),
-            Leave::Limit(limit) => return Err(Stop::Limit(limit)),
+            Move::Abort(c, k) => {
+                if let Some(context) = self.contexts.get_mut(c)
+                    && let Some(grid) = context.abort(k)
+                {
+                    tell = Tell::of(Message::Abort(grid.0, context.id.0), [Rule::ContextAbort, Rule::CioAbort]);
+                    tell.who.launch = grid.0;
+                }
+            }
+            Move::Complete(c, k) => {
+                if let Some(context) = self.contexts.get_mut(c)
+                    && let Some(grid) = context.complete(k)
+                {
+                    tell = Tell::of(Message::Complete(grid.0, context.id.0), [Rule::ContextCompl, Rule::CioCompl]);
+                    tell.who.launch = grid.0;
+                }
+            }
         }
-    }
-    // Rule: grid.compl
-    // Rule: context.compl
-    if S::ON {
-        for rule in [Rule::GridCompl, Rule::ContextCompl] {
-            cx.sink.event(who(0, 0), Event::Fired(rule))?;
+        if S::ON {
+            if let Some(message) = tell.message {
+                cx.sink.event(tell.who, Event::Message(message))?;
+            }
+            for rule in tell.rules.into_iter().flatten() {
+                cx.sink.event(tell.who, Event::Fired(rule))?;
+            }
         }
+        Ok(output)
     }
-    Ok(stats)
-}
 
-/// Tells the observer when the whole state is kept, and when it repeats; completes the places that it names then.
-fn look<C: Control, M: Clone + PartialEq, S: Sink>(
-    watch: &mut Watch<C, M>,
-    blocks: &[Option<Block<C>>],
-    mem: &M,
-    schedule: Schedule,
-    env: &ProgEnv,
-    loaded: &Loaded,
-    cx: &mut Cx<'_, S>,
-) -> Result<(), Stop> {
-    let who = Who { launch: loaded.number, block: 0, warp: 0 };
-    match watch.look(blocks, mem, schedule) {
-        Found::New => Ok(()),
-        Found::Kept => cx.sink.event(who, Event::Remembered),
-        Found::Same => {
-            let Err(Stop::Stuck(mut stuck)) = cx.sink.event(who, Event::Repeated) else { return Ok(()) };
-            let complete = |at: &mut Place, who: Who| {
-                let block = blocks.iter().flatten().find(|b| b.linear == who.block);
-                if let Some(block) = block {
-                    *at = block.place(env, loaded, who.warp, at.lanes, at.pc);
+    /// Makes a context: a memory of its own, no grids, no programs.
+    ///
+    /// Rule: device.create
+    fn create(&mut self, k: usize, config: &Config) -> Result<ContextId, Stop> {
+        let id = ContextId(self.next_context);
+        let Some(base) = memory_of(id, self.address_bits) else {
+            let what = format!("more than {} contexts of {} bit addresses", id.0, self.address_bits);
+            return Err(Stop::Unsupported(what, None));
+        };
+        self.next_context += 1;
+        let memory = M::create(&self.model, base, config.max_memory);
+        let processors = Processors::new(config.device.processors, config.device.capacity);
+        self.contexts.push(ContextState::new(id, memory, processors));
+        self.io.create(k, id);
+        Ok(id)
+    }
+
+    /// Removes a context with its grids and its memory: no address of it is valid any more. What its memory operations
+    /// would still do nobody can see.
+    ///
+    /// Rule: device.destroy
+    fn destroy(&mut self, k: usize) -> Option<ContextId> {
+        let DeviceInput::Destroy(id) = self.io.inputs.get(k)? else { return None };
+        let id = *id;
+        self.contexts.retain(|c| c.id != id);
+        self.last = None;
+        self.io.destroy(k);
+        Some(id)
+    }
+
+    /// Loads a program into a context.
+    ///
+    /// Rule: device.load
+    fn load(&mut self, k: usize) -> Result<Option<(ContextId, u32)>, Stop> {
+        let Some(DeviceInput::Load(program, id, tag)) = self.io.inputs.get(k) else { return Ok(None) };
+        let (program, id, tag) = (program.clone(), *id, *tag);
+        let Some(context) = self.context_mut(id) else { return Ok(None) };
+        let loaded = context.load(&program, tag)?;
+        self.io.load(k, loaded);
+        Ok(Some((id, loaded.0)))
+    }
+
+    /// Hands a message on to its context.
+    ///
+    /// Rule: device.cin
+    fn hand_on(&mut self, k: usize) -> Option<ContextId> {
+        let DeviceInput::Context(id, message) = self.io.inputs.remove(k) else { return None };
+        self.context_mut(id)?.receive(message);
+        Some(id)
+    }
+
+    /// Takes a message over from a context.
+    ///
+    /// Rule: device.cout
+    fn take_over(&mut self, c: usize, k: usize) -> Option<ContextId> {
+        let context = self.contexts.get_mut(c)?;
+        let message = context.send(k);
+        self.io.outputs.push(DeviceOutput::Context(context.id, message));
+        Some(context.id)
+    }
+
+    /// Sends a message to the host.
+    ///
+    /// Rule: device.out
+    fn out(&mut self, k: usize) -> DeviceOutput {
+        self.io.outputs.remove(k)
+    }
+
+    /// Runs until there is a message for the host, `hold` warp instructions are executed, or nothing can be done.
+    ///
+    /// Rule: device.exec
+    ///
+    /// # Errors
+    /// Why a grid stopped before its end; the memory cap.
+    #[inline(always)]
+    pub(super) fn run<V: Simd, S: Sink>(
+        &mut self,
+        simd: V,
+        config: &Config,
+        order: Order,
+        hold: u64,
+        cx: &mut Cx<'_, S>,
+        books: &mut Books<'_>,
+    ) -> Result<Ran, Stop> {
+        let end = books.clock.saturating_add(hold);
+        let mut ready = Vec::new();
+        // Contexts in which all wait for memory operations that cannot go on: until a message is handled.
+        let mut idle: Vec<usize> = Vec::new();
+        // Only a schedule without memory of its own repeats when the state does; a clock never does.
+        let mut watch = (S::ON && config.liveness && config.seed.is_none() && !self.reads_clocks()).then(Watch::new);
+        books.watched = watch.is_some();
+        loop {
+            if S::ON
+                && let Some(watch) = &mut watch
+            {
+                self.look(watch, cx)?;
+            }
+            let left = end.saturating_sub(books.clock);
+            if left == 0 {
+                return Ok(Ran::Spent);
+            }
+            self.ready(config, &mut ready);
+            for k in &idle {
+                ready[k / 64] &= !(1 << (k % 64));
+            }
+            let can_exec = ready.iter().any(|w| *w != 0);
+            let mut most = left;
+            if self.talks() {
+                let moves = self.moves();
+                match pick(&moves, can_exec, order, cx)? {
+                    Picked::Move(step) => {
+                        if let Some(message) = self.handle(step, config, cx)? {
+                            return Ok(Ran::Output(message));
+                        }
+                        idle.clear();
+                        continue;
+                    }
+                    Picked::Exec(lease) => most = most.min(lease),
+                }
+            }
+            let menu = Menu { site: Site::Context, ready: &ready, last: self.last };
+            let at = match menu.arity() {
+                0 => return Ok(Ran::Idle),
+                1 => menu.nth(0),
+                _ => {
+                    let pick = cx.oracle.choose(menu)?;
+                    most = most.min(u64::from(pick.lease.get()));
+                    pick.index
                 }
             };
-            if let StuckKind::Endless { tokens, place, who } = &mut *stuck {
-                complete(place, *who);
-                tokens.iter_mut().for_each(|t| complete(&mut t.place, t.who));
+            if self.last.is_none_or(|(last, _)| last != at) {
+                // Hints are about the memory of the context that was active.
+                cx.hints.clear();
             }
-            Err(Stop::Stuck(stuck))
-        }
-    }
-}
-
-/// Tells the observer of barriers that ended: each number, and whether it reduced.
-pub(super) fn tell_barriers<S: Sink>(ended: &[(u32, bool)], who: Who, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
-    for (id, reduced) in ended {
-        cx.sink.event(who, Event::Released(*id))?;
-        for rule in [Rule::BarEndBar, Rule::BarRemBar, Rule::BlockEndBar] {
-            cx.sink.event(who, Event::Fired(rule))?;
-        }
-        if *reduced {
-            cx.sink.event(who, Event::Fired(Rule::BarReduce))?;
-        }
-    }
-    Ok(())
-}
-
-/// Issues blocks: one when none is ready, more when the oracle says so.
-#[inline(always)]
-fn more_blocks<C: Control, S: Sink>(
-    all: &mut Residents<C>,
-    env: &ProgEnv,
-    loaded: &Loaded,
-    cx: &mut Cx<'_, S>,
-    residents: usize,
-    pressure: &mut u32,
-) -> Result<(), Stop> {
-    if all.next == all.total {
-        return Ok(());
-    }
-    let idle = all.ready.iter().all(|w| *w == 0);
-    if !idle && *pressure < PRESSURE {
-        return Ok(());
-    }
-    issue_some(all, env, loaded, cx, residents, pressure, idle)
-}
-
-#[inline(never)]
-fn issue_some<C: Control, S: Sink>(
-    all: &mut Residents<C>,
-    env: &ProgEnv,
-    loaded: &Loaded,
-    cx: &mut Cx<'_, S>,
-    residents: usize,
-    pressure: &mut u32,
-    idle: bool,
-) -> Result<(), Stop> {
-    let mut forced = idle;
-    while all.next < all.total && all.resident() < residents {
-        if !forced {
-            let last = Some((0, *pressure >= PRESSURE));
-            let now = cx.oracle.choose(Menu { site: Site::Issue, ready: &[0b11], last })?.index == 1;
-            if !now {
-                break;
+            let Some(context) = self.contexts.get_mut(at as usize) else { return Ok(Ran::Idle) };
+            if S::ON {
+                cx.sink.event(Who::default(), Event::Fired(Rule::DeviceExec))?;
+            }
+            match context.exec(simd, config, most, cx, books)? {
+                Stepped::On(spent) => self.last = Some((at, spent)),
+                Stepped::Nothing => idle.push(at as usize),
             }
         }
-        *pressure = 0;
-        forced = false;
-        if S::ON {
-            let who = Who { launch: loaded.number, block: all.next, warp: 0 };
-            cx.sink.event(who, Event::Block)?;
-            cx.sink.event(who, Event::Fired(Rule::ContextIssue))?;
-        }
-        all.issue(env, loaded, S::ON);
     }
-    *pressure = 0;
-    Ok(())
+
+    /// Whether a program reads a clock.
+    fn reads_clocks(&self) -> bool {
+        let mut programs = self.contexts.iter().flat_map(|c| &c.programs);
+        programs.any(|p| p.program.0.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))))
+    }
+
+    /// Tells the observer when the whole state is kept, and when it repeats; completes the places that it names then.
+    fn look<S: Sink>(&self, watch: &mut Watch<C, M>, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+        match watch.look(self) {
+            Found::New => Ok(()),
+            Found::Kept => cx.sink.event(Who::default(), Event::Remembered),
+            Found::Same => {
+                let Err(Stop::Stuck(mut stuck)) = cx.sink.event(Who::default(), Event::Repeated) else {
+                    return Ok(());
+                };
+                let complete = |at: &mut Place, who: Who| {
+                    if let Some(place) = self.contexts.iter().find_map(|c| c.place(who, at.lanes, at.pc)) {
+                        *at = place;
+                    }
+                };
+                if let StuckKind::Endless { tokens, place, who } = &mut *stuck {
+                    complete(place, *who);
+                    tokens.iter_mut().for_each(|t| complete(&mut t.place, t.who));
+                }
+                Err(Stop::Stuck(stuck))
+            }
+        }
+    }
+
+    /// The contexts that can step, as a set of places.
+    fn ready(&self, config: &Config, set: &mut Vec<u64>) {
+        set.clear();
+        set.resize(self.contexts.len().div_ceil(64), 0);
+        for (k, _) in self.contexts.iter().enumerate().filter(|(_, c)| c.can_step(config)) {
+            set[k / 64] |= 1 << (k % 64);
+        }
+    }
+
+    /// Forgets all grids and messages: a run stopped before its end.
+    pub fn abandon(&mut self) {
+        self.io = DeviceIo::default();
+        self.contexts.iter_mut().for_each(ContextState::abandon);
+        self.last = None;
+    }
+
+    /// Why nothing can step, when grids are left.
+    #[must_use]
+    pub fn stuck(&self) -> Option<Stop> {
+        self.contexts.iter().find_map(ContextState::stuck)
+    }
+}
+
+/// What a step tells the observer.
+struct Tell {
+    who: Who,
+    message: Option<Message>,
+    rules: [Option<Rule>; 2],
+}
+
+impl Tell {
+    fn of(message: Message, rules: [Rule; 2]) -> Self {
+        Self { who: Who::default(), message: Some(message), rules: rules.map(Some) }
+    }
+}
+
+/// What is done next.
+enum Picked {
+    Move(Move),
+    /// A context steps, for so many warp instructions at most.
+    Exec(u64),
+}
+
+/// Whether a message is handled now, and which.
+fn pick<S: Sink>(moves: &[Move], can_exec: bool, order: Order, cx: &mut Cx<'_, S>) -> Result<Picked, Stop> {
+    let alternatives = moves.len() + usize::from(can_exec);
+    match (order, moves.first()) {
+        (_, None) => return Ok(Picked::Exec(u64::MAX)),
+        (Order::Prompt, Some(first)) => return Ok(Picked::Move(*first)),
+        (Order::Any, Some(first)) if alternatives == 1 => return Ok(Picked::Move(*first)),
+        (Order::Any, Some(_)) => {}
+    }
+    let mut ready = vec![0; alternatives.div_ceil(64)];
+    for k in 0..alternatives {
+        ready[k / 64] |= 1 << (k % 64);
+    }
+    let pick = cx.oracle.choose(Menu { site: Site::Message, ready: &ready, last: None })?;
+    let step = moves.get(pick.index as usize);
+    Ok(step.map_or(Picked::Exec(u64::from(pick.lease.get())), |step| Picked::Move(*step)))
+}
+
+/// The first address of a context's memory: contexts share none (D-vm). `None` when there are no more.
+fn memory_of(id: ContextId, address_bits: u32) -> Option<u64> {
+    let map = AddressMap::of(address_bits);
+    let size = if address_bits == 32 { 1 << 28 } else { 1 << 47 };
+    let base = map.global.checked_add(u64::from(id.0).checked_mul(size)?)?;
+    let end = if address_bits == 32 { map.shared } else { u64::MAX };
+    (base.checked_add(size)? <= end).then_some(base)
 }

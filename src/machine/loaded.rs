@@ -8,6 +8,8 @@ use crate::program::ops::Class;
 /// What a launch fixes for all its blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loaded {
+    /// The number that the host gave to the program.
+    pub program: u32,
     /// The entry.
     pub entry: FuncId,
     /// Blocks in the grid.

@@ -6,15 +6,16 @@
 //! that could be evicted. Departure: the macro step cannot end while no warp can be scheduled, since the next macro step
 //! would only continue it. An operation that waits and was not let go on is not offered: its micro step changes nothing.
 
+use super::aside::Aside;
 use crate::choice::{MICRO_END, MICRO_SILENT, MICRO_STEPS, MICRO_WANTED, Menu, Site};
 use crate::memory::{Cx, Memory, Stores, Trouble};
 use crate::verdict::{Sink, Stop};
 
-/// What is kept between macro steps: who went last, and space for menus. No part of the state.
-#[derive(Debug, Default)]
+/// What is kept between macro steps: who went last, which a deterministic schedule remembers, and space for menus.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Schedule {
     last: Option<u32>,
-    menu: Vec<u64>,
+    menu: Aside<Vec<u64>>,
 }
 
 /// What the device's loop tells of itself.
@@ -63,7 +64,7 @@ pub fn go_on<M: Memory, S: Sink>(
     now: Now,
     cx: &mut Cx<'_, S>,
 ) -> Result<Went, Halted> {
-    let Schedule { last, menu } = schedule;
+    let Schedule { last, menu: Aside(menu) } = schedule;
     let pending = mem.pending();
     let any_silent = mem.has_silent(false);
     if pending == 0 && (!now.can_end || !any_silent) {

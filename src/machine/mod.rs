@@ -1,28 +1,40 @@
 //! Layer 6: the machine, one module per level of the report's hierarchy (chapter 5).
 //!
 //! A warp executes an instruction for all its active lanes at once ([`warp`]); its control model says which lanes those
-//! are ([`control`]); barriers belong to the block ([`block`], [`barrier`]); the [`device`] issues blocks and schedules
-//! warps; a [`context`] holds memory and runs launches in order. Knows nothing of files, of text or of many runs.
+//! are ([`control`]); barriers belong to the block ([`block`], [`barrier`]); a [`grid`] issues blocks and its warps take
+//! turns; a [context](context_state) holds memory, programs and grids; the [`device`] holds contexts, exchanges
+//! [messages](message) with the host, and has the only loop that steps. A [`context`] of one program is what most hosts
+//! need. Knows nothing of files, of text or of many runs.
 
 mod apart;
+mod aside;
 pub mod barrier;
 pub mod block;
+mod config;
 pub mod context;
+pub mod context_state;
 pub mod control;
 mod data;
 pub mod device;
 mod exchange;
 mod format;
+pub mod grid;
 mod hot;
 pub mod loaded;
 pub mod macro_step;
+pub mod message;
 mod overlap;
+pub mod processors;
 mod rare;
+mod runner;
 mod stack;
 mod syscall;
 pub mod warp;
 mod watch;
 
-pub use context::{Config, Context, ControlModel, Launch, MemoryModel};
-pub use device::Stats;
+pub use config::{Config, ControlModel, DeviceShape, MemoryModel};
+pub use context::{Context, Launch};
+pub use device::{Device, Order, Ran};
 pub use exchange::shuffle_sources;
+pub use grid::Stats;
+pub use runner::{Machine, Run, Stopwatch, Tell, machine};

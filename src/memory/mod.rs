@@ -4,11 +4,13 @@
 //! completes it in `issue`; an engine with caches turns it into operations and completes it in `perform`. Knows nothing
 //! of scheduling, of convergence or of barriers.
 
+mod environment;
 pub mod fermi;
 pub mod flat;
 mod local;
 mod registers;
 
+pub use environment::{Environment, FermiModel};
 pub use local::LocalMemory;
 pub use registers::{Held, Uses, Waits};
 

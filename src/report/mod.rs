@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod lower;
 pub mod memp;
 mod problem;
+mod rules;
 pub mod run;
 mod safety;
 mod stop;
@@ -15,4 +16,5 @@ pub mod syntax;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use problem::problem;
+pub use rules::RuleTrace;
 pub use stop::{StopReport, exit_code};

@@ -126,6 +126,40 @@ impl Text {
                 text("bad-flag", format!("{flag} {word}: not of the form {form}"))
                     .hint("`warpstep run --help` has examples")
             }
+            ProblemKind::UnknownWord { key, text: word, known } => text(
+                "unknown-word",
+                format!("`{key}` cannot be `{word}`"),
+            )
+            .label("here")
+            .likely(word, known.iter().copied(), ""),
+            ProblemKind::NoSuch { what, name, known } => text("no-such", format!("there is no {what} `{name}` here"))
+                .label("at this step, it is not there")
+                .likely(
+                    name,
+                    known.iter().map(String::as_str),
+                    if *what == "program" {
+                        "describe it under [programs]"
+                    } else {
+                        "it must be made by an earlier step"
+                    },
+                ),
+            ProblemKind::Gone { what, name, why } => {
+                text("gone", format!("there is no {what} `{name}` any more: {why}"))
+                    .label("here")
+                    .hint(format!("a step can name a {what} only while it is there"))
+            }
+            ProblemKind::NotLoaded { program, context } => {
+                text("not-loaded", format!("program `{program}` is not loaded into context `{context}`"))
+                    .label("here")
+                    .hint(format!(
+                        "before it: [[host]] do = \"load\", context = \"{context}\", program = \"{program}\""
+                    ))
+            }
+            ProblemKind::AddressSizes { program, bits, other, other_bits } => text(
+                "address-sizes",
+                format!("program `{program}` has addresses of {bits} bits, `{other}` of {other_bits}"),
+            )
+            .hint("the programs of one device must have the same .address_size"),
             ProblemKind::Twice { name } => text("twice", format!("`{name}` is given twice")),
             ProblemKind::UnknownBuffer { name, known } => text(
                 "unknown-buffer",

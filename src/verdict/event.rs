@@ -72,6 +72,36 @@ pub struct Enter<'a> {
     pub regs: &'a Frame,
 }
 
+/// What happens to a message between the host and the device (report, 5.7.2 and 5.8.2). Numbers are indices of contexts,
+/// of programs in their context, and of grids; the context comes last.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Message {
+    /// A context is made.
+    Create(u32),
+    /// A context is destroyed.
+    Destroy(u32),
+    /// A program is loaded.
+    Load(u32, u32),
+    /// A message is handed on to a context.
+    ToContext(u32),
+    /// A message is taken over from a context.
+    FromContext(u32),
+    /// A grid is made.
+    Start(u32, u32),
+    /// A grid is removed before its end.
+    Abort(u32, u32),
+    /// A grid that is complete is removed.
+    Complete(u32, u32),
+    /// The host is told of a context.
+    Created(u32),
+    /// The host is told of a program.
+    Loaded(u32, u32),
+    /// The host is told of a grid.
+    Started(u32, u32),
+    /// The host is told of a grid's end.
+    Completed(u32, u32),
+}
+
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
@@ -79,6 +109,8 @@ pub enum Event<'a> {
     Launch {
         /// Whether convergence is by tokens.
         tokens: bool,
+        /// The number that the host gave to the program when it loaded it.
+        program: u32,
     },
     /// A block is issued.
     Block,
@@ -112,6 +144,8 @@ pub enum Event<'a> {
     Remembered,
     /// The whole state is the one that was remembered last: under a deterministic schedule the run never ends.
     Repeated,
+    /// A message is sent, handled or answered.
+    Message(Message),
 }
 
 /// An observer.

@@ -7,7 +7,7 @@ mod rules;
 mod stop;
 mod tokens;
 
-pub use event::{Access, AccessKind, Enter, Event, Silent, Sink, Step, Who};
+pub use event::{Access, AccessKind, Enter, Event, Message, Silent, Sink, Step, Who};
 pub use rules::Rule;
 pub use stop::{
     AllocKind, Bug, BugKind, LimitKind, Nearest, Operation, Place, Relation, Stop, StuckKind, UninitUse, Waiting,

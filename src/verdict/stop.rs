@@ -29,6 +29,25 @@ pub enum Stop {
     },
 }
 
+impl Stop {
+    /// The number of the program that it is about, as the host gave it.
+    #[must_use]
+    pub fn program(&self) -> u32 {
+        let place = match self {
+            Self::Bug(bug) => Some(&bug.place),
+            Self::Stuck(stuck) => match &**stuck {
+                StuckKind::BarrierDeadlock { waiting, .. } => waiting.first().map(|w| &w.place),
+                StuckKind::TokenStack { place } | StuckKind::Endless { place, .. } => Some(place),
+                StuckKind::Operations { operations } => operations.first().map(|o| &o.place),
+                StuckKind::MemoryProgram { operation, .. } => Some(&operation.place),
+            },
+            Self::Unsupported(_, place) => place.as_deref(),
+            Self::Limit(_) | Self::Diverged { .. } => None,
+        };
+        place.map_or(0, |p| p.program)
+    }
+}
+
 /// A rule that the program broke.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bug {
@@ -43,6 +62,8 @@ pub struct Bug {
 /// An instruction as executed by a thread.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Place {
+    /// The number that the host gave to the program.
+    pub program: u32,
     /// The kernel.
     pub entry: String,
     /// The instruction.

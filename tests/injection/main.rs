@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use warpstep::base::{FileId, LANES, lanes_of};
 use warpstep::check::Safety;
-use warpstep::machine::{Config, Context, ControlModel, Launch};
+use warpstep::machine::{Config, Context, ControlModel, DeviceShape, Launch};
 use warpstep::program::env::ProgEnv;
 use warpstep::program::instr::Op;
 use warpstep::program::{Options, build};
@@ -100,7 +100,8 @@ fn env(module: &Module, inject: bool, text: &str) -> Arc<ProgEnv> {
 }
 
 fn run(env: &Arc<ProgEnv>, control: ControlModel, threads: u32, seed: Option<u64>, walks: bool) -> Result<Run, Stop> {
-    let config = Config { control: Some(control), seed, sms: 1, max_steps: Some(1_000_000), ..Config::default() };
+    let device = DeviceShape { processors: 1, ..DeviceShape::default() };
+    let config = Config { control: Some(control), seed, device, max_steps: Some(1_000_000), ..Config::default() };
     let mut context = Context::new(Arc::clone(env), config)?;
     let launch =
         Launch { entry: "k".into(), grid: [1; 3], block: [threads, 1, 1], shared_bytes: 0, params: Vec::new() };

@@ -81,6 +81,16 @@ impl Arena {
         &self.blocks
     }
 
+    /// Feeds a hash with addresses, sizes and contents of all blocks that were not freed.
+    pub fn digest(&self, hasher: &mut xxhash_rust::xxh3::Xxh3) {
+        for block in self.blocks.iter().filter(|b| !b.freed) {
+            let address = self.address(block);
+            hasher.update(&address.to_le_bytes());
+            hasher.update(&block.len.to_le_bytes());
+            hasher.update(self.bytes_at(address, block.len).unwrap_or(&[]));
+        }
+    }
+
     /// The address of a block.
     #[must_use]
     pub const fn address(&self, block: &Block) -> u64 {

@@ -1,0 +1,42 @@
+//! Observers of several programs' launches: each launch has its own.
+
+use super::Observers;
+use crate::program::env::ProgEnv;
+use crate::verdict::{Event, Sink, Stop, Who};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Observers of launches that may run at the same time and belong to several programs. What one launch tells the next
+/// (which `malloc`ed bytes were written, say) is not carried over.
+pub struct PerLaunch<'a> {
+    programs: Vec<Arc<ProgEnv>>,
+    make: &'a dyn Fn(&Arc<ProgEnv>) -> Observers,
+    launches: BTreeMap<u32, Observers>,
+}
+
+impl<'a> PerLaunch<'a> {
+    /// Observers that `make` makes for each launch of one of `programs`, which are numbered as the host numbers them.
+    #[must_use]
+    pub fn new(programs: Vec<Arc<ProgEnv>>, make: &'a dyn Fn(&Arc<ProgEnv>) -> Observers) -> Self {
+        Self { programs, make, launches: BTreeMap::new() }
+    }
+
+    /// The observers of each launch, in the order of their starts.
+    #[must_use]
+    pub const fn launches(&self) -> &BTreeMap<u32, Observers> {
+        &self.launches
+    }
+}
+
+impl Sink for PerLaunch<'_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        if let Event::Launch { program, .. } = event
+            && let Some(env) = self.programs.get(program as usize)
+        {
+            self.launches.insert(who.launch, (self.make)(env));
+        }
+        self.launches.get_mut(&who.launch).map_or(Ok(()), |observers| observers.event(who, event))
+    }
+}

@@ -1,0 +1,91 @@
+//! Host scripts: what a host program tells a device, step by step (report, 5.7.2 and 5.8.2).
+//!
+//! A launch file describes one context with one program whose kernels run in order. A script sends the report's messages
+//! itself: several contexts, several programs in a context, grids that run at the same time, abortion at any time. Names
+//! stand for the indices that the device gives: a step that needs an index waits for the message that brings it.
+
+mod read;
+mod run;
+
+pub use run::{ScriptDevice, programs};
+
+use super::problem::At;
+use super::{Buffer, Expect, ExpectStdout, KernelLaunch};
+use indexmap::IndexMap;
+use std::path::PathBuf;
+
+/// A host script.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Script {
+    /// Programs by name: the modules of each, linked together.
+    pub programs: IndexMap<String, Vec<(PathBuf, At)>>,
+    /// Buffers of contexts, by the names of the context and the buffer.
+    pub buffers: IndexMap<String, IndexMap<String, Buffer>>,
+    /// What the host does, in order.
+    pub steps: Vec<Step>,
+    /// Expected output of `printf`.
+    pub stdout: Option<ExpectStdout>,
+}
+
+impl Script {
+    /// How many steps compare something.
+    #[must_use]
+    pub fn expects(&self) -> usize {
+        self.steps.iter().filter(|s| matches!(s.what, Do::Expect { .. })).count()
+    }
+}
+
+/// A step of the host.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// What it does.
+    pub what: Do,
+    /// Where it is described.
+    pub at: At,
+}
+
+/// What the host does. Contexts, programs and launches are named.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Do {
+    /// `create`: a context, with its buffers as soon as it is there.
+    Create(String),
+    /// `load`: a program into a context.
+    Load {
+        /// The context.
+        context: String,
+        /// The program.
+        program: String,
+    },
+    /// `start`: a kernel of a program of a context.
+    Start(Box<Start>),
+    /// `abort`: a launch.
+    Abort(String),
+    /// `destroy`: a context.
+    Destroy(String),
+    /// Waits for the ends of launches.
+    Wait(Vec<String>),
+    /// Lets the device execute so many warp instructions, or fewer when it has nothing to do.
+    Run(u64),
+    /// Compares what a buffer holds now.
+    Expect {
+        /// The context.
+        context: String,
+        /// The buffer, or a variable of one of the context's programs.
+        buffer: String,
+        /// What it should hold.
+        expect: Box<Expect>,
+    },
+}
+
+/// A launch of a script.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Start {
+    /// The context.
+    pub context: String,
+    /// The program.
+    pub program: String,
+    /// The launch's name.
+    pub launch: String,
+    /// The kernel, its sizes and arguments.
+    pub kernel: KernelLaunch,
+}

@@ -1,0 +1,129 @@
+//! How a device runs: control model, schedule, limits, and what hardware it stands for.
+
+use super::processors::Capacity;
+use crate::memory::fermi::model::DeviceModel;
+use crate::memory::fermi::program::{ProgramSet, preset};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Control models by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ControlModel {
+    /// The report's token stack.
+    Crs,
+    /// A program counter per lane, lanes at one address run together.
+    Its,
+    /// Every thread on its own.
+    Thread,
+}
+
+impl ControlModel {
+    /// What a target's hardware does: independent threads from sm_70 on (`semantics.md`, section 5).
+    #[must_use]
+    pub const fn of_target(sm: u32) -> Self {
+        if sm < 70 { Self::Crs } else { Self::Its }
+    }
+}
+
+/// The part of a device's description that the hierarchy above the warp needs (report, figure 3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct DeviceShape {
+    /// Streaming multiprocessors (NumProcessors).
+    pub processors: u32,
+    /// Grids of a context that execute at the same time (NumConKernels).
+    pub concurrent_grids: u32,
+    /// What a multiprocessor holds at once (MaxResidentBlocks, MaxResidentThreads, SharedMemSize).
+    pub capacity: Capacity,
+}
+
+impl Default for DeviceShape {
+    /// A large device of today: 132 multiprocessors of 2048 threads, 32 blocks and 228 KiB of shared memory, 128 grids.
+    fn default() -> Self {
+        let capacity = Capacity { blocks: 32, threads: 2048, shared: 228 << 10 };
+        Self { processors: 132, concurrent_grids: 128, capacity }
+    }
+}
+
+/// A memory engine by name, with what it is made from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum MemoryModel {
+    /// Every access takes effect at once.
+    #[default]
+    Flat,
+    /// The report's chapter 4: caches and memory programs.
+    Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
+}
+
+impl MemoryModel {
+    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory.
+    #[must_use]
+    pub fn preset(name: &str) -> Option<Self> {
+        if name == "flat" {
+            return Some(Self::Flat);
+        }
+        let model = DeviceModel::preset(name)?;
+        let programs = preset(&model.programs)?;
+        Some(Self::Fermi(Arc::new(model), Arc::new(programs)))
+    }
+
+    /// The hardware, where the engine has a description of it.
+    #[must_use]
+    pub fn shape(&self) -> Option<DeviceShape> {
+        let Self::Fermi(model, _) = self else { return None };
+        Some(DeviceShape {
+            processors: model.processors,
+            concurrent_grids: model.concurrent_grids,
+            capacity: Capacity {
+                blocks: model.resident_blocks,
+                threads: model.resident_threads,
+                shared: model.shared_bytes,
+            },
+        })
+    }
+}
+
+/// How a device runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// The control model; by the program's target when absent.
+    pub control: Option<ControlModel>,
+    /// Threads in a warp, 1 to 32.
+    pub warp_size: u32,
+    /// A random schedule; the fair, deterministic one when absent.
+    pub seed: Option<u64>,
+    /// Limit of warp instructions of all launches together.
+    pub max_steps: Option<u64>,
+    /// Limit of time of one launch.
+    pub timeout: Option<Duration>,
+    /// Limit of a context's device memory in bytes.
+    pub max_memory: Option<u64>,
+    /// Limit of a thread's stack in bytes.
+    pub stack_limit: u32,
+    /// The hardware.
+    pub device: DeviceShape,
+    /// The memory engine.
+    pub memory: MemoryModel,
+    /// Whether observed runs look for a state that repeats, so that they never end. Under a random schedule, and in
+    /// programs that read a clock, they do not: no repetition would prove anything.
+    pub liveness: bool,
+    /// Whether every choice, also a forced one, holds for one warp instruction only: the report's small step.
+    pub small_steps: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            control: None,
+            warp_size: 32,
+            seed: None,
+            max_steps: None,
+            timeout: None,
+            max_memory: None,
+            stack_limit: 64 << 10,
+            device: DeviceShape::default(),
+            memory: MemoryModel::Flat,
+            liveness: false,
+            small_steps: false,
+        }
+    }
+}

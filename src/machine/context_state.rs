@@ -1,0 +1,403 @@
+//! A context: its memory, its programs and the grids that execute them (report, 5.7).
+//!
+//! Each context has a memory of its own whose addresses no other context has (D-vm), which stands for the report's virtual
+//! memory space. The program map is a field of the grid. Departures: `start`, `abort` and `compl` are context steps of
+//! their own that schedule no grid, where the report lets them go along with one; the number of grids that execute at the
+//! same time is bounded by the device (NumConKernels) when blocks are issued, not when a grid is made, so that the host
+//! gets its index at once.
+
+use super::config::Config;
+use super::context::Launch;
+use super::control::Control;
+use super::grid::{Books, Grid, Held, Turns, exec};
+use super::loaded::{Loaded, arguments, per_block};
+use super::message::{ContextId, ContextInput, ContextIo, ContextOutput, GridId, Program, ProgramId, Tag};
+use super::overlap::{self, Kept};
+use super::processors::Processors;
+use crate::base::{Frame, LaneMask, Pc};
+use crate::choice::{Menu, Site};
+use crate::memory::{Cx, Environment, Fault, LocalMemory, Stores, Uses};
+use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
+use crate::program::instr::Op;
+use crate::verdict::{AllocKind, Event, Place, Rule, Sink, Stop, StuckKind, Who};
+use pulp::Simd;
+
+/// A program loaded into a context.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadedProgram {
+    /// The program environment.
+    pub program: Program,
+    /// The number that the host gave it.
+    pub tag: Tag,
+    /// Addresses of its variables, in the order of [`ProgEnv::variables`].
+    pub variables: Vec<u64>,
+}
+
+/// A context of the device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ContextState<C, M> {
+    /// Its index.
+    pub id: ContextId,
+    /// Its memory.
+    pub memory: M,
+    /// Its programs; a program's index is its place.
+    pub programs: Vec<LoadedProgram>,
+    /// Its message lists.
+    pub io: ContextIo,
+    /// Its grids, in the order in which they were started.
+    pub grids: Vec<Grid<C>>,
+    /// How full the multiprocessors are while it is active.
+    pub processors: Processors,
+    /// What steps of memory that acts later remember.
+    pub(super) kept: Kept,
+    /// The grid that stepped last, and whether its turn was used up: what a deterministic scheduler remembers.
+    pub(super) last: Option<(u32, bool)>,
+}
+
+/// What a context's step did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stepped {
+    /// A step; whether the pick is used up.
+    On(bool),
+    /// Nothing: all wait.
+    Nothing,
+}
+
+fn stop(fault: Fault) -> Stop {
+    match fault {
+        Fault::Stop(stop) => stop,
+        Fault::Limit(limit) => Stop::Limit(limit),
+        Fault::Program(f) => {
+            let place = Place::default();
+            let operation = crate::verdict::Operation { place, program: f.program, file: f.file, line: f.line };
+            Stop::Stuck(Box::new(StuckKind::MemoryProgram { operation, cause: f.cause }))
+        }
+        Fault::Bug(kind, lanes) => {
+            let place = Place { lanes, ..Default::default() };
+            Stop::Bug(Box::new(crate::verdict::Bug { kind, place, other: None }))
+        }
+    }
+}
+
+impl<C: Control, M: Environment> ContextState<C, M> {
+    /// An empty context: the report's `newCtx`, with the memory that `newVM` made.
+    pub fn new(id: ContextId, memory: M, processors: Processors) -> Self {
+        Self {
+            id,
+            memory,
+            programs: Vec::new(),
+            io: ContextIo::default(),
+            grids: Vec::new(),
+            processors,
+            kept: Kept::default(),
+            last: None,
+        }
+    }
+
+    /// Makes a zeroed buffer of `bytes`; gives its device address, a multiple of 256.
+    ///
+    /// # Errors
+    /// The memory cap.
+    pub fn alloc(&mut self, name: &str, bytes: u64) -> Result<u64, Stop> {
+        self.memory.arena_mut().alloc(name, AllocKind::Buffer, bytes, 256).map_err(|f| stop(*f))
+    }
+
+    /// Loads a program: its variables get addresses and initial values (5.1.3).
+    ///
+    /// # Errors
+    /// The memory cap.
+    pub fn load(&mut self, program: &Program, tag: Tag) -> Result<ProgramId, Stop> {
+        let env = &program.0;
+        let mut variables = Vec::with_capacity(env.variables.len());
+        for (name, v) in &env.variables {
+            let kind = if v.constant { AllocKind::Const } else { AllocKind::Global };
+            variables.push(self.memory.arena_mut().alloc(name, kind, v.bytes, v.align).map_err(|f| stop(*f))?);
+        }
+        for (k, address) in variables.iter().enumerate() {
+            initialise(&mut self.memory, env, &variables, k, *address);
+        }
+        self.programs.push(LoadedProgram { program: program.clone(), tag, variables });
+        Ok(ProgramId(u32::try_from(self.programs.len() - 1).unwrap_or(u32::MAX)))
+    }
+
+    /// A loaded program.
+    #[must_use]
+    pub fn program(&self, id: ProgramId) -> Option<&LoadedProgram> {
+        self.programs.get(id.0 as usize)
+    }
+
+    /// Address and size in bytes of a `.global` or `.const` variable of a program.
+    #[must_use]
+    pub fn symbol(&self, program: ProgramId, name: &str) -> Option<(u64, u64)> {
+        let loaded = self.program(program)?;
+        let (k, _, v) = loaded.program.0.variables.get_full(name)?;
+        Some((*loaded.variables.get(k)?, v.bytes))
+    }
+
+    /// Takes a message from the host; it is handled in a later step.
+    ///
+    /// Rule: context.in
+    pub fn receive(&mut self, message: ContextInput) {
+        self.io.inputs.push(message);
+    }
+
+    /// Hands the `k`-th message over to the device.
+    ///
+    /// Rule: context.out
+    pub fn send(&mut self, k: usize) -> ContextOutput {
+        self.io.outputs.remove(k)
+    }
+
+    /// Whether the `k`-th message to the context can be handled: an abort of a grid that is gone waits for ever.
+    #[must_use]
+    pub fn handles(&self, k: usize) -> bool {
+        match self.io.inputs.get(k) {
+            // A grid that depends on the ones before waits until their operations have ended (D-flush).
+            Some(ContextInput::Start(program, ..)) => {
+                let drained = M::IMMEDIATE || !self.grids.is_empty() || self.memory.pending() == 0;
+                self.program(*program).is_some() && drained
+            }
+            Some(ContextInput::Abort(grid)) => self.grids.iter().any(|g| g.id == *grid),
+            None => false,
+        }
+    }
+
+    /// Makes the grid that the `k`-th message asks for. None of its blocks is issued. Gives its program's tag.
+    ///
+    /// Rule: context.start
+    ///
+    /// # Errors
+    /// The program cannot run under the control model; the memory cap.
+    pub fn start(&mut self, k: usize, id: GridId, config: &Config) -> Result<Option<Tag>, Stop> {
+        let Some(ContextInput::Start(program, launch, _)) = self.io.inputs.get(k) else { return Ok(None) };
+        let (program, launch) = (*program, launch.clone());
+        if self.grids.is_empty() {
+            self.memory.flush();
+        }
+        let loaded = self.loaded(program, &launch, id, config)?;
+        self.grids.push(Grid::new(id, program, Box::new(loaded)));
+        self.io.start(k, id);
+        Ok(self.program(program).map(|p| p.tag))
+    }
+
+    /// Removes the grid that the `k`-th message names, with all its blocks. Memory operations that it has issued stay.
+    ///
+    /// Rule: context.abort
+    pub fn abort(&mut self, k: usize) -> Option<GridId> {
+        let ContextInput::Abort(id) = self.io.inputs.get(k)? else { return None };
+        let id = *id;
+        let at = self.grids.iter().position(|g| g.id == id)?;
+        self.grids.remove(at).leave(&mut self.processors);
+        self.last = None;
+        self.io.abort(k);
+        Some(id)
+    }
+
+    /// Removes a completed grid and tells the host.
+    ///
+    /// Rule: context.compl
+    pub fn complete(&mut self, at: usize) -> Option<GridId> {
+        let id = self.grids.get(at)?.id;
+        self.grids.remove(at);
+        self.last = None;
+        self.io.complete(id);
+        Some(id)
+    }
+
+    /// Whether a grid is complete and nothing of it is under way, so that it can leave (D-flush).
+    #[must_use]
+    pub fn can_complete(&self, grid: &Grid<C>) -> bool {
+        grid.completed && (M::IMMEDIATE || !self.memory.in_flight(grid.id.0, None))
+    }
+
+    /// Whether the device allows one more grid to execute.
+    pub(super) fn room(&self, config: &Config) -> bool {
+        let executing = self.grids.iter().filter(|g| !g.completed && g.executing()).count();
+        executing < config.device.concurrent_grids as usize
+    }
+
+    /// Whether a grid can step.
+    #[must_use]
+    pub fn can_step(&self, config: &Config) -> bool {
+        let room = self.room(config);
+        self.grids.iter().any(|g| g.can_step(&self.processors, room)) || !M::IMMEDIATE && self.memory.pending() > 0
+    }
+
+    /// The grids that can step, as a set of places.
+    fn ready(&self, config: &Config) -> Vec<u64> {
+        let room = self.room(config);
+        let mut set = vec![0; self.grids.len().div_ceil(64)];
+        for (k, _) in self.grids.iter().enumerate().filter(|(_, g)| g.can_step(&self.processors, room)) {
+            set[k / 64] |= 1 << (k % 64);
+        }
+        set
+    }
+
+    /// One of the context's grids steps. Gives whether the pick was used up.
+    ///
+    /// Rule: context.exec
+    #[inline(always)]
+    pub(super) fn exec<V: Simd, S: Sink>(
+        &mut self,
+        simd: V,
+        config: &Config,
+        hold: u64,
+        cx: &mut Cx<'_, S>,
+        books: &mut Books<'_>,
+    ) -> Result<Stepped, Stop> {
+        if !M::IMMEDIATE {
+            return overlap::exec(simd, self, config, hold, cx, books);
+        }
+        let ready = self.ready(config);
+        let menu = Menu { site: Site::Grid, ready: &ready, last: self.last };
+        let (at, hold) = match menu.arity() {
+            0 => return Ok(Stepped::Nothing),
+            1 => (menu.nth(0), hold),
+            _ => {
+                let pick = cx.oracle.choose(menu)?;
+                (pick.index, hold.min(u64::from(pick.lease.get())))
+            }
+        };
+        let Some(grid) = self.grids.get_mut(at as usize) else { return Ok(Stepped::Nothing) };
+        let Some(program) = self.programs.get(grid.program.0 as usize).map(|p| &p.program) else {
+            return Ok(Stepped::Nothing);
+        };
+        if S::ON {
+            let who = Who { launch: grid.id.0, ..Who::default() };
+            cx.sink.event(who, Event::Fired(Rule::ContextExec))?;
+        }
+        let (processors, mem) = (&mut self.processors, &mut self.memory);
+        let held = exec(simd, grid, Turns { program, processors, mem, cx, books, hold })?;
+        self.last = Some((at, held == Held::Spent));
+        if held == Held::Complete {
+            grid.complete(cx)?;
+        }
+        Ok(Stepped::On(held == Held::Spent))
+    }
+
+    /// Writes back what caches hold: the host is about to look.
+    pub fn settle(&mut self) {
+        self.memory.write_back(&mut Resident(&mut self.grids));
+    }
+
+    /// Forgets all grids and messages.
+    pub fn abandon(&mut self) {
+        self.io = ContextIo::default();
+        for grid in std::mem::take(&mut self.grids) {
+            grid.leave(&mut self.processors);
+        }
+        self.last = None;
+    }
+
+    /// Why nothing in the context can step, when that is so.
+    #[must_use]
+    pub fn stuck(&self) -> Option<Stop> {
+        let operations = overlap::operations(self);
+        if !operations.is_empty() {
+            return Some(Stop::Stuck(Box::new(StuckKind::Operations { operations })));
+        }
+        self.grids.iter().filter(|g| !g.completed).find_map(|g| g.stuck(&self.program(g.program)?.program.0))
+    }
+
+    /// Where lanes of a resident warp are, for a report.
+    #[must_use]
+    pub fn place(&self, who: Who, lanes: LaneMask, pc: Pc) -> Option<Place> {
+        let grid = self.grids.iter().find(|g| g.id == GridId(who.launch))?;
+        let env = &self.program(grid.program)?.program.0;
+        let block = grid.blocks.get(grid.slot(who.block)?)?.as_ref()?;
+        Some(block.place(env, &grid.loaded, who.warp, lanes, pc))
+    }
+
+    /// What a launch fixes.
+    fn loaded(&mut self, program: ProgramId, launch: &Launch, id: GridId, config: &Config) -> Result<Loaded, Stop> {
+        let missing = || Stop::Unsupported(format!("no entry named {}", launch.entry), None);
+        let of = self.programs.get(program.0 as usize).ok_or_else(missing)?;
+        let env = &of.program.0;
+        if !C::JOINS && !env.injected {
+            return Err(Stop::Unsupported("control model crs for a program built without injection".into(), None));
+        }
+        let (k, _, entry) = env.functions.get_full(&launch.entry).ok_or_else(missing)?;
+        let dynamic_at = entry.shared_bytes.next_multiple_of(16);
+        let cooperative = |p: &Preload| matches!(p.init, Init::Special(Special::EnvReg(_)));
+        let workspace = if entry.preloads.iter().any(cooperative) {
+            self.memory.arena_mut().alloc("grid workspace", AllocKind::Buffer, 256, 256).map_err(|f| stop(*f))?
+        } else {
+            0
+        };
+        Ok(Loaded {
+            program: of.tag.0,
+            entry: FuncId(u32::try_from(k).unwrap_or(u32::MAX)),
+            grid: launch.grid,
+            block: launch.block,
+            warp_size: config.warp_size.clamp(1, 32),
+            params: launch.params.clone(),
+            shared_bytes: dynamic_at.saturating_add(launch.shared_bytes),
+            dynamic_at,
+            dynamic_bytes: launch.shared_bytes,
+            sms: config.device.processors,
+            number: id.0,
+            variables: of.variables.clone(),
+            stack_limit: config.stack_limit,
+            workspace,
+            moves_stack: env.code.iter().any(|i| matches!(i.op, Op::Alloca | Op::StackRestore)),
+            arguments: arguments(env),
+            per_block: per_block(&entry.preloads),
+            uses: if M::IMMEDIATE { Vec::new() } else { Uses::of_program(env) },
+        })
+    }
+}
+
+/// What belongs to the warps and blocks of a context's grids, for an engine that acts later. A grid that is gone has
+/// nothing any more: what its operations would write there is lost.
+pub(super) struct Resident<'a, C>(pub &'a mut [Grid<C>]);
+
+impl<C: Control> Resident<'_, C> {
+    fn grid(&mut self, launch: u32) -> Option<&mut Grid<C>> {
+        self.0.iter_mut().find(|g| g.id.0 == launch)
+    }
+}
+
+impl<C: Control> Stores for Resident<'_, C> {
+    fn frame(&mut self, who: Who, depth: u32) -> Option<&mut Frame> {
+        self.grid(who.launch)?.frame(who, depth)
+    }
+
+    fn shared(&mut self, launch: u32, block: u64) -> Option<&mut [u8]> {
+        self.grid(launch)?.shared(block)
+    }
+
+    fn local(&mut self, who: Who) -> Option<&mut LocalMemory> {
+        self.grid(who.launch)?.local(who)
+    }
+}
+
+/// Writes a variable's initial value.
+fn initialise<M: Environment>(memory: &mut M, env: &ProgEnv, variables: &[u64], k: usize, address: u64) {
+    let Some((_, GlobalVar { bytes, init, relocations, .. })) = env.variables.get_index(k) else { return };
+    let mut image = init.clone();
+    image.resize(usize::try_from(*bytes).unwrap_or(0), 0);
+    for r in relocations {
+        let value = address_of(env, variables, r.of) >> r.shift;
+        let at = usize::try_from(r.at).unwrap_or(usize::MAX);
+        let width = usize::from(r.bytes.min(8));
+        if let Some(to) = image.get_mut(at..at.saturating_add(width)) {
+            to.copy_from_slice(&value.to_le_bytes()[..width]);
+        }
+    }
+    if let Some(to) = memory.arena_mut().bytes_at_mut(address, *bytes) {
+        to.copy_from_slice(&image);
+    }
+}
+
+fn address_of(env: &ProgEnv, variables: &[u64], of: Init) -> u64 {
+    let map = env.addresses();
+    match of {
+        Init::Const(v) => v,
+        Init::Variable { index, offset } => {
+            variables.get(index as usize).copied().unwrap_or(0).wrapping_add_signed(offset)
+        }
+        Init::Function(id) => env.function(id).map_or(0, |f| map.code_of(f.start)),
+        Init::Code(pc) => map.code_of(pc),
+        Init::DynamicShared(_) | Init::Special(_) | Init::Param { .. } => 0,
+    }
+}

@@ -1,0 +1,299 @@
+//! A device behind one type: its control model and memory are chosen when it is made, the observer when it runs.
+//!
+//! Each combination is compiled here and nowhere else, silent for the instruction set at hand and observed for what every
+//! processor has.
+
+use super::config::{Config, ControlModel, MemoryModel};
+use super::control::{Control, Crs, Its};
+use super::device::{Device, Order, Ran};
+use super::grid::{Books, Budget, Stats};
+use super::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
+use crate::base::LaneTables;
+use crate::choice::Oracle;
+use crate::memory::fermi::Fermi;
+use crate::memory::flat::{Arena, Flat};
+use crate::memory::{Cx, Environment, FermiModel, SiteHints};
+use crate::verdict::{Event, LimitKind, Rule, Silent, Sink, Stop, Who};
+use pulp::{Scalar, Simd, WithSimd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Which instruction sets a run is compiled for. Each costs seconds of compile time for each control model and observer.
+trait Tier {
+    fn run<G: WithSimd>(go: G) -> G::Output;
+}
+
+/// What the compiler was told to expect of every processor.
+struct Baseline;
+/// The best of what this processor has.
+struct Best;
+
+impl Tier for Baseline {
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        go.with_simd(Scalar::new())
+    }
+}
+
+impl Tier for Best {
+    #[cfg(not(debug_assertions))]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        pulp::Arch::new().dispatch(go)
+    }
+
+    /// Debug builds are for finding bugs, and must compile quickly.
+    #[cfg(debug_assertions)]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        Baseline::run(go)
+    }
+}
+
+/// The tier of a control model's unobserved runs on a memory: threads on their own and memory that acts later spend their
+/// time elsewhere.
+trait Tiered {
+    type Tier: Tier;
+}
+
+impl Tiered for (Crs, Flat) {
+    type Tier = Best;
+}
+
+impl Tiered for (Its<false>, Flat) {
+    type Tier = Best;
+}
+
+impl Tiered for (Its<true>, Flat) {
+    type Tier = Baseline;
+}
+
+impl<C> Tiered for (C, Fermi) {
+    type Tier = Baseline;
+}
+
+/// An observer behind one type, so that the machine is compiled for observation once.
+pub type Tell<'a> = &'a mut dyn FnMut(Who, Event<'_>) -> Result<(), Stop>;
+
+struct Observed<'a>(Tell<'a>);
+
+impl Sink for Observed<'_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        (self.0)(who, event)
+    }
+}
+
+/// Time that a run may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Option<(Instant, Duration)>);
+
+impl Stopwatch {
+    /// Starts now; `None` never ends.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "a limit of time; no choice depends on it")]
+    pub fn start(limit: Option<Duration>) -> Self {
+        Self(limit.map(|limit| (Instant::now(), limit)))
+    }
+
+    fn up(&self) -> Option<LimitKind> {
+        let (_, limit) = self.0.filter(|(start, limit)| start.elapsed() >= *limit)?;
+        Some(LimitKind::Time(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)))
+    }
+}
+
+/// How a device is run.
+pub struct Run<'a> {
+    /// The observer, if any.
+    pub tell: Option<Tell<'a>>,
+    /// Who decides.
+    pub oracle: &'a mut dyn Oracle,
+    /// Receives what the device prints.
+    pub out: &'a mut dyn FnMut(&[u8]),
+    /// How messages are handled.
+    pub order: Order,
+    /// Warp instructions to be executed at most before it returns.
+    pub hold: u64,
+    /// Time.
+    pub watch: Stopwatch,
+}
+
+/// A device of any control model and memory.
+pub trait Machine {
+    /// Takes a message from the host.
+    ///
+    /// # Errors
+    /// It names something that does not exist now.
+    fn send(&mut self, message: DeviceInput) -> Result<(), MessageError>;
+
+    /// Runs until there is a message for the host, its steps are used up, or nothing can be done.
+    ///
+    /// # Errors
+    /// Why a grid stopped before its end; a limit.
+    fn run(&mut self, run: Run<'_>) -> Result<Ran, Stop>;
+
+    /// A context's memory.
+    fn arena(&self, context: ContextId) -> Option<&Arena>;
+
+    /// A context's memory, to be changed by the host.
+    fn arena_mut(&mut self, context: ContextId) -> Option<&mut Arena>;
+
+    /// Makes a zeroed buffer in a context; gives its address. `None`: there is no such context.
+    ///
+    /// # Errors
+    /// The memory cap.
+    fn alloc(&mut self, context: ContextId, name: &str, bytes: u64) -> Result<Option<u64>, Stop>;
+
+    /// Address and size in bytes of a variable.
+    fn symbol(&self, context: ContextId, program: ProgramId, name: &str) -> Option<(u64, u64)>;
+
+    /// The host is about to look at a context's memory: what caches hold is written back, as the silent rules may at any
+    /// time.
+    fn settle(&mut self, context: ContextId);
+
+    /// Why nothing can step, when grids are left.
+    fn stuck(&self) -> Option<Stop>;
+
+    /// Warp instructions executed so far.
+    fn clock(&self) -> u64;
+
+    /// What a grid has done.
+    fn stats(&self, grid: GridId) -> Stats;
+
+    /// Forgets all grids and messages, after a run that stopped before its end.
+    fn abandon(&mut self);
+}
+
+struct Hosted<C, M: Environment> {
+    device: Device<C, M>,
+    config: Config,
+    clock: u64,
+    stats: Vec<(GridId, Stats)>,
+    /// Messages that were sent since the last run: the observer is told then.
+    sent: u32,
+}
+
+/// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits.
+#[must_use]
+pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Config) -> Box<dyn Machine> {
+    match &config.memory {
+        MemoryModel::Flat => match control {
+            ControlModel::Crs => Hosted::<Crs, Flat>::boxed((), address_bits, config),
+            ControlModel::Its => Hosted::<Its<false>, Flat>::boxed((), address_bits, config),
+            ControlModel::Thread => Hosted::<Its<true>, Flat>::boxed((), address_bits, config),
+        },
+        MemoryModel::Fermi(device, programs) => {
+            let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };
+            match control {
+                ControlModel::Crs => Hosted::<Crs, Fermi>::boxed(model, address_bits, config),
+                ControlModel::Its => Hosted::<Its<false>, Fermi>::boxed(model, address_bits, config),
+                ControlModel::Thread => Hosted::<Its<true>, Fermi>::boxed(model, address_bits, config),
+            }
+        }
+    }
+}
+
+impl<C: Control + 'static, M: Environment + 'static> Hosted<C, M>
+where
+    (C, M): Tiered,
+{
+    fn boxed(model: M::Model, address_bits: u32, config: &Config) -> Box<dyn Machine> {
+        let device = Device::new(model, address_bits);
+        let mut config = config.clone();
+        config.device = config.memory.shape().unwrap_or(config.device);
+        Box::new(Self { device, config, clock: 0, stats: Vec::new(), sent: 0 })
+    }
+
+    fn go<S: Sink, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
+        let Run { oracle, out, order, hold, watch, .. } = run;
+        for _ in 0..std::mem::take(&mut self.sent) {
+            if S::ON {
+                sink.event(Who::default(), Event::Fired(Rule::DeviceIn))?;
+            }
+        }
+        let mut cx = Cx { sink, oracle, hints: SiteHints::default(), tables: LaneTables::new(), out };
+        let mut time_up = || watch.up();
+        let limit = self.config.max_steps.unwrap_or(u64::MAX);
+        let budget = Budget { steps: limit.saturating_sub(self.clock), limit, time_up: &mut time_up };
+        let mut books =
+            Books { budget, clock: self.clock, stats: &mut self.stats, small: self.config.small_steps, watched: false };
+        let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
+        let ran = T::run(go);
+        self.clock = books.clock;
+        ran
+    }
+}
+
+/// A run on the instruction set at hand.
+struct Go<'a, 'b, 'c, C, M: Environment, S> {
+    device: &'a mut Device<C, M>,
+    config: &'a Config,
+    order: Order,
+    hold: u64,
+    cx: &'a mut Cx<'b, S>,
+    books: &'a mut Books<'c>,
+}
+
+impl<C: Control, M: Environment, S: Sink> WithSimd for Go<'_, '_, '_, C, M, S> {
+    type Output = Result<Ran, Stop>;
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
+        self.device.run(simd, self.config, self.order, self.hold, self.cx, self.books)
+    }
+}
+
+impl<C: Control + 'static, M: Environment + 'static> Machine for Hosted<C, M>
+where
+    (C, M): Tiered,
+{
+    fn send(&mut self, message: DeviceInput) -> Result<(), MessageError> {
+        self.device.send(message)?;
+        self.sent += 1;
+        Ok(())
+    }
+
+    fn run(&mut self, mut run: Run<'_>) -> Result<Ran, Stop> {
+        match run.tell.take() {
+            None => self.go::<_, <(C, M) as Tiered>::Tier>(Silent, run),
+            Some(tell) => self.go::<_, Baseline>(Observed(tell), run),
+        }
+    }
+
+    fn arena(&self, context: ContextId) -> Option<&Arena> {
+        self.device.context(context).map(|c| c.memory.arena())
+    }
+
+    fn arena_mut(&mut self, context: ContextId) -> Option<&mut Arena> {
+        self.device.context_mut(context).map(|c| c.memory.arena_mut())
+    }
+
+    fn alloc(&mut self, context: ContextId, name: &str, bytes: u64) -> Result<Option<u64>, Stop> {
+        self.device.context_mut(context).map(|c| c.alloc(name, bytes)).transpose()
+    }
+
+    fn symbol(&self, context: ContextId, program: ProgramId, name: &str) -> Option<(u64, u64)> {
+        self.device.context(context)?.symbol(program, name)
+    }
+
+    fn settle(&mut self, context: ContextId) {
+        if let Some(context) = self.device.context_mut(context) {
+            context.settle();
+        }
+    }
+
+    fn stuck(&self) -> Option<Stop> {
+        self.device.stuck()
+    }
+
+    fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    fn stats(&self, grid: GridId) -> Stats {
+        self.stats.iter().find(|(id, _)| *id == grid).map_or_else(Stats::default, |(_, stats)| *stats)
+    }
+
+    fn abandon(&mut self) {
+        self.device.abandon();
+        self.sent = 0;
+    }
+}

@@ -1,0 +1,90 @@
+//! The rules of a run, one a line, in the order in which they fire (`--rules`): to be laid beside the report.
+//!
+//! An instruction is a line of its own, indented, before the rules that execute it. A message between the host and the
+//! device is a line that begins with `--`.
+
+use crate::base::SourceMap;
+use crate::check::rules_of;
+use crate::program::env::ProgEnv;
+use crate::verdict::{Event, Message, Rule, Sink, Step, Stop, Who};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Writes a run's rules.
+pub struct RuleTrace<'a> {
+    programs: Vec<Arc<ProgEnv>>,
+    sources: SourceMap,
+    write: &'a mut dyn FnMut(&str),
+    /// Of each launch its program, and whether it is under the token stack.
+    launches: BTreeMap<u32, (Arc<ProgEnv>, bool)>,
+}
+
+impl<'a> RuleTrace<'a> {
+    /// A trace of the launches of `programs`, which are numbered as the host numbers them. `write` takes whole lines.
+    #[must_use]
+    pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, write: &'a mut dyn FnMut(&str)) -> Self {
+        Self { programs, sources, write, launches: BTreeMap::new() }
+    }
+
+    fn rule(&mut self, who: Who, rule: Rule) {
+        let id = rule.id();
+        let place = match id.split('.').next() {
+            Some("device" | "dio" | "cio") => String::new(),
+            Some("grid" | "context") => format!("grid {}", who.launch),
+            Some("block") => format!("grid {} block {}", who.launch, who.block),
+            _ => format!("grid {} block {} warp {}", who.launch, who.block, who.warp),
+        };
+        (self.write)(format!("{id:<20} {place}").trim_end());
+    }
+
+    fn step(&mut self, who: Who, step: &Step<'_>) {
+        let Some((env, tokens)) = self.launches.get(&who.launch).cloned() else { return };
+        if let Some(origin) = env.origin.get(step.pc.0 as usize).filter(|o| !o.hidden) {
+            let source = self.sources.get(origin.file);
+            let words = source.and_then(|s| s.text.get(origin.span.start as usize..origin.span.end as usize));
+            let line = source.map_or(0, |s| s.line_col(origin.span.start).0);
+            let words = words.unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ");
+            (self.write)(&format!("    line {line}: {words}    lanes {:x} of {:x}", step.lanes, step.active));
+        }
+        let mut fired = Vec::new();
+        rules_of(&env, tokens, step, |rule| fired.push(rule));
+        fired.into_iter().for_each(|rule| self.rule(who, rule));
+    }
+}
+
+/// A message, and what becomes of it.
+fn message(message: Message) -> String {
+    match message {
+        Message::Create(c) => format!("create: context {c} is made"),
+        Message::Destroy(c) => format!("destroy: context {c} is gone"),
+        Message::Load(p, c) => format!("load: program {p} of context {c} is loaded"),
+        Message::ToContext(c) => format!("a message for context {c}"),
+        Message::FromContext(c) => format!("a message from context {c}"),
+        Message::Start(g, c) => format!("start: grid {g} of context {c} is made"),
+        Message::Abort(g, c) => format!("abort: grid {g} of context {c} is removed"),
+        Message::Complete(g, c) => format!("grid {g} of context {c} is complete and removed"),
+        Message::Created(c) => format!("to the host: created {c}"),
+        Message::Loaded(p, c) => format!("to the host: loaded {p} {c}"),
+        Message::Started(g, c) => format!("to the host: started {g}, by context {c}"),
+        Message::Completed(g, c) => format!("to the host: completed {g}, by context {c}"),
+    }
+}
+
+impl Sink for RuleTrace<'_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        match event {
+            Event::Launch { tokens, program } => {
+                if let Some(env) = self.programs.get(program as usize) {
+                    self.launches.insert(who.launch, (Arc::clone(env), tokens));
+                }
+            }
+            Event::Step(step) => self.step(who, &step),
+            Event::Fired(rule) => self.rule(who, rule),
+            Event::Message(m) => (self.write)(&format!("-- {}", message(m))),
+            _ => {}
+        }
+        Ok(())
+    }
+}
