@@ -7,6 +7,7 @@ mod issue;
 pub mod model;
 mod operation;
 pub mod program;
+mod seam;
 mod silent;
 
 pub use engine::Fermi;

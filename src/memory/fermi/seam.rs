@@ -1,0 +1,332 @@
+//! The engine behind the seam between memory and machine: each method of [`Memory`], for memory with caches.
+
+use super::cache::{Cache, OpIdx};
+use super::engine::{Fermi, fire};
+use super::environment::{Multiprocessor, Seen, Touched, View, owner_of};
+use super::operation::{Body, Operation, Rank, Target};
+use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
+use crate::base::{Frame, LaneMask};
+use crate::memory::{
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Near, Plain32, ProgramFault, Stores, Trouble, Uses,
+    Waits,
+};
+use crate::program::instr::Slot;
+use crate::program::instr::{MemOp, NO_SLOT, Order, Scope, WarpRequest};
+use crate::program::ops::Class;
+use crate::verdict::{AllocKind, Rule, Sink, Who};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A word for why a statement is undefined; the report makes a sentence of it.
+const fn cause(undefined: Undefined) -> &'static str {
+    match undefined {
+        Undefined::NotCached(Level::L1) => "not-cached-l1",
+        Undefined::NotCached(Level::L2) => "not-cached-l2",
+        Undefined::AlreadyCached(Level::L1) => "already-cached-l1",
+        Undefined::AlreadyCached(Level::L2) => "already-cached-l2",
+        Undefined::NoCaches => "no-caches",
+        Undefined::NotAtomic => "not-atomic",
+        Undefined::NotSharedAtomic => "not-shared-atomic",
+        Undefined::NoMemory => "no-memory",
+        Undefined::NothingRead => "nothing-read",
+        Undefined::NoRegisters => "no-registers",
+        Undefined::NotWritable => "not-writable",
+        Undefined::NotReadable => "not-readable",
+        Undefined::NoEnd => "no-end",
+    }
+}
+
+impl Memory for Fermi {
+    const IMMEDIATE: bool = false;
+    type Silent = super::silent::Silent;
+
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        request: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.request(at, on.mask, request, regs, near, cx)
+    }
+
+    fn load32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.request(at, on.mask, &plain(site, MemOp::Load), regs, near, cx)
+    }
+
+    fn store32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.request(at, on.mask, &plain(site, MemOp::Store), regs, near, cx)
+    }
+
+    fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>> {
+        self.env.arena.alloc("", AllocKind::Heap, bytes, 16)
+    }
+
+    fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
+        self.env.arena.free(address)
+    }
+
+    fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
+        self.env.arena.bytes_at(address, bytes)
+    }
+
+    fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
+        let Some(queue) = self.queues.get(&at.who) else { return 0 };
+        let mut waits = queue.held & lanes;
+        for b in &queue.board {
+            if b.depth == at.depth && (uses.waits == Waits::Frame || uses.names.contains(&(b.class, b.slot))) {
+                waits |= b.lanes & lanes;
+            }
+        }
+        if uses.waits == Waits::Operations {
+            let operations = queue.operations.iter().filter_map(|k| self.operations.get(*k));
+            waits |= operations.fold(0, |m, o| m | o.lanes) & lanes;
+        }
+        waits
+    }
+
+    /// Rule: mm.regLookup
+    fn wrote<S: Sink>(
+        &mut self,
+        at: Issuer,
+        lanes: LaneMask,
+        old: &Held,
+        regs: &mut Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        if S::ON {
+            fire(at.who, Rule::MmRegLookup, cx)?;
+        }
+        let Some((id, program)) = self.programs.find(OpKey::REG).and_then(|id| Some((id, self.programs.get(id)?)))
+        else {
+            let (program, file) = (OpKey::REG.name(), String::new());
+            return Err(Box::new(Fault::Program(ProgramFault { program, file, line: 0, cause: "no-program" })));
+        };
+        if self.model.eager_local && program.is_local(At::default()) {
+            return Ok(());
+        }
+        if S::ON {
+            fire(at.who, Rule::MmMemOp, cx)?;
+        }
+        let new = old.again(regs);
+        old.put(regs, lanes);
+        let blocked: SmallVec<[(Class, Slot); 4]> = new.registers().collect();
+        let operation = Operation {
+            issuer: at,
+            lanes,
+            body: Body::Program { id, at: At::default(), sigma: Sigma::Reg },
+            parts: SmallVec::new(),
+            target: Target::Held(new),
+            rank: Rank::default(),
+            above: 0,
+            stalled: false,
+        };
+        self.push(operation, &blocked);
+        Ok(())
+    }
+
+    fn fence<S: Sink>(
+        &mut self,
+        at: Issuer,
+        lanes: LaneMask,
+        scope: Scope,
+        order: Order,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        let wide = scope > Scope::Cta;
+        let acquires = !matches!(order, Order::Release | Order::Relaxed);
+        self.push_fence(at, lanes, true, wide, wide && acquires && self.discards);
+        Ok(())
+    }
+
+    fn ready(&self) -> &[u64] {
+        &self.operations.ready
+    }
+
+    fn pending(&self) -> usize {
+        self.operations.live
+    }
+
+    /// Rule: m.step
+    ///
+    /// Rule: m.end
+    fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+        let Some(mut operation) = self.operations.take(k) else { return Ok(()) };
+        let Operation { issuer, lanes, body, parts, target, .. } = &mut *operation;
+        let Body::Program { id, at, sigma } = body else { return self.end_fence(k, operation, cx) };
+        let programs = Arc::clone(&self.programs);
+        let (issuer, lanes) = (*issuer, *lanes);
+        let trouble = |fault| Box::new(Trouble { at: issuer, lanes, fault });
+        let Some(program) = programs.get(*id) else { return Ok(()) };
+        let seen = Seen { issuer, lanes, parts, target };
+        let mut touched = Touched::default();
+        let went = loop {
+            let mut view = View { env: &mut self.env, model: &self.model, operation: &seen, stores, cx, touched };
+            let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(|stop| trouble(Fault::Stop(stop)))?;
+            touched = view.touched;
+            if S::ON {
+                let rule = if went == Micro::End { Rule::MEnd } else { Rule::MStep };
+                fire(issuer.who, rule, cx).map_err(|fault| trouble(*fault))?;
+            }
+            if !(went == Micro::Yield && self.model.eager_local && program.is_local(*at)) {
+                break went;
+            }
+        };
+        let key = super::silent::line_of(sigma);
+        if touched.released {
+            if let Some(queue) = self.queues.get_mut(&issuer.who) {
+                queue.board.retain(|b| b.operation != k);
+            }
+            self.woken.push(issuer.who);
+        }
+        match went {
+            Micro::Yield => self.operations.put(k, operation),
+            Micro::Wait => self.stall(k, operation),
+            Micro::End => self.finish(k, &operation),
+            Micro::Stuck(stuck) => {
+                let (program, file) = (program.name().to_owned(), program.file().to_owned());
+                let line = programs.get(*id).map_or(0, |p| p.line(stuck.at));
+                return Err(trouble(Fault::Program(ProgramFault { program, file, line, cause: cause(stuck.cause) })));
+            }
+        }
+        self.changed(touched, issuer.sm, key);
+        Ok(())
+    }
+
+    fn has_silent(&self, wanted: bool) -> bool {
+        self.silent && (!wanted || self.any_wanted())
+    }
+
+    fn silent(&self, wanted: bool, out: &mut Vec<Self::Silent>) {
+        if wanted {
+            self.list_wanted(out);
+        } else {
+            self.list_silent(out);
+        }
+    }
+
+    fn fire<S: Sink>(
+        &mut self,
+        rule: Self::Silent,
+        stores: &mut dyn Stores,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Trouble>> {
+        let fired = self.fire_silent(rule, stores, cx);
+        fired.map_err(|stop| Box::new(Trouble { at: Issuer::default(), lanes: 0, fault: Fault::Stop(stop) }))
+    }
+
+    fn woken(&mut self, out: &mut Vec<Who>) {
+        out.append(&mut self.woken);
+    }
+
+    fn in_flight(&self, launch: u32, block: Option<u64>) -> bool {
+        self.queues.keys().any(|who| who.launch == launch && block.is_none_or(|b| b == who.block))
+    }
+
+    fn describe(&self) -> Vec<InFlight> {
+        let mut all: Vec<(Who, u32)> = self.operations.iter().map(|(k, o)| (o.issuer.who, k)).collect();
+        all.sort_unstable_by_key(|(who, k)| (who.launch, who.block, who.warp, *k));
+        let describe = |(_, k): (Who, u32)| {
+            let operation = self.operations.get(k)?;
+            let (at, lanes) = (operation.issuer, operation.lanes);
+            let program = match &operation.body {
+                Body::Program { id, at, .. } => self.programs.get(*id).map(|p| (p, p.line(*at))),
+                Body::Fence { .. } => None,
+            };
+            Some(match program {
+                Some((p, line)) => InFlight { at, lanes, program: p.name().into(), file: p.file().into(), line },
+                None => InFlight { at, lanes, program: "fence".into(), file: String::new(), line: 0 },
+            })
+        };
+        all.into_iter().filter_map(describe).collect()
+    }
+
+    fn retire(&mut self, launch: u32, block: u64) {
+        let gone = |owner: &u128| {
+            let who = owner_of(*owner);
+            (who.launch, who.block) == (launch, block)
+        };
+        self.forget(gone);
+    }
+
+    fn write_back(&mut self, stores: &mut dyn Stores) {
+        self.write_lines_back(stores, |_| true);
+    }
+
+    fn flush(&mut self) {
+        self.write_lines_back(&mut NoStores, |_| true);
+        self.env.l2 = Cache::new(self.model.l2_geometry());
+        for sm in &mut self.env.sms {
+            *sm = Multiprocessor { l1: Cache::new(self.model.l1_geometry()), locked: 0 };
+        }
+        self.owners.clear();
+        self.env.params.clear();
+        self.silent = false;
+        self.woken.clear();
+    }
+
+    fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {
+        self.write_warp_back(at, local);
+    }
+
+    fn runtime_ends(&mut self, at: Issuer, local: &mut LocalMemory) {
+        self.take_over_local(at, local);
+    }
+}
+
+/// Nothing is resident.
+struct NoStores;
+
+impl Stores for NoStores {
+    fn frame(&mut self, _: Who, _: u32) -> Option<&mut Frame> {
+        None
+    }
+
+    fn shared(&mut self, _: u32, _: u64) -> Option<&mut [u8]> {
+        None
+    }
+
+    fn local(&mut self, _: Who) -> Option<&mut LocalMemory> {
+        None
+    }
+}
+
+/// A plain 32-bit access as the request that it was.
+fn plain(site: Plain32, op: MemOp) -> WarpRequest {
+    let mut regs = [NO_SLOT; 8];
+    regs[0] = site.d;
+    WarpRequest {
+        op,
+        space: site.space,
+        width: 4,
+        elems: 1,
+        wide: false,
+        signed: false,
+        ext: 32,
+        addr: site.a,
+        addr_wide: true,
+        offset: site.offset.into(),
+        regs,
+        cache: site.cache,
+        order: Order::Weak,
+        scope: Scope::Lane,
+    }
+}
