@@ -103,7 +103,7 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
         let lanes = expand(mask, &cx.tables);
         let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
         match i.op {
-            Op::Hot(op) => hot::<V, false>(op, i, frame, &on),
+            Op::Hot(op) => hot::<V, false>(isa, op, i, frame, &on),
             Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, &cx.tables),
             Op::Mem => mem.issue(at, Active { mask, lanes: &lanes }, &env.requests[i.imm as usize], frame, near, cx)?,
             _ => plain32(i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,

@@ -89,8 +89,11 @@ impl<C: Control> Block<C> {
             warp.local.renew(entry.frame_bytes.saturating_add(loaded.arguments));
             let frame = &mut warp.frames[0];
             let at = Where { block: self.index, warp: w, sm };
-            let preloads = if again { &loaded.per_block[..] } else { &entry.preloads };
-            loaded.fill(env, preloads, frame, !0, at);
+            if again {
+                loaded.fill_again(frame, at);
+            } else {
+                loaded.fill(env, &entry.preloads, frame, !0, at);
+            }
             if !again || loaded.moves_stack {
                 frame.w[STACK_BASE.index()].0.fill(0);
                 frame.w[STACK_TOP.index()].0.fill(entry.frame_bytes);

@@ -20,7 +20,7 @@ fn fma_f64<V: Simd>(a: u64, b: u64, c: u64) -> u64 {
 
 /// The operations with a loop of their own.
 #[inline(always)]
-pub(super) fn hot<V: Simd, const FULL: bool>(op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
+pub(super) fn hot<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
     match op {
         HotOp::MovW => map1::<W, W, FULL>(r, i, on, |a| a),
         HotOp::MovQ => map1::<Q, Q, FULL>(r, i, on, |a| a),
@@ -46,16 +46,34 @@ pub(super) fn hot<V: Simd, const FULL: bool>(op: HotOp, i: &Instr, r: &mut Frame
         HotOp::AndP => logic(r, i, on, |a, b| a & b),
         HotOp::OrP => logic(r, i, on, |a, b| a | b),
         HotOp::XorP => logic(r, i, on, |a, b| a ^ b),
-        HotOp::EqW => map2::<W, W, P, FULL>(r, i, on, int::eq32),
-        HotOp::NeW => map2::<W, W, P, FULL>(r, i, on, int::ne32),
-        HotOp::LtS32 => map2::<W, W, P, FULL>(r, i, on, int::lt_s32),
-        HotOp::LeS32 => map2::<W, W, P, FULL>(r, i, on, int::le_s32),
-        HotOp::GtS32 => map2::<W, W, P, FULL>(r, i, on, int::gt_s32),
-        HotOp::GeS32 => map2::<W, W, P, FULL>(r, i, on, int::ge_s32),
-        HotOp::LtU32 => map2::<W, W, P, FULL>(r, i, on, int::lt_u32),
-        HotOp::LeU32 => map2::<W, W, P, FULL>(r, i, on, int::le_u32),
-        HotOp::GtU32 => map2::<W, W, P, FULL>(r, i, on, int::gt_u32),
-        HotOp::GeU32 => map2::<W, W, P, FULL>(r, i, on, int::ge_u32),
+        HotOp::EqW => compare::<V, FULL>(r, i, on, int::eq32, |a, b| simd.equal_u32s(a, b), 0),
+        HotOp::NeW => compare::<V, FULL>(r, i, on, int::ne32, |a, b| simd.equal_u32s(a, b), !0),
+        HotOp::LtS32 => {
+            compare::<V, FULL>(r, i, on, int::lt_s32, |a, b| simd.less_than_i32s(signed::<V>(a), signed::<V>(b)), 0)
+        }
+        HotOp::LeS32 => compare::<V, FULL>(
+            r,
+            i,
+            on,
+            int::le_s32,
+            |a, b| simd.less_than_or_equal_i32s(signed::<V>(a), signed::<V>(b)),
+            0,
+        ),
+        HotOp::GtS32 => {
+            compare::<V, FULL>(r, i, on, int::gt_s32, |a, b| simd.greater_than_i32s(signed::<V>(a), signed::<V>(b)), 0)
+        }
+        HotOp::GeS32 => compare::<V, FULL>(
+            r,
+            i,
+            on,
+            int::ge_s32,
+            |a, b| simd.greater_than_or_equal_i32s(signed::<V>(a), signed::<V>(b)),
+            0,
+        ),
+        HotOp::LtU32 => compare::<V, FULL>(r, i, on, int::lt_u32, |a, b| simd.less_than_u32s(a, b), 0),
+        HotOp::LeU32 => compare::<V, FULL>(r, i, on, int::le_u32, |a, b| simd.less_than_or_equal_u32s(a, b), 0),
+        HotOp::GtU32 => compare::<V, FULL>(r, i, on, int::gt_u32, |a, b| simd.greater_than_u32s(a, b), 0),
+        HotOp::GeU32 => compare::<V, FULL>(r, i, on, int::ge_u32, |a, b| simd.greater_than_or_equal_u32s(a, b), 0),
         HotOp::ZextWQ => map1::<W, Q, FULL>(r, i, on, int::zx32_q),
         HotOp::SextWQ => map1::<W, Q, FULL>(r, i, on, int::sx32_q),
         HotOp::TruncQW => map1::<Q, W, FULL>(r, i, on, int::lo32),
@@ -70,15 +88,72 @@ pub(super) fn hot<V: Simd, const FULL: bool>(op: HotOp, i: &Instr, r: &mut Frame
         HotOp::SubF64 => map2::<Q, Q, Q, FULL>(r, i, on, float::sub_f64),
         HotOp::MulF64 => map2::<Q, Q, Q, FULL>(r, i, on, float::mul_f64),
         HotOp::FmaF64 => map3::<Q, Q, Q, Q, FULL>(r, i, on, fma_f64::<V>),
-        HotOp::LtF32 => map2::<W, W, P, FULL>(r, i, on, float::lt_f32),
-        HotOp::LeF32 => map2::<W, W, P, FULL>(r, i, on, float::le_f32),
-        HotOp::GtF32 => map2::<W, W, P, FULL>(r, i, on, float::gt_f32),
-        HotOp::GeF32 => map2::<W, W, P, FULL>(r, i, on, float::ge_f32),
-        HotOp::EqF32 => map2::<W, W, P, FULL>(r, i, on, float::eq_f32),
-        HotOp::NeuF32 => map2::<W, W, P, FULL>(r, i, on, float::neu_f32),
+        HotOp::LtF32 => {
+            compare::<V, FULL>(r, i, on, float::lt_f32, |a, b| simd.less_than_f32s(real::<V>(a), real::<V>(b)), 0)
+        }
+        HotOp::LeF32 => compare::<V, FULL>(
+            r,
+            i,
+            on,
+            float::le_f32,
+            |a, b| simd.less_than_or_equal_f32s(real::<V>(a), real::<V>(b)),
+            0,
+        ),
+        HotOp::GtF32 => {
+            compare::<V, FULL>(r, i, on, float::gt_f32, |a, b| simd.greater_than_f32s(real::<V>(a), real::<V>(b)), 0)
+        }
+        HotOp::GeF32 => compare::<V, FULL>(
+            r,
+            i,
+            on,
+            float::ge_f32,
+            |a, b| simd.greater_than_or_equal_f32s(real::<V>(a), real::<V>(b)),
+            0,
+        ),
+        HotOp::EqF32 => {
+            compare::<V, FULL>(r, i, on, float::eq_f32, |a, b| simd.equal_f32s(real::<V>(a), real::<V>(b)), 0)
+        }
+        HotOp::NeuF32 => {
+            compare::<V, FULL>(r, i, on, float::neu_f32, |a, b| simd.equal_f32s(real::<V>(a), real::<V>(b)), !0)
+        }
         HotOp::F32OfS32 => map1::<W, W, FULL>(r, i, on, float::f32_of_s32),
         HotOp::RsqrtF32 => map1::<W, W, FULL>(r, i, on, float::rsqrt_f32),
     }
+}
+
+#[inline(always)]
+fn signed<V: Simd>(x: V::u32s) -> V::i32s {
+    pulp::bytemuck::cast(x)
+}
+
+#[inline(always)]
+fn real<V: Simd>(x: V::u32s) -> V::f32s {
+    pulp::bytemuck::cast(x)
+}
+
+/// A comparison of 32-bit slots. Where a vector comparison gives one bit a lane (AVX-512), those bits are the result
+/// (exclusive or with `flip`): collecting lane by lane takes longer than everything else about a comparison.
+#[inline(always)]
+fn compare<V: Simd, const FULL: bool>(
+    r: &mut Frame,
+    i: &Instr,
+    on: &Lane<'_>,
+    each: impl Fn(u32, u32) -> bool,
+    all: impl Fn(V::u32s, V::u32s) -> V::m32s,
+    flip: LaneMask,
+) {
+    if V::U32_LANES != 16 || size_of::<V::m32s>() != 2 {
+        return map2::<W, W, P, FULL>(r, i, on, each);
+    }
+    let (a, _) = V::as_simd_u32s(&r.w[i.a.index()].0);
+    let (b, _) = V::as_simd_u32s(&r.w[i.b.index()].0);
+    let mut bits = 0;
+    for (k, (x, y)) in a.iter().zip(b).enumerate() {
+        let half = all(*x, *y);
+        let half = pulp::bytemuck::bytes_of(&half).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
+        bits |= LaneMask::from(half) << (16 * k);
+    }
+    put_mask(&mut r.p[i.d.index()], bits ^ flip, if FULL { !0 } else { on.mask });
 }
 
 /// Predicate logic is done on whole masks.

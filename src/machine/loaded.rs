@@ -145,6 +145,22 @@ impl Loaded {
         }
     }
 
+    /// Fills the slots whose values differ between blocks, for a warp that has run in another block of the launch.
+    pub fn fill_again(&self, frame: &mut Frame, at: Where) {
+        for preload in &self.per_block {
+            let Init::Special(special) = preload.init else { continue };
+            let Value::Uniform(v) = self.special(special, at) else { continue };
+            let slot = preload.slot.index();
+            match preload.class {
+                // Block numbers in y and z seldom change.
+                Class::W if frame.w[slot].0[0] == v as u32 => {}
+                Class::W => frame.w[slot].0.fill(v as u32),
+                Class::Q => frame.q[slot].0.fill(v),
+                Class::P => frame.p[slot] = u32::from(v & 1 == 1).wrapping_neg(),
+            }
+        }
+    }
+
     fn value(&self, env: &ProgEnv, init: Init, at: Where) -> Value {
         let map = env.addresses();
         Value::Uniform(match init {

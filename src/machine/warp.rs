@@ -320,9 +320,9 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         {
             let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
             if mask == !0 {
-                hot::<V, true>(op, i, frame, &on);
+                hot::<V, true>(simd, op, i, frame, &on);
             } else {
-                hot::<V, false>(op, i, frame, &on);
+                hot::<V, false>(simd, op, i, frame, &on);
             }
             pc += 1;
             continue;
@@ -441,8 +441,11 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 {
                     let who = Arrival { warp: *index, lanes: m, depth, dest: i.d, pc };
                     if sh.barriers.join(id, who, control.live().count_ones(), sh.loaded.warp_size) {
-                        *flow = Flow { pc, mask, depth };
-                        turn!(control.wait(flow, m, Wait::Barrier(id.into())));
+                        // A copy in registers: read back from where its parts were just written, it would stall.
+                        let mut here = Flow { pc, mask, depth };
+                        let next = control.wait(&mut here, m, Wait::Barrier(id.into()));
+                        *flow = here;
+                        turn!(next);
                         continue;
                     }
                 }
