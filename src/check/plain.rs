@@ -1,30 +1,14 @@
 //! Instructions as the program has them, before promotion gave the commonest ones a loop of their own.
 
 use crate::program::env::ProgEnv;
-use crate::program::float_ops::FloatOp;
-use crate::program::instr::{CacheOp, HotOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
-use crate::program::int_ops::IntOp;
+use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::AluOp;
 
 /// The data operation of an instruction, if it is one.
 pub(super) fn data_op(op: Op) -> Option<AluOp> {
-    macro_rules! same {
-        ($hot:ident; $($int:ident)*; $($float:ident)*) => {
-            match $hot {
-                $(HotOp::$int => AluOp::Int(IntOp::$int),)*
-                $(HotOp::$float => AluOp::Float(FloatOp::$float),)*
-            }
-        };
-    }
     Some(match op {
         Op::Int(op) => AluOp::Int(op),
         Op::Float(op) => AluOp::Float(op),
-        Op::Hot(hot) => same!(hot;
-            MovW MovQ Add32 Add64 Sub32 Sub64 MulLo32 MadLo32 MulWideS32 MulWideU32 And32 Or32 Xor32 And64 Shl32 Shl64
-            ShrU32 ShrS32 SelW SelQ NotP AndP OrP XorP EqW NeW LtS32 LeS32 GtS32 GeS32 LtU32 LeU32 GtU32 GeU32 ZextWQ
-            SextWQ TruncQW;
-            AddF32 SubF32 MulF32 FmaF32 DivF32 NegF32 AbsF32 AddF64 SubF64 MulF64 FmaF64 LtF32 LeF32 GtF32 GeF32 EqF32
-            NeuF32 F32OfS32 RsqrtF32),
         _ => return None,
     })
 }

@@ -365,7 +365,7 @@ fn a_trace_hash_is_of_what_happens() {
     };
     let plain = Sample::new().op(alu(I::Add32, 9, &[ONE, LANE])).mem(store(Space::Global, 4, 0, 8, 9)).build();
     let mut promoted = ProgEnv::clone(&plain);
-    promoted.code[0].op = Op::Hot(HotOp::Add32);
+    promoted.code[0].hot = HotOp::Add32;
     promoted.code[1] = other(Op::StGlobal32, 9, &[0]).with(8);
     let first = hash(&plain);
     assert_eq!(first, hash(&plain));

@@ -7,7 +7,7 @@ use super::warp::Shared;
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{CacheOp, Instr, Op, Slot, Space};
+use crate::program::instr::{CacheOp, HotOp, Instr, Op, Slot, Space};
 use crate::program::ops::Class;
 use crate::verdict::Sink;
 use pulp::{NullaryFnOnce, Simd};
@@ -101,9 +101,10 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
     fn call(self) -> Self::Output {
         let Self { isa, env, i, mask, at, frame, mem, near, cx } = self;
         let lanes = expand(mask, &cx.tables);
-        let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
         match i.op {
-            Op::Hot(op) => hot::<V, false>(isa, op, i, frame, &on),
+            Op::Int(_) | Op::Float(_) if i.hot != HotOp::Other => {
+                hot::<V, false>(isa, i.hot, i, frame, &Lane { mask, lanes: &lanes, tables: &cx.tables });
+            }
             Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, &cx.tables),
             Op::Mem => mem.issue(at, Active { mask, lanes: &lanes }, &env.requests[i.imm as usize], frame, near, cx)?,
             _ => plain32(i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,

@@ -42,7 +42,9 @@ pub struct Open {
     pub yes: u32,
     /// Predicates given.
     pub given: u32,
-    /// Who waits.
+    /// The warps below 64 that wait whole and receive no result, as a set.
+    pub whole: u64,
+    /// Who else waits.
     pub waiting: Vec<Arrival>,
 }
 
@@ -124,14 +126,15 @@ impl Barriers {
     /// The common arrival: a whole warp, at a barrier that was used before, without a count or a reduction. False when it is
     /// another, which [`Barriers::arrive`] takes.
     #[inline(always)]
-    pub fn join(&mut self, id: u8, who: Arrival, stands_for: u32, weight: u32) -> bool {
+    pub fn join(&mut self, id: u8, warp: u32, stands_for: u32, weight: u32) -> bool {
         let Some(open) = self.all.get_mut(usize::from(id)).filter(|o| o.count.is_none() && o.red.is_none()) else {
             return false;
         };
+        let Some(bit) = 1u64.checked_shl(warp) else { return false };
         self.used |= 1 << id;
         open.arrived += weight;
         open.lanes += stands_for;
-        open.waiting.push(who);
+        open.whole |= bit;
         true
     }
 
@@ -171,6 +174,7 @@ impl Barriers {
         self.used &= !(1 << id);
         let Some(open) = self.all.get_mut(id as usize) else { return };
         open.waiting.clear();
+        open.whole = 0;
         (open.count, open.red) = (None, None);
         (open.arrived, open.yes, open.given) = (0, 0, 0);
         open.lanes = if on(Mutant::BarrierNeverReset) { open.lanes } else { 0 };

@@ -207,6 +207,14 @@ pub(super) fn end_barriers<C: Control>(
         let Some(open) = barriers.open(id) else { break };
         let value = open.value();
         ended(id, value.is_some());
+        let mut rest = open.whole;
+        while rest != 0 {
+            let w = rest.trailing_zeros();
+            rest &= rest - 1;
+            let Some(warp) = warps.get_mut(w as usize) else { continue };
+            warp.control.release(id, !0);
+            free(w);
+        }
         for arrival in &open.waiting {
             let Some(warp) = warps.get_mut(arrival.warp as usize) else { continue };
             warp.control.release(id, arrival.lanes);

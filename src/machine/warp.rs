@@ -5,8 +5,8 @@
 //! inlined, because it is compiled once per instruction set (`dispatch`), and generic over control model, memory and
 //! observer, because a mode is a type.
 
-use super::apart::{data_op, guarded, names, plain32, taken_over, writes};
-use super::barrier::{Arrival, Barriers};
+use super::apart::{data_op, guarded, names, taken_over, writes};
+use super::barrier::Barriers;
 use super::control::{Control, Flow, Idle, Next, TokenKind, Wait};
 use super::data::Lane;
 use super::hot::hot;
@@ -15,9 +15,9 @@ use super::rare::{Did, Rare, Trouble};
 use super::stack::Stack;
 use crate::base::mutant::{Mutant, on as mutant};
 use crate::base::{Frame, LaneMask, Pc, expand};
-use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Uses};
+use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
-use crate::program::instr::{Barrier, Op};
+use crate::program::instr::{Barrier, CacheOp, HotOp, Op, Space};
 use crate::verdict::{Enter, Event, Sink, Step, Who};
 use pulp::Simd;
 
@@ -315,20 +315,24 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             pc += 1;
             continue;
         }
-        if M::IMMEDIATE
-            && let Op::Hot(op) = i.op
-        {
-            let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
-            if mask == !0 {
-                hot::<V, true>(simd, op, i, frame, &on);
-            } else {
-                hot::<V, false>(simd, op, i, frame, &on);
-            }
-            pc += 1;
-            continue;
+        macro_rules! access {
+            ($how:ident, $space:ident) => {{
+                let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
+                let on = Active { mask, lanes: &lanes };
+                let names = names::<M>(sh, pc);
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map, names };
+                let (offset, cache) = (i.imm.cast_signed(), CacheOp::of_index(i.b.0));
+                let site = Plain32 { space: Space::$space, a: i.a, d: i.d, offset, cache };
+                if let Err(fault) = mem.$how(at, on, site, frame, &mut near, cx) {
+                    halt!(*fault);
+                }
+                pc += 1;
+                continue;
+            }};
         }
-        match i.op {
-            Op::Bra => {
+        match i.hot {
+            HotOp::Other => {}
+            HotOp::Bra => {
                 if m == mask {
                     // Rule: crs.brauni
                     pc = i.imm;
@@ -339,17 +343,25 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     sync_flow!();
                     turn!(control.diverge(flow, m, i.imm));
                 }
+                continue;
             }
-            Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 => {
-                let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
-                let on = Active { mask, lanes: &lanes };
-                let names = names::<M>(sh, pc);
-                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map, names };
-                if let Err(fault) = plain32(i, at, on, frame, mem, &mut near, cx) {
-                    halt!(*fault);
+            HotOp::LdGlobal32 => access!(load32, Global),
+            HotOp::LdShared32 => access!(load32, Shared),
+            HotOp::StGlobal32 => access!(store32, Global),
+            HotOp::StShared32 => access!(store32, Shared),
+            op if M::IMMEDIATE => {
+                let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
+                if mask == !0 {
+                    hot::<V, true>(simd, op, i, frame, &on);
+                } else {
+                    hot::<V, false>(simd, op, i, frame, &on);
                 }
                 pc += 1;
+                continue;
             }
+            _ => {}
+        }
+        match i.op {
             // Rule: warp.mem
             Op::Mem => {
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
@@ -438,16 +450,14 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     && i.op == Op::Bar
                     && let Some(id) = env.barriers.get(i.imm as usize).and_then(Barrier::plain)
                     && (!C::WAITS || m == control.live())
+                    && sh.barriers.join(id, *index, control.live().count_ones(), sh.loaded.warp_size)
                 {
-                    let who = Arrival { warp: *index, lanes: m, depth, dest: i.d, pc };
-                    if sh.barriers.join(id, who, control.live().count_ones(), sh.loaded.warp_size) {
-                        // A copy in registers: read back from where its parts were just written, it would stall.
-                        let mut here = Flow { pc, mask, depth };
-                        let next = control.wait(&mut here, m, Wait::Barrier(id.into()));
-                        *flow = here;
-                        turn!(next);
-                        continue;
-                    }
+                    // A copy in registers: read back from where its parts were just written, it would stall.
+                    let mut here = Flow { pc, mask, depth };
+                    let next = control.wait(&mut here, m, Wait::Barrier(id.into()));
+                    *flow = here;
+                    turn!(next);
+                    continue;
                 }
                 sync_flow!();
                 let clock = sh.clock;

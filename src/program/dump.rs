@@ -149,7 +149,6 @@ fn line(out: &mut String, env: &ProgEnv, names: &Names<'_>, instr: &Instr) {
     let _ = match instr.op {
         Op::Int(op) => write!(out, "{op:?}"),
         Op::Float(op) => write!(out, "{op:?}"),
-        Op::Hot(op) => write!(out, "{op:?}*"),
         Op::Mem => match env.requests.get(imm as usize) {
             Some(request) => request_head(out, request),
             None => write!(out, "Mem ?"),

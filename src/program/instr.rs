@@ -42,6 +42,8 @@ pub struct Guard {
 pub struct Instr {
     /// The operation.
     pub op: Op,
+    /// The same for the innermost loop, where it has a case of its own; set by [`Instr::new`] and by `promote`.
+    pub hot: HotOp,
     /// The guard.
     pub guard: Option<Guard>,
     /// Destination slot.
@@ -63,7 +65,16 @@ impl Instr {
     #[must_use]
     pub const fn new(op: Op) -> Self {
         let zero = Slot(0);
-        Self { op, guard: None, d: zero, a: zero, b: zero, c: zero, e: zero, imm: 0 }
+        // Data operations without a case in the loop are as good: `promote` decides on them.
+        let hot = match op {
+            Op::Bra => HotOp::Bra,
+            Op::LdGlobal32 => HotOp::LdGlobal32,
+            Op::LdShared32 => HotOp::LdShared32,
+            Op::StGlobal32 => HotOp::StGlobal32,
+            Op::StShared32 => HotOp::StShared32,
+            _ => HotOp::Other,
+        };
+        Self { op, hot, guard: None, d: zero, a: zero, b: zero, c: zero, e: zero, imm: 0 }
     }
 }
 
@@ -75,9 +86,6 @@ pub enum Op {
     Int(IntOp),
     /// Floating-point data operations, conversions and approximations; operands as for [`Op::Int`].
     Float(FloatOp),
-    /// A data operation that the machine executes in its innermost loop; made by `promote`, never by the lowering.
-    Hot(HotOp),
-
     /// A memory action: `imm` indexes `ProgEnv::requests`.
     Mem,
     /// A plain 32-bit load of global memory to `d`, 64-bit address in `a`, byte offset in `imm`, cache operator
@@ -156,7 +164,7 @@ impl Op {
     #[must_use]
     #[inline(always)]
     pub const fn is_data(self) -> bool {
-        matches!(self, Self::Int(_) | Self::Float(_) | Self::Hot(_))
+        matches!(self, Self::Int(_) | Self::Float(_))
     }
 
     /// Whether, beside data operations, a memory program writes its results to the registers (report, listing 4.6): not
@@ -174,7 +182,6 @@ impl Op {
             self,
             Self::Int(_)
                 | Self::Float(_)
-                | Self::Hot(_)
                 | Self::Mem
                 | Self::LdGlobal32
                 | Self::StGlobal32
@@ -184,10 +191,18 @@ impl Op {
     }
 }
 
-/// Operations with a loop of their own in the machine's dispatch (the commonest in real programs).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "each is the IntOp or FloatOp of the same name")]
+/// What the machine's innermost loop dispatches on: the commonest operations have a case of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[expect(missing_docs, reason = "each is the Op, IntOp or FloatOp of the same name")]
 pub enum HotOp {
+    /// No case of its own: see [`Instr::op`].
+    #[default]
+    Other,
+    Bra,
+    LdGlobal32,
+    LdShared32,
+    StGlobal32,
+    StShared32,
     MovW,
     MovQ,
     Add32,

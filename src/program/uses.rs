@@ -5,10 +5,10 @@
 
 use super::env::ProgEnv;
 use super::instr::{
-    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, HotOp, Instr, MemOp, Moving, NO_SLOT, Op, STACK_TOP,
-    Slot, WarpRequest,
+    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, Instr, MemOp, Moving, NO_SLOT, Op, STACK_TOP, Slot,
+    WarpRequest,
 };
-use super::ops::{AtomOp, Class, Shape, sources};
+use super::ops::{AtomOp, Class, Shape};
 
 /// What instructions refer to by index.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ pub fn reads(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slot
             }
         }
         // These have a shape.
-        Op::Int(_) | Op::Float(_) | Op::Hot(_) => {}
+        Op::Int(_) | Op::Float(_) => {}
         Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
         Op::Fence { .. } | Op::ReadSpecial(_) | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}
     }
@@ -143,7 +143,7 @@ pub fn writes(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slo
                 exchange_writes(exchange, instr, &mut see);
             }
         }
-        Op::Int(_) | Op::Float(_) | Op::Hot(_) => {}
+        Op::Int(_) | Op::Float(_) => {}
         Op::Bra | Op::Brx | Op::Call | Op::CallIndirect | Op::Ret | Op::Exit => {}
         Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
         Op::StGlobal32 | Op::StShared32 | Op::WarpSync | Op::Fence { .. } | Op::Nanosleep => {}
@@ -157,38 +157,8 @@ pub fn shape(op: Op) -> Option<Shape> {
     match op {
         Op::Int(op) => Some(op.shape()),
         Op::Float(op) => Some(op.shape()),
-        Op::Hot(op) => Some(hot_shape(op)),
         _ => None,
     }
-}
-
-/// The shape of the operation of the same name in the tables.
-fn hot_shape(op: HotOp) -> Shape {
-    use Class::{P, Q, W};
-    use HotOp as H;
-    let (list, dest): (&[Class], Class) = match op {
-        H::MovW | H::NegF32 | H::AbsF32 | H::F32OfS32 | H::RsqrtF32 => (&[W], W),
-        H::MovQ => (&[Q], Q),
-        H::ZextWQ | H::SextWQ => (&[W], Q),
-        H::TruncQW => (&[Q], W),
-        H::Add32 | H::Sub32 | H::MulLo32 | H::And32 | H::Or32 | H::Xor32 | H::Shl32 | H::ShrU32 | H::ShrS32 => {
-            (&[W, W], W)
-        }
-        H::AddF32 | H::SubF32 | H::MulF32 | H::DivF32 => (&[W, W], W),
-        H::Add64 | H::Sub64 | H::And64 | H::AddF64 | H::SubF64 | H::MulF64 => (&[Q, Q], Q),
-        H::Shl64 => (&[Q, W], Q),
-        H::MulWideS32 | H::MulWideU32 => (&[W, W], Q),
-        H::MadLo32 | H::FmaF32 => (&[W, W, W], W),
-        H::FmaF64 => (&[Q, Q, Q], Q),
-        H::SelW => (&[W, W, P], W),
-        H::SelQ => (&[Q, Q, P], Q),
-        H::NotP => (&[P], P),
-        H::AndP | H::OrP | H::XorP => (&[P, P], P),
-        H::EqW | H::NeW | H::LtS32 | H::LeS32 | H::GtS32 | H::GeS32 => (&[W, W], P),
-        H::LtU32 | H::LeU32 | H::GtU32 | H::GeU32 => (&[W, W], P),
-        H::LtF32 | H::LeF32 | H::GtF32 | H::GeF32 | H::EqF32 | H::NeuF32 => (&[W, W], P),
-    };
-    Shape { sources: sources(list), dest, carry_out: false, mode: false }
 }
 
 /// The slots of one data register: two for 128 bits.
@@ -265,7 +235,6 @@ fn exchange_writes(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(Clas
 
 #[cfg(test)]
 mod tests {
-    use super::super::float_ops::FloatOp;
     use super::super::instr::{CacheOp, Guard, Order, Scope, Space};
     use super::super::int_ops::IntOp;
     use super::super::ops::AtomTy;
@@ -296,41 +265,8 @@ mod tests {
         if let Some(op) = carry {
             assert_eq!(both(&instr(Op::Int(*op)), &NONE).1[1], (P, 6));
         }
-        let unused = Instr { d: NO_SLOT, ..instr(Op::Hot(HotOp::EqW)) };
+        let unused = Instr { d: NO_SLOT, ..instr(Op::Int(IntOp::EqW)) };
         assert_eq!(both(&unused, &NONE), (vec![(W, 3), (W, 4)], vec![]));
-    }
-
-    const HOT: &[HotOp] = {
-        use HotOp::{
-            AbsF32, Add32, Add64, AddF32, AddF64, And32, And64, AndP, DivF32, EqF32, EqW, F32OfS32, FmaF32, FmaF64,
-            GeF32, GeS32, GeU32, GtF32, GtS32, GtU32, LeF32, LeS32, LeU32, LtF32, LtS32, LtU32, MadLo32, MovQ, MovW,
-            MulF32, MulF64, MulLo32, MulWideS32, MulWideU32, NeW, NegF32, NeuF32, NotP, Or32, OrP, RsqrtF32, SelQ,
-            SelW, SextWQ, Shl32, Shl64, ShrS32, ShrU32, Sub32, Sub64, SubF32, SubF64, TruncQW, Xor32, XorP, ZextWQ,
-        };
-        &[
-            MovW, MovQ, Add32, Add64, Sub32, Sub64, MulLo32, MadLo32, MulWideS32, MulWideU32, And32, Or32, Xor32,
-            And64, Shl32, Shl64, ShrU32, ShrS32, SelW, SelQ, NotP, AndP, OrP, XorP, EqW, NeW, LtS32, LeS32, GtS32,
-            GeS32, LtU32, LeU32, GtU32, GeU32, ZextWQ, SextWQ, TruncQW, AddF32, SubF32, MulF32, FmaF32, DivF32, NegF32,
-            AbsF32, AddF64, SubF64, MulF64, FmaF64, LtF32, LeF32, GtF32, GeF32, EqF32, NeuF32, F32OfS32, RsqrtF32,
-        ]
-    };
-
-    #[test]
-    fn hot_operations_have_the_shape_of_their_namesakes() {
-        let named = |name: &str| {
-            let int = IntOp::ALL.iter().find(|op| format!("{op:?}") == name).map(|op| op.shape());
-            let float = FloatOp::ALL.iter().find(|op| format!("{op:?}") == name).map(|op| op.shape());
-            int.or(float)
-        };
-        let mut found = 0;
-        for op in HOT {
-            if let Some(shape) = named(&format!("{op:?}")) {
-                let ours = hot_shape(*op);
-                assert_eq!((ours.sources, ours.dest), (shape.sources, shape.dest), "{op:?}");
-                found += 1;
-            }
-        }
-        assert!(found > 40, "{found}");
     }
 
     #[test]

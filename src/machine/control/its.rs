@@ -347,11 +347,11 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
 
     fn release(&mut self, barrier: u32, lanes: LaneMask) {
         if let Some((flow, wait)) = &mut self.together
-            && flow.mask == lanes
+            && flow.mask == lanes & !self.exited
             && *wait == Some(Wait::Barrier(barrier))
         {
             *wait = None;
-            self.ready = lanes;
+            self.ready = flow.mask;
             return;
         }
         self.part();

@@ -142,7 +142,8 @@ impl Slots {
 mod tests {
     use super::*;
     use crate::program::env;
-    use crate::program::instr::{Guard, HotOp, Instr, Op};
+    use crate::program::instr::{Guard, Instr, Op};
+    use crate::program::int_ops::IntOp;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -155,7 +156,7 @@ mod tests {
             let (d, a) = (slot(), slot());
             let guard = rng.random_bool(0.3).then_some(Guard { pred: Slot(0), negated: false });
             let op = match rng.random_range(0..10) {
-                0..=5 => Op::Hot(HotOp::MovW),
+                0..=5 => Op::Int(IntOp::MovW),
                 6..=8 => Op::Bra,
                 _ => Op::Exit,
             };
@@ -220,8 +221,8 @@ mod tests {
         let init = env::Init::Const(0);
         function.preloads = vec![env::Preload { class: Class::W, slot: Slot(2), init }];
         let all: Vec<_> = (3..SLOTS).map(|s| (Class::W, Slot(s))).chain([(Class::P, Slot(0))]).collect();
-        function.code[0] = Instr { a: Slot(3), d: Slot(4), ..Instr::new(Op::Hot(HotOp::MovW)) };
-        function.code[1] = Instr { a: Slot(5), d: Slot(2), ..Instr::new(Op::Hot(HotOp::MovW)) };
+        function.code[0] = Instr { a: Slot(3), d: Slot(4), ..Instr::new(Op::Int(IntOp::MovW)) };
+        function.code[1] = Instr { a: Slot(5), d: Slot(2), ..Instr::new(Op::Int(IntOp::MovW)) };
         function.code.insert(1, Instr { imm: 2, ..Instr::new(Op::Bra) });
         let env = ProgEnv::default();
         assert_eq!(Slots::of(&function).undefined(&function, &Tables::of(&env), 0), all);

@@ -370,7 +370,8 @@ fn promotion_changes_only_forms() {
         @%p1 ld.global.f32 %f1, [%d1+-4]; add.f32 %f2, %f1, %f1; st.shared.f32 [%d2], %f2; st.global.v2.f32 [%d1], {%f1, %f2}; }";
     let (env, _) = build_all(&[text], &Options::default());
     let ops: Vec<Op> = env.code.iter().map(|i| i.op).collect();
-    assert!(matches!(ops[..], [Op::LdGlobal32, Op::Hot(_), Op::StShared32, Op::Mem, Op::Exit]), "{ops:?}");
+    assert!(matches!(ops[..], [Op::LdGlobal32, Op::Float(_), Op::StShared32, Op::Mem, Op::Exit]), "{ops:?}");
+    assert_eq!(env.code[1].hot, crate::program::instr::HotOp::AddF32);
     assert!(env.code[0].guard.is_some());
     assert_eq!(env.requests.len(), 3);
 }
