@@ -18,7 +18,8 @@ pub fn promote(env: &mut ProgEnv) {
                     *instr = Instr { guard: instr.guard, ..plain };
                 }
             }
-            _ => {}
+            // Passes change operations in place: what the loop dispatches on follows them.
+            op => instr.hot = Instr::new(op).hot,
         }
     }
 }
