@@ -375,3 +375,60 @@ fn promotion_changes_only_forms() {
     assert!(env.code[0].guard.is_some());
     assert_eq!(env.requests.len(), 3);
 }
+
+/// Program 5.1 of the report becomes what program 5.2 is. Departures: a frame of its own in place of spilled registers, so
+/// `%stackBase` moves with the call (`machine::stack`), and addresses are an operand's, not computed beside it.
+#[test]
+fn program_5_1_becomes_program_5_2() {
+    let text = ".global .u32 var = 10 / 2 + 3;
+        .func function(.param .f64 p) { .reg .f64 a; ld.param.f64 a, [p]; }
+        .entry transformationKernel() { .reg .f64 var; .reg .pred p; @p call function, (var); }";
+    let (env, errors) = build_all(&[text], &Options { inject: true, promote: false });
+    assert_eq!(errors, []);
+    // Step 2: the constant expression.
+    assert_eq!(env.variables["var"].init, 8u32.to_le_bytes());
+    let expected = [
+        // Step 3: the parameter is a local variable of the function, at offset 0.
+        "Load Local 1x8 a <- %stackBase [%stackBase]",
+        // Step 5.
+        "Ret",
+        // Steps 3 and 7: the argument is the register, which hides the variable; under the call's guard.
+        "@p Store Local 1x8 <- %stackTop, var [%stackTop]",
+        // Step 6.
+        "@p PreRet @5",
+        "@p Call function <- %stackTop",
+        "Exit",
+    ];
+    assert_eq!(code(&env), expected);
+}
+
+/// Program 5.3 and figure 5.1: x, r and a of the caller lie at 0, 16 and 24; r and p of the function at 0 and 8 of its own
+/// frame, which begins where the caller's ends (`%stackTop`). Departure: the caller's r and a are copied there and back,
+/// since they may be used after the call; in the report they are the function's.
+#[test]
+fn program_5_3_lays_out_the_stack_of_figure_5_1() {
+    let env = fine(
+        ".func (.param .u64 r) function(.param .u32 p)
+         { .reg .u64 v; .reg .u32 w; ld.param.u32 w, [p]; cvt.u64.u32 v, w; st.param.u64 [r], v; }
+         .entry kernelEntryPoint()
+         { .reg .pred p; .reg .u64 rr; .local .align 16 .b8 x[16]; .param .u64 r; .param .u32 a;
+           st.param.u32 [a], 9; @p call (r), function, (a); ld.param.u64 rr, [r]; }",
+    );
+    let places: Vec<_> = env.functions["function"].params.iter().map(|p| (p.name.as_str(), p.offset)).collect();
+    assert_eq!(places, [("r", 0), ("p", 8)]);
+    let expected = [
+        "Load Local 1x4 w <- %stackBase [%stackBase+8]",
+        "ZextWQ v <- w",
+        "Store Local 1x8 <- %stackBase, v [%stackBase]",
+        "Ret",
+        "Store Local 1x4 <- %stackBase, 9 [%stackBase+24]",
+        "@p Load Local 1x4 w3 <- %stackBase [%stackBase+24]",
+        "@p Store Local 1x4 <- %stackTop, w3 [%stackTop+8]",
+        "@p Call function <- %stackTop",
+        "@p Load Local 1x8 q1 <- %stackTop [%stackTop]",
+        "@p Store Local 1x8 <- %stackBase, q1 [%stackBase+16]",
+        "Load Local 1x8 rr <- %stackBase [%stackBase+16]",
+        "Exit",
+    ];
+    assert_eq!(code(&env), expected);
+}
