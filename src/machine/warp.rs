@@ -393,7 +393,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 sync_flow!();
                 sh.threads = sh.threads.wrapping_sub(active);
                 if !S::ON
-                    && let Some(to) = control.rejoin(mask, depth)
+                    && let Some(to) = control.rejoin(TokenKind::Sync, mask, depth)
                 {
                     pc = to;
                     continue;
@@ -407,6 +407,11 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
                 if m == 0 {
                     pc += 1;
+                } else if !S::ON
+                    && m == mask
+                    && let Some(to) = control.rejoin(TokenKind::Break, mask, depth)
+                {
+                    pc = to;
                 } else {
                     sync_flow!();
                     turn!(control.brk(flow, m, i.imm));

@@ -246,9 +246,9 @@ impl Control for Crs {
     }
 
     #[inline(always)]
-    fn rejoin(&mut self, mask: LaneMask, depth: u32) -> Option<u32> {
+    fn rejoin(&mut self, kind: TokenKind, mask: LaneMask, depth: u32) -> Option<u32> {
         let disabled = self.broken | self.returned | self.exited;
-        let top = self.stack.last().filter(|t| t.kind == TokenKind::Sync && t.depth == depth)?;
+        let top = self.stack.last().filter(|t| t.kind == kind && t.depth == depth)?;
         let to = (top.mask & !disabled == mask).then_some(top.pc)?;
         self.stack.pop();
         Some(to)

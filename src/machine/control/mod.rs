@@ -143,10 +143,10 @@ pub trait Control: Clone + PartialEq + Eq + Debug {
     /// `sync`
     fn sync(&mut self, flow: &mut Flow) -> Next;
 
-    /// `sync` where no other lane is to be waited for: the running lanes go on together, at the address given. `None`: it
-    /// is not so simple.
+    /// `sync`, or a `break` of all running lanes, where no other lane is to be waited for: the running lanes go on
+    /// together, at the address given. `None`: it is not so simple.
     #[inline(always)]
-    fn rejoin(&mut self, _mask: LaneMask, _depth: u32) -> Option<u32> {
+    fn rejoin(&mut self, _kind: TokenKind, _mask: LaneMask, _depth: u32) -> Option<u32> {
         None
     }
 
