@@ -8,6 +8,7 @@ mod bench;
 mod check;
 mod flags;
 mod output;
+mod rules;
 mod run;
 mod script;
 
@@ -31,6 +32,7 @@ enum Command {
     Run(Box<run::Run>),
     Check(check::Check),
     Bench(bench::Bench),
+    Rules(rules::Rules),
 }
 
 /// The form of messages and results.
@@ -49,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::Run(run) => run.execute(),
         Command::Check(check) => check.execute(),
         Command::Bench(bench) => bench.execute(),
+        Command::Rules(rules) => rules.execute(),
     };
     ExitCode::from(code)
 }

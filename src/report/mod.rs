@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod lower;
 pub mod memp;
 mod problem;
+pub mod rule_table;
 mod rules;
 pub mod run;
 mod safety;

@@ -1,0 +1,43 @@
+//! `warpstep rules`
+
+use super::{Format, output};
+use crate::base::SourceMap;
+use crate::launch::ProblemKind;
+use crate::report::rule_table;
+use clap::Args;
+
+/// List the rules of the report: where each stands in the code, and in how many examples it fires.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  warpstep rules
+  warpstep rules crs cache.read
+spec-notes/ says what each rule does, and what was decided where the report leaves something open.")]
+pub(super) struct Rules {
+    /// Only rules whose ids begin like this, e.g. crs or cache.read.
+    prefixes: Vec<String>,
+
+    /// The form of the table.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+impl Rules {
+    /// Runs the command; gives the exit code.
+    pub fn execute(&self) -> u8 {
+        let mut rows = rule_table::rows();
+        let begins = |id: &str, prefix: &String| id.starts_with(prefix.as_str());
+        let strange = self.prefixes.iter().find(|p| !rows.iter().any(|r| begins(r.rule.id(), p)));
+        if let Some(prefix) = strange {
+            let form = "the beginning of a rule's id, e.g. crs or cache.read";
+            let problem = ProblemKind::BadFlag { flag: "PREFIX", text: prefix.clone(), form }.at(None);
+            return output::problems(&[problem], &SourceMap::default(), self.format);
+        }
+        rows.retain(|r| self.prefixes.is_empty() || self.prefixes.iter().any(|p| begins(r.rule.id(), p)));
+        match self.format {
+            Format::Text => output::print(rule_table::text(&rows)),
+            Format::Json => output::print_json(&rule_table::json(&rows)),
+        }
+        0
+    }
+}
