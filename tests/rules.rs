@@ -1,15 +1,17 @@
 //! The table that `warpstep rules` prints: every rule's home, title, and the number of runs in which it fires.
 //!
-//! `src/report/rule_table.tsv` is that table. The test makes it again, from the marks in the code, the notes, and the examples,
-//! which are run on flat memory and on memory with caches; `BLESS=1 cargo test --test rules` writes it.
+//! `src/report/rule_table.tsv` is that table. The test makes it again: from the marks in the code, the notes, and the examples
+//! and host scripts, which are run on flat memory and on memory with caches. `BLESS=1 cargo test --test rules` writes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::check::Observers;
 use warpstep::launch::{Device, Spec, load, memory_programs, run};
 use warpstep::machine::{Config, ControlModel, MemoryModel};
+use warpstep::memory::fermi::model::DeviceModel;
 use warpstep::verdict::Rule;
 
 fn root() -> PathBuf {
@@ -38,7 +40,9 @@ fn homes() -> BTreeMap<String, String> {
     for path in files("src", |n| n.ends_with(".rs")) {
         let home = path.strip_prefix(root()).unwrap().display().to_string();
         for line in std::fs::read_to_string(&path).unwrap().lines() {
-            let Some((_, ids)) = line.split_once(" Rule: ").filter(|(before, _)| before.contains("//")) else { continue };
+            let Some((_, ids)) = line.split_once(" Rule: ").filter(|(before, _)| before.contains("//")) else {
+                continue;
+            };
             homes.extend(ids.split([',', ' ']).filter(|id| id.contains('.')).map(|id| (id.to_owned(), home.clone())));
         }
     }
@@ -52,14 +56,16 @@ fn titles() -> BTreeMap<String, String> {
         let text = std::fs::read_to_string(path).unwrap();
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
-            let Some((id, rest)) = line.trim_start().strip_prefix("- `").and_then(|l| l.split_once('`')) else { continue };
+            let Some((id, rest)) = line.trim_start().strip_prefix("- `").and_then(|l| l.split_once('`')) else {
+                continue;
+            };
             let mut said = rest.to_owned();
             while let Some(more) = lines.peek().filter(|l| l.starts_with("  ") && !l.trim_start().starts_with("- ")) {
                 said = format!("{said} {}", more.trim());
                 lines.next();
             }
             let said = said.split_once(": ").map_or("", |(_, said)| said);
-            let end = said.find([';', ':']).into_iter().chain(said.find(". ")).min().unwrap_or(said.len());
+            let end = ["; ", ": ", ". "].iter().filter_map(|stop| said.find(stop)).min().unwrap_or(said.len());
             titles.insert(id.to_owned(), said[..end].trim_end_matches('.').to_owned());
         }
     }
@@ -69,14 +75,21 @@ fn titles() -> BTreeMap<String, String> {
 /// The configurations that every example is run in.
 fn configurations() -> Vec<Config> {
     let base = |memory: &str| Config { memory: MemoryModel::preset(memory).unwrap(), ..Config::default() };
+    let (own, problems) = memory_programs(&root().join("tests/memp/own"), &mut SourceMap::default());
+    assert_eq!(problems, []);
+    let tiny = DeviceModel::preset("tiny").unwrap();
     vec![
         base("flat"),
         Config { control: Some(ControlModel::Crs), ..base("flat") },
-        base("fermi"),
         base("report"),
         base("tiny"),
+        Config { seed: Some(1), ..base("tiny") },
+        Config { memory: MemoryModel::Fermi(Arc::new(tiny), Arc::new(own)), ..Config::default() },
     ]
 }
+
+/// Warp instructions after which a run is left.
+const STEPS: u64 = 3000;
 
 /// The rules that fire in a run, whatever comes out of it.
 fn fired(path: &Path, config: &Config) -> BTreeSet<Rule> {
@@ -86,29 +99,59 @@ fn fired(path: &Path, config: &Config) -> BTreeSet<Rule> {
         Ok((spec, env))
     });
     let Ok((spec, env)) = loaded else { return BTreeSet::new() };
-    let config = Config { max_steps: Some(20_000), ..config.clone() };
+    let config = Config { max_steps: Some(STEPS), ..config.clone() };
     let Ok(mut device) = Device::new(env, sources, config) else { return BTreeSet::new() };
-    let mut observers = Observers::none().with_coverage(&Arc::clone(&device.context().program()));
+    let program = device.context().program();
+    let mut observers = Observers::none().with_coverage(&program).with_safety(&program);
     _ = run(&spec, &mut device, &mut observers, &mut |_| ());
     observers.coverage.map(|c| c.fired().clone()).unwrap_or_default()
 }
 
+/// The rules that fire in a host script, which the command lists.
+fn fired_in_script(path: &Path) -> BTreeSet<Rule> {
+    let mut found = BTreeSet::new();
+    // Memory with caches fires many rules for each instruction.
+    for (memory, steps) in [("flat", "20000"), ("fermi", "1000")] {
+        let output = Command::new(env!("CARGO_BIN_EXE_warpstep"))
+            .args(["run", "--rules", "--memory", memory, "--max-steps", steps])
+            .arg(path)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let ids: BTreeSet<&str> = text.lines().filter_map(|l| l.split_whitespace().next()).collect();
+        found.extend(Rule::ALL.iter().filter(|r| ids.contains(r.id())));
+    }
+    found
+}
+
+/// Rules that do not fire in any example yet.
+const OPEN: &[&str] = &[];
+
 #[test]
 fn the_table_is_up_to_date() {
     let mut counts: BTreeMap<Rule, u32> = BTreeMap::new();
-    let examples = files("ptx-examples", |n| n.starts_with("launch") && n.ends_with(".toml"));
-    for path in &examples {
-        let rules: BTreeSet<Rule> = configurations().iter().flat_map(|config| fired(path, config)).collect();
-        rules.into_iter().for_each(|rule| *counts.entry(rule).or_default() += 1);
+    let mut count = |rules: BTreeSet<Rule>| rules.into_iter().for_each(|r| *counts.entry(r).or_default() += 1);
+    for path in files("ptx-examples", |n| n.starts_with("launch") && n.ends_with(".toml")) {
+        count(configurations().iter().flat_map(|config| fired(&path, config)).collect());
+    }
+    for path in files("tests/host", |n| n.ends_with(".toml")) {
+        count(fired_in_script(&path));
     }
     let (homes, titles) = (homes(), titles());
     let none = String::new();
-    let mut table = "id\thome\tfires in\ttitle\n".to_owned();
+    let mut table = "id\thome\tfires in\twhat it does\n".to_owned();
     for rule in Rule::ALL {
         let (home, title) = (homes.get(rule.id()).unwrap_or(&none), titles.get(rule.id()).unwrap_or(&none));
         let count = counts.get(rule).copied().unwrap_or(0);
         table += &format!("{}\t{home}\t{count}\t{title}\n", rule.id());
     }
-    _ = memory_programs;
-    println!("{table}");
+    let path = root().join("src/report/rule_table.tsv");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &table).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap();
+    let changed: Vec<&str> = table.lines().filter(|l| !kept.lines().any(|k| k == *l)).collect();
+    assert!(kept == table, "the table has changed; BLESS=1 writes it:\n{}", changed.join("\n"));
+    let silent: Vec<&str> = Rule::ALL.iter().filter(|r| !counts.contains_key(r)).map(|r| r.id()).collect();
+    assert_eq!(silent, OPEN, "rules that do not fire in any example");
 }
