@@ -120,7 +120,7 @@ mod tests {
             undefined: Vec::new(),
             shared_bytes: 0,
             bounds: Bounds::default(),
-            registers: Vec::new(),
+            registers: crate::program::registers::Registers::default(),
             file: FileId(0),
             span: Span::default(),
         }

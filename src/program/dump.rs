@@ -115,7 +115,7 @@ fn one(out: &mut String, env: &ProgEnv, f: &Function, source: Option<&str>) {
         let _ = writeln!(out, "  {role} {}: {} at {}, {} bytes, align {}", p.name, p.ty, p.offset, p.bytes, p.align);
     }
     let names = Names {
-        by_slot: f.registers.iter().map(|(name, class, slot)| ((letter(*class) as u8, *slot), name.as_str())).collect(),
+        by_slot: f.registers.iter().map(|(name, class, slot)| ((letter(class) as u8, slot), name)).collect(),
         preloads: f.preloads.iter().map(|p| ((letter(p.class) as u8, p.slot), p.init)).collect(),
     };
     for pc in f.start.0..f.end.0 {

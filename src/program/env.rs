@@ -6,6 +6,7 @@
 
 use super::instr::{Barrier, Exchange, Instr, Slot, WarpRequest};
 use super::ops::Class;
+use super::registers::Registers;
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::Loc;
 use indexmap::IndexMap;
@@ -111,7 +112,7 @@ pub struct Function {
     /// `.maxntid`, `.reqntid`, `.minnctapersm`.
     pub bounds: Bounds,
     /// Registers by name, for traces and error messages.
-    pub registers: Vec<(String, Class, Slot)>,
+    pub registers: Registers,
     /// Where the head stands.
     pub file: FileId,
     /// Where the head stands.

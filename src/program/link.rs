@@ -9,6 +9,7 @@ use super::instr::Syscall;
 use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::error::Lowered;
 use super::lower::{LowerErrorKind, Program, SharedVar, Unit, Uses, initialise};
+use super::registers::Registers;
 use super::scope::{Base, Place, Sym};
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::{self, Declarator, Item, Linkage, Name, StateSpace, Variable};
@@ -230,7 +231,7 @@ fn blank(name: &str, file: FileId, tree: &tree::Function) -> Function {
         undefined: Vec::new(),
         shared_bytes: 0,
         bounds,
-        registers: Vec::new(),
+        registers: Registers::default(),
         file,
         span: tree.span,
     }

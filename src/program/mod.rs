@@ -19,6 +19,7 @@ pub mod lower;
 pub mod mode;
 pub mod ops;
 pub mod promote;
+pub mod registers;
 mod scope;
 pub mod select;
 pub mod types;

@@ -74,8 +74,8 @@ impl Uninit {
     }
 
     fn report(&self, what: UninitUse, slot: (Class, Slot), address: Option<u64>, pc: Pc, lanes: LaneMask) -> Stop {
-        let named = |r: &&(String, Class, Slot)| (r.1, r.2) == slot;
-        let register = Self::function(&self.env, pc).and_then(|f| f.registers.iter().find(named)).map(|r| r.0.clone());
+        let function = Self::function(&self.env, pc);
+        let register = function.and_then(|f| f.registers.name_of(slot.0, slot.1)).map(str::to_owned);
         bug(BugKind::Uninitialised { what, register, address }, pc, lanes)
     }
 

@@ -148,7 +148,7 @@ mod tests {
             slots: Default::default(),
             preloads: Vec::new(),
             undefined: Vec::new(),
-            registers: Vec::new(),
+            registers: crate::program::registers::Registers::default(),
             shared_bytes: 0,
             bounds: Default::default(),
             file: FileId(0),

@@ -9,6 +9,7 @@ use crate::program::env::{FuncId, Init, Origin, Preload, Slots};
 use crate::program::fncode::FnCode;
 use crate::program::instr::{Guard, Instr, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class};
+use crate::program::registers::Registers;
 use crate::program::scope::{Base, Place, Range, Reg, Scope, Sym};
 use crate::program::{flow, layout, link};
 use crate::ptx::tree::{self, Debugging, Function, Ident, Name, Prototype, Stmt, Variable};
@@ -526,19 +527,17 @@ impl<'t> FnLower<'_, 't> {
         }
         let undefined = flow::undefined_at_entry(&self.code, &self.program.env);
         let names = self.unit.names();
-        let registers = self.registers.iter().flat_map(|(name, reg)| {
+        let mut registers = Registers::default();
+        for (name, reg) in &self.registers {
             let step = if reg.bits == 128 { 2 } else { 1 };
-            let text = names.text(*name);
-            (0..reg.lanes).map(move |lane| {
-                let slot = Slot(reg.slot.0 + u16::from(lane) * step);
-                let name = match (reg.lanes, lane) {
-                    (1, _) => text.to_owned(),
-                    _ => format!("{text}.{}", ["x", "y", "z", "w", "4", "5", "6", "7"][usize::from(lane & 7)]),
-                };
-                (name, reg.class, slot)
-            })
-        });
-        let registers = registers.collect();
+            for lane in 0..reg.lanes {
+                let part = [".x", ".y", ".z", ".w", ".4", ".5", ".6", ".7"][usize::from(lane & 7)];
+                let part = if reg.lanes == 1 { "" } else { part };
+                registers.push(names.text(*name), part, reg.class, Slot(reg.slot.0 + u16::from(lane) * step));
+            }
+        }
+        registers.shrink();
+        self.code.preloads.shrink_to_fit();
         let frame = layout::align_up(self.frame_max, 16).unwrap_or(u32::MAX);
         layout::append(&mut self.program.env, self.code, self.id);
         if let Some((_, f)) = self.program.env.functions.get_index_mut(self.id.0 as usize) {

@@ -360,7 +360,7 @@ fn asynchronous_copies_are_not_plain_accesses() {
 fn undefined_registers_are_listed() {
     let env = fine(".entry k() { .reg .b32 %r<5>; mov.b32 %r1, 1; add.s32 %r2, %r1, %r3; }");
     let f = &env.functions["k"];
-    let r3 = f.registers.iter().find(|(name, ..)| name == "%r3").map(|(_, class, slot)| (*class, *slot));
+    let r3 = f.registers.iter().find(|(name, ..)| *name == "%r3").map(|(_, class, slot)| (class, slot));
     assert_eq!(f.undefined, r3.into_iter().collect::<Vec<(Class, _)>>());
 }
 
