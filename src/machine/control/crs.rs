@@ -247,7 +247,9 @@ impl Control for Crs {
 
     #[inline(always)]
     fn rejoin(&mut self, kind: TokenKind, mask: LaneMask, depth: u32) -> Option<u32> {
-        let disabled = self.broken | self.returned | self.exited;
+        // A break token enables those who broke earlier, so that all of its lanes must be here.
+        let broken = if kind == TokenKind::Break { 0 } else { self.broken };
+        let disabled = broken | self.returned | self.exited;
         let top = self.stack.last().filter(|t| t.kind == kind && t.depth == depth)?;
         let to = (top.mask & !disabled == mask).then_some(top.pc)?;
         self.stack.pop();
