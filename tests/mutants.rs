@@ -36,7 +36,7 @@ const fn calls(mutant: Mutant, expected: &'static [u32], before: &'static str, b
     Killer { before, ..crs(mutant, expected.len() as u32, expected, body) }
 }
 
-fn run(k: &Killer) -> Result<(Vec<u32>, u64), String> {
+fn run(k: &Killer, safety: bool) -> Result<(Vec<u32>, u64), String> {
     let text = format!(
         ".version 7.0\n.target sm_50\n.address_size 64\n{}\n.visible .entry k(.param .u64 p)\n{{\n\
          .reg .b32 %t, %r<8>; .reg .b64 %out, %rd<4>; .reg .pred %p<4>; .shared .b32 tile[128];\n\
@@ -57,6 +57,9 @@ fn run(k: &Killer) -> Result<(Vec<u32>, u64), String> {
     let launch = Launch { entry: "k".into(), grid: k.grid, block: [k.threads, 1, 1], shared_bytes: 0, params };
     // Observed, though nothing is checked: unobserved runs have shortcuts of their own.
     let mut observers = Observers::none().with_coverage(&env);
+    if safety {
+        observers = observers.with_safety(&env);
+    }
     let stats = context.launch_with(&launch, &mut observers, &mut |_| ()).map_err(|s| format!("{s:?}"))?;
     let words = context.bytes(out, bytes).unwrap_or_default().chunks_exact(4);
     let words = words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
@@ -158,13 +161,13 @@ fn main() {
     for k in killers() {
         trials.push(Trial::test(k.mutant.name(), move || {
             select(None);
-            let right = run(&k)?;
+            let right = run(&k, true)?;
             if !right.0.starts_with(k.expected) {
                 return Err(format!("without the mutant: {right:?}").into());
             }
             select(Some(k.mutant));
             // What a mutant breaks may break the machine itself: that is noticed, too.
-            let wrong = std::panic::catch_unwind(|| run(&k));
+            let wrong = std::panic::catch_unwind(|| run(&k, false));
             select(None);
             match wrong {
                 Ok(Ok(same)) if same == right => Err("nothing tells it apart".into()),
@@ -172,6 +175,22 @@ fn main() {
             }
         }));
     }
+    // The checker of chapter 6 needs no expectation: it says what is wrong itself.
+    trials.push(Trial::test("--check safety notices the mutants of the token stack", || {
+        let of_the_stack = |m: Mutant| {
+            (m as usize) <= Mutant::UnwindOnce as usize && m as usize >= Mutant::UniformStaysEnabled as usize
+        };
+        let mut unnoticed = Vec::new();
+        for k in killers().into_iter().filter(|k| of_the_stack(k.mutant)) {
+            select(Some(k.mutant));
+            let noticed = std::panic::catch_unwind(|| run(&k, true));
+            select(None);
+            if !matches!(&noticed, Ok(Err(why)) if why.contains("Unsafe")) {
+                unnoticed.push(format!("{}: {noticed:?}", k.mutant.name()));
+            }
+        }
+        if unnoticed.is_empty() { Ok(()) } else { Err(Failed::from(unnoticed.join("\n"))) }
+    }));
     trials.push(Trial::test("every mutant has a killer", || {
         // Other families' programs are of another kind and lie in files of their own.
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");

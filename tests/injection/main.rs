@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use warpstep::base::{FileId, LANES, lanes_of};
 use warpstep::check::Safety;
-use warpstep::machine::{Config, Context, ControlModel, DeviceShape, Launch};
+use warpstep::machine::{Config, Context, ControlModel, DeviceShape, Launch, MemoryModel};
 use warpstep::program::env::ProgEnv;
 use warpstep::program::instr::Op;
 use warpstep::program::{Options, build};
@@ -22,9 +22,9 @@ use warpstep::verdict::{Event, Sink, Step, Stop, TokenKind, Who};
 /// What a run did.
 #[derive(Clone, Default)]
 struct Run {
-    /// By lane: the visible instructions it passed, hashed, and how many.
+    /// By thread: the visible instructions it passed, hashed, and how many.
     traces: Vec<(u64, u32)>,
-    /// By lane: the addresses it passed, when asked for.
+    /// By thread: the addresses it passed, when asked for.
     walks: Option<Vec<Vec<u32>>>,
     last: Vec<u32>,
     /// Visible warp instructions.
@@ -38,11 +38,12 @@ struct Run {
 struct Watch<'a> {
     env: &'a ProgEnv,
     safety: Safety,
+    warp_size: usize,
     run: Run,
 }
 
 impl Watch<'_> {
-    fn step(&mut self, step: &Step<'_>) {
+    fn step(&mut self, warp: usize, step: &Step<'_>) {
         let pc = step.pc.0;
         let hidden = self.env.origin.get(pc as usize).is_none_or(|o| o.hidden);
         let again = self.env.code.get(pc as usize).is_some_and(|i| matches!(i.op, Op::Brx | Op::CallIndirect));
@@ -56,6 +57,7 @@ impl Watch<'_> {
         }
         run.steps += u64::from(!hidden);
         for lane in lanes_of(step.active) {
+            let lane = warp * self.warp_size + lane;
             // A lane that an indirect branch or call defers is there again later.
             let repeats = again && run.last[lane] == pc;
             run.last[lane] = pc;
@@ -81,7 +83,7 @@ impl Sink for Watch<'_> {
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         self.safety.event(who, event)?;
         if let Event::Step(step) = event {
-            self.step(&step);
+            self.step(who.warp as usize, &step);
         }
         Ok(())
     }
@@ -99,9 +101,31 @@ fn env(module: &Module, inject: bool, text: &str) -> Arc<ProgEnv> {
     Arc::new(env)
 }
 
-fn run(env: &Arc<ProgEnv>, control: ControlModel, threads: u32, seed: Option<u64>, walks: bool) -> Result<Run, Stop> {
-    let device = DeviceShape { processors: 1, ..DeviceShape::default() };
-    let config = Config { control: Some(control), seed, device, max_steps: Some(1_000_000), ..Config::default() };
+/// How kernels are run.
+#[derive(Clone, Copy)]
+struct How {
+    threads: u32,
+    /// Threads in a warp.
+    warp: u32,
+    seed: Option<u64>,
+    /// The name of a memory's preset.
+    memory: &'static str,
+    walks: bool,
+}
+
+impl How {
+    const fn warp_of(threads: u32) -> Self {
+        Self { threads, warp: 32, seed: None, memory: "flat", walks: false }
+    }
+}
+
+fn run(env: &Arc<ProgEnv>, control: ControlModel, how: How) -> Result<Run, Stop> {
+    let How { threads, warp, seed, walks, .. } = how;
+    let memory = MemoryModel::preset(how.memory).unwrap_or_default();
+    let device = memory.shape().unwrap_or(DeviceShape { processors: 1, ..DeviceShape::default() });
+    let max_steps = Some(1_000_000);
+    let config =
+        Config { control: Some(control), warp_size: warp, seed, device, memory, max_steps, ..Config::default() };
     let mut context = Context::new(Arc::clone(env), config)?;
     let launch =
         Launch { entry: "k".into(), grid: [1; 3], block: [threads, 1, 1], shared_bytes: 0, params: Vec::new() };
@@ -111,7 +135,7 @@ fn run(env: &Arc<ProgEnv>, control: ControlModel, threads: u32, seed: Option<u64
         last: vec![u32::MAX; LANES],
         ..Run::default()
     };
-    let mut watch = Watch { env, safety: Safety::new(Arc::clone(env)), run };
+    let mut watch = Watch { env, safety: Safety::new(Arc::clone(env)), warp_size: warp as usize, run };
     context.launch_with(&launch, &mut watch, &mut |_| ())?;
     let mut run = watch.run;
     let (address, bytes) = context.symbol(generate::STATE).unwrap_or_default();
@@ -120,22 +144,22 @@ fn run(env: &Arc<ProgEnv>, control: ControlModel, threads: u32, seed: Option<u64
 }
 
 /// What is wrong with a kernel, and how many tokens of each kind its code pushes.
-fn compare(text: &str, threads: u32, seed: Option<u64>) -> Result<[usize; 3], String> {
+fn compare(text: &str, how: How) -> Result<[usize; 3], String> {
     let module = module(text);
     let (injected, plain) = (env(&module, true, text), env(&module, false, text));
-    let go = |env, control| run(env, control, threads, seed, false).map_err(|stop| format!("{control:?}: {stop:?}"));
+    let go = |env, control| run(env, control, how).map_err(|stop| format!("{control:?}: {stop:?}"));
     let crs = go(&injected, ControlModel::Crs)?;
     for control in [ControlModel::Its, ControlModel::Thread] {
-        let other = go(&plain, control)?;
+        let other = run(&plain, control, How { memory: "flat", ..how }).map_err(|s| format!("{control:?}: {s:?}"))?;
         if other.memory != crs.memory {
             return Err(format!("other memory than under {control:?}"));
         }
         if let Some(lane) = (0..LANES).find(|l| other.traces[*l] != crs.traces[*l]) {
-            return Err(format!("lane {lane} goes another way than under {control:?}"));
+            return Err(format!("thread {lane} goes another way than under {control:?}"));
         }
     }
-    if crs.deepest >= threads as usize {
-        return Err(format!("{} diverge tokens for {threads} lanes", crs.deepest));
+    if crs.deepest >= how.warp.min(how.threads) as usize {
+        return Err(format!("{} diverge tokens next to each other", crs.deepest));
     }
     let count = |op| injected.code.iter().filter(|i| i.op == op).count();
     Ok([count(Op::Ssy), count(Op::PreBrk), count(Op::PreRet)])
@@ -155,9 +179,14 @@ fn threads_do_what_they_would_do_alone() {
                     let text = generate::graph(&mut rng);
                     let threads = if rng.random_bool(0.1) { 32 } else { rng.random_range(2..8) };
                     let seed = rng.random_bool(0.5).then_some(case);
-                    match compare(&text, threads, seed) {
+                    let warp = if rng.random_bool(0.2) { 4 } else { 32 };
+                    let memory = if case % 20 == 0 { "fermi" } else { "flat" };
+                    let how = How { warp, seed, memory, ..How::warp_of(threads) };
+                    match compare(&text, how) {
                         Ok(found) => tokens.iter_mut().zip(found).for_each(|(t, f)| *t += f),
-                        Err(why) => panic!("part {p}, case {case}, {threads} threads: {why}\n{text}"),
+                        Err(why) => {
+                            panic!("part {p}, case {case}, {threads} threads, warps of {warp}, {memory}: {why}\n{text}")
+                        }
                     }
                 }
                 tokens
@@ -181,13 +210,14 @@ fn structured_code_costs_what_post_dominators_say() {
     for case in 0..programs {
         let text = generate::structured(&mut rng);
         let threads = rng.random_range(2..8);
-        compare(&text, threads, None).unwrap_or_else(|why| panic!("case {case}, {threads} threads: {why}\n{text}"));
+        let how = How::warp_of(threads);
+        compare(&text, how).unwrap_or_else(|why| panic!("case {case}, {threads} threads: {why}\n{text}"));
         let module = module(&text);
         let (injected, plain) = (env(&module, true, &text), env(&module, false, &text));
-        let alone = run(&plain, ControlModel::Thread, threads, None, true).unwrap();
+        let alone = run(&plain, ControlModel::Thread, How { walks: true, ..how }).unwrap();
         let walks = alone.walks.unwrap();
         let expected = post_dominators::instructions(&plain, &walks[..threads as usize]);
-        let found = run(&injected, ControlModel::Crs, threads, None, false).unwrap().steps;
+        let found = run(&injected, ControlModel::Crs, how).unwrap().steps;
         assert_eq!(found, expected, "case {case}, {threads} threads\n{text}");
         parted += u64::from(found > walks.iter().map(|w| w.len() as u64).max().unwrap_or(0));
         total += found;
