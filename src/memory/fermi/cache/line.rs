@@ -3,6 +3,7 @@
 use crate::base::mutant::{Mutant, on};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 /// The longest line, in bytes: one bit of a mask for each.
 pub const MAX_LINE: usize = 128;
@@ -98,24 +99,26 @@ impl Bytes {
 
     /// Makes bytes known from an offset on; what lies beyond the longest line is left out.
     pub fn put(&mut self, at: usize, bytes: &[u8]) {
-        for (k, byte) in bytes.iter().enumerate() {
-            self.set(at.saturating_add(k), *byte);
+        let len = bytes.len().min(MAX_LINE.saturating_sub(at));
+        if let (Some(to), Some(from)) = (self.data.get_mut(at..at.saturating_add(len)), bytes.get(..len)) {
+            to.copy_from_slice(from);
+            self.mask |= span_mask(at, len);
         }
     }
 
     /// Takes over the bytes of `from` in `mask`; those that are not known there are left alone.
     pub fn copy(&mut self, from: &Self, mask: ByteMask) {
         let mask = mask & from.mask;
-        for at in bits(mask) {
-            self.data[at] = from.data[at];
+        for run in runs(mask) {
+            self.data[run.clone()].copy_from_slice(&from.data[run]);
         }
         self.mask |= mask;
     }
 
     /// Forgets bytes.
     pub fn clear(&mut self, mask: ByteMask) {
-        for at in bits(mask & self.mask) {
-            self.data[at] = 0;
+        for run in runs(mask & self.mask) {
+            self.data[run].fill(0);
         }
         self.mask &= !mask;
     }
@@ -123,6 +126,9 @@ impl Bytes {
     /// The bytes of `mask` alone.
     #[must_use]
     pub fn only(&self, mask: ByteMask) -> Self {
+        if self.mask & !mask == 0 {
+            return *self;
+        }
         let mut some = Self::NONE;
         some.copy(self, mask);
         some
@@ -132,6 +138,9 @@ impl Bytes {
     #[must_use]
     pub fn equal(&self, other: &Self, mask: ByteMask) -> ByteMask {
         let both = mask & self.mask & other.mask;
+        if runs(both).all(|run| self.data[run.clone()] == other.data[run]) {
+            return both;
+        }
         bits(both).filter(|at| self.data[*at] == other.data[*at]).fold(0, |found, at| found | 1 << at)
     }
 }
@@ -173,6 +182,19 @@ pub fn bits(mask: ByteMask) -> impl Iterator<Item = usize> {
             let at = rest.trailing_zeros() as usize;
             rest &= rest - 1;
             at
+        })
+    })
+}
+
+/// The runs of neighbours in a mask, in ascending order.
+pub fn runs(mask: ByteMask) -> impl Iterator<Item = Range<usize>> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        (rest != 0).then(|| {
+            let start = rest.trailing_zeros() as usize;
+            let len = (rest >> start).trailing_ones() as usize;
+            rest &= !span_mask(start, len);
+            start..start + len
         })
     })
 }
@@ -282,5 +304,39 @@ impl Line {
             self.pins.remove(at);
         }
         found.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whole runs at once do what byte after byte does.
+        #[test]
+        fn runs_are_bits(mask in any::<u128>(), sparse in any::<u128>(), data in proptest::collection::vec(0u8..3, 128)) {
+            for mask in [mask, mask & sparse, mask | sparse, !0, 0] {
+                prop_assert_eq!(runs(mask).flatten().collect::<Vec<_>>(), bits(mask).collect::<Vec<_>>());
+                let (mut whole, mut one, mut by_byte) = (Bytes::NONE, Bytes::NONE, Bytes::NONE);
+                whole.put(0, &data);
+                one.put(1, &data);
+                bits(mask).for_each(|at| by_byte.set(at, data[at]));
+                prop_assert_eq!(whole.only(mask), by_byte);
+                prop_assert_eq!((one.get(0), one.get(1), one.mask()), (None, Some(data[0]), !1));
+                let mut copied = one;
+                copied.copy(&by_byte, sparse);
+                let mut cleared = whole;
+                cleared.clear(mask);
+                for at in 0..MAX_LINE {
+                    let taken = by_byte.get(at).filter(|_| sparse >> at & 1 == 1).or(one.get(at));
+                    prop_assert_eq!(copied.get(at), taken);
+                    prop_assert_eq!(cleared.get(at), whole.get(at).filter(|_| mask >> at & 1 == 0));
+                    prop_assert!(cleared.get(at).is_some() || cleared.data()[at] == 0);
+                }
+                let equal: Vec<usize> = bits(mask).filter(|at| one.get(*at) == whole.get(*at)).collect();
+                prop_assert_eq!(bits(one.equal(&whole, mask)).collect::<Vec<_>>(), equal);
+            }
+        }
     }
 }

@@ -17,7 +17,7 @@ mod line;
 mod ops;
 mod silent;
 
-pub use line::{ByteMask, Bytes, DeviceSpace, EvClass, Line, LineKey, MAX_LINE, OpIdx, bits, span_mask};
+pub use line::{ByteMask, Bytes, DeviceSpace, EvClass, Line, LineKey, MAX_LINE, OpIdx, bits, runs, span_mask};
 pub use ops::{Absent, Effect, Flow, Reserve, Room};
 
 /// The shape of a cache.

@@ -53,9 +53,7 @@ impl Cache {
     pub fn overwrite(&mut self, key: LineKey, from: &Bytes) {
         if let Some(line) = self.line_mut(key) {
             let mask = from.mask() & line.valid();
-            for at in bits(mask) {
-                line.bytes.set(at, from.data()[at]);
-            }
+            line.bytes.copy(from, mask);
             line.dirty &= !mask;
         }
     }

@@ -13,7 +13,7 @@ use super::tree::{BExp, CacheFn, Level, OpExp};
 use crate::alu::atom;
 use crate::base::mutant::{Mutant, on};
 use crate::memory::fermi::cache::{
-    Absent, ByteMask, Bytes, Cache, Effect, EvClass, Flow, LineKey, OpIdx, Reserve, Room, bits,
+    Absent, ByteMask, Bytes, Cache, Effect, EvClass, Flow, LineKey, OpIdx, Reserve, Room,
 };
 use crate::program::ops::AtomTy;
 use crate::verdict::{Rule, Stop};
@@ -422,11 +422,12 @@ impl<E: Eta> Run<'_, E> {
                 }
             }
             CacheFn::Write => {
-                if self.sigma.written().mask() != mask {
+                let bytes = self.sigma.written();
+                if bytes.mask() != mask {
                     return Ok(Err(Undefined::NothingRead));
                 }
                 let victim = self.victim(level, key)?;
-                Ok(self.eta.cache(level).write(key, &self.sigma.written(), victim))
+                Ok(self.eta.cache(level).write(key, &bytes, victim))
             }
             CacheFn::Update => {
                 let cache = self.eta.cache(level);
@@ -510,17 +511,4 @@ pub fn stalled(program: &Program, at: At, op: OpIdx, sigma: &Sigma, l1: &Cache, 
         CacheFn::Discard => line.is_some_and(|l| !l.pins().is_empty()),
         CacheFn::Update | CacheFn::ClassifyFirst | CacheFn::ClassifyNormal => false,
     }
-}
-
-/// Bytes of a mask as pairs of offset and length, for decompositions and messages.
-#[must_use]
-pub fn runs(mask: ByteMask) -> Vec<(usize, usize)> {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for at in bits(mask) {
-        match runs.last_mut() {
-            Some((start, len)) if *start + *len == at => *len += 1,
-            _ => runs.push((at, 1)),
-        }
-    }
-    runs
 }

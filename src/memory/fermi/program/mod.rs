@@ -18,7 +18,7 @@ pub mod tree;
 
 pub use code::{At, Program};
 pub use error::{Expected, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind};
-pub use exec::{Eta, Fill, Micro, StuckAt, Undefined, micro, runs, stalled};
+pub use exec::{Eta, Fill, Micro, StuckAt, Undefined, micro, stalled};
 pub use key::{OpKey, OpKind, OpSpace};
 pub use load::{load, preset, preset_files, presets};
 pub use parse::parse;
