@@ -5,7 +5,7 @@
 //! addressed by (owner, place), where the 32-bit words of a warp's threads are interleaved as the hardware does it, so that
 //! a warp that accesses one variable accesses one line.
 
-use super::cache::{ByteMask, Bytes, Cache, DeviceSpace, LineKey, bits};
+use super::cache::{ByteMask, Bytes, Cache, DeviceSpace, LineKey, bits, runs};
 use super::model::DeviceModel;
 use super::operation::{Body, Operation, Target, decompose};
 use super::program::{Eta, Fill, Level, Piece, Sigma};
@@ -54,8 +54,15 @@ impl Environment {
         match key.space {
             DeviceSpace::Global | DeviceSpace::Const => {
                 let first = usize::try_from(self.arena.offset(key.base)).unwrap_or(usize::MAX);
-                for at in bits(want) {
-                    into.set(at, first.checked_add(at).and_then(|k| self.arena.bytes.get(k)).copied().unwrap_or(0));
+                for run in runs(want) {
+                    let start = first.saturating_add(run.start);
+                    match self.arena.bytes.get(start..start.saturating_add(run.len())) {
+                        Some(bytes) => into.put(run.start, bytes),
+                        None => run.for_each(|at| {
+                            let byte = first.checked_add(at).and_then(|k| self.arena.bytes.get(k));
+                            into.set(at, byte.copied().unwrap_or(0));
+                        }),
+                    }
                 }
             }
             DeviceSpace::Param => {
