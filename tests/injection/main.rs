@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use warpstep::base::{FileId, LANES, lanes_of};
 use warpstep::check::Safety;
-use warpstep::machine::{Config, Context, ControlModel, DeviceShape, Launch, MemoryModel};
+use warpstep::machine::{Config, Context, ControlModel, DeviceShape, Launch, MemoryModel, Stats};
 use warpstep::program::env::ProgEnv;
 use warpstep::program::instr::Op;
 use warpstep::program::{Options, build};
@@ -32,6 +32,7 @@ struct Run {
     /// The largest number of diverge tokens that lay next to each other.
     deepest: usize,
     memory: Vec<u8>,
+    stats: Stats,
 }
 
 /// Watches a run.
@@ -119,28 +120,42 @@ impl How {
     }
 }
 
-fn run(env: &Arc<ProgEnv>, control: ControlModel, how: How) -> Result<Run, Stop> {
-    let How { threads, warp, seed, walks, .. } = how;
+/// A context, and the launch of its kernel.
+fn context(env: &Arc<ProgEnv>, control: ControlModel, how: How) -> Result<(Context, Launch), Stop> {
+    let How { threads, warp: warp_size, seed, .. } = how;
     let memory = MemoryModel::preset(how.memory).unwrap_or_default();
     let device = memory.shape().unwrap_or(DeviceShape { processors: 1, ..DeviceShape::default() });
     let max_steps = Some(1_000_000);
-    let config =
-        Config { control: Some(control), warp_size: warp, seed, device, memory, max_steps, ..Config::default() };
-    let mut context = Context::new(Arc::clone(env), config)?;
+    let config = Config { control: Some(control), warp_size, seed, device, memory, max_steps, ..Config::default() };
+    let context = Context::new(Arc::clone(env), config)?;
     let launch =
         Launch { entry: "k".into(), grid: [1; 3], block: [threads, 1, 1], shared_bytes: 0, params: Vec::new() };
+    Ok((context, launch))
+}
+
+fn state(context: &Context) -> Vec<u8> {
+    let (address, bytes) = context.symbol(generate::STATE).unwrap_or_default();
+    context.bytes(address, bytes).unwrap_or_default().to_vec()
+}
+
+fn run(env: &Arc<ProgEnv>, control: ControlModel, how: How) -> Result<Run, Stop> {
+    let (mut context, launch) = context(env, control, how)?;
     let run = Run {
         traces: vec![(0, 0); LANES],
-        walks: walks.then(|| vec![Vec::new(); LANES]),
+        walks: how.walks.then(|| vec![Vec::new(); LANES]),
         last: vec![u32::MAX; LANES],
         ..Run::default()
     };
-    let mut watch = Watch { env, safety: Safety::new(Arc::clone(env)), warp_size: warp as usize, run };
-    context.launch_with(&launch, &mut watch, &mut |_| ())?;
-    let mut run = watch.run;
-    let (address, bytes) = context.symbol(generate::STATE).unwrap_or_default();
-    run.memory = context.bytes(address, bytes).unwrap_or_default().to_vec();
-    Ok(run)
+    let mut watch = Watch { env, safety: Safety::new(Arc::clone(env)), warp_size: how.warp as usize, run };
+    let stats = context.launch_with(&launch, &mut watch, &mut |_| ())?;
+    Ok(Run { memory: state(&context), stats, ..watch.run })
+}
+
+/// The same with nobody watching, where the machine has shortcuts: its results and counts.
+fn unwatched(env: &Arc<ProgEnv>, control: ControlModel, how: How) -> Result<(Vec<u8>, Stats), Stop> {
+    let (mut context, launch) = context(env, control, how)?;
+    let stats = context.launch(&launch, &mut |_| ())?;
+    Ok((state(&context), stats))
 }
 
 /// What is wrong with a kernel, and how many tokens of each kind its code pushes.
@@ -149,6 +164,10 @@ fn compare(text: &str, how: How) -> Result<[usize; 3], String> {
     let (injected, plain) = (env(&module, true, text), env(&module, false, text));
     let go = |env, control| run(env, control, how).map_err(|stop| format!("{control:?}: {stop:?}"));
     let crs = go(&injected, ControlModel::Crs)?;
+    let alone = unwatched(&injected, ControlModel::Crs, how).map_err(|stop| format!("unwatched: {stop:?}"))?;
+    if alone != (crs.memory.clone(), crs.stats) {
+        return Err("another run when nobody watches".into());
+    }
     for control in [ControlModel::Its, ControlModel::Thread] {
         let other = run(&plain, control, How { memory: "flat", ..how }).map_err(|s| format!("{control:?}: {s:?}"))?;
         if other.memory != crs.memory {
