@@ -86,7 +86,8 @@ impl Sink for Liveness {
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
-            Event::Launch { .. } => self.warps.clear(),
+            // Other grids may be running.
+            Event::Launch { .. } => self.warps.retain(|(launch, ..), _| *launch != who.launch),
             Event::Step(step) => self.step(who, &step),
             Event::Remembered => self.remembered(),
             Event::Repeated => return Err(self.repeated()),

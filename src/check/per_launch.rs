@@ -37,6 +37,10 @@ impl Sink for PerLaunch<'_> {
         {
             self.launches.insert(who.launch, (self.make)(env));
         }
+        if let Event::Remembered | Event::Repeated = event {
+            // The whole device's state is everybody's.
+            return self.launches.values_mut().try_for_each(|observers| observers.event(who, event));
+        }
         self.launches.get_mut(&who.launch).map_or(Ok(()), |observers| observers.event(who, event))
     }
 }

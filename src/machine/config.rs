@@ -104,7 +104,8 @@ pub struct Config {
     /// The memory engine.
     pub memory: MemoryModel,
     /// Whether observed runs look for a state that repeats, so that they never end. Under a random schedule, and in
-    /// programs that read a clock, they do not: no repetition would prove anything.
+    /// programs that read a clock, they do not: no repetition would prove anything. An oracle of the caller's must answer
+    /// by its menus alone, as the deterministic one does.
     pub liveness: bool,
     /// Whether every choice, also a forced one, holds for one warp instruction only: the report's small step.
     pub small_steps: bool,

@@ -152,7 +152,8 @@ impl Sink for Safety {
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
-            Event::Launch { .. } => self.blocks.clear(),
+            // Other grids may be running.
+            Event::Launch { .. } => self.blocks.retain(|(launch, _), _| *launch != who.launch),
             Event::Step(step) => return self.step(who, &step),
             Event::Fired(rule) if of_the_stack(rule) => {
                 if let Some(warp) = self.warp(who) {
