@@ -95,6 +95,7 @@ impl Sink for TraceHash {
             | Event::Released(_)
             | Event::Message(_)
             | Event::Remembered
+            | Event::State(_)
             | Event::Repeated => {}
         }
         Ok(())

@@ -107,6 +107,8 @@ pub struct Config {
     /// programs that read a clock, they do not: no repetition would prove anything. An oracle of the caller's must answer
     /// by its menus alone, as the deterministic one does.
     pub liveness: bool,
+    /// Whether observed runs on memory that acts later tell the observer a number for each state, for a search.
+    pub states: bool,
     /// Whether every choice, also a forced one, holds for one warp instruction only: the report's small step.
     pub small_steps: bool,
 }
@@ -124,6 +126,7 @@ impl Default for Config {
             device: DeviceShape::default(),
             memory: MemoryModel::Flat,
             liveness: false,
+            states: false,
             small_steps: false,
         }
     }

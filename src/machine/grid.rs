@@ -60,6 +60,8 @@ pub struct Books<'a> {
     pub small: bool,
     /// Whether every choice holds for one turn of a warp only: the state is looked at between turns.
     pub watched: bool,
+    /// Whether the observer is told states.
+    pub states: bool,
 }
 
 /// A grid of a context.

@@ -16,6 +16,7 @@ pub mod context_state;
 pub mod control;
 mod data;
 pub mod device;
+mod digest;
 mod exchange;
 mod format;
 pub mod grid;

@@ -96,6 +96,9 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
     let mut patience = PATIENCE;
     let mut moved = false;
     loop {
+        if S::ON && books.states {
+            cx.sink.event(Who::default(), Event::State(super::digest::of_context(state)))?;
+        }
         let ContextState { memory, grids, processors, kept, .. } = &mut *state;
         match macro_step::go_on(memory, &mut Resident(grids), &mut kept.schedule, now, cx) {
             Ok(Went::Ended | Went::Stuck) => return Ok(moved),

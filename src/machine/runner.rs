@@ -213,8 +213,8 @@ where
         let mut time_up = || watch.up();
         let limit = self.config.max_steps.unwrap_or(u64::MAX);
         let budget = Budget { steps: limit.saturating_sub(self.clock), limit, time_up: &mut time_up };
-        let mut books =
-            Books { budget, clock: self.clock, stats: &mut self.stats, small: self.config.small_steps, watched: false };
+        let Config { small_steps: small, states, .. } = self.config;
+        let mut books = Books { budget, clock: self.clock, stats: &mut self.stats, small, watched: false, states };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;

@@ -120,6 +120,9 @@ pub enum Event<'a> {
     Fired(Rule),
     /// Memory is accessed.
     Access(Access<'a>),
+    /// The state between two choices of a macro step, as a number: equal states have equal numbers. Told only when the
+    /// configuration asks for it.
+    State(u128),
     /// Several lanes of an instruction wrote different values to one location: `winner`'s is there.
     Survivor {
         /// The instruction.

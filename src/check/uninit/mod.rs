@@ -294,7 +294,12 @@ impl Sink for Uninit {
             Event::Enter(enter) => self.enter(who, &enter),
             Event::Released(id) => self.released(who, id),
             Event::Alloc(address, bytes) => self.global.forget(address, bytes),
-            Event::Fired(_) | Event::Survivor { .. } | Event::Message(_) | Event::Remembered | Event::Repeated => {}
+            Event::Fired(_)
+            | Event::Survivor { .. }
+            | Event::State(_)
+            | Event::Message(_)
+            | Event::Remembered
+            | Event::Repeated => {}
         }
         Ok(())
     }

@@ -273,6 +273,14 @@ impl Memory for Fermi {
 
     fn flush(&mut self) {
         self.write_lines_back(&mut NoStores, |_| true);
+        if self.operations.live > 0 {
+            // Operations of a launch that was aborted are under way still: they need their lines.
+            for sm in &mut self.env.sms {
+                sm.l1.flush();
+            }
+            self.changed_all();
+            return;
+        }
         self.env.l2 = Cache::new(self.model.l2_geometry());
         for sm in &mut self.env.sms {
             *sm = Multiprocessor { l1: Cache::new(self.model.l1_geometry()), locked: 0 };
@@ -281,6 +289,10 @@ impl Memory for Fermi {
         self.env.params.clear();
         self.silent = false;
         self.woken.clear();
+    }
+
+    fn digest(&self, into: &mut dyn std::hash::Hasher) {
+        self.hash_state(into);
     }
 
     fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {

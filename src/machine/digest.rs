@@ -1,0 +1,66 @@
+//! A number for a state, so that a search can tell whether it has been there.
+//!
+//! Counted in is what later steps depend on: warps, barriers, memories, operations in flight. Left out is what only a
+//! schedule remembers (who stepped last), and how operations happen to be numbered.
+
+use super::context_state::ContextState;
+use super::control::Control;
+use super::grid::Grid;
+use crate::base::{Frame, LANES};
+use crate::memory::Environment;
+use std::fmt::Write;
+use std::hash::Hash;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Text that goes straight into a hash: for small values that are printed in full.
+struct Text<'a>(&'a mut Xxh3);
+
+impl Write for Text<'_> {
+    fn write_str(&mut self, s: &str) -> std::fmt::Result {
+        self.0.update(s.as_bytes());
+        Ok(())
+    }
+}
+
+/// The number of a context's state.
+pub(super) fn of_context<C: Control, M: Environment>(state: &ContextState<C, M>) -> u128 {
+    let mut hash = Xxh3::new();
+    for grid in &state.grids {
+        of_grid(grid, &mut hash);
+    }
+    state.memory.digest(&mut hash);
+    hash.digest128()
+}
+
+fn of_grid<C: Control>(grid: &Grid<C>, hash: &mut Xxh3) {
+    let lanes = (grid.loaded.warp_size as usize).min(LANES);
+    (grid.id.0, grid.completed, grid.ready.as_slice()).hash(hash);
+    for block in grid.blocks() {
+        (block.linear, block.sm, block.running, block.live).hash(hash);
+        hash.update(&block.shared);
+        let _ = write!(Text(hash), "{:?}", block.barriers);
+        for warp in &block.warps {
+            let _ = write!(Text(hash), "{:?}{:?}", warp.control, warp.filled);
+            for frame in &warp.frames {
+                of_frame(frame, lanes, hash);
+            }
+            let offsets = (0..u64::from(warp.local.extent())).step_by(4);
+            for row in offsets.filter_map(|o| warp.local.row(o)) {
+                row.0.get(..lanes).hash(hash);
+            }
+        }
+    }
+}
+
+fn of_frame(frame: &Frame, lanes: usize, hash: &mut Xxh3) {
+    for slot in &frame.w {
+        slot.0.get(..lanes).hash(hash);
+    }
+    for slot in &frame.q {
+        slot.0.get(..lanes).hash(hash);
+    }
+    let live = if lanes >= LANES { !0 } else { (1 << lanes) - 1 };
+    for slot in &frame.p {
+        (slot & live).hash(hash);
+    }
+}
