@@ -7,7 +7,7 @@ use warpstep::base::SourceMap;
 use warpstep::launch::{Device, Failure, Spec, load, run};
 use warpstep::machine::{Config, MemoryModel};
 use warpstep::report;
-use warpstep::verdict::Silent;
+use warpstep::verdict::{Event, Rule, Silent, Sink, Stop, Who};
 
 /// Examples that are small enough for a thousand schedules each.
 const SMALL: [&str; 6] = ["vecadd", "votes_and_match", "named_barriers", "carry_chains", "warp_aggregated", "printf"];
@@ -34,7 +34,46 @@ fn main() {
             })
         }));
     }
+    let reduction = root.join("reduction/launch.toml");
+    trials.push(Trial::test("operations overlap under the fair schedule", move || overlap(&reduction)));
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// Counts how often an operation of another warp makes a step between two of one that is under way.
+#[derive(Default)]
+struct Overlaps {
+    last: Option<Who>,
+    changes: u64,
+    steps: u64,
+}
+
+impl Sink for Overlaps {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        if let Event::Fired(Rule::MStep) = event {
+            self.steps += 1;
+            self.changes += u64::from(self.last.is_some_and(|last| last != who));
+            self.last = Some(who);
+        }
+        Ok(())
+    }
+}
+
+/// The deterministic schedule is not flat memory in disguise.
+fn overlap(path: &Path) -> Result<(), Failed> {
+    let mut sources = SourceMap::default();
+    let spec = Spec::read(path, &mut sources).map_err(|p| format!("{p:?}"))?;
+    let env = load(&spec.ptx, None, &mut sources).map_err(|p| format!("{p:?}"))?;
+    let memory = MemoryModel::preset("fermi").ok_or("no preset")?;
+    let config = Config { memory, ..Config::default() };
+    let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
+    let mut overlaps = Overlaps::default();
+    run(&spec, &mut device, &mut overlaps, &mut |_| ()).map_err(|f| format!("{f:?}"))?;
+    if overlaps.changes * 2 < overlaps.steps {
+        return Err(format!("{} of {} micro steps follow another warp's", overlaps.changes, overlaps.steps).into());
+    }
+    Ok(())
 }
 
 fn launch_files(root: &Path) -> Vec<PathBuf> {
