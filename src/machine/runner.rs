@@ -47,26 +47,35 @@ impl Tier for Best {
     }
 }
 
-/// The tier of a control model's unobserved runs on a memory: threads on their own and memory that acts later spend their
-/// time elsewhere.
-trait Tiered {
-    type Tier: Tier;
+/// How runs that nobody observes are compiled: for every instruction set, but threads on their own spend their time
+/// elsewhere; and memory that acts later costs more than an observer who does not listen, so that it is not compiled for
+/// silence at all.
+trait Quiet<C, M: Environment> {
+    fn quietly(hosted: &mut Hosted<C, M>, run: Run<'_>) -> Result<Ran, Stop>;
 }
 
-impl Tiered for (Crs, Flat) {
-    type Tier = Best;
+impl Quiet<Crs, Flat> for (Crs, Flat) {
+    fn quietly(hosted: &mut Hosted<Crs, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
+        hosted.go::<_, Best>(Silent, run)
+    }
 }
 
-impl Tiered for (Its<false>, Flat) {
-    type Tier = Best;
+impl Quiet<Its<false>, Flat> for (Its<false>, Flat) {
+    fn quietly(hosted: &mut Hosted<Its<false>, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
+        hosted.go::<_, Best>(Silent, run)
+    }
 }
 
-impl Tiered for (Its<true>, Flat) {
-    type Tier = Baseline;
+impl Quiet<Its<true>, Flat> for (Its<true>, Flat) {
+    fn quietly(hosted: &mut Hosted<Its<true>, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
+        hosted.go::<_, Baseline>(Silent, run)
+    }
 }
 
-impl<C> Tiered for (C, Fermi) {
-    type Tier = Baseline;
+impl<C: Control + 'static> Quiet<C, Fermi> for (C, Fermi) {
+    fn quietly(hosted: &mut Hosted<C, Fermi>, run: Run<'_>) -> Result<Ran, Stop> {
+        hosted.go::<_, Baseline>(Observed(&mut |_, _| Ok(())), run)
+    }
 }
 
 /// An observer behind one type, so that the machine is compiled for observation once.
@@ -191,11 +200,11 @@ pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Confi
     }
 }
 
-impl<C: Control + 'static, M: Environment + 'static> Hosted<C, M>
-where
-    (C, M): Tiered,
-{
-    fn boxed(model: M::Model, address_bits: u32, config: &Config) -> Box<dyn Machine> {
+impl<C: Control + 'static, M: Environment + 'static> Hosted<C, M> {
+    fn boxed(model: M::Model, address_bits: u32, config: &Config) -> Box<dyn Machine>
+    where
+        (C, M): Quiet<C, M>,
+    {
         let device = Device::new(model, address_bits);
         let mut config = config.clone();
         config.device = config.memory.shape().unwrap_or(config.device);
@@ -243,7 +252,7 @@ impl<C: Control, M: Environment, S: Sink> WithSimd for Go<'_, '_, '_, C, M, S> {
 
 impl<C: Control + 'static, M: Environment + 'static> Machine for Hosted<C, M>
 where
-    (C, M): Tiered,
+    (C, M): Quiet<C, M>,
 {
     fn send(&mut self, message: DeviceInput) -> Result<(), MessageError> {
         self.device.send(message)?;
@@ -253,7 +262,7 @@ where
 
     fn run(&mut self, mut run: Run<'_>) -> Result<Ran, Stop> {
         match run.tell.take() {
-            None => self.go::<_, <(C, M) as Tiered>::Tier>(Silent, run),
+            None => <(C, M) as Quiet<C, M>>::quietly(self, run),
             Some(tell) => self.go::<_, Baseline>(Observed(tell), run),
         }
     }
