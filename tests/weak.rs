@@ -48,7 +48,48 @@ fn main() {
             trials.push(Trial::test(format!("{name} every choice"), move || check(&file, false)));
         }
     }
+    #[cfg(feature = "mutants")]
+    {
+        trials = vec![Trial::test("mutants", mutants)];
+    }
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// Each deliberate error changes the outcomes of a file.
+#[cfg(feature = "mutants")]
+fn mutants() -> Result<(), Failed> {
+    use warpstep::base::mutant::{Mutant, select};
+    let all = [
+        (Mutant::HighestPrioMaximum, "small_unordered"),
+        (Mutant::FenceAtOnce, "fences"),
+        (Mutant::AcquireKeepsLines, "stale_fence"),
+        (Mutant::NothingBlocks, "own_write_kept"),
+        (Mutant::VolatileUnordered, "small_volatile"),
+        (Mutant::SameBytesUnordered, "own_write_kept"),
+        (Mutant::LastLaneWins, "two_lanes"),
+        (Mutant::NoFlush, "dependent"),
+        (Mutant::WriteBackLost, "neighbour"),
+        (Mutant::WriteBackL1Lost, "local_neighbour"),
+        (Mutant::NeverEvicts, "evicted"),
+        (Mutant::BarrierDoesNotWait, "barrier"),
+        (Mutant::LineWideDiscard, "local_neighbour"),
+        (Mutant::LockIgnored, "shared_atomics"),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/weak");
+    let mut alive = Vec::new();
+    for (mutant, name) in all {
+        let file = folder.join(name).with_extension("ptx");
+        select(None);
+        check(&file, true)?;
+        select(Some(mutant));
+        // What it breaks may break the machine itself: that is noticed, too.
+        let noticed = std::panic::catch_unwind(|| check(&file, true).is_err()).unwrap_or(true);
+        select(None);
+        if !noticed {
+            alive.push(format!("{} in {name}", mutant.name()));
+        }
+    }
+    if alive.is_empty() { Ok(()) } else { Err(format!("nothing tells apart: {alive:?}").into()) }
 }
 
 /// What a file says.

@@ -60,6 +60,30 @@ mutants! {
     LockIgnored = "lock-ignored",
     /// `atomOp` leaves the operand as it is.
     AtomOpIdle = "atom-op-idle",
+    /// An operation may go only when every other one is below it: a maximum, where the report's quasi-order has none (4.6).
+    HighestPrioMaximum = "highest-prio-maximum",
+    /// A fence does not wait for earlier operations (`mm.updMemBar`).
+    FenceAtOnce = "fence-at-once",
+    /// An acquire leaves L1 as it is (D-strong).
+    AcquireKeepsLines = "acquire-keeps-lines",
+    /// Registers do not block (D-ready, `mm.regLookup`).
+    NothingBlocks = "nothing-blocks",
+    /// Volatile operations of a thread are not ordered (D-prio).
+    VolatileUnordered = "volatile-unordered",
+    /// A thread's operations on the same bytes are not ordered although they should be (D-prio).
+    SameBytesUnordered = "same-bytes-unordered",
+    /// Of several lanes that write one location the last one wins (`mm.memOp`).
+    LastLaneWins = "last-lane-wins",
+    /// Caches survive to the next dependent launch (D-flush).
+    NoFlush = "no-flush",
+    /// A write-back from L2 writes nothing (`m.wbL2`).
+    WriteBackLost = "write-back-lost",
+    /// A write-back from L1 writes nothing (`m.wbL1`).
+    WriteBackL1Lost = "write-back-l1-lost",
+    /// No line is evicted silently (`m.evictL1`, `m.evictL2`) and no cache flushed (`m.flush`).
+    NeverEvicts = "never-evicts",
+    /// Barriers do not wait for earlier operations of their threads.
+    BarrierDoesNotWait = "barrier-does-not-wait",
     /// The patent's first mistake (report, 5.4.1): a uniform break, return or exit leaves the disable mask alone.
     UniformStaysEnabled = "uniform-stays-enabled",
     /// The patent's second mistake (report, 5.4.1): a sync flag instead of a `sync` instruction, so a sync token leads to

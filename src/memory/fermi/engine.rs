@@ -13,6 +13,7 @@ use super::issue::{Draft, Survivor, operations};
 use super::model::{AcquireDiscards, DeviceModel};
 use super::operation::{Blocked, Body, Operation, Queue, Rank, Slab, Stalled, Target};
 use super::program::{At, ProgramSet, Sigma};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
 use crate::memory::{Cx, Fault, Issuer, Near, ProgramFault, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
@@ -166,7 +167,7 @@ impl Fermi {
         let earlier = self.queues.get(&at.who);
         let operations = earlier.map_or(&[][..], |q| &q.operations);
         let waits = operations.iter().filter_map(|k| self.operations.get(*k)).any(|o| o.lanes & lanes != 0);
-        if !waits && !wide && !discards {
+        if on(Mutant::FenceAtOnce) || !waits && !wide && !discards {
             // Nothing to wait for and nothing to do: the condition of D-membar holds already.
             return;
         }
@@ -311,7 +312,10 @@ impl Fermi {
             self.stall(k, operation);
             return Ok(());
         }
-        if discards && let Some(sm) = self.env.sms.get_mut(sm as usize) {
+        if discards
+            && !on(Mutant::AcquireKeepsLines)
+            && let Some(sm) = self.env.sms.get_mut(sm as usize)
+        {
             sm.l1.flush();
         }
         let (issuer, lanes) = (operation.issuer, operation.lanes);

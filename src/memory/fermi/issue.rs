@@ -9,6 +9,7 @@ use super::environment::{STRIDE, choose, local_owner, map_local};
 use super::model::DeviceModel;
 use super::operation::{Part, Rank, Registers, Target};
 use super::program::{AtomPlace, Atomic, Device, OpKey, OpSpace, Piece, Shared, Sigma};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::choice::{Oracle, Site};
 use crate::memory::Issuer;
@@ -181,7 +182,11 @@ impl Maker<'_> {
             };
             let first = value(a.lane);
             let equal = same.iter().all(|l| value(*l) == first);
-            let pick = if equal { same.len() - 1 } else { choose(oracle, Site::Winner, same.len())? };
+            let pick = if equal || on(Mutant::LastLaneWins) {
+                same.len() - 1
+            } else {
+                choose(oracle, Site::Winner, same.len())?
+            };
             let winner = same.get(pick).copied().unwrap_or(a.lane);
             let lanes = same.iter().fold(0, |m, l| m | 1 << l);
             losers |= lanes & !(1 << winner);

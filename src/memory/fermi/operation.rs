@@ -5,6 +5,7 @@
 //! program, and ends when the condition of D-membar holds.
 
 use super::program::{At, ProgramId, Sigma};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask};
 use crate::memory::{Held, Issuer};
 use crate::program::instr::{NO_SLOT, Slot};
@@ -99,10 +100,11 @@ impl Operation {
         let (Body::Program { sigma, .. }, Body::Program { sigma: other, .. }) = (&self.body, &later.body) else {
             return true;
         };
-        if self.rank.volatile && later.rank.volatile {
+        if self.rank.volatile && later.rank.volatile && !on(Mutant::VolatileUnordered) {
             return true;
         }
-        let keeps = same_thread_order || self.rank.strong && later.rank.strong;
+        let keeps = same_thread_order && !on(Mutant::SameBytesUnordered)
+            || self.rank.strong && later.rank.strong && !on(Mutant::VolatileUnordered);
         keeps && !(self.rank.read && later.rank.read) && self.overlaps(sigma, later, other)
     }
 

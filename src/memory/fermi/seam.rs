@@ -5,6 +5,7 @@ use super::engine::{Fermi, fire};
 use super::environment::{Multiprocessor, Seen, Touched, View, owner_of};
 use super::operation::{Body, Operation, Rank, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
 use crate::memory::{
     Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Near, Plain32, ProgramFault, Stores, Trouble, Uses,
@@ -89,14 +90,14 @@ impl Memory for Fermi {
     }
 
     fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
-        let Some(queue) = self.queues.get(&at.who) else { return 0 };
+        let Some(queue) = self.queues.get(&at.who).filter(|_| !on(Mutant::NothingBlocks)) else { return 0 };
         let mut waits = queue.held & lanes;
         for b in &queue.board {
             if b.depth == at.depth && (uses.waits == Waits::Frame || uses.names.contains(&(b.class, b.slot))) {
                 waits |= b.lanes & lanes;
             }
         }
-        if uses.waits == Waits::Operations {
+        if uses.waits == Waits::Operations && !on(Mutant::BarrierDoesNotWait) {
             let operations = queue.operations.iter().filter_map(|k| self.operations.get(*k));
             waits |= operations.fold(0, |m, o| m | o.lanes) & lanes;
         }
@@ -158,6 +159,9 @@ impl Memory for Fermi {
     }
 
     fn ready(&self) -> &[u64] {
+        if on(Mutant::HighestPrioMaximum) && self.operations.live > 1 {
+            return &[];
+        }
         &self.operations.ready
     }
 
@@ -273,6 +277,9 @@ impl Memory for Fermi {
 
     fn flush(&mut self) {
         self.write_lines_back(&mut NoStores, |_| true);
+        if on(Mutant::NoFlush) {
+            return;
+        }
         if self.operations.live > 0 {
             // Operations of a launch that was aborted are under way still: they need their lines.
             for sm in &mut self.env.sms {

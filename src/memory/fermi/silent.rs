@@ -8,6 +8,7 @@ use super::engine::Fermi;
 use super::environment::{STRIDE, choose, local_owner, unmap_local};
 use super::operation::Body;
 use super::program::{AtomPlace, Sigma};
+use crate::base::mutant::{Mutant, on};
 use crate::choice::Site;
 use crate::memory::{Cx, Issuer, LocalMemory, Stores};
 use crate::verdict::{Event, Rule, Sink, Stop, Who};
@@ -52,6 +53,9 @@ impl Fermi {
             out.extend(sm.l1.dirty().filter(|key| self.has_room(*key)).map(|key| Silent::WbL1(k, key)));
         }
         out.extend(self.env.l2.dirty().map(Silent::WbL2));
+        if on(Mutant::NeverEvicts) {
+            return;
+        }
         for (k, sm) in sms() {
             out.extend(sm.l1.evictable().map(|key| Silent::EvictL1(k, key)));
         }
@@ -152,14 +156,18 @@ impl Fermi {
                     _ => None,
                 };
                 if let Some(sm) = self.env.sms.get_mut(sm as usize) {
-                    self.env.l2.write(key, &sm.l1.dirty_bytes(key), victim);
+                    if !on(Mutant::WriteBackL1Lost) {
+                        self.env.l2.write(key, &sm.l1.dirty_bytes(key), victim);
+                    }
                     sm.l1.clean(key);
                 }
                 Rule::MWbL1
             }
             Silent::WbL2(key) => {
                 let bytes = self.env.l2.dirty_bytes(key);
-                self.env.write(key, &bytes, stores, STRIDE);
+                if !on(Mutant::WriteBackLost) {
+                    self.env.write(key, &bytes, stores, STRIDE);
+                }
                 self.env.l2.clean(key);
                 Rule::MWbL2
             }
