@@ -205,9 +205,9 @@ impl Sink for Watch<'_> {
             Event::Step(step) if self.env.code.get(step.pc.0 as usize).is_some_and(|i| i.op == Op::Exit) => {
                 let Some(origin) = self.env.origin.get(step.pc.0 as usize) else { return Ok(()) };
                 let Some(function) = self.env.function(origin.function) else { return Ok(()) };
-                for (name, class, slot) in &function.registers {
+                for (name, class, slot) in function.registers.iter() {
                     let Some((of, name)) = name.strip_prefix("%o").and_then(|n| n.split_once('_')) else { continue };
-                    if *class != Class::W {
+                    if class != Class::W {
                         continue;
                     }
                     for lane in (0..32).filter(|l| step.lanes >> l & 1 == 1) {

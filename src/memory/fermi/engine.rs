@@ -244,7 +244,7 @@ impl Fermi {
                 k += 1;
                 continue;
             }
-            operations.stalled.remove(k);
+            operations.stalled.swap_remove(k);
             if let Some(operation) = operations.get_mut(number) {
                 operation.stalled = false;
                 let goes = operation.above == 0;
