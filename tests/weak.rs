@@ -17,7 +17,7 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ struct Search {
     /// Which alternative of how many, at each choice.
     path: Vec<(u32, u32)>,
     at: usize,
-    seen: HashSet<u128>,
+    seen: BTreeSet<u128>,
     reduced: bool,
 }
 
