@@ -22,7 +22,8 @@ fn fma_f64<V: Simd>(a: u64, b: u64, c: u64) -> u64 {
 #[inline(always)]
 pub(super) fn hot<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
     match op {
-        HotOp::Other | HotOp::Bra | HotOp::LdGlobal32 | HotOp::LdShared32 | HotOp::StGlobal32 | HotOp::StShared32 => {}
+        HotOp::Other | HotOp::Bra | HotOp::Ssy | HotOp::Sync | HotOp::Bar => {}
+        HotOp::LdGlobal32 | HotOp::LdShared32 | HotOp::StGlobal32 | HotOp::StShared32 => {}
         HotOp::MovW => map1::<W, W, FULL>(r, i, on, |a| a),
         HotOp::MovQ => map1::<Q, Q, FULL>(r, i, on, |a| a),
         HotOp::Add32 => map2::<W, W, W, FULL>(r, i, on, int::add32),

@@ -345,6 +345,39 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
                 continue;
             }
+            HotOp::Ssy => {
+                // Copies in registers here and below: read back from where its parts were just written, a flow would stall.
+                let mut here = Flow { pc, mask, depth };
+                control.push(&mut here, TokenKind::Sync, m, i.imm);
+                pc = here.pc;
+                // An injected instruction is none of the program's.
+                mark -= 1;
+                continue;
+            }
+            HotOp::Sync => {
+                if !S::ON
+                    && let Some(to) = control.rejoin(TokenKind::Sync, mask, depth)
+                {
+                    pc = to;
+                    mark -= 1;
+                    continue;
+                }
+            }
+            HotOp::Bar => {
+                if M::IMMEDIATE
+                    && !S::ON
+                    && m != 0
+                    && let Some(id) = env.barriers.get(i.imm as usize).and_then(Barrier::plain)
+                    && (!C::WAITS || m == control.live())
+                    && sh.barriers.join(id, *index, control.live().count_ones(), sh.loaded.warp_size)
+                {
+                    let mut here = Flow { pc, mask, depth };
+                    let next = control.wait(&mut here, m, Wait::Barrier(id.into()));
+                    *flow = here;
+                    turn!(next);
+                    continue;
+                }
+            }
             HotOp::LdGlobal32 => access!(load32, Global),
             HotOp::LdShared32 => access!(load32, Shared),
             HotOp::StGlobal32 => access!(store32, Global),
@@ -377,27 +410,16 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 data_op(simd, i, frame, mask, &lanes, &cx.tables);
                 pc += 1;
             }
-            Op::Ssy | Op::PreBrk | Op::PreRet => {
+            Op::PreBrk | Op::PreRet => {
                 sync_flow!();
-                let kind = match i.op {
-                    Op::PreRet => TokenKind::Call,
-                    Op::PreBrk => TokenKind::Break,
-                    _ => TokenKind::Sync,
-                };
+                let kind = if i.op == Op::PreRet { TokenKind::Call } else { TokenKind::Break };
                 control.push(flow, kind, m, i.imm);
-                // An injected instruction is none of the program's.
                 sh.threads = sh.threads.wrapping_sub(active);
                 pc = flow.pc;
             }
             Op::Sync => {
                 sync_flow!();
                 sh.threads = sh.threads.wrapping_sub(active);
-                if !S::ON
-                    && let Some(to) = control.rejoin(TokenKind::Sync, mask, depth)
-                {
-                    pc = to;
-                    continue;
-                }
                 turn!(control.sync(flow));
             }
             Op::Break => {
@@ -448,20 +470,6 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             _ => {
                 if m == 0 {
                     pc += 1;
-                    continue;
-                }
-                if M::IMMEDIATE
-                    && !S::ON
-                    && i.op == Op::Bar
-                    && let Some(id) = env.barriers.get(i.imm as usize).and_then(Barrier::plain)
-                    && (!C::WAITS || m == control.live())
-                    && sh.barriers.join(id, *index, control.live().count_ones(), sh.loaded.warp_size)
-                {
-                    // A copy in registers: read back from where its parts were just written, it would stall.
-                    let mut here = Flow { pc, mask, depth };
-                    let next = control.wait(&mut here, m, Wait::Barrier(id.into()));
-                    *flow = here;
-                    turn!(next);
                     continue;
                 }
                 sync_flow!();

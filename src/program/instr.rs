@@ -68,6 +68,9 @@ impl Instr {
         // Data operations without a case in the loop are as good: `promote` decides on them.
         let hot = match op {
             Op::Bra => HotOp::Bra,
+            Op::Ssy => HotOp::Ssy,
+            Op::Sync => HotOp::Sync,
+            Op::Bar => HotOp::Bar,
             Op::LdGlobal32 => HotOp::LdGlobal32,
             Op::LdShared32 => HotOp::LdShared32,
             Op::StGlobal32 => HotOp::StGlobal32,
@@ -199,6 +202,9 @@ pub enum HotOp {
     #[default]
     Other,
     Bra,
+    Ssy,
+    Sync,
+    Bar,
     LdGlobal32,
     LdShared32,
     StGlobal32,
