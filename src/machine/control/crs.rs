@@ -225,6 +225,7 @@ impl Control for Crs {
     /// Rule: crs.preBrk
     ///
     /// Rule: crs.preRet
+    #[inline(always)]
     fn push(&mut self, flow: &mut Flow, kind: TokenKind, lanes: LaneMask, target: u32) {
         self.fire(match kind {
             TokenKind::Call => Rule::CrsPreRet,
