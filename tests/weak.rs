@@ -151,7 +151,8 @@ struct Search {
     /// Which alternative of how many, at each choice.
     path: Vec<(u32, u32)>,
     at: usize,
-    seen: BTreeSet<u128>,
+    /// States, with what threads that are gone have told: a state does not remember them.
+    seen: BTreeSet<(u128, BTreeMap<String, u32>)>,
     reduced: bool,
 }
 
@@ -198,7 +199,8 @@ impl Sink for Watch<'_> {
         match event {
             Event::State(number) => {
                 let mut search = self.search.borrow_mut();
-                if search.at == search.path.len() && !search.seen.insert(number) {
+                let told = self.outcome.borrow().clone();
+                if search.at == search.path.len() && !search.seen.insert((number, told)) {
                     return Err(SEEN);
                 }
             }
