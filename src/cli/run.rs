@@ -4,8 +4,8 @@ use super::flags::{LaunchFlags, size, time};
 use super::{Format, output};
 use crate::base::SourceMap;
 use crate::check::Observers;
-use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, write_npy};
-use crate::machine::{Config, ControlModel, MemoryModel};
+use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, device_model, load, run, write_npy};
+use crate::machine::{Config, ControlModel, DeviceShape, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::{RuleTrace, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
@@ -61,6 +61,11 @@ pub(super) struct Run {
     #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
     memory: String,
 
+    /// The device: fermi, report, fermi-like-sm80, tiny, or a description (.toml) over one of them. Its programs and caches
+    /// matter with --memory fermi only.
+    #[arg(long, value_name = "PRESET|FILE")]
+    device: Option<String>,
+
     /// Also report these.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
     check: Vec<Checks>,
@@ -77,9 +82,9 @@ pub(super) struct Run {
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8G")]
     max_memory: u64,
 
-    /// Threads in a warp.
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=32))]
-    warp_size: u32,
+    /// Threads in a warp; the device's, or 32.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    warp_size: Option<u32>,
 
     /// Run with a deliberate error (for tests of the tests).
     #[cfg(feature = "mutants")]
@@ -170,7 +175,24 @@ impl Run {
         }
     }
 
-    pub(super) fn config(&self) -> Config {
+    /// How the flags want the device to be.
+    ///
+    /// # Errors
+    /// What is wrong with the device's description.
+    pub(super) fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
+        let mut config = self.flags();
+        if let Some(name) = &self.device {
+            let model = device_model(name, sources)?;
+            config.device = DeviceShape::of(&model);
+            config.warp_size = self.warp_size.unwrap_or(model.warp_size);
+            if config.memory != MemoryModel::Flat {
+                config.memory = MemoryModel::of(model).unwrap_or_default();
+            }
+        }
+        Ok(config)
+    }
+
+    fn flags(&self) -> Config {
         let control = self.control.map(|c| match c {
             Control::Crs => ControlModel::Crs,
             Control::Its => ControlModel::Its,
@@ -178,7 +200,7 @@ impl Run {
         });
         Config {
             control,
-            warp_size: self.warp_size,
+            warp_size: self.warp_size.unwrap_or(32),
             seed: self.seed,
             max_steps: self.max_steps,
             timeout: self.timeout,
@@ -215,15 +237,16 @@ impl Run {
     fn outcome(&self) -> Result<Finished, Trouble> {
         let mut sources = SourceMap::default();
         let loaded = self.spec(&mut sources).and_then(|spec| {
-            let env = load(&spec.ptx, self.config().control, &mut sources)?;
-            Ok((spec, env))
+            let config = self.config(&mut sources)?;
+            let env = load(&spec.ptx, config.control, &mut sources)?;
+            Ok((spec, env, config))
         });
-        let (spec, env) = match loaded {
+        let (spec, env, config) = match loaded {
             Ok(loaded) => loaded,
             Err(problems) => return Err(Trouble::Problems(problems, sources)),
         };
         let copy = sources.clone();
-        let mut device = Device::new(env, sources, self.config()).map_err(|stop| Trouble::Early(stop, copy))?;
+        let mut device = Device::new(env, sources, config).map_err(|stop| Trouble::Early(stop, copy))?;
         let program = device.context().program();
         let mut observers = self.observers_of(&program);
         let mut printed = Vec::new();

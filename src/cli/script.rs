@@ -14,12 +14,16 @@ use std::path::Path;
 impl Run {
     /// Runs a host script; gives the exit code.
     pub(super) fn script(&self, script: &Script, mut sources: SourceMap) -> u8 {
-        let (all, control) = match programs(script, self.config().control, &mut sources) {
-            Ok(found) => found,
+        let read = self.config(&mut sources).and_then(|config| {
+            let (all, control) = programs(script, config.control, &mut sources)?;
+            Ok((config, all, control))
+        });
+        let (config, all, control) = match read {
+            Ok(read) => read,
             Err(problems) => return output::problems(&problems, &sources, self.format),
         };
         let envs: Vec<_> = all.values().cloned().collect();
-        let mut device = ScriptDevice::new(all, control, sources.clone(), self.config());
+        let mut device = ScriptDevice::new(all, control, sources.clone(), config);
         let mut printed = Vec::new();
         let mut out = |bytes: &[u8]| match self.format {
             Format::Text => output::print(bytes),

@@ -2,9 +2,9 @@
 
 use super::problem::{At, Problem, ProblemKind};
 use super::{Buffer, Data, ExpectProblem, Global, KernelLaunch, Mismatch, OutputMismatch, Scalar, Spec};
-use super::{check_limits, compare, compare_output, pack};
+use super::{check_capacity, check_limits, compare, compare_output, pack};
 use crate::base::SourceMap;
-use crate::machine::{Config, Context, Launch, Stats};
+use crate::machine::{Capacity, Config, Context, Launch, Stats};
 use crate::program::env::{Function, ProgEnv};
 use crate::verdict::{LimitKind, Silent, Sink, Stop};
 use indexmap::IndexMap;
@@ -144,21 +144,22 @@ impl Device {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn check(&self, launch: &KernelLaunch) -> Result<Launch, Failure> {
-        launch_of(self.context.env(), launch, &|name| self.buffers.get(name).map(|b| (b.address, b.bytes))).map_err(
-            |failure| match failure {
-                Failure::Input(problems) => {
-                    let known = || self.buffers.keys().cloned().collect::<Vec<_>>();
-                    let named = |p: Problem| match p.kind {
-                        ProblemKind::UnknownBuffer { name, .. } => {
-                            ProblemKind::UnknownBuffer { name, known: known() }.at(p.at)
-                        }
-                        kind => kind.at(p.at),
-                    };
-                    Failure::Input(problems.into_iter().map(named).collect())
-                }
-                stop @ Failure::Stop(_) => stop,
-            },
-        )
+        launch_of(self.context.env(), launch, &self.context.config().device.capacity, &|name| {
+            self.buffers.get(name).map(|b| (b.address, b.bytes))
+        })
+        .map_err(|failure| match failure {
+            Failure::Input(problems) => {
+                let known = || self.buffers.keys().cloned().collect::<Vec<_>>();
+                let named = |p: Problem| match p.kind {
+                    ProblemKind::UnknownBuffer { name, .. } => {
+                        ProblemKind::UnknownBuffer { name, known: known() }.at(p.at)
+                    }
+                    kind => kind.at(p.at),
+                };
+                Failure::Input(problems.into_iter().map(named).collect())
+            }
+            stop @ Failure::Stop(_) => stop,
+        })
     }
 
     /// Runs a kernel to its end. `out` receives what it prints.
@@ -261,11 +262,14 @@ pub(super) fn filled(name: &str, buffer: &Buffer, cap: Option<u64>) -> Result<(u
 pub(super) fn launch_of(
     env: &ProgEnv,
     launch: &KernelLaunch,
+    capacity: &Capacity,
     address: &dyn Fn(&str) -> Option<(u64, u64)>,
 ) -> Result<Launch, Failure> {
     let entry = entry(env, launch.entry.as_deref(), launch.at)?;
     let mut problems = Vec::new();
-    if let Err(limit) = check_limits(entry, launch.grid, launch.block, launch.shared, env.target.sm) {
+    if let Err(limit) = check_limits(entry, launch.grid, launch.block, launch.shared, env.target.sm)
+        .and_then(|()| check_capacity(entry, launch.block, launch.shared, capacity))
+    {
         problems.push(ProblemKind::Limit { entry: entry.name.clone(), limit }.at(launch.at));
     }
     let pointer = env.target.address_bits / 8;

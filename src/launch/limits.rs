@@ -4,6 +4,7 @@
 //! `.maxntid` and `.reqntid` are PTX ISA 11.4. `.minnctapersm` is advice to the compiler and limits no launch.
 
 use super::problem::LaunchLimit;
+use crate::machine::Capacity;
 use crate::program::env::Function;
 
 /// Limits of a target.
@@ -79,6 +80,21 @@ pub fn check(entry: &Function, grid: [u32; 3], block: [u32; 3], dynamic: u32, sm
         Some(bound) if threads > volume(bound) => Err(LaunchLimit::MaxThreads { given: block, bound }),
         _ => Ok(()),
     }
+}
+
+/// Whether a multiprocessor of the device can hold a block of a launch.
+///
+/// # Errors
+/// What it has too little of.
+pub fn check_capacity(entry: &Function, block: [u32; 3], dynamic: u32, capacity: &Capacity) -> Result<(), LaunchLimit> {
+    let (threads, shared) = (volume(block), u64::from(entry.shared_bytes) + u64::from(dynamic));
+    if threads > u64::from(capacity.threads) {
+        return Err(LaunchLimit::Processor { what: "threads", given: threads, limit: capacity.threads });
+    }
+    if shared > u64::from(capacity.shared) {
+        return Err(LaunchLimit::Processor { what: "bytes of shared memory", given: shared, limit: capacity.shared });
+    }
+    Ok(())
 }
 
 fn volume(dims: [u32; 3]) -> u64 {

@@ -5,6 +5,7 @@
 mod args;
 pub mod bench;
 mod data;
+mod description;
 mod device;
 mod expect;
 mod file;
@@ -22,9 +23,10 @@ mod toml;
 
 pub use args::pack;
 pub use data::{Data, DataProblem, random};
+pub use description::device_model;
 pub use device::{Device, Failure, Outcome, run};
 pub use expect::{Difference, ExpectProblem, Mismatch, OutputMismatch, compare, compare_output};
-pub use limits::{TargetLimits, check as check_limits};
+pub use limits::{TargetLimits, check as check_limits, check_capacity};
 pub use memp::{check_memory_programs, is_memp, memory_programs};
 pub use npy::{NpyProblem, read as read_npy, write as write_npy};
 pub use problem::{At, Given, LaunchLimit, Parameter, Problem, ProblemKind};

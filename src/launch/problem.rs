@@ -66,6 +66,10 @@ pub enum ProblemKind {
     BadFlag { flag: &'static str, text: String, form: &'static str },
     /// A word that is none of those that may stand there.
     UnknownWord { key: &'static str, text: String, known: &'static [&'static str] },
+    /// No such preset of a device.
+    NoDevice { name: String, known: [&'static str; 4] },
+    /// A constant of a device that no device can have.
+    Impossible { key: &'static str, wanted: String },
     /// A context, program or launch of a host script that is not there, and those that are.
     NoSuch { what: &'static str, name: String, known: Vec<String> },
     /// A context or launch that is not there any more.
@@ -147,6 +151,8 @@ pub enum LaunchLimit {
     Threads { given: u64, limit: u32, sm: u32 },
     /// Too much shared memory, in bytes: declared in the program, dynamic.
     Shared { declared: u32, dynamic: u32, limit: u32, sm: u32 },
+    /// A block that no multiprocessor of the described device can hold.
+    Processor { what: &'static str, given: u64, limit: u32 },
     /// More threads than `.maxntid` allows.
     MaxThreads { given: [u32; 3], bound: [u32; 3] },
     /// Another block than `.reqntid` wants.

@@ -36,6 +36,22 @@ pub struct DeviceShape {
     pub capacity: Capacity,
 }
 
+impl DeviceShape {
+    /// The shape of a described device.
+    #[must_use]
+    pub const fn of(model: &DeviceModel) -> Self {
+        Self {
+            processors: model.processors,
+            concurrent_grids: model.concurrent_grids,
+            capacity: Capacity {
+                blocks: model.resident_blocks,
+                threads: model.resident_threads,
+                shared: model.shared_bytes,
+            },
+        }
+    }
+}
+
 impl Default for DeviceShape {
     /// A large device of today: 132 multiprocessors of 2048 threads, 32 blocks and 228 KiB of shared memory, 128 grids.
     fn default() -> Self {
@@ -61,7 +77,12 @@ impl MemoryModel {
         if name == "flat" {
             return Some(Self::Flat);
         }
-        let model = DeviceModel::preset(name)?;
+        Self::of(DeviceModel::preset(name)?)
+    }
+
+    /// The engine of a device, with the memory programs that it names.
+    #[must_use]
+    pub fn of(model: DeviceModel) -> Option<Self> {
         let programs = preset(&model.programs)?;
         Some(Self::Fermi(Arc::new(model), Arc::new(programs)))
     }
@@ -70,15 +91,7 @@ impl MemoryModel {
     #[must_use]
     pub fn shape(&self) -> Option<DeviceShape> {
         let Self::Fermi(model, _) = self else { return None };
-        Some(DeviceShape {
-            processors: model.processors,
-            concurrent_grids: model.concurrent_grids,
-            capacity: Capacity {
-                blocks: model.resident_blocks,
-                threads: model.resident_threads,
-                shared: model.shared_bytes,
-            },
-        })
+        Some(DeviceShape::of(model))
     }
 }
 

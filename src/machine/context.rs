@@ -78,6 +78,12 @@ impl Context {
         }
     }
 
+    /// How it runs.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The program.
     #[must_use]
     pub fn env(&self) -> &ProgEnv {

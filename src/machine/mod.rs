@@ -38,4 +38,5 @@ pub use context::{Context, Launch};
 pub use device::{Device, Order, Ran};
 pub use exchange::shuffle_sources;
 pub use grid::Stats;
+pub use processors::Capacity;
 pub use runner::{Machine, Run, Stopwatch, Tell, machine};

@@ -3,7 +3,7 @@
 //! Each combination is compiled here and nowhere else, silent for the instruction set at hand and observed for what every
 //! processor has.
 
-use super::config::{Config, ControlModel, MemoryModel};
+use super::config::{Config, ControlModel, DeviceShape, MemoryModel};
 use super::control::{Control, Crs, Its};
 use super::device::{Device, Order, Ran};
 use super::grid::{Books, Budget, Stats};
@@ -207,7 +207,10 @@ impl<C: Control + 'static, M: Environment + 'static> Hosted<C, M> {
     {
         let device = Device::new(model, address_bits);
         let mut config = config.clone();
-        config.device = config.memory.shape().unwrap_or(config.device);
+        // What was described for the device goes before what its memory is like.
+        if config.device == DeviceShape::default() {
+            config.device = config.memory.shape().unwrap_or(config.device);
+        }
         Box::new(Self { device, config, clock: 0, stats: Vec::new(), sent: 0 })
     }
 

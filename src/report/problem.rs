@@ -132,6 +132,12 @@ impl Text {
             )
             .label("here")
             .likely(word, known.iter().copied(), ""),
+            ProblemKind::NoDevice { name, known } => text("no-device", format!("there is no device `{name}`"))
+                .label("here")
+                .likely(name, known.iter().copied(), ""),
+            ProblemKind::Impossible { key, wanted } => {
+                text("impossible-device", format!("no device is like this: `{key}` must be {wanted}")).label("here")
+            }
             ProblemKind::NoSuch { what, name, known } => text("no-such", format!("there is no {what} `{name}` here"))
                 .label("at this step, it is not there")
                 .likely(
@@ -350,6 +356,10 @@ fn launch_limit(entry: &str, limit: &LaunchLimit) -> Text {
                 "a block needs {declared} + {dynamic} bytes of shared memory (declared + dynamic); sm_{sm} allows {limit}"
             ),
             None,
+        ),
+        LaunchLimit::Processor { what, given, limit } => (
+            format!("a block of {given} {what} does not fit a multiprocessor of the device, which holds {limit}"),
+            Some("the device is the one of --device".to_owned()),
         ),
         LaunchLimit::MaxThreads { given, bound } => (
             format!("a block of {} exceeds the kernel's .maxntid {}", dims(given), dims(bound)),

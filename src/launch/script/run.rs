@@ -187,7 +187,7 @@ impl ScriptDevice {
                 let elements = buffer.init.elements(buffer.ty).ok().flatten().or(buffer.len)?;
                 Some((0, elements.saturating_mul(buffer.ty.bytes.into())))
             };
-            if let Err(Failure::Input(more)) = launch_of(env, &start.kernel, &bytes) {
+            if let Err(Failure::Input(more)) = launch_of(env, &start.kernel, &self.config.device.capacity, &bytes) {
                 problems.extend(more);
             }
         }
@@ -320,7 +320,9 @@ impl ScriptDevice {
         let program = self.program(&start.context, &start.program, context, with)?;
         let env = self.programs.get(&start.program).ok_or_else(lost)?;
         let buffers = self.contexts.get(&start.context).map(|c| &c.buffers);
-        let launch: Launch = launch_of(env, &start.kernel, &|name| buffers?.get(name).map(|b| (b.address, b.bytes)))?;
+        let launch: Launch = launch_of(env, &start.kernel, &self.config.device.capacity, &|name| {
+            buffers?.get(name).map(|b| (b.address, b.bytes))
+        })?;
         self.send(DeviceInput::Context(context, ContextInput::Start(program, Box::new(launch), tag)))?;
         let launched = Launched { context: start.context.clone(), tag, grid: None, over: false };
         self.launches.insert(start.launch.clone(), launched);
