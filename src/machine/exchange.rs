@@ -7,8 +7,8 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of, put_mask};
 use crate::program::instr::{ExchangeKind, Instr, NO_SLOT, Redux, Slot};
 
-/// Executes an exchange for the lanes that take part.
-pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &mut Frame) {
+/// Executes an exchange for the lanes that take part, of a warp of `size` lanes.
+pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &mut Frame) {
     let second = Slot((i.imm >> 16) as u16);
     let write = |regs: &mut Frame, values: [u32; LANES]| {
         if i.d != NO_SLOT {
@@ -23,7 +23,7 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &mut Fra
     let all = |yes: bool| u32::from(yes).wrapping_neg();
     match kind {
         ExchangeKind::ShflUp | ExchangeKind::ShflDown | ExchangeKind::ShflBfly | ExchangeKind::ShflIdx => {
-            let (values, valid) = shuffle(kind, i, lanes, regs);
+            let (values, valid) = shuffle(kind, i, lanes, size, regs);
             write(regs, values);
             predicate(regs, second, valid);
         }
@@ -103,17 +103,21 @@ fn reduce(op: Redux, a: u32, b: u32) -> u32 {
 
 /// `shfl`: the source lane is computed within a segment of the warp (PTX ISA, shfl.sync, the semantics' pseudocode).
 /// A source outside the segment gives the lane's own value and a false predicate; so does a source that takes no part,
-/// where PTX leaves the value open.
-fn shuffle(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame) -> ([u32; LANES], LaneMask) {
+/// where PTX leaves the value open. Lanes that a smaller warp does not have are outside of every segment.
+fn shuffle(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &Frame) -> ([u32; LANES], LaneMask) {
     let a = &regs.w[i.a.index()].0;
-    let (from, valid) = shuffle_sources(kind, i, lanes, regs);
+    let (from, valid) = sources(kind, i, lanes, size, regs);
     (from.map(|f| a[f % LANES]), valid)
 }
 
-/// The lane that each lane of a `shfl` reads, and the lanes whose source lies inside their segment. Lanes that take no
-/// part read themselves.
+/// The lane that each lane of a `shfl` reads, and the lanes whose source lies inside their segment, in a warp of 32 lanes.
+/// Lanes that take no part read themselves.
 #[must_use]
 pub fn shuffle_sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame) -> ([usize; LANES], LaneMask) {
+    sources(kind, i, lanes, 32, regs)
+}
+
+fn sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &Frame) -> ([usize; LANES], LaneMask) {
     let (b, c) = (&regs.w[i.b.index()].0, &regs.w[i.c.index()].0);
     let mut sources = std::array::from_fn(|l| l);
     let mut valid = 0;
@@ -123,6 +127,7 @@ pub fn shuffle_sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Fr
         let clamp = c[l] & 0x1f;
         let segment = c[l] >> 8 & 0x1f;
         let max = (lane & segment) | (clamp & !segment);
+        let last = max.min(size.saturating_sub(1));
         let min = lane & segment;
         let (from, inside) = match kind {
             // In `up` the clamp is a minimum.
@@ -130,11 +135,11 @@ pub fn shuffle_sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Fr
                 let from = lane.wrapping_sub(by);
                 (from, from.cast_signed() >= max.cast_signed())
             }
-            ExchangeKind::ShflDown => (lane + by, lane + by <= max),
-            ExchangeKind::ShflBfly => (lane ^ by, lane ^ by <= max),
+            ExchangeKind::ShflDown => (lane + by, lane + by <= last),
+            ExchangeKind::ShflBfly => (lane ^ by, lane ^ by <= last),
             _ => {
                 let from = min | (by & !segment & 0x1f);
-                (from, from <= max)
+                (from, from <= last)
             }
         };
         let from = if inside { from } else { lane };
@@ -178,7 +183,7 @@ mod tests {
                     regs.w[4] = Lanes32([(32 - width as u32) << 8 | clamp; LANES]);
                     let mut i = Instr::new(Op::Exchange);
                     (i.d, i.a, i.b, i.c) = (Slot(5), Slot(2), Slot(3), Slot(4));
-                    run(kind, &i, !0, &mut regs);
+                    run(kind, &i, !0, 32, &mut regs);
                     for l in 0..LANES {
                         let (from, valid) = by_hand(kind, by, width, l);
                         assert_eq!(regs.w[5].0[l], 100 + from as u32, "{kind:?} by {by} width {width} lane {l}");

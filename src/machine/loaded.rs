@@ -198,6 +198,7 @@ impl Loaded {
             Special::Nctaid(d) | Special::NclusterId(d) => dim(self.grid, d),
             Special::WarpId => at.warp.into(),
             Special::NwarpId => self.warps().into(),
+            Special::WarpSize => self.warp_size.into(),
             Special::SmId => at.sm.into(),
             Special::NsmId => self.sms.into(),
             Special::GridId => self.number.into(),
@@ -218,15 +219,15 @@ impl Loaded {
 
     /// A special register that differs between lanes.
     fn of_lane(&self, s: Special, at: Where, lane: u32) -> u64 {
-        let bit = 1u64 << lane;
+        let (bit, all) = (1u64 << lane, (1u64 << self.warp_size) - 1);
         match s {
             Special::Tid(d) => self.thread(at.warp, lane).get(usize::from(d)).copied().unwrap_or(0).into(),
             Special::LaneId => lane.into(),
             Special::LanemaskEq => bit,
             Special::LanemaskLe => bit | (bit - 1),
             Special::LanemaskLt => bit - 1,
-            Special::LanemaskGe => !(bit - 1) & 0xffff_ffff,
-            Special::LanemaskGt => !(bit - 1) & !bit & 0xffff_ffff,
+            Special::LanemaskGe => !(bit - 1) & all,
+            Special::LanemaskGt => !(bit - 1) & !bit & all,
             _ => 0,
         }
     }

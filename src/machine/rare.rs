@@ -273,7 +273,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         let Some(&what) = self.sh.env.exchanges.get(i.imm as usize & 0xffff) else { return Ok(Did::Next) };
         if !what.sync {
             self.tell_exchange(m, regs, cx)?;
-            exchange::run(what.kind, i, m, regs);
+            exchange::run(what.kind, i, m, self.sh.loaded.warp_size, regs);
             return Ok(Did::Next);
         }
         let live = self.control.live();
@@ -288,7 +288,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         }
         for (_, lanes) in sets {
             self.tell_exchange(lanes, regs, cx)?;
-            exchange::run(what.kind, i, lanes, regs);
+            exchange::run(what.kind, i, lanes, self.sh.loaded.warp_size, regs);
         }
         Ok(Did::Next)
     }

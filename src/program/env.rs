@@ -215,6 +215,8 @@ pub enum Special {
     LaneId,
     WarpId,
     NwarpId,
+    /// `WARP_SZ`: the machine's, not the compiler's.
+    WarpSize,
     SmId,
     NsmId,
     GridId,

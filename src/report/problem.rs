@@ -93,7 +93,7 @@ impl Text {
                 text("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()))
                     .hint("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code")
             }
-            ProblemKind::Toml(message) => text("toml", format!("the launch file is no TOML: {message}")).label("here"),
+            ProblemKind::Toml(message) => text("toml", format!("the file is no TOML: {message}")).label("here"),
             ProblemKind::UnknownKey { key, table, known } => text("unknown-key", format!("{table} has no key `{key}`"))
                 .label("nothing reads this")
                 .likely(key, known.iter().copied(), ""),

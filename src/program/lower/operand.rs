@@ -44,18 +44,22 @@ impl FnLower<'_, '_> {
             OperandKind::F32(bits) => Value::F32(*bits),
             OperandKind::F64(bits) => Value::F64(f64::from_bits(*bits)),
             OperandKind::Const(expr) => evaluate(expr).map_err(constant)?,
-            OperandKind::Name(name) if self.unit.names().text(*name) == "WARP_SZ" => {
-                Value::Int { bits: 32, unsigned: false }
-            }
             _ => return Ok(None),
         };
         Ok(Some(value))
+    }
+
+    /// Whether an operand is `WARP_SZ`.
+    fn is_warp_size(&self, op: &Operand) -> bool {
+        matches!(op.kind, OperandKind::Name(name) if self.unit.names().text(name) == "WARP_SZ")
     }
 
     /// An integer constant that the instruction needs while lowering, such as the table of `lop3`.
     pub(super) fn immediate(&self, op: &Operand) -> Lowered<u64> {
         match self.constant_value(op)? {
             Some(Value::Int { bits, .. }) => Ok(bits),
+            // What is needed now cannot wait for the machine.
+            None if self.is_warp_size(op) => Ok(32),
             _ => operand("an integer constant", op.span),
         }
     }
@@ -92,6 +96,9 @@ impl FnLower<'_, '_> {
             return self.constant(class, bits);
         }
         match &op.kind {
+            OperandKind::Name(_) if self.is_warp_size(op) => {
+                self.preload(class, Preloaded::Init(Init::Special(Special::WarpSize)))
+            }
             OperandKind::Name(name) => match self.lookup(*name)? {
                 Sym::Special(special) => self.special(special, class, op.span),
                 _ => self.address_value(Ident { name: *name, span: op.span }, 0, class, false),
