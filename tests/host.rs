@@ -61,3 +61,70 @@ fn a_grid_that_spins_is_aborted() {
 fn a_context_is_destroyed_with_its_grids() {
     ends("destroy.toml", 0, &["as expected"]);
 }
+
+#[test]
+fn more_grids_than_the_device_executes_at_once() {
+    ends("over_the_limit.toml", 0, &["as expected", "20 launches"]);
+    for memory in ["flat", "fermi"] {
+        let flags = ["--device", "tiny", "--memory", memory];
+        says(&warpstep(&script("over_the_limit.toml"), &flags), 0, &["as expected", "20 launches"]);
+    }
+    let one = std::env::temp_dir().join(format!("warpstep-one-grid-{}.toml", std::process::id()));
+    std::fs::write(&one, "preset = \"tiny\"\nconcurrent_grids = 1\n").unwrap();
+    let flags = ["--device", one.to_str().unwrap(), "--max-steps", "20000"];
+    // The first grid waits for the second, which cannot begin.
+    says(&warpstep(&script("limit.toml"), &flags), 3, &["20000"]);
+    std::fs::remove_file(&one).unwrap();
+}
+
+#[test]
+fn memory_found_in_one_context_is_not_believed_in_another() {
+    ends("hints.toml", 1, &["invalid global write"]);
+    ends("shared_address.toml", 1, &["invalid global read"]);
+}
+
+#[test]
+fn the_room_of_an_aborted_grid_is_free() {
+    ends("room.toml", 0, &["finished"]);
+    ends("blocks.toml", 0, &["as expected"]);
+}
+
+/// `tests/host/bad/NAME.toml` names what is not there or breaks another rule, `NAME.out` is the message; `BLESS=1` rewrites
+/// it.
+#[test]
+fn scripts_with_mistakes_are_refused_with_their_place() {
+    let folder = script("bad");
+    let mut all: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|e| e.path()).collect();
+    all.retain(|p| p.extension().is_some_and(|e| e == "toml"));
+    all.sort();
+    assert!(all.len() > 15);
+    let mut wrong = Vec::new();
+    for path in all {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_warpstep")).args(["run", name]).current_dir(&folder).output().unwrap();
+        let found = String::from_utf8_lossy(&output.stderr).into_owned();
+        let golden = path.with_extension("out");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&golden, &found).unwrap();
+        }
+        let wanted = std::fs::read_to_string(&golden).unwrap_or_default();
+        if output.status.code() != Some(2) || found != wanted || !found.contains(&format!("{name}:")) {
+            wrong.push(format!("{name} ends with {:?}:\n{found}", output.status.code()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_rules_of_a_script_are_listed_in_order() {
+    let text = says(&warpstep(&script("destroy.toml"), &["--rules", "--max-steps", "200"]), 3, &[]);
+    let text = text + &says(&warpstep(&script("two_contexts.toml"), &["--rules"]), 0, &[]);
+    let text = text + &says(&warpstep(&script("room.toml"), &["--rules"]), 0, &[]);
+    let levels = ["device.", "dio.", "context.", "cio.", "grid.", "block."];
+    let ids = warpstep::verdict::Rule::ALL.iter().map(|r| r.id()).filter(|id| levels.iter().any(|l| id.starts_with(l)));
+    let missing: Vec<_> =
+        ids.filter(|id| !text.lines().any(|line| line.split_whitespace().next() == Some(*id))).collect();
+    // Barriers are the blocks' own (tests/examples_observed.rs).
+    assert_eq!(missing, ["block.endBar", "device.destroy", "dio.destroy"]);
+}

@@ -10,8 +10,20 @@ use warpstep::verdict::Silent;
 
 /// Words of PTX by which a program may notice how large its warps are.
 const NOTICES: &[&str] = &[
-    "shfl", "vote", "match.", "activemask", "WARP_SZ", "%laneid", "%lanemask", "bar.warp", "redux", "elect", "%warpid",
-    "%nwarpid", "%clock", "%globaltimer",
+    "shfl",
+    "vote",
+    "match.",
+    "activemask",
+    "WARP_SZ",
+    "%laneid",
+    "%lanemask",
+    "bar.warp",
+    "redux",
+    "elect",
+    "%warpid",
+    "%nwarpid",
+    "%clock",
+    "%globaltimer",
 ];
 
 fn launches() -> Vec<PathBuf> {

@@ -117,6 +117,24 @@ mutants! {
     BarrierNeverReset = "barrier-never-reset",
     /// Lanes do not wait for the other members of a `.sync` instruction's mask (D-its).
     MembersNotAwaited = "members-not-awaited",
+    /// The second block of a grid is the first one again.
+    BlockIssuedTwice = "block-issued-twice",
+    /// A block is complete when one of its warps is.
+    BlockEndsEarly = "block-ends-early",
+    /// The blocks of an aborted grid keep their room.
+    AbortKeepsRoom = "abort-keeps-room",
+    /// An aborted grid goes on.
+    AbortIdle = "abort-idle",
+    /// The memory of a destroyed context can still be used.
+    DestroyKeepsMemory = "destroy-keeps-memory",
+    /// The memory of every context begins at the same address (D-vm).
+    ContextsShareAddresses = "contexts-share-addresses",
+    /// What accesses of one context found is believed in another.
+    HintsOutliveContext = "hints-outlive-context",
+    /// As many grids execute at the same time as there are (D-grids).
+    GridsUnlimited = "grids-unlimited",
+    /// A grid leaves its context before its blocks are complete.
+    GridEndsEarly = "grid-ends-early",
     /// A block's index has its x and y exchanged.
     BlockTransposed = "block-transposed",
     /// A reduction takes in a false predicate for lanes that did not arrive.

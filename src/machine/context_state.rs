@@ -14,6 +14,7 @@ use super::loaded::{Loaded, arguments, per_block};
 use super::message::{ContextId, ContextInput, ContextIo, ContextOutput, GridId, Program, ProgramId, Tag};
 use super::overlap::{self, Kept};
 use super::processors::Processors;
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc};
 use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Environment, Fault, LocalMemory, Stores, Uses};
@@ -187,7 +188,12 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         let ContextInput::Abort(id) = self.io.inputs.get(k)? else { return None };
         let id = *id;
         let at = self.grids.iter().position(|g| g.id == id)?;
-        self.grids.remove(at).leave(&mut self.processors);
+        if !on(Mutant::AbortIdle) {
+            let grid = self.grids.remove(at);
+            if !on(Mutant::AbortKeepsRoom) {
+                grid.leave(&mut self.processors);
+            }
+        }
         self.last = None;
         self.io.abort(k);
         Some(id)
@@ -213,7 +219,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     /// Whether the device allows one more grid to execute.
     pub(super) fn room(&self, config: &Config) -> bool {
         let executing = self.grids.iter().filter(|g| !g.completed && g.executing()).count();
-        executing < config.device.concurrent_grids as usize
+        executing < config.device.concurrent_grids as usize || on(Mutant::GridsUnlimited)
     }
 
     /// Whether a grid can step.

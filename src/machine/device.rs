@@ -15,6 +15,7 @@ use super::message::{
 };
 use super::processors::Processors;
 use super::watch::{Found, Watch};
+use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Environment};
 use crate::program::env::AddressMap;
@@ -277,7 +278,11 @@ impl<C: Control, M: Environment> Device<C, M> {
     fn destroy(&mut self, k: usize) -> Option<ContextId> {
         let DeviceInput::Destroy(id) = self.io.inputs.get(k)? else { return None };
         let id = *id;
-        self.contexts.retain(|c| c.id != id);
+        if on(Mutant::DestroyKeepsMemory) {
+            self.context_mut(id)?.abandon();
+        } else {
+            self.contexts.retain(|c| c.id != id);
+        }
         self.last = None;
         self.io.destroy(k);
         Some(id)
@@ -383,7 +388,7 @@ impl<C: Control, M: Environment> Device<C, M> {
                     pick.index
                 }
             };
-            if self.last.is_none_or(|(last, _)| last != at) {
+            if self.last.is_none_or(|(last, _)| last != at) && !on(Mutant::HintsOutliveContext) {
                 // Hints are about the memory of the context that was active.
                 cx.hints.clear();
             }
@@ -492,7 +497,8 @@ fn pick<S: Sink>(moves: &[Move], can_exec: bool, order: Order, cx: &mut Cx<'_, S
 fn memory_of(id: ContextId, address_bits: u32) -> Option<u64> {
     let map = AddressMap::of(address_bits);
     let size = if address_bits == 32 { 1 << 28 } else { 1 << 47 };
-    let base = map.global.checked_add(u64::from(id.0).checked_mul(size)?)?;
+    let nth = if on(Mutant::ContextsShareAddresses) { 0 } else { u64::from(id.0) };
+    let base = map.global.checked_add(nth.checked_mul(size)?)?;
     let end = if address_bits == 32 { map.shared } else { u64::MAX };
     (base.checked_add(size)? <= end).then_some(base)
 }

@@ -154,8 +154,8 @@ impl<C: Control> Grid<C> {
     }
 
     /// Whether all blocks are complete.
-    pub(super) const fn done(&self) -> bool {
-        self.next == self.total && self.resident == 0
+    pub(super) fn done(&self) -> bool {
+        self.next == self.total && (self.resident == 0 || on(Mutant::GridEndsEarly))
     }
 
     /// Whether it can step: a warp is ready, a block can be issued, or all are complete. `room`: one more grid may execute.
@@ -245,7 +245,8 @@ impl<C: Control> Grid<C> {
             self.blocks.len() - 1
         });
         let mut block = self.spare.0.pop().unwrap_or_default();
-        block.issue(env, &self.loaded, self.next, sm);
+        let linear = if on(Mutant::BlockIssuedTwice) { self.next.saturating_sub(1) } else { self.next };
+        block.issue(env, &self.loaded, linear, sm);
         processors.take(sm, &self.loaded);
         self.resident += 1;
         if trace {
@@ -476,7 +477,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Sink>(
                         tell_barriers(&ended, sh.who, cx)?;
                     }
                 }
-                if *running == 0 {
+                if *running == 0 || on(Mutant::BlockEndsEarly) {
                     break Leave::Complete;
                 }
             }

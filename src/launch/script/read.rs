@@ -66,7 +66,9 @@ impl Script {
             return Err(errors.iter().map(of).collect());
         }
         let mut out = Vec::new();
-        let script = read(&Table::root(&table, file), folder, &mut out);
+        let mut root = Table::root(&table, file);
+        "the host script".clone_into(&mut root.name);
+        let script = read(&root, folder, &mut out);
         if out.is_empty() { Ok(script) } else { Err(out) }
     }
 }
@@ -97,7 +99,9 @@ fn read(root: &Table<'_, '_>, folder: &Path, out: &mut Vec<Problem>) -> Script {
         let Some(what) = step(&table, folder, &script, &mut known, out) else { continue };
         script.steps.push(Step { what, at: table.at });
     }
-    for name in script.buffers.keys().filter(|name| !known.contexts.contains_key(*name)) {
+    // A step that was not understood may have made it.
+    let understood = out.is_empty();
+    for name in script.buffers.keys().filter(|name| understood && !known.contexts.contains_key(*name)) {
         let at = root.get("contexts").and_then(|v| root.place(v));
         out.push(missing("context", name, known.contexts.keys()).at(at));
     }
@@ -212,7 +216,8 @@ fn start(
     };
     let named = given.is_some();
     let (launch, launch_at) = given.unwrap_or_else(|| (format!("launch {}", known.launches.len() + 1), table.at));
-    let buffers = context.as_ref().and_then(|c| script.buffers.get(c));
+    // Also of a context that is not there any more: one complaint is enough.
+    let buffers = table.get("context").and_then(|v| script.buffers.get(v.get_ref().as_str()?));
     let names = buffers.map(|b| b.keys().cloned().collect()).unwrap_or_default();
     let kernel = Reader::new(folder, out).with_names(names).kernel(table);
     let (context, program, kernel) = (context?, program?, kernel?);

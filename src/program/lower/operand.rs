@@ -14,7 +14,7 @@ use crate::program::link::constant;
 use crate::program::ops::Class;
 use crate::program::scope::{Base, Place, Reg, Sym};
 use crate::ptx::Modifier as M;
-use crate::ptx::tree::{Address, Ident, Name, Operand, OperandKind, StateSpace};
+use crate::ptx::tree::{Address, ExprKind, Ident, Name, Operand, OperandKind, StateSpace};
 
 /// The base of an address: a slot, its width, and what is added.
 #[derive(Clone, Copy, Debug)]
@@ -49,16 +49,20 @@ impl FnLower<'_, '_> {
         Ok(Some(value))
     }
 
-    /// Whether an operand is `WARP_SZ`.
+    /// Whether an operand is `WARP_SZ` and nothing else.
     fn is_warp_size(&self, op: &Operand) -> bool {
-        matches!(op.kind, OperandKind::Name(name) if self.unit.names().text(name) == "WARP_SZ")
+        match &op.kind {
+            OperandKind::Name(name) => self.unit.names().text(*name) == "WARP_SZ",
+            OperandKind::Const(expr) => matches!(expr.kind, ExprKind::WarpSize),
+            _ => false,
+        }
     }
 
     /// An integer constant that the instruction needs while lowering, such as the table of `lop3`.
     pub(super) fn immediate(&self, op: &Operand) -> Lowered<u64> {
         match self.constant_value(op)? {
             Some(Value::Int { bits, .. }) => Ok(bits),
-            // What is needed now cannot wait for the machine.
+            // What is needed now cannot wait for the machine, as in constant expressions.
             None if self.is_warp_size(op) => Ok(32),
             _ => operand("an integer constant", op.span),
         }
@@ -87,6 +91,9 @@ impl FnLower<'_, '_> {
         if let Some(reg) = self.as_register(op)? {
             return self.widened(reg, class, op.span);
         }
+        if self.is_warp_size(op) {
+            return self.preload(class, Preloaded::Init(Init::Special(Special::WarpSize)));
+        }
         if let Some(value) = self.constant_value(op)? {
             if let Value::Address(address) = value {
                 let ident = Ident { name: address.name, span: address.span };
@@ -96,9 +103,6 @@ impl FnLower<'_, '_> {
             return self.constant(class, bits);
         }
         match &op.kind {
-            OperandKind::Name(_) if self.is_warp_size(op) => {
-                self.preload(class, Preloaded::Init(Init::Special(Special::WarpSize)))
-            }
             OperandKind::Name(name) => match self.lookup(*name)? {
                 Sym::Special(special) => self.special(special, class, op.span),
                 _ => self.address_value(Ident { name: *name, span: op.span }, 0, class, false),
