@@ -34,7 +34,7 @@ fn mutants_are_told_apart() {
     let killers = [
         (Mutant::BlockIssuedTwice, "blocks.toml", wide, "as expected"),
         (Mutant::BlockEndsEarly, "blocks.toml", wide, "as expected"),
-        (Mutant::GridEndsEarly, "concurrent.toml", wide, "as expected"),
+        (Mutant::GridEndsEarly, "blocks.toml", wide, "as expected"),
         (Mutant::AbortKeepsRoom, "room.toml", room, "as expected"),
         (Mutant::AbortIdle, "abort.toml", wide, "as expected"),
         (Mutant::DestroyKeepsMemory, "destroy.toml", wide, "as expected"),

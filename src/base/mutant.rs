@@ -133,7 +133,7 @@ mutants! {
     HintsOutliveContext = "hints-outlive-context",
     /// As many grids execute at the same time as there are (D-grids).
     GridsUnlimited = "grids-unlimited",
-    /// A grid leaves its context before its blocks are complete.
+    /// A grid is complete when one of its blocks is.
     GridEndsEarly = "grid-ends-early",
     /// A block's index has its x and y exchanged.
     BlockTransposed = "block-transposed",

@@ -154,8 +154,8 @@ impl<C: Control> Grid<C> {
     }
 
     /// Whether all blocks are complete.
-    pub(super) fn done(&self) -> bool {
-        self.next == self.total && (self.resident == 0 || on(Mutant::GridEndsEarly))
+    pub(super) const fn done(&self) -> bool {
+        self.next == self.total && self.resident == 0
     }
 
     /// Whether it can step: a warp is ready, a block can be issued, or all are complete. `room`: one more grid may execute.
@@ -502,9 +502,16 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Sink>(
                 spare.0.extend(blocks[slot].take());
                 *resident -= 1;
                 stats.blocks += 1;
+                if on(Mutant::BlockEndsEarly) {
+                    // Its other warps are gone.
+                    (0..1usize << shift).for_each(|w| clear(ready, (slot << shift) + w));
+                }
                 if S::ON {
                     cx.sink.event(who(linear, 0), Event::BlockDone)?;
                     cx.sink.event(who(linear, 0), Event::Fired(Rule::BlockCompl))?;
+                }
+                if on(Mutant::GridEndsEarly) {
+                    break Held::Complete;
                 }
                 if hold == 0 && !grid.done() {
                     break Held::Spent;
