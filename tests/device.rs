@@ -2,7 +2,7 @@
 //!
 //! `tests/device/NAME.toml` is a description with something impossible in it, `NAME.out` the message; `BLESS=1` rewrites it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 fn root() -> PathBuf {

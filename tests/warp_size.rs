@@ -144,7 +144,7 @@ fn a_warp_sees_its_size() {
                 let even = (0..here).filter(|l| (first + l) % 2 == 0).fold(0, |m, l| m | 1 << l);
                 let down = if lane + 1 < here { t + 1 } else { t };
                 // A lane that the warp has but the block does not is inside the segment.
-                let valid = u32::from(lane + 1 < size) | 2 * u32::from(size > 5);
+                let valid = u32::from(lane + 1 < size) | (2 * u32::from(size > 5));
                 let wanted = [size, lane, warp, all & !((1 << lane) - 1), live, even, down, valid];
                 let found = &words[8 * t as usize..8 * t as usize + 8];
                 let together = control != ControlModel::Thread;
