@@ -4,7 +4,9 @@ use super::flags::{LaunchFlags, size, time};
 use super::{Format, output};
 use crate::base::SourceMap;
 use crate::check::Observers;
-use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, device_model, load, run, write_npy};
+use crate::launch::{
+    Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs, run, write_npy,
+};
 use crate::machine::{Config, ControlModel, DeviceShape, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::{RuleTrace, run as text};
@@ -65,6 +67,11 @@ pub(super) struct Run {
     /// matter with --memory fermi only.
     #[arg(long, value_name = "PRESET|FILE")]
     device: Option<String>,
+
+    /// Memory programs (*.memp) of one's own in place of the device's, with --memory fermi; `use fermi;` in a file takes
+    /// what it leaves out from a preset.
+    #[arg(long, value_name = "DIR")]
+    memory_programs: Option<PathBuf>,
 
     /// Also report these.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
@@ -188,6 +195,18 @@ impl Run {
             if config.memory != MemoryModel::Flat {
                 config.memory = MemoryModel::of(model).unwrap_or_default();
             }
+        }
+        if let Some(folder) = &self.memory_programs {
+            let MemoryModel::Fermi(_, programs) = &mut config.memory else {
+                let form = "memory programs are run with --memory fermi";
+                let text = folder.display().to_string();
+                return Err(vec![ProblemKind::BadFlag { flag: "--memory-programs", text, form }.at(None)]);
+            };
+            let (set, problems) = memory_programs(folder, sources);
+            if problems.iter().any(|p| !p.is_warning()) {
+                return Err(problems);
+            }
+            *programs = Arc::new(set);
         }
         Ok(config)
     }
