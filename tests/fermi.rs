@@ -1,4 +1,5 @@
-//! Race-free examples end on memory with caches as on flat memory.
+//! Race-free examples end on memory with caches as on flat memory. `FERMI_SEEDS=1000` gives every example a thousand
+//! schedules, which takes many minutes.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
@@ -11,13 +12,14 @@ use warpstep::verdict::{Event, Rule, Silent, Sink, Stop, Who};
 
 /// Examples that are small enough for a thousand schedules each.
 const SMALL: [&str; 6] = ["vecadd", "votes_and_match", "named_barriers", "carry_chains", "warp_aggregated", "printf"];
-/// Schedules of the others.
+/// Schedules of the others, unless `FERMI_SEEDS` says how many each example's first launch file gets.
 const FEW: u64 = 3;
 
 fn main() {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
     let mut trials = Vec::new();
+    let asked: Option<u64> = std::env::var("FERMI_SEEDS").ok().and_then(|n| n.parse().ok());
     for path in launch_files(&root) {
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
         if name == "feat/launch.video.toml" {
@@ -26,8 +28,12 @@ fn main() {
         let copy = path.clone();
         trials.push(Trial::test(format!("fair {name}"), move || example(&copy, None)));
         let folder = name.split('/').next().unwrap_or("").to_owned();
-        let small = name.ends_with("/launch.toml") && SMALL.contains(&folder.as_str());
-        let seeds = if small { 1000 } else { FEW };
+        let first = name.ends_with("/launch.toml");
+        let seeds = match asked {
+            Some(seeds) if first => seeds,
+            _ if first && SMALL.contains(&folder.as_str()) => 1000,
+            _ => FEW,
+        };
         trials.push(Trial::test(format!("seeds {name}"), move || {
             (0..seeds).try_for_each(|seed| {
                 example(&path, Some(seed)).map_err(|e| format!("seed {seed}: {}", e.message().unwrap_or("")).into())
