@@ -2,6 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
+use warpstep::base::SourceMap;
+use warpstep::launch::{self, Device, Failure, Spec, load, memory_programs};
+use warpstep::machine::{Config, MemoryModel};
+use warpstep::memory::fermi::model::DeviceModel;
+use warpstep::memory::fermi::program::{self, ProgramSet};
+use warpstep::verdict::{Silent, Stop, StuckKind};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/memp").join(name)
@@ -46,4 +53,64 @@ fn rules_are_listed() {
     says(&some, 0, &["\"id\": \"cache.read-wait\"", "src/memory/fermi/cache/ops.rs"]);
     assert!(!String::from_utf8_lossy(&some.stdout).contains("crs."));
     says(&warpstep(&["rules", "cash"], None), 2, &["cash", "the beginning of a rule's id"]);
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx-examples").join(name)
+}
+
+#[test]
+fn programs_of_a_folder_replace_the_devices() {
+    let run = |memory: &str, programs: &str| {
+        let programs = folder(programs);
+        let flags = ["run", "--memory", memory, "--memory-programs", programs.to_str().unwrap()];
+        warpstep(&flags, Some(&example("operators")))
+    };
+    says(&run("fermi", "own"), 0, &["as expected"]);
+    says(&run("flat", "own"), 2, &["--memory-programs", "with --memory fermi"]);
+    says(&run("fermi", "lacking"), 2, &["stores.memp:4", "no program for mov"]);
+    says(&run("fermi", "broken"), 2, &["more.memp:4:1"]);
+    says(&run("fermi", "none"), 2, &["cannot read"]);
+}
+
+/// Every race-free example ends on other programs as on the presets.
+#[test]
+fn examples_end_on_programs_of_ones_own() {
+    let (own, problems) = memory_programs(&folder("own"), &mut SourceMap::default());
+    assert_eq!(problems, []);
+    let own = Arc::new(own);
+    for name in ["vecadd", "histogram_global", "matmul_tiled", "local_arrays", "atomics_all", "bfs", "grid_barrier"] {
+        match run(&example(name), &own, "fermi") {
+            Ok(as_expected) => assert!(as_expected, "{name}"),
+            Err(failure) => panic!("{name}: {failure:?}"),
+        }
+    }
+}
+
+fn run(example: &Path, programs: &Arc<ProgramSet>, device: &str) -> Result<bool, Failure> {
+    let mut sources = SourceMap::default();
+    let spec = Spec::read(&example.join("launch.toml"), &mut sources).map_err(Failure::Input)?;
+    let env = load(&spec.ptx, None, &mut sources).map_err(Failure::Input)?;
+    let memory = MemoryModel::Fermi(Arc::new(DeviceModel::preset(device).unwrap()), Arc::clone(programs));
+    let mut device = Device::new(env, sources, Config { memory, ..Config::default() }).map_err(Failure::Stop)?;
+    Ok(launch::run(&spec, &mut device, &mut Silent, &mut |_| ())?.as_expected())
+}
+
+/// A program that steps outside of its state is stuck at its line. `warpstep check` would have refused it.
+#[test]
+fn an_undefined_step_is_stuck_with_its_line() {
+    let mut sources = SourceMap::default();
+    let file = sources.add("wrong.memp", "use fermi;\nprogram ld.global:\nreadMem;\nyield;\nupdateL1;\nend;");
+    let (set, errors) = program::load(&[file], &sources);
+    assert!(!errors.is_empty());
+    match run(&example("vecadd"), &Arc::new(set), "tiny") {
+        Err(Failure::Stop(Stop::Stuck(kind))) => match *kind {
+            StuckKind::MemoryProgram { operation, .. } => {
+                assert_eq!((operation.program.as_str(), operation.line), ("ld.global", 5));
+                assert_eq!(operation.file, "wrong.memp");
+            }
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{:?}", other.err()),
+    }
 }
