@@ -1,9 +1,12 @@
 //! Which rules of the report fired.
 
 use super::plain;
+use super::thread_rules::{expressions, threads};
+use crate::base::Pc;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Op;
 use crate::verdict::{Event, Rule, Sink, Step, Stop, Who};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,13 +15,15 @@ pub struct Coverage {
     env: Arc<ProgEnv>,
     tokens: bool,
     fired: BTreeSet<Rule>,
+    /// Instructions whose expressions were looked at.
+    seen: FxHashSet<Pc>,
 }
 
 impl Coverage {
     /// Nothing has fired yet.
     #[must_use]
-    pub const fn new(env: Arc<ProgEnv>) -> Self {
-        Self { env, tokens: false, fired: BTreeSet::new() }
+    pub fn new(env: Arc<ProgEnv>) -> Self {
+        Self { env, tokens: false, fired: BTreeSet::new(), seen: FxHashSet::default() }
     }
 
     /// The rules that fired so far.
@@ -40,6 +45,9 @@ impl Coverage {
 
     fn step(&mut self, step: &Step<'_>) {
         rules_of(&self.env, self.tokens, step, |rule| _ = self.fired.insert(rule));
+        if step.lanes != 0 && self.seen.insert(step.pc) {
+            expressions(&self.env, step, |rule| _ = self.fired.insert(rule));
+        }
     }
 }
 
@@ -49,6 +57,7 @@ pub fn rules_of(env: &ProgEnv, tokens: bool, step: &Step<'_>, mut fired: impl Fn
     let op = i.op;
     if step.lanes != 0 {
         fired(Rule::ThreadExecTt);
+        threads(env, i, &mut fired);
     }
     if step.active & !step.lanes != 0 {
         fired(Rule::ThreadExecFf);
@@ -70,9 +79,7 @@ pub fn rules_of(env: &ProgEnv, tokens: bool, step: &Step<'_>, mut fired: impl Fn
     if step.lanes == 0 {
         return;
     }
-    if plain::data_op(op).is_some() {
-        fired(Rule::ThreadDop);
-    } else if plain::request(env, i).is_some() {
+    if plain::request(env, i).is_some() {
         fired(Rule::WarpMem);
     } else if matches!(op, Op::Bar | Op::WarpSync | Op::Exchange) {
         fired(Rule::WarpComm);

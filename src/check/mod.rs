@@ -19,6 +19,7 @@ mod safety;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod thread_rules;
 mod trace;
 mod uninit;
 #[cfg(test)]

@@ -40,6 +40,7 @@ pub(super) struct P;
 /// A slot of class `C` and a predicate beside it (carry-out).
 pub(super) struct Carry<C>(std::marker::PhantomData<C>);
 
+// Rule: expr.reg
 impl Class for W {
     type T = u32;
     const ZERO: u32 = 0;

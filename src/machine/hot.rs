@@ -24,6 +24,7 @@ pub(super) fn hot<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: &Instr, r: &
     match op {
         HotOp::Other | HotOp::Bra | HotOp::Ssy | HotOp::Sync | HotOp::Bar => {}
         HotOp::LdGlobal32 | HotOp::LdShared32 | HotOp::StGlobal32 | HotOp::StShared32 => {}
+        // Rule: thread.mov
         HotOp::MovW => map1::<W, W, FULL>(r, i, on, |a| a),
         HotOp::MovQ => map1::<Q, Q, FULL>(r, i, on, |a| a),
         HotOp::Add32 => map2::<W, W, W, FULL>(r, i, on, int::add32),
@@ -135,6 +136,8 @@ fn real<V: Simd>(x: V::u32s) -> V::f32s {
 
 /// A comparison of 32-bit slots. Where a vector comparison gives one bit a lane (AVX-512), those bits are the result
 /// (exclusive or with `flip`): collecting lane by lane takes longer than everything else about a comparison.
+///
+/// Rule: thread.setp
 #[inline(always)]
 fn compare<V: Simd, const FULL: bool>(
     r: &mut Frame,

@@ -164,7 +164,9 @@ impl Loaded {
     fn value(&self, env: &ProgEnv, init: Init, at: Where) -> Value {
         let map = env.addresses();
         Value::Uniform(match init {
+            // Rule: expr.const
             Init::Const(v) => v,
+            // Rule: expr.sreg
             Init::Special(s) => return self.special(s, at),
             Init::Param { offset, bytes, signed, ext } => {
                 let area = self.params.get(offset as usize..(offset + u32::from(bytes)) as usize).unwrap_or(&[]);
@@ -173,10 +175,13 @@ impl Loaded {
                 let wide = if signed { ((raw << unused).cast_signed() >> unused).cast_unsigned() } else { raw };
                 if ext >= 64 { wide } else { wide & ((1 << ext) - 1) }
             }
+            // Rule: expr.var
             Init::Variable { index, offset } => {
                 self.variables.get(index as usize).copied().unwrap_or(0).wrapping_add_signed(offset)
             }
+            // Rule: expr.func
             Init::Function(id) => env.function(id).map_or(0, |f| map.code_of(f.start)),
+            // Rule: expr.label
             Init::Code(pc) => map.code_of(pc),
             Init::DynamicShared(offset) => u64::from(self.dynamic_at).wrapping_add_signed(offset),
         })

@@ -60,6 +60,8 @@ fn bug(kind: BugKind, lanes: LaneMask) -> Trouble {
 
 impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     /// `call`, direct and indirect, and `brx.idx`.
+    ///
+    /// Rule: thread.call
     #[inline(never)]
     pub fn transfer(&mut self, i: &Instr, m: LaneMask, regs: &Frame, oracle: &mut dyn Oracle) -> Result<Did, Trouble> {
         let env = self.sh.env;
@@ -187,6 +189,12 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter. `same_id`: all
     /// lanes of the slot name one barrier, which the caller can tell by vectors.
     #[inline(never)]
+    ///
+    /// Rule: thread.barsync
+    ///
+    /// Rule: thread.bararrive
+    ///
+    /// Rule: thread.barred
     pub fn barrier<S: Sink>(
         &mut self,
         i: &Instr,
@@ -263,6 +271,8 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 
     /// `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`.
+    ///
+    /// Rule: thread.vote
     fn exchange<S: Sink>(
         &mut self,
         i: &Instr,

@@ -282,6 +282,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             None => mask,
             Some(g) => {
                 let p = frame.p[g.pred.index()];
+                // Rule: expr.not
                 mask & if g.negated { !p } else { p } | if mutant(Mutant::GuardIgnored) { mask } else { 0 }
             }
         };
@@ -332,6 +333,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         }
         match i.hot {
             HotOp::Other => {}
+            // Rule: thread.bra
             HotOp::Bra => {
                 if m == mask {
                     // Rule: crs.brauni
@@ -345,6 +347,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
                 continue;
             }
+            // Rule: thread.ssy
             HotOp::Ssy => {
                 // Copies in registers here and below: read back from where its parts were just written, a flow would stall.
                 let mut here = Flow { pc, mask, depth };
@@ -354,6 +357,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 mark -= 1;
                 continue;
             }
+            // Rule: thread.sync
             HotOp::Sync => {
                 if !S::ON
                     && let Some(to) = control.rejoin(TokenKind::Sync, mask, depth)
@@ -396,6 +400,9 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         }
         match i.op {
             // Rule: warp.mem
+            // Rule: thread.ld
+            // Rule: thread.st
+            // Rule: thread.atom
             Op::Mem => {
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 let on = Active { mask, lanes: &lanes };
@@ -410,6 +417,8 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 data_op(simd, i, frame, mask, &lanes, &cx.tables);
                 pc += 1;
             }
+            // Rule: thread.preBrk
+            // Rule: thread.preRet
             Op::PreBrk | Op::PreRet => {
                 sync_flow!();
                 let kind = if i.op == Op::PreRet { TokenKind::Call } else { TokenKind::Break };
@@ -422,6 +431,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 sh.threads = sh.threads.wrapping_sub(active);
                 turn!(control.sync(flow));
             }
+            // Rule: thread.break
             Op::Break => {
                 // An injected break ends a region as `sync` does; the others were the program's branches.
                 if env.origin.get(pc as usize).is_some_and(|o| o.hidden) {
@@ -439,6 +449,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     turn!(control.brk(flow, m, i.imm));
                 }
             }
+            // Rule: thread.exit
             Op::Exit => {
                 if m == 0 {
                     pc += 1;
@@ -448,6 +459,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     turn!(control.exit(flow, m));
                 }
             }
+            // Rule: thread.return
             Op::Ret => {
                 if m == 0 {
                     pc += 1;
@@ -456,6 +468,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     turn!(control.ret(flow, m));
                 }
             }
+            // Rule: thread.membar
             Op::Fence { scope, order } if !M::IMMEDIATE => {
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 if m != 0

@@ -135,6 +135,7 @@ pub(super) fn load<S: Sink>(
     near: &mut Near<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
+    // Rule: expr.add
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
     if S::ON {
