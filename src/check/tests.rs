@@ -408,9 +408,14 @@ fn rules_that_fire_are_collected() {
     let coverage = observers.coverage.unwrap();
     let level = |r: &Rule| r.id().split('.').next().unwrap_or_default();
     let crs = |r: &Rule| level(r) == "crs";
-    let here = |r: &Rule| ["thread", "warp", "bar", "block", "grid"].contains(&level(r));
+    let here = |r: &Rule| ["warp", "bar", "block", "grid"].contains(&level(r));
     let missing: Vec<_> = coverage.missing().into_iter().filter(here).collect();
     assert_eq!(missing, []);
+    // Of threads exactly those of the instructions that ran.
+    let threads: Vec<_> = coverage.fired().iter().filter(|r| level(r) == "thread").map(|r| r.id()).collect();
+    let executed = ["barred", "exit", "mov", "setp", "st", "exec-tt", "exec-ff"];
+    assert_eq!(threads.len(), executed.len(), "{threads:?}");
+    assert!(executed.iter().all(|r| threads.contains(&format!("thread.{r}").as_str())), "{threads:?}");
     assert!(!coverage.fired().iter().any(crs), "the program runs with independent threads");
 }
 
