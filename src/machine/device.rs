@@ -1,6 +1,6 @@
 //! The device: contexts, and the messages between them and the host (report, 5.8).
 //!
-//! [`Device::run`] is the only loop that steps anything. A step is one of: a message is handled, in any order (5.7.2, 5.8.2);
+//! `Device::run` is the only loop that steps anything. A step is one of: a message is handled, in any order (5.7.2, 5.8.2);
 //! a grid that is complete leaves; a context is chosen and steps. Departures: handling a message is a step of its own,
 //! not part of a context's; a context that is chosen may step several times before the next choice (the pick's lease),
 //! which is one of the schedules of the report; each context has a memory environment of its own, since contexts share no
@@ -41,7 +41,7 @@ pub struct Device<C, M: Environment> {
     model: M::Model,
 }
 
-/// Why [`Device::run`] returned.
+/// Why `Device::run` returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ran {
     /// A message for the host.

@@ -72,7 +72,7 @@ pub struct DeviceModel {
     pub same_thread_order: bool,
     /// Whether an acquire discards L1 lines.
     pub acquire_discards: AcquireDiscards,
-    /// Whether micro steps that only their own warp can notice are made at once (see [`super::engine`]).
+    /// Whether micro steps that only their own warp can notice are made at once (see `super::engine`).
     pub eager_local: bool,
     /// The preset of memory programs: `fermi`, `report` or `sm80`.
     pub programs: String,
