@@ -13,13 +13,13 @@ const LAYERS: &[(&str, u32)] = &[
     ("alu", 4),
     ("memory", 5),
     ("machine", 6),
-    ("explore", 7),
     ("check", 7),
     ("axiom", 7),
     ("launch", 7),
-    ("litmus", 8),
-    ("report", 8),
-    ("cli", 9),
+    ("explore", 8),
+    ("litmus", 9),
+    ("report", 10),
+    ("cli", 11),
 ];
 
 /// The axiomatic models see nothing of machines: they are checked against them.
