@@ -35,7 +35,7 @@ impl Oracle for Fair {
             (Site::Processor, Some((last, _))) => (menu.next_from(last.wrapping_add(1)), NonZeroU32::MIN),
             // Messages first, in the order in which they came.
             (Site::Message, _) => (menu.nth(0), TURN),
-            (Site::Group, _) => (menu.nth(0), GROUP),
+            (Site::Group, preferred) => (preferred.map_or_else(|| menu.nth(0), |(lane, _)| lane), GROUP),
             // Another block is issued when turns keep running out: somebody may be spinning for it.
             (Site::Issue, Some((_, true))) => (1, NonZeroU32::MIN),
             (Site::Micro, last) => (micro(&menu, last), NonZeroU32::MIN),

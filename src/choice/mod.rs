@@ -18,7 +18,8 @@ use std::num::NonZeroU32;
 pub enum Site {
     /// Which warp of the resident blocks steps next; alternatives are numbered by block slot and warp.
     Warp,
-    /// Which group of lanes of a warp runs next (control models `its` and `thread`); alternatives are numbered by lane.
+    /// Which group of lanes of a warp runs next (control models `its` and `thread`); alternatives are numbered by the
+    /// lowest lane of each. What was taken last is here what the control model would take.
     Group,
     /// Which target of a divergent indirect branch or call is run first (`crs.bratarget`, `crs.calltarget`).
     Target,

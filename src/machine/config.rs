@@ -122,6 +122,9 @@ pub struct Config {
     pub liveness: bool,
     /// Whether observed runs on memory that acts later tell the observer a number for each state, for a search.
     pub states: bool,
+    /// Whether blocks are issued as soon as there is room (report, 5.7.1 `issueBlocks`): for searches. Otherwise, which is
+    /// faster, when no warp is ready or turns keep running out.
+    pub eager: bool,
     /// Whether every choice, also a forced one, holds for one warp instruction only: the report's small step.
     pub small_steps: bool,
 }
@@ -140,6 +143,7 @@ impl Default for Config {
             memory: MemoryModel::Flat,
             liveness: false,
             states: false,
+            eager: false,
             small_steps: false,
         }
     }

@@ -62,6 +62,8 @@ pub struct Books<'a> {
     pub watched: bool,
     /// Whether the observer is told states.
     pub states: bool,
+    /// Whether blocks are issued as soon as there is room.
+    pub eager: bool,
 }
 
 /// A grid of a context.
@@ -270,8 +272,17 @@ impl<C: Control> Grid<C> {
         env: &ProgEnv,
         processors: &mut Processors,
         cx: &mut Cx<'_, S>,
+        eager: bool,
     ) -> Result<(), Stop> {
         if self.next == self.total {
+            return Ok(());
+        }
+        if eager {
+            while self.can_issue(processors, true)
+                && let Some(first) = processors.first(&self.loaded)
+            {
+                self.issue_on(env, processors, first, cx)?;
+            }
             return Ok(());
         }
         let idle = self.ready.iter().all(|w| *w == 0);
@@ -397,7 +408,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Sink>(
         let chosen = match carried.take() {
             Some(turn) => Some(turn),
             None => {
-                grid.more_blocks(env, processors, cx)?;
+                grid.more_blocks(env, processors, cx, books.eager)?;
                 next_turn(&grid.ready, grid.last, cx.oracle)?
             }
         };

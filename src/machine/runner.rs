@@ -225,8 +225,9 @@ impl<C: Control + 'static, M: Environment + 'static> Hosted<C, M> {
         let mut time_up = || watch.up();
         let limit = self.config.max_steps.unwrap_or(u64::MAX);
         let budget = Budget { steps: limit.saturating_sub(self.clock), limit, time_up: &mut time_up };
-        let Config { small_steps: small, states, .. } = self.config;
-        let mut books = Books { budget, clock: self.clock, stats: &mut self.stats, small, watched: false, states };
+        let Config { small_steps: small, states, eager, .. } = self.config;
+        let (clock, stats, watched) = (self.clock, &mut self.stats, false);
+        let mut books = Books { budget, clock, stats, small, watched, states, eager };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;

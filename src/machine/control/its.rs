@@ -185,14 +185,16 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             self.starved = 0;
             (0, u32::MAX)
         } else {
-            let all = if groups.len() >= 64 { !0 } else { (1u64 << groups.len()) - 1 };
-            let pick = oracle.choose(Menu { site: Site::Group, ready: &[all], last: None })?;
+            let lowest = |g: &(LaneMask, u32, u32)| g.0.trailing_zeros();
+            let all = groups.iter().fold(0u64, |m, g| m | 1 << lowest(g));
+            let preferred = groups.first().map(|g| (lowest(g), false));
+            let pick = oracle.choose(Menu { site: Site::Group, ready: &[all], last: preferred })?;
             if self.starved >= PATIENCE {
                 self.starved = 0;
             }
-            (pick.index as usize, pick.lease.get())
+            (groups.iter().position(|g| lowest(g) == pick.index).unwrap_or(0), pick.lease.get())
         };
-        let (mask, pc, depth) = groups[index.min(groups.len() - 1)];
+        let (mask, pc, depth) = groups[index];
         let lease = if SINGLE && mask & self.met != 0 { 1 } else { lease };
         self.met &= !mask;
         let flow = Flow { pc, mask, depth };
