@@ -4,7 +4,6 @@
 //! state now and then, compares later ones with it, and says so. A token that was on its stack all the time between the
 //! two is never popped. Nothing is concluded from a run that ends, that reaches a limit, or that is scheduled at random.
 
-use super::safety::activations;
 use crate::base::{LaneMask, Pc};
 use crate::verdict::{Event, NeverPopped, Place, Sink, Step, Stop, StuckKind, Token, Who};
 use std::collections::BTreeMap;
@@ -69,7 +68,7 @@ impl Liveness {
             let here = Place { pc: Pc(w.pc), lanes: w.active, ..Place::default() };
             let stack: Vec<Token> = w.stack.iter().map(|t| t.0).collect();
             let view = crate::verdict::Tokens { stack: &stack, disabled: w.disabled };
-            activations(w.active, &view, |at, token, waiting| {
+            view.activations(w.active, |at, token, waiting| {
                 if let Some((_, pushed)) = w.stack.get(at).filter(|_| at < w.least) {
                     let place = here.clone();
                     tokens.push(NeverPopped { who, place, token: *token, waiting, pushed: *pushed });

@@ -166,6 +166,27 @@ impl Barriers {
         self.all.get(id as usize).filter(|_| self.used >> id & 1 == 1)
     }
 
+    /// The numbers of the barriers in use, as a set.
+    #[must_use]
+    pub const fn used(&self) -> u16 {
+        self.used
+    }
+
+    /// The barriers in use, by ascending number.
+    pub fn all_open(&self) -> impl Iterator<Item = (u32, &Open)> {
+        (0..COUNT).filter_map(|id| Some((id, self.open(id)?)))
+    }
+
+    /// Puts a barrier back that was in use.
+    pub fn restore(&mut self, id: u32, open: Open) {
+        let at = id as usize;
+        if self.all.len() <= at {
+            self.all.resize_with(at + 1, Open::default);
+        }
+        self.all[at] = open;
+        self.used |= 1 << id;
+    }
+
     /// Ends a barrier: it is as if it had never been used, so that equal states compare equal.
     ///
     /// Rule: bar.remBar

@@ -33,6 +33,8 @@ pub struct Block<C> {
     pub running: u32,
     /// Lanes that have not exited.
     pub live: u32,
+    /// It is complete and holds no room; a search keeps it to read its registers.
+    pub kept: bool,
 }
 
 impl<C: Control> Block<C> {
@@ -49,6 +51,7 @@ impl<C: Control> Block<C> {
             sm: 0,
             running: 0,
             live: 0,
+            kept: false,
         }
     }
 
@@ -63,7 +66,7 @@ impl<C: Control> Block<C> {
         if on(Mutant::BlockTransposed) {
             self.index.swap(0, 1);
         }
-        (self.linear, self.sm) = (linear, sm);
+        (self.linear, self.sm, self.kept) = (linear, sm, false);
         self.barriers.clear();
         if loaded.shared_bytes > 0 {
             self.shared.fill(0);

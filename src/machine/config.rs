@@ -125,6 +125,8 @@ pub struct Config {
     /// Whether blocks are issued as soon as there is room (report, 5.7.1 `issueBlocks`): for searches. Otherwise, which is
     /// faster, when no warp is ready or turns keep running out.
     pub eager: bool,
+    /// Whether a search keeps blocks that are complete, so that their registers are part of the state and can be read.
+    pub keep_finished: bool,
     /// Whether every choice, also a forced one, holds for one warp instruction only: the report's small step.
     pub small_steps: bool,
 }
@@ -144,6 +146,7 @@ impl Default for Config {
             liveness: false,
             states: false,
             eager: false,
+            keep_finished: false,
             small_steps: false,
         }
     }

@@ -7,6 +7,7 @@ use super::config::{Config, ControlModel};
 use super::device::{Order, Ran};
 use super::grid::Stats;
 use super::message::{ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, Program, ProgramId, Tag};
+use super::walk::{Grain, Walk};
 use super::runner::{Machine, Run, Stopwatch, Tell, machine};
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Arena;
@@ -133,6 +134,14 @@ impl Context {
             arena.digest(&mut hasher);
         }
         hasher.digest()
+    }
+
+    /// A search's way through launches, from the state of the memory now.
+    ///
+    /// # Errors
+    /// A launch that cannot be; a stop before anybody has a choice.
+    pub fn walk(&self, launches: &[Launch], grain: Grain) -> Result<Box<dyn Walk>, Stop> {
+        self.machine.walk(self.context, self.program, launches, grain)
     }
 
     /// Runs a kernel to its end, unobserved; `out` receives what the device prints.

@@ -305,6 +305,14 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         self.grids.iter().filter(|g| !g.completed).find_map(|g| g.stuck(&self.program(g.program)?.program.0))
     }
 
+    /// The same state under another control model, without messages.
+    pub(super) fn with_control<D: Control>(&self, control: impl Fn(&C) -> D) -> ContextState<D, M> {
+        let mut new = ContextState::new(self.id, self.memory.clone(), self.processors.clone());
+        new.programs.clone_from(&self.programs);
+        new.grids = self.grids.iter().map(|g| g.with_control(&control)).collect();
+        new
+    }
+
     /// Where lanes of a resident warp are, for a report.
     #[must_use]
     pub fn place(&self, who: Who, lanes: LaneMask, pc: Pc) -> Option<Place> {
@@ -315,7 +323,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     }
 
     /// What a launch fixes.
-    fn loaded(&mut self, program: ProgramId, launch: &Launch, id: GridId, config: &Config) -> Result<Loaded, Stop> {
+    pub(super) fn loaded(&mut self, program: ProgramId, launch: &Launch, id: GridId, config: &Config) -> Result<Loaded, Stop> {
         let missing = || Stop::Unsupported(format!("no entry named {}", launch.entry), None);
         let of = self.programs.get(program.0 as usize).ok_or_else(missing)?;
         let env = &of.program.0;

@@ -79,17 +79,17 @@ pub struct Grid<C> {
     pub loaded: Box<Loaded>,
     /// Issued blocks, by slot.
     pub(super) blocks: Vec<Option<Block<C>>>,
-    spare: Aside<Vec<Block<C>>>,
+    pub(super) spare: Aside<Vec<Block<C>>>,
     /// The warps that can step, numbered by slot and warp: a slot has `1 << shift` of them, of which `per_block` exist.
     pub(super) ready: Vec<u64>,
     pub(super) shift: u32,
     per_block: usize,
     /// The next block to be issued.
-    next: u64,
+    pub(super) next: u64,
     /// Blocks in all.
-    total: u64,
+    pub(super) total: u64,
     /// Issued blocks that are not complete.
-    resident: u32,
+    pub(super) resident: u32,
     /// The turn taken last, and whether it was used up: what a deterministic scheduler remembers.
     pub(super) last: Option<(u32, bool)>,
     /// Turns used up since a block was issued: the same.
@@ -241,7 +241,7 @@ impl<C: Control> Grid<C> {
 
     /// Issues the next block.
     #[inline(never)]
-    fn issue(&mut self, env: &ProgEnv, processors: &mut Processors, sm: u32, trace: bool) {
+    pub(super) fn issue(&mut self, env: &ProgEnv, processors: &mut Processors, sm: u32, trace: bool) {
         let slot = self.blocks.iter().position(Option::is_none).unwrap_or_else(|| {
             self.blocks.push(None);
             self.blocks.len() - 1
@@ -418,7 +418,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Sink>(
         let slot = turn.index >> shift;
         let Grid { blocks, ready, next, total, resident, last, pressure, loaded, spare, .. } = &mut *grid;
         let Some(Some(block)) = blocks.get_mut(slot) else { break Held::Idle };
-        let Block { warps, barriers, shared, index: place, linear, sm, live, running } = block;
+        let Block { warps, barriers, shared, index: place, linear, sm, live, running, .. } = block;
         let linear = *linear;
         let mut sh = Shared {
             env,

@@ -30,6 +30,7 @@ mod rare;
 mod runner;
 mod stack;
 mod syscall;
+pub mod walk;
 pub mod warp;
 mod watch;
 

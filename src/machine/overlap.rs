@@ -299,7 +299,7 @@ fn owner<C: Control, M: Environment>(state: &ContextState<C, M>, who: Who) -> Op
 }
 
 /// Completes what memory said when it stopped.
-fn at_fault<C: Control, M: Environment>(state: &ContextState<C, M>, trouble: Trouble) -> Stop {
+pub(super) fn at_fault<C: Control, M: Environment>(state: &ContextState<C, M>, trouble: Trouble) -> Stop {
     let Trouble { at, lanes, fault } = trouble;
     let found = owner(state, at.who).and_then(|(Program(env), grid)| {
         let block = grid.blocks.get(grid.slot(at.who.block)?)?.as_ref()?;

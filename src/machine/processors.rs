@@ -56,6 +56,11 @@ impl Processors {
         set
     }
 
+    /// All are empty.
+    pub fn clear(&mut self) {
+        self.used.fill(Capacity { blocks: 0, threads: 0, shared: 0 });
+    }
+
     /// A block takes its place.
     pub fn take(&mut self, sm: u32, of: &Loaded) {
         let Some(used) = self.used.get_mut(sm as usize) else { return };

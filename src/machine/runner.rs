@@ -4,10 +4,12 @@
 //! processor has.
 
 use super::config::{Config, ControlModel, DeviceShape, MemoryModel};
-use super::control::{Control, Crs, Its};
+use super::context::Launch;
+use super::control::{Control, Crs, Explored, Its};
 use super::device::{Device, Order, Ran};
 use super::grid::{Books, Budget, Stats};
 use super::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
+use super::walk::{Grain, Walk, Walker};
 use crate::base::LaneTables;
 use crate::choice::Oracle;
 use crate::memory::fermi::Fermi;
@@ -72,7 +74,7 @@ impl Quiet<Its<true>, Flat> for (Its<true>, Flat) {
     }
 }
 
-impl<C: Control + 'static> Quiet<C, Fermi> for (C, Fermi) {
+impl<C: Explored + 'static> Quiet<C, Fermi> for (C, Fermi) {
     fn quietly(hosted: &mut Hosted<C, Fermi>, run: Run<'_>) -> Result<Ran, Stop> {
         hosted.go::<_, Baseline>(Observed(&mut |_, _| Ok(())), run)
     }
@@ -158,6 +160,18 @@ pub trait Machine {
     /// time.
     fn settle(&mut self, context: ContextId);
 
+    /// A search's way through launches of a loaded program, from this state of a context. No grid of the device may be left.
+    ///
+    /// # Errors
+    /// There is no such context or program; a launch that cannot be; a stop before anybody has a choice.
+    fn walk(
+        &self,
+        context: ContextId,
+        program: ProgramId,
+        launches: &[Launch],
+        grain: Grain,
+    ) -> Result<Box<dyn Walk>, Stop>;
+
     /// Why nothing can step, when grids are left.
     fn stuck(&self) -> Option<Stop>;
 
@@ -200,7 +214,7 @@ pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Confi
     }
 }
 
-impl<C: Control + 'static, M: Environment + 'static> Hosted<C, M> {
+impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
     fn boxed(model: M::Model, address_bits: u32, config: &Config) -> Box<dyn Machine>
     where
         (C, M): Quiet<C, M>,
@@ -254,7 +268,7 @@ impl<C: Control, M: Environment, S: Sink> WithSimd for Go<'_, '_, '_, C, M, S> {
     }
 }
 
-impl<C: Control + 'static, M: Environment + 'static> Machine for Hosted<C, M>
+impl<C: Explored + 'static, M: Environment + 'static> Machine for Hosted<C, M>
 where
     (C, M): Quiet<C, M>,
 {
@@ -291,6 +305,18 @@ where
         if let Some(context) = self.device.context_mut(context) {
             context.settle();
         }
+    }
+
+    fn walk(
+        &self,
+        context: ContextId,
+        program: ProgramId,
+        launches: &[Launch],
+        grain: Grain,
+    ) -> Result<Box<dyn Walk>, Stop> {
+        let missing = || Stop::Unsupported("a context that does not exist".into(), None);
+        let state = self.device.context(context).ok_or_else(missing)?.clone();
+        Ok(Box::new(Walker::new(state, program, launches, &self.config, grain)?))
     }
 
     fn stuck(&self) -> Option<Stop> {

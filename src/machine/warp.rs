@@ -117,7 +117,7 @@ pub fn run<V: Simd, C: Control, M: Memory, S: Sink>(
         let (who, sm, uses) = (sh.who, sh.sm, &sh.loaded.uses[..]);
         let can = |flow: Flow| M::IMMEDIATE || blocked(mem, who, sm, uses, flow) == 0;
         let picked = warp.control.pick(cx.oracle, can).map_err(|s| halt(Why::Fault(Fault::Stop(s))))?;
-        let (mut flow, lease) = match picked {
+        let (flow, lease) = match picked {
             Ok(run) => run,
             Err(Idle::Blocked) => return Ok((Yield::Blocked, fuel - left)),
             Err(Idle::Done) => return Ok((Yield::Done, fuel - left)),
@@ -125,29 +125,42 @@ pub fn run<V: Simd, C: Control, M: Memory, S: Sink>(
             Err(Idle::Members) => return Ok((Yield::Members, fuel - left)),
             Err(Idle::Corrupt) => return Err(halt(Why::Corrupt)),
         };
-        let turn = left.min(lease);
-        let mut rest = turn;
-        let lanes = flow.mask;
-        sh.turn = turn;
-        let outcome = flow_on(simd, warp, &mut flow, sh, mem, &mut rest, cx);
-        let used = turn - rest;
+        let used = run_flow(simd, warp, flow, left.min(lease), sh, mem, cx)?;
         left -= used;
-        sh.clock += u64::from(used);
-        warp.control.ran(lanes, used);
-        match outcome {
-            // Whoever took the lanes over has parked them already.
-            Ok(Next::Pick) => {}
-            Ok(Next::Go) => warp.control.park(flow),
-            Err(mut halt) => {
-                halt.pc = Pc(flow.pc);
-                warp.control.park(flow);
-                return Err(halt);
-            }
-        }
+        warp.control.ran(flow.mask, used);
         if left == 0 {
             return Ok((Yield::Fuel, fuel));
         }
     }
+}
+
+/// Runs lanes that were picked, for at most `fuel` instructions; says how many they executed.
+#[inline(always)]
+pub fn run_flow<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    warp: &mut Warp<C>,
+    mut flow: Flow,
+    fuel: u32,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    cx: &mut Cx<'_, S>,
+) -> Result<u32, Box<Halt>> {
+    let mut rest = fuel;
+    sh.turn = fuel;
+    let outcome = flow_on(simd, warp, &mut flow, sh, mem, &mut rest, cx);
+    let used = fuel - rest;
+    sh.clock += u64::from(used);
+    match outcome {
+        // Whoever took the lanes over has parked them already.
+        Ok(Next::Pick) => {}
+        Ok(Next::Go) => warp.control.park(flow),
+        Err(mut halt) => {
+            halt.pc = Pc(flow.pc);
+            warp.control.park(flow);
+            return Err(halt);
+        }
+    }
+    Ok(used)
 }
 
 /// The lanes of `flow` that may not execute its instruction yet, because of what memory has not done.

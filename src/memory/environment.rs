@@ -20,6 +20,16 @@ pub trait Environment: Memory + Clone + PartialEq + Eq + std::fmt::Debug {
 
     /// The same, to be changed by the host.
     fn arena_mut(&mut self) -> &mut Arena;
+
+    /// All that can change, as bytes, if that is so simple while no blocks are made or freed.
+    fn image(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// The same, to put an earlier image back.
+    fn image_mut(&mut self) -> Option<&mut [u8]> {
+        None
+    }
 }
 
 /// What [`Fermi`] is made from.
@@ -62,5 +72,13 @@ impl Environment for Flat {
 
     fn arena_mut(&mut self) -> &mut Arena {
         Self::arena_mut(self)
+    }
+
+    fn image(&self) -> Option<&[u8]> {
+        Some(Self::arena(self).image())
+    }
+
+    fn image_mut(&mut self) -> Option<&mut [u8]> {
+        Some(Self::arena_mut(self).image_mut())
     }
 }

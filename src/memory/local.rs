@@ -22,6 +22,18 @@ impl LocalMemory {
         self.extent
     }
 
+    /// Whether anything was written since the last [`LocalMemory::renew`].
+    #[must_use]
+    pub const fn is_written(&self) -> bool {
+        self.written
+    }
+
+    /// The 32-bit words within the extent, each for all lanes.
+    #[must_use]
+    pub fn rows(&self) -> &[Lanes32] {
+        self.rows.get(..self.extent.div_ceil(4) as usize).unwrap_or(&[])
+    }
+
     /// Makes the first `bytes` of every thread's local memory accessible; new ones are zero.
     pub fn reach(&mut self, bytes: u32) {
         if bytes > self.extent {

@@ -38,6 +38,36 @@ pub struct Tokens<'a> {
     pub disabled: [LaneMask; 3],
 }
 
+impl Token {
+    /// The lanes that it activates if it is the topmost for them: whoever it holds, unless they wait for another kind.
+    #[must_use]
+    pub const fn eligible(&self, [broken, returned, exited]: [LaneMask; 3]) -> LaneMask {
+        self.mask
+            & !exited
+            & match self.kind {
+                TokenKind::Break => !returned,
+                TokenKind::Call => !broken,
+                TokenKind::Sync | TokenKind::Diverge => !(broken | returned),
+            }
+    }
+}
+
+impl Tokens<'_> {
+    /// The activation tokens (actToken of 6.4) of the lanes that are inactive and have not exited: the place of each token,
+    /// the topmost first, and the lanes that it is for. Gives back the lanes without any.
+    pub fn activations(&self, active: LaneMask, mut found: impl FnMut(usize, &Token, LaneMask)) -> LaneMask {
+        let mut rest = !active & !self.disabled[2];
+        for (at, token) in self.stack.iter().enumerate().rev() {
+            let here = rest & token.eligible(self.disabled);
+            rest &= !here;
+            if here != 0 {
+                found(at, token, here);
+            }
+        }
+        rest
+    }
+}
+
 /// A property of chapter 6.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Property {

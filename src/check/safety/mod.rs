@@ -16,7 +16,6 @@ use state::Broken;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(in crate::check) use state::activations;
 
 /// The rules whose firing a violation is told with.
 fn of_the_stack(rule: Rule) -> bool {
@@ -124,7 +123,7 @@ fn active(threads: &[Thread], step: &Step<'_>) -> Result<(), Broken> {
 /// Inactive consistency.
 fn inactive(threads: &[Thread], active: LaneMask, tokens: &Tokens<'_>) -> Result<(), Broken> {
     let mut bad = 0;
-    activations(active, tokens, |_, token, lanes| {
+    tokens.activations(active, |_, token, lanes| {
         for lane in lanes_of(lanes) {
             let Some(thread) = threads.get(lane) else { continue };
             if thread.pc != Some(token.pc) || thread.calls.len() != token.depth as usize {

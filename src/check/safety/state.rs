@@ -11,39 +11,10 @@ use crate::verdict::{Property, Step, Token, TokenKind, Tokens};
 /// A property that does not hold, and the lanes for which it does not.
 pub(super) type Broken = (Property, LaneMask);
 
-/// The lanes that a token activates if it is the topmost for them: whoever it holds, unless they wait for another kind.
-const fn eligible(token: &Token, [broken, returned, exited]: [LaneMask; 3]) -> LaneMask {
-    token.mask
-        & !exited
-        & match token.kind {
-            TokenKind::Break => !returned,
-            TokenKind::Call => !broken,
-            TokenKind::Sync | TokenKind::Diverge => !(broken | returned),
-        }
-}
-
-/// The activation tokens (actToken of 6.4) of the lanes that are inactive and have not exited: each token, the topmost
-/// first, with the lanes that it is for. Gives back the lanes without any.
-pub(in crate::check) fn activations(
-    active: LaneMask,
-    tokens: &Tokens<'_>,
-    mut found: impl FnMut(usize, &Token, LaneMask),
-) -> LaneMask {
-    let mut rest = !active & !tokens.disabled[2];
-    for (at, token) in tokens.stack.iter().enumerate().rev() {
-        let here = rest & eligible(token, tokens.disabled);
-        rest &= !here;
-        if here != 0 {
-            found(at, token, here);
-        }
-    }
-    rest
-}
-
 /// The invariant of 6.4.
 pub(super) fn invariant(active: LaneMask, tokens: &Tokens<'_>) -> Result<(), Broken> {
     let [broken, returned, exited] = tokens.disabled;
-    let lost = activations(active, tokens, |_, _, _| {});
+    let lost = tokens.activations(active, |_, _, _| {});
     if lost != 0 {
         return Err((Property::Invariant(1), lost));
     }
@@ -60,7 +31,7 @@ pub(super) fn invariant(active: LaneMask, tokens: &Tokens<'_>) -> Result<(), Bro
             let part = if missing & active != 0 { 3 } else { 4 };
             return Err((Property::Invariant(part), missing));
         }
-        let here = rest & eligible(token, tokens.disabled);
+        let here = rest & token.eligible(tokens.disabled);
         rest &= !here;
         held |= here;
         if token.mask == 0 {

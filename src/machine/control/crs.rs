@@ -14,15 +14,15 @@ use crate::verdict::{Rule, Stop, Token, TokenKind, Tokens};
 /// The execution state ς of a warp.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Crs {
-    flow: Flow,
+    pub(super) flow: Flow,
     /// The disable mask, one mask a reason.
-    broken: LaneMask,
-    returned: LaneMask,
-    exited: LaneMask,
-    stack: Vec<Token>,
+    pub(super) broken: LaneMask,
+    pub(super) returned: LaneMask,
+    pub(super) exited: LaneMask,
+    pub(super) stack: Vec<Token>,
     /// Barriers that the warp waits for.
-    barriers: u16,
-    corrupt: bool,
+    pub(super) barriers: u16,
+    pub(super) corrupt: bool,
     trace: Option<Vec<Rule>>,
 }
 
@@ -37,6 +37,20 @@ impl Crs {
     #[must_use]
     pub const fn disabled(&self) -> [LaneMask; 3] {
         [self.broken, self.returned, self.exited]
+    }
+
+    /// The lanes that run, or why there are none.
+    #[inline(always)]
+    pub(super) fn current(&self) -> Result<Flow, Idle> {
+        if self.corrupt {
+            Err(Idle::Corrupt)
+        } else if self.exited == !0 || self.flow.mask == 0 {
+            Err(Idle::Done)
+        } else if self.barriers != 0 {
+            Err(Idle::Barrier)
+        } else {
+            Ok(self.flow)
+        }
     }
 
     #[inline(always)]
@@ -126,16 +140,10 @@ impl Control for Crs {
 
     #[inline(always)]
     fn pick(&mut self, _: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop> {
-        Ok(if self.corrupt {
-            Err(Idle::Corrupt)
-        } else if self.exited == !0 || self.flow.mask == 0 {
-            Err(Idle::Done)
-        } else if self.barriers != 0 {
-            Err(Idle::Barrier)
-        } else if can(self.flow) {
-            Ok((self.flow, u32::MAX))
-        } else {
-            Err(Idle::Blocked)
+        Ok(match self.current() {
+            Ok(flow) if can(flow) => Ok((flow, u32::MAX)),
+            Ok(_) => Err(Idle::Blocked),
+            Err(idle) => Err(idle),
         })
     }
 

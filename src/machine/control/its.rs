@@ -12,21 +12,21 @@ use crate::verdict::Stop;
 /// The execution state of a warp of independent threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Its<const SINGLE: bool> {
-    pc: [u32; LANES],
-    depth: [u32; LANES],
+    pub(super) pc: [u32; LANES],
+    pub(super) depth: [u32; LANES],
     /// What each lane in neither `ready` nor `exited` waits for.
-    wait: [Option<Wait>; LANES],
-    ready: LaneMask,
-    exited: LaneMask,
+    pub(super) wait: [Option<Wait>; LANES],
+    pub(super) ready: LaneMask,
+    pub(super) exited: LaneMask,
     /// All live lanes run at one address, or wait for one thing: the common case, told apart so that it is cheap. What the
     /// arrays say of them is out of date then.
-    together: Option<(Flow, Option<Wait>)>,
+    pub(super) together: Option<(Flow, Option<Wait>)>,
     /// Lanes that have waited for each other and execute the instruction at which they did together, also when threads
     /// otherwise run on their own.
-    met: LaneMask,
+    pub(super) met: LaneMask,
     /// Return addresses, by depth of the caller.
-    returns: Vec<[u32; LANES]>,
-    watch: u32,
+    pub(super) returns: Vec<[u32; LANES]>,
+    pub(super) watch: u32,
     /// Instructions that some lanes executed while others were ready, since the longest-waiting ones were preferred.
     starved: u32,
     /// The turn in which each lane ran last.
@@ -83,7 +83,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
     }
 
     /// Where the running lanes next meet others: the lowest address of another ready lane at the same depth, from here on.
-    fn set_watch(&mut self, flow: Flow) {
+    pub(super) fn set_watch(&mut self, flow: Flow) {
         self.watch = if SINGLE {
             u32::MAX
         } else {
@@ -103,8 +103,31 @@ impl<const SINGLE: bool> Its<SINGLE> {
         }
     }
 
+    /// Makes it plain who is ready: all lanes together, or those of `ready`. Or why nobody is.
+    #[inline(always)]
+    pub(super) fn gather(&mut self) -> Result<(), Idle> {
+        match self.together {
+            Some((flow, None)) if flow.mask != 0 && !SINGLE => return Ok(()),
+            Some((_, Some(Wait::Barrier(_)))) => return Err(Idle::Barrier),
+            Some(_) => self.part(),
+            None => {}
+        }
+        if self.ready != !self.exited {
+            self.wake();
+        }
+        if self.ready != 0 {
+            return Ok(());
+        }
+        let at_barrier = lanes_of(!self.exited).any(|l| matches!(self.wait[l], Some(Wait::Barrier(_))));
+        Err(match (self.exited == !0, at_barrier) {
+            (true, _) => Idle::Done,
+            (_, true) => Idle::Barrier,
+            _ => Idle::Members,
+        })
+    }
+
     /// Where a lane is: its address and depth.
-    fn at(&self, lane: usize) -> (u32, u32, Option<Wait>) {
+    pub(super) fn at(&self, lane: usize) -> (u32, u32, Option<Wait>) {
         match self.together {
             Some((flow, wait)) if flow.mask >> lane & 1 == 1 => (flow.pc, flow.depth, wait),
             _ => (self.pc[lane], self.depth[lane], self.wait[lane]),
@@ -152,29 +175,15 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     }
 
     fn pick(&mut self, oracle: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop> {
-        if let Some((flow, wait)) = self.together {
-            match wait {
-                None if flow.mask != 0 && !SINGLE => {
-                    if !can(flow) {
-                        return Ok(Err(Idle::Blocked));
-                    }
-                    self.watch = u32::MAX;
-                    return Ok(Ok((flow, u32::MAX)));
-                }
-                Some(Wait::Barrier(_)) => return Ok(Err(Idle::Barrier)),
-                _ => self.part(),
+        if let Err(idle) = self.gather() {
+            return Ok(Err(idle));
+        }
+        if let Some((flow, _)) = self.together {
+            if !can(flow) {
+                return Ok(Err(Idle::Blocked));
             }
-        }
-        if self.ready != !self.exited {
-            self.wake();
-        }
-        if self.ready == 0 {
-            let at_barrier = lanes_of(!self.exited).any(|l| matches!(self.wait[l], Some(Wait::Barrier(_))));
-            return Ok(Err(match (self.exited == !0, at_barrier) {
-                (true, _) => Idle::Done,
-                (_, true) => Idle::Barrier,
-                _ => Idle::Members,
-            }));
+            self.watch = u32::MAX;
+            return Ok(Ok((flow, u32::MAX)));
         }
         let mut groups = self.groups();
         groups.retain(|&(mask, pc, depth)| can(Flow { pc, mask, depth }));
@@ -390,7 +399,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
 }
 
 impl<const SINGLE: bool> Its<SINGLE> {
-    fn remember(&mut self, lanes: LaneMask, depth: u32, back: u32) {
+    pub(super) fn remember(&mut self, lanes: LaneMask, depth: u32, back: u32) {
         let depth = depth as usize;
         if self.returns.len() <= depth {
             self.returns.resize(depth + 1, [0; LANES]);

@@ -5,10 +5,12 @@
 //! addresses and masks only; registers, guards and memory are the warp's business.
 
 mod crs;
+mod explored;
 mod its;
 
 pub use crate::verdict::{Token, TokenKind};
 pub use crs::Crs;
+pub use explored::{Explored, Lane};
 pub use its::Its;
 
 use crate::base::{LANES, LaneMask};

@@ -91,6 +91,17 @@ impl Arena {
         }
     }
 
+    /// The bytes of all blocks and between them.
+    #[must_use]
+    pub fn image(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The same, to be put back.
+    pub fn image_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
     /// The address of a block.
     #[must_use]
     pub const fn address(&self, block: &Block) -> u64 {

@@ -91,6 +91,11 @@ impl Memory for Flat {
         self.arena.free(address)
     }
 
+    fn digest(&self, into: &mut dyn std::hash::Hasher) {
+        self.arena.blocks().iter().for_each(|b| into.write(&[b.freed.into()]));
+        into.write(self.arena.image());
+    }
+
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
         self.arena.bytes_at(address, bytes)
     }

@@ -1,0 +1,354 @@
+//! The loop of all searches.
+
+use super::graph::NONE;
+use super::sleep::{Sleeper, Touch};
+use super::{Found, Graph, Move, Options, Progress, Reaches, Search, Space, Unit};
+use crate::explore::odometer::Odometer;
+use crate::machine::walk::{Agent, Mark, Reached, Walk};
+use crate::program::env::ProgEnv;
+use crate::verdict::{Event, LimitKind, Stop, Who};
+use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
+use std::rc::Rc;
+
+/// Steps between two questions whether to go on.
+const PATIENCE: u64 = 1 << 12;
+
+/// A state on the way.
+struct Node {
+    state: u32,
+    mark: Mark,
+    /// Its agents, as a range of the list of all.
+    agents: (usize, usize),
+    /// The agent whose turn it is.
+    next: usize,
+    /// Its combination of choices.
+    odometer: Odometer,
+    nth: u32,
+    /// Agents that need not step here.
+    asleep: Vec<Sleeper>,
+    /// What the agent whose turn it is touched, over all combinations so far.
+    touched: Option<Touch>,
+    /// The warp that stepped to get here, and how many switches it took.
+    last: Option<(u64, u32)>,
+    switches: u32,
+}
+
+struct Run<'a, 'o, O> {
+    walk: &'a mut dyn Walk,
+    env: &'a ProgEnv,
+    options: &'a mut Options<'o>,
+    outcome: &'a mut dyn FnMut(&dyn Walk) -> O,
+    space: Space<O>,
+    stack: Vec<Node>,
+    agents: Vec<Agent>,
+    scratch: Vec<Agent>,
+    /// Where on the way each state is.
+    on_path: FxHashMap<u32, Vec<usize>>,
+    told: FxHashSet<u64>,
+    whole: FxHashMap<u128, Vec<u8>>,
+    pruned: bool,
+}
+
+/// Explores a walk from where it stands. `outcome` says what a run that came to its end is counted as.
+///
+/// The walk stands where it stood before, afterwards.
+pub fn explore<O: Eq + Hash>(
+    walk: &mut dyn Walk,
+    env: &ProgEnv,
+    options: &mut Options<'_>,
+    outcome: &mut dyn FnMut(&dyn Walk) -> O,
+) -> Space<O> {
+    let space = Space {
+        outcomes: IndexMap::new(),
+        found: Vec::new(),
+        graph: Graph::default(),
+        progress: Progress::default(),
+        limit: None,
+    };
+    let start = walk.mark();
+    let mut run = Run {
+        walk,
+        env,
+        options,
+        outcome,
+        space,
+        stack: Vec::new(),
+        agents: Vec::new(),
+        scratch: Vec::new(),
+        on_path: FxHashMap::default(),
+        told: FxHashSet::default(),
+        whole: FxHashMap::default(),
+        pruned: false,
+    };
+    run.search();
+    run.walk.back(start);
+    let mut space = run.space;
+    if run.pruned && space.limit.is_none() {
+        space.limit = Some(LimitKind::Switches);
+    }
+    space.progress.bytes = space.graph.bytes() as u64;
+    space
+}
+
+impl<O: Eq + Hash> Run<'_, '_, O> {
+    fn search(&mut self) {
+        let (state, _) = self.space.graph.state(self.number(None, 0));
+        self.enter(state, Vec::new(), None, 0);
+        let mut patience = PATIENCE;
+        while let Some(node) = self.stack.last() {
+            let Some(agent) = self.agents.get(node.agents.0 + node.next).filter(|_| node.next < node.agents.1) else {
+                self.leave();
+                continue;
+            };
+            let agent = *agent;
+            if self.asleep(agent) || self.one_too_many(agent) {
+                self.skip(agent);
+            } else {
+                self.step(agent);
+            }
+            patience -= 1;
+            if patience == 0 || self.space.limit.is_some() {
+                patience = PATIENCE;
+                self.space.limit = self.space.limit.or_else(|| self.over());
+                if self.space.limit.is_some() || self.options.first && !self.space.found.is_empty() {
+                    return;
+                }
+            } else if self.options.first && !self.space.found.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// A limit that is reached.
+    fn over(&mut self) -> Option<LimitKind> {
+        let bytes = self.space.graph.bytes() as u64;
+        self.space.progress.bytes = bytes;
+        let memory = self.options.max_bytes.filter(|cap| bytes > *cap);
+        memory.map(|cap| LimitKind::Memory { cap, wanted: bytes }).or_else(|| (self.options.poll)(&self.space.progress))
+    }
+
+    /// The number of the state that the walk stands in: with a bound on switches, who stepped last and how many there were
+    /// belong to it.
+    fn number(&self, last: Option<(u64, u32)>, switches: u32) -> u128 {
+        let key = self.walk.key();
+        if self.options.preemptions.is_none() {
+            return key;
+        }
+        let (block, warp) = last.unwrap_or((u64::MAX, u32::MAX));
+        let extra = u128::from(block) << 64 | u128::from(warp) << 32 | u128::from(switches);
+        key.wrapping_add(extra.wrapping_mul(0xd6e8_feb8_6659_fd93_a5a3_5625_c1f6_4b8f) | 1)
+    }
+
+    /// Goes on from the state that the walk stands in.
+    fn enter(&mut self, state: u32, asleep: Vec<Sleeper>, last: Option<(u64, u32)>, switches: u32) {
+        let depth = self.stack.len();
+        self.space.progress.deepest = self.space.progress.deepest.max(depth as u64);
+        if self.options.max_depth.is_some_and(|most| depth as u64 > most) {
+            self.space.limit = Some(LimitKind::Steps(self.options.max_depth.unwrap_or(0)));
+            return;
+        }
+        let first = self.agents.len();
+        let mut agents = std::mem::take(&mut self.scratch);
+        self.walk.agents(&mut agents);
+        if agents.is_empty() {
+            self.space.progress.schedules += 1;
+            let path = self.path(None);
+            match self.walk.reached() {
+                Reached::End => {
+                    let outcome = (self.outcome)(self.walk);
+                    self.space.outcomes.entry(outcome).or_insert(Reaches { count: 0, path }).count += 1;
+                }
+                Reached::Stuck(stop) => self.find(stop, path),
+            }
+        }
+        self.agents.extend_from_slice(&agents);
+        self.scratch = agents;
+        if self.options.search == Search::Schedules {
+            self.on_path.entry(state).or_default().push(depth);
+        }
+        self.stack.push(Node {
+            state,
+            mark: self.walk.mark(),
+            agents: (first, self.agents.len() - first),
+            next: 0,
+            odometer: Odometer::new(),
+            nth: 0,
+            asleep,
+            touched: None,
+            last,
+            switches,
+        });
+    }
+
+    fn leave(&mut self) {
+        let Some(node) = self.stack.pop() else { return };
+        self.agents.truncate(node.agents.0);
+        if let Some(places) = self.on_path.get_mut(&node.state) {
+            places.pop();
+        }
+    }
+
+    /// The steps on the way, and one more.
+    fn path(&self, last: Option<Move>) -> Vec<Move> {
+        let narrow = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        let moves = self.stack.iter().map(|n| Move { agent: narrow(n.next), nth: narrow(n.nth as usize) });
+        let len = self.stack.len() - usize::from(last.is_some());
+        moves.take(len).chain(last).collect()
+    }
+
+    fn find(&mut self, stop: Stop, path: Vec<Move>) {
+        if self.told.insert(stop.identity()) {
+            self.space.found.push(Found { stop, path });
+        }
+    }
+
+    fn asleep(&self, agent: Agent) -> bool {
+        self.stack.last().is_some_and(|n| n.asleep.iter().any(|s| s.agent == agent))
+    }
+
+    /// Whether a step of the agent switches from a warp that could go on, once too often.
+    fn one_too_many(&mut self, agent: Agent) -> bool {
+        let Some(most) = self.options.preemptions else { return false };
+        let too_many = self.stack.last().is_some_and(|n| n.switches + u32::from(self.switches(n, agent)) > most);
+        self.pruned |= too_many;
+        too_many
+    }
+
+    fn switches(&self, node: &Node, agent: Agent) -> bool {
+        let warp = |a: &Agent| match a {
+            Agent::Flow { block, warp, .. } => Some((*block, *warp)),
+            Agent::Micro(_) | Agent::Silent(_) => None,
+        };
+        let here = &self.agents[node.agents.0..node.agents.0 + node.agents.1];
+        node.last.is_some() && warp(&agent) != node.last && here.iter().any(|a| warp(a) == node.last)
+    }
+
+    /// An agent that could step and does not: that it could is noted, for fairness.
+    fn skip(&mut self, agent: Agent) {
+        let warps = self.options.warps;
+        let Some(node) = self.stack.last_mut() else { return };
+        self.space.graph.edge(node.state, Unit::of(&agent, warps), node.next, 0, NONE);
+        node.next += 1;
+    }
+
+    fn step(&mut self, agent: Agent) {
+        let Some(node) = self.stack.last_mut() else { return };
+        self.walk.back(node.mark);
+        let env = self.env;
+        let mut touch = Touch::default();
+        let watched = self.options.sleep;
+        let mut tell = |who: Who, event: Event<'_>| {
+            touch.event(env, who, &event);
+            Ok(())
+        };
+        let done = if watched {
+            self.walk.advance(agent, &mut node.odometer, Some(&mut tell))
+        } else {
+            self.walk.advance(agent, &mut node.odometer, None)
+        };
+        self.space.progress.transitions += 1;
+        let (state, at, nth) = (node.state, node.next, node.nth);
+        let here = match agent {
+            Agent::Flow { block, warp, .. } => Some((block, warp)),
+            Agent::Micro(_) | Agent::Silent(_) => node.last,
+        };
+        // The node goes on to the next combination, or agent, before its child is entered.
+        let mut asleep = Vec::new();
+        if watched {
+            if done.is_err() {
+                touch = Touch::unknown();
+            }
+            asleep.extend(node.asleep.iter().filter(|s| s.sleeps_on(&agent, &touch)).cloned());
+        }
+        let unit = Unit::of(&agent, self.options.warps);
+        let narrow = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        let this = Move { agent: narrow(at), nth: narrow(nth as usize) };
+        match done {
+            Err(stop) => {
+                self.space.graph.edge(state, unit, at, nth, NONE);
+                self.space.progress.schedules += 1;
+                let path = self.path(Some(this));
+                self.find(stop, path);
+                self.next(agent, touch);
+            }
+            Ok(_) => {
+                let switches = self.stack.last().map_or(0, |n| n.switches + u32::from(self.switches(n, agent)));
+                let number = self.number(here, switches);
+                let (to, new) = self.space.graph.state(number);
+                let edge = self.space.graph.edge(state, unit, at, nth, to);
+                if new {
+                    self.space.graph.reached(to, state, edge);
+                }
+                self.space.progress.states = self.space.graph.states() as u64;
+                if self.options.max_states.is_some_and(|most| self.space.progress.states > most) {
+                    self.space.limit = Some(LimitKind::States(self.options.max_states.unwrap_or(0)));
+                }
+                self.audit(number);
+                let again = match self.options.search {
+                    Search::States => !new,
+                    Search::Schedules => self.been_there(to, &asleep),
+                };
+                if again {
+                    if self.options.search == Search::Schedules {
+                        self.space.progress.schedules += 1;
+                    }
+                    self.next(agent, touch);
+                } else {
+                    self.enter(to, asleep, here, switches);
+                    // The child is on top now.
+                    let parent = self.stack.len().saturating_sub(2);
+                    self.next_of(parent, agent, touch);
+                }
+            }
+        }
+    }
+
+    /// Whether the way has been in a state with no more agents asleep than now.
+    fn been_there(&self, state: u32, asleep: &[Sleeper]) -> bool {
+        let places = self.on_path.get(&state).map_or(&[][..], Vec::as_slice);
+        places.iter().any(|k| {
+            let earlier = &self.stack[*k].asleep;
+            earlier.iter().all(|s| asleep.iter().any(|t| t.agent == s.agent))
+        })
+    }
+
+    fn next(&mut self, agent: Agent, touch: Touch) {
+        self.next_of(self.stack.len() - 1, agent, touch);
+    }
+
+    /// The next combination of choices of a node's agent, or its next agent. An agent all of whose steps were gone into
+    /// sleeps below those that come after it.
+    fn next_of(&mut self, node: usize, agent: Agent, touch: Touch) {
+        let sleep = self.options.sleep;
+        let Some(node) = self.stack.get_mut(node) else { return };
+        if sleep {
+            node.touched = Some(match node.touched.take() {
+                None => touch,
+                Some(before) => before.and(touch),
+            });
+        }
+        if node.odometer.advance() {
+            node.nth += 1;
+            return;
+        }
+        (node.next, node.nth, node.odometer) = (node.next + 1, 0, Odometer::new());
+        if let Some(touch) = node.touched.take() {
+            node.asleep.push(Sleeper { agent, touch: Rc::new(touch) });
+        }
+    }
+
+    fn audit(&mut self, number: u128) {
+        if !self.options.audit {
+            return;
+        }
+        let whole = self.walk.whole();
+        match self.whole.get(&number) {
+            Some(before) => self.space.progress.collisions += u64::from(*before != whole),
+            None => {
+                self.whole.insert(number, whole);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Who steps, in what grain, and what is reached when nobody can.
+
+use crate::base::LaneMask;
+use crate::machine::control::Flow;
+use crate::verdict::Stop;
+
+/// Somebody who can step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Agent {
+    /// Lanes of a resident warp that stand at one address.
+    Flow {
+        /// The place of its block among the resident ones.
+        slot: u32,
+        /// Linear index of the block in its grid.
+        block: u64,
+        /// The warp's number in the block.
+        warp: u32,
+        /// The lanes and where they are.
+        flow: Flow,
+    },
+    /// An operation of memory makes a micro step (report, 4.6).
+    Micro(u32),
+    /// A silent rule fires: its place in the engine's order.
+    Silent(u32),
+}
+
+impl Agent {
+    /// The lanes that step; none for memory's agents.
+    #[must_use]
+    pub const fn lanes(&self) -> LaneMask {
+        match self {
+            Self::Flow { flow, .. } => flow.mask,
+            Self::Micro(_) | Self::Silent(_) => 0,
+        }
+    }
+}
+
+/// How far a step goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Grain {
+    /// One warp instruction: nothing is left out.
+    Instruction,
+    /// Up to the next instruction whose effect others can notice.
+    Visible,
+}
+
+/// Where a walk ends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reached {
+    /// All launches are complete.
+    End,
+    /// No rule applies.
+    Stuck(Stop),
+}

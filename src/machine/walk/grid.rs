@@ -1,0 +1,95 @@
+//! What a walk does to a grid besides stepping it: blocks come and go as states are put back.
+
+use crate::machine::block::Block;
+use crate::machine::control::Control;
+use crate::machine::grid::Grid;
+use crate::machine::processors::Processors;
+use crate::machine::warp::Warp;
+use crate::program::env::ProgEnv;
+
+impl<C: Control> Grid<C> {
+    /// Issues the next block; gives its slot.
+    pub(super) fn issue_next(&mut self, env: &ProgEnv, processors: &mut Processors, sm: u32) -> usize {
+        let linear = self.next;
+        self.issue(env, processors, sm, false);
+        self.slot(linear).unwrap_or(0)
+    }
+
+    /// How many blocks have been issued.
+    pub(super) const fn issued(&self) -> u64 {
+        self.next
+    }
+
+    /// So many blocks have been issued.
+    pub(super) const fn set_issued(&mut self, next: u64) {
+        self.next = next;
+    }
+
+    /// A block is complete: it makes room for another, and leaves unless it is kept to be looked at.
+    pub(super) fn retire(&mut self, slot: usize, processors: &mut Processors, keep: bool) {
+        let kept = self.blocks.get_mut(slot).and_then(Option::as_mut).filter(|_| keep);
+        match kept {
+            Some(block) => {
+                block.kept = true;
+                processors.give(block.sm, &self.loaded);
+                self.resident -= 1;
+            }
+            None => self.drop_block(slot, processors),
+        }
+    }
+
+    /// There is no block in a slot.
+    pub(super) fn take(&mut self, slot: usize) {
+        self.spare.0.extend(self.blocks.get_mut(slot).and_then(Option::take));
+    }
+
+    /// A block that was there before is in a slot again; its state is put back by the caller.
+    pub(super) fn put(&mut self, env: &ProgEnv, slot: usize, linear: u64, sm: u32) {
+        self.take(slot);
+        if self.blocks.len() <= slot {
+            self.blocks.resize_with(slot + 1, || None);
+        }
+        let mut block = self.spare.0.pop().unwrap_or_default();
+        block.issue(env, &self.loaded, linear, sm);
+        if let Some(place) = self.blocks.get_mut(slot) {
+            *place = Some(block);
+        }
+    }
+
+    /// Counts again who is resident, and where.
+    pub(super) fn recount(&mut self, processors: &mut Processors) {
+        processors.clear();
+        self.resident = 0;
+        for block in self.blocks.iter().flatten().filter(|b| !b.kept) {
+            processors.take(block.sm, &self.loaded);
+            self.resident += 1;
+        }
+    }
+
+    /// The same grid under another control model.
+    pub(in crate::machine) fn with_control<D: Control>(&self, control: impl Fn(&C) -> D) -> Grid<D> {
+        let mut new = Grid::new(self.id, self.program, self.loaded.clone());
+        new.next = self.next;
+        new.resident = self.resident;
+        let warp = |w: &Warp<C>| Warp {
+            control: control(&w.control),
+            frames: w.frames.clone(),
+            filled: w.filled.clone(),
+            local: w.local.clone(),
+            index: w.index,
+        };
+        let block = |b: &Block<C>| Block {
+            warps: b.warps.iter().map(warp).collect(),
+            barriers: b.barriers.clone(),
+            shared: b.shared.clone(),
+            index: b.index,
+            linear: b.linear,
+            sm: b.sm,
+            running: b.running,
+            live: b.live,
+            kept: b.kept,
+        };
+        new.blocks = self.blocks.iter().map(|b| b.as_ref().map(block)).collect();
+        new
+    }
+}

@@ -1,0 +1,84 @@
+//! Steps for a search: who can step in a state, one step, and the way back.
+//!
+//! A search needs what a run does not: to look at a state, to go on from it in each possible way, and to tell whether it
+//! has been there. A [`Walk`] holds one context with its launches, one after the other, and steps it by [`Agent`]s: lanes
+//! of a warp that stand at one address, an operation of memory, a silent rule. The rules are those of every run (`warp`,
+//! `block`, `grid`); what differs is who is asked.
+//!
+//! With [`Grain::Visible`] a step goes on through what no other agent can notice, so that agents stand before what others
+//! can: global and shared memory, barriers, exchanges of lanes. Such steps commute with all others, so that no outcome is
+//! lost (P. Godefroid, "Partial-Order Methods", 1996, 4.3). Lanes that may meet others of their warp on the way (control
+//! model `its`) are not carried on: where they stop decides who executes an instruction together. On memory that acts later
+//! a warp goes on as long as it can: what it does is to issue operations, which nobody notices before their micro steps.
+
+mod agent;
+mod grid;
+mod journal;
+mod pack;
+mod restore;
+mod search;
+mod visible;
+mod walker;
+
+pub use agent::{Agent, Grain, Reached};
+pub use pack::Unpack;
+pub(super) use pack::put;
+pub(super) use walker::Walker;
+
+use super::control::Lane;
+use super::runner::Tell;
+use crate::choice::Oracle;
+use crate::program::instr::Slot;
+use crate::program::ops::Class;
+use crate::verdict::{Place, Stop};
+
+/// A point on the way of a walk, to come back to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Mark(usize);
+
+/// A device in the hands of a search.
+pub trait Walk {
+    /// Who can step now, in a fixed order. Nobody: [`Walk::reached`] says why.
+    fn agents(&mut self, out: &mut Vec<Agent>);
+
+    /// A step of an agent that [`Walk::agents`] gave in this state. `oracle` is asked where an agent's step itself can go
+    /// several ways (the target of a divergent indirect branch, a multiprocessor for a block, a line to be evicted).
+    /// Gives how many instructions were executed.
+    ///
+    /// # Errors
+    /// Why the run stops there; the walk stands where it stood before.
+    fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop>;
+
+    /// What is reached, when nobody can step.
+    fn reached(&self) -> Reached;
+
+    /// A number for the state: states with different numbers differ; that others do too is as good as sure (128 bits).
+    fn key(&self) -> u128;
+
+    /// All that [`Walk::key`] is made from.
+    fn whole(&self) -> Vec<u8>;
+
+    /// Where the walk stands.
+    fn mark(&self) -> Mark;
+
+    /// Goes back to where it stood.
+    fn back(&mut self, to: Mark);
+
+    /// Bytes of device memory.
+    fn bytes(&self, address: u64, len: u64) -> Option<&[u8]>;
+
+    /// A register of the entry's frame of a thread of the current launch, whose block is resident or was kept.
+    fn register(&self, block: u64, thread: u32, class: Class, slot: Slot) -> Option<u64>;
+
+    /// Where the lanes of an agent are. `None` for memory's.
+    fn place(&self, agent: Agent) -> Option<Place>;
+
+    /// Every live lane of a resident warp, and where it stands, also when it cannot step: block, warp, lane.
+    fn lanes(&self) -> Vec<(u64, u32, Lane)>;
+
+    /// The same state under control model `thread`: every lane free at the address where it would go on.
+    ///
+    /// # Errors
+    /// [`Stop::Unsupported`] on memory that has operations in flight.
+    fn freed(&self, all_blocks: bool) -> Result<Box<dyn Walk>, Stop>;
+}

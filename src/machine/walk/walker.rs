@@ -1,0 +1,371 @@
+//! The walk itself: one context, its launches one after the other, stepped by agents.
+
+use super::journal::Journal;
+use super::pack::Layout;
+use super::visible::Visible;
+use super::Grain;
+use crate::base::{LaneTables, Pc};
+use crate::choice::Oracle;
+use crate::machine::block::end_barriers;
+use crate::machine::config::Config;
+use crate::machine::context::Launch;
+use crate::machine::context_state::ContextState;
+use crate::machine::control::{Explored, Flow, Idle};
+use crate::machine::grid::{Grid, tell_barriers};
+use crate::machine::loaded::Loaded;
+use crate::machine::message::{GridId, ProgramId};
+use crate::machine::runner::Tell;
+use crate::machine::warp::{self, Halt, Shared, Why};
+use crate::memory::{Cx, Environment, Issuer, SiteHints};
+use crate::program::env::ProgEnv;
+use crate::program::instr::{Op, Syscall};
+use crate::verdict::{Event, Sink, Stop, Who};
+use pulp::Scalar;
+use std::sync::Arc;
+
+/// Instructions that a warp is carried on for at most, so that one that only computes does not hold the search up.
+const FAR: u32 = 1 << 14;
+
+/// An observer that need not be there.
+pub(super) struct Listener<'a>(Option<Tell<'a>>);
+
+impl Sink for Listener<'_> {
+    const ON: bool = true;
+
+    #[inline]
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self.0.as_mut().map_or(Ok(()), |tell| tell(who, event))
+    }
+}
+
+/// What a launch fixes.
+pub(super) struct Fixed {
+    pub(super) loaded: Box<Loaded>,
+    pub(super) layout: Layout,
+    pub(super) visible: Visible,
+}
+
+/// What a step has changed, as far as it is to be packed again.
+#[derive(Default)]
+pub(super) struct Touched {
+    /// Slots and warps.
+    pub(super) warps: Vec<(usize, usize)>,
+    pub(super) blocks: Vec<usize>,
+    pub(super) head: bool,
+}
+
+/// A walk over one context.
+pub(in crate::machine) struct Walker<C, M: Environment> {
+    pub(super) state: ContextState<C, M>,
+    pub(super) env: Arc<ProgEnv>,
+    pub(super) program: ProgramId,
+    pub(super) config: Config,
+    pub(super) grain: Grain,
+    pub(super) launches: Arc<[Fixed]>,
+    /// The current launch.
+    pub(super) launch: usize,
+    /// All launches are complete and caches are written back.
+    pub(super) ended: bool,
+    /// Sections of a block: its own and one for each warp.
+    pub(super) stride: u32,
+    /// Whether memory has an image that keeps its size.
+    pub(super) imaged: bool,
+    pub(super) journal: Journal<M>,
+    /// The memory before the step, where it has no image.
+    pub(super) before: Option<Box<M>>,
+    pub(super) touched: Touched,
+    pub(super) tables: LaneTables,
+}
+
+pub(super) fn index(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
+    /// A walk from the start of the first of `launches`, in a context that is idle.
+    ///
+    /// # Errors
+    /// A launch that cannot be; what an agent that nobody can notice runs into.
+    pub fn new(
+        mut state: ContextState<C, M>,
+        program: ProgramId,
+        launches: &[Launch],
+        config: &Config,
+        grain: Grain,
+    ) -> Result<Self, Stop> {
+        let missing = || Stop::Unsupported("a program that is not loaded".into(), None);
+        let env = Arc::clone(&state.program(program).ok_or_else(missing)?.program.0);
+        let mut all = Vec::with_capacity(launches.len());
+        for (k, launch) in launches.iter().enumerate() {
+            let loaded = Box::new(state.loaded(program, launch, GridId(index(k)), config)?);
+            all.push(loaded);
+        }
+        let mut new = Self::of(state, env, program, all, config, grain);
+        new.begin();
+        new.step_with(&mut crate::choice::Fair, None, |_, _| Ok(0))?;
+        new.journal.settle();
+        Ok(new)
+    }
+
+    /// A walk that stands nowhere yet.
+    pub(super) fn of(
+        state: ContextState<C, M>,
+        env: Arc<ProgEnv>,
+        program: ProgramId,
+        loaded: Vec<Box<Loaded>>,
+        config: &Config,
+        grain: Grain,
+    ) -> Self {
+        let fixed = |loaded: Box<Loaded>| {
+            let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
+            let room = u64::from(config.device.capacity.blocks);
+            let ends = !env.barriers.is_empty() || blocks > room;
+            let (layout, visible) = (Layout::of(&env, &loaded), Visible::of(&env, !C::JOINS, ends));
+            Fixed { loaded, layout, visible }
+        };
+        let launches: Arc<[Fixed]> = loaded.into_iter().map(fixed).collect();
+        let grows = env.code.iter().any(|i| matches!(i.op, Op::Syscall(Syscall::Malloc | Syscall::Free)));
+        let imaged = !grows && state.memory.image().is_some();
+        let ended = launches.is_empty();
+        Self {
+            stride: launches.iter().map(|f| f.loaded.warps()).max().unwrap_or(0) + 1,
+            imaged,
+            journal: Journal::new(state.memory.image().filter(|_| imaged).map_or(0, <[u8]>::len)),
+            state,
+            env,
+            program,
+            config: config.clone(),
+            grain,
+            launches,
+            launch: 0,
+            ended,
+            before: None,
+            touched: Touched::default(),
+            tables: LaneTables::new(),
+        }
+    }
+
+    /// Makes the grid of the current launch.
+    pub(super) fn begin(&mut self) {
+        self.state.grids.clear();
+        if let Some(fixed) = self.launches.get(self.launch) {
+            let grid = Grid::new(GridId(index(self.launch)), self.program, fixed.loaded.clone());
+            self.state.grids.push(grid);
+        }
+        self.touched.head = true;
+    }
+
+    /// Runs lanes for at most `fuel` instructions.
+    pub(super) fn turn(&mut self, slot: usize, w: usize, flow: Flow, fuel: u32, cx: &mut Cx<'_, Listener<'_>>) -> Result<u32, Stop> {
+        let ContextState { grids, memory, .. } = &mut self.state;
+        let Some(grid) = grids.first_mut() else { return Ok(0) };
+        let Grid { blocks, loaded, id, .. } = &mut *grid;
+        let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(0) };
+        let Some(warp) = block.warps.get_mut(w) else { return Ok(0) };
+        self.touched.warps.push((slot, w));
+        self.touched.blocks.push(slot);
+        let who = Who { launch: id.0, block: block.linear, warp: warp.index };
+        let mut sh = Shared {
+            env: &self.env,
+            loaded,
+            barriers: &mut block.barriers,
+            shared: &mut block.shared[..],
+            map: self.env.addresses(),
+            who,
+            block: block.index,
+            sm: block.sm,
+            clock: 0,
+            threads: 0,
+            turn: 0,
+            exited: 0,
+        };
+        let fuel = fuel.min(warp.control.resume(flow));
+        let outcome = warp::run_flow(Scalar::new(), warp, flow, fuel, &mut sh, memory, cx);
+        let exited = sh.exited;
+        let used = match outcome {
+            Ok(used) => used,
+            Err(halt) => return Err(block.stop(&self.env, loaded, who.warp, *halt)),
+        };
+        block.live -= exited;
+        if let Err(idle) = warp.control.flows() {
+            if idle == Idle::Corrupt {
+                let halt = Halt { why: Why::Corrupt, pc: Pc(flow.pc), lanes: flow.mask };
+                return Err(block.stop(&self.env, loaded, who.warp, halt));
+            }
+            if exited > 0 && warp.control.live() == 0 {
+                block.running -= 1;
+            }
+        }
+        if block.barriers.any() {
+            let mut ended = Vec::new();
+            let touched = &mut self.touched.warps;
+            let free = |w: u32| touched.push((slot, w as usize));
+            let tell = |id, reduced| ended.push((id, reduced));
+            end_barriers(&mut block.barriers, &mut block.warps, block.live, free, tell);
+            tell_barriers(&ended, who, cx)?;
+        }
+        Ok(used)
+    }
+
+    /// Memory has done something: nobody's registers are packed yet.
+    pub(super) fn memory_moved(&mut self) {
+        let mut woken = Vec::new();
+        self.state.memory.woken(&mut woken);
+        let Some(grid) = self.state.grids.first() else { return };
+        for who in woken {
+            let Some(slot) = grid.slot(who.block).filter(|_| grid.id.0 == who.launch) else { continue };
+            self.touched.warps.push((slot, who.warp as usize));
+            self.touched.blocks.push(slot);
+        }
+    }
+
+    pub(super) fn blocked(&self, slot: usize, w: usize, flow: Flow) -> bool {
+        if M::IMMEDIATE {
+            return false;
+        }
+        let Some(grid) = self.state.grids.first() else { return true };
+        let Some(Some(block)) = grid.blocks.get(slot) else { return true };
+        let who = Who { launch: grid.id.0, block: block.linear, warp: index(w) };
+        let at = Issuer { who, pc: Pc(flow.pc), depth: flow.depth, sm: block.sm };
+        let uses = grid.loaded.uses.get(flow.pc as usize);
+        uses.is_some_and(|uses| self.state.memory.blocked(at, uses, flow.mask) != 0)
+    }
+
+    /// Carries a warp on through what nobody notices.
+    fn carry_on(&mut self, slot: usize, w: usize, cx: &mut Cx<'_, Listener<'_>>) -> Result<u32, Stop> {
+        let mut used = 0;
+        while used < FAR {
+            let Some(warp) = self.warp_mut(slot, w) else { break };
+            let Ok(flows) = warp.control.flows() else { break };
+            // Where lanes of a warp stop decides whom they meet.
+            if flows.len() > 1 && !C::SINGLE {
+                break;
+            }
+            let Some(fixed) = self.launches.get(self.launch) else { break };
+            let go = flows.iter().find_map(|flow| {
+                let hidden = if M::IMMEDIATE { fixed.visible.hidden(flow.pc) } else { FAR };
+                (hidden > 0 && !self.blocked(slot, w, *flow)).then_some((*flow, hidden))
+            });
+            let Some((flow, hidden)) = go else { break };
+            let spent = self.turn(slot, w, flow, hidden.min(FAR - used), cx)?;
+            if spent == 0 {
+                break;
+            }
+            used += spent;
+        }
+        Ok(used)
+    }
+
+    pub(super) fn warp_mut(&mut self, slot: usize, w: usize) -> Option<&mut warp::Warp<C>> {
+        self.state.grids.first_mut()?.blocks.get_mut(slot)?.as_mut()?.warps.get_mut(w)
+    }
+
+    /// A step and what follows from it without a choice of the search's: blocks that are complete make room, blocks and
+    /// launches begin, warps go on as far as nobody notices.
+    pub(super) fn step_with(
+        &mut self,
+        oracle: &mut dyn Oracle,
+        tell: Option<Tell<'_>>,
+        step: impl FnOnce(&mut Self, &mut Cx<'_, Listener<'_>>) -> Result<u32, Stop>,
+    ) -> Result<u32, Stop> {
+        if !self.imaged {
+            self.before = Some(Box::new(self.state.memory.clone()));
+        }
+        let mut out = |_: &[u8]| ();
+        let (hints, tables) = (SiteHints::default(), self.tables.clone());
+        let mut cx = Cx { sink: Listener(tell), oracle, hints, tables, out: &mut out };
+        let done = step(self, &mut cx).and_then(|used| Ok(used + self.follow(&mut cx)?));
+        drop(cx);
+        match done {
+            Ok(used) => {
+                self.take_over();
+                Ok(used)
+            }
+            Err(stop) => {
+                self.undo();
+                Err(stop)
+            }
+        }
+    }
+
+    fn follow(&mut self, cx: &mut Cx<'_, Listener<'_>>) -> Result<u32, Stop> {
+        let mut used = 0;
+        let mut carried = 0;
+        loop {
+            if self.grain == Grain::Visible {
+                while let Some(&(slot, w)) = self.touched.warps.get(carried) {
+                    carried += 1;
+                    used += self.carry_on(slot, w, cx)?;
+                }
+                self.memory_moved();
+                if carried < self.touched.warps.len() {
+                    continue;
+                }
+            }
+            if !self.drop_complete(cx)? && !self.issue(cx)? && !self.next_launch() {
+                return Ok(used);
+            }
+        }
+    }
+
+    /// Drops the blocks that are complete.
+    fn drop_complete(&mut self, cx: &mut Cx<'_, Listener<'_>>) -> Result<bool, Stop> {
+        let keep = self.config.keep_finished;
+        let ContextState { grids, memory, processors, .. } = &mut self.state;
+        let Some(grid) = grids.first_mut() else { return Ok(false) };
+        let launch = grid.id.0;
+        let mut any = false;
+        for slot in 0..grid.blocks.len() {
+            let Some(Some(block)) = grid.blocks.get(slot) else { continue };
+            let linear = block.linear;
+            if block.running > 0 || block.kept || !M::IMMEDIATE && memory.in_flight(launch, Some(linear)) {
+                continue;
+            }
+            grid.retire(slot, processors, keep);
+            memory.retire(launch, linear);
+            self.touched.blocks.push(slot);
+            let warps = 0..self.stride as usize - 1;
+            self.touched.warps.extend(warps.map(|w| (slot, w)));
+            self.touched.head = true;
+            any = true;
+            cx.sink.event(Who { launch, block: linear, warp: 0 }, Event::BlockDone)?;
+        }
+        Ok(any)
+    }
+
+    /// Issues a block, if there is room.
+    fn issue(&mut self, cx: &mut Cx<'_, Listener<'_>>) -> Result<bool, Stop> {
+        let ContextState { grids, processors, .. } = &mut self.state;
+        let Some(grid) = grids.first_mut() else { return Ok(false) };
+        if !grid.can_issue(processors, true) {
+            return Ok(false);
+        }
+        let sm = if M::IMMEDIATE { processors.first(&grid.loaded) } else { Some(grid.processor(processors, cx.oracle)?) };
+        let Some(sm) = sm else { return Ok(false) };
+        let who = Who { launch: grid.id.0, block: grid.issued(), warp: 0 };
+        cx.sink.event(who, Event::Block)?;
+        let slot = grid.issue_next(&self.env, processors, sm);
+        self.touched.blocks.push(slot);
+        self.touched.warps.extend((0..grid.loaded.warps() as usize).map(|w| (slot, w)));
+        self.touched.head = true;
+        Ok(true)
+    }
+
+    /// Goes on to the next launch, when the current one is complete and memory is at rest.
+    fn next_launch(&mut self) -> bool {
+        let done = self.state.grids.first().is_some_and(Grid::done) && self.state.memory.pending() == 0;
+        if !done || self.ended {
+            return false;
+        }
+        if self.launch + 1 == self.launches.len() {
+            self.ended = true;
+            self.state.settle();
+        } else {
+            self.launch += 1;
+            self.state.memory.flush();
+            self.begin();
+        }
+        self.touched.head = true;
+        !self.ended
+    }
+}
