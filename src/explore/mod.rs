@@ -1,3 +1,8 @@
 //! Layer 8: many runs of one target: seeds, exhaustive search, and what a run that does not end is called.
 //!
 //! Knows nothing of how messages look (`report`), nor of the command line.
+
+mod odometer;
+pub mod space;
+
+pub use odometer::Odometer;

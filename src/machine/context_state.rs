@@ -14,13 +14,14 @@ use super::loaded::{Loaded, arguments, per_block};
 use super::message::{ContextId, ContextInput, ContextIo, ContextOutput, GridId, Program, ProgramId, Tag};
 use super::overlap::{self, Kept};
 use super::processors::Processors;
+use super::warp::Watched;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc};
 use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Environment, Fault, LocalMemory, Stores, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::program::instr::Op;
-use crate::verdict::{AllocKind, Event, Place, Rule, Sink, Stop, StuckKind, Who};
+use crate::verdict::{AllocKind, Event, Place, Rule, Stop, StuckKind, Who};
 use pulp::Simd;
 
 /// A program loaded into a context.
@@ -243,7 +244,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     ///
     /// Rule: context.exec
     #[inline(always)]
-    pub(super) fn exec<V: Simd, S: Sink>(
+    pub(super) fn exec<V: Simd, S: Watched>(
         &mut self,
         simd: V,
         config: &Config,
@@ -323,7 +324,13 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     }
 
     /// What a launch fixes.
-    pub(super) fn loaded(&mut self, program: ProgramId, launch: &Launch, id: GridId, config: &Config) -> Result<Loaded, Stop> {
+    pub(super) fn loaded(
+        &mut self,
+        program: ProgramId,
+        launch: &Launch,
+        id: GridId,
+        config: &Config,
+    ) -> Result<Loaded, Stop> {
         let missing = || Stop::Unsupported(format!("no entry named {}", launch.entry), None);
         let of = self.programs.get(program.0 as usize).ok_or_else(missing)?;
         let env = &of.program.0;

@@ -14,6 +14,7 @@ use super::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceIo, DeviceOutput, GridId, MessageError, Program,
 };
 use super::processors::Processors;
+use super::warp::Watched;
 use super::watch::{Found, Watch};
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Site};
@@ -333,7 +334,7 @@ impl<C: Control, M: Environment> Device<C, M> {
     /// # Errors
     /// Why a grid stopped before its end; the memory cap.
     #[inline(always)]
-    pub(super) fn run<V: Simd, S: Sink>(
+    pub(super) fn run<V: Simd, S: Watched>(
         &mut self,
         simd: V,
         config: &Config,

@@ -13,7 +13,7 @@ use super::control::Control;
 use super::loaded::Loaded;
 use super::message::{GridId, Program, ProgramId};
 use super::processors::Processors;
-use super::warp::{self, Halt, Shared, Yield};
+use super::warp::{self, Halt, Shared, Watched, Yield};
 use crate::base::Frame;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Oracle, Site};
@@ -383,7 +383,7 @@ enum Leave {
 /// Rule: grid.exec
 #[inline(always)]
 #[expect(clippy::too_many_lines, reason = "the turns of a block stay in one loop: leaving it costs more than a turn")]
-pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Sink>(
+pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     grid: &mut Grid<C>,
     with: Turns<'_, '_, '_, M, S>,

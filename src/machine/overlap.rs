@@ -14,7 +14,7 @@ use super::grid::{ALONE, Books, Grid, book, tell_barriers};
 use super::macro_step::{self, Halted, Now, Schedule, Went};
 use super::message::{GridId, Program};
 use super::processors::Processors;
-use super::warp::{self, Halt, Shared, Why, Yield, can_be_scheduled};
+use super::warp::{self, Halt, Shared, Watched, Why, Yield, can_be_scheduled};
 use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Environment, InFlight, Memory, Trouble};
 use crate::verdict::{Event, LimitKind, Operation, Place, Rule, Sink, Stop, StuckKind, Who};
@@ -32,7 +32,7 @@ pub struct Kept {
 
 /// One step of a context: what memory does, and one turn of a warp.
 #[inline(always)]
-pub(super) fn exec<V: Simd, C: Control, M: Environment, S: Sink>(
+pub(super) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
     simd: V,
     state: &mut ContextState<C, M>,
     config: &Config,
@@ -200,7 +200,7 @@ fn turn<C: Control, M: Environment, S: Sink>(
 
 /// A warp's turn. Tells whether it used its fuel up.
 #[inline(always)]
-fn step<V: Simd, C: Control, M: Environment, S: Sink>(
+fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     simd: V,
     state: &mut ContextState<C, M>,
     at: usize,

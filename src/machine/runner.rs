@@ -9,13 +9,15 @@ use super::control::{Control, Crs, Explored, Its};
 use super::device::{Device, Order, Ran};
 use super::grid::{Books, Budget, Stats};
 use super::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
+use super::observed::{Observed, Tell};
 use super::walk::{Grain, Walk, Walker};
+use super::warp::Watched;
 use crate::base::LaneTables;
 use crate::choice::Oracle;
 use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
 use crate::memory::{Cx, Environment, FermiModel, SiteHints};
-use crate::verdict::{Event, LimitKind, Rule, Silent, Sink, Stop, Who};
+use crate::verdict::{Event, LimitKind, Rule, Silent, Stop, Who};
 use pulp::{Scalar, Simd, WithSimd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -76,20 +78,7 @@ impl Quiet<Its<true>, Flat> for (Its<true>, Flat) {
 
 impl<C: Explored + 'static> Quiet<C, Fermi> for (C, Fermi) {
     fn quietly(hosted: &mut Hosted<C, Fermi>, run: Run<'_>) -> Result<Ran, Stop> {
-        hosted.go::<_, Baseline>(Observed(&mut |_, _| Ok(())), run)
-    }
-}
-
-/// An observer behind one type, so that the machine is compiled for observation once.
-pub type Tell<'a> = &'a mut dyn FnMut(Who, Event<'_>) -> Result<(), Stop>;
-
-struct Observed<'a>(Tell<'a>);
-
-impl Sink for Observed<'_> {
-    const ON: bool = true;
-
-    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
-        (self.0)(who, event)
+        hosted.go::<_, Baseline>(Observed(None), run)
     }
 }
 
@@ -228,7 +217,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         Box::new(Self { device, config, clock: 0, stats: Vec::new(), sent: 0 })
     }
 
-    fn go<S: Sink, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
+    fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
         let Run { oracle, out, order, hold, watch, .. } = run;
         for _ in 0..std::mem::take(&mut self.sent) {
             if S::ON {
@@ -259,7 +248,7 @@ struct Go<'a, 'b, 'c, C, M: Environment, S> {
     books: &'a mut Books<'c>,
 }
 
-impl<C: Control, M: Environment, S: Sink> WithSimd for Go<'_, '_, '_, C, M, S> {
+impl<C: Control, M: Environment, S: Watched> WithSimd for Go<'_, '_, '_, C, M, S> {
     type Output = Result<Ran, Stop>;
 
     #[inline(always)]
@@ -281,7 +270,7 @@ where
     fn run(&mut self, mut run: Run<'_>) -> Result<Ran, Stop> {
         match run.tell.take() {
             None => <(C, M) as Quiet<C, M>>::quietly(self, run),
-            Some(tell) => self.go::<_, Baseline>(Observed(tell), run),
+            Some(tell) => self.go::<_, Baseline>(Observed(Some(tell)), run),
         }
     }
 

@@ -11,6 +11,7 @@ use super::control::{Control, Flow, Idle, Next, TokenKind, Wait};
 use super::data::Lane;
 use super::hot::hot;
 use super::loaded::Loaded;
+use super::observed::Observed;
 use super::rare::{Did, Rare, Trouble};
 use super::stack::Stack;
 use crate::base::mutant::{Mutant, on as mutant};
@@ -18,8 +19,8 @@ use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::program::instr::{Barrier, CacheOp, HotOp, Op, Space};
-use crate::verdict::{Enter, Event, Sink, Step, Who};
-use pulp::Simd;
+use crate::verdict::{Enter, Event, Silent, Sink, Step, Who};
+use pulp::{Scalar, Simd};
 
 /// A warp of a resident block.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -103,7 +104,7 @@ pub struct Shared<'a> {
 
 /// Runs a warp for at most `fuel` instructions; says why it stopped and how many it executed.
 #[inline(always)]
-pub fn run<V: Simd, C: Control, M: Memory, S: Sink>(
+pub fn run<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     warp: &mut Warp<C>,
     sh: &mut Shared<'_>,
@@ -136,7 +137,7 @@ pub fn run<V: Simd, C: Control, M: Memory, S: Sink>(
 
 /// Runs lanes that were picked, for at most `fuel` instructions; says how many they executed.
 #[inline(always)]
-pub fn run_flow<V: Simd, C: Control, M: Memory, S: Sink>(
+pub fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     warp: &mut Warp<C>,
     mut flow: Flow,
@@ -147,7 +148,7 @@ pub fn run_flow<V: Simd, C: Control, M: Memory, S: Sink>(
 ) -> Result<u32, Box<Halt>> {
     let mut rest = fuel;
     sh.turn = fuel;
-    let outcome = flow_on(simd, warp, &mut flow, sh, mem, &mut rest, cx);
+    let outcome = S::flow_on(simd, warp, &mut flow, sh, mem, &mut rest, cx);
     let used = fuel - rest;
     sh.clock += u64::from(used);
     match outcome {
@@ -172,6 +173,54 @@ fn blocked<M: Memory>(mem: &M, who: Who, sm: u32, uses: &[Uses], flow: Flow) -> 
 /// Whether some lanes of a warp can be scheduled (report, 5.7.1, `canBeScheduled`; D-ready), as far as memory decides it.
 pub fn can_be_scheduled<C: Control, M: Memory>(warp: &mut Warp<C>, who: Who, sm: u32, uses: &[Uses], mem: &M) -> bool {
     M::IMMEDIATE || warp.control.any(|flow| blocked(mem, who, sm, uses, flow) == 0)
+}
+
+/// How the instructions of a warp are compiled for an observer: runs that nobody observes are compiled into their loops
+/// and for each instruction set, observed ones once for each control model and memory, whoever steps them.
+pub trait Watched: Sink + Sized {
+    /// Runs the lanes of `flow` until they stop, wait or are handed over.
+    ///
+    /// # Errors
+    /// Why they halted.
+    fn flow_on<V: Simd, C: Control, M: Memory>(
+        simd: V,
+        warp: &mut Warp<C>,
+        flow: &mut Flow,
+        sh: &mut Shared<'_>,
+        mem: &mut M,
+        fuel: &mut u32,
+        cx: &mut Cx<'_, Self>,
+    ) -> Result<Next, Box<Halt>>;
+}
+
+impl Watched for Silent {
+    #[inline(always)]
+    fn flow_on<V: Simd, C: Control, M: Memory>(
+        simd: V,
+        warp: &mut Warp<C>,
+        flow: &mut Flow,
+        sh: &mut Shared<'_>,
+        mem: &mut M,
+        fuel: &mut u32,
+        cx: &mut Cx<'_, Self>,
+    ) -> Result<Next, Box<Halt>> {
+        flow_on(simd, warp, flow, sh, mem, fuel, cx)
+    }
+}
+
+impl Watched for Observed<'_> {
+    #[inline(never)]
+    fn flow_on<V: Simd, C: Control, M: Memory>(
+        _: V,
+        warp: &mut Warp<C>,
+        flow: &mut Flow,
+        sh: &mut Shared<'_>,
+        mem: &mut M,
+        fuel: &mut u32,
+        cx: &mut Cx<'_, Self>,
+    ) -> Result<Next, Box<Halt>> {
+        flow_on(Scalar::new(), warp, flow, sh, mem, fuel, cx)
+    }
 }
 
 /// How the inner loop was left.

@@ -1,4 +1,4 @@
-//! What each kind of defect is called, in words: code, message, what is at the place, advice.
+//! What each defect is called in words: message, what is at the place, advice.
 
 use super::stop::lanes;
 use crate::verdict::{AllocKind, BugKind, Nearest, Relation, UninitUse};
@@ -6,8 +6,6 @@ use serde_json::{Value, json};
 
 /// The words for a defect.
 pub(super) struct Words {
-    /// The fixed name.
-    pub code: &'static str,
     /// One line.
     pub message: String,
     /// At the instruction.
@@ -16,8 +14,8 @@ pub(super) struct Words {
     pub hint: Option<String>,
 }
 
-fn words(code: &'static str, message: impl Into<String>, label: impl Into<String>) -> Words {
-    Words { code, message: message.into(), label: label.into(), hint: None }
+fn words(message: impl Into<String>, label: impl Into<String>) -> Words {
+    Words { message: message.into(), label: label.into(), hint: None }
 }
 
 impl Words {
@@ -79,7 +77,7 @@ pub(super) fn bug(kind: &BugKind) -> Words {
         BugKind::OutOfBounds { address, bytes, write, space, nearest: near } => {
             let message = format!("invalid {}", access(space, *write, *bytes, *address));
             let label = near.as_ref().map_or_else(|| "no memory is there".to_owned(), nearest);
-            let w = words("out-of-bounds", message, label);
+            let w = words(message, label);
             match near {
                 Some(n) if matches!(n.relation, Relation::After(_) | Relation::Inside(_)) => w.hint(
                     "compare the index with the length, and the launch's number of threads with the number of elements",
@@ -88,23 +86,20 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             }
         }
         BugKind::UseAfterFree { address, bytes, write, nearest: n } => {
-            words("use-after-free", format!("{} after free", access("", *write, *bytes, *address)), nearest(n))
+            words(format!("{} after free", access("", *write, *bytes, *address)), nearest(n))
                 .hint("free the memory after its last use")
         }
         BugKind::Null { address, bytes, write, space } => words(
-            "null",
             format!("{} through a null pointer", access(space, *write, *bytes, *address)),
             "this address is in the first page",
         )
         .hint("a pointer argument is null or was never written, or device malloc failed and was not checked"),
         BugKind::Misaligned { address, bytes, write, space } => words(
-            "misaligned",
             format!("misaligned {}", access(space, *write, *bytes, *address)),
             format!("the address is no multiple of {bytes}: {} too high", address % u64::from((*bytes).max(1))),
         )
         .hint("vector accesses need an address that is a multiple of the whole vector's size"),
         BugKind::WrongSpace { address, bytes, write, space, actual } => words(
-            "wrong-space",
             format!("{} in another state space", access(space, *write, *bytes, *address)),
             format!("this address belongs to {} memory", space_of(*actual)),
         )
@@ -113,7 +108,6 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             if *actual == AllocKind::Const { "const" } else { space_of(*actual) }
         )),
         BugKind::WriteToReadOnly { address, bytes, actual } => words(
-            "read-only",
             format!(
                 "write of {bytes} {} to {} memory at {address:#x}",
                 self::bytes((*bytes).into()),
@@ -123,33 +117,28 @@ pub(super) fn bug(kind: &BugKind) -> Words {
         )
         .hint("constant memory and kernel parameters are written by the host only"),
         BugKind::Uninitialised { what, register, address } => uninitialised(*what, register.as_deref(), *address),
-        BugKind::DivisionByZero => words("division-by-zero", "integer division by zero", "the divisor is 0")
+        BugKind::DivisionByZero => words("integer division by zero", "the divisor is 0")
             .hint("the hardware gives all ones and goes on; --check div0 reports it"),
         BugKind::NotAMember { mask } => words(
-            "not-a-member",
             format!("a lane executes a .sync instruction whose member mask {mask:#010x} does not name it"),
             "the mask does not name every lane that comes here",
         )
         .hint("compute the mask before the branch (__ballot_sync) or use __activemask() only where all lanes meet"),
         BugKind::MembersInactive { mask, active } => words(
-            "members-inactive",
             format!("the member mask {mask:#010x} names lanes that are not active here ({})", lanes(mask & !active)),
             format!("active: {}", lanes(*active)),
         )
         .hint("below sm_70 all named lanes must execute the same instruction together"),
         BugKind::MasksDiffer { first, second } => words(
-            "masks-differ",
             format!("lanes give different member masks to one instruction: {first:#010x} and {second:#010x}"),
             "each named lane must give the same mask",
         ),
         BugKind::MembersNeverCome { mask, waiting } => words(
-            "members-never-come",
             format!("{} wait for {}, which can no longer come", lanes(*waiting), lanes(mask & !waiting)),
             format!("the member mask is {mask:#010x}"),
         )
         .hint("lanes that have exited or wait elsewhere must not be named"),
         BugKind::BarrierDivergence { arrived, missing } => words(
-            "barrier-divergence",
             format!(
                 "barrier divergence: {} of the warp execute the barrier without {}",
                 lanes(*arrived),
@@ -158,60 +147,44 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             "all lanes of a warp must execute this barrier together",
         )
         .hint("move __syncthreads() out of the divergent branch"),
-        BugKind::BarrierNumber { id } => {
-            words("barrier-number", format!("barrier {id} does not exist"), "barriers are numbered 0 to 15")
-        }
+        BugKind::BarrierNumber { id } => words(format!("barrier {id} does not exist"), "barriers are numbered 0 to 15"),
         BugKind::BarrierCount { count } => words(
-            "barrier-count",
             format!("{count} threads at a barrier: the count must be a multiple of the warp size above 0"),
             "this count",
         ),
-        BugKind::BarrierMismatch { id, first, second } => words(
-            "barrier-mismatch",
-            format!("arrivals at barrier {id} contradict each other: {first} and {second}"),
-            second.clone(),
-        )
-        .hint("all arrivals at one barrier must give the same thread count, and reductions the same operation"),
-        BugKind::StackOverflow { bytes, limit } => words(
-            "stack-overflow",
-            format!("stack overflow: {bytes} bytes of local memory, {limit} are allowed"),
-            "this call needs more",
-        )
-        .hint("recursion without an end, or deeper than a thread's stack"),
+        BugKind::BarrierMismatch { id, first, second } => {
+            words(format!("arrivals at barrier {id} contradict each other: {first} and {second}"), second.clone())
+                .hint("all arrivals at one barrier must give the same thread count, and reductions the same operation")
+        }
+        BugKind::StackOverflow { bytes, limit } => {
+            words(format!("stack overflow: {bytes} bytes of local memory, {limit} are allowed"), "this call needs more")
+                .hint("recursion without an end, or deeper than a thread's stack")
+        }
         BugKind::Assertion { message, file, line, function } => {
-            words("assertion", format!("assertion `{message}` failed at {file}:{line} in {function}"), "called here")
+            words(format!("assertion `{message}` failed at {file}:{line} in {function}"), "called here")
         }
         BugKind::Trap => {
-            words("trap", "the kernel executed a trap", "here").hint("__trap(), a failed check or unreachable code")
+            words("the kernel executed a trap", "here").hint("__trap(), a failed check or unreachable code")
         }
-        BugKind::Breakpoint => {
-            words("breakpoint", "the kernel executed a breakpoint and no debugger is attached", "here")
+        BugKind::Breakpoint => words("the kernel executed a breakpoint and no debugger is attached", "here"),
+        BugKind::BadCallTarget { address } => {
+            words(format!("call of {address:#x}, which is no function"), "this register holds no function's address")
+                .hint("a function pointer or virtual table was never written, or was copied from the host")
         }
-        BugKind::BadCallTarget { address } => words(
-            "bad-call-target",
-            format!("call of {address:#x}, which is no function"),
-            "this register holds no function's address",
-        )
-        .hint("a function pointer or virtual table was never written, or was copied from the host"),
-        BugKind::Undefined { function } => {
-            words("undefined-function", format!("`{function}` is declared but has no body"), "called here")
-                .hint("name the module that defines it too: ptx = [\"a.ptx\", \"b.ptx\"]")
+        BugKind::Undefined { function } => words(format!("`{function}` is declared but has no body"), "called here")
+            .hint("name the module that defines it too: ptx = [\"a.ptx\", \"b.ptx\"]"),
+        BugKind::BadBranchIndex { index, targets } => {
+            words(format!("branch index {index} of a table of {targets}"), "the index is beyond the table")
         }
-        BugKind::BadBranchIndex { index, targets } => words(
-            "bad-branch-index",
-            format!("branch index {index} of a table of {targets}"),
-            "the index is beyond the table",
-        ),
         BugKind::Unsafe(violation) => {
             let (message, label) = super::safety::words(violation);
-            words("safety", message, label)
+            words(message, label)
                 .hint("this is an error of warpstep (injection or machine), not of the program: please report it")
         }
         BugKind::BadFree { address, twice: true } => {
-            words("double-free", format!("{address:#x} is freed a second time"), "it was freed before")
+            words(format!("{address:#x} is freed a second time"), "it was freed before")
         }
         BugKind::BadFree { address, twice: false } => words(
-            "bad-free",
             format!("free of {address:#x}, which malloc did not give"),
             "only addresses from device malloc can be freed",
         ),
@@ -229,7 +202,7 @@ fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>) 
         UninitUse::Condition => "decides a branch",
         UninitUse::Stored => "is stored to memory",
     };
-    words("uninitialised", format!("{source} is undefined and {usage}"), format!("{usage} here"))
+    words(format!("{source} is undefined and {usage}"), format!("{usage} here"))
         .hint("it was never written, or computed from what was never written: 0 here, anything on hardware")
 }
 

@@ -82,7 +82,7 @@ impl<'a> StopReport<'a> {
         match self.stop {
             Stop::Bug(b) => {
                 let words = bug(&b.kind);
-                let mut d = self.at(words.code, &b.place, words.message).label(words.label);
+                let mut d = self.at(&b.place, words.message).label(words.label);
                 d.hint = words.hint;
                 if let Some(other) = &b.other {
                     let (file, span) = self.span(other.pc);
@@ -91,34 +91,31 @@ impl<'a> StopReport<'a> {
                 d
             }
             Stop::Stuck(s) => self.stuck(s),
-            Stop::Limit(l) => self.plain("limit", limit(*l)).hint(limit_hint(*l)),
+            Stop::Limit(l) => self.plain(limit(*l)).hint(limit_hint(*l)),
             Stop::Unsupported(what, at) => {
                 let message = format!("warpstep cannot execute {what}");
                 let hint = "this is a gap of warpstep, not a defect of the program";
                 match at {
-                    Some(p) => self.at("unsupported", p, message).label("not supported"),
-                    None => self.plain("unsupported", message),
+                    Some(p) => self.at(p, message).label("not supported"),
+                    None => self.plain(message),
                 }
                 .hint(hint)
             }
             Stop::Diverged { decision, expected, found } => self
-                .plain(
-                    "diverged",
-                    format!(
-                        "the schedule does not fit this run: decision {decision} is {expected}, the run offers {found}"
-                    ),
-                )
+                .plain(format!(
+                    "the schedule does not fit this run: decision {decision} is {expected}, the run offers {found}"
+                ))
                 .hint("replay a schedule with the program, launch and options that it was recorded with"),
         }
     }
 
-    fn plain(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(code, FileId(u32::MAX), Span::default(), message)
+    fn plain(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(self.stop.kind().id(), FileId(u32::MAX), Span::default(), message)
     }
 
-    fn at(&self, code: &'static str, place: &Place, message: impl Into<String>) -> Diagnostic {
+    fn at(&self, place: &Place, message: impl Into<String>) -> Diagnostic {
         let (file, span) = self.span(place.pc);
-        Diagnostic::error(code, file, span, message).note(self.context(place))
+        Diagnostic::error(self.stop.kind().id(), file, span, message).note(self.context(place))
     }
 
     fn span(&self, pc: Pc) -> (FileId, Span) {
@@ -188,7 +185,7 @@ impl<'a> StopReport<'a> {
     fn stuck(&self, stuck: &StuckKind) -> Diagnostic {
         match stuck {
             StuckKind::BarrierDeadlock { waiting, exited } => {
-                let Some(first) = waiting.first() else { return self.plain("barrier-deadlock", "barrier deadlock") };
+                let Some(first) = waiting.first() else { return self.plain("barrier deadlock") };
                 let message = format!("barrier deadlock: {} cannot go on", awaited(first));
                 let mut note = format!("waiting: {}", who(&first.place));
                 for w in waiting.iter().skip(1).take(WAITING - 1) {
@@ -203,18 +200,18 @@ impl<'a> StopReport<'a> {
                     let _ = write!(note, "\n{exited} threads of the block have exited");
                 }
                 let (file, span) = self.span(first.place.pc);
-                Diagnostic::error("barrier-deadlock", file, span, message)
+                Diagnostic::error(self.stop.kind().id(), file, span, message)
                     .label("waits here for ever")
                     .note(note)
                     .hint("every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps")
             }
             StuckKind::Endless { tokens, place, .. } => self.endless(tokens, place),
             StuckKind::TokenStack { place } => self
-                .at("token-stack", place, "the token stack is empty but a thread still waits for its return or break")
+                .at(place, "the token stack is empty but a thread still waits for its return or break")
                 .label("after this"),
             StuckKind::Operations { operations } => {
                 let Some(first) = operations.first() else {
-                    return self.plain("memory-deadlock", "no warp can go on");
+                    return self.plain("no warp can go on");
                 };
                 let mut note = format!("waiting: {}, {}", program(first), who(&first.place));
                 for o in operations.iter().skip(1).take(WAITING - 1) {
@@ -226,14 +223,13 @@ impl<'a> StopReport<'a> {
                     let _ = write!(note, "\nand {} more", operations.len() - WAITING);
                 }
                 let (file, span) = self.span(first.place.pc);
-                Diagnostic::error("memory-deadlock", file, span, "no warp and no memory operation can go on")
+                Diagnostic::error(self.stop.kind().id(), file, span, "no warp and no memory operation can go on")
                     .label("this operation waits for ever")
                     .note(note)
                     .hint("look in the memory programs for a line that is reserved and never updated, or banks that are never unlocked")
             }
             StuckKind::MemoryProgram { operation, cause } => self
                 .at(
-                    "memory-program",
                     &operation.place,
                     format!(
                         "no rule applies to the memory program of this instruction: {}, {}",
@@ -250,7 +246,7 @@ impl<'a> StopReport<'a> {
     fn endless(&self, tokens: &[NeverPopped], place: &Place) -> Diagnostic {
         let Some(first) = tokens.first() else {
             return self
-                .at("endless", place, "the run never ends: the state of the whole device repeats")
+                .at(place, "the run never ends: the state of the whole device repeats")
                 .label("runs on here")
                 .hint("no token waits to be popped: the program itself loops, whatever the control model");
         };
@@ -261,7 +257,7 @@ impl<'a> StopReport<'a> {
             if first.waiting.count_ones() == 1 { "waits" } else { "wait" },
         );
         let (file, span) = self.span(first.pushed);
-        let mut d = Diagnostic::error("liveness", file, span, message).label("pushed for the sake of this");
+        let mut d = Diagnostic::error(self.stop.kind().id(), file, span, message).label("pushed for the sake of this");
         let (file, span) = self.span(first.place.pc);
         let runs = if first.place.lanes.count_ones() == 1 { "runs" } else { "run" };
         d = d.also(file, span, format!("{} {runs} on here, in a state that repeats", lanes(first.place.lanes)));
@@ -412,6 +408,9 @@ pub(super) fn lanes(mask: LaneMask) -> String {
 fn limit(limit: LimitKind) -> String {
     match limit {
         LimitKind::Steps(n) => format!("limit reached: {n} warp instructions"),
+        LimitKind::States(n) => format!("limit reached: {n} states"),
+        LimitKind::Switches(n) => format!("limit reached: schedules with more than {n} switches were left out"),
+        LimitKind::Interrupted => "interrupted".to_owned(),
         LimitKind::Time(ms) if ms % 1000 == 0 => format!("limit reached: {} seconds", ms / 1000),
         LimitKind::Time(ms) => format!("limit reached: {ms} milliseconds"),
         LimitKind::Memory { cap, wanted } => {
@@ -423,6 +422,9 @@ fn limit(limit: LimitKind) -> String {
 fn limit_hint(limit: LimitKind) -> &'static str {
     match limit {
         LimitKind::Steps(_) => "nothing is proved; raise --max-steps to go on longer",
+        LimitKind::States(_) => "nothing is proved; raise --max-states to go on longer",
+        LimitKind::Switches(_) => "nothing is proved; raise --preemptions, or leave it out",
+        LimitKind::Interrupted => "nothing is proved",
         LimitKind::Time(_) => "nothing is proved; raise --timeout to go on longer",
         LimitKind::Memory { .. } => "raise --max-memory",
     }
@@ -431,6 +433,9 @@ fn limit_hint(limit: LimitKind) -> &'static str {
 fn limit_json(limit: LimitKind) -> Value {
     match limit {
         LimitKind::Steps(n) => json!({ "steps": n }),
+        LimitKind::States(n) => json!({ "states": n }),
+        LimitKind::Switches(n) => json!({ "switches": n }),
+        LimitKind::Interrupted => json!("interrupted"),
         LimitKind::Time(ms) => json!({ "milliseconds": ms }),
         LimitKind::Memory { cap, wanted } => json!({ "cap": cap, "wanted": wanted }),
     }

@@ -33,18 +33,26 @@ impl Stop {
     /// The number of the program that it is about, as the host gave it.
     #[must_use]
     pub fn program(&self) -> u32 {
-        let place = match self {
-            Self::Bug(bug) => Some(&bug.place),
+        self.places().first().map_or(0, |p| p.program)
+    }
+
+    /// Everybody who is party to it: whom its message names first, then the others.
+    #[must_use]
+    pub fn places(&self) -> Vec<&Place> {
+        match self {
+            Self::Bug(bug) => std::iter::once(&bug.place).chain(&bug.other).collect(),
             Self::Stuck(stuck) => match &**stuck {
-                StuckKind::BarrierDeadlock { waiting, .. } => waiting.first().map(|w| &w.place),
-                StuckKind::TokenStack { place } | StuckKind::Endless { place, .. } => Some(place),
-                StuckKind::Operations { operations } => operations.first().map(|o| &o.place),
-                StuckKind::MemoryProgram { operation, .. } => Some(&operation.place),
+                StuckKind::BarrierDeadlock { waiting, .. } => waiting.iter().map(|w| &w.place).collect(),
+                StuckKind::Endless { tokens, place, .. } => {
+                    std::iter::once(place).chain(tokens.iter().map(|t| &t.place)).collect()
+                }
+                StuckKind::TokenStack { place } => vec![place],
+                StuckKind::Operations { operations } => operations.iter().map(|o| &o.place).collect(),
+                StuckKind::MemoryProgram { operation, .. } => vec![&operation.place],
             },
-            Self::Unsupported(_, place) => place.as_deref(),
-            Self::Limit(_) | Self::Diverged { .. } => None,
-        };
-        place.map_or(0, |p| p.program)
+            Self::Unsupported(_, place) => place.as_deref().into_iter().collect(),
+            Self::Limit(_) | Self::Diverged { .. } => Vec::new(),
+        }
     }
 }
 
@@ -270,6 +278,12 @@ pub enum LimitKind {
     Steps(u64),
     /// Time, in milliseconds.
     Time(u64),
+    /// States of a search.
+    States(u64),
+    /// Switches between warps in a schedule: others were not looked at.
+    Switches(u32),
+    /// Somebody stopped it.
+    Interrupted,
     /// Memory, in bytes: the cap and what was asked for.
     Memory {
         /// The cap.

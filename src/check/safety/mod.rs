@@ -16,7 +16,6 @@ use state::Broken;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-
 /// The rules whose firing a violation is told with.
 fn of_the_stack(rule: Rule) -> bool {
     rule.id().starts_with("crs.") && !matches!(rule, Rule::CrsUnwind | Rule::CrsUpdExecState)

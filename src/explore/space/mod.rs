@@ -11,7 +11,7 @@ mod graph;
 mod search;
 mod sleep;
 
-pub use fair::{Cycle, Fairness, cycles};
+pub use fair::{Cycle, Fairness, Promised, cycles};
 pub use graph::{Edge, Graph, Move, Unit};
 pub use search::explore;
 

@@ -6,9 +6,10 @@ use super::{Found, Graph, Move, Options, Progress, Reaches, Search, Space, Unit}
 use crate::explore::odometer::Odometer;
 use crate::machine::walk::{Agent, Mark, Reached, Walk};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, LimitKind, Stop, Who};
+use crate::verdict::{Event, Identity, LimitKind, Stop, Who};
 use indexmap::IndexMap;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::rc::Rc;
 
@@ -46,7 +47,7 @@ struct Run<'a, 'o, O> {
     scratch: Vec<Agent>,
     /// Where on the way each state is.
     on_path: FxHashMap<u32, Vec<usize>>,
-    told: FxHashSet<u64>,
+    told: BTreeSet<Identity>,
     whole: FxHashMap<u128, Vec<u8>>,
     pruned: bool,
 }
@@ -78,7 +79,7 @@ pub fn explore<O: Eq + Hash>(
         agents: Vec::new(),
         scratch: Vec::new(),
         on_path: FxHashMap::default(),
-        told: FxHashSet::default(),
+        told: BTreeSet::new(),
         whole: FxHashMap::default(),
         pruned: false,
     };
@@ -86,7 +87,7 @@ pub fn explore<O: Eq + Hash>(
     run.walk.back(start);
     let mut space = run.space;
     if run.pruned && space.limit.is_none() {
-        space.limit = Some(LimitKind::Switches);
+        space.limit = Some(LimitKind::Switches(run.options.preemptions.unwrap_or(0)));
     }
     space.progress.bytes = space.graph.bytes() as u64;
     space

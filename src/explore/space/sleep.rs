@@ -1,5 +1,6 @@
 //! What a step touched, and which steps commute.
 
+use crate::base::lanes_of;
 use crate::machine::walk::Agent;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Op;
@@ -25,14 +26,17 @@ impl Touch {
         match event {
             Event::Access(access) => {
                 let map = env.addresses();
-                access.footprints(|address, bytes, kind| {
-                    let space = if map.is_shared(address) {
-                        SharedBy::Block { launch: who.launch, block: who.block }
-                    } else {
-                        SharedBy::Device
-                    };
-                    self.footprints.push(Footprint { space, address, bytes, kind });
-                });
+                let inside = |window: u64, address: u64| address.wrapping_sub(window) < map.window;
+                for lane in lanes_of(access.lanes) {
+                    let address = access.addresses[lane];
+                    // Local memory is the thread's own.
+                    if inside(map.local, address) {
+                        continue;
+                    }
+                    let block = SharedBy::Block { launch: who.launch, block: who.block };
+                    let space = if inside(map.shared, address) { block } else { SharedBy::Device };
+                    self.footprints.push(Footprint { space, address, bytes: access.bytes, kind: access.kind });
+                }
             }
             Event::Step(step) => {
                 let op = env.code.get(step.pc.0 as usize).map(|i| i.op);
@@ -42,6 +46,13 @@ impl Touch {
             Event::Block | Event::BlockDone | Event::Released(_) | Event::Alloc(..) => self.more = true,
             _ => {}
         }
+    }
+
+    /// What both touched.
+    pub fn and(mut self, other: Self) -> Self {
+        self.footprints.extend(other.footprints);
+        self.more |= other.more;
+        self
     }
 
     /// Whether two steps of different warps lead to the same state in either order.

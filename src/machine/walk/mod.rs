@@ -25,8 +25,8 @@ pub use pack::Unpack;
 pub(super) use pack::put;
 pub(super) use walker::Walker;
 
+use super::Tell;
 use super::control::Lane;
-use super::runner::Tell;
 use crate::choice::Oracle;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;

@@ -48,7 +48,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                 let mut hash = Xxh3::new();
                 self.state.memory.digest(&mut hash);
                 let before = self.before.take();
-                self.journal.update_memory(hash.digest128(), || before.unwrap_or_else(|| Box::new(self.state.memory.clone())));
+                self.journal
+                    .update_memory(hash.digest128(), || before.unwrap_or_else(|| Box::new(self.state.memory.clone())));
             }
         }
         let (mut warps, mut blocks) = (warps, blocks);
@@ -57,15 +58,38 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         self.touched = Touched { warps, blocks, head: false };
     }
 
-    /// Puts back what was touched.
-    pub(super) fn undo(&mut self) {
-        let Touched { warps, blocks, head } = std::mem::take(&mut self.touched);
+    /// A section of the journal was put back.
+    pub(super) fn touch(&mut self, place: u32) {
+        let Some(behind) = place.checked_sub(1) else {
+            self.touched.head = true;
+            return;
+        };
+        let slot = (behind / self.stride) as usize;
+        match (behind % self.stride).checked_sub(1) {
+            None => self.touched.blocks.push(slot),
+            Some(w) => self.touched.warps.push((slot, w as usize)),
+        }
+    }
+
+    /// What was touched becomes what the journal says: blocks before their warps, since a block that has left is made anew.
+    pub(super) fn put_touched(&mut self) {
+        let Touched { mut warps, mut blocks, head } = std::mem::take(&mut self.touched);
         if head {
             self.put_head();
         }
         blocks.iter().for_each(|slot| self.put_block(*slot));
         warps.iter().for_each(|(slot, w)| self.put_warp(*slot, *w));
-        self.recount();
+        if !blocks.is_empty() {
+            self.recount();
+        }
+        warps.clear();
+        blocks.clear();
+        self.touched = Touched { warps, blocks, head: false };
+    }
+
+    /// Puts back what a step touched that did not come to its end.
+    pub(super) fn undo(&mut self) {
+        self.put_touched();
         if let Some(memory) = self.before.take() {
             self.state.memory = *memory;
         } else if let Some(image) = self.state.memory.image_mut() {

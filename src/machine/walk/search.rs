@@ -5,12 +5,12 @@ use super::walker::{Walker, index};
 use super::{Agent, Grain, Mark, Reached, Walk};
 use crate::base::Pc;
 use crate::choice::Oracle;
+use crate::machine::Tell;
 use crate::machine::context_state::{ContextState, Resident};
 use crate::machine::control::{Explored, Its, Lane};
 use crate::machine::grid::Grid;
 use crate::machine::overlap::at_fault;
 use crate::machine::processors::Processors;
-use crate::machine::runner::Tell;
 use crate::memory::Environment;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
@@ -92,20 +92,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     fn back(&mut self, to: Mark) {
-        let mut blocks = false;
         while let Some(undone) = self.journal.back(to) {
             match undone {
-                Back::Section(0) => self.put_head(),
-                Back::Section(place) => {
-                    let (slot, part) = ((place - 1) / self.stride, (place - 1) % self.stride);
-                    match part.checked_sub(1) {
-                        None => {
-                            blocks = true;
-                            self.put_block(slot as usize);
-                        }
-                        Some(w) => self.put_warp(slot as usize, w as usize),
-                    }
-                }
+                Back::Section(place) => self.touch(place),
                 Back::Chunk(range) => {
                     let from = self.journal.image().get(range.clone());
                     let to = self.state.memory.image_mut().and_then(|image| image.get_mut(range));
@@ -116,9 +105,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
                 Back::Memory(memory) => self.state.memory = *memory,
             }
         }
-        if blocks {
-            self.recount();
-        }
+        self.put_touched();
     }
 
     fn bytes(&self, address: u64, len: u64) -> Option<&[u8]> {

@@ -1,9 +1,9 @@
 //! The walk itself: one context, its launches one after the other, stepped by agents.
 
+use super::Grain;
 use super::journal::Journal;
 use super::pack::Layout;
 use super::visible::Visible;
-use super::Grain;
 use crate::base::{LaneTables, Pc};
 use crate::choice::Oracle;
 use crate::machine::block::end_barriers;
@@ -14,7 +14,7 @@ use crate::machine::control::{Explored, Flow, Idle};
 use crate::machine::grid::{Grid, tell_barriers};
 use crate::machine::loaded::Loaded;
 use crate::machine::message::{GridId, ProgramId};
-use crate::machine::runner::Tell;
+use crate::machine::observed::{Observed, Tell};
 use crate::machine::warp::{self, Halt, Shared, Why};
 use crate::memory::{Cx, Environment, Issuer, SiteHints};
 use crate::program::env::ProgEnv;
@@ -25,18 +25,6 @@ use std::sync::Arc;
 
 /// Instructions that a warp is carried on for at most, so that one that only computes does not hold the search up.
 const FAR: u32 = 1 << 14;
-
-/// An observer that need not be there.
-pub(super) struct Listener<'a>(Option<Tell<'a>>);
-
-impl Sink for Listener<'_> {
-    const ON: bool = true;
-
-    #[inline]
-    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
-        self.0.as_mut().map_or(Ok(()), |tell| tell(who, event))
-    }
-}
 
 /// What a launch fixes.
 pub(super) struct Fixed {
@@ -156,7 +144,14 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// Runs lanes for at most `fuel` instructions.
-    pub(super) fn turn(&mut self, slot: usize, w: usize, flow: Flow, fuel: u32, cx: &mut Cx<'_, Listener<'_>>) -> Result<u32, Stop> {
+    pub(super) fn turn(
+        &mut self,
+        slot: usize,
+        w: usize,
+        flow: Flow,
+        fuel: u32,
+        cx: &mut Cx<'_, Observed<'_>>,
+    ) -> Result<u32, Stop> {
         let ContextState { grids, memory, .. } = &mut self.state;
         let Some(grid) = grids.first_mut() else { return Ok(0) };
         let Grid { blocks, loaded, id, .. } = &mut *grid;
@@ -232,7 +227,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// Carries a warp on through what nobody notices.
-    fn carry_on(&mut self, slot: usize, w: usize, cx: &mut Cx<'_, Listener<'_>>) -> Result<u32, Stop> {
+    fn carry_on(&mut self, slot: usize, w: usize, cx: &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop> {
         let mut used = 0;
         while used < FAR {
             let Some(warp) = self.warp_mut(slot, w) else { break };
@@ -266,14 +261,14 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         &mut self,
         oracle: &mut dyn Oracle,
         tell: Option<Tell<'_>>,
-        step: impl FnOnce(&mut Self, &mut Cx<'_, Listener<'_>>) -> Result<u32, Stop>,
+        step: impl FnOnce(&mut Self, &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop>,
     ) -> Result<u32, Stop> {
         if !self.imaged {
             self.before = Some(Box::new(self.state.memory.clone()));
         }
         let mut out = |_: &[u8]| ();
         let (hints, tables) = (SiteHints::default(), self.tables.clone());
-        let mut cx = Cx { sink: Listener(tell), oracle, hints, tables, out: &mut out };
+        let mut cx = Cx { sink: Observed(tell), oracle, hints, tables, out: &mut out };
         let done = step(self, &mut cx).and_then(|used| Ok(used + self.follow(&mut cx)?));
         drop(cx);
         match done {
@@ -288,7 +283,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
     }
 
-    fn follow(&mut self, cx: &mut Cx<'_, Listener<'_>>) -> Result<u32, Stop> {
+    fn follow(&mut self, cx: &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop> {
         let mut used = 0;
         let mut carried = 0;
         loop {
@@ -309,7 +304,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// Drops the blocks that are complete.
-    fn drop_complete(&mut self, cx: &mut Cx<'_, Listener<'_>>) -> Result<bool, Stop> {
+    fn drop_complete(&mut self, cx: &mut Cx<'_, Observed<'_>>) -> Result<bool, Stop> {
         let keep = self.config.keep_finished;
         let ContextState { grids, memory, processors, .. } = &mut self.state;
         let Some(grid) = grids.first_mut() else { return Ok(false) };
@@ -334,13 +329,14 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// Issues a block, if there is room.
-    fn issue(&mut self, cx: &mut Cx<'_, Listener<'_>>) -> Result<bool, Stop> {
+    fn issue(&mut self, cx: &mut Cx<'_, Observed<'_>>) -> Result<bool, Stop> {
         let ContextState { grids, processors, .. } = &mut self.state;
         let Some(grid) = grids.first_mut() else { return Ok(false) };
         if !grid.can_issue(processors, true) {
             return Ok(false);
         }
-        let sm = if M::IMMEDIATE { processors.first(&grid.loaded) } else { Some(grid.processor(processors, cx.oracle)?) };
+        let sm =
+            if M::IMMEDIATE { processors.first(&grid.loaded) } else { Some(grid.processor(processors, cx.oracle)?) };
         let Some(sm) = sm else { return Ok(false) };
         let who = Who { launch: grid.id.0, block: grid.issued(), warp: 0 };
         cx.sink.event(who, Event::Block)?;
