@@ -4,5 +4,7 @@
 
 mod odometer;
 pub mod space;
+mod target;
 
 pub use odometer::Odometer;
+pub use target::{Ending, Played, Target, Way};

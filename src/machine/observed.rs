@@ -5,6 +5,14 @@ use crate::verdict::{Event, Sink, Stop, Who};
 /// An observer.
 pub type Tell<'a> = &'a mut dyn FnMut(Who, Event<'_>) -> Result<(), Stop>;
 
+/// The same observer for a part of the time.
+pub fn again<'s>(tell: &'s mut Option<Tell<'_>>) -> Option<Tell<'s>> {
+    match tell {
+        Some(tell) => Some(&mut **tell),
+        None => None,
+    }
+}
+
 /// Somebody observes, or nobody does and events go nowhere.
 pub struct Observed<'a>(pub Option<Tell<'a>>);
 
