@@ -36,9 +36,13 @@ pub(super) fn problems(all: &[Problem], sources: &SourceMap, format: Format) -> 
     diagnostics(&all, sources, format)
 }
 
-/// The same of complaints whose text is made.
+/// The same of complaints whose text is made; 4 when the input is right and only our gaps are in the way.
 pub(super) fn diagnostics(all: &[Diagnostic], sources: &SourceMap, format: Format) -> u8 {
-    let code = if all.iter().all(|d| d.severity == Severity::Warning) { 0 } else { 2 };
+    let code = match all {
+        _ if all.iter().all(|d| d.severity == Severity::Warning) => 0,
+        _ if all.iter().all(|d| d.code == "unsupported") => 4,
+        _ => 2,
+    };
     match format {
         Format::Text => all.iter().for_each(|d| complain(&d.render(sources, colour()))),
         Format::Json => {

@@ -30,6 +30,10 @@ pub enum LitmusErrorKind {
     NoName,
     /// There is no `{`.
     NoInit,
+    /// The `{` of the initial state has no `}`.
+    OpenInit,
+    /// A row or declaration ends without `;`. The span is empty and lies where the semicolon belongs.
+    MissingSemicolon,
     /// Characters that start no token.
     Garbage,
     /// A `(*` without `*)`.

@@ -68,6 +68,10 @@ fn syntax(kind: &K, here: &str) -> Said {
         K::NoName => said("no-name", "the test has no name", "nothing follows on this line").hint("write `PTX name`"),
         K::NoInit => said("no-init", "the test has no initial state", "the text ends here")
             .hint("declare locations between braces, e.g. `{ x=0; y=0; }`; the braces may be empty"),
+        K::OpenInit => said("open-init", "the initial state is not closed", "begins here").hint("add the closing `}`"),
+        K::MissingSemicolon => {
+            said("missing-semicolon", "a `;` is missing", "expected `;` here").hint("each row ends with `;`")
+        }
         K::Garbage => said("bad-character", format!("`{here}` begins no token of a litmus test"), "not expected"),
         K::OpenComment => said("open-comment", "a comment is not closed", "begins here").hint("add the closing `*)`"),
         K::BadNumber => said("bad-number", format!("`{here}` is no number of 64 bits"), "not a number")
@@ -78,7 +82,11 @@ fn syntax(kind: &K, here: &str) -> Said {
             let label = if list.is_empty() { "not expected here".to_owned() } else { format!("expected {list}") };
             let said = said("syntax", format!("unexpected {found}"), label);
             let asks = expected.contains(&Expected::Quantifier);
-            if asks { said.hint("a test ends with `exists`, `~exists` or `forall` and a condition") } else { said }
+            match here {
+                _ if asks => said.hint("a test ends with `exists`, `~exists` or `forall` and a condition"),
+                "[" => said.hint("addresses of instructions are written without brackets"),
+                _ => said,
+            }
         }
         K::TooDeep => {
             said("too-deep", format!("nested more than {MAX_NESTING} levels deep"), "the limit is reached here")
@@ -98,11 +106,15 @@ fn syntax(kind: &K, here: &str) -> Said {
             said("modifier", "the instruction's name ends before this", label)
         }
         K::Modifier { allowed } => {
-            said("modifier", format!("`.{here}` cannot stand here"), format!("one of {}", dotted(allowed)))
-                .likely(here, allowed, "")
+            let said =
+                said("modifier", format!("`.{here}` cannot stand here"), format!("expected {}", dotted(allowed)));
+            match suggest(here, allowed.iter().copied()) {
+                Some(near) => said.hint(format!("did you mean `.{near}`?")),
+                None => said,
+            }
         }
         K::NoModifier { allowed } => {
-            said("modifier", "the instruction's name is not complete", format!("one of {} lacks", dotted(allowed)))
+            said("modifier", "the instruction's name is not complete", format!("expected {}", dotted(allowed)))
         }
         K::Operands { form, found } => {
             let message = format!("the instruction has {}", plural(*found, "operand"));
@@ -120,17 +132,21 @@ fn syntax(kind: &K, here: &str) -> Said {
 /// Complaints about names.
 fn names(kind: &K, here: &str) -> Option<Said> {
     Some(match kind {
-        K::LocationAsValue => said("location-as-value", format!("`{here}` is a location, not a register"), "")
-            .hint(format!("load it first, e.g. `ld.weak r0, {here}`; `P0:r0=&{here}` begins with its address")),
-        K::RegisterIsLocation => {
-            said("register-name", format!("`{here}` is declared as a location and written as a register"), "")
-                .hint("give the register another name")
+        K::LocationAsValue => {
+            said("location-as-value", format!("`{here}` is a location, not a register"), "a location")
+                .hint(format!("load it first, e.g. `ld.weak r0, {here}`; `P0:r0=&{here}` begins with its address"))
         }
+        K::RegisterIsLocation => said(
+            "register-name",
+            format!("`{here}` is declared as a location and written as a register"),
+            "written here",
+        )
+        .hint("give the register another name"),
         K::ThreadTwice(_) => said("thread-twice", "two threads have one number", "again")
             .hint("number the threads from P0 on, one for each column"),
         K::NoThread { number, known } => {
             let known: Vec<String> = known.iter().map(|n| format!("P{n}")).collect();
-            said("no-thread", format!("there is no thread P{number}"), "")
+            said("no-thread", format!("there is no thread P{number}"), "no such thread")
                 .hint(format!("there is: {}", known.join(", ")))
         }
         K::Twice(_) => {
@@ -140,7 +156,7 @@ fn names(kind: &K, here: &str) -> Option<Said> {
             .likely(here, known, &format!("declare it in the initial state: `{here}=0;`")),
         K::NoRegister { thread, known } => {
             let name = here.rsplit(':').next().unwrap_or(here);
-            said("no-register", format!("thread P{thread} has no register `{name}`"), "").likely(
+            said("no-register", format!("thread P{thread} has no register `{name}`"), "no such register").likely(
                 name,
                 known,
                 "it has none",
@@ -150,11 +166,12 @@ fn names(kind: &K, here: &str) -> Option<Said> {
         K::LabelTwice(_) => {
             said("label-twice", "the thread has two labels of one name", "again").hint("give one of them another name")
         }
-        K::NoLabel { thread, known } => said("no-label", format!("thread P{thread} has no label `{here}`"), "").likely(
-            here,
-            known,
-            "a label is a cell of its own: `LC00:`",
-        ),
+        K::NoLabel { thread, known } => said(
+            "no-label",
+            format!("thread P{thread} has no label `{here}`"),
+            "no such label",
+        )
+        .likely(here, known, "a label is a cell of its own: `LC00:`"),
         _ => return None,
     })
 }
@@ -203,7 +220,7 @@ fn unsupported(gap: &Gap) -> Said {
 }
 
 fn dotted(words: &[&str]) -> String {
-    words.iter().map(|w| format!("`.{w}`")).collect::<Vec<_>>().join(", ")
+    alternatives(&words.iter().map(|w| format!("`.{w}`")).collect::<Vec<_>>())
 }
 
 fn plural(n: usize, what: &str) -> String {
@@ -219,7 +236,7 @@ fn expected_text(expected: Expected) -> String {
         Expected::Instruction => "an instruction or a label",
         Expected::Register => "a register",
         Expected::Location => "a location",
-        Expected::Value => "a register or a number",
+        Expected::Value => "a value",
         Expected::Number => "a number",
         Expected::Label => "a label",
         Expected::Name => "a name",
@@ -233,7 +250,10 @@ fn expected_text(expected: Expected) -> String {
 }
 
 fn expected_list(expected: &[Expected]) -> String {
-    let words: Vec<String> = expected.iter().map(|e| expected_text(*e)).collect();
+    alternatives(&expected.iter().map(|e| expected_text(*e)).collect::<Vec<_>>())
+}
+
+fn alternatives(words: &[String]) -> String {
     match words.split_last() {
         None => String::new(),
         Some((last, [])) => last.clone(),

@@ -213,9 +213,14 @@ impl Code<'_> {
                 let (barrier, quorum) = (barrier.as_ref(), quorum.as_ref());
                 match self.barriers.meet(self.thread, self.layout, *instance, barrier, quorum, self.span) {
                     Ok(Met { id, count }) => {
-                        let count = count.map_or_else(String::new, |n| format!(", {n}"));
                         let kind = if *waits { "sync" } else { "arrive" };
-                        line!(self.out, "    barrier.cta.{kind} {id}{count};");
+                        match count {
+                            // In a register: as a number it would have to be a multiple of 32, whatever the warp size.
+                            Some(count) => {
+                                line!(self.out, "    mov.u32 %i0, {count};\n    barrier.cta.{kind} {id}, %i0;");
+                            }
+                            None => line!(self.out, "    barrier.cta.{kind} {id};"),
+                        }
                     }
                     Err(gap) => self.gaps.push(gap),
                 }

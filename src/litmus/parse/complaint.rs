@@ -22,7 +22,18 @@ impl Complaint {
     pub(super) fn resolve(mut self, tokens: &[Token<'_>], text: &str) -> (LitmusErrorKind, Span) {
         self.expected.sort_unstable();
         self.expected.dedup();
+        if self.expected.contains(&Expected::Comparison) {
+            self.expected.retain(|e| *e != Expected::Token("["));
+        }
         let token = tokens.get(self.at.start);
+        let before = self.at.start.checked_sub(1).and_then(|k| tokens.get(k));
+        let apart = |from: u32, to: u32| Span::new(from, to).of(text).contains('\n');
+        if let (Some(before), Some(token)) = (before, token)
+            && self.expected.contains(&Expected::Token(";"))
+            && apart(before.span.end, token.span.start)
+        {
+            return (LitmusErrorKind::MissingSemicolon, Span::new(before.span.end, before.span.end));
+        }
         let end = u32::try_from(text.trim_end().len()).unwrap_or(u32::MAX);
         let kind = LitmusErrorKind::Unexpected { expected: self.expected, end: token.is_none() };
         (kind, token.map_or(Span::new(end, end), |t| t.span))

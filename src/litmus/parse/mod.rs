@@ -31,7 +31,12 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
         Err(error) => return (Litmus::default(), vec![at(error)]),
     };
     let (tokens, mut found) = tokens(text, start);
-    if let Some(span) = too_deep(&tokens) {
+    let closed = tokens.iter().any(|t| t.kind == Kind::RBrace);
+    if found.iter().any(|(kind, _)| *kind == LitmusErrorKind::OpenComment) {
+        // What the comment hides would only seem to be missing.
+    } else if let Some(brace) = tokens.first().filter(|_| !closed) {
+        found.push((LitmusErrorKind::OpenInit, brace.span));
+    } else if let Some(span) = too_deep(&tokens) {
         found.push((LitmusErrorKind::TooDeep, span));
     } else {
         let (parsed, complaints) = grammar::file().parse(tokens.as_slice()).into_output_errors();
@@ -39,6 +44,13 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
             parsed.fill(&mut litmus, &mut found);
         }
         found.extend(complaints.into_iter().map(|c| c.resolve(&tokens, text)));
+        // A row in which something else is wrong may have lost cells by that.
+        let within =
+            |row: Span| found.iter().any(|(_, span)| *span != row && row.start <= span.start && span.end <= row.end);
+        let rows: Vec<Span> =
+            found.iter().filter(|f| matches!(f.0, LitmusErrorKind::Columns { .. })).map(|f| f.1).collect();
+        let lost: Vec<Span> = rows.into_iter().filter(|row| within(*row)).collect();
+        found.retain(|f| !lost.contains(&f.1));
     }
     // Names that did not parse seem to be missing: complaints about those would only mislead.
     if found.is_empty() {

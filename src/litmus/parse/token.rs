@@ -12,6 +12,8 @@ pub(super) enum Kind {
     /// A name or a keyword.
     #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*")]
     Word,
+    /// A word before a parenthesis: only what is asked of final states has one.
+    Asking,
     /// An instruction with its modifiers.
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]*)+")]
     Dotted,
@@ -77,12 +79,12 @@ pub(super) struct Token<'s> {
 impl Token<'_> {
     /// Whether it is this word.
     pub(super) fn is(&self, word: &str) -> bool {
-        self.kind == Kind::Word && self.text == word
+        matches!(self.kind, Kind::Word | Kind::Asking) && self.text == word
     }
 
     /// Whether what follows the rows of instructions begins here.
     pub(super) fn ends_rows(&self) -> bool {
-        self.kind == Kind::Tilde
+        matches!(self.kind, Kind::Tilde | Kind::Asking)
             || ["locations", "filter", "exists", "forall", "final", "not"].iter().any(|w| self.is(w))
     }
 }
@@ -109,6 +111,11 @@ pub(super) fn tokens(text: &str, from: usize) -> (Vec<Token<'_>>, Vec<(LitmusErr
                 Some(last) if last.end == span.start => last.end = span.end,
                 _ => garbage.push(span),
             },
+        }
+    }
+    for k in 1..tokens.len() {
+        if tokens[k].kind == Kind::LParen && tokens[k - 1].kind == Kind::Word {
+            tokens[k - 1].kind = Kind::Asking;
         }
     }
     let mut errors: Vec<_> = garbage.into_iter().map(|span| (LitmusErrorKind::Garbage, span)).collect();
