@@ -1,24 +1,27 @@
 //! `warpstep check`
 
 use super::{Format, output};
-use crate::base::SourceMap;
+use crate::base::{FileId, SourceMap};
 use crate::launch::{Problem, ProblemKind, check_memory_programs, is_memp, memory_programs, understand};
+use crate::litmus::{self, is_litmus};
 use crate::program::env::FuncId;
 use crate::program::{self, Options};
 use crate::ptx;
+use crate::report::{self, Diagnostic, problem};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
-/// Check PTX files as ptxas does, and memory programs; report every error.
+/// Check PTX files as ptxas does, memory programs and litmus tests; report every error.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   warpstep check kernel.ptx
   warpstep check --format json a.ptx b.ptx
   warpstep check my-programs/ one-more.memp
+  warpstep check --dump tree MP.litmus
   warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg")]
 pub(super) struct Check {
-    /// PTX files, files of memory programs (*.memp), folders of those; each is checked on its own. A folder must serve
+    /// PTX files, litmus tests (*.litmus), files of memory programs (*.memp), folders of those; each is checked on its own. A folder must serve
     /// every memory operation.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -34,9 +37,9 @@ pub(super) struct Check {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Dump {
-    /// The syntax tree, printed as PTX.
+    /// The syntax tree, printed as PTX or as a litmus test.
     Tree,
-    /// The program environment: resolved instructions by address.
+    /// The program environment: resolved instructions by address; of a litmus test the PTX that it becomes.
     Program,
     /// The control-flow graph of each function, as DOT.
     Cfg,
@@ -48,6 +51,7 @@ impl Check {
         let mut sources = SourceMap::default();
         let mut problems = Vec::new();
         let mut modules = Vec::new();
+        let mut complaints = Vec::new();
         for path in &self.files {
             if path.is_dir() {
                 problems.extend(memory_programs(path, &mut sources).1);
@@ -58,6 +62,10 @@ impl Check {
                 continue;
             }
             match read(path) {
+                Ok(text) if is_litmus(path) => {
+                    let file = sources.add(path.display().to_string(), text);
+                    complaints.extend(self.litmus(file, &mut sources));
+                }
                 Ok(text) => {
                     let file = sources.add(path.display().to_string(), text);
                     let (module, _) = understand(file, &sources, &mut problems);
@@ -87,13 +95,38 @@ impl Check {
                 }
             }
         }
-        if !problems.is_empty() {
-            return output::problems(&problems, &sources, self.format);
+        if !problems.is_empty() || !complaints.is_empty() {
+            complaints.extend(problems.iter().map(|p| problem(p, &sources)));
+            return output::diagnostics(&complaints, &sources, self.format);
         }
         if self.format == Format::Json && self.dump.is_none() {
             output::print_json(&serde_json::json!({ "exit": 0, "problems": [] }));
         }
         0
+    }
+}
+
+impl Check {
+    /// Checks a litmus test; gives the complaints. What the engines cannot run is no mistake of the test.
+    fn litmus(&self, file: FileId, sources: &mut SourceMap) -> Vec<Diagnostic> {
+        let text = sources.get(file).map_or("", |s| s.text.as_str());
+        let (test, errors) = litmus::parse(file, text);
+        let mut complaints: Vec<Diagnostic> = errors.iter().map(|e| report::litmus::diagnostic(e, sources)).collect();
+        if !complaints.is_empty() {
+            return complaints;
+        }
+        match self.dump {
+            Some(Dump::Tree) => output::print(litmus::print(&test)),
+            Some(Dump::Program | Dump::Cfg) => match litmus::lower(&test, file, litmus::Options::default(), sources) {
+                Ok(lowered) => output::print(sources.get(lowered.ptx).map_or("", |s| s.text.as_str())),
+                Err(litmus::Failure::Gaps(gaps)) => {
+                    complaints.extend(gaps.iter().map(|e| report::litmus::diagnostic(e, sources)));
+                }
+                Err(litmus::Failure::Refused(all)) => complaints.extend(all.iter().map(|p| problem(p, sources))),
+            },
+            None => {}
+        }
+        complaints
     }
 }
 

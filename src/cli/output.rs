@@ -4,7 +4,7 @@ use super::Format;
 use crate::base::SourceMap;
 use crate::launch::Problem;
 use crate::program::env::ProgEnv;
-use crate::report::{StopReport, exit_code, problem};
+use crate::report::{Diagnostic, Severity, StopReport, exit_code, problem};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
@@ -32,12 +32,21 @@ pub(super) fn colour() -> bool {
 
 /// Tells all problems of the input; gives the exit code: 2, or 0 when all are warnings.
 pub(super) fn problems(all: &[Problem], sources: &SourceMap, format: Format) -> u8 {
-    let code = if all.iter().all(Problem::is_warning) { 0 } else { 2 };
-    let diagnostics = all.iter().map(|p| problem(p, sources));
+    let all: Vec<Diagnostic> = all.iter().map(|p| problem(p, sources)).collect();
+    diagnostics(&all, sources, format)
+}
+
+/// The same of complaints whose text is made; 4 when the input is right and only our gaps are in the way.
+pub(super) fn diagnostics(all: &[Diagnostic], sources: &SourceMap, format: Format) -> u8 {
+    let code = match all {
+        _ if all.iter().all(|d| d.severity == Severity::Warning) => 0,
+        _ if all.iter().all(|d| d.code == "unsupported") => 4,
+        _ => 2,
+    };
     match format {
-        Format::Text => diagnostics.for_each(|d| complain(&d.render(sources, colour()))),
+        Format::Text => all.iter().for_each(|d| complain(&d.render(sources, colour()))),
         Format::Json => {
-            let all: Vec<Value> = diagnostics.map(|d| d.json(sources)).collect();
+            let all: Vec<Value> = all.iter().map(|d| d.json(sources)).collect();
             print_json(&json!({ "exit": code, "problems": all }));
         }
     }

@@ -1,3 +1,31 @@
 //! Layer 9: litmus files, and programs for the machine made of them.
 //!
-//! Knows nothing of how messages look (`report`), nor of the command line.
+//! Text ([`parse`]) becomes a tree ([`tree`]), whose names are then checked; [`print()`] writes it back. [`lower`] makes a
+//! PTX program of it, one kernel whose blocks are the file's ctas, so that the operational engines run it; [`Condition`]s
+//! are evaluated on final states, and [`Outcomes`] counts what was found. Knows nothing of how messages look.
+//!
+//! [`Condition`]: tree::Condition
+
+mod check;
+mod condition;
+mod error;
+mod lower;
+mod outcome;
+mod parse;
+mod print;
+pub mod tree;
+
+pub use condition::{Final, Truth};
+pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
+pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
+pub use outcome::{Observed, Outcome, Outcomes, Verdict};
+pub use parse::{instructions, parse};
+pub use print::print;
+
+use std::path::Path;
+
+/// Whether a path is named as a litmus file is.
+#[must_use]
+pub fn is_litmus(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "litmus")
+}

@@ -5,6 +5,7 @@
 mod bug;
 pub mod check;
 pub mod diagnostic;
+pub mod litmus;
 pub mod lower;
 pub mod memp;
 mod problem;

@@ -1,0 +1,110 @@
+//! Litmus text → syntax tree, with recovery at the end of a cell, of a declaration and of the condition.
+//!
+//! The frame is herd's: `PTX name`, anything up to `{`, the initial state, a row that names the threads, rows of
+//! instructions, and what is asked of the final states. Names are resolved afterwards ([`super::check`]).
+
+mod complaint;
+mod condition;
+mod grammar;
+mod head;
+mod token;
+
+pub(super) use head::PROXIES;
+pub use head::instructions;
+
+use super::check::check;
+use super::error::{LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
+use super::tree::Litmus;
+use crate::base::{FileId, Span};
+use chumsky::Parser;
+use token::{Kind, Token, tokens};
+
+/// Parses and checks a litmus file. What was understood is returned with all complaints, in the order of the text.
+#[must_use]
+pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
+    let at = |(kind, span)| LitmusError { kind, file, span };
+    if u32::try_from(text.len()).is_err() {
+        return (Litmus::default(), vec![at((LitmusErrorKind::TooLarge, Span::default()))]);
+    }
+    let (mut litmus, start) = match opening(text) {
+        Ok(opening) => opening,
+        Err(error) => return (Litmus::default(), vec![at(error)]),
+    };
+    let (tokens, mut found) = tokens(text, start);
+    let closed = tokens.iter().any(|t| t.kind == Kind::RBrace);
+    if found.iter().any(|(kind, _)| *kind == LitmusErrorKind::OpenComment) {
+        // What the comment hides would only seem to be missing.
+    } else if let Some(brace) = tokens.first().filter(|_| !closed) {
+        found.push((LitmusErrorKind::OpenInit, brace.span));
+    } else if let Some(span) = too_deep(&tokens) {
+        found.push((LitmusErrorKind::TooDeep, span));
+    } else {
+        let (parsed, complaints) = grammar::file().parse(tokens.as_slice()).into_output_errors();
+        if let Some(parsed) = parsed {
+            parsed.fill(&mut litmus, &mut found);
+        }
+        found.extend(complaints.into_iter().map(|c| c.resolve(&tokens, text)));
+        // A row in which something else is wrong may have lost cells by that.
+        let within =
+            |row: Span| found.iter().any(|(_, span)| *span != row && row.start <= span.start && span.end <= row.end);
+        let rows: Vec<Span> =
+            found.iter().filter(|f| matches!(f.0, LitmusErrorKind::Columns { .. })).map(|f| f.1).collect();
+        let lost: Vec<Span> = rows.into_iter().filter(|row| within(*row)).collect();
+        found.retain(|f| !lost.contains(&f.1));
+    }
+    // Names that did not parse seem to be missing: complaints about those would only mislead.
+    if found.is_empty() {
+        check(&litmus, &mut found);
+    }
+    found.sort_by_key(|(_, span)| *span);
+    if found.len() > MAX_ERRORS {
+        let last = found.get(MAX_ERRORS).map_or(Span::default(), |(_, span)| *span);
+        found.truncate(MAX_ERRORS);
+        found.push((LitmusErrorKind::TooMany, last));
+    }
+    (litmus, found.into_iter().map(at).collect())
+}
+
+/// The name and the text before the initial state, and where that begins.
+fn opening(text: &str) -> Result<(Litmus, usize), (LitmusErrorKind, Span)> {
+    let span = |from: usize, to: usize| {
+        let narrow = |n| u32::try_from(n).unwrap_or(u32::MAX);
+        Span::new(narrow(from), narrow(to))
+    };
+    // A file may begin with a byte-order mark.
+    let begin = text.len() - text.trim_start_matches('\u{feff}').trim_start().len();
+    let body = &text[begin..];
+    let word = body.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or("");
+    if word != "PTX" {
+        let shown = word.chars().take(20).collect();
+        return Err((LitmusErrorKind::NotPtx(shown), span(begin, begin + word.len())));
+    }
+    let Some(brace) = body.find('{') else {
+        return Err((LitmusErrorKind::NoInit, span(text.trim_end().len(), text.trim_end().len())));
+    };
+    let head = &body[word.len()..brace];
+    let (name, about) = head.split_once('\n').unwrap_or((head, ""));
+    if name.trim().is_empty() {
+        return Err((LitmusErrorKind::NoName, span(begin, begin + word.len())));
+    }
+    let (name, about) = (name.trim().to_owned(), about.trim().replace("\r\n", "\n"));
+    Ok((Litmus { name, about, ..Litmus::default() }, begin + brace))
+}
+
+/// The place where a condition nests beyond the limit: recursion elsewhere need not fear it then.
+fn too_deep(tokens: &[Token<'_>]) -> Option<Span> {
+    let (mut depth, mut negations) = (0usize, 0usize);
+    for token in tokens {
+        let negates = token.kind == Kind::Tilde || token.is("not");
+        negations = if negates { negations + 1 } else { 0 };
+        match token.kind {
+            Kind::LParen => depth += 1,
+            Kind::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth.max(negations) > MAX_NESTING {
+            return Some(token.span);
+        }
+    }
+    None
+}

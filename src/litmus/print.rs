@@ -1,0 +1,257 @@
+//! Litmus programs as text, with one column for each thread.
+
+use super::parse::PROXIES;
+use super::tree::{
+    Access, Arith, Atom, Cond, DeclKind, Initial, Instruction, Litmus, Order, Proxy, Quantifier, Relation, StmtKind,
+    Term, TermKind, Value,
+};
+use crate::program::instr::Scope;
+use std::fmt::{Display, Formatter, Result, Write};
+
+/// A program's text: what [`parse`](super::parse()) reads as the same program.
+#[must_use]
+pub fn print(litmus: &Litmus) -> String {
+    let mut out = format!("PTX {}\n", litmus.name);
+    if !litmus.about.is_empty() {
+        out.push_str(&litmus.about);
+        out.push('\n');
+    }
+    out.push_str("{\n");
+    for decl in &litmus.init {
+        out.push_str(&declaration(&decl.kind));
+        out.push_str(";\n");
+    }
+    out.push_str("}\n");
+    rows(litmus, &mut out);
+    if !litmus.locations.is_empty() {
+        let list: Vec<String> = litmus.locations.iter().map(Term::to_string).collect();
+        let _ = writeln!(out, "locations [{}]", list.join("; "));
+    }
+    if let Some(filter) = &litmus.filter {
+        let _ = writeln!(out, "filter {filter}");
+    }
+    if let Some(asked) = &litmus.condition {
+        let _ = writeln!(out, "{} {}", asked.quantifier, asked.cond);
+        if !asked.expected.is_empty() {
+            out.push_str("with\n");
+        }
+        for e in &asked.expected {
+            let _ = writeln!(out, "{}: {};", e.model.name, if e.exists { "exists" } else { "~exists" });
+        }
+    }
+    out
+}
+
+fn declaration(decl: &DeclKind) -> String {
+    let initial = |value: &Initial, address: &str| match value {
+        Initial::Number(n) => n.to_string(),
+        Initial::Of(ident) => format!("{address}{}", ident.name),
+    };
+    match decl {
+        DeclKind::Location { name, value } => format!("{}={}", name.name, initial(value, "")),
+        DeclKind::Register { thread, name, value, .. } => {
+            format!("P{thread}:{}={}", name.name, initial(value, "&"))
+        }
+        DeclKind::Alias { name, proxy, of } => format!("{} @ {proxy} aliases {}", name.name, of.name),
+    }
+}
+
+/// The threads' heads and their code, in columns.
+fn rows(litmus: &Litmus, out: &mut String) {
+    let heads = litmus.threads.iter().map(|t| format!("P{}@cta {},gpu {}", t.number, t.cta, t.gpu));
+    let columns: Vec<Vec<String>> = heads
+        .zip(&litmus.threads)
+        .map(|(head, t)| [head].into_iter().chain(t.code.iter().map(cell)).collect())
+        .collect();
+    let widths: Vec<usize> = columns.iter().map(|c| c.iter().map(String::len).max().unwrap_or(0)).collect();
+    for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+        let cells = columns.iter().zip(&widths);
+        let cells = cells.map(|(c, w)| format!(" {:w$} ", c.get(row).map_or("", String::as_str), w = *w));
+        out.push_str(&cells.collect::<Vec<_>>().join("|"));
+        out.push_str(";\n");
+    }
+}
+
+fn cell(stmt: &super::tree::Stmt) -> String {
+    match &stmt.kind {
+        StmtKind::Label(name) => format!("{name}:"),
+        StmtKind::Instruction(i) => i.to_string(),
+    }
+}
+
+impl Display for Instruction {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Load { access, to, from } => {
+                let name = match access.proxy {
+                    Proxy::Generic => "ld",
+                    Proxy::Texture => "tld",
+                    Proxy::Surface => "suld",
+                    Proxy::Constant => "cold",
+                };
+                write!(f, "{name}{access} {}, {}", to.name, from.name)
+            }
+            Self::Store { access, to, value } => {
+                write!(f, "{}st{access} {}, {value}", surface(*access), to.name)
+            }
+            Self::Move { to, value } => write!(f, "ld {}, {value}", to.name),
+            Self::Compute { op, to, left, right } => {
+                let name = match op {
+                    Arith::Add => "add",
+                    Arith::Sub => "sub",
+                    Arith::Mul => "mul",
+                    Arith::Div => "div",
+                };
+                write!(f, "{name} {}, {left}, {right}", to.name)
+            }
+            Self::Atomic { access, op, to, at, value, new } => {
+                write!(f, "{}{}{access}.{op} ", surface(*access), if to.is_some() { "atom" } else { "red" })?;
+                if let Some(to) = to {
+                    write!(f, "{}, ", to.name)?;
+                }
+                write!(f, "{}, {value}", at.name)?;
+                new.as_ref().map_or(Ok(()), |new| write!(f, ", {new}"))
+            }
+            Self::Fence { order, scope } => write!(f, "fence{order}{}", text(*scope)),
+            Self::ProxyFence(None) => f.write_str("fence.proxy.alias"),
+            Self::ProxyFence(Some(proxy)) => write!(f, "fence.proxy.{proxy}"),
+            Self::Barrier { waits, instance, barrier, quorum } => {
+                write!(f, "bar.cta.{} {instance}", if *waits { "sync" } else { "arrive" })?;
+                [barrier, quorum].into_iter().flatten().try_for_each(|v| write!(f, ", {v}"))
+            }
+            Self::Goto(to) => write!(f, "goto {}", to.name),
+            Self::Branch { relation, left, right, to } => {
+                let name = match relation {
+                    Relation::Eq => "beq",
+                    Relation::Ne => "bne",
+                    Relation::Lt => "blt",
+                    Relation::Le => "ble",
+                    Relation::Gt => "bgt",
+                    Relation::Ge => "bge",
+                };
+                write!(f, "{name} {left}, {right}, {}", to.name)
+            }
+        }
+    }
+}
+
+/// What stands before the name of an access by the surface proxy that has no name of its own.
+fn surface(access: Access) -> &'static str {
+    if access.proxy == Proxy::Surface { "su" } else { "" }
+}
+
+const fn text(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Lane => "",
+        Scope::Cta => ".cta",
+        Scope::Cluster => ".cluster",
+        Scope::Gpu => ".gpu",
+        Scope::Sys => ".sys",
+    }
+}
+
+impl Display for Access {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}{}", self.order, self.scope.map_or("", text))
+    }
+}
+
+impl Display for Order {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            Self::Weak => ".weak",
+            Self::Relaxed => ".relaxed",
+            Self::Acquire => ".acquire",
+            Self::Release => ".release",
+            Self::AcqRel => ".acq_rel",
+            Self::Sc => ".sc",
+        })
+    }
+}
+
+impl Display for Atom {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            Self::Add => "add",
+            Self::Sub => "sub",
+            Self::Mul => "mul",
+            Self::Div => "div",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Xor => "xor",
+            Self::Cas => "cas",
+            Self::Exch => "exch",
+        })
+    }
+}
+
+impl Display for Proxy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(PROXIES.iter().find(|(_, proxy)| proxy == self).map_or("", |(name, _)| name))
+    }
+}
+
+impl Display for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Number(n, _) => write!(f, "{n}"),
+            Self::Register(ident) => f.write_str(&ident.name),
+        }
+    }
+}
+
+impl Display for Quantifier {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            Self::Exists => "exists",
+            Self::NotExists => "~exists",
+            Self::Forall => "forall",
+            Self::Final => "final",
+        })
+    }
+}
+
+impl Display for Term {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match &self.kind {
+            TermKind::Register { thread, name } => write!(f, "{thread}:{name}"),
+            TermKind::Location { name, element: 0 } => f.write_str(name),
+            TermKind::Location { name, element } => write!(f, "{name}[{element}]"),
+            TermKind::Number(n) => write!(f, "{n}"),
+        }
+    }
+}
+
+impl Display for Relation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            Self::Eq => "=",
+            Self::Ne => "!=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+        })
+    }
+}
+
+impl Display for Cond {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let join = |list: &[Self], f: &mut Formatter<'_>, with: &str| {
+            f.write_char('(')?;
+            for (k, cond) in list.iter().enumerate() {
+                write!(f, "{}{cond}", if k > 0 { with } else { "" })?;
+            }
+            f.write_char(')')
+        };
+        match self {
+            Self::Compare(left, relation, right) => write!(f, "{left} {relation} {right}"),
+            Self::Not(inner) => match **inner {
+                Self::Compare(..) => write!(f, "~({inner})"),
+                _ => write!(f, "~{inner}"),
+            },
+            Self::And(list) => join(list, f, " /\\ "),
+            Self::Or(list) => join(list, f, " \\/ "),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The public litmus tests for PTX: all are read, and printed and read again as the same; those without other proxies
+//! become programs whose instructions point back into the file.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use warpstep::base::{FileId, SourceMap};
+use warpstep::litmus::tree::Litmus;
+use warpstep::litmus::{Failure, Final, Gap, LitmusErrorKind, Lowered, Options, Outcome, Outcomes, Placement, Truth};
+use warpstep::litmus::{lower, parse, print};
+use warpstep::machine::{Config, Context};
+use warpstep::program::instr::Op;
+use warpstep::program::ops::Class;
+use warpstep::verdict::{Event, Sink, Stop, Who};
+
+/// The tests, with their texts; none where the suite is absent.
+fn suite() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/litmus/ptx");
+    let (mut found, mut folders) = (Vec::new(), vec![root]);
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "litmus") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        eprintln!("notice: ../shared/conformance is absent; the public litmus tests are skipped");
+    }
+    found
+}
+
+/// A tree without the places where things stand.
+fn placeless(litmus: &Litmus) -> String {
+    let text = format!("{litmus:?}");
+    let mut parts = text.split("Span {");
+    let first = parts.next().unwrap_or("").to_owned();
+    parts.fold(first, |all, part| all + part.split_once('}').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn every_public_test_is_read_and_printed_as_the_same() {
+    let suite = suite();
+    for (path, text) in &suite {
+        let (litmus, errors) = parse(FileId(0), text);
+        assert_eq!(errors, [], "{}", path.display());
+        let printed = print(&litmus);
+        let (again, errors) = parse(FileId(0), &printed);
+        assert_eq!(errors, [], "{}:\n{printed}", path.display());
+        assert_eq!(placeless(&litmus), placeless(&again), "{}:\n{printed}", path.display());
+        assert_eq!(printed, print(&again), "{}", path.display());
+    }
+    assert!(suite.is_empty() || suite.len() == 567, "{}", suite.len());
+}
+
+#[test]
+fn the_public_tests_become_programs() {
+    let suite = suite();
+    let mut gaps = BTreeMap::new();
+    for (path, text) in &suite {
+        for placement in [Placement::Warps, Placement::SameWarp, Placement::Blocks] {
+            let mut sources = SourceMap::default();
+            let file = sources.add(path.display().to_string(), text.clone());
+            let (litmus, _) = parse(file, text);
+            match lower(&litmus, file, Options { placement, control: None }, &mut sources) {
+                Ok(lowered) => {
+                    assert_eq!(lowered.threads.len(), litmus.threads.len());
+                    let statements = litmus.threads.iter().flat_map(|t| t.instructions());
+                    // Every memory instruction of the file is where some instruction of the program is.
+                    for (_, span) in statements.filter(|(i, _)| i.address().is_some()) {
+                        let found = lowered.env.origin.iter().any(|o| (o.file, o.span) == (file, span));
+                        assert!(found, "{}: {}", path.display(), span.of(text));
+                    }
+                }
+                Err(Failure::Gaps(all)) => {
+                    let LitmusErrorKind::Unsupported(gap) = &all[0].kind else { panic!("{all:?}") };
+                    let name = match gap {
+                        Gap::Proxy(_) => "proxy".to_owned(),
+                        other => format!("{other:?}"),
+                    };
+                    *gaps.entry((format!("{placement:?}"), name)).or_insert(0) += 1;
+                }
+                Err(Failure::Refused(problems)) => panic!("{}: {problems:?}", path.display()),
+            }
+        }
+    }
+    if suite.is_empty() {
+        return;
+    }
+    let gaps: Vec<String> = gaps.iter().map(|((p, gap), n)| format!("{p} {gap} {n}")).collect();
+    let wanted = [
+        "Blocks BarrierNumber 2",
+        "Blocks BarrierOfBlocks 17",
+        "Blocks Latecomers { quorum: 2, threads: 3 } 2",
+        "Blocks proxy 94",
+        "SameWarp BarrierNumber 2",
+        "SameWarp Latecomers { quorum: 2, threads: 3 } 2",
+        "SameWarp PartOfWarp { count: 1, warp: 2 } 2",
+        "SameWarp PartOfWarp { count: 2, warp: 4 } 3",
+        "SameWarp PartOfWarp { count: 4, warp: 3 } 1",
+        "SameWarp proxy 94",
+        "Warps BarrierNumber 2",
+        "Warps Latecomers { quorum: 2, threads: 3 } 2",
+        "Warps proxy 94",
+    ];
+    assert_eq!(gaps, wanted);
+}
+
+/// The registers of all threads, taken at their exits, and memory.
+struct Ended<'a> {
+    lowered: &'a Lowered,
+    context: Context,
+    registers: BTreeMap<(u64, u32, String), u64>,
+}
+
+impl Final for Ended<'_> {
+    fn register(&self, thread: usize, name: &str) -> Option<u64> {
+        let spot = self.lowered.threads.get(thread)?;
+        self.registers.get(&(spot.block, spot.thread, self.lowered.register(name))).copied()
+    }
+
+    fn location(&self, name: &str) -> Option<u64> {
+        let (address, _) = self.context.symbol(self.lowered.variable(name)?)?;
+        self.context.bytes(address, 8).and_then(<[u8]>::first_chunk).map(|b| u64::from_le_bytes(*b))
+    }
+}
+
+/// Notes what threads hold when they exit.
+struct Exits<'a> {
+    lowered: &'a Lowered,
+    registers: &'a mut BTreeMap<(u64, u32, String), u64>,
+}
+
+impl Sink for Exits<'_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        let Event::Step(step) = event else { return Ok(()) };
+        let env = &self.lowered.env;
+        if env.code[step.pc.0 as usize].op != Op::Exit {
+            return Ok(());
+        }
+        for (name, class, slot) in env.functions[0].registers.iter().filter(|r| r.1 == Class::Q) {
+            assert_eq!(class, Class::Q);
+            for lane in (0..32usize).filter(|l| step.lanes >> l & 1 == 1) {
+                let thread = who.warp * self.lowered.warp_size + u32::try_from(lane).unwrap();
+                let value = step.regs.q[slot.index()].0[lane];
+                self.registers.insert((who.block, thread, name.to_owned()), value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A run; `None` when it does not end.
+fn run(lowered: &Lowered, seed: u64) -> Result<Option<Ended<'_>>, Stop> {
+    let config = Config { seed: Some(seed), max_steps: Some(3000), ..Config::default() };
+    let mut context = Context::new(Arc::clone(&lowered.env), lowered.config(config))?;
+    let mut registers = BTreeMap::new();
+    let sink = Exits { lowered, registers: &mut registers };
+    match context.launch_with(&lowered.launch, sink, &mut |_| ()) {
+        Ok(_) => Ok(Some(Ended { lowered, context, registers })),
+        Err(Stop::Limit(_) | Stop::Stuck(_)) => Ok(None),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// What the axiomatic models forbid never happens: flat memory is sequentially consistent.
+#[test]
+fn runs_stay_within_the_published_verdicts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/litmus");
+    let table = std::fs::read_to_string(root.join("expected.csv")).unwrap_or_default();
+    let pass = |path: &Path| {
+        let name = path.strip_prefix(root.as_path()).ok()?.to_str()?.to_owned();
+        let row = table.lines().find(|l| l.starts_with(&format!("{name},ptx-v6.0,safety,")))?;
+        Some(row.split(',').nth(3)? == "pass")
+    };
+    let (mut tests, mut runs, mut seen) = (0, 0, 0);
+    for (path, text) in suite() {
+        let Some(pass) = pass(&path) else { continue };
+        for placement in [Placement::Warps, Placement::SameWarp] {
+            let mut sources = SourceMap::default();
+            let file = sources.add(path.display().to_string(), text.clone());
+            let (litmus, _) = parse(file, &text);
+            let Ok(lowered) = lower(&litmus, file, Options { placement, control: None }, &mut sources) else {
+                continue;
+            };
+            let mut outcomes = Outcomes::new(&litmus);
+            for seed in 0..30 {
+                let end = run(&lowered, seed).unwrap_or_else(|stop| panic!("{}: {stop:?}", path.display()));
+                if let Some(end) = end {
+                    outcomes.add(&end, 1);
+                    runs += 1;
+                }
+            }
+            let condition = litmus.condition.as_ref().unwrap();
+            let verdict = outcomes.verdict();
+            // Of runs, `exists` can only be refuted where it is said to fail, the others where they are said to pass.
+            let wrong =
+                if Truth::of(condition) == Truth::Some { verdict.holds && !pass } else { !verdict.holds && pass };
+            let text = warpstep::report::litmus::outcomes(&outcomes, false);
+            assert!(!wrong, "{} ({placement:?}):\n{text}", path.display());
+            seen += u32::from(verdict.satisfied > 0);
+            tests += 1;
+        }
+    }
+    if tests > 0 {
+        eprintln!("{tests} tests, {runs} runs, {seen} conditions satisfied");
+        assert!(tests > 150 && runs > 4000 && seen > 40, "{tests} {runs} {seen}");
+    }
+}
+
+const MP: &str = "PTX MP\n{ x=0; y=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n st.weak x, 1 | ld.weak r0, y ;\n \
+                  st.weak y, 1 | ld.weak r1, x ;\nlocations [x; y]\nfilter (x=1)\n~exists (1:r0=1 /\\ 1:r1=0)\n";
+
+#[test]
+fn outcomes_are_printed_as_herd_does() {
+    let (litmus, errors) = parse(FileId(0), MP);
+    assert_eq!(errors, []);
+    let mut outcomes = Outcomes::new(&litmus);
+    outcomes.count(Outcome(vec![1, 1, 0, 0]), 10);
+    outcomes.count(Outcome(vec![1, 1, 1, 1]), 2);
+    outcomes.count(Outcome(vec![0, 1, 1, 0]), 7);
+    let text = warpstep::report::litmus::outcomes(&outcomes, true);
+    let wanted = "Test MP Forbidden\nStates 2\n10 :>x=1; y=1; 1:r0=0; 1:r1=0;\n2  :>x=1; y=1; 1:r0=1; 1:r1=1;\nOk\n\
+                  Witnesses\nPositive: 12 Negative: 0\nCondition ~exists (1:r0 = 1 /\\ 1:r1 = 0) is validated\n\
+                  Observation MP Never 0 12\n";
+    assert_eq!(text, wanted);
+    assert!(warpstep::report::litmus::outcomes(&outcomes, false).contains("is not decided"));
+    outcomes.count(Outcome(vec![1, 1, 1, 0]), 3);
+    let text = warpstep::report::litmus::outcomes(&outcomes, false);
+    assert!(text.contains("3  *>x=1; y=1; 1:r0=1; 1:r1=0;\nNo") || text.contains("\n3  *>"), "{text}");
+    assert!(text.ends_with("is NOT validated\nObservation MP Sometimes 3 12\n"), "{text}");
+    assert!(text.contains("Positive: 12 Negative: 3"), "{text}");
+}
+
+/// One thread: everything that instructions compute, pointers, negative numbers, aliases of generic addresses.
+#[test]
+fn instructions_compute_what_they_say() {
+    let text = "PTX all\n{ x=5; y=x; z=-3; v @ generic aliases x; P0:p=&y; P0:n=0x7; }\n P0@cta 3,gpu 1 ;\n\
+                add r0, n, -9 ;\n sub r1, r0, 1 ;\n mul r2, r1, r0 ;\n div r3, r2, -4 ;\n ld.weak r4, p ;\n\
+                st.release.sys p, 9 ;\n atom.acq_rel.gpu.sub r5, v, 2 ;\n atom.relaxed.cta.sub r6, x, n ;\n\
+                red.acquire.gpu.xor z, 1 ;\n red.relaxed.gpu.and z, 0xf ;\n atom.relaxed.gpu.or r7, z, 16 ;\n\
+                atom.relaxed.sys.cas r8, y, 9, 8 ;\n atom.relaxed.sys.cas r9, y, 9, 7 ;\n\
+                atom.acquire.gpu.exch r10, y, n ;\n blt r0, 0, OVER ;\n ld r11, 1 ;\n OVER: ;\n bge r0, 0, OVER ;\n\
+                ble 3, 3, END ;\n ld r11, 2 ;\n END: ;\n bgt 2, n, END ;\n fence.proxy.alias ;\n fence.sc.sys ;\n\
+                bar.cta.sync n ;\n\
+                forall (0:r0=-2 /\\ 0:r1=-3 /\\ 0:r2=6 /\\ 0:r3=-1 /\\ 0:r4=5 /\\ 0:r5=5 /\\ 0:r6=3 /\\ v=-4 /\\ x=-4 /\\ \
+                0:r7=12 /\\ z=28 /\\ 0:r8=9 /\\ 0:r9=8 /\\ 0:r10=8 /\\ y=7 /\\ 0:r11=0 /\\ ~(z!=28 \\/ not [z] = 0x1c))\n";
+    let text = text.replace("bar.cta.sync n", "bar.cta.sync 5, n");
+    let mut sources = SourceMap::default();
+    let file = sources.add("all.litmus", text.clone());
+    let (litmus, errors) = parse(file, &text);
+    assert_eq!(errors, []);
+    let lowered = lower(&litmus, file, Options::default(), &mut sources).unwrap();
+    let mut outcomes = Outcomes::new(&litmus);
+    outcomes.add(&run(&lowered, 1).unwrap().unwrap(), 1);
+    let said = warpstep::report::litmus::outcomes(&outcomes, true);
+    assert!(outcomes.verdict().holds, "{said}\n{}", sources.get(lowered.ptx).unwrap().text);
+}
