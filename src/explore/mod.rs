@@ -3,8 +3,10 @@
 //! Knows nothing of how messages look (`report`), nor of the command line.
 
 mod odometer;
+mod progress;
 pub mod space;
 mod target;
 
 pub use odometer::Odometer;
+pub use progress::Progress;
 pub use target::{Ending, Played, Target, Way};

@@ -9,6 +9,7 @@
 mod check;
 mod condition;
 mod error;
+mod explore;
 mod lower;
 mod outcome;
 mod parse;
@@ -17,6 +18,7 @@ pub mod tree;
 
 pub use condition::{Final, Truth};
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
+pub use explore::Board;
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use outcome::{Observed, Outcome, Outcomes, Verdict};
 pub use parse::{instructions, parse};

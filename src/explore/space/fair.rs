@@ -213,3 +213,48 @@ fn components(graph: &Graph, states: &[u32]) -> Vec<Vec<u32>> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One warp goes round two states; another is able to leave in the first only.
+    fn round() -> Graph {
+        let mut graph = Graph::default();
+        let (round, leaves) = (Unit::Lanes(0, 0, !0), Unit::Lanes(0, 1, !0));
+        let [a, b, end] = [1, 2, 3].map(|n| graph.state(n).0);
+        graph.edge(a, round, 0, 0, b);
+        graph.edge(a, leaves, 1, 0, end);
+        graph.edge(b, round, 0, 0, a);
+        graph
+    }
+
+    #[test]
+    fn who_is_able_now_and_then_is_let_by_a_strong_scheduler_only() {
+        let graph = round();
+        let weak = cycles(&graph, Fairness::Weak, &mut |_, _| ());
+        assert_eq!(weak, [Cycle { states: vec![0, 1], silent: false }]);
+        assert_eq!(cycles(&graph, Fairness::Strong, &mut |_, _| ()), []);
+    }
+
+    #[test]
+    fn who_is_able_all_the_time_is_let_by_a_weak_one() {
+        let mut graph = round();
+        graph.edge(1, Unit::Lanes(0, 1, !0), 1, 0, 2);
+        assert_eq!(cycles(&graph, Fairness::Weak, &mut |_, _| ()), []);
+        // Unless nobody promised it anything.
+        let promised = &mut |_: u32, p: &mut Promised<'_>| p.warps(|_, warp| warp == 0);
+        assert_eq!(cycles(&graph, Fairness::Strong, promised).len(), 1);
+    }
+
+    #[test]
+    fn operations_of_memory_end_and_silent_rules_are_promised_to_nobody() {
+        let mut graph = round();
+        graph.edge(0, Unit::Silent, 2, 0, 2);
+        graph.edge(1, Unit::Silent, 2, 0, 2);
+        assert!(cycles(&graph, Fairness::Weak, &mut |_, _| ())[0].silent);
+        graph.edge(0, Unit::Operation(7), 3, 0, 2);
+        graph.edge(1, Unit::Operation(7), 3, 0, 2);
+        assert_eq!(cycles(&graph, Fairness::Weak, &mut |_, _| ()), []);
+    }
+}

@@ -56,6 +56,8 @@ pub struct Graph {
     from: Vec<(u32, u32)>,
     edges: Vec<Edge>,
     units: Vec<Unit>,
+    /// The blocks that have stepped, where states tell.
+    stepped: Vec<u64>,
     known: FxHashMap<Unit, u32>,
 }
 
@@ -89,6 +91,19 @@ impl Graph {
     /// How a new state was reached.
     pub(super) fn reached(&mut self, state: u32, from: u32, edge: u32) {
         self.from[state as usize] = (from, edge);
+    }
+
+    /// The blocks of which a warp has stepped before a state, as a set of those below 64; none where states do not tell.
+    #[must_use]
+    pub fn stepped(&self, state: u32) -> u64 {
+        self.stepped.get(state as usize).copied().unwrap_or(0)
+    }
+
+    pub(super) fn set_stepped(&mut self, state: u32, blocks: u64) {
+        if self.stepped.len() <= state as usize {
+            self.stepped.resize(state as usize + 1, 0);
+        }
+        self.stepped[state as usize] = blocks;
     }
 
     /// How many states there are.

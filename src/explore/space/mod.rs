@@ -37,6 +37,8 @@ pub struct Options<'a> {
     pub warps: bool,
     /// Whether whole states are kept, so that states with equal numbers are told apart and counted.
     pub audit: bool,
+    /// Whether states tell who has stepped so far, as progress models need to know ([`Graph::stepped`]).
+    pub stepped: bool,
     /// Switches away from a warp that could go on, at most.
     pub preemptions: Option<u32>,
     /// States at most.
@@ -49,6 +51,30 @@ pub struct Options<'a> {
     pub first: bool,
     /// Asked now and then, with the progress so far: whether to stop.
     pub poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>,
+}
+
+impl<'a> Options<'a> {
+    /// A search through all states, without bounds but what `poll` says. `warps`: a warp is scheduled as a whole.
+    pub fn states(warps: bool, poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>) -> Self {
+        Self {
+            search: Search::States,
+            sleep: false,
+            warps,
+            audit: false,
+            stepped: false,
+            preemptions: None,
+            max_states: None,
+            max_depth: None,
+            max_bytes: None,
+            first: false,
+            poll,
+        }
+    }
+
+    /// A search through all schedules that differ in more than the order of steps which do not conflict.
+    pub fn schedules(warps: bool, poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>) -> Self {
+        Self { search: Search::Schedules, sleep: true, ..Self::states(warps, poll) }
+    }
 }
 
 /// How far a search is.

@@ -31,9 +31,18 @@ struct Node {
     asleep: Vec<Sleeper>,
     /// What the agent whose turn it is touched, over all combinations so far.
     touched: Option<Touch>,
-    /// The warp that stepped to get here, and how many switches it took.
+    before: Before,
+}
+
+/// What of the way to a state belongs to it, where the search asks for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Before {
+    /// The warp that stepped last.
     last: Option<(u64, u32)>,
+    /// Switches between warps so far.
     switches: u32,
+    /// The blocks of which a warp has stepped, as a set.
+    stepped: u64,
 }
 
 struct Run<'a, 'o, O> {
@@ -95,8 +104,9 @@ pub fn explore<O: Eq + Hash>(
 
 impl<O: Eq + Hash> Run<'_, '_, O> {
     fn search(&mut self) {
-        let (state, _) = self.space.graph.state(self.number(None, 0));
-        self.enter(state, Vec::new(), None, 0);
+        let before = Before::default();
+        let (state, _) = self.space.graph.state(self.number(before));
+        self.enter(state, Vec::new(), before);
         let mut patience = PATIENCE;
         while let Some(node) = self.stack.last() {
             let Some(agent) = self.agents.get(node.agents.0 + node.next).filter(|_| node.next < node.agents.1) else {
@@ -130,20 +140,23 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         memory.map(|cap| LimitKind::Memory { cap, wanted: bytes }).or_else(|| (self.options.poll)(&self.space.progress))
     }
 
-    /// The number of the state that the walk stands in: with a bound on switches, who stepped last and how many there were
-    /// belong to it.
-    fn number(&self, last: Option<(u64, u32)>, switches: u32) -> u128 {
-        let key = self.walk.key();
-        if self.options.preemptions.is_none() {
-            return key;
+    /// The number of the state that the walk stands in, with what of the way to it belongs to it.
+    fn number(&self, before: Before) -> u128 {
+        const ODD: u128 = 0xd6e8_feb8_6659_fd93_a5a3_5625_c1f6_4b8f;
+        let mut key = self.walk.key();
+        if self.options.preemptions.is_some() {
+            let (block, warp) = before.last.unwrap_or((u64::MAX, u32::MAX));
+            let extra = u128::from(block) << 64 | u128::from(warp) << 32 | u128::from(before.switches);
+            key = key.wrapping_add((extra | 1 << 127).wrapping_mul(ODD));
         }
-        let (block, warp) = last.unwrap_or((u64::MAX, u32::MAX));
-        let extra = u128::from(block) << 64 | u128::from(warp) << 32 | u128::from(switches);
-        key.wrapping_add(extra.wrapping_mul(0xd6e8_feb8_6659_fd93_a5a3_5625_c1f6_4b8f) | 1)
+        if self.options.stepped {
+            key = key.wrapping_add((u128::from(before.stepped) | 1 << 126).wrapping_mul(ODD).rotate_left(64));
+        }
+        key
     }
 
     /// Goes on from the state that the walk stands in.
-    fn enter(&mut self, state: u32, asleep: Vec<Sleeper>, last: Option<(u64, u32)>, switches: u32) {
+    fn enter(&mut self, state: u32, asleep: Vec<Sleeper>, before: Before) {
         let depth = self.stack.len();
         self.space.progress.deepest = self.space.progress.deepest.max(depth as u64);
         if self.options.max_depth.is_some_and(|most| depth as u64 > most) {
@@ -178,8 +191,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             nth: 0,
             asleep,
             touched: None,
-            last,
-            switches,
+            before,
         });
     }
 
@@ -212,7 +224,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     /// Whether a step of the agent switches from a warp that could go on, once too often.
     fn one_too_many(&mut self, agent: Agent) -> bool {
         let Some(most) = self.options.preemptions else { return false };
-        let too_many = self.stack.last().is_some_and(|n| n.switches + u32::from(self.switches(n, agent)) > most);
+        let too_many = self.stack.last().is_some_and(|n| n.before.switches + u32::from(self.switches(n, agent)) > most);
         self.pruned |= too_many;
         too_many
     }
@@ -223,7 +235,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             Agent::Micro(_) | Agent::Silent(_) => None,
         };
         let here = &self.agents[node.agents.0..node.agents.0 + node.agents.1];
-        node.last.is_some() && warp(&agent) != node.last && here.iter().any(|a| warp(a) == node.last)
+        node.before.last.is_some() && warp(&agent) != node.before.last && here.iter().any(|a| warp(a) == node.before.last)
     }
 
     /// An agent that could step and does not: that it could is noted, for fairness.
@@ -251,10 +263,6 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         };
         self.space.progress.transitions += 1;
         let (state, at, nth) = (node.state, node.next, node.nth);
-        let here = match agent {
-            Agent::Flow { block, warp, .. } => Some((block, warp)),
-            Agent::Micro(_) | Agent::Silent(_) => node.last,
-        };
         // The node goes on to the next combination, or agent, before its child is entered.
         let mut asleep = Vec::new();
         if watched {
@@ -275,9 +283,12 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 self.next(agent, touch);
             }
             Ok(_) => {
-                let switches = self.stack.last().map_or(0, |n| n.switches + u32::from(self.switches(n, agent)));
-                let number = self.number(here, switches);
+                let before = self.before(agent);
+                let number = self.number(before);
                 let (to, new) = self.space.graph.state(number);
+                if new && self.options.stepped {
+                    self.space.graph.set_stepped(to, before.stepped);
+                }
                 let edge = self.space.graph.edge(state, unit, at, nth, to);
                 if new {
                     self.space.graph.reached(to, state, edge);
@@ -297,12 +308,22 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                     }
                     self.next(agent, touch);
                 } else {
-                    self.enter(to, asleep, here, switches);
-                    // The child is on top now.
-                    let parent = self.stack.len().saturating_sub(2);
+                    let parent = self.stack.len() - 1;
+                    self.enter(to, asleep, before);
                     self.next_of(parent, agent, touch);
                 }
             }
+        }
+    }
+
+    /// What belongs to the state that a step of the agent leads to.
+    fn before(&self, agent: Agent) -> Before {
+        let Some(node) = self.stack.last() else { return Before::default() };
+        let Agent::Flow { block, warp, .. } = agent else { return node.before };
+        Before {
+            last: Some((block, warp)),
+            switches: node.before.switches + u32::from(self.switches(node, agent)),
+            stepped: node.before.stepped | 1u64.checked_shl(u32::try_from(block).unwrap_or(u32::MAX)).unwrap_or(0),
         }
     }
 

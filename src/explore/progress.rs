@@ -1,0 +1,72 @@
+//! Progress models: whom a scheduler of blocks promises that it goes on (D-progress).
+//!
+//! After T. Sorensen et al., "Specifying and Testing GPU Workgroup Progress Models" (OOPSLA 2021): a program terminates
+//! under a model if it has no run without end that is fair to the blocks that the model promises progress. The scheduler
+//! never idles while a block can step.
+
+use super::space::{Cycle, Fairness, Graph, Promised, cycles};
+
+/// Who is promised progress.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Progress {
+    /// All blocks.
+    Fair,
+    /// The block with the lowest index of those that can step.
+    Hsa,
+    /// Occupancy-bound execution: blocks that have stepped.
+    Obe,
+    /// Both of these.
+    HsaObe,
+    /// Linear occupancy-bound execution: blocks with an index of at most that of one that has stepped.
+    Lobe,
+    /// Nobody.
+    Unfair,
+}
+
+impl Progress {
+    /// All models.
+    pub const ALL: [Self; 6] = [Self::Fair, Self::Hsa, Self::Obe, Self::HsaObe, Self::Lobe, Self::Unfair];
+
+    /// Its name on the command line and in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fair => "fair",
+            Self::Hsa => "hsa",
+            Self::Obe => "obe",
+            Self::HsaObe => "hsa_obe",
+            Self::Lobe => "lobe",
+            Self::Unfair => "unfair",
+        }
+    }
+
+    /// The model of a name; `weak_fair` is `fair`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|m| m.name() == name).or_else(|| (name == "weak_fair").then_some(Self::Fair))
+    }
+
+    /// Whether a graph must tell who has stepped ([`Options::stepped`](super::space::Options::stepped)).
+    #[must_use]
+    pub const fn needs_stepped(self) -> bool {
+        matches!(self, Self::Obe | Self::HsaObe | Self::Lobe)
+    }
+
+    /// The parts of a graph in which a run never ends though the scheduler keeps its promise.
+    #[must_use]
+    pub fn endless(self, graph: &Graph, fairness: Fairness) -> Vec<Cycle> {
+        cycles(graph, fairness, &mut |state, promised: &mut Promised<'_>| {
+            let stepped = graph.stepped(state);
+            let has = |block: u64| block < 64 && stepped >> block & 1 == 1;
+            let lowest = promised.lowest().map(|(block, _)| block);
+            promised.warps(|block, _| match self {
+                Self::Fair => true,
+                Self::Hsa => Some(block) == lowest,
+                Self::Obe => has(block),
+                Self::HsaObe => has(block) || Some(block) == lowest,
+                Self::Lobe => block < 64 && stepped >> block != 0,
+                Self::Unfair => false,
+            });
+        })
+    }
+}
