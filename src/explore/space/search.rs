@@ -27,8 +27,9 @@ struct Node {
     /// Its combination of choices.
     odometer: Odometer,
     nth: u32,
-    /// Agents that need not step here.
+    /// Agents that need not step here: at first those that slept when it was entered, then those that have stepped.
     asleep: Vec<Sleeper>,
+    slept: usize,
     /// What the agent whose turn it is touched, over all combinations so far.
     touched: Option<Touch>,
     before: Before,
@@ -189,6 +190,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             next: 0,
             odometer: Odometer::new(),
             nth: 0,
+            slept: asleep.len(),
             asleep,
             touched: None,
             before,
@@ -331,8 +333,8 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     fn been_there(&self, state: u32, asleep: &[Sleeper]) -> bool {
         let places = self.on_path.get(&state).map_or(&[][..], Vec::as_slice);
         places.iter().any(|k| {
-            let earlier = &self.stack[*k].asleep;
-            earlier.iter().all(|s| asleep.iter().any(|t| t.agent == s.agent))
+            let Node { asleep: earlier, slept, .. } = &self.stack[*k];
+            earlier.iter().take(*slept).all(|s| asleep.iter().any(|t| t.agent == s.agent))
         })
     }
 
