@@ -136,6 +136,15 @@ pub struct Decision {
 
 /// Who decides.
 pub trait Oracle {
+    /// A launch begins, the `number`-th of its context from 0: what is decided from now on belongs to it.
+    ///
+    /// # Errors
+    /// [`Stop::Diverged`] from a replay whose schedule does not fit.
+    fn launch(&mut self, number: u32) -> Result<(), Stop> {
+        let _ = number;
+        Ok(())
+    }
+
     /// Picks one of a menu's alternatives.
     ///
     /// # Errors

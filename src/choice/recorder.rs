@@ -20,6 +20,10 @@ impl<O: Oracle> Recorder<O> {
 }
 
 impl<O: Oracle> Oracle for Recorder<O> {
+    fn launch(&mut self, number: u32) -> Result<(), Stop> {
+        self.inner.launch(number)
+    }
+
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         let pick = self.inner.choose(menu)?;
         self.schedule.push(Decision {

@@ -12,6 +12,7 @@ use std::num::NonZeroU32;
 /// The random oracle.
 #[derive(Clone, Debug)]
 pub struct Seeded {
+    seed: u64,
     stream: ChaCha8Rng,
 }
 
@@ -19,7 +20,7 @@ impl Seeded {
     /// The schedule of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { stream: ChaCha8Rng::seed_from_u64(seed) }
+        Self { seed, stream: ChaCha8Rng::seed_from_u64(seed) }
     }
 
     /// A number below `bound`, by widening multiplication; the bias of at most 2⁻³² does not matter here.
@@ -50,6 +51,13 @@ impl Seeded {
 }
 
 impl Oracle for Seeded {
+    /// Each launch has a stream of its own, so that one launch's length does not shift the next one's schedule.
+    fn launch(&mut self, number: u32) -> Result<(), Stop> {
+        let seed = self.seed ^ u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.stream = ChaCha8Rng::seed_from_u64(seed);
+        Ok(())
+    }
+
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         if menu.site == Site::Micro {
             return Ok(Pick { index: self.micro(&menu), lease: NonZeroU32::MIN });

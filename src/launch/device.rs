@@ -43,7 +43,7 @@ impl From<Problem> for Failure {
 /// the same memory, output and counts on every host.
 pub struct Device {
     context: Context,
-    sources: SourceMap,
+    sources: Arc<SourceMap>,
     cap: Option<u64>,
     buffers: IndexMap<String, Placed>,
     types: IndexMap<String, Scalar>,
@@ -63,7 +63,20 @@ impl Device {
     /// [`Stop::Limit`] when the program's variables exceed the memory cap.
     pub fn new(env: impl Into<Arc<ProgEnv>>, sources: SourceMap, config: Config) -> Result<Self, Stop> {
         let cap = config.max_memory;
-        Ok(Self { context: Context::new(env, config)?, sources, cap, buffers: IndexMap::new(), types: IndexMap::new() })
+        let (context, sources) = (Context::new(env, config)?, Arc::new(sources));
+        Ok(Self { context, sources, cap, buffers: IndexMap::new(), types: IndexMap::new() })
+    }
+
+    /// Another device in the same state, cheaply: the program and the sources are shared, memory is copied.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let (context, sources, cap) = (self.context.fork(), Arc::clone(&self.sources), self.cap);
+        Self { context, sources, cap, buffers: self.buffers.clone(), types: self.types.clone() }
+    }
+
+    /// The context, to be run step by step.
+    pub const fn context_mut(&mut self) -> &mut Context {
+        &mut self.context
     }
 
     /// The context: memory, symbols, the program.
@@ -74,7 +87,7 @@ impl Device {
 
     /// The sources of the program and of the launch file.
     #[must_use]
-    pub const fn sources(&self) -> &SourceMap {
+    pub fn sources(&self) -> &SourceMap {
         &self.sources
     }
 

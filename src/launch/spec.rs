@@ -1,7 +1,7 @@
 //! What to run: the contents of a `launch.toml`, however it was written down.
 
 use super::problem::At;
-use super::{Data, Scalar};
+use super::{Data, DataProblem, Scalar};
 use indexmap::IndexMap;
 use std::path::PathBuf;
 
@@ -101,6 +101,21 @@ pub struct Expect {
     pub unordered: bool,
     /// Where it is described.
     pub at: At,
+}
+
+impl Expect {
+    /// The same with the contents of files in place of their names, for comparing many times.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is no array of the type.
+    pub fn read(&self) -> Result<Self, DataProblem> {
+        let data = match &self.data {
+            Data::Npy(_) => Data::Values(self.data.bytes(self.ty, None)?),
+            Data::Raw(_) => Data::Hex(self.data.bytes(self.ty, None)?),
+            other => other.clone(),
+        };
+        Ok(Self { data, ..self.clone() })
+    }
 }
 
 /// Expected output of `printf`.

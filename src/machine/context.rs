@@ -7,7 +7,7 @@ use super::config::{Config, ControlModel};
 use super::device::{Order, Ran};
 use super::grid::Stats;
 use super::message::{ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, Program, ProgramId, Tag};
-use super::runner::{Machine, Run, Stopwatch, Tell, machine};
+use super::runner::{Machine, Run, Stopwatch, Tell, again, machine};
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Arena;
 use crate::program::env::ProgEnv;
@@ -37,6 +37,8 @@ pub struct Context {
     context: ContextId,
     program: ProgramId,
     launches: u32,
+    /// The time that the grid started last may take.
+    watch: Stopwatch,
 }
 
 impl Context {
@@ -49,7 +51,7 @@ impl Context {
         let control = config.control.unwrap_or(ControlModel::of_target(env.target.sm));
         let machine = machine(control, env.target.sm, env.target.address_bits, &config);
         let (context, program) = (ContextId(0), ProgramId(0));
-        let mut new = Self { env, config, machine, context, program, launches: 0 };
+        let mut new = Self { env, config, machine, context, program, launches: 0, watch: Stopwatch::start(None) };
         new.tell(DeviceInput::Create(Tag(0)))?;
         new.context = match new.answer()? {
             DeviceOutput::Created(id, _) => id,
@@ -63,6 +65,14 @@ impl Context {
         Ok(new)
     }
 
+    /// Another context in the same state, cheaply: the program is shared, memory is copied.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let (env, config, machine) = (Arc::clone(&self.env), self.config.clone(), self.machine.fork());
+        let Self { context, program, launches, watch, .. } = *self;
+        Self { env, config, machine, context, program, launches, watch }
+    }
+
     /// Sends a message that names only what exists.
     fn tell(&mut self, message: DeviceInput) -> Result<(), Stop> {
         self.machine.send(message).map_err(|error| Stop::Unsupported(format!("{error:?}"), None))
@@ -71,7 +81,7 @@ impl Context {
     /// The device's answer, when no grid runs.
     fn answer(&mut self) -> Result<DeviceOutput, Stop> {
         let (order, watch) = (Order::Prompt, Stopwatch::start(None));
-        let run = Run { tell: None, oracle: &mut Fair, out: &mut |_| (), order, hold: u64::MAX, watch };
+        let run = Run { tell: None, oracle: &mut Fair, out: &mut |_| (), order, hold: u64::MAX, watch, look: false };
         match self.machine.run(run)? {
             Ran::Output(message) => Ok(message),
             Ran::Spent | Ran::Idle => Err(lost()),
@@ -157,8 +167,7 @@ impl Context {
         let mut fair = Fair;
         let oracle: &mut dyn Oracle = match self.config.seed {
             Some(seed) => {
-                // Each launch has a stream of its own, so that one launch's length does not shift the next one's schedule.
-                seeded = Seeded::new(seed ^ u64::from(self.launches).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                seeded = Seeded::new(seed);
                 &mut seeded
             }
             None => &mut fair,
@@ -193,33 +202,72 @@ impl Context {
         oracle: &mut dyn Oracle,
         out: &mut dyn FnMut(&[u8]),
     ) -> Result<Stats, Stop> {
+        self.start(launch, oracle)?;
+        let tell = again(&mut tell);
+        self.go(Course { tell, oracle, out, until: u64::MAX, look: true })?.ok_or_else(lost)
+    }
+
+    /// Starts a grid, to be run by [`Context::go`]. The oracle is told that a launch begins.
+    ///
+    /// # Errors
+    /// There is no such entry; a schedule that is replayed does not fit.
+    pub fn start(&mut self, launch: &Launch, oracle: &mut dyn Oracle) -> Result<(), Stop> {
         if !self.env.functions.contains_key(&launch.entry) {
             return Err(Stop::Unsupported(format!("no entry named {}", launch.entry), None));
         }
+        oracle.launch(self.launches)?;
         let start = ContextInput::Start(self.program, Box::new(launch.clone()), Tag(self.launches));
         self.tell(DeviceInput::Context(self.context, start))?;
         self.launches += 1;
-        let watch = Stopwatch::start(self.config.timeout);
+        self.watch = Stopwatch::start(self.config.timeout);
+        Ok(())
+    }
+
+    /// Goes on with the grid that was started last. `None`: the clock has reached `until`, and the grid has not ended.
+    ///
+    /// # Errors
+    /// Why it stopped before its end; it is gone then.
+    pub fn go(&mut self, mut course: Course<'_>) -> Result<Option<Stats>, Stop> {
         loop {
-            let (order, hold) = (Order::Prompt, u64::MAX);
-            let tell: Option<Tell<'_>> = match &mut tell {
-                Some(tell) => Some(&mut **tell),
-                None => None,
-            };
-            let ran = self.machine.run(Run { tell, oracle: &mut *oracle, out: &mut *out, order, hold, watch });
-            let stopped = match ran {
+            let hold = course.until.saturating_sub(self.machine.clock());
+            let tell = again(&mut course.tell);
+            let (order, watch, look) = (Order::Prompt, self.watch, course.look);
+            let (oracle, out) = (&mut *course.oracle, &mut *course.out);
+            let stopped = match self.machine.run(Run { tell, oracle, out, order, hold, watch, look }) {
                 Ok(Ran::Output(DeviceOutput::Context(_, ContextOutput::Completed(grid)))) => {
                     self.machine.settle(self.context);
-                    return Ok(self.machine.stats(grid));
+                    return Ok(Some(self.machine.stats(grid)));
                 }
                 Ok(Ran::Output(_)) => continue,
-                Ok(Ran::Spent | Ran::Idle) => self.machine.stuck().unwrap_or_else(lost),
+                Ok(Ran::Spent) => return Ok(None),
+                Ok(Ran::Idle) => self.machine.stuck().unwrap_or_else(lost),
                 Err(stop) => stop,
             };
             self.machine.abandon();
             return Err(stopped);
         }
     }
+
+    /// Warp instructions executed so far, of all launches.
+    #[must_use]
+    pub fn clock(&self) -> u64 {
+        self.machine.clock()
+    }
+}
+
+/// How a grid goes on.
+pub struct Course<'a> {
+    /// The observer, if any.
+    pub tell: Option<Tell<'a>>,
+    /// Who decides.
+    pub oracle: &'a mut dyn Oracle,
+    /// Receives what the device prints.
+    pub out: &'a mut dyn FnMut(&[u8]),
+    /// The value of [`Context::clock`] at which it returns.
+    pub until: u64,
+    /// Whether an observed run looks for a state that repeats, where the configuration asks for it
+    /// ([`Config::liveness`]).
+    pub look: bool,
 }
 
 /// A device that does not answer; none does.

@@ -34,9 +34,9 @@ pub mod warp;
 mod watch;
 
 pub use config::{Config, ControlModel, DeviceShape, MemoryModel};
-pub use context::{Context, Launch};
+pub use context::{Context, Course, Launch};
 pub use device::{Device, Order, Ran};
 pub use exchange::shuffle_sources;
 pub use grid::Stats;
 pub use processors::Capacity;
-pub use runner::{Machine, Run, Stopwatch, Tell, machine};
+pub use runner::{Machine, Run, Stopwatch, Tell, again, machine};

@@ -81,6 +81,14 @@ impl<C: Control + 'static> Quiet<C, Fermi> for (C, Fermi) {
 /// An observer behind one type, so that the machine is compiled for observation once.
 pub type Tell<'a> = &'a mut dyn FnMut(Who, Event<'_>) -> Result<(), Stop>;
 
+/// The same observer for a part of the time.
+pub fn again<'s>(tell: &'s mut Option<Tell<'_>>) -> Option<Tell<'s>> {
+    match tell {
+        Some(tell) => Some(&mut **tell),
+        None => None,
+    }
+}
+
 struct Observed<'a>(Tell<'a>);
 
 impl Sink for Observed<'_> {
@@ -123,10 +131,16 @@ pub struct Run<'a> {
     pub hold: u64,
     /// Time.
     pub watch: Stopwatch,
+    /// Whether an observed run looks for a state that repeats, where the configuration asks for it
+    /// ([`Config::liveness`]). The oracle must be one that the state determines.
+    pub look: bool,
 }
 
 /// A device of any control model and memory.
-pub trait Machine {
+pub trait Machine: Send + Sync {
+    /// Another device in the same state: programs are shared, memory is copied.
+    fn fork(&self) -> Box<dyn Machine>;
+
     /// Takes a message from the host.
     ///
     /// # Errors
@@ -171,9 +185,12 @@ pub trait Machine {
     fn abandon(&mut self);
 }
 
+#[derive(Clone)]
 struct Hosted<C, M: Environment> {
     device: Device<C, M>,
     config: Config,
+    /// What the configuration says of looking for repeated states; each run may leave it out.
+    liveness: bool,
     clock: u64,
     stats: Vec<(GridId, Stats)>,
     /// Messages that were sent since the last run: the observer is told then.
@@ -211,7 +228,8 @@ impl<C: Control + 'static, M: Environment + 'static> Hosted<C, M> {
         if config.device == DeviceShape::default() {
             config.device = config.memory.shape().unwrap_or(config.device);
         }
-        Box::new(Self { device, config, clock: 0, stats: Vec::new(), sent: 0 })
+        let liveness = config.liveness;
+        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0 })
     }
 
     fn go<S: Sink, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
@@ -258,6 +276,10 @@ impl<C: Control + 'static, M: Environment + 'static> Machine for Hosted<C, M>
 where
     (C, M): Quiet<C, M>,
 {
+    fn fork(&self) -> Box<dyn Machine> {
+        Box::new(self.clone())
+    }
+
     fn send(&mut self, message: DeviceInput) -> Result<(), MessageError> {
         self.device.send(message)?;
         self.sent += 1;
@@ -265,6 +287,7 @@ where
     }
 
     fn run(&mut self, mut run: Run<'_>) -> Result<Ran, Stop> {
+        self.config.liveness = self.liveness && run.look;
         match run.tell.take() {
             None => <(C, M) as Quiet<C, M>>::quietly(self, run),
             Some(tell) => self.go::<_, Baseline>(Observed(tell), run),

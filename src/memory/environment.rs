@@ -8,9 +8,9 @@ use super::flat::{Arena, Flat};
 use std::sync::Arc;
 
 /// A memory environment that can be a context's.
-pub trait Environment: Memory + Clone + PartialEq + Eq + std::fmt::Debug {
+pub trait Environment: Memory + Clone + PartialEq + Eq + std::fmt::Debug + Send + Sync {
     /// What the device's description says about memory.
-    type Model: Clone + PartialEq + Eq + std::fmt::Debug;
+    type Model: Clone + PartialEq + Eq + std::fmt::Debug + Send + Sync;
 
     /// Empty memory whose first address is `base`; `cap` limits its size in bytes.
     fn create(model: &Self::Model, base: u64, cap: Option<u64>) -> Self;

@@ -341,7 +341,8 @@ impl ScriptDevice {
             None => None,
         };
         let (order, watch) = (Order::Any, self.watch);
-        let ran = self.machine.run(Run { tell, oracle: &mut *with.oracle, out: &mut *with.out, order, hold, watch })?;
+        let (oracle, out) = (&mut *with.oracle, &mut *with.out);
+        let ran = self.machine.run(Run { tell, oracle, out, order, hold, watch, look: true })?;
         if let Ran::Output(message) = ran {
             self.answers.push(message);
         }

@@ -65,7 +65,7 @@ pub enum Wait {
 }
 
 /// A control model: the execution state of a warp.
-pub trait Control: Clone + PartialEq + Eq + Debug {
+pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// Whether running lanes can meet others without an instruction that says so.
     const JOINS: bool;
     /// Whether every thread runs on its own.
