@@ -72,6 +72,24 @@ impl LaunchFlags {
         .find_map(|(name, given)| given.then_some(name))
     }
 
+    /// The words of a command line that say the same.
+    pub fn words(&self) -> Vec<String> {
+        let one = |flag: &str, value: &Option<String>| value.iter().map(|v| (flag.to_owned(), v.clone())).collect();
+        let all = |flag: &str, values: &[String]| values.iter().map(|v| (flag.to_owned(), v.clone())).collect();
+        let flags: [Vec<(String, String)>; 9] = [
+            one("--entry", &self.entry),
+            one("--grid", &self.grid),
+            one("--block", &self.block),
+            one("--shared", &self.shared.map(|n| n.to_string())),
+            all("--buffer", &self.buffer),
+            all("--global", &self.global),
+            all("--arg", &self.arg),
+            all("--expect", &self.expect),
+            one("--expect-stdout", &self.expect_stdout),
+        ];
+        flags.into_iter().flatten().flat_map(|(flag, value)| [flag, value]).collect()
+    }
+
     /// What the flags say, for one PTX file.
     ///
     /// # Errors

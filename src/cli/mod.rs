@@ -11,6 +11,7 @@ mod output;
 mod rules;
 mod run;
 mod script;
+mod target;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;

@@ -1,21 +1,18 @@
 //! `warpstep run`
 
-use super::flags::{LaunchFlags, size, time};
+use super::target::{Checks, Common};
 use super::{Format, output};
 use crate::base::SourceMap;
 use crate::check::Observers;
-use crate::launch::{
-    Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs, run, write_npy,
-};
-use crate::machine::{Config, ControlModel, DeviceShape, MemoryModel};
+use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, write_npy};
+use crate::machine::Config;
 use crate::program::env::ProgEnv;
 use crate::report::{RuleTrace, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Run kernels and compare the results with what is expected.
 #[derive(Args)]
@@ -33,7 +30,7 @@ pub(super) struct Run {
     path: PathBuf,
 
     #[command(flatten)]
-    launch: LaunchFlags,
+    pub(super) common: Common,
 
     /// Write a buffer or variable to a file: .npy, or the bytes alone.
     #[arg(long, value_name = "NAME=FILE")]
@@ -55,81 +52,9 @@ pub(super) struct Run {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// The control model; by default crs below sm_70 and its from sm_70 on.
-    #[arg(long, value_enum)]
-    control: Option<Control>,
-
-    /// The memory: at once, or by the report's caches and memory programs.
-    #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
-    memory: String,
-
-    /// The device: fermi, report, fermi-like-sm80, tiny, or a description (.toml) over one of them. Its programs and caches
-    /// matter with --memory fermi only.
-    #[arg(long, value_name = "PRESET|FILE")]
-    device: Option<String>,
-
-    /// Memory programs (*.memp) of one's own in place of the device's, with --memory fermi; `use fermi;` in a file takes
-    /// what it leaves out from a preset.
-    #[arg(long, value_name = "DIR")]
-    memory_programs: Option<PathBuf>,
-
-    /// Also report these.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
-    check: Vec<Checks>,
-
-    /// Stop after so many warp instructions (exit code 3).
-    #[arg(long, value_name = "N")]
-    max_steps: Option<u64>,
-
-    /// Stop a launch after this time, e.g. 10s (exit code 3).
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    timeout: Option<Duration>,
-
-    /// Device memory, e.g. 512M or 4G (exit code 3 beyond it).
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8G")]
-    max_memory: u64,
-
-    /// Threads in a warp; the device's, or 32.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
-    warp_size: Option<u32>,
-
-    /// Run with a deliberate error (for tests of the tests).
-    #[cfg(feature = "mutants")]
-    #[arg(long, hide = true, value_name = "NAME", value_parser = mutant)]
-    mutant: Option<crate::base::Mutant>,
-
     /// The form of messages and results.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Control {
-    /// A token stack per warp: lanes meet again at post-dominators.
-    Crs,
-    /// A program counter per lane: independent thread scheduling.
-    Its,
-    /// Every thread on its own.
-    Thread,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Checks {
-    /// A value that was never written becomes an address, a branch condition or a stored result.
-    Uninit,
-    /// Integer division by zero.
-    Div0,
-    /// Threads do only what each would do alone (report, chapter 6); asserted at each step.
-    Safety,
-    /// A state of the whole device repeats: the run never ends, and these tokens are never popped (control model crs).
-    Liveness,
-}
-
-#[cfg(feature = "mutants")]
-fn mutant(name: &str) -> Result<crate::base::Mutant, String> {
-    use crate::base::Mutant;
-    let names = || Mutant::ALL.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ");
-    Mutant::named(name).ok_or_else(|| format!("one of {}", names()))
 }
 
 /// Two observers: the first sees each event before the second may object to it.
@@ -164,8 +89,7 @@ enum Trouble {
 impl Run {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
-        #[cfg(feature = "mutants")]
-        crate::base::mutant::select(self.mutant);
+        self.common.select_mutant();
         let mut sources = SourceMap::default();
         match Script::read(&self.path, &mut sources) {
             Ok(Some(script)) => return self.script(&script, sources),
@@ -187,75 +111,29 @@ impl Run {
     /// # Errors
     /// What is wrong with the device's description.
     pub(super) fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
-        let mut config = self.flags();
-        if let Some(name) = &self.device {
-            let model = device_model(name, sources)?;
-            config.device = DeviceShape::of(&model);
-            config.warp_size = self.warp_size.unwrap_or(model.warp_size);
-            if config.memory != MemoryModel::Flat {
-                config.memory = MemoryModel::of(model).unwrap_or_default();
-            }
+        if self.common.checks(Checks::Deterministic) {
+            let form = "one run is not compared with others: `warpstep hunt --check deterministic`";
+            return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "deterministic".into(), form }.at(None)]);
         }
-        if let Some(folder) = &self.memory_programs {
-            let MemoryModel::Fermi(_, programs) = &mut config.memory else {
-                let form = "memory programs are run with --memory fermi";
-                let text = folder.display().to_string();
-                return Err(vec![ProblemKind::BadFlag { flag: "--memory-programs", text, form }.at(None)]);
-            };
-            let (set, problems) = memory_programs(folder, sources);
-            if problems.iter().any(|p| !p.is_warning()) {
-                return Err(problems);
-            }
-            *programs = Arc::new(set);
-        }
-        Ok(config)
-    }
-
-    fn flags(&self) -> Config {
-        let control = self.control.map(|c| match c {
-            Control::Crs => ControlModel::Crs,
-            Control::Its => ControlModel::Its,
-            Control::Thread => ControlModel::Thread,
-        });
-        Config {
-            control,
-            warp_size: self.warp_size.unwrap_or(32),
-            seed: self.seed,
-            max_steps: self.max_steps,
-            timeout: self.timeout,
-            max_memory: Some(self.max_memory),
-            small_steps: self.rules,
-            liveness: self.check.contains(&Checks::Liveness),
-            memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
-            ..Config::default()
-        }
+        let config = self.common.config(sources)?;
+        // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.
+        Ok(Config { seed: self.seed, eager: self.seed.is_some(), small_steps: self.rules, ..config })
     }
 
     /// Whether the flags ask for observers.
-    pub(super) const fn watched(&self) -> bool {
-        self.hash || !self.check.is_empty()
+    pub(super) fn watched(&self) -> bool {
+        self.hash || self.common.observes()
     }
 
     /// The observers that the flags ask for.
     pub(super) fn observers_of(&self, program: &Arc<ProgEnv>) -> Observers {
-        let mut observers = Observers::none();
-        if self.hash {
-            observers = observers.with_hash(program);
-        }
-        for check in &self.check {
-            observers = match check {
-                Checks::Uninit => observers.with_uninit(program),
-                Checks::Div0 => observers.with_div0(program),
-                Checks::Safety => observers.with_safety(program),
-                Checks::Liveness => observers.with_liveness(),
-            };
-        }
-        observers
+        let observers = self.common.observers(program);
+        if self.hash { observers.with_hash(program) } else { observers }
     }
 
     fn outcome(&self) -> Result<Finished, Trouble> {
         let mut sources = SourceMap::default();
-        let loaded = self.spec(&mut sources).and_then(|spec| {
+        let loaded = self.common.spec(&self.path, &mut sources).and_then(|spec| {
             let config = self.config(&mut sources)?;
             let env = load(&spec.ptx, config.control, &mut sources)?;
             Ok((spec, env, config))
@@ -288,22 +166,6 @@ impl Run {
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
             Err(Failure::Stop(stop)) => Err(Trouble::Stopped(stop, Box::new(device), printed)),
         }
-    }
-
-    fn spec(&self, sources: &mut SourceMap) -> Result<Spec, Vec<Problem>> {
-        let extension = self.path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        let is_file = self.path.is_file();
-        if extension.eq_ignore_ascii_case("ptx") {
-            return self.launch.spec(&self.path);
-        }
-        if is_file && !extension.eq_ignore_ascii_case("toml") {
-            return Err(vec![ProblemKind::UnknownKind { path: self.path.clone() }.at(None)]);
-        }
-        if let Some(flag) = self.launch.given() {
-            let form = "the flags describe launches of a .ptx file; a launch file says this itself";
-            return Err(vec![ProblemKind::BadFlag { flag, text: self.path.display().to_string(), form }.at(None)]);
-        }
-        Spec::read(&self.path, sources)
     }
 
     /// Saves and prints what was asked for, and tells the verdict.

@@ -25,6 +25,12 @@ impl From<Stop> for Failure {
     }
 }
 
+impl From<Vec<Problem>> for Failure {
+    fn from(problems: Vec<Problem>) -> Self {
+        Self::Input(problems)
+    }
+}
+
 impl From<Box<Problem>> for Failure {
     fn from(problem: Box<Problem>) -> Self {
         Self::Input(vec![*problem])

@@ -89,6 +89,10 @@ impl Text {
                 text("unknown-file", format!("`{}` is neither a folder nor a .toml nor a .ptx file", path.display()))
                     .hint("name a folder with a launch.toml, a launch file ending in .toml, or PTX ending in .ptx")
             }
+            ProblemKind::ScriptTarget { path } => {
+                text("script", format!("`{}` is a host script: its schedules cannot be explored", path.display()))
+                    .hint("name a launch file, or PTX with flags; `warpstep run` runs scripts, by `--seed` too")
+            }
             ProblemKind::NotText { path, offset } => {
                 text("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()))
                     .hint("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code")

@@ -1,0 +1,229 @@
+//! What is run and how: the flags that all commands share which run kernels.
+
+use super::flags::{LaunchFlags, size, time};
+use crate::base::SourceMap;
+use crate::check::Observers;
+use crate::explore::Target;
+use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
+use crate::machine::{Config, ControlModel, DeviceShape, MemoryModel};
+use crate::program::env::ProgEnv;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a target is run.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Common {
+    #[command(flatten)]
+    pub launch: LaunchFlags,
+
+    /// The control model; by default crs below sm_70 and its from sm_70 on.
+    #[arg(long, value_enum)]
+    control: Option<Control>,
+
+    /// The memory: at once, or by the report's caches and memory programs.
+    #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
+    memory: String,
+
+    /// The device: fermi, report, fermi-like-sm80, tiny, or a description (.toml) over one of them. Its programs and caches
+    /// matter with --memory fermi only.
+    #[arg(long, value_name = "PRESET|FILE")]
+    device: Option<String>,
+
+    /// Memory programs (*.memp) of one's own in place of the device's, with --memory fermi; `use fermi;` in a file takes
+    /// what it leaves out from a preset.
+    #[arg(long, value_name = "DIR")]
+    memory_programs: Option<PathBuf>,
+
+    /// Also report these.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
+    check: Vec<Checks>,
+
+    /// Stop after so many warp instructions (exit code 3).
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+
+    /// Stop a launch after this time, e.g. 10s (exit code 3).
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    timeout: Option<Duration>,
+
+    /// Device memory, e.g. 512M or 4G (exit code 3 beyond it).
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8G")]
+    max_memory: u64,
+
+    /// Threads in a warp; the device's, or 32.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    warp_size: Option<u32>,
+
+    /// Run with a deliberate error (for tests of the tests).
+    #[cfg(feature = "mutants")]
+    #[arg(long, hide = true, value_name = "NAME", value_parser = mutant)]
+    mutant: Option<crate::base::Mutant>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Control {
+    /// A token stack per warp: lanes meet again at post-dominators.
+    Crs,
+    /// A program counter per lane: independent thread scheduling.
+    Its,
+    /// Every thread on its own.
+    Thread,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Checks {
+    /// A value that was never written becomes an address, a branch condition or a stored result.
+    Uninit,
+    /// Integer division by zero.
+    Div0,
+    /// Threads do only what each would do alone (report, chapter 6); asserted at each step.
+    Safety,
+    /// A state of the whole device repeats: the run never ends, and these tokens are never popped (control model crs).
+    Liveness,
+    /// Results differ between schedules (with `hunt` only).
+    Deterministic,
+}
+
+#[cfg(feature = "mutants")]
+fn mutant(name: &str) -> Result<crate::base::Mutant, String> {
+    use crate::base::Mutant;
+    let names = || Mutant::ALL.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ");
+    Mutant::named(name).ok_or_else(|| format!("one of {}", names()))
+}
+
+impl Common {
+    /// Makes the deliberate error, if any.
+    pub fn select_mutant(&self) {
+        #[cfg(feature = "mutants")]
+        crate::base::mutant::select(self.mutant);
+    }
+
+    /// How the flags want the device to be.
+    ///
+    /// # Errors
+    /// What is wrong with the device's description.
+    pub fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
+        let mut config = self.flags();
+        if let Some(name) = &self.device {
+            let model = device_model(name, sources)?;
+            config.device = DeviceShape::of(&model);
+            config.warp_size = self.warp_size.unwrap_or(model.warp_size);
+            if config.memory != MemoryModel::Flat {
+                config.memory = MemoryModel::of(model).unwrap_or_default();
+            }
+        }
+        if let Some(folder) = &self.memory_programs {
+            let MemoryModel::Fermi(_, programs) = &mut config.memory else {
+                let form = "memory programs are run with --memory fermi";
+                let text = folder.display().to_string();
+                return Err(vec![ProblemKind::BadFlag { flag: "--memory-programs", text, form }.at(None)]);
+            };
+            let (set, problems) = memory_programs(folder, sources);
+            if problems.iter().any(|p| !p.is_warning()) {
+                return Err(problems);
+            }
+            *programs = Arc::new(set);
+        }
+        Ok(config)
+    }
+
+    fn flags(&self) -> Config {
+        let control = self.control.map(|c| match c {
+            Control::Crs => ControlModel::Crs,
+            Control::Its => ControlModel::Its,
+            Control::Thread => ControlModel::Thread,
+        });
+        Config {
+            control,
+            warp_size: self.warp_size.unwrap_or(32),
+            max_steps: self.max_steps,
+            timeout: self.timeout,
+            max_memory: Some(self.max_memory),
+            liveness: self.check.contains(&Checks::Liveness),
+            memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
+            ..Config::default()
+        }
+    }
+
+    /// The observers that the flags ask for.
+    pub fn observers(&self, program: &Arc<ProgEnv>) -> Observers {
+        self.check.iter().fold(Observers::none(), |observers, check| match check {
+            Checks::Uninit => observers.with_uninit(program),
+            Checks::Div0 => observers.with_div0(program),
+            Checks::Safety => observers.with_safety(program),
+            Checks::Liveness => observers.with_liveness(),
+            // Many runs are compared, none is observed.
+            Checks::Deterministic => observers,
+        })
+    }
+
+    /// Whether the flags ask for observers.
+    pub fn observes(&self) -> bool {
+        self.check.iter().any(|check| *check != Checks::Deterministic)
+    }
+
+    /// Whether the flags ask for a check.
+    pub fn checks(&self, check: Checks) -> bool {
+        self.check.contains(&check)
+    }
+
+    /// What to launch: a folder with a launch.toml, a launch file, or PTX launched by flags.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn spec(&self, path: &Path, sources: &mut SourceMap) -> Result<Spec, Vec<Problem>> {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        if extension.eq_ignore_ascii_case("ptx") {
+            return self.launch.spec(path);
+        }
+        if path.is_file() && !extension.eq_ignore_ascii_case("toml") {
+            return Err(vec![ProblemKind::UnknownKind { path: path.to_owned() }.at(None)]);
+        }
+        if let Some(flag) = self.launch.given() {
+            let form = "the flags describe launches of a .ptx file; a launch file says this itself";
+            return Err(vec![ProblemKind::BadFlag { flag, text: path.display().to_string(), form }.at(None)]);
+        }
+        Spec::read(path, sources)
+    }
+
+    /// A target, to be run many times: all blocks that fit take part from the beginning, and the observed part of a run
+    /// looks for a state that repeats when it is asked to.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it; the memory cap.
+    pub fn target(&self, path: &Path, sources: &mut SourceMap) -> Result<Target, Failure> {
+        if Script::read(path, sources)?.is_some() {
+            return Err(Box::new(ProblemKind::ScriptTarget { path: path.to_owned() }.at(None)).into());
+        }
+        let spec = self.spec(path, sources)?;
+        let config = Config { eager: true, liveness: true, ..self.config(sources)? };
+        let env = load(&spec.ptx, config.control, sources)?;
+        Target::new(spec, env, sources.clone(), config)
+    }
+
+    /// The words of a command line that say the same as these flags: a schedule keeps them.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = self.launch.words();
+        let mut push = |flag: &str, value: Option<String>| {
+            if let Some(value) = value {
+                words.extend([flag.to_owned(), value]);
+            }
+        };
+        let shown = |path: &PathBuf| path.display().to_string();
+        push("--control", self.control.map(word));
+        push("--memory", (self.memory != "flat").then(|| self.memory.clone()));
+        push("--device", self.device.clone());
+        push("--memory-programs", self.memory_programs.as_ref().map(shown));
+        push("--warp-size", self.warp_size.map(|n| n.to_string()));
+        let checks: Vec<String> = self.check.iter().copied().map(word).collect();
+        push("--check", (!checks.is_empty()).then(|| checks.join(",")));
+        words
+    }
+}
+
+/// What a value of a flag is called.
+fn word(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
+}
