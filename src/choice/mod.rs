@@ -3,12 +3,20 @@
 //! Forced moves never reach the oracle; an empty menu is the machine's affair. A schedule is the list of decisions.
 
 mod fair;
+mod pct;
 mod recorder;
+mod round_robin;
+mod schedule;
 mod seeded;
+mod strategy;
 
 pub use fair::Fair;
+pub use pct::Pct;
 pub use recorder::{Recorder, Replay};
+pub use round_robin::RoundRobin;
+pub use schedule::{Part, Schedule};
 pub use seeded::Seeded;
+pub use strategy::Strategy;
 
 use crate::verdict::Stop;
 use std::num::NonZeroU32;
@@ -44,6 +52,43 @@ pub enum Site {
     Processor,
 }
 
+impl Site {
+    /// All sites.
+    pub const ALL: [Self; 12] = [
+        Self::Warp,
+        Self::Group,
+        Self::Target,
+        Self::Issue,
+        Self::Micro,
+        Self::Silent,
+        Self::Victim,
+        Self::Winner,
+        Self::Message,
+        Self::Context,
+        Self::Grid,
+        Self::Processor,
+    ];
+
+    /// The word for it in schedules.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Warp => "warp",
+            Self::Group => "group",
+            Self::Target => "target",
+            Self::Issue => "issue",
+            Self::Micro => "micro",
+            Self::Silent => "silent",
+            Self::Victim => "victim",
+            Self::Winner => "winner",
+            Self::Message => "message",
+            Self::Context => "context",
+            Self::Grid => "grid",
+            Self::Processor => "processor",
+        }
+    }
+}
+
 /// The alternative of [`Site::Micro`] that ends the macro step.
 pub const MICRO_END: u32 = 0;
 /// The alternative of [`Site::Micro`] that fires a silent rule.
@@ -66,6 +111,12 @@ pub struct Menu<'a> {
 }
 
 impl Menu<'_> {
+    /// The decision that an answer makes of it.
+    #[must_use]
+    pub fn decided(&self, pick: Pick) -> Decision {
+        Decision { site: self.site, arity: self.arity(), pick: pick.index, lease: pick.lease.get() }
+    }
+
     /// How many alternatives there are.
     #[must_use]
     pub fn arity(&self) -> u32 {

@@ -27,9 +27,12 @@ impl Seeded {
     fn below(&mut self, bound: u32) -> u32 {
         u32::try_from((u64::from(self.stream.next_u32()) * u64::from(bound)) >> 32).unwrap_or(0)
     }
-}
 
-impl Seeded {
+    /// The same for 64 bits.
+    pub(super) fn below_u64(&mut self, bound: u64) -> u64 {
+        u64::try_from((u128::from(self.stream.next_u64()) * u128::from(bound)) >> 64).unwrap_or(0)
+    }
+
     /// Macro steps of a few micro steps, silent rules now and then: were all alternatives alike, a large cache would do
     /// little but evict, and a device with many operations in flight would let no warp go on.
     fn micro(&mut self, menu: &Menu<'_>) -> u32 {
