@@ -4,10 +4,11 @@ use super::Format;
 use crate::base::SourceMap;
 use crate::launch::Problem;
 use crate::program::env::ProgEnv;
-use crate::report::{StopReport, exit_code, problem};
+use crate::report::{Diagnostic, StopReport, exit_code, problem};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes to standard output. A reader that went away (`| head`) is no error.
 pub(super) fn print(text: impl AsRef<[u8]>) {
@@ -42,6 +43,27 @@ pub(super) fn problems(all: &[Problem], sources: &SourceMap, format: Format) -> 
         }
     }
     code
+}
+
+/// Tells one message about wrong input; gives the exit code 2.
+pub(super) fn diagnostic(message: &Diagnostic, sources: &SourceMap, format: Format) -> u8 {
+    match format {
+        Format::Text => complain(&message.render(sources, colour())),
+        Format::Json => print_json(&json!({ "exit": 2, "problems": [message.json(sources)] })),
+    }
+    2
+}
+
+/// Set from the first Ctrl-C on, when this was called before: what was found is told then. The second one ends the process.
+pub(super) fn interrupted() -> &'static AtomicBool {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    // Without the handler Ctrl-C ends the process at once, which is no reason not to go on.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    &INTERRUPTED
 }
 
 /// Tells why a run stopped; gives the exit code. `printed` is what the device printed before.
