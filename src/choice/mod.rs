@@ -3,6 +3,7 @@
 //! Forced moves never reach the oracle; an empty menu is the machine's affair. A schedule is the list of decisions.
 
 mod fair;
+mod guided;
 mod pct;
 mod recorder;
 mod round_robin;
@@ -11,6 +12,7 @@ mod seeded;
 mod strategy;
 
 pub use fair::Fair;
+pub use guided::Guided;
 pub use pct::Pct;
 pub use recorder::{Recorder, Replay};
 pub use round_robin::RoundRobin;

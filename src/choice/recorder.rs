@@ -17,6 +17,12 @@ impl<O: Oracle> Recorder<O> {
     pub fn new(inner: O) -> Self {
         Self { inner, schedule: Schedule::default() }
     }
+
+    /// The oracle that decided, and its decisions.
+    #[must_use]
+    pub fn into_parts(self) -> (O, Schedule) {
+        (self.inner, self.schedule)
+    }
 }
 
 impl<O: Oracle> Oracle for Recorder<O> {

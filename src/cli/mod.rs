@@ -7,9 +7,13 @@
 mod bench;
 mod check;
 mod flags;
+mod hunt;
+mod minimise;
 mod output;
+mod replay;
 mod rules;
 mod run;
+mod saved;
 mod script;
 mod target;
 
@@ -31,6 +35,9 @@ Exit codes: 0 finished, as expected | 1 the program has a defect, or results dif
 #[derive(Subcommand)]
 enum Command {
     Run(Box<run::Run>),
+    Hunt(Box<hunt::Hunt>),
+    Replay(Box<replay::Replay>),
+    Minimise(minimise::Minimise),
     Check(check::Check),
     Bench(bench::Bench),
     Rules(rules::Rules),
@@ -50,6 +57,9 @@ enum Format {
 pub fn main() -> ExitCode {
     let code = match Cli::parse().command {
         Command::Run(run) => run.execute(),
+        Command::Hunt(hunt) => hunt.execute(),
+        Command::Replay(replay) => replay.execute(),
+        Command::Minimise(minimise) => minimise.execute(),
         Command::Check(check) => check.execute(),
         Command::Bench(bench) => bench.execute(),
         Command::Rules(rules) => rules.execute(),

@@ -8,6 +8,7 @@ use crate::report::{Diagnostic, Severity, StopReport, exit_code, problem};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes to standard output. A reader that went away (`| head`) is no error.
 pub(super) fn print(text: impl AsRef<[u8]>) {
@@ -51,6 +52,27 @@ pub(super) fn diagnostics(all: &[Diagnostic], sources: &SourceMap, format: Forma
         }
     }
     code
+}
+
+/// Tells one message about wrong input; gives the exit code 2.
+pub(super) fn diagnostic(message: &Diagnostic, sources: &SourceMap, format: Format) -> u8 {
+    match format {
+        Format::Text => complain(&message.render(sources, colour())),
+        Format::Json => print_json(&json!({ "exit": 2, "problems": [message.json(sources)] })),
+    }
+    2
+}
+
+/// Set from the first Ctrl-C on, when this was called before: what was found is told then. The second one ends the process.
+pub(super) fn interrupted() -> &'static AtomicBool {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    // Without the handler Ctrl-C ends the process at once, which is no reason not to go on.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    &INTERRUPTED
 }
 
 /// Tells why a run stopped; gives the exit code. `printed` is what the device printed before.

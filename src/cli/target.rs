@@ -3,10 +3,11 @@
 use super::flags::{LaunchFlags, size, time};
 use crate::base::SourceMap;
 use crate::check::Observers;
-use crate::explore::Target;
+use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
 use crate::machine::{Config, ControlModel, DeviceShape, MemoryModel};
 use crate::program::env::ProgEnv;
+use crate::report::Models;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -200,7 +201,29 @@ impl Common {
         let spec = self.spec(path, sources)?;
         let config = Config { eager: true, liveness: true, ..self.config(sources)? };
         let env = load(&spec.ptx, config.control, sources)?;
-        Target::new(spec, env, sources.clone(), config)
+        let mut target = Target::new(spec, env, sources.clone(), config)?;
+        if self.checks(Checks::Deterministic) {
+            let played = target.play_fair(self.limits(None));
+            target.compare_schedules(&played);
+        }
+        Ok(target)
+    }
+
+    /// Limits of one run of many, when the default schedule took `clock` warp instructions.
+    pub fn limits(&self, clock: Option<u64>) -> Limits {
+        match (self.max_steps, clock) {
+            (Some(steps), _) => Limits { steps, fair_steps: steps },
+            (None, Some(clock)) => Limits::of(clock),
+            // Far more than any example takes; a run that spins is found to repeat soon after.
+            (None, None) => Limits { steps: 1 << 27, fair_steps: 1 << 27 },
+        }
+    }
+
+    /// A phrase that names the control model and the memory, for verdicts.
+    pub fn models(&self, target: &Target) -> Models {
+        let context = target.start().context();
+        let control = context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm));
+        Models { control, memory: self.memory.clone() }
     }
 
     /// The words of a command line that say the same as these flags: a schedule keeps them.

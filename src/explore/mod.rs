@@ -1,12 +1,25 @@
 //! Layer 8: many runs of one target: seeds, exhaustive search, and what a run that does not end is called.
 //!
-//! Knows nothing of how messages look (`report`), nor of the command line.
+//! [`Target`] is what is run, [`Hunt`] runs it by many seeds, [`space`] goes through all its schedules or states,
+//! [`ScheduleFile`] keeps what was found, [`Minimise`] makes it short. Knows nothing of how messages look (`report`), nor of
+//! the command line.
 
+pub mod checkpoint;
+mod finding;
+mod hunt;
+mod minimise;
 mod odometer;
 mod progress;
+mod record;
+mod schedule;
 pub mod space;
 mod target;
 
+pub use finding::Signature;
+pub use hunt::{Ended, Finding, Hunt, HuntState, Hunted, Measure, Watchers, fair_schedule};
+pub use minimise::{Minimise, Minimised};
 pub use odometer::Odometer;
 pub use progress::Progress;
+pub use record::{Limits, Recorded};
+pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
 pub use target::{Ending, Played, Target, Way};

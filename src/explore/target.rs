@@ -1,18 +1,29 @@
 //! What is run many times: a program with its memory prepared, its launches, and what must come out.
 
-use crate::base::SourceMap;
+use crate::base::{FileId, Pc, SourceMap};
 use crate::choice::{Fair, Oracle};
-use crate::launch::{Device, Failure, Mismatch, OutputMismatch, ProblemKind, Spec, compare_output};
-use crate::machine::{Config, Course, Launch, Stats, Tell, again};
+use crate::launch::{
+    Data, Device, Expect, ExpectStdout, Failure, Mismatch, OutputMismatch, ProblemKind, Spec, compare, compare_output,
+};
+use crate::machine::{Config, ControlModel, Course, Launch, MemoryModel, Stats, Tell, again};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Place, Stop, StuckKind, Who};
 use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
 
 /// A program, ready to be run again and again from the same state.
 pub struct Target {
     spec: Spec,
     start: Device,
     launches: Vec<Launch>,
+    baseline: Option<Baseline>,
+}
+
+/// The results of a run, which those of others are compared with.
+struct Baseline {
+    /// Buffers and variables with their contents.
+    contents: Vec<(String, Expect)>,
+    output: ExpectStdout,
 }
 
 /// How a target is run once.
@@ -35,6 +46,9 @@ pub enum Ending {
     Expected,
     /// All launches came to their ends; buffers, or the output, are other than expected.
     Unexpected(Vec<Mismatch>, Option<OutputMismatch>),
+    /// All launches came to their ends, as expected; but buffers, or the output, are other than after the default schedule
+    /// ([`Target::compare_schedules`]).
+    Differs(Vec<Mismatch>, Option<OutputMismatch>),
     /// A launch stopped before its end.
     Stopped(Stop),
 }
@@ -43,7 +57,7 @@ impl Ending {
     /// Whether it shows a defect of the program.
     #[must_use]
     pub const fn is_defect(&self) -> bool {
-        matches!(self, Self::Unexpected(..) | Self::Stopped(Stop::Bug(_) | Stop::Stuck(_)))
+        matches!(self, Self::Unexpected(..) | Self::Differs(..) | Self::Stopped(Stop::Bug(_) | Stop::Stuck(_)))
     }
 }
 
@@ -57,6 +71,8 @@ pub struct Played {
     pub clock: u64,
     /// The count of warp instructions at which the fair schedule took over, if it did.
     pub fair_from: Option<u64>,
+    /// The instructions of the circle in which it runs for ever, if it does.
+    pub circle: Vec<Pc>,
     /// What the device printed.
     pub output: Vec<u8>,
     /// The device after it.
@@ -86,7 +102,7 @@ impl Target {
             let problem = |problem| ProblemKind::Data { name: name.clone(), problem }.at(expect.at);
             *expect = expect.read().map_err(|p| Failure::Input(vec![problem(p)]))?;
         }
-        Ok(Self { spec, start, launches })
+        Ok(Self { spec, start, launches, baseline: None })
     }
 
     /// What is launched and expected.
@@ -113,6 +129,40 @@ impl Target {
         self.start.context().program()
     }
 
+    /// A hash of the text of all modules: whether a schedule belongs to this program.
+    #[must_use]
+    pub fn ptx_hash(&self) -> u64 {
+        let mut hasher = Xxh3::new();
+        let sources = (0..).map_while(|k| self.start.sources().get(FileId(k)));
+        for source in sources.filter(|s| self.spec.ptx.iter().any(|(path, _)| path.display().to_string() == s.name)) {
+            hasher.update(&(source.text.len() as u64).to_le_bytes());
+            hasher.update(source.text.as_bytes());
+        }
+        hasher.digest()
+    }
+
+    /// A hash of what else decides about a run beside the program and the schedule: launches with their arguments, memory
+    /// before them, the control model, memory and device.
+    #[must_use]
+    pub fn setup_hash(&self) -> u64 {
+        let mut hasher = Xxh3::new();
+        let mut add = |text: String| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        self.launches.iter().for_each(|launch| add(format!("{launch:?}")));
+        let context = self.start.context();
+        let config = context.config();
+        let control = config.control.unwrap_or(ControlModel::of_target(context.env().target.sm));
+        add(format!("{control:?} {} {} {:?}", config.warp_size, config.stack_limit, config.device));
+        match &config.memory {
+            MemoryModel::Flat => add("flat".to_owned()),
+            MemoryModel::Fermi(device, programs) => add(format!("{device:?} {:?}", programs.programs())),
+        }
+        hasher.update(&self.start.memory_hash().to_le_bytes());
+        hasher.digest()
+    }
+
     /// Runs all launches once, from the beginning.
     pub fn run(&self, way: Way<'_>) -> Played {
         let mut played = Played {
@@ -120,6 +170,7 @@ impl Target {
             stats: Vec::with_capacity(self.launches.len()),
             clock: 0,
             fair_from: None,
+            circle: Vec::new(),
             output: Vec::new(),
             device: self.start.fork(),
         };
@@ -133,7 +184,7 @@ impl Target {
     }
 
     fn launch_all(&self, mut way: Way<'_>, played: &mut Played) -> Result<(), Stop> {
-        let Played { stats, fair_from, output, device, .. } = played;
+        let Played { stats, fair_from, circle, output, device, .. } = played;
         let context = device.context_mut();
         let mut out = |bytes: &[u8]| output.extend_from_slice(bytes);
         for launch in &self.launches {
@@ -148,12 +199,36 @@ impl Target {
                 *fair_from = Some(context.clock());
             }
             let until = way.steps.saturating_add(way.fair_steps);
-            let mut watch = Repeats { tell: again(&mut way.tell), at: (Who::default(), Place::default()) };
+            let mut watch = Repeats { tell: again(&mut way.tell), at: Default::default(), circle: &mut *circle };
             let mut tell = |who: Who, event: Event<'_>| watch.event(who, event);
             let course = Course { tell: Some(&mut tell), oracle: &mut Fair, out: &mut out, until, look: true };
             stats.push(context.go(course)?.ok_or(Stop::Limit(LimitKind::Steps(until)))?);
         }
         Ok(())
+    }
+
+    /// From now on a run whose results differ from those of `played` has a defect: they depend on the schedule. Compared
+    /// are all buffers and variables, bit by bit, and the output. Nothing is compared when `played` did not end as expected,
+    /// or when the launch file says that its results depend on the schedule.
+    pub fn compare_schedules(&mut self, played: &Played) {
+        if played.ending != Ending::Expected || self.spec.schedule_dependent {
+            return;
+        }
+        let content = |name: &str| {
+            let (ty, bytes) = played.device.contents(name)?;
+            let data = Data::Hex(bytes.to_vec());
+            let expect = Expect { ty, data, abs: None, rel: None, first: None, unordered: false, at: None };
+            Some((name.to_owned(), expect))
+        };
+        let contents = played.device.names().filter_map(content).collect();
+        let text = String::from_utf8_lossy(&played.output).into_owned();
+        self.baseline = Some(Baseline { contents, output: ExpectStdout { text, sorted: false, at: None } });
+    }
+
+    /// Whether results of different schedules are compared.
+    #[must_use]
+    pub const fn compares_schedules(&self) -> bool {
+        self.baseline.is_some()
     }
 
     /// The results against what is expected of them.
@@ -165,18 +240,26 @@ impl Target {
         // That all can be compared was seen before the first run.
         let mismatches = played.device.compare(&self.spec).unwrap_or_default();
         let output = self.spec.stdout.as_ref().and_then(|e| compare_output(e, &played.output));
-        if mismatches.is_empty() && output.is_none() {
-            Ending::Expected
-        } else {
-            Ending::Unexpected(mismatches, output)
+        if !mismatches.is_empty() || output.is_some() {
+            return Ending::Unexpected(mismatches, output);
         }
+        let Some(baseline) = &self.baseline else { return Ending::Expected };
+        let differs = |(name, expect): &(String, Expect)| {
+            let (_, found) = played.device.contents(name)?;
+            let same = matches!(&expect.data, Data::Hex(bytes) if bytes == found);
+            if same { None } else { compare(name, expect, found).ok().flatten() }
+        };
+        let mismatches: Vec<Mismatch> = baseline.contents.iter().filter_map(differs).collect();
+        let output = compare_output(&baseline.output, &played.output);
+        if mismatches.is_empty() && output.is_none() { Ending::Expected } else { Ending::Differs(mismatches, output) }
     }
 }
 
-/// Stops a run whose state repeats, for observers that do not.
+/// Stops a run whose state repeats, for observers that do not, and keeps the instructions since the state was remembered.
 struct Repeats<'a> {
     tell: Option<Tell<'a>>,
     at: (Who, Place),
+    circle: &'a mut Vec<Pc>,
 }
 
 impl Repeats<'_> {
@@ -184,6 +267,12 @@ impl Repeats<'_> {
         if let Event::Step(step) = &event {
             self.at.0 = who;
             (self.at.1.pc, self.at.1.lanes) = (step.pc, step.active);
+            if let Err(at) = self.circle.binary_search(&step.pc) {
+                self.circle.insert(at, step.pc);
+            }
+        }
+        if matches!(event, Event::Remembered) {
+            self.circle.clear();
         }
         if let Some(tell) = &mut self.tell {
             tell(who, event)?;

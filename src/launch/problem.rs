@@ -40,6 +40,8 @@ pub enum ProblemKind {
     NoLaunchFile { folder: PathBuf, others: Vec<String> },
     /// Neither a folder nor a `.toml` nor a `.ptx`.
     UnknownKind { path: PathBuf },
+    /// A schedule that is to be minimised shows no defect.
+    NoDefect { path: PathBuf },
     /// A host script where a program with its launches is needed.
     ScriptTarget { path: PathBuf },
     /// Not UTF-8 text; the offset of the first wrong byte.

@@ -94,6 +94,12 @@ impl Stopwatch {
         Self(limit.map(|limit| (Instant::now(), limit)))
     }
 
+    /// Whether the time is up.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.up().is_some()
+    }
+
     fn up(&self) -> Option<LimitKind> {
         let (_, limit) = self.0.filter(|(start, limit)| start.elapsed() >= *limit)?;
         Some(LimitKind::Time(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)))

@@ -5,6 +5,7 @@
 mod bug;
 pub mod check;
 pub mod diagnostic;
+pub mod hunt;
 pub mod litmus;
 pub mod lower;
 pub mod memp;
@@ -13,10 +14,15 @@ pub mod rule_table;
 mod rules;
 pub mod run;
 mod safety;
+mod schedule;
 mod stop;
 pub mod syntax;
+mod turns;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use hunt::Models;
 pub use problem::problem;
 pub use rules::RuleTrace;
+pub use schedule::{checkpoint_refused, refused};
 pub use stop::{StopReport, exit_code};
+pub use turns::Turns;

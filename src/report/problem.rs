@@ -89,6 +89,10 @@ impl Text {
                 text("unknown-file", format!("`{}` is neither a folder nor a .toml nor a .ptx file", path.display()))
                     .hint("name a folder with a launch.toml, a launch file ending in .toml, or PTX ending in .ptx")
             }
+            ProblemKind::NoDefect { path } => {
+                text("no-defect", format!("`{}` shows no defect: there is nothing to keep", path.display()))
+                    .hint("`warpstep replay` tells what it does")
+            }
             ProblemKind::ScriptTarget { path } => {
                 text("script", format!("`{}` is a host script: its schedules cannot be explored", path.display()))
                     .hint("name a launch file, or PTX with flags; `warpstep run` runs scripts, by `--seed` too")

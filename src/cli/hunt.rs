@@ -1,0 +1,278 @@
+//! `warpstep hunt`
+
+use super::flags::time;
+use super::saved::{default_name, target, write_for};
+use super::target::Common;
+use super::{Format, output};
+use crate::base::SourceMap;
+use crate::check::Observers;
+use crate::choice::{Fair, Strategy};
+use crate::explore::checkpoint::{self, CheckpointError};
+use crate::explore::{Ended, Hunt as Search, HuntState, Hunted, Limits, Measure, Recorded, Target};
+use crate::machine::Stopwatch;
+use crate::report::{checkpoint_refused, hunt as text};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Run many schedules, one for each seed, and stop at the first that shows a defect.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  warpstep hunt ptx-examples/spinlock --seeds 10000
+  warpstep hunt k.ptx --grid 2 --block 64 --arg … --for 10m --keep-going
+  warpstep hunt DIR --strategy pct --depth 3          see below
+  warpstep hunt DIR --check deterministic,uninit      also: results that differ between schedules
+  warpstep hunt DIR --control its --memory fermi
+
+Strategies:
+  random       every decision at random
+  pct          probabilistic concurrency testing: warps have random priorities, and at DEPTH - 1 random steps the one that
+               runs falls below all others. One seed finds a defect between warps that DEPTH ordering constraints suffice
+               for with a probability of at least 1/(n·k^(DEPTH-1)), for n warps and k steps; the last line has the numbers
+  round-robin  turns of equal length: 1 + SEED mod 64 warp instructions, and warp SEED / 64 begins
+
+The default schedule is run first. A run that reaches --max-steps goes on by the default schedule, which proves that it
+never ends when the state of the whole device repeats.
+
+Exit codes: 0 no defect found | 1 a defect | 3 no defect, but runs reached the limit, or it was interrupted")]
+pub(super) struct Hunt {
+    /// A folder with a launch.toml, a launch file (.toml), or a PTX module (.ptx) launched by flags.
+    path: PathBuf,
+
+    #[command(flatten)]
+    common: Common,
+
+    /// How many seeds; 1000, or as many as there is time for.
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+
+    /// The first seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first_seed: u64,
+
+    /// Hunt for this time, e.g. 10m.
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
+
+    #[command(flatten)]
+    strategy: StrategyFlags,
+
+    /// Go on after a defect; list the distinct ones with the smallest seed of each.
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Threads of this computer; all by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+
+    /// Write the schedule of the first defect here, not to NAME.schedule.
+    #[arg(long, value_name = "FILE")]
+    save_schedule: Option<PathBuf>,
+
+    /// Keep here what was done, and go on from there when it is called again.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+
+    /// The form of messages and results.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// How the schedules of seeds are made.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct StrategyFlags {
+    /// How the schedule of a seed is made.
+    #[arg(long, value_enum, default_value_t = Kind::Random)]
+    strategy: Kind,
+
+    /// With --strategy pct: ordering constraints of the defects that are looked for.
+    #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
+    depth: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Kind {
+    Random,
+    Pct,
+    RoundRobin,
+}
+
+impl StrategyFlags {
+    /// The strategy for a target, which pct measures first.
+    pub fn of(self, target: &Target, limits: Limits) -> (Strategy, Option<Measure>) {
+        match self.strategy {
+            Kind::Random => (Strategy::Random, None),
+            Kind::RoundRobin => (Strategy::RoundRobin, None),
+            Kind::Pct => {
+                let measure = Measure::of(target, limits);
+                (Strategy::Pct { depth: self.depth, steps: measure.steps }, Some(measure))
+            }
+        }
+    }
+}
+
+/// What a hunt needs that its flags only name.
+struct Job<'a> {
+    target: &'a Target,
+    strategy: Strategy,
+    limits: Limits,
+}
+
+impl Hunt {
+    /// Runs the command; gives the exit code.
+    pub fn execute(&self) -> u8 {
+        match self.hunt() {
+            Ok(code) | Err(code) => code,
+        }
+    }
+
+    fn hunt(&self) -> Result<u8, u8> {
+        let target = target(&self.common, &self.path, self.format)?;
+        let fair = target.play_fair(self.common.limits(None));
+        let limits = self.common.limits(Some(fair.clock));
+        let (strategy, measure) = self.strategy.of(&target, limits);
+        let job = Job { target: &target, strategy, limits };
+        let mut findings = Vec::new();
+        let fair = fair.ending.is_defect().then(|| {
+            target.record(Fair, Limits { steps: fair.fair_from.unwrap_or(u64::MAX), ..limits }, self.observers(&target))
+        });
+        if let Some(recorded) = &fair {
+            findings.push((None, 1, self.tell(None, 1, recorded, 1, &target)?));
+        }
+        let hunted = if fair.is_some() && !self.keep_going {
+            let none = self.first_seed..self.first_seed;
+            Hunted { ended: Ended::Done, done: none, limited: 0, findings: Vec::new() }
+        } else {
+            self.search(&job)?
+        };
+        if let Ended::Unsupported(stop) = &hunted.ended {
+            let device = target.start();
+            return Ok(output::stop(stop, device.context().env(), device.sources(), &[], self.format));
+        }
+        for finding in &hunted.findings {
+            let recorded = target.record(strategy.oracle(finding.seed), limits, self.observers(&target));
+            let number = findings.len() + 1;
+            let told = self.tell(Some(finding.seed), finding.times, &recorded, number, &target)?;
+            findings.push((Some(finding.seed), finding.times, told));
+        }
+        let models = self.common.models(&target);
+        let scope = text::Scope { models: &models, strategy, limits, measure };
+        match self.format {
+            Format::Text => output::complain(&text::summary(&hunted, fair.is_some(), &scope)),
+            Format::Json => {
+                let all: Vec<Value> = findings.into_iter().map(|(.., value)| value).collect();
+                output::print_json(&text::json(&hunted, fair.is_some(), &scope, &all));
+            }
+        }
+        Ok(text::hunt_code(&hunted, fair.is_some()))
+    }
+
+    fn observers(&self, target: &Target) -> Observers {
+        self.common.observers(&target.program())
+    }
+
+    /// Writes a finding's schedule and tells it; as JSON, gives it.
+    fn tell(
+        &self,
+        seed: Option<u64>,
+        times: u64,
+        recorded: &Recorded,
+        number: usize,
+        target: &Target,
+    ) -> Result<Value, u8> {
+        let file = match &self.save_schedule {
+            Some(file) if number == 1 => file.clone(),
+            Some(file) => file.with_extension(format!("{number}.schedule")),
+            None => default_name(&self.path, number),
+        };
+        write_for(&file, recorded, target, (&self.common, &self.path), self.format)?;
+        let (env, sources) = (target.start().context().env(), target.start().sources());
+        if self.format == Format::Text {
+            output::complain(&text::ending(&recorded.played.ending, env, sources, output::colour()));
+            output::complain(&text::found(seed, times, recorded, Some(&file)));
+        }
+        Ok(text::found_json(seed, times, recorded, Some(&file), env, sources))
+    }
+
+    /// Runs the seeds that a checkpoint does not have yet.
+    fn search(&self, job: &Job<'_>) -> Result<Hunted, u8> {
+        let before = self.resume(job)?;
+        let first = before.as_ref().map_or(self.first_seed, |b| b.next);
+        let total = self.seeds.or_else(|| self.time.is_none().then_some(1000));
+        let last = total.map_or(u64::MAX, |n| self.first_seed.saturating_add(n));
+        let bar = bar(total.map(|_| last.saturating_sub(first)), self.format);
+        let progress = |done, defects| {
+            bar.set_position(done);
+            if defects > 0 {
+                bar.set_message(text::progress(defects));
+            }
+        };
+        bar.set_message(text::progress(0));
+        let watch = || self.observers(job.target);
+        let jobs = self.jobs.map(usize::from);
+        let search = Search {
+            target: job.target,
+            strategy: job.strategy,
+            seeds: first..last.max(first),
+            limits: job.limits,
+            watchers: if self.common.observes() { Some(&watch) } else { None },
+            keep_going: self.keep_going,
+            jobs: jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
+            time: Stopwatch::start(self.time),
+            interrupted: output::interrupted(),
+            progress: &progress,
+        };
+        let mut hunted = search.run();
+        bar.finish_and_clear();
+        if let Some(before) = before {
+            hunted.done.start = before.from;
+            hunted.limited += before.limited;
+            search.recall(&before.found, &mut hunted);
+        }
+        if let Some(path) = &self.checkpoint {
+            let state = hunted.state(self.options(job));
+            let data = serde_json::to_vec(&state).unwrap_or_default();
+            checkpoint::save(path, "hunt", job.target, &data).map_err(|e| self.refuse(&e, path))?;
+        }
+        Ok(hunted)
+    }
+
+    /// What an earlier hunt with the same options has done.
+    fn resume(&self, job: &Job<'_>) -> Result<Option<HuntState>, u8> {
+        let Some(path) = &self.checkpoint else { return Ok(None) };
+        let data = checkpoint::load(path, "hunt", job.target).map_err(|e| self.refuse(&e, path))?;
+        let Some(data) = data else { return Ok(None) };
+        let state: HuntState =
+            serde_json::from_slice(&data).map_err(|_| self.refuse(&CheckpointError::Damaged, path))?;
+        if state.options != self.options(job) {
+            return Err(self.refuse(&CheckpointError::OtherOptions, path));
+        }
+        Ok(Some(state))
+    }
+
+    /// What must be the same for a hunt to go on.
+    fn options(&self, job: &Job<'_>) -> String {
+        let checks = self.common.words().join(" ");
+        format!("{:?} {:?} {} {} {checks}", job.strategy, job.limits, self.first_seed, self.keep_going)
+    }
+
+    fn refuse(&self, error: &CheckpointError, path: &Path) -> u8 {
+        output::diagnostic(&checkpoint_refused(error, path), &SourceMap::default(), self.format)
+    }
+}
+
+/// A progress bar, on a terminal only.
+fn bar(total: Option<u64>, format: Format) -> ProgressBar {
+    let template = match total {
+        Some(_) => "{bar:30} {pos} of {len} seeds, {per_sec}, {eta} left: {msg}",
+        None => "{pos} seeds in {elapsed}, {per_sec}: {msg}",
+    };
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    if format == Format::Json {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+}

@@ -1,0 +1,107 @@
+//! `warpstep minimise`
+
+use super::flags::time;
+use super::saved::{Saved, write};
+use super::{Format, output};
+use crate::base::SourceMap;
+use crate::choice::Replay;
+use crate::explore::{Limits, Minimise as Search, Minimised};
+use crate::launch::ProblemKind;
+use crate::machine::Stopwatch;
+use crate::report::hunt as text;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Make a schedule as short as it gets while it shows the same defect.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  warpstep minimise k.schedule                     writes k.min.schedule
+  warpstep minimise k.schedule --output short.schedule --for 1m
+
+What is left of the decisions are the points at which the run must differ from the default schedule; where it must not, the
+default schedule decides. The defect is the same when its kind and its instructions are.")]
+pub(super) struct Minimise {
+    /// A schedule that shows a defect.
+    schedule: PathBuf,
+
+    /// Where to write what is left; NAME.min.schedule by default.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Stop after this time with what is reached by then.
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
+
+    /// The form of messages and results.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+impl Minimise {
+    /// Runs the command; gives the exit code.
+    pub fn execute(&self) -> u8 {
+        match self.minimise() {
+            Ok(code) | Err(code) => code,
+        }
+    }
+
+    fn minimise(&self) -> Result<u8, u8> {
+        let saved = Saved::read(&self.schedule, self.format)?;
+        let Saved { file, target, common, .. } = &saved;
+        let observers = || common.observers(&target.program());
+        let before = target.record(Replay::new(file.schedule.clone()), saved.limits(), observers());
+        if before.trace != file.trace {
+            return Err(saved.other_trace(before.trace, self.format));
+        }
+        // What was left out may make a run longer; much longer means that it spins.
+        let limits = match file.schedule.fair_from {
+            Some(_) => saved.limits(),
+            None => Limits::of(before.played.clock),
+        };
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if self.format == Format::Json {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let progress = |trials, left| {
+            bar.set_position(trials);
+            bar.set_message(text::left(left));
+        };
+        let search = Search {
+            target,
+            watchers: if common.observes() { Some(&observers) } else { None },
+            limits,
+            time: Stopwatch::start(self.time),
+            interrupted: output::interrupted(),
+            progress: &progress,
+        };
+        let minimised = search.run(&file.schedule);
+        bar.finish_and_clear();
+        let Some(Minimised { schedule, complete, trials }) = minimised else {
+            let path = self.schedule.clone();
+            return Err(output::problems(
+                &[ProblemKind::NoDefect { path }.at(None)],
+                &SourceMap::default(),
+                self.format,
+            ));
+        };
+        let limits = Limits { steps: schedule.fair_from.unwrap_or(u64::MAX), ..limits };
+        let mut after = target.record(Replay::new(schedule.clone()), limits, observers());
+        after.schedule = schedule;
+        let output_file = self.output.clone().unwrap_or_else(|| self.schedule.with_extension("min.schedule"));
+        write(&output_file, &after, target, file.target.clone(), self.format)?;
+        match self.format {
+            Format::Text => {
+                let (env, sources) = (target.start().context().env(), target.start().sources());
+                output::complain(&text::ending(&after.played.ending, env, sources, output::colour()));
+                output::complain(&text::minimised(&before, &after, complete, trials, &output_file));
+            }
+            Format::Json => {
+                output::print_json(&text::minimised_json(&before, &after, complete, trials, &output_file));
+            }
+        }
+        Ok(text::ending_code(&after.played.ending))
+    }
+}

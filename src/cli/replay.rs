@@ -1,0 +1,165 @@
+//! `warpstep replay`
+
+use super::hunt::StrategyFlags;
+use super::saved::{Saved, target, write_for};
+use super::target::Common;
+use super::{Format, output};
+use crate::base::SourceMap;
+use crate::choice::{Recorder, Replay as Script};
+use crate::explore::{Ending, Limits, Played, Recorded, Target};
+use crate::launch::ProblemKind;
+use crate::report::{Turns, hunt as text};
+use crate::verdict::{Event, Stop, Who};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Turns that are told when not all are asked for.
+const LAST: usize = 12;
+
+/// Run a schedule again, and tell what happened.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  warpstep replay k.schedule                      the very same run, its last turns, its defect
+  warpstep replay k.schedule --trace              all turns: who ran from where to where
+  warpstep replay k.schedule --continue           where it does not fit, go on by the default schedule
+  warpstep replay --seed 17 DIR --strategy pct    the schedule of a seed, as `hunt` takes it
+
+A schedule that does not fit is refused: another program, launch, version, or a text that is not as it was written.")]
+pub(super) struct Replay {
+    /// A schedule; with --seed, a target as for `warpstep hunt`.
+    path: PathBuf,
+
+    /// Run the schedule of a seed; then PATH is a target.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    strategy: StrategyFlags,
+
+    #[command(flatten)]
+    common: Common,
+
+    /// Where the schedule does not fit or ends, go on by the default schedule.
+    #[arg(long = "continue")]
+    go_on: bool,
+
+    /// Print all turns on standard output.
+    #[arg(long)]
+    trace: bool,
+
+    /// Write the schedule to a file.
+    #[arg(long, value_name = "FILE")]
+    save_schedule: Option<PathBuf>,
+
+    /// The form of messages and results.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// A run that was seen again.
+struct Seen {
+    recorded: Recorded,
+    turns: String,
+    diverged: Option<Stop>,
+}
+
+impl Replay {
+    /// Runs the command; gives the exit code.
+    pub fn execute(&self) -> u8 {
+        let result = match self.seed {
+            Some(seed) => self.of_seed(seed),
+            None => self.of_file(),
+        };
+        match result {
+            Ok(code) | Err(code) => code,
+        }
+    }
+
+    fn of_seed(&self, seed: u64) -> Result<u8, u8> {
+        let target = target(&self.common, &self.path, self.format)?;
+        let limits = self.common.limits(Some(target.play_fair(self.common.limits(None)).clock));
+        let (strategy, _) = self.strategy.of(&target, limits);
+        let mut recorder = Recorder::new(strategy.oracle(seed));
+        let (played, turns, (trace, switches)) = self.run(&target, &mut recorder, limits, &self.common);
+        let recorded = Recorded::new(played, recorder.schedule, trace, switches);
+        self.save(&recorded, &target, &self.path)?;
+        Ok(self.tell(&target, &Seen { recorded, turns, diverged: None }))
+    }
+
+    fn of_file(&self) -> Result<u8, u8> {
+        if let Some(word) = self.common.words().first() {
+            let form = "a schedule names its target itself; flags of targets go with --seed";
+            let problem = ProblemKind::BadFlag { flag: "replay", text: word.clone(), form }.at(None);
+            return Err(output::problems(&[problem], &SourceMap::default(), self.format));
+        }
+        let saved = Saved::read(&self.path, self.format)?;
+        let script = Script::new(saved.file.schedule.clone());
+        let mut recorder = Recorder::new(if self.go_on { script.lenient() } else { script });
+        let (mut played, turns, (trace, switches)) =
+            self.run(&saved.target, &mut recorder, saved.limits(), &saved.common);
+        let (mut script, schedule) = recorder.into_parts();
+        if !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && played.fair_from.is_none() {
+            if let Err(stop) = script.finish() {
+                played.ending = Ending::Stopped(stop);
+            }
+        }
+        let fits = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && script.diverged().is_none();
+        if fits && trace != saved.file.trace {
+            return Err(saved.other_trace(trace, self.format));
+        }
+        let recorded = Recorded::new(played, schedule, trace, switches);
+        self.save(&recorded, &saved.target, &self.path)?;
+        Ok(self.tell(&saved.target, &Seen { recorded, turns, diverged: script.diverged().cloned() }))
+    }
+
+    fn save(&self, recorded: &Recorded, target: &Target, path: &std::path::Path) -> Result<(), u8> {
+        let Some(file) = &self.save_schedule else { return Ok(()) };
+        write_for(file, recorded, target, (&self.common, path), self.format)
+    }
+
+    fn run(
+        &self,
+        target: &Target,
+        oracle: &mut dyn crate::choice::Oracle,
+        limits: Limits,
+        common: &Common,
+    ) -> (Played, String, (u64, u64)) {
+        let program = target.program();
+        let keep = if self.trace { usize::MAX } else { LAST };
+        let mut turns = Turns::new(program.clone(), target.start().sources().clone(), keep);
+        let mut also = |who: Who, event: &Event<'_>| turns.event(who, event);
+        let (played, trace, switches) = target.observe(oracle, limits, common.observers(&program), &mut also);
+        (played, turns.finish(), (trace, switches))
+    }
+
+    fn tell(&self, target: &Target, seen: &Seen) -> u8 {
+        let Seen { recorded, turns, diverged } = seen;
+        let (env, sources) = (target.start().context().env(), target.start().sources());
+        let ending = &recorded.played.ending;
+        let code = text::ending_code(ending);
+        match self.format {
+            Format::Text => {
+                output::print(turns);
+                if let Some(stop) = diverged {
+                    output::stop(stop, env, sources, &[], self.format);
+                }
+                output::complain(&text::ending(ending, env, sources, output::colour()));
+                output::complain(&text::replayed(recorded));
+            }
+            Format::Json => {
+                let mut value = text::found_json(self.seed, 1, recorded, self.save_schedule.as_deref(), env, sources);
+                value["exit"] = code.into();
+                value["trace_hash"] = format!("{:016x}", recorded.trace).into();
+                value["turns"] = turns.lines().collect::<Vec<_>>().into();
+                value["diverged"] = match diverged {
+                    Some(stop) => text::ending_json(&Ending::Stopped(stop.clone()), env, sources)["stopped"].clone(),
+                    None => json!(null),
+                };
+                output::print_json(&value);
+            }
+        }
+        code
+    }
+}

@@ -1,0 +1,53 @@
+//! What tells one defect from another.
+
+use super::{Ending, Played};
+use crate::base::Pc;
+use crate::verdict::{BugKind, Stop, StuckKind};
+use std::mem::{Discriminant, discriminant};
+
+/// A defect's class and the instructions that take part: two runs with the same signature show the same defect, whichever
+/// threads and values it happened to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Signature {
+    /// The program broke this rule there.
+    Bug(Discriminant<BugKind>, Vec<Pc>),
+    /// No rule applied to those who wait there; or the run goes on in a circle through these instructions for ever.
+    Stuck(Discriminant<StuckKind>, Vec<Pc>),
+    /// The first buffer or variable that is other than expected, or else the output.
+    Unexpected(Option<String>),
+    /// The first buffer or variable that depends on the schedule, or else the output.
+    Differs(Option<String>),
+}
+
+impl Signature {
+    /// The signature of a run's defect; `None` when it shows none.
+    #[must_use]
+    pub fn of(played: &Played) -> Option<Self> {
+        match &played.ending {
+            Ending::Unexpected(mismatches, _) => Some(Self::Unexpected(mismatches.first().map(|m| m.name.clone()))),
+            Ending::Differs(mismatches, _) => Some(Self::Differs(mismatches.first().map(|m| m.name.clone()))),
+            Ending::Stopped(Stop::Bug(bug)) => {
+                let pcs = std::iter::once(&bug.place).chain(&bug.other).map(|p| p.pc).collect();
+                Some(Self::Bug(discriminant(&bug.kind), sorted(pcs)))
+            }
+            Ending::Stopped(Stop::Stuck(stuck)) => {
+                let pcs = match &**stuck {
+                    StuckKind::BarrierDeadlock { waiting, .. } => waiting.iter().map(|w| w.place.pc).collect(),
+                    // Where the state was found to repeat is chance, the circle is not.
+                    StuckKind::Endless { .. } => played.circle.clone(),
+                    StuckKind::TokenStack { place } => vec![place.pc],
+                    StuckKind::Operations { operations } => operations.iter().map(|o| o.place.pc).collect(),
+                    StuckKind::MemoryProgram { operation, .. } => vec![operation.place.pc],
+                };
+                Some(Self::Stuck(discriminant(&**stuck), sorted(pcs)))
+            }
+            Ending::Expected | Ending::Stopped(_) => None,
+        }
+    }
+}
+
+fn sorted(mut pcs: Vec<Pc>) -> Vec<Pc> {
+    pcs.sort_unstable();
+    pcs.dedup();
+    pcs
+}

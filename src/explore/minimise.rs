@@ -1,0 +1,294 @@
+//! Makes a schedule that shows a defect as short as it gets, by trial: delta debugging (Zeller and Hildebrandt, 2002) over
+//! its decisions.
+//!
+//! A decision that is left out is taken as the fair oracle takes it, so that what remains are the points at which a run must
+//! differ from the default schedule. Each trial is run, and kept when the defect is the same and less remains; what remains
+//! is what the run did, not what was proposed.
+
+use super::{Limits, Played, Signature, Target, Way};
+use crate::check::Observers;
+use crate::choice::{Decision, Guided, Part, Schedule};
+use crate::machine::Stopwatch;
+use crate::verdict::{Event, Sink, Who};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What to minimise.
+pub struct Minimise<'a> {
+    /// What is run.
+    pub target: &'a Target,
+    /// The observers of each run; none is faster.
+    pub watchers: Option<super::Watchers<'a>>,
+    /// Limits of each run.
+    pub limits: Limits,
+    /// The time that it may take.
+    pub time: Stopwatch,
+    /// Set by somebody else when it should stop.
+    pub interrupted: &'a AtomicBool,
+    /// Told after each trial: how many there were, and how many decisions are left.
+    pub progress: &'a dyn Fn(u64, usize),
+}
+
+/// What is left of a schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Minimised {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// Whether nothing more can go: without any one of its decisions, or with one held as long as by default, the defect
+    /// does not show. Otherwise the time was up.
+    pub complete: bool,
+    /// Runs that were tried.
+    pub trials: u64,
+}
+
+/// A plan that shows the defect, and its trials.
+struct Search<'a> {
+    job: &'a Minimise<'a>,
+    wanted: Signature,
+    best: Schedule,
+    trials: u64,
+}
+
+/// Decisions, those held other than by default, and for how long in all: what is made smaller.
+type Weight = (usize, usize, u64);
+
+impl Minimise<'_> {
+    /// Minimises a schedule. `None`: it shows no defect.
+    #[must_use]
+    pub fn run(&self, schedule: &Schedule) -> Option<Minimised> {
+        let (played, did) = self.play(schedule);
+        let mut search = Search { job: self, wanted: Signature::of(&played)?, best: did, trials: 1 };
+        let complete = search.all().is_some();
+        let Search { best, trials, .. } = search;
+        Some(Minimised { schedule: best, complete, trials })
+    }
+
+    /// Follows a plan; gives what was done.
+    fn play(&self, plan: &Schedule) -> (Played, Schedule) {
+        let mut oracle = Guided::new(plan.clone());
+        let steps = plan.fair_from.unwrap_or(self.limits.steps);
+        let mut observers = self.watchers.map(|make| make());
+        let mut tell =
+            |who: Who, event: Event<'_>| observers.as_mut().map_or(Ok(()), |o: &mut Observers| o.event(who, event));
+        let tell: Option<crate::machine::Tell<'_>> = if self.watchers.is_some() { Some(&mut tell) } else { None };
+        let played = self.target.run(Way { oracle: &mut oracle, tell, steps, fair_steps: self.limits.fair_steps });
+        let did = Schedule { fair_from: played.fair_from, ..oracle.did() };
+        (played, did)
+    }
+}
+
+impl Search<'_> {
+    /// Tries everything. `None`: the time is up.
+    fn all(&mut self) -> Option<()> {
+        self.earlier()?;
+        self.prefix()?;
+        self.merge()?;
+        let mut chunk = self.best.taken().div_ceil(2);
+        while chunk > 1 {
+            self.sweep(chunk)?;
+            chunk = chunk.div_ceil(2);
+        }
+        loop {
+            let before = weight(&self.best);
+            self.sweep(1)?;
+            self.merge()?;
+            self.hold()?;
+            self.shorten()?;
+            if weight(&self.best) == before {
+                break;
+            }
+        }
+        self.earlier()
+    }
+
+    /// Tries a plan; keeps what it did when the defect is the same and `better` says so. `None`: the time is up.
+    fn attempt(&mut self, plan: &Schedule, better: impl Fn(&Schedule, &Schedule) -> bool) -> Option<bool> {
+        if self.job.interrupted.load(Ordering::Relaxed) || self.job.time.is_up() {
+            return None;
+        }
+        let (played, did) = self.job.play(plan);
+        self.trials += 1;
+        let kept = Signature::of(&played).as_ref() == Some(&self.wanted) && better(&did, &self.best);
+        if kept {
+            self.best = did;
+        }
+        (self.job.progress)(self.trials, self.best.taken());
+        Some(kept)
+    }
+
+    fn lighter(&mut self, plan: &Schedule) -> Option<bool> {
+        self.attempt(plan, |did, best| weight(did) < weight(best))
+    }
+
+    /// The fair schedule takes over as early as it may, where it has to for a proof that the run never ends.
+    fn earlier(&mut self) -> Option<()> {
+        let Some(mut high) = self.best.fair_from else { return Some(()) };
+        let mut low = 0;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let plan = Schedule { fair_from: Some(middle), ..self.best.clone() };
+            let sooner = |did: &Schedule, best: &Schedule| did.fair_from < best.fair_from;
+            if self.attempt(&plan, sooner)? {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Some(())
+    }
+
+    /// Leaves everything to the default schedule from some decision on, as early as bisection finds.
+    fn prefix(&mut self) -> Option<()> {
+        let (mut low, mut high) = (0, self.best.taken());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let plan = edited(&self.best, |k, d| if k < middle { Edit::Keep(*d) } else { Edit::Fair });
+            if self.lighter(&plan)? {
+                high = middle.min(self.best.taken());
+            } else {
+                low = middle + 1;
+            }
+        }
+        Some(())
+    }
+
+    /// Decisions for the same alternative in a row become one that is held longer.
+    fn merge(&mut self) -> Option<()> {
+        let all = merged(&self.best, |_| true);
+        if self.lighter(&all)? {
+            return Some(());
+        }
+        let mut k = 0;
+        while k + 1 < self.best.taken() {
+            let plan = merged(&self.best, |at| at == k);
+            if plan == self.best || !self.lighter(&plan)? {
+                k += 1;
+            }
+        }
+        Some(())
+    }
+
+    /// Takes `chunk` decisions at a time out, or leaves them to the default schedule.
+    fn sweep(&mut self, chunk: usize) -> Option<()> {
+        let mut at = 0;
+        while at < self.best.taken() {
+            let inside = |k: usize| k >= at && k < at + chunk;
+            let gone = edited(&self.best, |k, d| if inside(k) { Edit::Gone } else { Edit::Keep(*d) });
+            let fair = edited(&self.best, |k, d| if inside(k) { Edit::Fair } else { Edit::Keep(*d) });
+            if !self.lighter(&gone)? && !self.lighter(&fair)? {
+                at += chunk;
+            }
+        }
+        Some(())
+    }
+
+    /// A decision is held as long as by default, where that is enough.
+    fn hold(&mut self) -> Option<()> {
+        let mut at = 0;
+        while at < self.best.taken() {
+            let held = |d: &Decision| Decision { lease: usual(d), ..*d };
+            let plan = edited(&self.best, |k, d| Edit::Keep(if k == at { held(d) } else { *d }));
+            if plan == self.best || !self.lighter(&plan)? {
+                at += 1;
+            }
+        }
+        Some(())
+    }
+
+    /// A decision is held for as few instructions as halving and then counting down finds.
+    fn shorten(&mut self) -> Option<()> {
+        let mut at = 0;
+        let mut step = u32::MAX;
+        while at < self.best.taken() {
+            let Some(now) = nth(&self.best, at).filter(|d| d.lease > 1 && d.lease != usual(d)) else {
+                (at, step) = (at + 1, u32::MAX);
+                continue;
+            };
+            step = step.min(now.lease / 2);
+            if step == 0 {
+                (at, step) = (at + 1, u32::MAX);
+                continue;
+            }
+            let shorter = Decision { lease: now.lease - step, ..now };
+            let plan = edited(&self.best, |k, d| Edit::Keep(if k == at { shorter } else { *d }));
+            if !self.lighter(&plan)? {
+                step /= 2;
+            }
+        }
+        Some(())
+    }
+}
+
+/// For how long the fair oracle would hold a decision about the same thing.
+fn usual(d: &Decision) -> u32 {
+    let menu = crate::choice::Menu { site: d.site, ready: &[0b11], last: None };
+    crate::choice::Oracle::choose(&mut crate::choice::Fair, menu).map_or(1, |pick| pick.lease.get())
+}
+
+fn weight(schedule: &Schedule) -> Weight {
+    let taken = || schedule.launches.iter().flatten().filter_map(taken);
+    let timed = || taken().filter(|d| d.lease != usual(d));
+    (taken().count(), timed().count(), timed().map(|d| u64::from(d.lease)).sum())
+}
+
+const fn taken(part: &Part) -> Option<&Decision> {
+    if let Part::Take(d) = part { Some(d) } else { None }
+}
+
+fn nth(schedule: &Schedule, k: usize) -> Option<Decision> {
+    schedule.launches.iter().flatten().filter_map(taken).nth(k).copied()
+}
+
+/// What becomes of a decision.
+enum Edit {
+    Keep(Decision),
+    /// The default schedule decides.
+    Fair,
+    /// The next decision comes in its place.
+    Gone,
+}
+
+/// A schedule whose decisions, counted over all launches, are edited.
+fn edited(schedule: &Schedule, mut edit: impl FnMut(usize, &Decision) -> Edit) -> Schedule {
+    let mut k = 0;
+    let launches = schedule.launches.iter().map(|parts| {
+        let mut out = Vec::with_capacity(parts.len());
+        for part in parts {
+            let Part::Take(d) = part else {
+                out.push(*part);
+                continue;
+            };
+            match edit(k, d) {
+                Edit::Keep(d) => out.push(Part::Take(d)),
+                Edit::Fair => out.push(Part::Fair(1)),
+                Edit::Gone => {}
+            }
+            k += 1;
+        }
+        out
+    });
+    Schedule { launches: launches.collect(), fair_from: schedule.fair_from }
+}
+
+/// A schedule in which decision k and the next one are one, for all k that are asked for and where they are for the same
+/// alternative and nothing lies between.
+fn merged(schedule: &Schedule, wanted: impl Fn(usize) -> bool) -> Schedule {
+    let mut k = 0;
+    let launches = schedule.launches.iter().map(|parts| {
+        let mut out: Vec<Part> = Vec::with_capacity(parts.len());
+        for part in parts {
+            let Part::Take(d) = part else {
+                out.push(*part);
+                continue;
+            };
+            match out.last_mut() {
+                Some(Part::Take(last)) if (last.site, last.pick) == (d.site, d.pick) && k > 0 && wanted(k - 1) => {
+                    last.lease = last.lease.saturating_add(d.lease);
+                }
+                _ => out.push(Part::Take(*d)),
+            }
+            k += 1;
+        }
+        out
+    });
+    Schedule { launches: launches.collect(), fair_from: schedule.fair_from }
+}

@@ -1,0 +1,83 @@
+//! One run, observed and written down: what is told of a defect, and what a schedule is saved from.
+
+use super::{Played, Target, Way};
+use crate::check::Observers;
+use crate::choice::{Oracle, Recorder, Schedule};
+use crate::verdict::{Event, Sink, Who};
+
+/// Warp instructions of all launches that a run may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// By the oracle under test.
+    pub steps: u64,
+    /// And then by the fair, deterministic schedule, looking for a state that repeats.
+    pub fair_steps: u64,
+}
+
+impl Limits {
+    /// For runs of a target whose default schedule took `clock` warp instructions: ten times as many, and a million at
+    /// least, so that only what spins reaches it.
+    #[must_use]
+    pub fn of(clock: u64) -> Self {
+        let steps = clock.saturating_mul(10).max(1_000_000);
+        Self { steps, fair_steps: steps }
+    }
+}
+
+/// An observed run.
+pub struct Recorded {
+    /// What it left.
+    pub played: Played,
+    /// Its decisions.
+    pub schedule: Schedule,
+    /// The hash of its trace.
+    pub trace: u64,
+    /// How many times another warp went on than the one before.
+    pub switches: u64,
+}
+
+impl Recorded {
+    /// A run that left `played`, by the decisions of `schedule`.
+    #[must_use]
+    pub fn new(played: Played, schedule: Schedule, trace: u64, switches: u64) -> Self {
+        let schedule = Schedule { fair_from: played.fair_from, ..schedule };
+        Self { played, schedule, trace, switches }
+    }
+}
+
+impl Target {
+    /// Runs all launches under observers, and writes down what `oracle` decides. The trace is hashed, and where the run
+    /// never ends the tokens that are never popped are named, whether `observers` were asked to or not.
+    pub fn record(&self, oracle: impl Oracle, limits: Limits, observers: Observers) -> Recorded {
+        let mut recorder = Recorder::new(oracle);
+        let (played, trace, switches) = self.observe(&mut recorder, limits, observers, &mut |_, _| ());
+        Recorded::new(played, recorder.schedule, trace, switches)
+    }
+
+    /// Runs all launches under observers; gives the hash of the trace, and how many times another warp went on than the
+    /// one before. `also` is told of everything first.
+    pub fn observe(
+        &self,
+        oracle: &mut dyn Oracle,
+        limits: Limits,
+        observers: Observers,
+        also: &mut dyn FnMut(Who, &Event<'_>),
+    ) -> (Played, u64, u64) {
+        let mut observers = observers.with_hash(&self.program());
+        if observers.liveness.is_none() {
+            observers = observers.with_liveness();
+        }
+        let (mut last, mut switches) = (None, 0);
+        let mut tell = |who: Who, event: Event<'_>| {
+            if matches!(event, Event::Step(_)) {
+                switches += u64::from(last.is_some_and(|last| last != who));
+                last = Some(who);
+            }
+            also(who, &event);
+            observers.event(who, event)
+        };
+        let Limits { steps, fair_steps } = limits;
+        let played = self.run(Way { oracle, tell: Some(&mut tell), steps, fair_steps });
+        (played, observers.hash.map_or(0, |h| h.value()), switches)
+    }
+}

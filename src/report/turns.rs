@@ -1,0 +1,87 @@
+//! A run as the turns of its warps: who ran from where to where, for how many instructions.
+
+use crate::base::{LaneMask, Pc, SourceMap};
+use crate::program::env::ProgEnv;
+use crate::verdict::{Event, Who};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A stretch of instructions of the same lanes of a warp.
+#[derive(Clone, Copy)]
+struct Turn {
+    who: Who,
+    lanes: LaneMask,
+    first: Pc,
+    last: Pc,
+    instructions: u64,
+}
+
+/// Listens to a run and tells its turns.
+pub struct Turns {
+    env: Arc<ProgEnv>,
+    sources: SourceMap,
+    now: Option<Turn>,
+    told: VecDeque<String>,
+    keep: usize,
+    left_out: u64,
+}
+
+impl Turns {
+    /// Keeps the last `keep` turns of a run of a program; `sources` are its files.
+    #[must_use]
+    pub const fn new(env: Arc<ProgEnv>, sources: SourceMap, keep: usize) -> Self {
+        Self { env, sources, now: None, told: VecDeque::new(), keep, left_out: 0 }
+    }
+
+    /// Takes note of an event.
+    pub fn event(&mut self, who: Who, event: &Event<'_>) {
+        let Event::Step(step) = event else { return };
+        if self.env.origin.get(step.pc.0 as usize).is_none_or(|o| o.hidden) {
+            return;
+        }
+        if let Some(turn) = self.now.as_mut().filter(|t| t.who == who && t.lanes == step.active) {
+            turn.last = step.pc;
+            turn.instructions += 1;
+            return;
+        }
+        self.end();
+        self.now = Some(Turn { who, lanes: step.active, first: step.pc, last: step.pc, instructions: 1 });
+    }
+
+    fn end(&mut self) {
+        let Some(turn) = self.now.take() else { return };
+        let text = self.text(&turn);
+        self.told.push_back(text);
+        if self.told.len() > self.keep {
+            self.told.pop_front();
+            self.left_out += 1;
+        }
+    }
+
+    fn text(&self, turn: &Turn) -> String {
+        let Turn { who: Who { launch, block, warp }, lanes, first, last, instructions } = *turn;
+        let lanes = if lanes == !0 { "all lanes".to_owned() } else { super::stop::lanes(lanes) };
+        let count = if instructions == 1 { "1 instruction".to_owned() } else { format!("{instructions} instructions") };
+        let launch = if launch == 0 { String::new() } else { format!("launch {launch}, ") };
+        let from = self.place(first);
+        let to = if first == last { String::new() } else { format!(" to {}", self.place(last)) };
+        format!("{launch}block {block}, warp {warp}, {lanes}: {count}, {from}{to}\n")
+    }
+
+    fn place(&self, pc: Pc) -> String {
+        let source = self.env.origin.get(pc.0 as usize).and_then(|o| Some((self.sources.get(o.file)?, o.span)));
+        source.map_or_else(|| format!("@{}", pc.0), |(s, span)| format!("{}:{}", s.name, s.line_col(span.start).0))
+    }
+
+    /// The turns as text.
+    #[must_use]
+    pub fn finish(mut self) -> String {
+        self.end();
+        let head = match self.left_out {
+            0 => String::new(),
+            1 => "1 turn before these\n".to_owned(),
+            n => format!("{n} turns before these\n"),
+        };
+        std::iter::once(head).chain(self.told).collect()
+    }
+}
