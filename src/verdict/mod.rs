@@ -3,11 +3,13 @@
 //! Everything here is typed data; text is made in `report` only.
 
 mod event;
+mod footprint;
 mod rules;
 mod stop;
 mod tokens;
 
 pub use event::{Access, AccessKind, Enter, Event, Message, Silent, Sink, Step, Who};
+pub use footprint::{Footprint, Reach, SharedBy, Strength};
 pub use rules::Rule;
 pub use stop::{
     AllocKind, Bug, BugKind, LimitKind, Nearest, Operation, Place, Relation, Stop, StuckKind, UninitUse, Waiting,
