@@ -3,13 +3,13 @@
 use super::flags::{LaunchFlags, size, time};
 use super::{Format, output};
 use crate::base::SourceMap;
-use crate::check::Observers;
+use crate::check::{Observers, Races};
 use crate::launch::{
     Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs, run, write_npy,
 };
 use crate::machine::{Config, ControlModel, DeviceShape, MemoryModel};
 use crate::program::env::ProgEnv;
-use crate::report::{RuleTrace, run as text};
+use crate::report::{RacesReport, RuleTrace, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -77,6 +77,10 @@ pub(super) struct Run {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
     check: Vec<Checks>,
 
+    /// With --check races, hide races in which all threads write the same value.
+    #[arg(long, value_enum, value_name = "KIND")]
+    benign: Option<Benign>,
+
     /// Stop after so many warp instructions (exit code 3).
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
@@ -121,8 +125,17 @@ enum Checks {
     Div0,
     /// Threads do only what each would do alone (report, chapter 6); asserted at each step.
     Safety,
+    /// Two accesses of one location, one a write, that nothing orders; also lanes of one instruction that write different
+    /// values to one location. The run goes on, and all pairs of instructions are listed at its end.
+    Races,
     /// A state of the whole device repeats: the run never ends, and these tokens are never popped (control model crs).
     Liveness,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Benign {
+    /// Both accesses are stores of the same value to the same bytes.
+    SameValue,
 }
 
 #[cfg(feature = "mutants")]
@@ -151,12 +164,14 @@ struct Finished {
     outcome: Outcome,
     /// The hash of the trace, when asked for.
     trace: Option<u64>,
+    /// The races, when asked for.
+    races: Option<Races>,
 }
 
 /// Why there is no outcome; enough to tell.
 enum Trouble {
     Problems(Vec<Problem>, SourceMap),
-    Stopped(Stop, Box<Device>, Vec<u8>),
+    Stopped(Stop, Box<Device>, Vec<u8>, Option<Box<Races>>),
     /// A stop before there was a device.
     Early(Stop, SourceMap),
 }
@@ -176,7 +191,11 @@ impl Run {
             Ok(finished) => self.finish(&finished),
             Err(Trouble::Problems(problems, sources)) => output::problems(&problems, &sources, self.format),
             Err(Trouble::Early(stop, sources)) => output::stop(&stop, &ProgEnv::default(), &sources, &[], self.format),
-            Err(Trouble::Stopped(stop, device, printed)) => {
+            Err(Trouble::Stopped(stop, device, printed, races)) => {
+                if let Some(races) = races.filter(|_| self.format == Format::Text) {
+                    let report = RacesReport::new(&races, device.context().env(), device.sources());
+                    output::complain(&report.render(output::colour()));
+                }
                 output::stop(&stop, device.context().env(), device.sources(), &printed, self.format)
             }
         }
@@ -188,6 +207,14 @@ impl Run {
     /// What is wrong with the device's description.
     pub(super) fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
         let mut config = self.flags();
+        if self.check.contains(&Checks::Races) && config.memory != MemoryModel::Flat {
+            let form = "races are looked for on flat memory only: without --memory";
+            return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "races".to_owned(), form }.at(None)]);
+        }
+        if self.benign.is_some() && !self.check.contains(&Checks::Races) {
+            let form = "it is about races: give --check races, too";
+            return Err(vec![ProblemKind::BadFlag { flag: "--benign", text: "same-value".to_owned(), form }.at(None)]);
+        }
         if let Some(name) = &self.device {
             let model = device_model(name, sources)?;
             config.device = DeviceShape::of(&model);
@@ -246,6 +273,11 @@ impl Run {
             observers = match check {
                 Checks::Uninit => observers.with_uninit(program),
                 Checks::Div0 => observers.with_div0(program),
+                Checks::Races => {
+                    let races = Races::new(Arc::clone(program));
+                    let hide = self.benign == Some(Benign::SameValue);
+                    observers.with_races(if hide { races.without_same_value() } else { races })
+                }
                 Checks::Safety => observers.with_safety(program),
                 Checks::Liveness => observers.with_liveness(),
             };
@@ -282,11 +314,13 @@ impl Run {
         } else {
             run(&spec, &mut device, &mut Silent, &mut out)
         };
-        let trace = observers.hash.map(|h| h.value());
+        let (trace, races) = (observers.hash.map(|h| h.value()), observers.races);
         match result {
-            Ok(outcome) => Ok(Finished { spec, device, outcome, trace }),
+            Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races }),
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
-            Err(Failure::Stop(stop)) => Err(Trouble::Stopped(stop, Box::new(device), printed)),
+            Err(Failure::Stop(stop)) => {
+                Err(Trouble::Stopped(stop, Box::new(device), printed, races.map(Box::new)))
+            },
         }
     }
 
@@ -308,7 +342,8 @@ impl Run {
 
     /// Saves and prints what was asked for, and tells the verdict.
     fn finish(&self, finished: &Finished) -> u8 {
-        let Finished { spec, device, outcome, trace } = finished;
+        let Finished { spec, device, outcome, trace, races } = finished;
+        let races = races.as_ref().map(|r| RacesReport::new(r, device.context().env(), device.sources()));
         let mut problems = Vec::new();
         for save in &self.save {
             if let Err(kind) = Self::save(save, device) {
@@ -328,7 +363,8 @@ impl Run {
         if !problems.is_empty() {
             return output::problems(&problems, device.sources(), self.format);
         }
-        let code = u8::from(!outcome.as_expected());
+        let racy = races.as_ref().is_some_and(RacesReport::any);
+        let code = u8::from(!outcome.as_expected() || racy);
         let memory = self.hash.then(|| device.memory_hash());
         match self.format {
             Format::Text => {
@@ -337,6 +373,9 @@ impl Run {
                 }
                 if let Some(hash) = trace {
                     output::print(format!("trace {hash:016x}\n"));
+                }
+                if let Some(races) = &races {
+                    output::complain(&races.render(output::colour()));
                 }
                 for mismatch in &outcome.mismatches {
                     output::complain(&text::mismatch(mismatch));
@@ -351,6 +390,10 @@ impl Run {
                 let mut value = text::json(outcome);
                 if let Value::Object(all) = &mut value {
                     all.insert("exit".to_owned(), code.into());
+                    if let Some(races) = &races {
+                        all.insert("races".to_owned(), races.json().into());
+                        all.insert("races_unknown".to_owned(), races.unknown_json().into());
+                    }
                     all.insert("buffers".to_owned(), Value::Object(printed));
                     all.insert("memory_hash".to_owned(), json!(memory.map(|h| format!("{h:016x}"))));
                     all.insert("trace_hash".to_owned(), json!(trace.map(|h| format!("{h:016x}"))));

@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod lower;
 pub mod memp;
 mod problem;
+mod race;
 pub mod rule_table;
 mod rules;
 pub mod run;
@@ -17,5 +18,6 @@ pub mod syntax;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use problem::problem;
+pub use race::RacesReport;
 pub use rules::RuleTrace;
 pub use stop::{StopReport, exit_code};
