@@ -318,9 +318,7 @@ impl Run {
         match result {
             Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races }),
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
-            Err(Failure::Stop(stop)) => {
-                Err(Trouble::Stopped(stop, Box::new(device), printed, races.map(Box::new)))
-            },
+            Err(Failure::Stop(stop)) => Err(Trouble::Stopped(stop, Box::new(device), printed, races.map(Box::new))),
         }
     }
 

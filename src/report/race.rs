@@ -156,7 +156,9 @@ const fn hint(race: &Race) -> &'static str {
         Unordered::SameInstruction if race.same_value => {
             "all write the same: --benign same-value hides such races, one lane would do"
         }
-        Unordered::SameInstruction => "which lane's write stays is open: let one lane write, or use an atomic operation",
+        Unordered::SameInstruction => {
+            "which lane's write stays is open: let one lane write, or use an atomic operation"
+        }
         Unordered::SameWarp => "put __syncwarp() (bar.warp.sync) between, or let one thread do both",
         Unordered::SameBlock => "put __syncthreads() (bar.sync) between, outside of divergent branches",
         Unordered::OtherBlock => {

@@ -1,22 +1,66 @@
 //! An access of a warp, taken apart: lane by lane, element by element, cell by cell.
 
 use super::cell::{Cell, Spill, View};
+use super::clock::Thread;
 use super::finding::Conflict;
 use super::history::Actor;
 use super::sites::{AccessSite, Where};
 use super::threads::Block;
 use super::{Launch, Races, sync};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
+use crate::program::instr::NO_SLOT;
 use crate::verdict::{Access, AccessKind, Stop, Strength};
 
 /// What stays the same while an access is taken apart.
-struct Context<'a> {
-    launch: Launch,
-    at: usize,
-    warp: usize,
-    access: &'a Access<'a>,
-    site: &'a AccessSite,
-    pc: Pc,
+pub(super) struct Context<'a> {
+    pub launch: Launch,
+    /// Where the block is.
+    pub at: usize,
+    pub warp: usize,
+    pub access: &'a Access<'a>,
+    pub site: &'a AccessSite,
+    pub pc: Pc,
+}
+
+impl Context<'_> {
+    /// The number that a lane stores at an address of its access.
+    pub fn stored(&self, lane: usize, address: u64) -> Option<u64> {
+        let Self { access, site, .. } = self;
+        let element = address.wrapping_sub(access.addresses[lane & (LANES - 1)]) / u64::from(site.width);
+        let slot = usize::try_from(element).ok().and_then(|k| site.data.slots.get(k));
+        let slot = slot.filter(|s| **s != NO_SLOT && site.width <= 8)?.index();
+        let value =
+            if site.data.wide { access.regs.q.get(slot)?.0[lane] } else { access.regs.w.get(slot)?.0[lane].into() };
+        Some(if site.width == 8 { value } else { value & ((1 << (8 * site.width)) - 1) })
+    }
+
+    /// What a lane writes, or reads, at an address of its access. What an atomic operation finds is not known where an
+    /// earlier lane of the instruction changes it.
+    fn value(&self, lane: usize, address: u64) -> Option<u64> {
+        let addresses = self.access.addresses;
+        let mut earlier = lanes_of(self.access.lanes & ((1 << lane) - 1));
+        match self.site.kind {
+            AccessKind::Write => self.stored(lane, address),
+            AccessKind::Atomic if earlier.any(|l| addresses[l] == addresses[lane]) => None,
+            AccessKind::Read | AccessKind::Atomic => self.access.memory.number(address, self.site.width),
+        }
+    }
+
+    /// Whether an access was by a lane of this very instruction, which memory does not show yet.
+    pub fn is_twin(&self, warp: u32, thread: Thread, pc: Pc, byte: u64) -> bool {
+        let lane = thread.lane as usize & (LANES - 1);
+        let inside = byte.wrapping_sub(self.access.addresses[lane]) < self.access.bytes.into();
+        thread.warp == warp && pc == self.pc && self.access.lanes >> lane & 1 == 1 && inside
+    }
+
+    /// What an access at a byte read or wrote that is not older than the last write.
+    fn past(&self, view: &View, thread: Thread, pc: Pc, site: &AccessSite, byte: u64) -> Option<u64> {
+        let start = site.start(byte);
+        if self.is_twin(view.warp, thread, pc, start) && site.kind == AccessKind::Write {
+            return self.stored(thread.lane as usize, start);
+        }
+        self.access.memory.number(start, site.width).filter(|_| site.kind != AccessKind::Atomic)
+    }
 }
 
 /// Checks an access and takes note of it.
@@ -39,7 +83,8 @@ pub(super) fn run(
     if site.kind == AccessKind::Write {
         races.same_instruction(&cx)?;
     }
-    let together = races.blocks[at].as_ref().and_then(|b| b.warps.get(warp)).is_some_and(|w| w.shared_clock().is_some());
+    let together =
+        races.blocks[at].as_ref().and_then(|b| b.warps.get(warp)).is_some_and(|w| w.shared_clock().is_some());
     let mut view = races.view(&cx, access.lanes.trailing_zeros() as usize);
     let mut lanes = access.lanes;
     let mut released = false;
@@ -165,6 +210,7 @@ impl Races {
             let who = (cx.warp, lane);
             let Some(block) = &mut self.blocks[cx.at] else { return Ok(()) };
             let publish = sync::publish(block, who, address, cx.site, cx.launch.lockstep);
+            let value = cx.value(lane, address);
             let mut conflicts: Vec<Conflict> = Vec::new();
             let (mut releases, mut unknown) = (Vec::new(), false);
             for k in lanes_of(cells) {
@@ -173,32 +219,35 @@ impl Races {
                 let shadow = if shared { near } else { &mut self.global };
                 let (all, spill) = shadow.cells(address, cx.site.width);
                 let bytes = cx.site.width / u32::try_from(all.len().max(1)).unwrap_or(1);
-                let Some(history) = all.get_mut(k).and_then(|c| c.history(view, &self.sites, spill)) else { continue };
+                let byte = address.wrapping_add(u64::from(bytes) * k as u64);
+                let past = |thread: Thread, pc, site: &AccessSite| cx.past(view, thread, pc, site, byte);
+                let history = all.get_mut(k).and_then(|c| c.history(view, &self.sites, spill, past));
+                let Some(history) = history else { continue };
                 history.expire(|thread, epoch| view.expired(thread.warp, epoch));
                 let actor = Actor {
-                    thread: super::clock::Thread { warp: view.warp, lane: lane as u32, block: *first },
+                    thread: Thread { warp: view.warp, lane: lane as u32, block: *first },
                     clock: warp.clock(lane),
                     epoch: view.epoch,
                     pc: cx.pc,
                     site: cx.site,
                     order: &self.order,
+                    value,
                     lockstep: cx.launch.lockstep,
                 };
                 let found = history.access(&actor, &publish, kept);
                 unknown |= found.unknown;
                 releases.extend(found.releases);
-                let byte = address.wrapping_add(u64::from(bytes) * k as u64);
-                let conflict = |(thread, pc, fresh)| Conflict { thread, pc, fresh, byte, shared };
+                let conflict = |(thread, pc, value)| Conflict { thread, pc, value, byte, shared };
                 conflicts.extend(found.races.into_iter().map(conflict));
             }
-            if !releases.is_empty() {
+            if !releases.is_empty() || cx.site.acquires {
                 sync::observe(block, who, address, cx.site, releases, cx.launch.lockstep);
             }
             if unknown {
                 self.findings.missed(cx.pc);
             }
             for conflict in conflicts {
-                self.conflict(&cx.launch, cx.at, cx.warp, lane, address, cx.access, cx.site, &conflict)?;
+                self.conflict(cx, lane, address, value, &conflict)?;
             }
         }
         Ok(())
@@ -224,7 +273,7 @@ impl Races {
             for other in lanes_of(access.lanes & ((1 << lane) - 1)) {
                 let apart = addresses[lane].wrapping_sub(addresses[other]);
                 if apart < access.bytes.into() || apart.wrapping_neg() < access.bytes.into() {
-                    self.lanes_meet(&launch, cx.at, cx.warp, (other, lane), access, site)?;
+                    self.lanes_meet(cx, (other, lane))?;
                 }
             }
         }

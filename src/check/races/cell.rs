@@ -250,8 +250,15 @@ impl Cell {
         true
     }
 
-    /// The cell's history, made from what it holds when it has none yet.
-    pub fn history<'a>(&mut self, view: &View, sites: &[Site], spill: &'a mut Spill) -> Option<&'a mut History> {
+    /// The cell's history, made from what it holds when it has none yet; `value` says what an access read or wrote that is
+    /// not older than the last write.
+    pub fn history<'a>(
+        &mut self,
+        view: &View,
+        sites: &[Site],
+        spill: &'a mut Spill,
+        value: impl Fn(Thread, Pc, &AccessSite) -> Option<u64>,
+    ) -> Option<&'a mut History> {
         if self.more & HISTORY == 0 {
             let mut history = History::default();
             let site = |pc: u32| match sites.get(pc as usize) {
@@ -263,7 +270,7 @@ impl Cell {
                 && let Some(site) = site(pc)
             {
                 let thread = view.thread(self.w_warp, self.w_site >> LANE_SHIFT);
-                history.restore(thread, self.w_epoch, Pc(pc), site);
+                history.restore(thread, self.w_epoch, Pc(pc), site, value(thread, Pc(pc), &site));
             }
             let mut readers = Vec::new();
             if self.more == 0 {
@@ -280,7 +287,8 @@ impl Cell {
                 for lane in lanes_of(r.lanes) {
                     let lane = u32::try_from(lane).unwrap_or(0);
                     if let Some(site) = site(r.pc) {
-                        history.restore(view.thread(r.warp, lane), r.epoch, Pc(r.pc), site);
+                        let thread = view.thread(r.warp, lane);
+                        history.restore(thread, r.epoch, Pc(r.pc), site, value(thread, Pc(r.pc), &site));
                     }
                 }
             }
@@ -346,7 +354,8 @@ impl Spill {
 
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
-        let readers: usize = self.readers.iter().map(|r| size_of::<Readers>() + r.all.capacity() * size_of::<Reader>()).sum();
+        let readers: usize =
+            self.readers.iter().map(|r| size_of::<Readers>() + r.all.capacity() * size_of::<Reader>()).sum();
         let histories: usize = self.histories.iter().map(|h| size_of::<History>() + h.bytes()).sum();
         readers + histories + self.free.capacity() * size_of::<u32>()
     }

@@ -1,13 +1,11 @@
 //! What the checker found: each pair of instructions once, with the first of its races.
 
+use super::access::Context;
 use super::clock::Thread;
-use super::sites::AccessSite;
+use super::sites::{AccessSite, Site};
 use super::{Launch, Races};
-use crate::base::{Frame, Pc, lanes_of};
-use crate::program::instr::NO_SLOT;
-use crate::verdict::{
-    Access, AccessKind, AllocKind, Bug, BugKind, Party, Place, Race, Reach, Stop, Strength, Unordered,
-};
+use crate::base::{Pc, lanes_of};
+use crate::verdict::{AccessKind, AllocKind, Bug, BugKind, Party, Place, Race, Reach, Stop, Strength, Unordered};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeMap;
@@ -39,8 +37,8 @@ pub(super) struct Findings {
 pub(super) struct Conflict {
     pub thread: Thread,
     pub pc: Pc,
-    /// Whether memory still holds what it read or wrote.
-    pub fresh: bool,
+    /// What it read or wrote, as far as that is known.
+    pub value: Option<u64>,
     /// A byte, or the first byte of a word, that both touch.
     pub byte: u64,
     /// Whether it lies in shared memory.
@@ -89,13 +87,6 @@ const fn same_value(kind: &BugKind) -> bool {
     matches!(kind, BugKind::Race(race) if race.same_value)
 }
 
-/// The number that a lane stores to an element of its access.
-fn stored(site: &AccessSite, regs: &Frame, lane: usize, element: usize) -> Option<u64> {
-    let slot = site.data.slots.get(element).filter(|s| **s != NO_SLOT && site.width <= 8)?.index();
-    let value = if site.data.wide { regs.q.get(slot)?.0[lane] } else { regs.w.get(slot)?.0[lane].into() };
-    Some(if site.width == 8 { value } else { value & ((1 << (8 * site.width)) - 1) })
-}
-
 impl Launch {
     /// Where a thread executes an instruction.
     fn place(&self, entry: &str, thread: Thread, pc: Pc) -> Place {
@@ -120,41 +111,20 @@ impl Races {
         self.env.functions.get_index(launch.shape.entry as usize).map_or_else(String::new, |(name, _)| name.clone())
     }
 
-    /// An access of a lane, one element of it at `address`, races with an earlier one.
-    #[expect(clippy::too_many_arguments, reason = "two accesses, each with its thread, place and contents")]
+    /// A lane's access, one element of it at `address`, races with an earlier one.
     pub(super) fn conflict(
         &mut self,
-        launch: &Launch,
-        at: usize,
-        warp: usize,
+        cx: &Context<'_>,
         lane: usize,
         address: u64,
-        access: &Access<'_>,
-        site: &AccessSite,
+        value: Option<u64>,
         conflict: &Conflict,
     ) -> Result<(), Stop> {
-        let Some(super::Site::Access(other)) = self.sites.get(conflict.pc.0 as usize).copied() else { return Ok(()) };
-        let Some(me) = self.blocks[at].as_ref().map(|b| b.thread(warp, lane)) else { return Ok(()) };
-        let start = conflict.byte & !u64::from(other.width.max(1) - 1);
-        let element = |address: u64, lane: usize| (address.wrapping_sub(access.addresses[lane]) / u64::from(site.width)) as usize;
-        // A lane of this very instruction that came first: memory does not show its value yet.
-        let twin = conflict.thread.lane as usize;
-        let same_instruction = conflict.thread.warp == me.warp
-            && conflict.pc == access.pc
-            && access.lanes >> twin & 1 == 1
-            && start.wrapping_sub(access.addresses[twin]) < access.bytes.into();
-        let earlier = if same_instruction {
-            stored(site, access.regs, twin, element(start, twin))
-        } else if conflict.fresh {
-            access.memory.number(start, other.width)
-        } else {
-            None
-        };
-        let value = if site.kind == AccessKind::Write {
-            stored(site, access.regs, lane, element(address, lane))
-        } else {
-            access.memory.number(address, site.width)
-        };
+        let Context { launch, site, .. } = cx;
+        let Some(Site::Access(other)) = self.sites.get(conflict.pc.0 as usize).copied() else { return Ok(()) };
+        let Some(me) = self.blocks[cx.at].as_ref().map(|b| b.thread(cx.warp, lane)) else { return Ok(()) };
+        let start = other.start(conflict.byte);
+        let same_instruction = cx.is_twin(me.warp, conflict.thread, conflict.pc, start);
         let party = |site: &AccessSite, address, value| Party {
             kind: site.kind,
             strong: site.strength != Strength::Weak,
@@ -162,7 +132,7 @@ impl Races {
             bytes: site.width,
             value,
         };
-        let (first, second) = (party(&other, start, earlier), party(site, address, value));
+        let (first, second) = (party(&other, start, conflict.value), party(site, address, value));
         let near = conflict.thread.same_block(me);
         let cause = match (other.strength, site.strength) {
             (Strength::Strong(_), Strength::Strong(_)) if site.strength.with(other.strength, near) => Unordered::Sizes,
@@ -179,33 +149,25 @@ impl Races {
         let entry = self.entry(launch);
         self.findings.add(Bug {
             kind: BugKind::Race(Box::new(race)),
-            place: launch.place(&entry, me, access.pc),
+            place: launch.place(&entry, me, cx.pc),
             other: Some(launch.place(&entry, conflict.thread, conflict.pc)),
         })
     }
 
     /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open which
     /// value stays.
-    pub(super) fn lanes_meet(
-        &mut self,
-        launch: &Launch,
-        at: usize,
-        warp: usize,
-        (first, second): (usize, usize),
-        access: &Access<'_>,
-        site: &AccessSite,
-    ) -> Result<(), Stop> {
-        let Some(block) = &self.blocks[at] else { return Ok(()) };
-        let (x, y) = (block.thread(warp, first), block.thread(warp, second));
+    pub(super) fn lanes_meet(&mut self, cx: &Context<'_>, (first, second): (usize, usize)) -> Result<(), Stop> {
+        let Context { launch, access, site, .. } = cx;
+        let Some(block) = &self.blocks[cx.at] else { return Ok(()) };
+        let (x, y) = (block.thread(cx.warp, first), block.thread(cx.warp, second));
         let map = self.env.addresses();
         let address = access.addresses[second].max(access.addresses[first]);
         let shared = address.wrapping_sub(map.shared) < map.window;
+        let [a, b] = [first, second].map(|lane| cx.stored(lane, address));
         if site.strength == Strength::Weak {
-            let conflict = Conflict { thread: x, pc: access.pc, fresh: false, byte: address, shared };
-            return self.conflict(launch, at, warp, second, address, access, site, &conflict);
+            let conflict = Conflict { thread: x, pc: access.pc, value: a, byte: address, shared };
+            return self.conflict(cx, second, address, b, &conflict);
         }
-        let element = |lane: usize| (address.wrapping_sub(access.addresses[lane]) / u64::from(site.width)) as usize;
-        let [a, b] = [first, second].map(|lane| stored(site, access.regs, lane, element(lane)));
         if a == b {
             return Ok(());
         }

@@ -18,8 +18,8 @@ pub(super) struct Entry {
     pub epoch: u32,
     pub pc: Pc,
     pub site: AccessSite,
-    /// Its number at this location.
-    id: u32,
+    /// What it read or wrote, as far as that is known.
+    value: Option<u64>,
     /// Whether it is the latest write or happened before it: whoever observes that write comes after this, too.
     seen: bool,
     /// Strong reads that came after it by observation, with their epochs; of each thread the first.
@@ -54,7 +54,6 @@ struct Latest {
     thread: Thread,
     epoch: u32,
     site: AccessSite,
-    id: u32,
 }
 
 /// What an access is compared with when an entry had to be left out.
@@ -101,6 +100,8 @@ pub(super) struct Actor<'a> {
     pub pc: Pc,
     pub site: &'a AccessSite,
     pub order: &'a FenceOrder,
+    /// What it reads or writes.
+    pub value: Option<u64>,
     /// Whether the lanes of a warp execute in lockstep, so that one instruction of a warp happens after another.
     pub lockstep: bool,
 }
@@ -115,8 +116,8 @@ impl Actor<'_> {
 /// What an access found at a location.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    /// Accesses that it races with, and whether memory still holds what they read or wrote.
-    pub races: Vec<(Thread, Pc, bool)>,
+    /// Accesses that it races with, and what they read or wrote.
+    pub races: Vec<(Thread, Pc, Option<u64>)>,
     /// Releases that it observes.
     pub releases: Vec<Release>,
     /// It may race with an access that was not kept.
@@ -130,15 +131,14 @@ pub(super) struct History {
     latest: Option<Latest>,
     releases: Vec<Release>,
     dropped: Option<Dropped>,
-    count: u32,
 }
 
 impl History {
     /// Takes over an access that a cell held; they come in the order in which they happened.
-    pub fn restore(&mut self, thread: Thread, epoch: u32, pc: Pc, site: AccessSite) {
-        let id = self.push(thread, epoch, pc, site);
+    pub fn restore(&mut self, thread: Thread, epoch: u32, pc: Pc, site: AccessSite, value: Option<u64>) {
+        self.push(thread, epoch, pc, site, value);
         if site.kind.writes() {
-            self.latest = Some(Latest { thread, epoch, site, id });
+            self.latest = Some(Latest { thread, epoch, site });
         }
     }
 
@@ -160,13 +160,10 @@ impl History {
         !latest && !dropped && self.entries.is_empty()
     }
 
-    fn push(&mut self, thread: Thread, epoch: u32, pc: Pc, site: AccessSite) -> u32 {
-        self.count = self.count.wrapping_add(1);
-        let id = self.count;
+    fn push(&mut self, thread: Thread, epoch: u32, pc: Pc, site: AccessSite, value: Option<u64>) {
         let seen = site.kind.writes();
         let observers = SmallVec::new();
-        self.entries.push(Entry { thread, epoch, pc, site, id, seen, observers, more_observers: false });
-        id
+        self.entries.push(Entry { thread, epoch, pc, site, value, seen, observers, more_observers: false });
     }
 
     /// An access happens: says what it races with and which releases it observes, and takes note of it. `publish` are the
@@ -175,7 +172,10 @@ impl History {
         let mut found = Found::default();
         let (kind, me) = (actor.site.kind, actor.thread);
         let observed = self.latest.filter(|w| kind.reads() && observes(w, actor));
-        let last_write = self.latest.map_or(0, |w| w.id);
+        if observed.is_some() {
+            self.observe(actor, kept);
+            found.releases.clone_from(&self.releases);
+        }
         for entry in &self.entries {
             let conflict = entry.site.kind.writes() || kind.writes();
             let strong = entry.site.morally_strong(actor.site, entry.thread.same_block(me));
@@ -183,16 +183,12 @@ impl History {
                 if entry.more_observers {
                     found.unknown = true;
                 } else {
-                    found.races.push((entry.thread, entry.pc, entry.id >= last_write));
+                    found.races.push((entry.thread, entry.pc, entry.value));
                 }
             }
         }
         let dropped = self.dropped.is_some_and(|d| d.may_race(actor));
         found.unknown = (found.unknown || dropped) && found.races.is_empty();
-        if observed.is_some() {
-            self.observe(actor, kept);
-            found.releases.clone_from(&self.releases);
-        }
         self.retire(actor);
         self.keep(actor, kept);
         if kind.writes() {
@@ -208,7 +204,7 @@ impl History {
                     None => self.releases.push(release.clone()),
                 }
             }
-            self.latest = Some(Latest { thread: me, epoch: actor.epoch, site: *actor.site, id: self.count });
+            self.latest = Some(Latest { thread: me, epoch: actor.epoch, site: *actor.site });
         }
         found
     }
@@ -242,11 +238,10 @@ impl History {
 
     fn keep(&mut self, actor: &Actor<'_>, kept: usize) {
         if self.entries.len() < kept {
-            self.push(actor.thread, actor.epoch, actor.pc, *actor.site);
-            return;
+            self.push(actor.thread, actor.epoch, actor.pc, *actor.site, actor.value);
+        } else {
+            Dropped::add(&mut self.dropped, actor.thread, actor.epoch, *actor.site);
         }
-        self.count = self.count.wrapping_add(1);
-        Dropped::add(&mut self.dropped, actor.thread, actor.epoch, *actor.site);
     }
 }
 

@@ -125,10 +125,10 @@ impl Races {
         self.findings.unknown()
     }
 
-    /// The memory that it takes for global memory, and for the shared memory of blocks that have not ended.
+    /// The memory that it takes. Of shared memory, blocks that have ended leave the room but no bytes touched.
     #[must_use]
     pub fn footing(&self) -> Footing {
-        let shared = self.blocks.iter().flatten().map(|b| &b.shared);
+        let shared = self.blocks.iter().flatten().map(|b| &b.shared).chain(&self.spare);
         shared.chain([&self.global]).map(Shadow::footing).fold(Footing::default(), |sum, one| Footing {
             shadow: sum.shadow + one.shadow,
             touched: sum.touched + one.touched,

@@ -156,11 +156,17 @@ impl AccessSite {
         self.width == other.width && self.strength.with(other.strength, same_block)
     }
 
+    /// The first byte of its element that has this byte.
+    pub const fn start(&self, byte: u64) -> u64 {
+        byte & !(self.width as u64 - 1)
+    }
+
     /// Whether `self`, which comes later and after the other, stands for it: whatever races with the other races with
     /// it, too.
     pub fn stands_for(&self, other: &Self) -> bool {
         let conflicts_as_much = self.kind.writes() || !other.kind.writes();
-        let no_stronger = self.strength == Strength::Weak || (self.strength, self.width) == (other.strength, other.width);
+        let no_stronger =
+            self.strength == Strength::Weak || (self.strength, self.width) == (other.strength, other.width);
         conflicts_as_much && no_stronger
     }
 }
@@ -196,7 +202,9 @@ mod tests {
         assert_eq!((site.strength, site.acquires), (Strength::Strong(Reach::Device), false));
         let site = access(&request(MemOp::Store, Order::Release, Scope::Cta)).unwrap();
         assert_eq!((site.strength, site.releases, site.acquires), (Strength::Strong(Reach::Block), true, false));
-        assert!(access(&WarpRequest { space: Space::Local, ..request(MemOp::Load, Order::Weak, Scope::Lane) }).is_none());
+        assert!(
+            access(&WarpRequest { space: Space::Local, ..request(MemOp::Load, Order::Weak, Scope::Lane) }).is_none()
+        );
     }
 
     #[test]

@@ -94,7 +94,13 @@ fn acquire_observed(
 }
 
 /// The releases that a lane's write makes visible at a location.
-pub(super) fn publish(block: &mut Block, who: (usize, usize), at: u64, site: &AccessSite, lockstep: bool) -> Vec<Release> {
+pub(super) fn publish(
+    block: &mut Block,
+    who: (usize, usize),
+    at: u64,
+    site: &AccessSite,
+    lockstep: bool,
+) -> Vec<Release> {
     let (warp, lane) = who;
     let me = block.thread(warp, lane);
     let reach = match site.strength {

@@ -421,7 +421,8 @@ fn tell<S: Sink>(
         MemOp::Atom(..) | MemOp::Red(..) => AccessKind::Atomic,
     };
     let generic = addresses.map(|x| x.wrapping_add(window));
-    let access = Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes, regs, memory: arena.contents(near) };
+    let access =
+        Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes, regs, memory: arena.contents(near) };
     cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 

@@ -296,7 +296,8 @@ fn tell<S: Sink>(
     let window = if site.space == Space::Shared { near.map.shared } else { 0 };
     let shift = window.wrapping_add(i64::from(site.offset).cast_unsigned());
     let addresses = regs.q[site.a.index()].0.map(|x| x.wrapping_add(shift));
-    let access = Access { pc: at.pc, lanes: on.mask, kind, addresses: &addresses, bytes: 4, regs, memory: arena.contents(near) };
+    let access =
+        Access { pc: at.pc, lanes: on.mask, kind, addresses: &addresses, bytes: 4, regs, memory: arena.contents(near) };
     cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 
