@@ -232,7 +232,6 @@ impl Cell {
         if self.more != 0 {
             return false;
         }
-        let bit = 1 << lane;
         let last = Pc(self.w_site & ((1 << LANE_SHIFT) - 1));
         let alike = || match sites.get(last.0 as usize) {
             Some(Site::Access(other)) => {
@@ -241,8 +240,9 @@ impl Cell {
             }
             _ => false,
         };
+        // A strong access does not stand for weak ones: others may be morally strong with it and race with them.
         let free = view.expired(self.w_warp, self.w_epoch) || alike();
-        if !free || !(view.passed(self.r_warp, self.r_epoch) || self.r_warp == view.warp && self.r_lanes == bit) {
+        if !free || !view.expired(self.r_warp, self.r_epoch) {
             return false;
         }
         (self.w_warp, self.w_epoch, self.w_site) = (view.warp, view.epoch, pc.0 | lane << LANE_SHIFT);

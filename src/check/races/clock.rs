@@ -85,7 +85,8 @@ impl Known {
                 std::cmp::Ordering::Greater => merged.extend(b.next().copied()),
                 std::cmp::Ordering::Equal => {
                     merged.push((x.0, x.1.max(y.1)));
-                    (a.next(), b.next());
+                    a.next();
+                    b.next();
                 }
             }
         }
