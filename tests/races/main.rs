@@ -51,7 +51,7 @@ fn run(kernel: &Kernel, seed: u64, keep: usize) -> Option<(Races, Exact)> {
         control: Some(control),
         warp_size: WARP,
         seed: Some(seed),
-        small_steps: seed % 4 != 0,
+        small_steps: !seed.is_multiple_of(4),
         max_steps: Some(20_000),
         ..Config::default()
     };
