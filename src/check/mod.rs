@@ -13,6 +13,7 @@ mod per_launch;
 mod plain;
 #[cfg(test)]
 mod ptx_tests;
+mod races;
 mod reference;
 mod safety;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use div0::Div0;
 pub use liveness::Liveness;
 pub use observers::Observers;
 pub use per_launch::PerLaunch;
+pub use races::{Finding, Footing, Races};
 pub use reference::{Reference, Thread, topmost};
 pub use safety::Safety;
 pub use trace::TraceHash;

@@ -1,6 +1,6 @@
 //! All observers in one sink.
 
-use super::{Coverage, Div0, Liveness, Safety, TraceHash, Uninit};
+use super::{Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Sink, Stop, Who};
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub struct Observers {
     pub liveness: Option<Liveness>,
     /// Rules that fired.
     pub coverage: Option<Coverage>,
+    /// Data races.
+    pub races: Option<Races>,
 }
 
 impl Observers {
@@ -72,6 +74,13 @@ impl Observers {
         self
     }
 
+    /// With a check for data races, which is given since it has options.
+    #[must_use]
+    pub fn with_races(mut self, races: Races) -> Self {
+        self.races = Some(races);
+        self
+    }
+
     /// Whether there is any: otherwise [`Silent`](crate::verdict::Silent) does the same at no cost.
     #[must_use]
     pub const fn any(&self) -> bool {
@@ -81,6 +90,7 @@ impl Observers {
             || self.safety.is_some()
             || self.liveness.is_some()
             || self.coverage.is_some()
+            || self.races.is_some()
     }
 }
 
@@ -102,6 +112,9 @@ impl Sink for Observers {
         }
         if let Some(liveness) = &mut self.liveness {
             liveness.event(who, event)?;
+        }
+        if let Some(races) = &mut self.races {
+            races.event(who, event)?;
         }
         if let Some(div0) = &mut self.div0 {
             div0.event(who, event)?;

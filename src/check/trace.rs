@@ -92,6 +92,7 @@ impl Sink for TraceHash {
             Event::Fired(_)
             | Event::Enter(_)
             | Event::Exchange(_)
+            | Event::Arrive(_)
             | Event::Released(_)
             | Event::Message(_)
             | Event::Remembered

@@ -3,11 +3,11 @@
 use super::target::{Checks, Common};
 use super::{Format, output};
 use crate::base::SourceMap;
-use crate::check::Observers;
+use crate::check::{Observers, Races};
 use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, write_npy};
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
-use crate::report::{RuleTrace, run as text};
+use crate::report::{RacesReport, RuleTrace, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::Args;
 use serde_json::{Value, json};
@@ -76,12 +76,14 @@ struct Finished {
     outcome: Outcome,
     /// The hash of the trace, when asked for.
     trace: Option<u64>,
+    /// The races, when asked for.
+    races: Option<Races>,
 }
 
 /// Why there is no outcome; enough to tell.
 enum Trouble {
     Problems(Vec<Problem>, SourceMap),
-    Stopped(Stop, Box<Device>, Vec<u8>),
+    Stopped(Stop, Box<Device>, Vec<u8>, Option<Box<Races>>),
     /// A stop before there was a device.
     Early(Stop, SourceMap),
 }
@@ -100,7 +102,11 @@ impl Run {
             Ok(finished) => self.finish(&finished),
             Err(Trouble::Problems(problems, sources)) => output::problems(&problems, &sources, self.format),
             Err(Trouble::Early(stop, sources)) => output::stop(&stop, &ProgEnv::default(), &sources, &[], self.format),
-            Err(Trouble::Stopped(stop, device, printed)) => {
+            Err(Trouble::Stopped(stop, device, printed, races)) => {
+                if let Some(races) = races.filter(|_| self.format == Format::Text) {
+                    let report = RacesReport::new(&races, device.context().env(), device.sources());
+                    output::complain(&report.render(output::colour()));
+                }
                 output::stop(&stop, device.context().env(), device.sources(), &printed, self.format)
             }
         }
@@ -160,17 +166,18 @@ impl Run {
         } else {
             run(&spec, &mut device, &mut Silent, &mut out)
         };
-        let trace = observers.hash.map(|h| h.value());
+        let (trace, races) = (observers.hash.map(|h| h.value()), observers.races);
         match result {
-            Ok(outcome) => Ok(Finished { spec, device, outcome, trace }),
+            Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races }),
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
-            Err(Failure::Stop(stop)) => Err(Trouble::Stopped(stop, Box::new(device), printed)),
+            Err(Failure::Stop(stop)) => Err(Trouble::Stopped(stop, Box::new(device), printed, races.map(Box::new))),
         }
     }
 
     /// Saves and prints what was asked for, and tells the verdict.
     fn finish(&self, finished: &Finished) -> u8 {
-        let Finished { spec, device, outcome, trace } = finished;
+        let Finished { spec, device, outcome, trace, races } = finished;
+        let races = races.as_ref().map(|r| RacesReport::new(r, device.context().env(), device.sources()));
         let mut problems = Vec::new();
         for save in &self.save {
             if let Err(kind) = Self::save(save, device) {
@@ -190,7 +197,8 @@ impl Run {
         if !problems.is_empty() {
             return output::problems(&problems, device.sources(), self.format);
         }
-        let code = u8::from(!outcome.as_expected());
+        let racy = races.as_ref().is_some_and(RacesReport::any);
+        let code = u8::from(!outcome.as_expected() || racy);
         let memory = self.hash.then(|| device.memory_hash());
         match self.format {
             Format::Text => {
@@ -199,6 +207,9 @@ impl Run {
                 }
                 if let Some(hash) = trace {
                     output::print(format!("trace {hash:016x}\n"));
+                }
+                if let Some(races) = &races {
+                    output::complain(&races.render(output::colour()));
                 }
                 for mismatch in &outcome.mismatches {
                     output::complain(&text::mismatch(mismatch));
@@ -213,6 +224,10 @@ impl Run {
                 let mut value = text::json(outcome);
                 if let Value::Object(all) = &mut value {
                     all.insert("exit".to_owned(), code.into());
+                    if let Some(races) = &races {
+                        all.insert("races".to_owned(), races.json().into());
+                        all.insert("races_unknown".to_owned(), races.unknown_json().into());
+                    }
                     all.insert("buffers".to_owned(), Value::Object(printed));
                     all.insert("memory_hash".to_owned(), json!(memory.map(|h| format!("{h:016x}"))));
                     all.insert("trace_hash".to_owned(), json!(trace.map(|h| format!("{h:016x}"))));

@@ -2,7 +2,7 @@
 
 use super::flags::{LaunchFlags, size, time};
 use crate::base::SourceMap;
-use crate::check::Observers;
+use crate::check::{Observers, Races};
 use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
 use crate::machine::{Config, ControlModel, DeviceShape, MemoryModel};
@@ -40,6 +40,10 @@ pub(super) struct Common {
     /// Also report these.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
     check: Vec<Checks>,
+
+    /// With --check races, hide races in which all threads write the same value.
+    #[arg(long, value_enum, value_name = "KIND")]
+    benign: Option<Benign>,
 
     /// Stop after so many warp instructions (exit code 3).
     #[arg(long, value_name = "N")]
@@ -81,10 +85,19 @@ pub(super) enum Checks {
     Div0,
     /// Threads do only what each would do alone (report, chapter 6); asserted at each step.
     Safety,
+    /// Two accesses of one location, one a write, that nothing orders; also lanes of one instruction that write different
+    /// values to one location. The run goes on, and all pairs of instructions are listed at its end.
+    Races,
     /// A state of the whole device repeats: the run never ends, and these tokens are never popped (control model crs).
     Liveness,
     /// Results differ between schedules (with `hunt` only).
     Deterministic,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Benign {
+    /// Both accesses are stores of the same value to the same bytes.
+    SameValue,
 }
 
 #[cfg(feature = "mutants")]
@@ -107,6 +120,14 @@ impl Common {
     /// What is wrong with the device's description.
     pub fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
         let mut config = self.flags();
+        if self.checks(Checks::Races) && config.memory != MemoryModel::Flat {
+            let form = "races are looked for on flat memory only: without --memory";
+            return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "races".to_owned(), form }.at(None)]);
+        }
+        if self.benign.is_some() && !self.checks(Checks::Races) {
+            let form = "it is about races: give --check races, too";
+            return Err(vec![ProblemKind::BadFlag { flag: "--benign", text: "same-value".to_owned(), form }.at(None)]);
+        }
         if let Some(name) = &self.device {
             let model = device_model(name, sources)?;
             config.device = DeviceShape::of(&model);
@@ -153,6 +174,11 @@ impl Common {
         self.check.iter().fold(Observers::none(), |observers, check| match check {
             Checks::Uninit => observers.with_uninit(program),
             Checks::Div0 => observers.with_div0(program),
+            Checks::Races => {
+                let races = Races::new(Arc::clone(program));
+                let hide = self.benign == Some(Benign::SameValue);
+                observers.with_races(if hide { races.without_same_value() } else { races })
+            }
             Checks::Safety => observers.with_safety(program),
             Checks::Liveness => observers.with_liveness(),
             // Many runs are compared, none is observed.

@@ -7,6 +7,7 @@ use super::{Arg, Buffer, Data, Device, Failure, KernelLaunch, Problem, Scalar, b
 use crate::base::SourceMap;
 use crate::machine::{Config, Stats};
 use crate::program::env::ProgEnv;
+use crate::verdict::{Silent, Sink};
 use std::sync::Arc;
 
 /// The names of the kernels, in order.
@@ -71,9 +72,17 @@ impl Case {
     /// # Errors
     /// The run stopped.
     pub fn run(&mut self) -> Result<Stats, Failure> {
+        self.run_with(&mut Silent)
+    }
+
+    /// The same under an observer of all launches.
+    ///
+    /// # Errors
+    /// The run stopped.
+    pub fn run_with<S: Sink>(&mut self, sink: &mut S) -> Result<Stats, Failure> {
         let mut sum = Stats::default();
         for launch in &self.launches {
-            let stats = self.device.launch(launch, &mut |_| ())?;
+            let stats = self.device.launch_with(launch, &mut *sink, &mut |_| ())?;
             sum.blocks += stats.blocks;
             sum.warp_instructions += stats.warp_instructions;
             sum.thread_instructions += stats.thread_instructions;

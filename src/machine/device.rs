@@ -218,10 +218,13 @@ impl<C: Control, M: Environment> Device<C, M> {
                 let id = GridId(self.next_grid);
                 if let Some(context) = self.contexts.get_mut(c) {
                     let program = context.start(k, id, config)?.map_or(0, |tag| tag.0);
+                    let shape = context.grids.last().map(|g| g.loaded.shape());
                     self.next_grid += 1;
                     let who = Who { launch: id.0, ..Who::default() };
-                    if S::ON {
-                        cx.sink.event(who, Event::Launch { tokens: !C::JOINS, program })?;
+                    if S::ON
+                        && let Some(shape) = shape
+                    {
+                        cx.sink.event(who, Event::Launch { tokens: !C::JOINS, program, shape })?;
                     }
                     tell = Tell::of(Message::Start(id.0, context.id.0), [Rule::ContextStart, Rule::CioStart]);
                     tell.who = who;

@@ -4,6 +4,7 @@ use crate::base::{Frame, LANES, LaneMask};
 use crate::memory::Uses;
 use crate::program::env::{FuncId, Init, Preload, ProgEnv, Special};
 use crate::program::ops::Class;
+use crate::verdict::Shape;
 
 /// What a launch fixes for all its blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,10 +85,16 @@ pub struct Where {
 }
 
 impl Loaded {
+    /// The entry and the dimensions, for observers.
+    #[must_use]
+    pub const fn shape(&self) -> Shape {
+        Shape { entry: self.entry.0, grid: self.grid, block: self.block, warp_size: self.warp_size }
+    }
+
     /// Threads in a block.
     #[must_use]
     pub const fn threads(&self) -> u32 {
-        self.block[0] * self.block[1] * self.block[2]
+        self.shape().threads()
     }
 
     /// Warps in a block.
@@ -106,9 +113,7 @@ impl Loaded {
     /// The index of a thread in its block.
     #[must_use]
     pub const fn thread(&self, warp: u32, lane: u32) -> [u32; 3] {
-        let t = warp * self.warp_size + lane;
-        let [x, y, _] = self.block;
-        [t % x, t / x % y, t / (x * y)]
+        self.shape().thread_index(warp, lane)
     }
 
     /// Fills preloaded slots of a frame for `lanes`.

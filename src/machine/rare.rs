@@ -9,7 +9,7 @@ use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of, put_mask};
 use crate::choice::Oracle;
 use crate::memory::{Cx, Fault, Issuer, LocalMemory, Memory};
 use crate::program::env::FuncId;
-use crate::program::instr::{Instr, Moving, Op, STACK_TOP, Slot};
+use crate::program::instr::{BarrierKind, Instr, Moving, Op, STACK_TOP, Slot};
 use crate::verdict::{BugKind, Event, Rule, Sink, Step};
 
 /// What an instruction did to the flow.
@@ -235,8 +235,11 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             for rule in &all[..if opened { 4 } else { 3 }] {
                 cx.sink.event(self.sh.who, Event::Fired(*rule)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
             }
+            let (lanes, waits) = (if whole { live } else { m }, barrier.kind != BarrierKind::Arrive);
+            let arrive = crate::verdict::Arrive { pc: Pc(self.flow.pc), id, lanes, waits };
+            cx.sink.event(self.sh.who, Event::Arrive(arrive)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
         }
-        if barrier.kind == crate::program::instr::BarrierKind::Arrive {
+        if barrier.kind == BarrierKind::Arrive {
             return Ok(Did::Next);
         }
         Ok(Did::Control(self.control.wait(self.flow, m, Wait::Barrier(id))))

@@ -14,12 +14,12 @@ pub(super) struct Words {
     pub hint: Option<String>,
 }
 
-fn words(message: impl Into<String>, label: impl Into<String>) -> Words {
+pub(super) fn words(message: impl Into<String>, label: impl Into<String>) -> Words {
     Words { message: message.into(), label: label.into(), hint: None }
 }
 
 impl Words {
-    fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -181,6 +181,10 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             words(message, label)
                 .hint("this is an error of warpstep (injection or machine), not of the program: please report it")
         }
+        BugKind::Race(race) => super::race::words(race),
+        BugKind::LaneDecides { address, bytes, first, second } => {
+            super::race::lane_decides(*address, *bytes, *first, *second)
+        }
         BugKind::BadFree { address, twice: true } => {
             words(format!("{address:#x} is freed a second time"), "it was freed before")
         }
@@ -250,6 +254,10 @@ pub(super) fn details(kind: &BugKind) -> Value {
         BugKind::Undefined { function } => json!({ "function": function }),
         BugKind::BadBranchIndex { index, targets } => json!({ "index": index, "targets": targets }),
         BugKind::Unsafe(violation) => super::safety::details(violation),
+        BugKind::Race(race) => super::race::details(race),
+        BugKind::LaneDecides { address, bytes, first, second } => {
+            json!({ "address": address, "bytes": bytes, "first": first, "second": second })
+        }
         BugKind::BadFree { address, twice } => json!({ "address": address, "twice": twice }),
         BugKind::DivisionByZero | BugKind::Trap | BugKind::Breakpoint => json!({}),
     }

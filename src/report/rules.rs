@@ -75,7 +75,7 @@ impl Sink for RuleTrace<'_> {
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
-            Event::Launch { tokens, program } => {
+            Event::Launch { tokens, program, .. } => {
                 if let Some(env) = self.programs.get(program as usize) {
                     self.launches.insert(who.launch, (Arc::clone(env), tokens));
                 }

@@ -5,7 +5,7 @@ use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::{kind, token, token_json};
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, lanes_of};
 use crate::program::env::ProgEnv;
-use crate::verdict::{LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
+use crate::verdict::{BugKind, LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -20,6 +20,7 @@ pub struct StopReport<'a> {
     stop: &'a Stop,
     env: &'a ProgEnv,
     sources: &'a SourceMap,
+    times: u64,
 }
 
 /// What a stop is called in JSON and how a process ends that reports it.
@@ -37,7 +38,14 @@ impl<'a> StopReport<'a> {
     /// A report of why a run of `env` stopped; `sources` are its files.
     #[must_use]
     pub const fn new(stop: &'a Stop, env: &'a ProgEnv, sources: &'a SourceMap) -> Self {
-        Self { stop, env, sources }
+        Self { stop, env, sources, times: 1 }
+    }
+
+    /// The same of something that happened so often and did not stop the run.
+    #[must_use]
+    pub const fn times(mut self, times: u64) -> Self {
+        self.times = times;
+        self
     }
 
     /// The report as text, ending in a line feed.
@@ -86,7 +94,11 @@ impl<'a> StopReport<'a> {
                 d.hint = words.hint;
                 if let Some(other) = &b.other {
                     let (file, span) = self.span(other.pc);
-                    d = d.also(file, span, format!("the other party: {}", who(other)));
+                    let label = match &b.kind {
+                        BugKind::Race(race) => format!("{}: {}", super::race::other(race), who(other)),
+                        _ => format!("the other party: {}", who(other)),
+                    };
+                    d = d.also(file, span, label);
                 }
                 d
             }
@@ -125,6 +137,9 @@ impl<'a> StopReport<'a> {
     /// Who did it, the CUDA line, the call stack.
     fn context(&self, place: &Place) -> String {
         let mut text = format!("by {}", who(place));
+        if self.times > 1 {
+            let _ = write!(text, "\nand {} times more", self.times - 1);
+        }
         if let Some(cuda) = self.cuda(place.pc) {
             let _ = write!(text, "\n{}", cuda.text());
         }

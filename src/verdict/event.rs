@@ -57,6 +57,87 @@ pub struct Access<'a> {
     pub addresses: &'a [u64; LANES],
     /// Bytes per lane.
     pub bytes: u32,
+    /// The registers before it, in which a store's values are.
+    pub regs: &'a Frame,
+    /// Memory before it.
+    pub memory: Contents<'a>,
+}
+
+/// What the memories that several threads see hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// Address of the first byte of `device`.
+    pub base: u64,
+    /// Device memory; between its blocks lie gaps.
+    pub device: &'a [u8],
+    /// Address of the first byte of `shared` in the generic address space.
+    pub window: u64,
+    /// The shared memory of the block.
+    pub shared: &'a [u8],
+}
+
+impl Contents<'_> {
+    /// The number that lies at a generic address, least significant byte first; at most 8 bytes.
+    #[must_use]
+    pub fn number(&self, address: u64, bytes: u32) -> Option<u64> {
+        let parts = [(self.window, self.shared), (self.base, self.device)];
+        let found = parts.into_iter().find_map(|(first, part)| {
+            let at = usize::try_from(address.wrapping_sub(first)).ok()?;
+            part.get(at..at.checked_add(bytes as usize)?)
+        });
+        let found = found.filter(|_| bytes <= 8)?;
+        Some(found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
+    }
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// The entry: its index among the program's functions.
+    pub entry: u32,
+    /// Blocks in the grid.
+    pub grid: [u32; 3],
+    /// Threads in a block.
+    pub block: [u32; 3],
+    /// Threads in a warp.
+    pub warp_size: u32,
+}
+
+impl Shape {
+    /// Threads in a block.
+    #[must_use]
+    pub const fn threads(&self) -> u32 {
+        self.block[0] * self.block[1] * self.block[2]
+    }
+
+    /// The index in the grid of the block with a linear index.
+    #[must_use]
+    pub fn block_index(&self, linear: u64) -> [u32; 3] {
+        let [x, y, _] = self.grid.map(|n| u64::from(n.max(1)));
+        [linear % x, linear / x % y, linear / (x * y)].map(|v| u32::try_from(v).unwrap_or(u32::MAX))
+    }
+
+    /// The index in its block of the thread in a lane of a warp.
+    #[must_use]
+    pub const fn thread_index(&self, warp: u32, lane: u32) -> [u32; 3] {
+        let t = warp * self.warp_size + lane;
+        let [x, y, _] = self.block;
+        [t % x, t / x % y, t / (x * y)]
+    }
+}
+
+/// Threads of a warp arrive at a barrier of their block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Arrive {
+    /// The instruction.
+    pub pc: Pc,
+    /// The barrier's number.
+    pub id: u32,
+    /// Who takes part: the lanes that execute it, or all live ones where an arrival counts for its warp
+    /// (D-barrier-crs).
+    pub lanes: LaneMask,
+    /// Whether they wait until it is complete; `bar.arrive` does not.
+    pub waits: bool,
 }
 
 /// Lanes that enter a function.
@@ -111,6 +192,8 @@ pub enum Event<'a> {
         tokens: bool,
         /// The number that the host gave to the program when it loaded it.
         program: u32,
+        /// Its entry and dimensions.
+        shape: Shape,
     },
     /// A block is issued.
     Block,
@@ -139,6 +222,8 @@ pub enum Event<'a> {
     /// The lanes of a vote, a shuffle or the like exchange values now. Its [`Event::Step`] may have come several times
     /// before, while members were missing.
     Exchange(Step<'a>),
+    /// Threads arrive at a barrier of the block.
+    Arrive(Arrive),
     /// A barrier of the block is complete: whoever waited goes on.
     Released(u32),
     /// A block is complete.

@@ -6,14 +6,16 @@ mod event;
 mod footprint;
 mod identity;
 mod kind;
+mod race;
 mod rules;
 mod stop;
 mod tokens;
 
-pub use event::{Access, AccessKind, Enter, Event, Message, Silent, Sink, Step, Who};
+pub use event::{Access, AccessKind, Arrive, Contents, Enter, Event, Message, Shape, Silent, Sink, Step, Who};
 pub use footprint::{Footprint, Reach, SharedBy, Strength};
 pub use identity::Identity;
 pub use kind::Kind;
+pub use race::{Party, Race, Unordered};
 pub use rules::Rule;
 pub use stop::{
     AllocKind, Bug, BugKind, LimitKind, Nearest, Operation, Place, Relation, Stop, StuckKind, UninitUse, Waiting,

@@ -4,7 +4,7 @@
 //! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
 //! schedule does not fit ([`Stop::Diverged`]). A panic is a bug of ours.
 
-use super::{NeverPopped, Violation, Who};
+use super::{NeverPopped, Race, Violation, Who};
 use crate::base::{LaneMask, Pc};
 
 /// Why a run stopped.
@@ -189,6 +189,10 @@ pub enum BugKind {
     Unsafe(Box<Violation>),
     /// `free` of an address that `malloc` did not give, or twice.
     BadFree { address: u64, twice: bool },
+    /// Two accesses that nothing orders (D-race).
+    Race(Box<Race>),
+    /// Lanes of one instruction write different values to one location, strongly: no race, but which value stays is open.
+    LaneDecides { address: u64, bytes: u32, first: Option<u64>, second: Option<u64> },
 }
 
 /// What an undefined value was used for.

@@ -296,6 +296,7 @@ impl Sink for Uninit {
             Event::Alloc(address, bytes) => self.global.forget(address, bytes),
             Event::Fired(_)
             | Event::Survivor { .. }
+            | Event::Arrive(_)
             | Event::State(_)
             | Event::Message(_)
             | Event::Remembered

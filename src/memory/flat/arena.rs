@@ -1,8 +1,8 @@
 //! The arena: all blocks of device memory, in one vector of bytes with gaps between them.
 
 use crate::base::{LaneMask, Pc};
-use crate::memory::{Fault, Hint, SiteHints};
-use crate::verdict::{AllocKind, BugKind, LimitKind, Nearest, Relation};
+use crate::memory::{Fault, Hint, Near, SiteHints};
+use crate::verdict::{AllocKind, BugKind, Contents, LimitKind, Nearest, Relation};
 use aligned_vec::{AVec, ConstAlign};
 
 /// Bytes between two blocks, so that a small overrun hits nothing. At least a vector register and a half.
@@ -73,6 +73,11 @@ impl Arena {
     #[inline(always)]
     pub(in crate::memory) const fn offset(&self, address: u64) -> u64 {
         address.wrapping_sub(self.base)
+    }
+
+    /// What observers see of memory at an access.
+    pub(in crate::memory) fn contents<'a>(&'a self, near: &'a Near<'_>) -> Contents<'a> {
+        Contents { base: self.base, device: &self.bytes, window: near.map.shared, shared: near.shared }
     }
 
     /// The blocks, by ascending address.

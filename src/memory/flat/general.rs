@@ -53,7 +53,7 @@ pub(in crate::memory) fn check<S: Sink>(
     let addresses = addresses(rq, regs);
     let bytes = u32::from(rq.width) * u32::from(rq.elems);
     if S::ON {
-        tell(at, mask, rq, bytes, &addresses, near, cx)?;
+        tell(arena, at, mask, rq, bytes, &addresses, regs, near, cx)?;
     }
     let mut places = [Place::Global(0); LANES];
     for lane in lanes_of(mask) {
@@ -89,7 +89,7 @@ pub(super) fn issue<S: Sink>(
     let addresses = addresses(rq, regs);
     let bytes = u32::from(rq.width) * u32::from(rq.elems);
     if S::ON {
-        tell(at, on.mask, rq, bytes, &addresses, near, cx)?;
+        tell(arena, at, on.mask, rq, bytes, &addresses, regs, near, cx)?;
     }
     if rq.space == Space::Local && same_row(rq, on.mask, &addresses, regs, near) {
         return Ok(());
@@ -397,12 +397,15 @@ fn atomic(
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 fn tell<S: Sink>(
+    arena: &Arena,
     at: Issuer,
     mask: LaneMask,
     rq: &WarpRequest,
     bytes: u32,
     addresses: &[u64; LANES],
+    regs: &Frame,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
@@ -418,7 +421,8 @@ fn tell<S: Sink>(
         MemOp::Atom(..) | MemOp::Red(..) => AccessKind::Atomic,
     };
     let generic = addresses.map(|x| x.wrapping_add(window));
-    let access = Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes };
+    let access =
+        Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes, regs, memory: arena.contents(near) };
     cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 

@@ -139,7 +139,7 @@ pub(super) fn load<S: Sink>(
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
     if S::ON {
-        tell(at, on, site, AccessKind::Read, regs, near, cx)?;
+        tell(arena, at, on, site, AccessKind::Read, regs, near, cx)?;
     }
     let len = near.shared.len() as u64;
     let bytes: &[u8] = if global { &arena.bytes } else { near.shared };
@@ -232,7 +232,7 @@ pub(super) fn store<S: Sink>(
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
     if S::ON {
-        tell(at, on, site, AccessKind::Write, regs, near, cx)?;
+        tell(arena, at, on, site, AccessKind::Write, regs, near, cx)?;
     }
     let len = near.shared.len() as u64;
     let a = site.a.index();
@@ -282,7 +282,9 @@ pub(super) fn store<S: Sink>(
 
 /// Tells the observer the footprints.
 #[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 fn tell<S: Sink>(
+    arena: &Arena,
     at: Issuer,
     on: Active<'_>,
     site: Plain32,
@@ -294,7 +296,8 @@ fn tell<S: Sink>(
     let window = if site.space == Space::Shared { near.map.shared } else { 0 };
     let shift = window.wrapping_add(i64::from(site.offset).cast_unsigned());
     let addresses = regs.q[site.a.index()].0.map(|x| x.wrapping_add(shift));
-    let access = Access { pc: at.pc, lanes: on.mask, kind, addresses: &addresses, bytes: 4 };
+    let access =
+        Access { pc: at.pc, lanes: on.mask, kind, addresses: &addresses, bytes: 4, regs, memory: arena.contents(near) };
     cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 

@@ -1,0 +1,282 @@
+//! An access of a warp, taken apart: lane by lane, element by element, cell by cell.
+
+use super::cell::{Cell, Spill, View};
+use super::clock::Thread;
+use super::finding::Conflict;
+use super::history::Actor;
+use super::sites::{AccessSite, Where};
+use super::threads::Block;
+use super::{Launch, Races, sync};
+use crate::base::{LANES, LaneMask, Pc, lanes_of};
+use crate::program::instr::NO_SLOT;
+use crate::verdict::{Access, AccessKind, Stop, Strength};
+
+/// What stays the same while an access is taken apart.
+pub(super) struct Context<'a> {
+    pub launch: Launch,
+    /// Where the block is.
+    pub at: usize,
+    pub warp: usize,
+    pub access: &'a Access<'a>,
+    pub site: &'a AccessSite,
+    pub pc: Pc,
+}
+
+impl Context<'_> {
+    /// The number that a lane stores at an address of its access.
+    pub fn stored(&self, lane: usize, address: u64) -> Option<u64> {
+        let Self { access, site, .. } = self;
+        let element = address.wrapping_sub(access.addresses[lane & (LANES - 1)]) / u64::from(site.width);
+        let slot = usize::try_from(element).ok().and_then(|k| site.data.slots.get(k));
+        let slot = slot.filter(|s| **s != NO_SLOT && site.width <= 8)?.index();
+        let value =
+            if site.data.wide { access.regs.q.get(slot)?.0[lane] } else { access.regs.w.get(slot)?.0[lane].into() };
+        Some(if site.width == 8 { value } else { value & ((1 << (8 * site.width)) - 1) })
+    }
+
+    /// What a lane writes, or reads, at an address of its access. What an atomic operation finds is not known where an
+    /// earlier lane of the instruction changes it.
+    fn value(&self, lane: usize, address: u64) -> Option<u64> {
+        let addresses = self.access.addresses;
+        let mut earlier = lanes_of(self.access.lanes & ((1 << lane) - 1));
+        match self.site.kind {
+            AccessKind::Write => self.stored(lane, address),
+            AccessKind::Atomic if earlier.any(|l| addresses[l] == addresses[lane]) => None,
+            AccessKind::Read | AccessKind::Atomic => self.access.memory.number(address, self.site.width),
+        }
+    }
+
+    /// Whether an access was by a lane of this very instruction, which memory does not show yet.
+    pub fn is_twin(&self, warp: u32, thread: Thread, pc: Pc, byte: u64) -> bool {
+        let lane = thread.lane as usize & (LANES - 1);
+        let inside = byte.wrapping_sub(self.access.addresses[lane]) < self.access.bytes.into();
+        thread.warp == warp && pc == self.pc && self.access.lanes >> lane & 1 == 1 && inside
+    }
+
+    /// What an access at a byte read or wrote that is not older than the last write.
+    fn past(&self, view: &View, thread: Thread, pc: Pc, site: &AccessSite, byte: u64) -> Option<u64> {
+        let start = site.start(byte);
+        if self.is_twin(view.warp, thread, pc, start) && site.kind == AccessKind::Write {
+            return self.stored(thread.lane as usize, start);
+        }
+        self.access.memory.number(start, site.width).filter(|_| site.kind != AccessKind::Atomic)
+    }
+}
+
+/// Checks an access and takes note of it.
+///
+/// # Errors
+/// A race, where the first one is to stop the run.
+#[inline]
+pub(super) fn run(
+    races: &mut Races,
+    at: usize,
+    warp: usize,
+    access: &Access<'_>,
+    site: &AccessSite,
+) -> Result<(), Stop> {
+    let Some(launch) = races.launch else { return Ok(()) };
+    let Some(block) = &mut races.blocks[at] else { return Ok(()) };
+    let Some(w) = block.warps.get_mut(warp) else { return Ok(()) };
+    w.touched |= access.lanes;
+    let cx = Context { launch, at, warp, access, site, pc: access.pc };
+    if site.kind == AccessKind::Write {
+        races.same_instruction(&cx)?;
+    }
+    let together =
+        races.blocks[at].as_ref().and_then(|b| b.warps.get(warp)).is_some_and(|w| w.shared_clock().is_some());
+    let mut view = races.view(&cx, access.lanes.trailing_zeros() as usize);
+    let mut lanes = access.lanes;
+    let mut released = false;
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize & (LANES - 1);
+        if !together {
+            view = races.view(&cx, lane);
+        }
+        let mut group = 1 << lane;
+        if together && site.kind == AccessKind::Read {
+            // Lanes that read one location are noted as one.
+            let mut next = lane + 1;
+            while next < LANES && lanes >> next & 1 == 1 && access.addresses[next] == access.addresses[lane] {
+                group |= 1 << next;
+                next += 1;
+            }
+        }
+        lanes &= !group;
+        released |= races.lanes(&cx, &mut view, group)?;
+    }
+    if released && let Some(block) = &mut races.blocks[at] {
+        block.epoch += 1;
+    }
+    Ok(())
+}
+
+impl Races {
+    /// How a lane sees the others.
+    fn view(&self, cx: &Context<'_>, lane: usize) -> View {
+        let Context { launch, at, warp, .. } = *cx;
+        let block = self.blocks[at].as_ref();
+        let clock = block.and_then(|b| b.warps.get(warp)).map(|w| w.clock(lane));
+        let first = block.map_or(0, |b| b.first);
+        let known = clock.map_or((0, 0), |c| (c.block, if launch.lockstep { u32::MAX } else { c.warp }));
+        View {
+            warp: first + u32::try_from(warp).unwrap_or(0),
+            block: (first, first + launch.warps),
+            launch: launch.first,
+            expired: 0,
+            known,
+            epoch: block.map_or(1, |b| b.epoch),
+            warps: launch.warps,
+            kept: self.kept,
+            plain: clock.is_none_or(super::clock::Clock::is_plain),
+        }
+    }
+
+    /// Lanes of one address access all its elements; whether one of them released.
+    #[inline]
+    fn lanes(&mut self, cx: &Context<'_>, view: &mut View, lanes: LaneMask) -> Result<bool, Stop> {
+        let lane = lanes.trailing_zeros() as usize & (LANES - 1);
+        let address = cx.access.addresses[lane];
+        let map = self.env.addresses();
+        let inside = |window: u64| address.wrapping_sub(window) < map.window;
+        let shared = match cx.site.space {
+            Where::Shared => true,
+            Where::Global => false,
+            Where::Generic if inside(map.local) || inside(map.param) => return Ok(false),
+            Where::Generic => inside(map.shared),
+        };
+        let mut released = false;
+        for element in 0..cx.site.elements {
+            let address = address.wrapping_add(u64::from(element * cx.site.width));
+            released |= self.element(cx, view, lanes, address, shared)?;
+        }
+        Ok(released)
+    }
+
+    /// Lanes access one element.
+    #[inline]
+    fn element(
+        &mut self,
+        cx: &Context<'_>,
+        view: &mut View,
+        lanes: LaneMask,
+        address: u64,
+        shared: bool,
+    ) -> Result<bool, Stop> {
+        let Some(block) = &mut self.blocks[cx.at] else { return Ok(false) };
+        // Nobody else has access to the block's shared memory, nor to anything in a launch of one block.
+        let alone = shared || cx.launch.shape.grid == [1; 3];
+        view.expired = if alone { block.met } else { 0 };
+        let lane = lanes.trailing_zeros();
+        let single = lanes.is_power_of_two();
+        let hands_on = cx.site.kind.writes()
+            && cx.site.strength != Strength::Weak
+            && (cx.site.releases || sync::may_publish(block, cx.warp, lane as usize));
+        let shadow = if shared { &mut block.shared } else { &mut self.global };
+        let (cells, spill) = shadow.cells(address, cx.site.width);
+        let noted = |cell: &mut Cell, spill: &mut Spill| match (cx.site.kind, cx.site.strength) {
+            (AccessKind::Read, Strength::Weak) => cell.read(view, lanes, cx.pc, spill),
+            (AccessKind::Write, Strength::Weak) if single => cell.write(view, lane, cx.pc, spill),
+            (AccessKind::Atomic, _) if single && !hands_on && cx.site.is_plain_atomic() => {
+                cell.atomic(view, lane, cx.pc, cx.site, &self.sites)
+            }
+            _ => false,
+        };
+        let mut open: u32 = 0;
+        for (k, cell) in cells.iter_mut().enumerate() {
+            if !noted(cell, spill) {
+                open |= 1 << k;
+            }
+        }
+        if open != 0 {
+            self.remember(cx, view, lanes, address, shared, open)?;
+        }
+        Ok(hands_on)
+    }
+
+    /// Lets the histories decide about an access of some cells of an element, given by their numbers.
+    #[inline(never)]
+    fn remember(
+        &mut self,
+        cx: &Context<'_>,
+        view: &View,
+        lanes: LaneMask,
+        address: u64,
+        shared: bool,
+        cells: u32,
+    ) -> Result<(), Stop> {
+        let kept = self.kept.saturating_mul(4);
+        for lane in lanes_of(lanes) {
+            let who = (cx.warp, lane);
+            let Some(block) = &mut self.blocks[cx.at] else { return Ok(()) };
+            let publish = sync::publish(block, who, address, cx.site, cx.launch.lockstep);
+            let value = cx.value(lane, address);
+            let mut conflicts: Vec<Conflict> = Vec::new();
+            let (mut releases, mut unknown) = (Vec::new(), false);
+            for k in lanes_of(cells) {
+                let Block { shared: near, warps, first, .. } = &mut *block;
+                let Some(warp) = warps.get(cx.warp) else { return Ok(()) };
+                let shadow = if shared { near } else { &mut self.global };
+                let (all, spill) = shadow.cells(address, cx.site.width);
+                let bytes = cx.site.width / u32::try_from(all.len().max(1)).unwrap_or(1);
+                let byte = address.wrapping_add(u64::from(bytes) * k as u64);
+                let past = |thread: Thread, pc, site: &AccessSite| cx.past(view, thread, pc, site, byte);
+                let history = all.get_mut(k).and_then(|c| c.history(view, &self.sites, spill, past));
+                let Some(history) = history else { continue };
+                history.expire(|thread, epoch| view.expired(thread.warp, epoch));
+                let actor = Actor {
+                    thread: Thread { warp: view.warp, lane: lane as u32, block: *first },
+                    clock: warp.clock(lane),
+                    epoch: view.epoch,
+                    pc: cx.pc,
+                    site: cx.site,
+                    order: &self.order,
+                    value,
+                    lockstep: cx.launch.lockstep,
+                };
+                let found = history.access(&actor, &publish, kept);
+                unknown |= found.unknown;
+                releases.extend(found.releases);
+                let conflict = |(thread, pc, value)| Conflict { thread, pc, value, byte, shared };
+                conflicts.extend(found.races.into_iter().map(conflict));
+            }
+            if !releases.is_empty() || cx.site.acquires {
+                sync::observe(block, who, address, cx.site, releases, cx.launch.lockstep);
+            }
+            if unknown {
+                self.findings.missed(cx.pc);
+            }
+            for conflict in conflicts {
+                self.conflict(cx, lane, address, value, &conflict)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lanes of one store that write a location in common: a race where they are ordered otherwise, and a result that
+    /// depends on which of them wins where they are strong.
+    fn same_instruction(&mut self, cx: &Context<'_>) -> Result<(), Stop> {
+        let Context { launch, access, site, .. } = *cx;
+        let addresses = access.addresses;
+        let mut before: Option<u64> = None;
+        let ascend = lanes_of(access.lanes).all(|l| {
+            let apart = before.is_none_or(|b| addresses[l].wrapping_sub(b) >= access.bytes.into() && addresses[l] > b);
+            before = Some(addresses[l]);
+            apart
+        });
+        let strong = site.strength != Strength::Weak;
+        // Weak stores without lockstep are told by their cells.
+        if ascend || !strong && !launch.lockstep {
+            return Ok(());
+        }
+        for lane in lanes_of(access.lanes) {
+            for other in lanes_of(access.lanes & ((1 << lane) - 1)) {
+                let apart = addresses[lane].wrapping_sub(addresses[other]);
+                if apart < access.bytes.into() || apart.wrapping_neg() < access.bytes.into() {
+                    self.lanes_meet(cx, (other, lane))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! What the checker found: each pair of instructions once, with the first of its races.
+
+use super::access::Context;
+use super::clock::Thread;
+use super::sites::{AccessSite, Site};
+use super::{Launch, Races};
+use crate::base::{Pc, lanes_of};
+use crate::verdict::{AccessKind, AllocKind, Bug, BugKind, Party, Place, Race, Reach, Stop, Strength, Unordered};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::collections::BTreeMap;
+
+/// A race, and how often it happened.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Finding {
+    /// Its first occurrence.
+    pub bug: Bug,
+    /// How often it happened, each location of an access counted.
+    pub times: u64,
+}
+
+/// All findings of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    /// By kind and the two instructions, the lower address first.
+    all: IndexMap<(bool, Pc, Pc), Finding, FxBuildHasher>,
+    /// Accesses that may have raced with what was not kept.
+    missed: BTreeMap<u32, u64>,
+    /// Whether the first one stops the run.
+    pub stop: bool,
+    /// Whether races of equal stores are hidden.
+    pub hide_same_value: bool,
+}
+
+/// An access that a new one conflicts with, unordered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conflict {
+    pub thread: Thread,
+    pub pc: Pc,
+    /// What it read or wrote, as far as that is known.
+    pub value: Option<u64>,
+    /// A byte, or the first byte of a word, that both touch.
+    pub byte: u64,
+    /// Whether it lies in shared memory.
+    pub shared: bool,
+}
+
+impl Findings {
+    /// Those to be told.
+    pub fn shown(&self) -> impl Iterator<Item = &Finding> {
+        self.all.values().filter(|f| !(self.hide_same_value && same_value(&f.bug.kind)))
+    }
+
+    /// See [`Races::unknown`].
+    pub fn unknown(&self) -> Vec<(Pc, u64)> {
+        self.missed.iter().map(|(pc, times)| (Pc(*pc), *times)).collect()
+    }
+
+    /// An access may have raced with one that was not kept.
+    pub fn missed(&mut self, pc: Pc) {
+        *self.missed.entry(pc.0).or_default() += 1;
+    }
+
+    /// Takes note of a race.
+    fn add(&mut self, bug: Bug) -> Result<(), Stop> {
+        if self.stop {
+            let hidden = self.hide_same_value && same_value(&bug.kind);
+            return if hidden { Ok(()) } else { Err(Stop::Bug(Box::new(bug))) };
+        }
+        let first = bug.other.as_ref().map_or(bug.place.pc, |o| o.pc);
+        let race = matches!(bug.kind, BugKind::Race(_));
+        let key = (race, first.min(bug.place.pc), first.max(bug.place.pc));
+        let Some(known) = self.all.get_mut(&key) else {
+            self.all.insert(key, Finding { bug, times: 1 });
+            return Ok(());
+        };
+        known.times += 1;
+        // A pair whose values differ once is no benign pair: the occurrence that shows it stands for the pair.
+        if same_value(&known.bug.kind) && !same_value(&bug.kind) {
+            known.bug = bug;
+        }
+        Ok(())
+    }
+}
+
+const fn same_value(kind: &BugKind) -> bool {
+    matches!(kind, BugKind::Race(race) if race.same_value)
+}
+
+impl Launch {
+    /// Where a thread executes an instruction.
+    fn place(&self, entry: &str, thread: Thread, pc: Pc) -> Place {
+        let number = thread.warp - self.first;
+        let warp = number % self.warps;
+        Place {
+            program: self.program,
+            entry: entry.to_owned(),
+            pc,
+            block: self.shape.block_index((number / self.warps).into()),
+            thread: self.shape.thread_index(warp, thread.lane),
+            warp,
+            lane: thread.lane,
+            lanes: 1 << thread.lane,
+            calls: Vec::new(),
+        }
+    }
+}
+
+impl Races {
+    fn entry(&self, launch: &Launch) -> String {
+        self.env.functions.get_index(launch.shape.entry as usize).map_or_else(String::new, |(name, _)| name.clone())
+    }
+
+    /// A lane's access, one element of it at `address`, races with an earlier one.
+    pub(super) fn conflict(
+        &mut self,
+        cx: &Context<'_>,
+        lane: usize,
+        address: u64,
+        value: Option<u64>,
+        conflict: &Conflict,
+    ) -> Result<(), Stop> {
+        let Context { launch, site, .. } = cx;
+        let Some(Site::Access(other)) = self.sites.get(conflict.pc.0 as usize).copied() else { return Ok(()) };
+        let Some(me) = self.blocks[cx.at].as_ref().map(|b| b.thread(cx.warp, lane)) else { return Ok(()) };
+        let start = other.start(conflict.byte);
+        let same_instruction = cx.is_twin(me.warp, conflict.thread, conflict.pc, start);
+        let party = |site: &AccessSite, address, value| Party {
+            kind: site.kind,
+            strong: site.strength != Strength::Weak,
+            address,
+            bytes: site.width,
+            value,
+        };
+        let (first, second) = (party(&other, start, conflict.value), party(site, address, value));
+        let near = conflict.thread.same_block(me);
+        let cause = match (other.strength, site.strength) {
+            (Strength::Strong(_), Strength::Strong(_)) if site.strength.with(other.strength, near) => Unordered::Sizes,
+            (Strength::Strong(a), Strength::Strong(b)) if !near && (a == Reach::Block || b == Reach::Block) => {
+                Unordered::Scopes
+            }
+            _ if same_instruction => Unordered::SameInstruction,
+            _ if conflict.thread.warp == me.warp => Unordered::SameWarp,
+            _ if near => Unordered::SameBlock,
+            _ => Unordered::OtherBlock,
+        };
+        let space = if conflict.shared { AllocKind::Shared } else { AllocKind::Global };
+        let race = Race { first, second, space, cause, same_value: equal_stores(&first, &second) };
+        let entry = self.entry(launch);
+        self.findings.add(Bug {
+            kind: BugKind::Race(Box::new(race)),
+            place: launch.place(&entry, me, cx.pc),
+            other: Some(launch.place(&entry, conflict.thread, conflict.pc)),
+        })
+    }
+
+    /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open which
+    /// value stays.
+    pub(super) fn lanes_meet(&mut self, cx: &Context<'_>, (first, second): (usize, usize)) -> Result<(), Stop> {
+        let Context { launch, access, site, .. } = cx;
+        let Some(block) = &self.blocks[cx.at] else { return Ok(()) };
+        let (x, y) = (block.thread(cx.warp, first), block.thread(cx.warp, second));
+        let map = self.env.addresses();
+        let address = access.addresses[second].max(access.addresses[first]);
+        let shared = address.wrapping_sub(map.shared) < map.window;
+        let [a, b] = [first, second].map(|lane| cx.stored(lane, address));
+        if site.strength == Strength::Weak {
+            let conflict = Conflict { thread: x, pc: access.pc, value: a, byte: address, shared };
+            return self.conflict(cx, second, address, b, &conflict);
+        }
+        if a == b {
+            return Ok(());
+        }
+        let entry = self.entry(launch);
+        let kind = BugKind::LaneDecides { address, bytes: site.width, first: a, second: b };
+        let mut place = launch.place(&entry, y, access.pc);
+        place.lanes = lanes_of(access.lanes).filter(|l| access.addresses[*l] == address).fold(0, |m, l| m | 1 << l);
+        self.findings.add(Bug { kind, place, other: Some(launch.place(&entry, x, access.pc)) })
+    }
+}
+
+/// Whether both are stores of one value to the same bytes.
+fn equal_stores(a: &Party, b: &Party) -> bool {
+    let stores = a.kind == AccessKind::Write && b.kind == AccessKind::Write;
+    stores && (a.address, a.bytes) == (b.address, b.bytes) && a.value.is_some() && a.value == b.value
+}

@@ -1,0 +1,265 @@
+//! Data races (`--check races`; decision D-race; `spec-notes/races.md`).
+//!
+//! A happens-before checker on the event stream, for global and shared memory: two accesses of one location, one of them a
+//! write, race unless one happened before the other or they are morally strong. What happened before what is PTX's causality
+//! order ([`threads`] for barriers, [`sync`] for fences, releases and acquires, [`history`] for observation), kept in clocks
+//! ([`clock`]) and in a shadow of memory ([`shadow`], [`cell`]). It follows FastTrack (Flanagan, Freund, PLDI 2009) in what it
+//! keeps of a location, and Barracuda (Eizenberg et al., PLDI 2017) in that a block's threads mostly know the same.
+//!
+//! It serves flat memory only: elsewhere accesses take effect later than they are issued.
+
+mod access;
+mod cell;
+mod clock;
+mod finding;
+mod history;
+mod shadow;
+mod sites;
+mod sync;
+mod threads;
+
+pub use finding::Finding;
+pub use shadow::Footing;
+
+use super::plain;
+use crate::base::Pc;
+use crate::program::env::ProgEnv;
+use crate::verdict::{Access, Event, Shape, Sink, Step, Stop, Who};
+use clock::FenceOrder;
+use finding::Findings;
+use rustc_hash::FxHashMap;
+use shadow::Shadow;
+use sites::{Site, sites};
+use std::sync::Arc;
+use threads::Block;
+
+/// Readers that are kept of a location, unless asked otherwise: a block of 256 threads has as many warps.
+const KEPT: usize = 8;
+
+/// Looks for data races.
+pub struct Races {
+    env: Arc<ProgEnv>,
+    sites: Vec<Site>,
+    /// Readers that are kept of a location.
+    kept: usize,
+    launch: Option<Launch>,
+    /// The first warp's number of the next launch.
+    next: u32,
+    blocks: Vec<Option<Block>>,
+    /// Where a block is, by its linear index.
+    places: FxHashMap<u64, usize>,
+    /// The block that was asked for last, and where it is.
+    last: (u64, usize),
+    global: Shadow,
+    /// Shadows of shared memory to be used again.
+    spare: Vec<Shadow>,
+    order: FenceOrder,
+    findings: Findings,
+}
+
+/// What a launch fixes.
+#[derive(Clone, Copy, Debug)]
+struct Launch {
+    shape: Shape,
+    program: u32,
+    /// The number of its first warp.
+    first: u32,
+    /// Warps in a block.
+    warps: u32,
+    /// Whether the lanes of a warp execute in lockstep, one instruction after another (D-race-lockstep).
+    lockstep: bool,
+}
+
+impl Races {
+    /// An observer of a program's launches, which run one after another: what a launch does happens before the next.
+    #[must_use]
+    pub fn new(env: Arc<ProgEnv>) -> Self {
+        let sites = sites(&env);
+        Self {
+            env,
+            sites,
+            kept: KEPT,
+            launch: None,
+            next: 1,
+            blocks: Vec::new(),
+            places: FxHashMap::default(),
+            last: (u64::MAX, 0),
+            global: Shadow::default(),
+            spare: Vec::new(),
+            order: FenceOrder::default(),
+            findings: Findings::default(),
+        }
+    }
+
+    /// Keeps at most so many readers of a location, and four times as many of its accesses where it takes part in more
+    /// than plain reading and writing.
+    #[must_use]
+    pub const fn keeping(mut self, readers: usize) -> Self {
+        self.kept = readers;
+        self
+    }
+
+    /// Stops the run at the first race instead of collecting all.
+    #[must_use]
+    pub const fn stopping(mut self) -> Self {
+        self.findings.stop = true;
+        self
+    }
+
+    /// Hides races in which all writes store the same value.
+    #[must_use]
+    pub const fn without_same_value(mut self) -> Self {
+        self.findings.hide_same_value = true;
+        self
+    }
+
+    /// The races, each pair of instructions once, in the order in which they were found.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.shown()
+    }
+
+    /// Instructions at which a race may have been missed because not all earlier accesses of a location were kept, with the
+    /// number of times that happened.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<(Pc, u64)> {
+        self.findings.unknown()
+    }
+
+    /// The memory that it takes. Of shared memory, blocks that have ended leave the room but no bytes touched.
+    #[must_use]
+    pub fn footing(&self) -> Footing {
+        let shared = self.blocks.iter().flatten().map(|b| &b.shared).chain(&self.spare);
+        shared.chain([&self.global]).map(Shadow::footing).fold(Footing::default(), |sum, one| Footing {
+            shadow: sum.shadow + one.shadow,
+            touched: sum.touched + one.touched,
+        })
+    }
+
+    fn begin(&mut self, shape: Shape, program: u32, tokens: bool) -> Result<(), Stop> {
+        let warps = shape.threads().div_ceil(shape.warp_size.max(1));
+        let blocks = shape.grid.iter().map(|n| u64::from(*n)).product::<u64>();
+        let end = u64::from(self.next).saturating_add(blocks.saturating_mul(warps.into()));
+        let Ok(end) = u32::try_from(end) else {
+            return Err(Stop::Unsupported("a race check of launches of more than 2^32 warps".to_owned(), None));
+        };
+        if self.sites.len() > cell::LONGEST {
+            return Err(Stop::Unsupported("a race check of more than 2^27 instructions".to_owned(), None));
+        }
+        let lockstep = tokens && self.env.target.sm < 70;
+        self.launch = Some(Launch { shape, program, first: self.next, warps, lockstep });
+        self.next = end;
+        self.blocks.clear();
+        self.places.clear();
+        self.last = (u64::MAX, 0);
+        self.global.begin();
+        self.order = FenceOrder::default();
+        Ok(())
+    }
+
+    /// Where a block is; it is made when it is first heard of.
+    fn block(&mut self, who: Who) -> Option<usize> {
+        if self.last.0 == who.block {
+            return Some(self.last.1);
+        }
+        let launch = self.launch?;
+        let at = if let Some(at) = self.places.get(&who.block) {
+            *at
+        } else {
+            let first = launch.first + u32::try_from(who.block).ok()? * launch.warps;
+            let shared = self.spare.pop().unwrap_or_default();
+            let block = Block::new(first, launch.shape.threads(), launch.shape.warp_size, shared);
+            let at = self.blocks.iter().position(Option::is_none).unwrap_or(self.blocks.len());
+            if at == self.blocks.len() {
+                self.blocks.push(None);
+            }
+            self.blocks[at] = Some(block);
+            self.places.insert(who.block, at);
+            at
+        };
+        self.last = (who.block, at);
+        Some(at)
+    }
+
+    fn end_block(&mut self, who: Who) {
+        let Some(at) = self.places.remove(&who.block) else { return };
+        self.last = (u64::MAX, 0);
+        if let Some(mut block) = self.blocks.get_mut(at).and_then(Option::take) {
+            block.shared.clear();
+            self.spare.push(block.shared);
+        }
+    }
+
+    fn step(&mut self, who: Who, step: &Step<'_>) {
+        let site = self.sites.get(step.pc.0 as usize).copied().unwrap_or(Site::Other);
+        if matches!(site, Site::Other | Site::Access(_)) || step.lanes == 0 {
+            return;
+        }
+        let Some(at) = self.block(who) else { return };
+        let warp = who.warp as usize;
+        match site {
+            Site::Fence(fence) => self.fence(at, warp, step.lanes, fence),
+            Site::WarpSync(slot) => {
+                let Some(block) = &mut self.blocks[at] else { return };
+                let Some(masks) = step.regs.w.get(slot.index()) else { return };
+                let mut rest = step.lanes;
+                while rest != 0 {
+                    let mask = masks.0[rest.trailing_zeros() as usize & 31];
+                    let alike = crate::base::lanes_of(rest).filter(|l| masks.0[*l] == mask).fold(0, |m, l| m | 1 << l);
+                    block.warp_sync(warp, alike, mask);
+                    rest &= !alike;
+                }
+            }
+            Site::Exit => {
+                if let Some(block) = &mut self.blocks[at] {
+                    block.exit(warp, step.lanes);
+                }
+            }
+            Site::Other | Site::Access(_) => {}
+        }
+    }
+}
+
+impl Sink for Races {
+    const ON: bool = true;
+
+    #[inline]
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        match event {
+            Event::Step(step) => self.step(who, &step),
+            Event::Access(access) => return self.access(who, &access),
+            Event::Launch { tokens, program, shape } => return self.begin(shape, program, tokens),
+            Event::BlockDone => self.end_block(who),
+            Event::Arrive(arrive) => {
+                let at = self.block(who);
+                if let Some(Some(block)) = at.map(|at| &mut self.blocks[at]) {
+                    block.arrive(who.warp as usize, &arrive);
+                }
+            }
+            Event::Released(id) => {
+                let at = self.block(who);
+                if let Some(Some(block)) = at.map(|at| &mut self.blocks[at]) {
+                    block.release(id);
+                }
+            }
+            Event::Block
+            | Event::Fired(_)
+            | Event::State(_)
+            | Event::Survivor { .. }
+            | Event::Alloc(..)
+            | Event::Enter(_)
+            | Event::Exchange(_)
+            | Event::Remembered
+            | Event::Repeated
+            | Event::Message(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Races {
+    fn access(&mut self, who: Who, access: &Access<'_>) -> Result<(), Stop> {
+        let Some(Site::Access(site)) = self.sites.get(access.pc.0 as usize).copied() else { return Ok(()) };
+        let Some(at) = self.block(who) else { return Ok(()) };
+        access::run(self, at, who.warp as usize, access, &site)
+    }
+}

@@ -1,0 +1,224 @@
+//! What each instruction means to the race checker: decided once per program, looked up by program address.
+
+use super::plain;
+use crate::program::env::ProgEnv;
+use crate::program::instr::{MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::ops::AtomTy;
+use crate::verdict::{AccessKind, Reach, Strength};
+
+/// What the checker does with an instruction's step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Site {
+    /// Nothing: it neither accesses shared memory nor orders anything.
+    Other,
+    /// An access.
+    Access(AccessSite),
+    /// A fence.
+    Fence(FenceSite),
+    /// `bar.warp.sync`, with the member mask in this slot.
+    WarpSync(Slot),
+    /// The threads end.
+    Exit,
+}
+
+/// A memory access that several threads may see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct AccessSite {
+    /// What it does.
+    pub kind: AccessKind,
+    /// Bytes of an element: each element of a vector, and each half of a packed type, is an access of its own (PTX ISA,
+    /// "Vector Data-types" and "Packed Data-types" of chapter 8).
+    pub width: u32,
+    /// Elements.
+    pub elements: u32,
+    /// Weak, or strong with a scope.
+    pub strength: Strength,
+    /// Whether it is an acquire operation.
+    pub acquires: bool,
+    /// Whether it is a release operation.
+    pub releases: bool,
+    /// The state space, where the instruction gives it.
+    pub space: Where,
+    /// Where it finds its data, for reports.
+    pub data: Data,
+}
+
+/// The state space of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Where {
+    /// Global memory.
+    Global,
+    /// The block's shared memory.
+    Shared,
+    /// Decided by the address.
+    Generic,
+}
+
+/// The registers that a store takes its elements from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Data {
+    /// Whether they are 64-bit slots.
+    pub wide: bool,
+    /// One a element.
+    pub slots: [Slot; 8],
+}
+
+/// A fence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FenceSite {
+    /// How far it reaches.
+    pub reach: Reach,
+    /// Whether it orders what comes after it.
+    pub acquires: bool,
+    /// Whether it orders what came before it.
+    pub releases: bool,
+    /// Whether such fences have an order among each other (Fence-SC).
+    pub total: bool,
+}
+
+/// How far a scope reaches; an operation without one is of system scope (`volatile`, `mmio`).
+const fn reach(scope: Scope) -> Reach {
+    match scope {
+        Scope::Cta | Scope::Cluster => Reach::Block,
+        Scope::Gpu | Scope::Sys | Scope::Lane => Reach::Device,
+    }
+}
+
+/// The sites of a program, by program address.
+pub(super) fn sites(env: &ProgEnv) -> Vec<Site> {
+    let site = |i| match plain::request(env, i) {
+        Some(request) => access(&request).map_or(Site::Other, Site::Access),
+        None => match i.op {
+            Op::Fence { scope, order } => Site::Fence(fence(scope, order)),
+            Op::WarpSync => Site::WarpSync(i.a),
+            Op::Exit => Site::Exit,
+            _ => Site::Other,
+        },
+    };
+    env.code.iter().map(site).collect()
+}
+
+const fn fence(scope: Scope, order: Order) -> FenceSite {
+    let both = matches!(order, Order::AcqRel | Order::Sc);
+    FenceSite {
+        reach: reach(scope),
+        acquires: both || matches!(order, Order::Acquire),
+        releases: both || matches!(order, Order::Release),
+        total: matches!(order, Order::Sc),
+    }
+}
+
+/// What an access is to others; `None` where no other thread can see it or nobody can change what it reads.
+fn access(request: &WarpRequest) -> Option<AccessSite> {
+    let space = match request.space {
+        Space::Global => Where::Global,
+        Space::Shared => Where::Shared,
+        Space::Generic => Where::Generic,
+        Space::Local | Space::Const | Space::Param => return None,
+    };
+    let kind = match request.op {
+        MemOp::Load => AccessKind::Read,
+        MemOp::Store => AccessKind::Write,
+        MemOp::Atom(..) | MemOp::Red(..) => AccessKind::Atomic,
+    };
+    let packed = matches!(
+        request.op,
+        MemOp::Atom(_, AtomTy::F16x2 | AtomTy::Bf16x2) | MemOp::Red(_, AtomTy::F16x2 | AtomTy::Bf16x2)
+    );
+    let (width, elements) = (u32::from(request.width), u32::from(request.elems.max(1)));
+    let (width, elements) = if packed { (width / 2, elements * 2) } else { (width, elements) };
+    let strength = match request.order {
+        Order::Weak => Strength::Weak,
+        _ => Strength::Strong(reach(request.scope)),
+    };
+    let both = matches!(request.order, Order::AcqRel | Order::Sc);
+    Some(AccessSite {
+        kind,
+        width,
+        elements,
+        strength,
+        acquires: kind.reads() && (both || request.order == Order::Acquire),
+        releases: kind.writes() && (both || request.order == Order::Release),
+        space,
+        data: Data { wide: request.wide, slots: request.regs },
+    })
+}
+
+impl AccessSite {
+    /// Whether it is atomic with nothing more: relaxed.
+    pub const fn is_plain_atomic(&self) -> bool {
+        matches!(self.kind, AccessKind::Atomic) && !self.acquires && !self.releases
+    }
+
+    /// Whether two accesses of different threads to one byte are morally strong. Elements lie at multiples of their
+    /// size, so that two of one size that overlap do so completely.
+    pub const fn morally_strong(&self, other: &Self, same_block: bool) -> bool {
+        self.width == other.width && self.strength.with(other.strength, same_block)
+    }
+
+    /// The first byte of its element that has this byte.
+    pub const fn start(&self, byte: u64) -> u64 {
+        byte & !(self.width as u64 - 1)
+    }
+
+    /// Whether `self`, which comes later and after the other, stands for it: whatever races with the other races with
+    /// it, too.
+    pub fn stands_for(&self, other: &Self) -> bool {
+        let conflicts_as_much = self.kind.writes() || !other.kind.writes();
+        let no_stronger =
+            self.strength == Strength::Weak || (self.strength, self.width) == (other.strength, other.width);
+        conflicts_as_much && no_stronger
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::instr::{CacheOp, NO_SLOT};
+    use crate::program::ops::AtomOp;
+
+    fn request(op: MemOp, order: Order, scope: Scope) -> WarpRequest {
+        WarpRequest {
+            op,
+            space: Space::Global,
+            width: 4,
+            elems: 1,
+            wide: false,
+            signed: false,
+            ext: 32,
+            addr: Slot(0),
+            addr_wide: true,
+            offset: 0,
+            regs: [NO_SLOT; 8],
+            cache: CacheOp::Default,
+            order,
+            scope,
+        }
+    }
+
+    #[test]
+    fn volatile_is_strong_of_system_scope() {
+        let site = access(&request(MemOp::Load, Order::Volatile, Scope::Lane)).unwrap();
+        assert_eq!((site.strength, site.acquires), (Strength::Strong(Reach::Device), false));
+        let site = access(&request(MemOp::Store, Order::Release, Scope::Cta)).unwrap();
+        assert_eq!((site.strength, site.releases, site.acquires), (Strength::Strong(Reach::Block), true, false));
+        assert!(
+            access(&WarpRequest { space: Space::Local, ..request(MemOp::Load, Order::Weak, Scope::Lane) }).is_none()
+        );
+    }
+
+    #[test]
+    fn packed_atomics_are_two_accesses() {
+        let site = access(&request(MemOp::Red(AtomOp::Add, AtomTy::F16x2), Order::Relaxed, Scope::Gpu)).unwrap();
+        assert_eq!((site.width, site.elements, site.is_plain_atomic()), (2, 2, true));
+    }
+
+    #[test]
+    fn a_later_access_stands_for_one_that_races_with_no_more() {
+        let of = |op, order| access(&request(op, order, Scope::Gpu)).unwrap();
+        let (read, write) = (of(MemOp::Load, Order::Weak), of(MemOp::Store, Order::Weak));
+        let strong = of(MemOp::Store, Order::Relaxed);
+        assert!(write.stands_for(&read) && !read.stands_for(&write));
+        assert!(write.stands_for(&strong) && !strong.stands_for(&write) && strong.stands_for(&strong));
+    }
+}

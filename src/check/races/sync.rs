@@ -1,0 +1,177 @@
+//! Fences, releases and acquires: the patterns by which threads synchronise through memory (PTX ISA, chapter 8, "Release and
+//! Acquire Patterns", "Synchronizes-with"; D-race).
+//!
+//! A release pattern is a release operation, or one followed by a strong write to the same location, or a releasing fence
+//! followed by a strong write; an acquire pattern is its mirror image. They synchronise when the read observes the write
+//! and the pattern's outer operations are morally strong.
+
+use super::Races;
+use super::history::Release;
+use super::sites::{AccessSite, FenceSite};
+use super::threads::{Block, Moment};
+use crate::base::{LaneMask, lanes_of};
+use crate::verdict::{Reach, Strength};
+use std::sync::Arc;
+
+impl Races {
+    /// Lanes of a warp execute a fence.
+    pub(super) fn fence(&mut self, at: usize, warp: usize, lanes: LaneMask, fence: FenceSite) {
+        let lockstep = self.launch.is_some_and(|l| l.lockstep);
+        let Some(block) = &mut self.blocks[at] else { return };
+        if fence.acquires {
+            for lane in lanes_of(lanes) {
+                acquire_observed(block, warp, lane, lockstep, |block, release| {
+                    fence.reach.includes(release.block == block.first)
+                });
+            }
+        }
+        if fence.total {
+            self.ordered_fence(at, warp, lanes, fence.reach, lockstep);
+        }
+        let Some(block) = &mut self.blocks[at] else { return };
+        if fence.releases {
+            for lane in lanes_of(lanes) {
+                let moment = Moment::now(block, warp, lane);
+                let Some(w) = block.warps.get_mut(warp) else { return };
+                let fences = &mut w.pending(lane).fences;
+                // One that reaches farther does all that an earlier one did.
+                if fence.reach == Reach::Device {
+                    fences[0] = None;
+                }
+                fences[fence.reach as usize] = Some(moment);
+            }
+            block.epoch += 1;
+        }
+    }
+
+    /// A sequentially consistent fence comes after those before it whose scopes and its own include each other's threads.
+    /// Lanes of one instruction are not ordered among each other.
+    fn ordered_fence(&mut self, at: usize, warp: usize, lanes: LaneMask, reach: Reach, lockstep: bool) {
+        let now = self.order.now();
+        let Some(block) = &mut self.blocks[at] else { return };
+        let near = block.fences.take().unwrap_or_default();
+        let mut before = near.clone();
+        if reach == Reach::Device {
+            before.know_fences(now);
+        }
+        let before = Arc::new(before);
+        let learners = if lockstep { block.warps.get(warp).map_or(0, |w| w.whole()) } else { lanes };
+        block.join(warp, learners, &before);
+        let mut mine = near;
+        for lane in lanes_of(lanes) {
+            mine.join(&block.released(warp, lane, lockstep));
+        }
+        if reach == Reach::Device {
+            self.order.add(&mine);
+        }
+        block.fences = Some(mine);
+        block.epoch += 1;
+    }
+}
+
+/// A lane acquires the releases that its strong reads have observed, as far as `included` says.
+fn acquire_observed(
+    block: &mut Block,
+    warp: usize,
+    lane: usize,
+    lockstep: bool,
+    included: impl Fn(&Block, &Release) -> bool,
+) {
+    let Some(w) = block.warps.get_mut(warp).filter(|w| !w.is_plain()) else { return };
+    let observed = std::mem::take(&mut w.pending(lane).observed);
+    let learners = if lockstep { w.whole() } else { 1 << lane };
+    let mut kept = Vec::new();
+    for (location, width, release) in observed {
+        if included(block, &release) {
+            block.join(warp, learners, &release.known);
+        } else {
+            kept.push((location, width, release));
+        }
+    }
+    if let Some(w) = block.warps.get_mut(warp) {
+        w.pending(lane).observed = kept;
+    }
+}
+
+/// The releases that a lane's write makes visible at a location.
+pub(super) fn publish(
+    block: &mut Block,
+    who: (usize, usize),
+    at: u64,
+    site: &AccessSite,
+    lockstep: bool,
+) -> Vec<Release> {
+    let (warp, lane) = who;
+    let me = block.thread(warp, lane);
+    let reach = match site.strength {
+        Strength::Strong(reach) if site.kind.writes() => reach,
+        _ => return Vec::new(),
+    };
+    if site.releases {
+        let now = Moment::now(block, warp, lane);
+        if let Some(w) = block.warps.get_mut(warp) {
+            w.pending(lane).heads.insert((at, site.width, reach), now);
+        }
+    }
+    let Some(pending) = block.warps.get(warp).and_then(|w| w.has_pending(lane)) else { return Vec::new() };
+    let release =
+        |reach, moment: &Moment| Release { block: me.block, reach, known: Arc::new(moment.known(me, lockstep)) };
+    let reaches = [Reach::Block, Reach::Device];
+    let fences = reaches.into_iter().filter_map(|r| Some(release(r, pending.fences[r as usize].as_ref()?)));
+    let heads = reaches.into_iter().filter_map(|r| Some(release(r, pending.heads.get(&(at, site.width, r))?)));
+    fences.chain(heads).collect()
+}
+
+/// A lane's strong read observes releases at a location: it acquires them now, or a fence may later.
+pub(super) fn observe(
+    block: &mut Block,
+    who: (usize, usize),
+    at: u64,
+    site: &AccessSite,
+    releases: Vec<Release>,
+    lockstep: bool,
+) {
+    let (warp, lane) = who;
+    let me = block.thread(warp, lane);
+    let Strength::Strong(reach) = site.strength else { return };
+    let Some(w) = block.warps.get_mut(warp) else { return };
+    let observed = &mut w.pending(lane).observed;
+    for release in releases.into_iter().filter(|r| r.reach.includes(r.block == me.block)) {
+        let same = |o: &&mut (u64, u32, Release)| {
+            (o.0, o.1, o.2.block, o.2.reach) == (at, site.width, release.block, release.reach)
+        };
+        match observed.iter_mut().find(same) {
+            Some((.., known)) => known.merge(&release.known),
+            None => observed.push((at, site.width, release)),
+        }
+    }
+    if site.acquires {
+        let mine = |_: &Block, r: &Release| reach.includes(r.block == me.block);
+        acquire_at(block, who, at, site.width, lockstep, mine);
+    }
+}
+
+/// An acquire operation completes the patterns of earlier strong reads of its location.
+fn acquire_at(
+    block: &mut Block,
+    (warp, lane): (usize, usize),
+    at: u64,
+    width: u32,
+    lockstep: bool,
+    included: impl Fn(&Block, &Release) -> bool,
+) {
+    let Some(w) = block.warps.get_mut(warp) else { return };
+    let all = std::mem::take(&mut w.pending(lane).observed);
+    let (here, elsewhere): (Vec<_>, Vec<_>) = all.into_iter().partition(|o| (o.0, o.1) == (at, width));
+    w.pending(lane).observed = here;
+    acquire_observed(block, warp, lane, lockstep, included);
+    if let Some(w) = block.warps.get_mut(warp) {
+        w.pending(lane).observed.extend(elsewhere);
+    }
+}
+
+/// Whether a lane has anything to hand on at a write.
+pub(super) fn may_publish(block: &Block, warp: usize, lane: usize) -> bool {
+    let pending = block.warps.get(warp).and_then(|w| w.has_pending(lane));
+    pending.is_some_and(|p| p.fences.iter().any(Option::is_some) || !p.heads.is_empty())
+}

@@ -1,0 +1,194 @@
+//! Data races in words.
+
+use super::bug::{Words, words as named};
+use super::diagnostic::{Diagnostic, Severity};
+use super::stop::StopReport;
+use crate::base::{Pc, SourceMap};
+use crate::check::Races;
+use crate::program::env::ProgEnv;
+use crate::verdict::{AccessKind, AllocKind, Party, Race, Stop, Unordered};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// How many pairs of instructions a text tells in full.
+const TOLD: usize = 20;
+
+/// The races of a run, and what was not looked at closely enough.
+pub struct RacesReport<'a> {
+    races: &'a Races,
+    env: &'a ProgEnv,
+    sources: &'a SourceMap,
+}
+
+impl<'a> RacesReport<'a> {
+    /// A report of what was found in a run of `env`; `sources` are its files.
+    #[must_use]
+    pub const fn new(races: &'a Races, env: &'a ProgEnv, sources: &'a SourceMap) -> Self {
+        Self { races, env, sources }
+    }
+
+    /// Whether there is a race.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.races.findings().next().is_some()
+    }
+
+    /// Each pair of instructions with an excerpt, the first [`TOLD`] of them; a warning where accesses were not compared
+    /// with all earlier ones.
+    #[must_use]
+    pub fn render(&self, colour: bool) -> String {
+        let mut text = String::new();
+        for finding in self.races.findings().take(TOLD) {
+            let stop = Stop::Bug(Box::new(finding.bug.clone()));
+            text.push_str(&StopReport::new(&stop, self.env, self.sources).times(finding.times).render(colour));
+        }
+        let all = self.races.findings().count();
+        if all > TOLD {
+            let _ = writeln!(text, "and {} more pairs of instructions that race", all - TOLD);
+        }
+        for (pc, times) in self.races.unknown() {
+            text.push_str(&self.unknown(pc, times).render(self.sources, colour));
+        }
+        text
+    }
+
+    /// For each pair of instructions the object that [`StopReport::json`] makes, with `times`.
+    #[must_use]
+    pub fn json(&self) -> Vec<Value> {
+        let one = |finding: &crate::check::Finding| {
+            let stop = Stop::Bug(Box::new(finding.bug.clone()));
+            let mut value = StopReport::new(&stop, self.env, self.sources).json();
+            if let Value::Object(all) = &mut value {
+                all.insert("times".to_owned(), finding.times.into());
+            }
+            value
+        };
+        self.races.findings().map(one).collect()
+    }
+
+    /// The instructions at which races may have been missed, as diagnostics.
+    #[must_use]
+    pub fn unknown_json(&self) -> Vec<Value> {
+        self.races.unknown().into_iter().map(|(pc, times)| self.unknown(pc, times).json(self.sources)).collect()
+    }
+
+    fn unknown(&self, pc: Pc, times: u64) -> Diagnostic {
+        let origin = self.env.origin.get(pc.0 as usize);
+        let (file, span) = origin.map_or_else(Default::default, |o| (o.file, o.span));
+        let often = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+        let message = "a race may have been missed here: not all earlier accesses of the location were kept";
+        let mut diagnostic = Diagnostic::error("race-unknown", file, span, message).label(often);
+        diagnostic.severity = Severity::Warning;
+        diagnostic.hint("try a smaller launch, with fewer threads that access one location")
+    }
+}
+
+/// The words for a race.
+pub(super) fn words(race: &Race) -> Words {
+    let Race { first, second, .. } = race;
+    let both = [first, second].map(|p| p.kind);
+    let kinds = match both {
+        [AccessKind::Write, AccessKind::Write] => "two writes".to_owned(),
+        [a, b] => format!("a {} and a {}", noun(a), noun(b)),
+    };
+    let space = if race.space == AllocKind::Shared { "shared" } else { "global" };
+    let message = format!("data race: {kinds} of {space} memory at {:#x}, {}", second.address, cause(race.cause));
+    let same = if race.same_value { "; the other one writes the same" } else { "" };
+    named(message, format!("the later one {}{same}", does(second))).hint(hint(race))
+}
+
+/// The words for lanes that strongly write different values to one location.
+pub(super) fn lane_decides(address: u64, bytes: u32, first: Option<u64>, second: Option<u64>) -> Words {
+    let value = |v: Option<u64>| v.map_or_else(|| "something".to_owned(), number);
+    let message = format!(
+        "lanes of one instruction write different values to {bytes} {} at {address:#x}: which one stays is open",
+        if bytes == 1 { "byte" } else { "bytes" }
+    );
+    named(message, format!("among them {} and {}", value(first), value(second)))
+        .hint("let one lane write, or combine the values with an atomic operation")
+}
+
+/// What the earlier party of a race did, e.g. "the other party wrote 4 bytes: 7".
+pub(super) fn other(race: &Race) -> String {
+    format!("the other party {}", does(&race.first))
+}
+
+const fn noun(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Atomic => "atomic operation",
+    }
+}
+
+fn number(value: u64) -> String {
+    if value < 10 { value.to_string() } else { format!("{value} ({value:#x})") }
+}
+
+fn does(p: &Party) -> String {
+    let bytes = format!("{} {}", p.bytes, if p.bytes == 1 { "byte" } else { "bytes" });
+    let strong = if p.strong && p.kind != AccessKind::Atomic { " strongly" } else { "" };
+    let (verb, joint) = match p.kind {
+        AccessKind::Read => ("reads", ""),
+        AccessKind::Write => ("writes", ""),
+        AccessKind::Atomic => ("updates", ", finding"),
+    };
+    match p.value {
+        Some(value) if joint.is_empty() => format!("{verb} {bytes}{strong}: {}", number(value)),
+        Some(value) => format!("{verb} {bytes}{joint} {}", number(value)),
+        None => format!("{verb} {bytes}{strong}"),
+    }
+}
+
+const fn cause(cause: Unordered) -> &'static str {
+    match cause {
+        Unordered::SameInstruction => "by lanes of one instruction",
+        Unordered::SameWarp => "by threads of one warp with no __syncwarp() between",
+        Unordered::SameBlock => "by threads of one block with no barrier between",
+        Unordered::OtherBlock => "by threads of different blocks that nothing orders",
+        Unordered::Scopes => "whose scopes do not include each other's threads",
+        Unordered::Sizes => "which are both strong but of different sizes",
+    }
+}
+
+const fn hint(race: &Race) -> &'static str {
+    match race.cause {
+        Unordered::SameInstruction if race.same_value => {
+            "all write the same: --benign same-value hides such races, one lane would do"
+        }
+        Unordered::SameInstruction => {
+            "which lane's write stays is open: let one lane write, or use an atomic operation"
+        }
+        Unordered::SameWarp => "put __syncwarp() (bar.warp.sync) between, or let one thread do both",
+        Unordered::SameBlock => "put __syncthreads() (bar.sync) between, outside of divergent branches",
+        Unordered::OtherBlock => {
+            "blocks of a launch run in any order: use atomics, release and acquire at .gpu scope, or a second launch"
+        }
+        Unordered::Scopes => "widen the scope to .gpu where threads of several blocks take part",
+        Unordered::Sizes => "access the location with one size only",
+    }
+}
+
+/// The fields of a race as JSON: `first` and `second` have `kind` (`read`, `write`, `atomic`), `strong`, `address`, `bytes`
+/// and `value`; `cause` is one of `same-instruction`, `same-warp`, `same-block`, `other-block`, `scopes`, `sizes`.
+pub(super) fn details(race: &Race) -> Value {
+    let party = |p: &Party| {
+        let kind = match p.kind {
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::Atomic => "atomic",
+        };
+        json!({ "kind": kind, "strong": p.strong, "address": p.address, "bytes": p.bytes, "value": p.value })
+    };
+    let cause = match race.cause {
+        Unordered::SameInstruction => "same-instruction",
+        Unordered::SameWarp => "same-warp",
+        Unordered::SameBlock => "same-block",
+        Unordered::OtherBlock => "other-block",
+        Unordered::Scopes => "scopes",
+        Unordered::Sizes => "sizes",
+    };
+    let space = if race.space == AllocKind::Shared { "shared" } else { "global" };
+    json!({ "first": party(&race.first), "second": party(&race.second), "space": space, "cause": cause,
+            "same_value": race.same_value })
+}

@@ -1,0 +1,51 @@
+//! A data race: two accesses that conflict, that nothing orders, and that are not morally strong (D-race).
+
+use super::{AccessKind, AllocKind};
+
+/// A data race between two accesses. The bug's place is the later one's, the other place the earlier one's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Race {
+    /// The access that came first in this run.
+    pub first: Party,
+    /// The access that came second.
+    pub second: Party,
+    /// The state space: global or shared.
+    pub space: AllocKind,
+    /// Why nothing makes it good.
+    pub cause: Unordered,
+    /// Whether both were stores of the same value to the same bytes (`--benign same-value` hides such races).
+    pub same_value: bool,
+}
+
+/// One access of a race.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Party {
+    /// What it does.
+    pub kind: AccessKind,
+    /// Whether it is strong (`.relaxed` or stronger, `.volatile`, atomic).
+    pub strong: bool,
+    /// Its address: of the generic address space.
+    pub address: u64,
+    /// Its length in bytes: of the element that takes part, where it is a vector.
+    pub bytes: u32,
+    /// What it wrote or read, least significant byte first; what an atomic operation found. `None` where memory has
+    /// changed since, and above 8 bytes.
+    pub value: Option<u64>,
+}
+
+/// Why two conflicting accesses are a race.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Unordered {
+    /// Lanes of one instruction write one location: which one stays is open.
+    SameInstruction,
+    /// Threads of one warp, with no synchronisation of the warp between.
+    SameWarp,
+    /// Threads of one block, with no barrier between.
+    SameBlock,
+    /// Threads of different blocks, with no release and acquire between.
+    OtherBlock,
+    /// Both are strong, but the scope of one does not include the other's thread.
+    Scopes,
+    /// Both are strong, but they overlap partly: their sizes differ.
+    Sizes,
+}

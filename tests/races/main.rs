@@ -1,0 +1,132 @@
+//! Data races: kernels in pairs, racy and repaired, and small generated kernels on which the checker agrees with the plain
+//! definition.
+//!
+//! `RACE_KERNELS` says how many kernels to generate (2,000 when it is not set).
+
+mod exact;
+mod generate;
+mod pairs;
+
+use exact::{Exact, Pair};
+use generate::{Kernel, WARP, kernel};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use warpstep::base::SourceMap;
+use warpstep::check::Races;
+use warpstep::launch::build;
+use warpstep::machine::{Config, Context, ControlModel, Launch};
+use warpstep::program::env::ProgEnv;
+use warpstep::verdict::{BugKind, Event, Sink, Stop, Who};
+
+/// Two observers.
+struct Both<'a>(&'a mut Races, &'a mut Exact);
+
+impl Sink for Both<'_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self.0.event(who, event)?;
+        self.1.event(who, event)
+    }
+}
+
+fn program(kernel: &Kernel, control: ControlModel) -> Arc<ProgEnv> {
+    let mut sources = SourceMap::default();
+    let file = sources.add("generated.ptx", kernel.text.as_str());
+    match build(&[file], Some(control), &sources) {
+        Ok(env) => Arc::new(env),
+        Err(problems) => panic!("{problems:#?}\n{}", kernel.text),
+    }
+}
+
+/// Runs a kernel; `None` when it does not end.
+fn run(kernel: &Kernel, seed: u64, keep: usize) -> Option<(Races, Exact)> {
+    let control = match (kernel.old, seed % 3) {
+        (true, _) => ControlModel::Crs,
+        (false, 0) => ControlModel::Thread,
+        (false, _) => ControlModel::Its,
+    };
+    let env = program(kernel, control);
+    let config = Config {
+        control: Some(control),
+        warp_size: WARP,
+        seed: Some(seed),
+        small_steps: !seed.is_multiple_of(4),
+        max_steps: Some(20_000),
+        ..Config::default()
+    };
+    let mut context = Context::new(Arc::clone(&env), config).unwrap();
+    let out = context.alloc("out", 256).unwrap();
+    let launch = Launch {
+        entry: "k".into(),
+        grid: [kernel.blocks, 1, 1],
+        block: [kernel.threads, 1, 1],
+        shared_bytes: 0,
+        params: out.to_le_bytes().to_vec(),
+    };
+    let mut races = Races::new(Arc::clone(&env)).keeping(keep);
+    let mut exact = Exact::new(env, WARP, kernel.threads, kernel.old);
+    match context.launch_with(&launch, Both(&mut races, &mut exact), &mut |_| ()) {
+        Ok(_) => Some((races, exact)),
+        Err(Stop::Stuck(_) | Stop::Bug(_)) => None,
+        Err(stop) => panic!("{stop:?}\n{}", kernel.text),
+    }
+}
+
+fn pairs_of(races: &Races) -> BTreeSet<Pair> {
+    let race = |f: &&warpstep::check::Finding| matches!(f.bug.kind, BugKind::Race(_));
+    let pair = |f: &warpstep::check::Finding| {
+        let (a, b) = (f.bug.place.pc.0, f.bug.other.as_ref().map_or(0, |o| o.pc.0));
+        (a.min(b), a.max(b))
+    };
+    races.findings().filter(race).map(pair).collect()
+}
+
+fn kernels() -> u64 {
+    std::env::var("RACE_KERNELS").ok().and_then(|n| n.parse().ok()).unwrap_or(2000)
+}
+
+#[test]
+fn the_checker_finds_what_the_definition_says() {
+    let (mut clean, mut racy, mut ended, mut ordered) = (0u64, 0u64, 0u64, 0u64);
+    let count = kernels();
+    let mut seed = 0;
+    while ended < count {
+        seed += 1;
+        assert!(seed < 4 * count, "most kernels do not end");
+        let kernel = kernel(seed);
+        let Some((races, exact)) = run(&kernel, seed, 1000) else { continue };
+        ended += 1;
+        let found = pairs_of(&races);
+        assert_eq!(
+            found, exact.frontier,
+            "seed {seed}, {} blocks of {}\n{}",
+            kernel.blocks, kernel.threads, kernel.text
+        );
+        assert!(races.unknown().is_empty(), "seed {seed}: everything was kept");
+        assert_eq!(exact.frontier.is_empty(), exact.all.is_empty(), "seed {seed}\n{}", kernel.text);
+        if found.is_empty() {
+            clean += 1;
+            ordered += u64::from(exact.ordered_pairs > 0);
+        } else {
+            racy += 1;
+        }
+    }
+    println!("{ended} kernels: {racy} racy, {clean} clean, {ordered} of them by synchronisation");
+    assert!(clean * 10 > ended && racy * 10 > ended && ordered * 20 > ended, "{clean} {racy} {ordered}");
+}
+
+#[test]
+fn what_is_not_kept_is_told() {
+    let mut told = 0;
+    for seed in 1..=kernels() / 4 {
+        let kernel = kernel(seed);
+        let Some((races, exact)) = run(&kernel, seed, 1) else { continue };
+        let found = pairs_of(&races);
+        assert!(found.is_subset(&exact.all), "seed {seed}: a race that is none\n{}", kernel.text);
+        let unknown = !races.unknown().is_empty();
+        told += u64::from(unknown);
+        assert!(!found.is_empty() || unknown || exact.all.is_empty(), "seed {seed}: missed\n{}", kernel.text);
+    }
+    assert!(told > 0, "something must have been left out");
+}
