@@ -10,8 +10,10 @@ mod hunt;
 mod minimise;
 mod odometer;
 mod progress;
+mod prove;
 mod record;
 mod schedule;
+mod retrace;
 pub mod space;
 mod target;
 
@@ -20,6 +22,7 @@ pub use hunt::{Ended, Finding, Hunt, HuntState, Hunted, Measure, Watchers, fair_
 pub use minimise::{Minimise, Minimised};
 pub use odometer::Odometer;
 pub use progress::Progress;
+pub use prove::{Class, Endless, Proof, Prove, Proved, Shown};
 pub use record::{Limits, Recorded};
 pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
 pub use target::{Ending, Played, Target, Way};

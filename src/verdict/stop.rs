@@ -286,6 +286,8 @@ pub enum LimitKind {
     States(u64),
     /// Switches between warps in a schedule: others were not looked at.
     Switches(u32),
+    /// The program reads a clock, which no search can go through in full (D-clock).
+    Clock,
     /// Somebody stopped it.
     Interrupted,
     /// Memory, in bytes: the cap and what was asked for.

@@ -28,9 +28,11 @@ pub(super) use walker::Walker;
 use super::Tell;
 use super::control::Lane;
 use crate::choice::Oracle;
+use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
 use crate::verdict::{Place, Stop};
+use std::sync::Arc;
 
 /// A point on the way of a walk, to come back to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -67,8 +69,14 @@ pub trait Walk {
     /// Bytes of device memory.
     fn bytes(&self, address: u64, len: u64) -> Option<&[u8]>;
 
+    /// A hash of all device memory, as [`Context::memory_hash`](super::Context::memory_hash) makes it.
+    fn memory_hash(&self) -> u64;
+
     /// A register of the entry's frame of a thread of the current launch, whose block is resident or was kept.
     fn register(&self, block: u64, thread: u32, class: Class, slot: Slot) -> Option<u64>;
+
+    /// The program.
+    fn program(&self) -> Arc<ProgEnv>;
 
     /// Where the lanes of an agent are. `None` for memory's.
     fn place(&self, agent: Agent) -> Option<Place>;

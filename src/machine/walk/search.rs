@@ -12,6 +12,7 @@ use crate::machine::grid::Grid;
 use crate::machine::overlap::at_fault;
 use crate::machine::processors::Processors;
 use crate::memory::Environment;
+use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
 use crate::verdict::{Place, Stop, StuckKind, Who};
@@ -112,6 +113,12 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         self.state.memory.peek(address, len)
     }
 
+    fn memory_hash(&self) -> u64 {
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        self.state.memory.arena().digest(&mut hasher);
+        hasher.digest()
+    }
+
     fn register(&self, block: u64, thread: u32, class: Class, slot: Slot) -> Option<u64> {
         let grid = self.state.grids.first()?;
         let block = grid.blocks.get(grid.slot(block)?)?.as_ref()?;
@@ -123,6 +130,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             Class::Q => frame.q.get(slot.index()).map(|row| row.0[lane]),
             Class::P => frame.p.get(slot.index()).map(|mask| (mask >> lane & 1).into()),
         }
+    }
+
+    fn program(&self) -> Arc<ProgEnv> {
+        Arc::clone(&self.env)
     }
 
     fn place(&self, agent: Agent) -> Option<Place> {

@@ -1,0 +1,238 @@
+//! Proving and refuting: what all schedules of a target come to.
+
+use super::progress::Progress;
+use super::record::{Limits, Recorded};
+use super::retrace::{Follow, Script};
+use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts, Space, explore};
+use super::target::{Ending, Target};
+use crate::check::Observers;
+use crate::choice::Recorder;
+use crate::machine::walk::{Grain, Walk};
+use crate::machine::{ControlModel, MemoryModel};
+use crate::program::instr::Op;
+use crate::verdict::{LimitKind, Stop};
+
+/// States of the search that decides what a run without end is called.
+const FREED: u64 = 200_000;
+
+/// How to prove.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Prove {
+    /// Whom the scheduler promises progress.
+    pub progress: Progress,
+    /// How it keeps its promise.
+    pub fairness: Fairness,
+    /// Whether steps that nobody else notices are steps of their own.
+    pub grain: Grain,
+}
+
+/// What all schedules come to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Proved {
+    /// All end, and as they should.
+    Holds,
+    /// Some do not.
+    Refuted,
+    /// A limit was reached before anything was found.
+    Limit(LimitKind),
+}
+
+/// What a run that never ends is called (`semantics.md`, section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Class {
+    /// Were the inactive lanes of the warps free to go on, every fair run would leave the cycle.
+    SimtDeadlock,
+    /// Were all blocks issued, every fair run would leave the cycle.
+    Starvation,
+    /// Some warps run in the cycle, others wait at a barrier.
+    Mixed,
+    /// None of these.
+    Livelock,
+}
+
+/// A run that never ends.
+pub struct Endless {
+    /// The states that it goes through.
+    pub cycle: Cycle,
+    /// What it is called. `None`: the search that would tell reached its limit.
+    pub class: Option<Class>,
+    /// A run to the cycle, and on by the fair schedule, which may leave it.
+    pub shown: Shown,
+}
+
+/// Something that was found, shown by an ordinary run.
+pub struct Shown {
+    /// In how many states it was found.
+    pub count: u64,
+    /// The run.
+    pub recorded: Recorded,
+}
+
+/// What a search came to.
+pub struct Proof {
+    /// The verdict.
+    pub proved: Proved,
+    /// Runs that came to their ends, one for each content of the memory; those with other results than expected first.
+    pub outcomes: Vec<Shown>,
+    /// Defects that stop a run, one for each kind and place.
+    pub defects: Vec<Shown>,
+    /// Runs that never end.
+    pub endless: Vec<Endless>,
+    /// Counts.
+    pub counts: Counts,
+    /// The states and steps.
+    pub graph: Graph,
+}
+
+impl Target {
+    /// Goes through all states of the target.
+    ///
+    /// # Errors
+    /// [`Stop::Unsupported`] for memory other than flat; a stop before anybody has a choice.
+    pub fn prove(
+        &self,
+        how: Prove,
+        options: &mut Options<'_>,
+        observers: &dyn Fn() -> Observers,
+    ) -> Result<Proof, Stop> {
+        let context = self.start().context();
+        if context.config().memory != MemoryModel::Flat {
+            let what = "prove on memory with caches: litmus tests are searched on it, other targets by `hunt`";
+            return Err(Stop::Unsupported(what.into(), None));
+        }
+        let mut walk = context.walk(self.launches(), how.grain)?;
+        let env = self.program();
+        options.stepped = how.progress.needs_stepped();
+        let space: Space<u64> = explore(&mut *walk, &env, options, &mut |walk| walk.memory_hash());
+        let mut proof = Proof {
+            proved: Proved::Holds,
+            outcomes: Vec::new(),
+            defects: Vec::new(),
+            endless: Vec::new(),
+            counts: space.progress,
+            graph: Graph::default(),
+        };
+        for reaches in space.outcomes.values() {
+            let recorded = self.retrace(&mut *walk, &reaches.path, observers());
+            proof.outcomes.push(Shown { count: reaches.count, recorded });
+        }
+        proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());
+        for found in &space.found {
+            match &found.stop {
+                Stop::Unsupported(..) => return Err(found.stop.clone()),
+                _ => {
+                    let recorded = self.retrace(&mut *walk, &found.path, observers());
+                    proof.defects.push(Shown { count: 1, recorded });
+                }
+            }
+        }
+        // A state is a clock's, too: where one is read, no cycle proves anything (D-clock).
+        let clocks = env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_)));
+        let endless = if clocks { Vec::new() } else { how.progress.endless(&space.graph, how.fairness) };
+        for cycle in endless {
+            let path = cycle.states.first().map_or_else(Vec::new, |s| space.graph.path(*s));
+            let class = class(&mut *walk, &path);
+            let recorded = self.retrace(&mut *walk, &path, observers());
+            proof.endless.push(Endless { class, shown: Shown { count: cycle.states.len() as u64, recorded }, cycle });
+        }
+        let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));
+        let refuted = !proof.defects.is_empty() || !proof.endless.is_empty() || proof.outcomes.iter().any(unexpected);
+        proof.proved = match space.limit.or_else(|| clocks.then_some(LimitKind::Clock)) {
+            _ if refuted => Proved::Refuted,
+            Some(limit) => Proved::Limit(limit),
+            None => Proved::Holds,
+        };
+        proof.graph = space.graph;
+        Ok(proof)
+    }
+
+    /// An ordinary run that goes the way of a search, and on by the fair schedule.
+    fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> Recorded {
+        let script = Script::of(walk, path);
+        let config = self.start().context().config();
+        let warps: Vec<u32> =
+            self.launches().iter().map(|l| l.block.iter().product::<u32>().div_ceil(config.warp_size)).collect();
+        let steps = script.length().max(1);
+        let follow = Follow::new(script, &warps);
+        let mut recorder = Recorder::new(&follow);
+        // A path that ends a run does so within its length; one to a cycle is followed by the fair schedule.
+        let limits = Limits { steps, fair_steps: Limits::of(steps).fair_steps };
+        let told = self.observe(&mut recorder, limits, observers, &mut |who, event| follow.event(who, event));
+        let (played, trace, switches) = told;
+        Recorded::new(played, recorder.schedule, trace, switches)
+    }
+
+    /// The control model that the target runs under.
+    #[must_use]
+    pub fn control(&self) -> ControlModel {
+        let context = self.start().context();
+        context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm))
+    }
+}
+
+/// What a run is called that stays in a cycle; `path` leads to a state of it.
+fn class(walk: &mut dyn Walk, path: &[Move]) -> Option<Class> {
+    let start = walk.mark();
+    follow(walk, path);
+    let lanes = walk.lanes();
+    let held = lanes.iter().any(|(.., lane)| lane.token.is_some());
+    let waits = lanes.iter().any(|(.., lane)| lane.wait.is_some());
+    let free = if held { walk.freed(false).ok() } else { None };
+    let all = walk.freed(true).ok();
+    walk.back(start);
+    let mut unknown = false;
+    let mut ends = |walk: Option<Box<dyn Walk>>| {
+        let Some(mut walk) = walk else { return false };
+        match fair_runs_end(&mut *walk) {
+            Some(ends) => ends,
+            None => {
+                unknown = true;
+                false
+            }
+        }
+    };
+    if ends(free) {
+        return Some(Class::SimtDeadlock);
+    }
+    if ends(all) {
+        return Some(if held { Class::SimtDeadlock } else { Class::Starvation });
+    }
+    match (unknown, waits) {
+        (true, _) => None,
+        (false, true) => Some(Class::Mixed),
+        (false, false) => Some(Class::Livelock),
+    }
+}
+
+/// Goes along a path.
+fn follow(walk: &mut dyn Walk, path: &[Move]) {
+    let mut agents = Vec::new();
+    for step in path {
+        walk.agents(&mut agents);
+        let Some(agent) = agents.get(usize::from(step.agent)).copied() else { return };
+        let mut odometer = super::Odometer::new();
+        let here = walk.mark();
+        for _ in 0..step.nth {
+            let _ = walk.advance(agent, &mut odometer, None);
+            walk.back(here);
+            odometer.advance();
+        }
+        if walk.advance(agent, &mut odometer, None).is_err() {
+            return;
+        }
+    }
+}
+
+/// Whether every fair run from a state ends. `None`: there are too many states to tell.
+fn fair_runs_end(walk: &mut dyn Walk) -> Option<bool> {
+    let mut poll = |_: &Counts| None;
+    let mut options = Options { max_states: Some(FREED), ..Options::states(false, &mut poll) };
+    let env = walk.program();
+    let space: Space<()> = explore(walk, &env, &mut options, &mut |_| ());
+    let endless = !Progress::Fair.endless(&space.graph, Fairness::Weak).is_empty();
+    match space.limit {
+        _ if endless => Some(false),
+        Some(_) => None,
+        None => Some(true),
+    }
+}
