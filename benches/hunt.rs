@@ -77,8 +77,18 @@ fn main() {
                 let seeds = k * SEEDS..(k + 1) * SEEDS;
                 let (time, progress) = (Stopwatch::start(None), &|_, _| ());
                 let (watchers, keep_going, jobs, interrupted) = (None, true, 1, &never);
-                let hunt =
-                    Hunt { target: &target, strategy, seeds, limits, watchers, keep_going, jobs, time, interrupted, progress };
+                let hunt = Hunt {
+                    target: &target,
+                    strategy,
+                    seeds,
+                    limits,
+                    watchers,
+                    keep_going,
+                    jobs,
+                    time,
+                    interrupted,
+                    progress,
+                };
                 assert!(hunt.run().findings.is_empty());
                 cpu(start) - before
             };

@@ -10,6 +10,8 @@ mod flags;
 mod hunt;
 mod minimise;
 mod output;
+mod prove;
+mod prove_litmus;
 mod replay;
 mod rules;
 mod run;
@@ -38,6 +40,7 @@ enum Command {
     Hunt(Box<hunt::Hunt>),
     Replay(Box<replay::Replay>),
     Minimise(minimise::Minimise),
+    Prove(Box<prove::Prove>),
     Check(check::Check),
     Bench(bench::Bench),
     Rules(rules::Rules),
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::Hunt(hunt) => hunt.execute(),
         Command::Replay(replay) => replay.execute(),
         Command::Minimise(minimise) => minimise.execute(),
+        Command::Prove(prove) => prove.execute(),
         Command::Check(check) => check.execute(),
         Command::Bench(bench) => bench.execute(),
         Command::Rules(rules) => rules.execute(),

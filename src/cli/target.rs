@@ -252,6 +252,11 @@ impl Common {
         Models { control, memory: self.memory.clone() }
     }
 
+    /// The memory by its name.
+    pub fn memory(&self) -> &str {
+        &self.memory
+    }
+
     /// The words of a command line that say the same as these flags: a schedule keeps them.
     pub fn words(&self) -> Vec<String> {
         let mut words = self.launch.words();

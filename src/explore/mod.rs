@@ -12,8 +12,8 @@ mod odometer;
 mod progress;
 mod prove;
 mod record;
-mod schedule;
 mod retrace;
+mod schedule;
 pub mod space;
 mod target;
 

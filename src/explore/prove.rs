@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use super::record::{Limits, Recorded};
-use super::retrace::{Follow, Script};
+use super::retrace::{Follow, Script, follow};
 use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts, Space, explore};
 use super::target::{Ending, Target};
 use crate::check::Observers;
@@ -153,11 +153,11 @@ impl Target {
         let warps: Vec<u32> =
             self.launches().iter().map(|l| l.block.iter().product::<u32>().div_ceil(config.warp_size)).collect();
         let steps = script.length().max(1);
-        let follow = Follow::new(script, &warps);
-        let mut recorder = Recorder::new(&follow);
+        let oracle = Follow::new(script, &warps);
+        let mut recorder = Recorder::new(&oracle);
         // A path that ends a run does so within its length; one to a cycle is followed by the fair schedule.
         let limits = Limits { steps, fair_steps: Limits::of(steps).fair_steps };
-        let told = self.observe(&mut recorder, limits, observers, &mut |who, event| follow.event(who, event));
+        let told = self.observe(&mut recorder, limits, observers, &mut |who, event| oracle.event(who, event));
         let (played, trace, switches) = told;
         Recorded::new(played, recorder.schedule, trace, switches)
     }
@@ -201,25 +201,6 @@ fn class(walk: &mut dyn Walk, path: &[Move]) -> Option<Class> {
         (true, _) => None,
         (false, true) => Some(Class::Mixed),
         (false, false) => Some(Class::Livelock),
-    }
-}
-
-/// Goes along a path.
-fn follow(walk: &mut dyn Walk, path: &[Move]) {
-    let mut agents = Vec::new();
-    for step in path {
-        walk.agents(&mut agents);
-        let Some(agent) = agents.get(usize::from(step.agent)).copied() else { return };
-        let mut odometer = super::Odometer::new();
-        let here = walk.mark();
-        for _ in 0..step.nth {
-            let _ = walk.advance(agent, &mut odometer, None);
-            walk.back(here);
-            odometer.advance();
-        }
-        if walk.advance(agent, &mut odometer, None).is_err() {
-            return;
-        }
     }
 }
 

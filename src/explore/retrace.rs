@@ -7,6 +7,7 @@
 use super::odometer::Odometer;
 use super::space::Move;
 use crate::choice::{Fair, Menu, Oracle, Pick, Site};
+use crate::machine::Tell;
 use crate::machine::walk::Walk;
 use crate::verdict::{Event, Stop, Who};
 use std::cell::RefCell;
@@ -48,16 +49,43 @@ impl Oracle for Listening<'_> {
     }
 }
 
+/// Makes a step of a path: tells whether the run goes on. `oracle` makes an oracle of one that takes the step's combination.
+fn take<O: Oracle>(
+    walk: &mut dyn Walk,
+    step: Move,
+    oracle: impl FnOnce(Odometer) -> O,
+    tell: Option<Tell<'_>>,
+) -> bool {
+    let mut agents = Vec::new();
+    walk.agents(&mut agents);
+    let Some(agent) = agents.get(usize::from(step.agent)).copied() else { return false };
+    // The combinations before the one that was taken are gone through again: only they say what comes next.
+    let mut odometer = Odometer::new();
+    let here = walk.mark();
+    for _ in 0..step.nth {
+        // What they come to was looked at before.
+        let _ = walk.advance(agent, &mut odometer, None);
+        walk.back(here);
+        odometer.advance();
+    }
+    walk.advance(agent, &mut oracle(odometer), tell).is_ok()
+}
+
+/// Goes along a path, as far as the run goes on.
+pub(super) fn follow(walk: &mut dyn Walk, path: &[Move]) {
+    for step in path {
+        if !take(walk, *step, |odometer| odometer, None) {
+            return;
+        }
+    }
+}
+
 impl Script {
     /// Walks a path from where the walk stands, which is where it stands again afterwards.
     pub fn of(walk: &mut dyn Walk, path: &[Move]) -> Self {
         let start = walk.mark();
         let mut script = Self::default();
-        let mut agents = Vec::new();
         for step in path {
-            walk.agents(&mut agents);
-            let Some(agent) = agents.get(usize::from(step.agent)) else { break };
-            let mut odometer = Odometer::new();
             let (turns, length) = (&mut script.turns, &mut script.length);
             let mut tell = |who: Who, event: Event<'_>| {
                 if let Event::Step(step) = event {
@@ -70,16 +98,8 @@ impl Script {
                 }
                 Ok(())
             };
-            // Combinations before the one that was taken are gone through again: only they say what comes next.
-            let here = walk.mark();
-            let mut silent = |_: Who, _: Event<'_>| Ok(());
-            for _ in 0..step.nth {
-                let _ = walk.advance(*agent, &mut odometer, Some(&mut silent));
-                walk.back(here);
-                odometer.advance();
-            }
-            let mut oracle = Listening { odometer, targets: &mut script.targets };
-            if walk.advance(*agent, &mut oracle, Some(&mut tell)).is_err() {
+            let targets = &mut script.targets;
+            if !take(walk, *step, |odometer| Listening { odometer, targets }, Some(&mut tell)) {
                 break;
             }
         }

@@ -1,9 +1,9 @@
 //! Litmus programs in the hands of a search.
 
+use super::Lowered;
 use super::condition::Final;
 use super::outcome::{Outcome, Outcomes};
 use super::tree::Litmus;
-use super::Lowered;
 use crate::base::Pc;
 use crate::explore::space::{Options, Space, explore};
 use crate::machine::walk::{Grain, Walk};

@@ -124,6 +124,14 @@ impl<'a> Outcomes<'a> {
         self.litmus.condition.as_ref().is_some_and(|c| c.cond.holds(&self.observed, outcome))
     }
 
+    /// Whether it is settled how the condition fared: these are all outcomes there are, or a witness, or a state that
+    /// contradicts, settles it however many others there are.
+    #[must_use]
+    pub fn decided(&self, complete: bool) -> bool {
+        let some = self.litmus.condition.as_ref().is_some_and(|c| Truth::of(c) == Truth::Some);
+        complete || self.verdict().holds == some
+    }
+
     /// How the condition fared.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

@@ -100,7 +100,9 @@ impl Stopwatch {
         self.up().is_some()
     }
 
-    fn up(&self) -> Option<LimitKind> {
+    /// The limit, when the time is up.
+    #[must_use]
+    pub fn up(&self) -> Option<LimitKind> {
         let (_, limit) = self.0.filter(|(start, limit)| start.elapsed() >= *limit)?;
         Some(LimitKind::Time(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)))
     }

@@ -1,7 +1,9 @@
 //! The text of litmus tests: complaints about files, and outcomes in the form of herd and litmus.
 
 use super::diagnostic::Diagnostic;
+use super::hunt::Models;
 use crate::base::{SourceMap, suggest};
+use crate::explore::space::Progress;
 use crate::litmus::tree::{Proxy, TermKind};
 use crate::litmus::{
     Expected, Gap, LitmusError, LitmusErrorKind as K, MAX_ERRORS, MAX_NESTING, Outcomes, Truth, instructions,
@@ -287,9 +289,7 @@ pub fn outcomes(all: &Outcomes<'_>, complete: bool) -> String {
         out.push('\n');
     }
     let verdict = all.verdict();
-    // A witness, or a state that contradicts, decides however many others there are.
-    let decided = complete || verdict.holds == (truth == Truth::Some);
-    let (answer, said) = match (decided, verdict.holds) {
+    let (answer, said) = match (all.decided(complete), verdict.holds) {
         (false, _) => ("Unknown", "not decided"),
         (true, true) => ("Ok", "validated"),
         (true, false) => ("No", "NOT validated"),
@@ -306,4 +306,23 @@ pub fn outcomes(all: &Outcomes<'_>, complete: bool) -> String {
     let _ = writeln!(out, "Condition {} {} is {said}", asked.quantifier, asked.cond);
     let _ = writeln!(out, "Observation {} {seen} {yes} {no}", litmus.name);
     out
+}
+
+/// Only how the condition fared: the last lines of [`outcomes`].
+#[must_use]
+pub fn verdict(all: &Outcomes<'_>, complete: bool) -> String {
+    let text = outcomes(all, complete);
+    let about = |line: &&str| line.starts_with("Condition ") || line.starts_with("Observation ");
+    text.lines().filter(about).map(|line| format!("{line}\n")).collect()
+}
+
+/// What a search of a test looked at.
+#[must_use]
+pub fn searched(models: &Models, progress: &str, counts: &Progress, endless: usize) -> String {
+    let ends = match endless {
+        0 => "every fair run ends",
+        _ => "some fair runs never end",
+    };
+    let (states, transitions) = (counts.states, counts.transitions);
+    format!("{models}, progress {progress}: {states} states, {transitions} transitions; {ends}\n")
 }

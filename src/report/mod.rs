@@ -10,6 +10,7 @@ pub mod litmus;
 pub mod lower;
 pub mod memp;
 mod problem;
+pub mod prove;
 mod race;
 pub mod rule_table;
 mod rules;

@@ -420,7 +420,7 @@ pub(super) fn lanes(mask: LaneMask) -> String {
     }
 }
 
-fn limit(limit: LimitKind) -> String {
+pub(super) fn limit(limit: LimitKind) -> String {
     match limit {
         LimitKind::Steps(n) => format!("limit reached: {n} warp instructions"),
         LimitKind::States(n) => format!("limit reached: {n} states"),

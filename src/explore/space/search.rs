@@ -237,7 +237,9 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             Agent::Micro(_) | Agent::Silent(_) => None,
         };
         let here = &self.agents[node.agents.0..node.agents.0 + node.agents.1];
-        node.before.last.is_some() && warp(&agent) != node.before.last && here.iter().any(|a| warp(a) == node.before.last)
+        node.before.last.is_some()
+            && warp(&agent) != node.before.last
+            && here.iter().any(|a| warp(a) == node.before.last)
     }
 
     /// An agent that could step and does not: that it could is noted, for fairness.

@@ -1,0 +1,182 @@
+//! `warpstep prove`
+
+use super::flags::{size, time};
+use super::saved::{default_name, target, write_for};
+use super::target::Common;
+use super::{Format, output};
+use crate::explore::space::{Fairness, Options};
+use crate::explore::{Progress, Prove as How, Shown, Target};
+use crate::litmus::is_litmus;
+use crate::machine::walk::Grain;
+use crate::machine::{ControlModel, Stopwatch};
+use crate::report::{hunt, prove as text};
+use crate::verdict::LimitKind;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Go through all schedules, and say whether every one of them ends as it should.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  warpstep prove ptx-examples/spinlock                all states under fair schedules
+  warpstep prove k.ptx --block 64 --arg … --control its
+  warpstep prove DIR --progress obe                   only blocks that have stepped are promised progress
+  warpstep prove DIR --max-states 1000000 --for 5m    bounds: the answer is then `limit reached`, or what was found
+  warpstep prove MP.litmus --all                      every outcome of a litmus test, and whether its condition holds
+
+The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that
+it names, and about the launch as it is: other arguments, other blocks need another proof.
+
+Progress models: fair promises progress to all blocks, hsa to the lowest that can step, obe to those that have stepped,
+hsa_obe to both, lobe to those up to the highest that has stepped, unfair to none.
+
+Exit codes: 0 holds | 1 refuted | 2 bad input | 3 a limit was reached and nothing was found | 4 unsupported")]
+pub(super) struct Prove {
+    /// A folder with a launch.toml, a launch file (.toml), a PTX module (.ptx) launched by flags, or a litmus test.
+    pub(super) path: PathBuf,
+
+    #[command(flatten)]
+    pub(super) common: Common,
+
+    /// Whom the scheduler promises progress.
+    #[arg(long, value_name = "MODEL", default_value = "fair", value_parser = progress)]
+    pub(super) progress: Progress,
+
+    /// Strong fairness: who can step again and again does. Otherwise: who can step from some point on.
+    #[arg(long)]
+    strong: bool,
+
+    /// Switches away from a warp that could go on, at most; proves nothing, finds much.
+    #[arg(long, value_name = "N")]
+    preemptions: Option<u32>,
+
+    /// States at most.
+    #[arg(long, value_name = "N")]
+    max_states: Option<u64>,
+
+    /// Memory for the states at most, e.g. 8G.
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8G")]
+    search_memory: u64,
+
+    /// Search for this time at most, e.g. 10m.
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
+
+    /// Reduction: steps that nobody else notices are taken at once, or nothing is left out.
+    #[arg(long, value_enum, default_value_t = Reduction::Visible)]
+    reduction: Reduction,
+
+    /// Keep whole states and count those with equal numbers that differ.
+    #[arg(long)]
+    audit: bool,
+
+    /// Stop at the first defect.
+    #[arg(long)]
+    first: bool,
+
+    /// Of a litmus test: print every outcome.
+    #[arg(long)]
+    pub(super) all: bool,
+
+    /// Of a litmus test: the threads of a cta are one warp, not one each.
+    #[arg(long)]
+    pub(super) same_warp: bool,
+
+    /// Write the schedule of the first defect here, not to NAME.schedule.
+    #[arg(long, value_name = "FILE")]
+    save_schedule: Option<PathBuf>,
+
+    /// The form of messages and results.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Reduction {
+    Visible,
+    None,
+}
+
+fn progress(name: &str) -> Result<Progress, String> {
+    let names = || Progress::ALL.map(Progress::name).join(", ");
+    Progress::named(name).ok_or_else(|| format!("one of {}", names()))
+}
+
+impl Prove {
+    /// Runs the command; gives the exit code.
+    pub fn execute(&self) -> u8 {
+        let done = if is_litmus(&self.path) { self.litmus() } else { self.target() };
+        match done {
+            Ok(code) | Err(code) => code,
+        }
+    }
+
+    pub(super) fn how(&self) -> How {
+        How {
+            progress: self.progress,
+            fairness: if self.strong { Fairness::Strong } else { Fairness::Weak },
+            grain: if self.reduction == Reduction::Visible { Grain::Visible } else { Grain::Instruction },
+        }
+    }
+
+    /// Calls `search` with the bounds that the flags give.
+    pub(super) fn bounded<T>(&self, control: ControlModel, search: impl FnOnce(&mut Options<'_>) -> T) -> T {
+        let (watch, interrupted) = (Stopwatch::start(self.time), output::interrupted());
+        let mut poll = |_: &_| {
+            let stopped = interrupted.load(Ordering::Relaxed).then_some(LimitKind::Interrupted);
+            stopped.or_else(|| watch.up())
+        };
+        let mut options = Options::states(control == ControlModel::Crs, &mut poll);
+        options.audit = self.audit;
+        options.first = self.first;
+        options.preemptions = self.preemptions;
+        options.max_states = self.max_states;
+        options.max_bytes = Some(self.search_memory);
+        options.stepped = self.progress.needs_stepped();
+        search(&mut options)
+    }
+
+    fn target(&self) -> Result<u8, u8> {
+        let target = target(&self.common, &self.path, self.format)?;
+        let (env, sources) = (target.program(), target.start().sources().clone());
+        let observers = || self.common.observers(&env);
+        let proof = self.bounded(target.control(), |options| target.prove(self.how(), options, &observers));
+        let proof = proof.map_err(|stop| output::stop(&stop, &env, &sources, &[], self.format))?;
+        let models = self.common.models(&target);
+        let scope = text::Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
+        if self.format == Format::Json {
+            output::print_json(&text::json(&proof, &scope, &env, &sources));
+            return Ok(text::code(proof.proved));
+        }
+        let mut number = 0;
+        for shown in proof.defects.iter().chain(&proof.outcomes) {
+            if shown.recorded.played.ending.is_defect() {
+                number += 1;
+                self.tell(shown, number, &target)?;
+            }
+        }
+        for endless in &proof.endless {
+            number += 1;
+            output::complain(&text::endless(endless));
+            self.tell(&endless.shown, number, &target)?;
+        }
+        output::complain(&text::summary(&proof, &scope));
+        Ok(text::code(proof.proved))
+    }
+
+    /// Tells a defect and writes its schedule.
+    fn tell(&self, shown: &Shown, number: usize, target: &Target) -> Result<(), u8> {
+        let file = match &self.save_schedule {
+            Some(file) if number == 1 => file.clone(),
+            Some(file) => file.with_extension(format!("{number}.schedule")),
+            None => default_name(&self.path, number),
+        };
+        write_for(&file, &shown.recorded, target, (&self.common, &self.path), self.format)?;
+        let (env, sources) = (target.start().context().env(), target.start().sources());
+        output::complain(&hunt::ending(&shown.recorded.played.ending, env, sources, output::colour()));
+        output::complain(&text::written(&shown.recorded, &file));
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! `warpstep prove` of a litmus test.
+
+use super::prove::Prove;
+use super::{Format, output};
+use crate::base::SourceMap;
+use crate::explore::space::Space;
+use crate::launch::ProblemKind;
+use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
+use crate::machine::{Config, ControlModel};
+use crate::program::env::ProgEnv;
+use crate::report::hunt::Models;
+use crate::report::{exit_code, litmus as text};
+use crate::verdict::Stop;
+use serde_json::json;
+
+impl Prove {
+    /// Goes through all states of a litmus test.
+    pub(super) fn litmus(&self) -> Result<u8, u8> {
+        let mut sources = SourceMap::default();
+        let format = self.format;
+        let content = std::fs::read_to_string(&self.path).map_err(|e| {
+            let problem = ProblemKind::Unreadable { path: self.path.clone(), cause: e.kind() }.at(None);
+            output::problems(&[problem], &sources, format)
+        })?;
+        let file = sources.add(self.path.display().to_string(), content.clone());
+        let (litmus, errors) = parse(file, &content);
+        let complain = |errors: &[_], sources: &SourceMap| {
+            let all: Vec<_> = errors.iter().map(|e| text::diagnostic(e, sources)).collect();
+            output::diagnostics(&all, sources, format)
+        };
+        if !errors.is_empty() {
+            return Err(complain(&errors, &sources));
+        }
+        let config = self.common.config(&mut sources).map_err(|p| output::problems(&p, &sources, format))?;
+        let control = config.control.unwrap_or(ControlModel::Its);
+        let placement = if self.same_warp { Placement::SameWarp } else { Placement::Warps };
+        let layout = Layout { placement, control: Some(control) };
+        let lowered = lower(&litmus, file, layout, &mut sources).map_err(|failure| match failure {
+            Failure::Gaps(gaps) => complain(&gaps, &sources),
+            Failure::Refused(problems) => output::problems(&problems, &sources, format),
+        })?;
+        let stopped = |stop: &Stop, env: &ProgEnv| output::stop(stop, env, &sources, &[], format);
+        let config = Config { control: Some(control), ..config };
+        let mut board = Board::new(&lowered, config, self.how().grain).map_err(|stop| stopped(&stop, &lowered.env))?;
+        let space: Space<Outcome> = self.bounded(control, |options| board.explore(&litmus, options));
+        let mut outcomes = Outcomes::new(&litmus);
+        for (outcome, reaches) in &space.outcomes {
+            outcomes.count(outcome.clone(), reaches.count);
+        }
+        let endless = self.progress.endless(&space.graph, self.how().fairness);
+        let mut code = 0;
+        for found in &space.found {
+            code = code.max(exit_code(&found.stop));
+            stopped(&found.stop, &lowered.env);
+        }
+        let verdict = outcomes.verdict();
+        let complete = space.limit.is_none();
+        let decided = outcomes.decided(complete);
+        code = code.max(if !endless.is_empty() || decided && !verdict.holds { 1 } else { 0 });
+        if !decided && code == 0 {
+            code = 3;
+        }
+        match format {
+            Format::Text if self.all => output::print(text::outcomes(&outcomes, complete)),
+            Format::Text => output::print(text::verdict(&outcomes, complete)),
+            Format::Json => output::print_json(&json!({
+                "exit": code,
+                "test": litmus.name,
+                "holds": decided.then_some(verdict.holds),
+                "satisfied": verdict.satisfied,
+                "not_satisfied": verdict.not_satisfied,
+                "complete": complete,
+                "endless": endless.len(),
+                "states": space.progress.states,
+                "transitions": space.progress.transitions,
+            })),
+        }
+        if format == Format::Text {
+            let models = Models { control, memory: self.common.memory().to_owned() };
+            output::complain(&text::searched(&models, self.progress.name(), &space.progress, endless.len()));
+            if let Some(limit) = space.limit {
+                stopped(&Stop::Limit(limit), &lowered.env);
+            }
+        }
+        Ok(code)
+    }
+}
