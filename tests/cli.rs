@@ -95,6 +95,22 @@ fn edited(from: &str, to: &str, code: i32, words: &[&str]) {
 }
 
 #[test]
+fn lanes_are_split_on_flat_memory_only() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warpstep"));
+        command.arg("run").arg(&path).args(arguments).output().unwrap()
+    };
+    assert_eq!(run(&["--lanes", "split"]).status.code(), Some(0));
+    assert_eq!(run(&["--lanes", "whole", "--device", "tiny"]).status.code(), Some(0));
+    let refused = run(&["--lanes", "split", "--memory", "fermi"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(text.contains("--lanes fermi") && text.contains("with --memory flat"), "{text}");
+}
+
+#[test]
 fn a_good_launch_finishes() {
     let folder = Folder::new();
     expect(&folder, &["run", "."], 0, &["finished, as expected", "1 launch", "1 block"]);

@@ -1,4 +1,4 @@
-//! Race-free examples end on memory with caches as on flat memory. `FERMI_SEEDS=1000` gives every example a thousand
+//! Race-free examples end on memory with caches, and on flat memory that is accessed lane by lane, as on flat memory. `FERMI_SEEDS=1000` gives every example a thousand
 //! schedules, which takes many minutes.
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -26,7 +26,11 @@ fn main() {
             continue;
         }
         let copy = path.clone();
-        trials.push(Trial::test(format!("fair {name}"), move || example(&copy, None)));
+        trials.push(Trial::test(format!("fair {name}"), move || example(&copy, &fermi()?, None)));
+        let copy = path.clone();
+        trials.push(Trial::test(format!("split lanes {name}"), move || {
+            [None, Some(1)].into_iter().try_for_each(|seed| example(&copy, &MemoryModel::Split, seed))
+        }));
         let folder = name.split('/').next().unwrap_or("").to_owned();
         let first = name.ends_with("/launch.toml");
         let seeds = match asked {
@@ -36,7 +40,8 @@ fn main() {
         };
         trials.push(Trial::test(format!("seeds {name}"), move || {
             (0..seeds).try_for_each(|seed| {
-                example(&path, Some(seed)).map_err(|e| format!("seed {seed}: {}", e.message().unwrap_or("")).into())
+                example(&path, &fermi()?, Some(seed))
+                    .map_err(|e| format!("seed {seed}: {}", e.message().unwrap_or("")).into())
             })
         }));
     }
@@ -71,8 +76,7 @@ fn overlap(path: &Path) -> Result<(), Failed> {
     let mut sources = SourceMap::default();
     let spec = Spec::read(path, &mut sources).map_err(|p| format!("{p:?}"))?;
     let env = load(&spec.ptx, None, &mut sources).map_err(|p| format!("{p:?}"))?;
-    let memory = MemoryModel::preset("fermi").ok_or("no preset")?;
-    let config = Config { memory, ..Config::default() };
+    let config = Config { memory: fermi()?, ..Config::default() };
     let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
     let mut overlaps = Overlaps::default();
     run(&spec, &mut device, &mut overlaps, &mut |_| ()).map_err(|f| format!("{f:?}"))?;
@@ -96,7 +100,11 @@ fn launch_files(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn example(path: &Path, seed: Option<u64>) -> Result<(), Failed> {
+fn fermi() -> Result<MemoryModel, Failed> {
+    Ok(MemoryModel::preset("fermi").ok_or("no preset")?)
+}
+
+fn example(path: &Path, memory: &MemoryModel, seed: Option<u64>) -> Result<(), Failed> {
     let mut sources = SourceMap::default();
     let tell = |problems: Vec<warpstep::launch::Problem>, sources: &SourceMap| -> String {
         problems.iter().map(|p| report::problem(p, sources).render(sources, false)).collect()
@@ -106,8 +114,7 @@ fn example(path: &Path, seed: Option<u64>) -> Result<(), Failed> {
         return Ok(());
     }
     let env = load(&spec.ptx, None, &mut sources).map_err(|p| tell(p, &sources))?;
-    let memory = MemoryModel::preset("fermi").ok_or("no preset")?;
-    let config = Config { memory, seed, timeout: Some(Duration::from_secs(60)), ..Config::default() };
+    let config = Config { memory: memory.clone(), seed, timeout: Some(Duration::from_secs(60)), ..Config::default() };
     let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
     let outcome = run(&spec, &mut device, &mut Silent, &mut |_| ()).map_err(|failure| match failure {
         Failure::Input(problems) => tell(problems, device.sources()),

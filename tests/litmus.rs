@@ -217,6 +217,43 @@ fn runs_stay_within_the_published_verdicts() {
 const MP: &str = "PTX MP\n{ x=0; y=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n st.weak x, 1 | ld.weak r0, y ;\n \
                   st.weak y, 1 | ld.weak r1, x ;\nlocations [x; y]\nfilter (x=1)\n~exists (1:r0=1 /\\ 1:r1=0)\n";
 
+/// What the engines cannot run is told, and is no mistake of the test.
+#[test]
+fn gaps_are_told() {
+    let gap = |init: &str, code: &str, placement: Placement| {
+        let head = " P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;";
+        let text = format!("PTX gap\n{{ {init} }}\n{head}\n{code}\nexists (x=0)\n");
+        let mut sources = SourceMap::default();
+        let file = sources.add("gap.litmus", text.clone());
+        let (litmus, errors) = parse(file, &text);
+        assert_eq!(errors, [], "{text}");
+        match lower(&litmus, file, Options { placement, control: None }, &mut sources) {
+            Err(Failure::Gaps(gaps)) => {
+                gaps.iter().map(|g| warpstep::report::litmus::diagnostic(g, &sources).message).collect::<Vec<_>>()
+            }
+            Err(Failure::Refused(problems)) => panic!("{problems:?}"),
+            Ok(_) => Vec::new(),
+        }
+    };
+    let warps = Placement::Warps;
+    let said = gap("x=0; t @ texture aliases x;", "tld.weak r0, t | ld.weak r0, t | fence.proxy.constant ;", warps);
+    let wanted = ["texture", "texture", "constant"].map(|p| format!("the engines have no {p} proxy"));
+    assert_eq!(said, wanted);
+    assert_eq!(gap("x=0;", "atom.relaxed.gpu.mul r0, x, 2 | | ;", warps), ["PTX has no atomic `mul`"]);
+    let number = ["it cannot be told in advance which threads meet at this barrier"];
+    assert_eq!(gap("x=0;", "ld.weak r0, x | bar.cta.sync 1, 1 | ;\n bar.cta.sync 1, r0 | | ;", warps).len(), 2);
+    assert_eq!(gap("x=0;", "ld.weak r0, x | | ;\n bar.cta.sync 1, r0 | bar.cta.sync 2, 1 | ;", warps), [""; 0]);
+    assert_eq!(gap("x=0;", "ld.weak r0, x | | ;\n bar.cta.sync 1, r0 | bar.cta.sync 1 | ;", warps)[0], number[0]);
+    let late = "bar.cta.sync 1, 1, 2 | bar.cta.sync 1, 1, 2 | bar.cta.sync 1, 1, 2 ;";
+    assert_eq!(gap("x=0;", late, warps)[0], "3 threads come to a barrier whose quorum is 2");
+    let two = "bar.cta.sync 1 | bar.cta.arrive 1 | ;";
+    assert_eq!(gap("x=0;", two, warps), [""; 0]);
+    assert_eq!(gap("x=0;", two, Placement::SameWarp)[0], "2 of the 3 threads of a warp meet at a barrier");
+    assert!(gap("x=0;", two, Placement::Blocks)[0].starts_with("threads of a cta meet at a barrier"));
+    let many: Vec<String> = (0..17).map(|k| format!("bar.cta.sync {k} | | ;")).collect();
+    assert_eq!(gap("x=0;", &many.join("\n"), warps), ["the test has more than the 16 barriers of a block"]);
+}
+
 #[test]
 fn outcomes_are_printed_as_herd_does() {
     let (litmus, errors) = parse(FileId(0), MP);

@@ -27,6 +27,11 @@ pub(super) struct Common {
     #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
     memory: String,
 
+    /// Whether the lanes of an instruction access flat memory together, or one by one in any order, interleaved with
+    /// other warps, vectors element by element.
+    #[arg(long, value_enum)]
+    lanes: Option<Lanes>,
+
     /// The device: fermi, report, fermi-like-sm80, tiny, or a description (.toml) over one of them. Its programs and caches
     /// matter with --memory fermi only.
     #[arg(long, value_name = "PRESET|FILE")]
@@ -78,6 +83,14 @@ enum Control {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Lanes {
+    /// One by one.
+    Split,
+    /// Together.
+    Whole,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Checks {
     /// A value that was never written becomes an address, a branch condition or a stored result.
     Uninit,
@@ -120,8 +133,16 @@ impl Common {
     /// What is wrong with the device's description.
     pub fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
         let mut config = self.flags();
+        if let Some(lanes) = self.lanes {
+            let Some(memory) = config.memory.clone().with_lanes_split(lanes == Lanes::Split) else {
+                let form = "lanes are split or whole with --memory flat; memory with caches has operations of its own";
+                let text = self.memory.clone();
+                return Err(vec![ProblemKind::BadFlag { flag: "--lanes", text, form }.at(None)]);
+            };
+            config.memory = memory;
+        }
         if self.checks(Checks::Races) && config.memory != MemoryModel::Flat {
-            let form = "races are looked for on flat memory only: without --memory";
+            let form = "races are looked for on flat memory with whole lanes only: without --memory and --lanes";
             return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "races".to_owned(), form }.at(None)]);
         }
         if self.benign.is_some() && !self.checks(Checks::Races) {
@@ -132,7 +153,7 @@ impl Common {
             let model = device_model(name, sources)?;
             config.device = DeviceShape::of(&model);
             config.warp_size = self.warp_size.unwrap_or(model.warp_size);
-            if config.memory != MemoryModel::Flat {
+            if matches!(config.memory, MemoryModel::Fermi(..)) {
                 config.memory = MemoryModel::of(model).unwrap_or_default();
             }
         }

@@ -157,6 +157,7 @@ impl Target {
         add(format!("{control:?} {} {} {:?}", config.warp_size, config.stack_limit, config.device));
         match &config.memory {
             MemoryModel::Flat => add("flat".to_owned()),
+            MemoryModel::Split => add("flat, lanes split".to_owned()),
             MemoryModel::Fermi(device, programs) => add(format!("{device:?} {:?}", programs.programs())),
         }
         hasher.update(&self.start.memory_hash().to_le_bytes());

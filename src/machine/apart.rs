@@ -80,7 +80,7 @@ pub(super) fn taken_over<V: Simd, M: Memory, S: Sink>(
 /// The registers that an instruction names; none where nobody asks.
 #[inline(always)]
 pub(super) fn names<'a, M: Memory>(sh: &Shared<'a>, pc: u32) -> &'a [(Class, Slot)] {
-    if M::IMMEDIATE { &[] } else { sh.loaded.uses.get(pc as usize).map_or(&[], |uses| &uses.names) }
+    if !M::TAKES_REGISTERS { &[] } else { sh.loaded.uses.get(pc as usize).map_or(&[], |uses| &uses.names) }
 }
 
 struct Guarded<'a, 'b, 'c, V, M, S> {

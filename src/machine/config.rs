@@ -66,6 +66,8 @@ pub enum MemoryModel {
     /// Every access takes effect at once.
     #[default]
     Flat,
+    /// The same lane by lane and element by element: an instruction's accesses are not atomic together.
+    Split,
     /// The report's chapter 4: caches and memory programs.
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
 }
@@ -85,6 +87,16 @@ impl MemoryModel {
     pub fn of(model: DeviceModel) -> Option<Self> {
         let programs = preset(&model.programs)?;
         Some(Self::Fermi(Arc::new(model), Arc::new(programs)))
+    }
+
+    /// The same engine with the accesses of an instruction split into its lanes', or whole. `None`: it has no such mode.
+    #[must_use]
+    pub fn with_lanes_split(self, split: bool) -> Option<Self> {
+        match (self, split) {
+            (Self::Flat | Self::Split, true) => Some(Self::Split),
+            (Self::Flat | Self::Split, false) => Some(Self::Flat),
+            (Self::Fermi(..), _) => None,
+        }
     }
 
     /// The hardware, where the engine has a description of it.

@@ -16,6 +16,7 @@ use crate::base::LaneTables;
 use crate::choice::Oracle;
 use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
+use crate::memory::split::Split;
 use crate::memory::{Cx, Environment, FermiModel, SiteHints};
 use crate::verdict::{Event, LimitKind, Rule, Silent, Stop, Who};
 use pulp::{Scalar, Simd, WithSimd};
@@ -73,6 +74,12 @@ impl Quiet<Its<false>, Flat> for (Its<false>, Flat) {
 impl Quiet<Its<true>, Flat> for (Its<true>, Flat) {
     fn quietly(hosted: &mut Hosted<Its<true>, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
         hosted.go::<_, Baseline>(Silent, run)
+    }
+}
+
+impl<C: Explored + 'static> Quiet<C, Split> for (C, Split) {
+    fn quietly(hosted: &mut Hosted<C, Split>, run: Run<'_>) -> Result<Ran, Stop> {
+        hosted.go::<_, Baseline>(Observed(None), run)
     }
 }
 
@@ -208,6 +215,11 @@ pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Confi
             ControlModel::Crs => Hosted::<Crs, Flat>::boxed((), address_bits, config),
             ControlModel::Its => Hosted::<Its<false>, Flat>::boxed((), address_bits, config),
             ControlModel::Thread => Hosted::<Its<true>, Flat>::boxed((), address_bits, config),
+        },
+        MemoryModel::Split => match control {
+            ControlModel::Crs => Hosted::<Crs, Split>::boxed((), address_bits, config),
+            ControlModel::Its => Hosted::<Its<false>, Split>::boxed((), address_bits, config),
+            ControlModel::Thread => Hosted::<Its<true>, Split>::boxed((), address_bits, config),
         },
         MemoryModel::Fermi(device, programs) => {
             let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };

@@ -354,7 +354,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 halt!(Fault::Stop(stop));
             }
         }
-        if !M::IMMEDIATE && i.op.is_data() {
+        if M::TAKES_REGISTERS && i.op.is_data() {
             if m != 0 {
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 let writes = writes(sh, pc);
@@ -448,7 +448,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             HotOp::LdShared32 => access!(load32, Shared),
             HotOp::StGlobal32 => access!(store32, Global),
             HotOp::StShared32 => access!(store32, Shared),
-            op if M::IMMEDIATE => {
+            op if !M::TAKES_REGISTERS => {
                 let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
                 if mask == !0 {
                     hot::<V, true>(simd, op, i, frame, &on);
@@ -475,7 +475,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
                 pc += 1;
             }
-            Op::Int(_) | Op::Float(_) if M::IMMEDIATE => {
+            Op::Int(_) | Op::Float(_) if !M::TAKES_REGISTERS => {
                 data_op(simd, i, frame, mask, &lanes, &cx.tables);
                 pc += 1;
             }
@@ -550,7 +550,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 sync_flow!();
                 let clock = sh.clock;
                 sh.clock += u64::from(sh.turn.saturating_sub(left));
-                let old = if M::IMMEDIATE { Held::default() } else { Held::capture(writes(sh, pc), frame) };
+                let old = if M::TAKES_REGISTERS { Held::capture(writes(sh, pc), frame) } else { Held::default() };
                 let mut rare = Rare { control, flow, local, sh, mem, warp: *index };
                 let did = match i.op {
                     Op::Call | Op::CallIndirect | Op::Brx => rare.transfer(i, m, frame, cx.oracle),
@@ -561,7 +561,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 sh.clock = clock;
                 match did {
                     Ok(Did::Next) => {
-                        if !M::IMMEDIATE && !old.is_empty() && i.op.is_taken_over() {
+                        if M::TAKES_REGISTERS && !old.is_empty() && i.op.is_taken_over() {
                             let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                             if let Err(fault) = mem.wrote(at, m, &old, frame, cx) {
                                 halt!(*fault);

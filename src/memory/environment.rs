@@ -5,6 +5,7 @@ use super::fermi::Fermi;
 use super::fermi::model::DeviceModel;
 use super::fermi::program::ProgramSet;
 use super::flat::{Arena, Flat};
+use super::split::Split;
 use std::sync::Arc;
 
 /// A memory environment that can be a context's.
@@ -80,5 +81,21 @@ impl Environment for Flat {
 
     fn image_mut(&mut self) -> Option<&mut [u8]> {
         Some(Self::arena_mut(self).image_mut())
+    }
+}
+
+impl Environment for Split {
+    type Model = ();
+
+    fn create((): &(), base: u64, cap: Option<u64>) -> Self {
+        Self::new(base, cap)
+    }
+
+    fn arena(&self) -> &Arena {
+        Self::arena(self)
+    }
+
+    fn arena_mut(&mut self) -> &mut Arena {
+        Self::arena_mut(self)
     }
 }

@@ -9,6 +9,7 @@ pub mod fermi;
 pub mod flat;
 mod local;
 mod registers;
+pub mod split;
 
 pub use environment::{Environment, FermiModel};
 pub use local::LocalMemory;
@@ -17,7 +18,7 @@ pub use registers::{Held, Uses, Waits};
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc};
 use crate::choice::Oracle;
 use crate::program::env::AddressMap;
-use crate::program::instr::{CacheOp, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{BugKind, LimitKind, Sink, Stop, Who};
 
@@ -182,6 +183,10 @@ pub trait Memory {
     /// Whether every request completes in `issue`: then everything from [`Memory::blocked`] on compiles out.
     const IMMEDIATE: bool;
 
+    /// Whether what an instruction writes to registers is an operation as well (report, listing 4.6): then
+    /// [`Memory::wrote`] takes it over.
+    const TAKES_REGISTERS: bool;
+
     /// A silent rule that may fire.
     type Silent: Copy + Eq + std::hash::Hash + std::fmt::Debug;
 
@@ -248,7 +253,7 @@ pub trait Memory {
         0
     }
 
-    /// An instruction wrote registers (report, listing 4.6): takes the new values over, puts the `old` ones back and
+    /// An instruction wrote registers (report, listing 4.6; [`Memory::TAKES_REGISTERS`]): takes the new values over, puts the `old` ones back and
     /// blocks the registers until a memory program releases them.
     ///
     /// # Errors
@@ -371,4 +376,28 @@ pub struct Plain32 {
     pub offset: i32,
     /// The cache operator.
     pub cache: CacheOp,
+}
+
+impl Plain32 {
+    /// The access as the request that it was.
+    pub(crate) fn request(self, op: MemOp) -> WarpRequest {
+        let mut regs = [NO_SLOT; 8];
+        regs[0] = self.d;
+        WarpRequest {
+            op,
+            space: self.space,
+            width: 4,
+            elems: 1,
+            wide: false,
+            signed: false,
+            ext: 32,
+            addr: self.a,
+            addr_wide: true,
+            offset: self.offset.into(),
+            regs,
+            cache: self.cache,
+            order: Order::Weak,
+            scope: Scope::Lane,
+        }
+    }
 }

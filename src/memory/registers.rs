@@ -87,7 +87,7 @@ impl Uses {
 }
 
 /// The values of some registers in all lanes.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Held {
     /// 32-bit registers.
     pub w: SmallVec<[(Slot, Box<Lanes32>); 1]>,

@@ -12,7 +12,7 @@ use crate::memory::{
     Waits,
 };
 use crate::program::instr::Slot;
-use crate::program::instr::{MemOp, NO_SLOT, Order, Scope, WarpRequest};
+use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{AllocKind, Rule, Sink, Who};
 use smallvec::SmallVec;
@@ -39,6 +39,7 @@ const fn cause(undefined: Undefined) -> &'static str {
 
 impl Memory for Fermi {
     const IMMEDIATE: bool = false;
+    const TAKES_REGISTERS: bool = true;
     type Silent = super::silent::Silent;
 
     fn issue<S: Sink>(
@@ -62,7 +63,7 @@ impl Memory for Fermi {
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        self.request(at, on.mask, &plain(site, MemOp::Load), regs, near, cx)
+        self.request(at, on.mask, &site.request(MemOp::Load), regs, near, cx)
     }
 
     fn store32<S: Sink>(
@@ -74,7 +75,7 @@ impl Memory for Fermi {
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        self.request(at, on.mask, &plain(site, MemOp::Store), regs, near, cx)
+        self.request(at, on.mask, &site.request(MemOp::Store), regs, near, cx)
     }
 
     fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>> {
@@ -325,27 +326,5 @@ impl Stores for NoStores {
 
     fn local(&mut self, _: Who) -> Option<&mut LocalMemory> {
         None
-    }
-}
-
-/// A plain 32-bit access as the request that it was.
-fn plain(site: Plain32, op: MemOp) -> WarpRequest {
-    let mut regs = [NO_SLOT; 8];
-    regs[0] = site.d;
-    WarpRequest {
-        op,
-        space: site.space,
-        width: 4,
-        elems: 1,
-        wide: false,
-        signed: false,
-        ext: 32,
-        addr: site.a,
-        addr_wide: true,
-        offset: site.offset.into(),
-        regs,
-        cache: site.cache,
-        order: Order::Weak,
-        scope: Scope::Lane,
     }
 }

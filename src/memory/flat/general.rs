@@ -50,11 +50,28 @@ pub(in crate::memory) fn check<S: Sink>(
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<[Place; LANES], Box<Fault>> {
+    if S::ON {
+        let bytes = u32::from(rq.width) * u32::from(rq.elems);
+        tell(arena, at, mask, rq, bytes, &addresses(rq, regs), regs, near, cx)?;
+    }
+    places(arena, at, mask, rq, regs, near, cx)
+}
+
+/// The same without telling the observer.
+///
+/// # Errors
+/// As for a request that is carried out.
+pub(in crate::memory) fn places<S>(
+    arena: &Arena,
+    at: Issuer,
+    mask: LaneMask,
+    rq: &WarpRequest,
+    regs: &Frame,
+    near: &Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Result<[Place; LANES], Box<Fault>> {
     let addresses = addresses(rq, regs);
     let bytes = u32::from(rq.width) * u32::from(rq.elems);
-    if S::ON {
-        tell(arena, at, mask, rq, bytes, &addresses, regs, near, cx)?;
-    }
     let mut places = [Place::Global(0); LANES];
     for lane in lanes_of(mask) {
         let Some(target) = locate(arena, at, rq, addresses[lane], bytes, near, cx) else {

@@ -8,7 +8,7 @@ mod general;
 mod plain;
 
 pub use arena::{Arena, Block};
-pub(super) use general::{Place, check};
+pub(super) use general::{Place, check, places};
 
 use super::{Active, Cx, Fault, Issuer, Memory, Near, Plain32};
 use crate::base::Frame;
@@ -42,6 +42,7 @@ impl Flat {
 
 impl Memory for Flat {
     const IMMEDIATE: bool = true;
+    const TAKES_REGISTERS: bool = false;
     type Silent = ();
 
     #[inline(always)]

@@ -1,0 +1,227 @@
+//! Flat memory whose lanes access it one by one (`semantics.md`, section 5: `--lanes split`).
+//!
+//! The accesses of one warp instruction take effect lane by lane, and vectors element by element, in any order and
+//! interleaved with those of other warps; the instruction completes before its lanes go on. So this is sequential
+//! consistency of threads in lockstep, where [`Flat`] makes an instruction's accesses atomic together.
+//!
+//! A request becomes one operation for each lane and element that accesses global or shared memory; its step is
+//! [`Flat`]'s own access of that one lane. What nobody else can see is done at once: accesses of local memory, of
+//! parameters and constants; and so is a request that is one operation only while no other is pending, because delaying it
+//! would be the same as delaying its instruction. Addresses are checked when the instruction is executed. An access of
+//! 128 bits that is no vector is one operation.
+
+mod pending;
+
+use super::flat::{Arena, Flat, Place, places};
+use super::{
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Near, Plain32, SiteHints, Stores, Trouble, Uses,
+};
+use crate::base::{Frame, LaneMask, expand, lanes_of};
+use crate::program::instr::{MemOp, NO_SLOT, WarpRequest};
+use crate::program::ops::Class;
+use crate::verdict::{Silent, Sink, Who};
+use pending::{Instruction, Operation, Pending};
+use std::hash::{Hash, Hasher};
+
+/// Flat memory that is accessed lane by lane.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Split {
+    flat: Flat,
+    pending: Pending,
+    woken: Vec<Who>,
+}
+
+impl Split {
+    /// Empty memory whose first address is `base`; `cap` limits its size in bytes.
+    #[must_use]
+    pub fn new(base: u64, cap: Option<u64>) -> Self {
+        Self { flat: Flat::new(base, cap), pending: Pending::default(), woken: Vec::new() }
+    }
+
+    /// The blocks of memory and their bytes.
+    #[must_use]
+    pub const fn arena(&self) -> &Arena {
+        self.flat.arena()
+    }
+
+    /// The blocks of memory and their bytes.
+    pub const fn arena_mut(&mut self) -> &mut Arena {
+        self.flat.arena_mut()
+    }
+}
+
+/// How many operations one lane's part of a request is, and which elements they are; elements that go nowhere are none.
+fn elements(rq: &WarpRequest) -> impl Iterator<Item = usize> + '_ {
+    let vector = matches!(rq.op, MemOp::Load | MemOp::Store) && rq.elems > 1;
+    let all = 0..usize::from(rq.elems.max(1));
+    all.filter(move |k| !vector || rq.regs.get(*k).is_some_and(|slot| *slot != NO_SLOT))
+}
+
+/// One element of a vector as a request of its own.
+fn element(rq: &WarpRequest, k: usize) -> WarpRequest {
+    if rq.elems < 2 {
+        return *rq;
+    }
+    let mut regs = [NO_SLOT; 8];
+    // An atomic vector has its destinations in the first half and its operands in the second.
+    let half = rq.regs.len() / 2;
+    match rq.op {
+        MemOp::Load | MemOp::Store => regs[0] = rq.regs[k],
+        MemOp::Atom(..) | MemOp::Red(..) => (regs[0], regs[1]) = (rq.regs[k % half], rq.regs[half + k % half]),
+    }
+    WarpRequest { elems: 1, regs, offset: rq.offset + i64::from(rq.width) * k as i64, ..*rq }
+}
+
+impl Memory for Split {
+    const IMMEDIATE: bool = false;
+    const TAKES_REGISTERS: bool = false;
+    type Silent = ();
+
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        request: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        let mut unseen = Cx {
+            sink: Silent,
+            oracle: &mut *cx.oracle,
+            hints: SiteHints::default(),
+            tables: cx.tables.clone(),
+            out: &mut *cx.out,
+        };
+        let places = places(self.flat.arena(), at, on.mask, request, regs, near, &mut unseen)?;
+        let shared = |l: &usize| matches!(places[*l], Place::Global(_) | Place::Shared(_));
+        let later: LaneMask = lanes_of(on.mask).filter(shared).fold(0, |m, l| m | 1 << l);
+        let operations = elements(request).count() * later.count_ones() as usize;
+        // While others wait, one that spins waits with them: schedulers go on with operations when no warp can.
+        if operations == 0 || operations == 1 && self.pending.len() == 0 {
+            return self.flat.issue(at, on, request, regs, near, cx);
+        }
+        let now: LaneMask = on.mask & !later;
+        if now != 0 {
+            let lanes = expand(now, &cx.tables);
+            self.flat.issue(at, Active { mask: now, lanes: &lanes }, request, regs, near, cx)?;
+        }
+        // What one element loads may be the address of the next.
+        let class = if request.addr_wide { Class::Q } else { Class::W };
+        let reloads = request.elems > 1 && request.addr_wide == request.wide && request.regs.contains(&request.addr);
+        let address = if reloads { Held::capture(&[(class, request.addr)], regs) } else { Held::default() };
+        let instruction = Instruction { at, request: *request, lanes: on.mask, map: near.map, address };
+        self.pending.push(instruction, later, elements(request));
+        Ok(())
+    }
+
+    fn load32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.issue(at, on, &site.request(MemOp::Load), regs, near, cx)
+    }
+
+    fn store32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.issue(at, on, &site.request(MemOp::Store), regs, near, cx)
+    }
+
+    fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>> {
+        self.flat.malloc(bytes)
+    }
+
+    fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
+        self.flat.free(address)
+    }
+
+    fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
+        self.flat.peek(address, bytes)
+    }
+
+    fn blocked(&self, at: Issuer, _: &Uses, lanes: LaneMask) -> LaneMask {
+        self.pending.held(at.who) & lanes
+    }
+
+    fn ready(&self) -> &[u64] {
+        self.pending.ready()
+    }
+
+    fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+        let Some(Operation { instruction, lane, element: k }) = self.pending.take(number) else { return Ok(()) };
+        let Instruction { at, request, map, address, .. } = instruction;
+        if self.pending.held(at.who) & 1 << lane == 0 {
+            self.woken.push(at.who);
+        }
+        // The frame is taken out while the block's shared memory is at hand. A block that was aborted has neither.
+        let Some(mut regs) = stores.frame(at.who, at.depth).map(std::mem::take) else { return Ok(()) };
+        let (mask, mut local, request) = (1 << lane, LocalMemory::default(), element(&request, k));
+        let now = address.again(&regs);
+        address.put(&mut regs, mask);
+        let done = {
+            let shared = stores.shared(at.who.launch, at.who.block).unwrap_or_default();
+            let mut near = Near { shared, local: &mut local, param: &[], map, names: &[] };
+            let lanes = expand(mask, &cx.tables);
+            let on = Active { mask, lanes: &lanes };
+            self.flat.issue(at, on, &request, &mut regs, &mut near, cx)
+        };
+        if request.regs[0] != request.addr {
+            now.put(&mut regs, mask);
+        }
+        if let Some(frame) = stores.frame(at.who, at.depth) {
+            *frame = regs;
+        }
+        done.map_err(|fault| Box::new(Trouble { at, lanes: mask, fault: *fault }))
+    }
+
+    fn woken(&mut self, out: &mut Vec<Who>) {
+        out.append(&mut self.woken);
+    }
+
+    fn in_flight(&self, launch: u32, block: Option<u64>) -> bool {
+        self.pending.instructions().any(|i| i.at.who.launch == launch && block.is_none_or(|b| b == i.at.who.block))
+    }
+
+    fn describe(&self) -> Vec<InFlight> {
+        let mut all: Vec<&Instruction> = self.pending.instructions().collect();
+        all.sort_unstable_by_key(|i| i.order());
+        let name = |i: &Instruction| match i.request.op {
+            MemOp::Load => "ld",
+            MemOp::Store => "st",
+            MemOp::Atom(..) => "atom",
+            MemOp::Red(..) => "red",
+        };
+        let describe = |i: &Instruction| InFlight {
+            at: i.at,
+            lanes: i.lanes,
+            program: name(i).into(),
+            file: String::new(),
+            line: 0,
+        };
+        all.into_iter().map(describe).collect()
+    }
+
+    fn digest(&self, mut into: &mut dyn Hasher) {
+        self.pending.digest(&mut into);
+        let arena = self.flat.arena();
+        for block in arena.blocks().iter().filter(|b| !b.freed) {
+            (arena.address(block), arena.bytes_at(arena.address(block), block.len)).hash(&mut into);
+        }
+    }
+}
