@@ -115,7 +115,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 continue;
             };
             let agent = *agent;
-            if self.asleep(agent) || self.one_too_many(agent) {
+            if self.one_too_many(agent) {
                 self.skip(agent);
             } else {
                 self.step(agent);
@@ -250,7 +250,10 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         node.next += 1;
     }
 
+    /// A step of an agent, and on from where it leads. That of a sleeping one is taken for the graph only, whose cycles would
+    /// lack it otherwise: what follows it is gone through elsewhere.
     fn step(&mut self, agent: Agent) {
+        let sleeps = self.asleep(agent);
         let Some(node) = self.stack.last_mut() else { return };
         self.walk.back(node.mark);
         let env = self.env;
@@ -304,12 +307,11 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 self.audit(number);
                 let again = match self.options.search {
                     Search::States => !new,
-                    Search::Schedules => self.been_there(to, &asleep),
+                    Search::Schedules => sleeps || self.been_there(to, &asleep),
                 };
                 if again {
-                    if self.options.search == Search::Schedules {
-                        self.space.progress.schedules += 1;
-                    }
+                    let cut = self.options.search == Search::Schedules && !sleeps;
+                    self.space.progress.schedules += u64::from(cut);
                     self.next(agent, touch);
                 } else {
                     let parent = self.stack.len() - 1;
