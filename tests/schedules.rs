@@ -304,6 +304,6 @@ fn what_does_not_fit_is_refused_with_its_place() {
     folder.expect(&["replay", "other.schedule", "--continue"], 0, &["decision 0", "no defect"]);
     folder.expect(&["replay", file, "--control", "its"], 2, &["--seed"]);
     folder.expect(&["replay", "missing.schedule"], 2, &["no such file"]);
-    folder.write("atomicity.ptx", &folder.read("atomicity.ptx").into_iter().chain(*b"\n").collect::<Vec<u8>>());
+    folder.write("atomicity.ptx", folder.read("atomicity.ptx").into_iter().chain(*b"\n").collect::<Vec<u8>>());
     folder.expect(&["replay", file], 2, &["another program", ":4"]);
 }

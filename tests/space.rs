@@ -128,7 +128,7 @@ fn a_spin_lock_by_every_search() {
 fn random(seed: u64) -> (String, u32, u32) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut below = |n: u32| rng.next_u32() % n;
-    let threads = 2 + below(2);
+    let threads = 2 + below(4) / 3;
     let warp_size = [1, 1, 2][below(3) as usize];
     let barrier = below(4) == 0;
     let shared = below(4) == 0;

@@ -100,10 +100,9 @@ impl Replay {
         let (mut played, turns, (trace, switches)) =
             self.run(&saved.target, &mut recorder, saved.limits(), &saved.common);
         let (mut script, schedule) = recorder.into_parts();
-        if !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && played.fair_from.is_none() {
-            if let Err(stop) = script.finish() {
-                played.ending = Ending::Stopped(stop);
-            }
+        let whole = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && played.fair_from.is_none();
+        if whole && let Err(stop) = script.finish() {
+            played.ending = Ending::Stopped(stop);
         }
         let fits = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && script.diverged().is_none();
         if fits && trace != saved.file.trace {

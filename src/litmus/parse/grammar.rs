@@ -21,11 +21,14 @@ impl<'t, 's: 't, O, P: Parser<'t, In<'t, 's>, O, Ex> + Clone + 't> Rule<'t, 's, 
 /// What is wrong with something whose extent is known all the same.
 type Wrong = (LitmusErrorKind, Span);
 
+/// The cells of a row; a thread may have nothing to do in one.
+type Row = Vec<Result<Option<Stmt>, Wrong>>;
+
 /// What a file consists of after its name.
 pub(super) struct File {
     init: Vec<Result<Decl, Wrong>>,
     threads: Vec<Result<Thread, Wrong>>,
-    rows: Vec<(Vec<Result<Option<Stmt>, Wrong>>, Span)>,
+    rows: Vec<(Row, Span)>,
     locations: Vec<Term>,
     filter: Option<Cond>,
     question: Option<Condition>,

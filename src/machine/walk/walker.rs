@@ -28,7 +28,7 @@ const FAR: u32 = 1 << 14;
 
 /// What a launch fixes.
 pub(super) struct Fixed {
-    pub(super) loaded: Box<Loaded>,
+    pub(super) loaded: Loaded,
     pub(super) layout: Layout,
     pub(super) visible: Visible,
 }
@@ -85,7 +85,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let env = Arc::clone(&state.program(program).ok_or_else(missing)?.program.0);
         let mut all = Vec::with_capacity(launches.len());
         for (k, launch) in launches.iter().enumerate() {
-            let loaded = Box::new(state.loaded(program, launch, GridId(index(k)), config)?);
+            let loaded = state.loaded(program, launch, GridId(index(k)), config)?;
             all.push(loaded);
         }
         let mut new = Self::of(state, env, program, all, config, grain);
@@ -100,11 +100,11 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         state: ContextState<C, M>,
         env: Arc<ProgEnv>,
         program: ProgramId,
-        loaded: Vec<Box<Loaded>>,
+        loaded: Vec<Loaded>,
         config: &Config,
         grain: Grain,
     ) -> Self {
-        let fixed = |loaded: Box<Loaded>| {
+        let fixed = |loaded: Loaded| {
             let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
             let room = u64::from(config.device.capacity.blocks);
             let ends = !env.barriers.is_empty() || blocks > room;
@@ -137,7 +137,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     pub(super) fn begin(&mut self) {
         self.state.grids.clear();
         if let Some(fixed) = self.launches.get(self.launch) {
-            let grid = Grid::new(GridId(index(self.launch)), self.program, fixed.loaded.clone());
+            let grid = Grid::new(GridId(index(self.launch)), self.program, Box::new(fixed.loaded.clone()));
             self.state.grids.push(grid);
         }
         self.touched.head = true;
@@ -270,7 +270,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let (hints, tables) = (SiteHints::default(), self.tables.clone());
         let mut cx = Cx { sink: Observed(tell), oracle, hints, tables, out: &mut out };
         let done = step(self, &mut cx).and_then(|used| Ok(used + self.follow(&mut cx)?));
-        drop(cx);
         match done {
             Ok(used) => {
                 self.take_over();
