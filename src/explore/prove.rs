@@ -112,8 +112,9 @@ impl Target {
             counts: space.progress,
             graph: Graph::default(),
         };
-        for reaches in space.outcomes.values() {
+        for (memory, reaches) in &space.outcomes {
             let recorded = self.retrace(&mut *walk, &reaches.path, observers());
+            assert_eq!(recorded.played.device.memory_hash(), *memory, "the run that a search found is another one");
             proof.outcomes.push(Shown { count: reaches.count, recorded });
         }
         proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());

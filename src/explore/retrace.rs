@@ -49,6 +49,15 @@ impl Oracle for Listening<'_> {
     }
 }
 
+/// One more instruction.
+fn add(turns: &mut VecDeque<Turn>, length: &mut u64, who: Who, lane: u32) {
+    *length += 1;
+    match turns.back_mut() {
+        Some(turn) if (turn.who, turn.lane) == (who, lane) => turn.count += 1,
+        _ => turns.push_back(Turn { who, lane, count: 1 }),
+    }
+}
+
 /// Makes a step of a path: tells whether the run goes on. `oracle` makes an oracle of one that takes the step's combination.
 fn take<O: Oracle>(
     walk: &mut dyn Walk,
@@ -81,24 +90,21 @@ pub(super) fn follow(walk: &mut dyn Walk, path: &[Move]) {
 }
 
 impl Script {
-    /// Walks a path from where the walk stands, which is where it stands again afterwards.
+    /// Walks a path from the start, where the walk stands, which is where it stands again afterwards.
     pub fn of(walk: &mut dyn Walk, path: &[Move]) -> Self {
         let start = walk.mark();
         let mut script = Self::default();
+        for (who, lane) in walk.begun() {
+            add(&mut script.turns, &mut script.length, *who, *lane);
+        }
         for step in path {
-            let (turns, length) = (&mut script.turns, &mut script.length);
+            let Self { turns, length, targets } = &mut script;
             let mut tell = |who: Who, event: Event<'_>| {
                 if let Event::Step(step) = event {
-                    *length += 1;
-                    let lane = step.active.trailing_zeros();
-                    match turns.back_mut() {
-                        Some(turn) if (turn.who, turn.lane) == (who, lane) => turn.count += 1,
-                        _ => turns.push_back(Turn { who, lane, count: 1 }),
-                    }
+                    add(turns, length, who, step.active.trailing_zeros());
                 }
                 Ok(())
             };
-            let targets = &mut script.targets;
             if !take(walk, *step, |odometer| Listening { odometer, targets }, Some(&mut tell)) {
                 break;
             }

@@ -31,7 +31,7 @@ use crate::choice::Oracle;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use crate::verdict::{Place, Stop};
+use crate::verdict::{Place, Stop, Who};
 use std::sync::Arc;
 
 /// A point on the way of a walk, to come back to.
@@ -50,6 +50,9 @@ pub trait Walk {
     /// # Errors
     /// Why the run stops there; the walk stands where it stood before.
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop>;
+
+    /// Who executed what before anybody had a choice: warp and lowest active lane of each instruction, in order.
+    fn begun(&self) -> &[(Who, u32)];
 
     /// What is reached, when nobody can step.
     fn reached(&self) -> Reached;

@@ -72,6 +72,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
     }
 
+    fn begun(&self) -> &[(Who, u32)] {
+        &self.begun
+    }
+
     fn reached(&self) -> Reached {
         if self.ended {
             return Reached::End;

@@ -62,6 +62,8 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// The memory before the step, where it has no image.
     pub(super) before: Option<Box<M>>,
     pub(super) touched: Touched,
+    /// Who executed what before anybody had a choice: warp and lowest lane of each instruction.
+    pub(super) begun: Vec<(Who, u32)>,
     pub(super) tables: LaneTables,
 }
 
@@ -90,8 +92,16 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
         let mut new = Self::of(state, env, program, all, config, grain);
         new.begin();
-        new.step_with(&mut crate::choice::Fair, None, |_, _| Ok(0))?;
+        let mut begun = Vec::new();
+        let mut tell = |who: Who, event: Event<'_>| {
+            if let Event::Step(step) = event {
+                begun.push((who, step.active.trailing_zeros()));
+            }
+            Ok(())
+        };
+        new.step_with(&mut crate::choice::Fair, Some(&mut tell), |_, _| Ok(0))?;
         new.journal.settle();
+        new.begun = begun;
         Ok(new)
     }
 
@@ -129,6 +139,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             ended,
             before: None,
             touched: Touched::default(),
+            begun: Vec::new(),
             tables: LaneTables::new(),
         }
     }
