@@ -1,9 +1,8 @@
 //! Messages about wrong input: launch files, arguments, limits, data files.
 
 use super::Diagnostic;
-use crate::base::{FileId, SourceMap, Span};
+use crate::base::{FileId, SourceMap, Span, suggest};
 use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
-use crate::program::check::nearest;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -54,7 +53,7 @@ impl Text {
 
     /// The likely meaning of a word, else all that it could be.
     fn likely<'a>(mut self, word: &str, known: impl Iterator<Item = &'a str> + Clone, none: &str) -> Self {
-        self.hint = Some(match nearest(word, known.clone()) {
+        self.hint = Some(match suggest(word, known.clone()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if known.clone().next().is_none() => none.to_owned(),
             None => format!("there is: {}", list(known)),
@@ -421,8 +420,8 @@ fn meant_type(name: &str) -> String {
         ("bool", "u8"),
         ("byte", "u8"),
     ];
-    let meant = usual.iter().find(|(n, _)| *n == name).map(|(_, t)| (*t).to_owned());
-    match meant.or_else(|| nearest(name, SCALARS.iter().map(|(n, _)| *n))) {
+    let meant = usual.iter().find(|(n, _)| *n == name).map(|(_, t)| *t);
+    match meant.or_else(|| suggest(name, SCALARS.iter().map(|(n, _)| *n))) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("there is: {}", list(SCALARS.iter().map(|(n, _)| *n))),
     }
