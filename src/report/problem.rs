@@ -1,6 +1,6 @@
 //! Messages about wrong input: launch files, arguments, limits, data files.
 
-use super::Diagnostic;
+use super::{Diagnostic, Severity};
 use crate::base::{FileId, SourceMap, Span, suggest};
 use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
 use std::io::ErrorKind;
@@ -26,6 +26,9 @@ pub fn problem(problem: &Problem, sources: &SourceMap) -> Diagnostic {
     let text = Text::of(&problem.kind);
     let mut diagnostic = Diagnostic::error(text.code, file, span, text.message).label(text.label);
     diagnostic.hint = text.hint;
+    if problem.is_warning() {
+        diagnostic.severity = Severity::Warning;
+    }
     diagnostic
 }
 
@@ -139,6 +142,17 @@ impl Text {
             )
             .label("here")
             .likely(word, known.iter().copied(), ""),
+            ProblemKind::NoKind { text: word, known } => text(
+                "no-kind",
+                format!("there is no kind of defect `{word}`"),
+            )
+            .label("here")
+            .likely(word, known.iter().copied(), ""),
+            ProblemKind::UnusedSuppression { kind, reason } => {
+                text("unused-suppression", format!("no `{kind}` was found that this entry suppresses ({reason})"))
+                    .label("nothing matches this")
+                    .hint("remove it when the defect is repaired; a line number may have moved")
+            }
             ProblemKind::NoDevice { name, known } => text("no-device", format!("there is no device `{name}`"))
                 .label("here")
                 .likely(name, known.iter().copied(), ""),
