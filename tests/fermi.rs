@@ -1,14 +1,15 @@
 //! Race-free examples end on memory with caches, and on flat memory that is accessed lane by lane, as on flat memory. `FERMI_SEEDS=1000` gives every example a thousand
 //! schedules, which takes many minutes.
 
+mod example;
+
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use warpstep::base::SourceMap;
-use warpstep::launch::{Device, Failure, Spec, load, run};
+use warpstep::launch::{Device, Spec, load, run};
 use warpstep::machine::{Config, MemoryModel};
-use warpstep::report;
-use warpstep::verdict::{Event, Rule, Silent, Sink, Stop, Who};
+use warpstep::verdict::{Event, Rule, Sink, Stop, Who};
 
 /// Examples that are small enough for a thousand schedules each.
 const SMALL: [&str; 6] = ["vecadd", "votes_and_match", "named_barriers", "carry_chains", "warp_aggregated", "printf"];
@@ -17,19 +18,17 @@ const FEW: u64 = 3;
 
 fn main() {
     let arguments = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
     let mut trials = Vec::new();
     let asked: Option<u64> = std::env::var("FERMI_SEEDS").ok().and_then(|n| n.parse().ok());
-    for path in launch_files(&root) {
-        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+    for (name, path) in example::launch_files() {
         if name == "feat/launch.video.toml" {
             continue;
         }
         let copy = path.clone();
-        trials.push(Trial::test(format!("fair {name}"), move || example(&copy, &fermi()?, None)));
+        trials.push(Trial::test(format!("fair {name}"), move || finishes(&copy, &fermi()?, None)));
         let copy = path.clone();
         trials.push(Trial::test(format!("split lanes {name}"), move || {
-            [None, Some(1)].into_iter().try_for_each(|seed| example(&copy, &MemoryModel::Split, seed))
+            [None, Some(1)].into_iter().try_for_each(|seed| finishes(&copy, &MemoryModel::Split, seed))
         }));
         let folder = name.split('/').next().unwrap_or("").to_owned();
         let first = name.ends_with("/launch.toml");
@@ -40,12 +39,12 @@ fn main() {
         };
         trials.push(Trial::test(format!("seeds {name}"), move || {
             (0..seeds).try_for_each(|seed| {
-                example(&path, &fermi()?, Some(seed))
+                finishes(&path, &fermi()?, Some(seed))
                     .map_err(|e| format!("seed {seed}: {}", e.message().unwrap_or("")).into())
             })
         }));
     }
-    let reduction = root.join("reduction/launch.toml");
+    let reduction = example::root().join("reduction/launch.toml");
     trials.push(Trial::test("operations overlap under the fair schedule", move || overlap(&reduction)));
     libtest_mimic::run(&arguments, trials).exit();
 }
@@ -86,41 +85,12 @@ fn overlap(path: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-fn launch_files(root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for folder in std::fs::read_dir(root).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_dir()) {
-        for file in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
-            let name = file.file_name().and_then(|n| n.to_str()).unwrap_or("");
-            if name.starts_with("launch") && name.ends_with(".toml") {
-                found.push(file);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
 fn fermi() -> Result<MemoryModel, Failed> {
     Ok(MemoryModel::preset("fermi").ok_or("no preset")?)
 }
 
-fn example(path: &Path, memory: &MemoryModel, seed: Option<u64>) -> Result<(), Failed> {
-    let mut sources = SourceMap::default();
-    let tell = |problems: Vec<warpstep::launch::Problem>, sources: &SourceMap| -> String {
-        problems.iter().map(|p| report::problem(p, sources).render(sources, false)).collect()
-    };
-    let spec = Spec::read(path, &mut sources).map_err(|p| tell(p, &sources))?;
-    if seed.is_some() && spec.schedule_dependent {
-        return Ok(());
-    }
-    let env = load(&spec.ptx, None, &mut sources).map_err(|p| tell(p, &sources))?;
+fn finishes(path: &Path, memory: &MemoryModel, seed: Option<u64>) -> Result<(), Failed> {
     let config = Config { memory: memory.clone(), seed, timeout: Some(Duration::from_secs(60)), ..Config::default() };
-    let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
-    let outcome = run(&spec, &mut device, &mut Silent, &mut |_| ()).map_err(|failure| match failure {
-        Failure::Input(problems) => tell(problems, device.sources()),
-        Failure::Stop(stop) => report::StopReport::new(&stop, device.context().env(), device.sources()).render(false),
-    })?;
-    let mut wrong: String = outcome.mismatches.iter().map(report::run::mismatch).collect();
-    wrong.extend(outcome.output_mismatch.iter().map(report::run::output_mismatch));
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+    example::finish(path, config, |spec| seed.is_some() && spec.schedule_dependent)?;
+    Ok(())
 }

@@ -1,6 +1,8 @@
 //! Host scripts: contexts, programs and grids that come and go, under the deterministic schedule and under seeds, on flat
 //! memory and on memory with caches.
 
+mod golden;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -15,7 +17,7 @@ fn warpstep(path: &Path, flags: &[&str]) -> Output {
 /// The command ends with the code and says every one of the words.
 #[track_caller]
 fn says(output: &Output, code: i32, words: &[&str]) -> String {
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let text = golden::text(output);
     assert_eq!(output.status.code(), Some(code), "{text}");
     for word in words {
         assert!(text.contains(word), "does not say {word:?}: {text}");
@@ -94,26 +96,12 @@ fn the_room_of_an_aborted_grid_is_free() {
 #[test]
 fn scripts_with_mistakes_are_refused_with_their_place() {
     let folder = script("bad");
-    let mut all: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|e| e.path()).collect();
-    all.retain(|p| p.extension().is_some_and(|e| e == "toml"));
-    all.sort();
-    assert!(all.len() > 15);
-    let mut wrong = Vec::new();
-    for path in all {
+    assert!(golden::descriptions(&folder).len() > 15);
+    golden::all_refused(&folder, |path| {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_warpstep")).args(["run", name]).current_dir(&folder).output().unwrap();
-        let found = String::from_utf8_lossy(&output.stderr).into_owned();
-        let golden = path.with_extension("out");
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&golden, &found).unwrap();
-        }
-        let wanted = std::fs::read_to_string(&golden).unwrap_or_default();
-        if output.status.code() != Some(2) || found != wanted || !found.contains(&format!("{name}:")) {
-            wrong.push(format!("{name} ends with {:?}:\n{found}", output.status.code()));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warpstep"));
+        (name.to_owned(), command.args(["run", name]).current_dir(&folder).output().unwrap())
+    });
 }
 
 #[test]

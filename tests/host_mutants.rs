@@ -15,7 +15,7 @@ fn run(script: &str, device: DeviceShape) -> (String, Option<Vec<u8>>) {
     let (all, control) = programs(&script, None, &mut sources).unwrap();
     let config = Config { device, max_steps: Some(200_000), ..Config::default() };
     let mut device = ScriptDevice::new(all, control, sources, config);
-    let verdict = match device.run(&script, None, &mut |_| ()) {
+    let verdict = match device.run(&script, None, None, &mut |_| ()) {
         Ok(outcome) if outcome.as_expected() => "as expected".to_owned(),
         Ok(outcome) => format!("{:?}", outcome.mismatches),
         Err(Failure::Stop(Stop::Bug(bug))) => format!("bug {:?}", bug.kind),

@@ -62,7 +62,7 @@ impl Sink for TraceHash {
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
             Event::Launch { .. } => self.add(0, who, &[]),
-            Event::Block => self.add(1, who, &[]),
+            Event::Block { .. } => self.add(1, who, &[]),
             Event::Step(step) => {
                 if let Some(origin) = self.visible(step.pc) {
                     self.add(2, who, &[origin.file.0, origin.span.start, origin.span.end, step.lanes]);

@@ -4,6 +4,7 @@
 
 mod fair;
 mod guided;
+mod observed;
 mod pct;
 mod recorder;
 mod round_robin;
@@ -13,6 +14,7 @@ mod strategy;
 
 pub use fair::Fair;
 pub use guided::Guided;
+pub use observed::{Decisions, Observed};
 pub use pct::Pct;
 pub use recorder::{Recorder, Replay};
 pub use round_robin::RoundRobin;

@@ -1,6 +1,7 @@
 //! `warpstep check`
 
-use super::{Format, output};
+use super::output;
+use super::report_flags::Form;
 use crate::base::{FileId, SourceMap};
 use crate::launch::{Problem, ProblemKind, check_memory_programs, is_memp, memory_programs, understand};
 use crate::litmus::{self, is_litmus};
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 Examples:
   warpstep check kernel.ptx
   warpstep check --format json a.ptx b.ptx
+  warpstep check --format sarif *.ptx > ptx.sarif
   warpstep check my-programs/ one-more.memp
   warpstep check --dump tree MP.litmus
   warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg")]
@@ -31,8 +33,8 @@ pub(super) struct Check {
     dump: Option<Dump>,
 
     /// The form of messages.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    format: Form,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -99,10 +101,7 @@ impl Check {
             complaints.extend(problems.iter().map(|p| problem(p, &sources)));
             return output::diagnostics(&complaints, &sources, self.format);
         }
-        if self.format == Format::Json && self.dump.is_none() {
-            output::print_json(&serde_json::json!({ "exit": 0, "problems": [] }));
-        }
-        0
+        if self.format == Form::Text || self.dump.is_some() { 0 } else { output::problems(&[], &sources, self.format) }
     }
 }
 

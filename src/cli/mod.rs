@@ -7,12 +7,14 @@
 mod bench;
 mod check;
 mod flags;
+mod follow;
 mod hunt;
 mod minimise;
 mod output;
 mod prove;
 mod prove_litmus;
 mod replay;
+mod report_flags;
 mod rules;
 mod run;
 mod saved;

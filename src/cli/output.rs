@@ -1,10 +1,10 @@
 //! Writing to standard output and error.
 
-use super::Format;
+use super::report_flags::{Form, Reporter};
 use crate::base::SourceMap;
 use crate::launch::Problem;
 use crate::program::env::ProgEnv;
-use crate::report::{Diagnostic, Severity, StopReport, exit_code, problem};
+use crate::report::{Diagnostic, Severity, problem, sarif};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
@@ -32,35 +32,41 @@ pub(super) fn colour() -> bool {
 }
 
 /// Tells all problems of the input; gives the exit code: 2, or 0 when all are warnings.
-pub(super) fn problems(all: &[Problem], sources: &SourceMap, format: Format) -> u8 {
+pub(super) fn problems(all: &[Problem], sources: &SourceMap, form: impl Into<Form>) -> u8 {
     let all: Vec<Diagnostic> = all.iter().map(|p| problem(p, sources)).collect();
-    diagnostics(&all, sources, format)
+    diagnostics(&all, sources, form)
 }
 
 /// The same of complaints whose text is made; 4 when the input is right and only our gaps are in the way.
-pub(super) fn diagnostics(all: &[Diagnostic], sources: &SourceMap, format: Format) -> u8 {
+pub(super) fn diagnostics(all: &[Diagnostic], sources: &SourceMap, form: impl Into<Form>) -> u8 {
     let code = match all {
         _ if all.iter().all(|d| d.severity == Severity::Warning) => 0,
         _ if all.iter().all(|d| d.code == "unsupported") => 4,
         _ => 2,
     };
-    match format {
-        Format::Text => all.iter().for_each(|d| complain(&d.render(sources, colour()))),
-        Format::Json => {
-            let all: Vec<Value> = all.iter().map(|d| d.json(sources)).collect();
-            print_json(&json!({ "exit": code, "problems": all }));
-        }
-    }
+    tell(all, sources, form.into(), code);
     code
 }
 
 /// Tells one message about wrong input; gives the exit code 2.
-pub(super) fn diagnostic(message: &Diagnostic, sources: &SourceMap, format: Format) -> u8 {
-    match format {
-        Format::Text => complain(&message.render(sources, colour())),
-        Format::Json => print_json(&json!({ "exit": 2, "problems": [message.json(sources)] })),
-    }
+pub(super) fn diagnostic(message: &Diagnostic, sources: &SourceMap, form: impl Into<Form>) -> u8 {
+    tell(std::slice::from_ref(message), sources, form.into(), 2);
     2
+}
+
+fn tell(all: &[Diagnostic], sources: &SourceMap, form: Form, code: u8) {
+    match form {
+        Form::Text => all.iter().for_each(|d| complain(&d.render(sources, colour()))),
+        Form::Json => {
+            let all: Vec<Value> = all.iter().map(|d| d.json(sources)).collect();
+            print_json(&json!({ "exit": code, "problems": all }));
+        }
+        Form::Sarif => {
+            let mut log = sarif::Log::new();
+            all.iter().for_each(|d| log.problem(d, sources));
+            print_json(&log.finish(code));
+        }
+    }
 }
 
 /// Set from the first Ctrl-C on, when this was called before: what was found is told then. The second one ends the process.
@@ -75,15 +81,7 @@ pub(super) fn interrupted() -> &'static AtomicBool {
     &INTERRUPTED
 }
 
-/// Tells why a run stopped; gives the exit code. `printed` is what the device printed before.
-pub(super) fn stop(stop: &Stop, env: &ProgEnv, sources: &SourceMap, printed: &[u8], format: Format) -> u8 {
-    let (report, code) = (StopReport::new(stop, env, sources), exit_code(stop));
-    match format {
-        Format::Text => complain(&report.render(colour())),
-        Format::Json => {
-            let output = String::from_utf8_lossy(printed);
-            print_json(&json!({ "exit": code, "stopped": report.json(), "output": output }));
-        }
-    }
-    code
+/// Tells why a run stopped, nothing being suppressed; gives the exit code. `printed` is what the device printed before.
+pub(super) fn stop(stop: &Stop, env: &ProgEnv, sources: &SourceMap, printed: &[u8], form: impl Into<Form>) -> u8 {
+    Reporter::plain(form.into()).stop(stop, env, sources, printed)
 }

@@ -1,16 +1,18 @@
 //! `warpstep run`
 
+use super::follow::Followers;
+use super::output;
+use super::report_flags::{Form, ReportFlags, Reporter, Results};
 use super::target::{Checks, Common};
-use super::{Format, output};
 use crate::base::SourceMap;
 use crate::check::{Observers, Races};
-use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, write_npy};
+use crate::choice::Decisions;
+use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, run_observed, write_npy};
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
-use crate::report::{RacesReport, RuleTrace, run as text};
+use crate::report::{RacesReport, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::Args;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,6 +26,7 @@ Examples:
       --buffer x:f32:1024=iota --buffer y:f32:1024=random:7 \\
       --arg u32:1024 --arg f32:2.5 --arg buffer:x --arg buffer:y --print y
   warpstep run DIR --save out=result.npy --hash
+  warpstep run DIR --trace run.json                        a timeline for ui.perfetto.dev
   warpstep run DIR --seed 3 --control its                  another schedule, another control model")]
 pub(super) struct Run {
     /// A folder with a launch.toml, a launch file (.toml), or a PTX module (.ptx) launched by flags.
@@ -48,17 +51,20 @@ pub(super) struct Run {
     #[arg(long)]
     pub(super) rules: bool,
 
+    /// Write a timeline that ui.perfetto.dev loads: multiprocessors, warps, barriers, choices; with --rules, rules too.
+    #[arg(long, value_name = "FILE.json")]
+    pub(super) trace: Option<PathBuf>,
+
     /// Take another schedule, at random; the same seed gives the same run on every host.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// The form of messages and results.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) report: ReportFlags,
 }
 
-/// Two observers: the first sees each event before the second may object to it.
-struct Both<'a, 'b>(RuleTrace<'a>, &'b mut Observers);
+/// Those who follow see each event before the observers may object to it.
+struct Both<'a, 'b>(&'b mut Followers<'a>, &'b mut Observers);
 
 impl Sink for Both<'_, '_> {
     const ON: bool = true;
@@ -92,22 +98,23 @@ impl Run {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
         self.common.select_mutant();
+        let mut reporter = match self.report.open() {
+            Ok(reporter) => reporter,
+            Err(code) => return code,
+        };
         let mut sources = SourceMap::default();
         match Script::read(&self.path, &mut sources) {
-            Ok(Some(script)) => return self.script(&script, sources),
+            Ok(Some(script)) => return self.script(&script, sources, &mut reporter),
             Ok(None) => {}
-            Err(problems) => return output::problems(&problems, &sources, self.format),
+            Err(problems) => return reporter.problems(&problems, &sources),
         }
         match self.outcome() {
-            Ok(finished) => self.finish(&finished),
-            Err(Trouble::Problems(problems, sources)) => output::problems(&problems, &sources, self.format),
-            Err(Trouble::Early(stop, sources)) => output::stop(&stop, &ProgEnv::default(), &sources, &[], self.format),
+            Ok(finished) => self.finish(&finished, &mut reporter),
+            Err(Trouble::Problems(problems, sources)) => reporter.problems(&problems, &sources),
+            Err(Trouble::Early(stop, sources)) => reporter.stop(&stop, &ProgEnv::default(), &sources, &[]),
             Err(Trouble::Stopped(stop, device, printed, races)) => {
-                if let Some(races) = races.filter(|_| self.format == Format::Text) {
-                    let report = RacesReport::new(&races, device.context().env(), device.sources());
-                    output::complain(&report.render(output::colour()));
-                }
-                output::stop(&stop, device.context().env(), device.sources(), &printed, self.format)
+                let (env, sources) = (device.context().env(), device.sources());
+                reporter.stop_after(&stop, races.as_deref(), env, sources, &printed)
             }
         }
     }
@@ -153,19 +160,25 @@ impl Run {
         let program = device.context().program();
         let mut observers = self.observers_of(&program);
         let mut printed = Vec::new();
-        let mut out = |bytes: &[u8]| match self.format {
-            Format::Text => output::print(bytes),
-            Format::Json => printed.extend_from_slice(bytes),
+        let mut out = |bytes: &[u8]| match self.report.format {
+            Form::Text => output::print(bytes),
+            Form::Json | Form::Sarif => printed.extend_from_slice(bytes),
         };
-        let result = if self.rules {
-            let mut line = |line: &str| output::print(format!("{line}\n"));
-            let trace = RuleTrace::new(vec![program], device.sources().clone(), &mut line);
-            run(&spec, &mut device, &mut Both(trace, &mut observers), &mut out)
+        let mut line = |line: &str| output::print(format!("{line}\n"));
+        let seen = Decisions::default();
+        let mut followers = Followers::open(self, &[program], device.sources(), &mut line, &seen)
+            .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;
+        let result = if followers.any() {
+            let seen = self.trace.is_some().then_some(&seen);
+            run_observed(&spec, &mut device, &mut Both(&mut followers, &mut observers), seen, &mut out)
         } else if observers.any() {
             run(&spec, &mut device, &mut observers, &mut out)
         } else {
             run(&spec, &mut device, &mut Silent, &mut out)
         };
+        followers
+            .finish(result.as_ref().err().and_then(Failure::stop))
+            .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;
         let (trace, races) = (observers.hash.map(|h| h.value()), observers.races);
         match result {
             Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races }),
@@ -175,9 +188,8 @@ impl Run {
     }
 
     /// Saves and prints what was asked for, and tells the verdict.
-    fn finish(&self, finished: &Finished) -> u8 {
+    fn finish(&self, finished: &Finished, reporter: &mut Reporter) -> u8 {
         let Finished { spec, device, outcome, trace, races } = finished;
-        let races = races.as_ref().map(|r| RacesReport::new(r, device.context().env(), device.sources()));
         let mut problems = Vec::new();
         for save in &self.save {
             if let Err(kind) = Self::save(save, device) {
@@ -187,7 +199,7 @@ impl Run {
         let mut printed = serde_json::Map::new();
         for name in &self.print {
             match device.contents(name) {
-                Some((ty, bytes)) if self.format == Format::Json => {
+                Some((ty, bytes)) if reporter.form != Form::Text => {
                     printed.insert(name.clone(), text::values_json(ty, bytes));
                 }
                 Some((ty, bytes)) => output::print(text::values(name, ty, bytes)),
@@ -195,47 +207,20 @@ impl Run {
             }
         }
         if !problems.is_empty() {
-            return output::problems(&problems, device.sources(), self.format);
+            return reporter.problems(&problems, device.sources());
         }
-        let racy = races.as_ref().is_some_and(RacesReport::any);
-        let code = u8::from(!outcome.as_expected() || racy);
-        let memory = self.hash.then(|| device.memory_hash());
-        match self.format {
-            Format::Text => {
-                if let Some(hash) = memory {
-                    output::print(format!("memory {hash:016x}\n"));
-                }
-                if let Some(hash) = trace {
-                    output::print(format!("trace {hash:016x}\n"));
-                }
-                if let Some(races) = &races {
-                    output::complain(&races.render(output::colour()));
-                }
-                for mismatch in &outcome.mismatches {
-                    output::complain(&text::mismatch(mismatch));
-                }
-                if let Some(mismatch) = &outcome.output_mismatch {
-                    output::complain(&text::output_mismatch(mismatch));
-                }
-                let checked = spec.expect.len() + usize::from(spec.stdout.is_some());
-                output::complain(&text::summary(outcome, checked));
-            }
-            Format::Json => {
-                let mut value = text::json(outcome);
-                if let Value::Object(all) = &mut value {
-                    all.insert("exit".to_owned(), code.into());
-                    if let Some(races) = &races {
-                        all.insert("races".to_owned(), races.json().into());
-                        all.insert("races_unknown".to_owned(), races.unknown_json().into());
-                    }
-                    all.insert("buffers".to_owned(), Value::Object(printed));
-                    all.insert("memory_hash".to_owned(), json!(memory.map(|h| format!("{h:016x}"))));
-                    all.insert("trace_hash".to_owned(), json!(trace.map(|h| format!("{h:016x}"))));
-                }
-                output::print_json(&value);
-            }
-        }
-        code
+        let races = races.as_ref().map(|r| RacesReport::new(r, device.context().env(), device.sources()));
+        let results = Results {
+            outcome,
+            races,
+            checked: spec.expect.len() + usize::from(spec.stdout.is_some()),
+            expected_at: &|name| spec.expect.get(name).and_then(|e| e.at),
+            output_at: spec.stdout.as_ref().and_then(|e| e.at),
+            buffers: printed,
+            memory: self.hash.then(|| device.memory_hash()),
+            trace: *trace,
+        };
+        reporter.finished(results, device.sources())
     }
 
     fn save(text: &str, device: &Device) -> Result<(), ProblemKind> {

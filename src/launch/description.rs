@@ -2,11 +2,10 @@
 
 use super::file::text_of;
 use super::problem::{Problem, ProblemKind};
-use super::toml::{Table, place};
+use super::toml::{Table, document};
 use crate::base::{FileId, SourceMap};
 use crate::memory::fermi::model::{AcquireDiscards, CacheShape, DeviceModel, FillUnit};
 use std::path::Path;
-use toml::de::DeTable;
 
 const ROOT: &[&str] = &[
     "name",
@@ -47,13 +46,7 @@ pub fn device_model(name: &str, sources: &mut SourceMap) -> Result<DeviceModel, 
 }
 
 fn parse(text: &str, file: FileId) -> Result<DeviceModel, Vec<Problem>> {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        let of = |e: &toml::de::Error| {
-            ProblemKind::Toml(e.message().to_owned()).at(e.span().and_then(|range| place(file, range)))
-        };
-        return Err(errors.iter().map(of).collect());
-    }
+    let table = document(text, file)?;
     let mut root = Table::root(&table, file);
     "the device description".clone_into(&mut root.name);
     let mut out = Vec::new();

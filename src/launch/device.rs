@@ -4,6 +4,7 @@ use super::problem::{At, Problem, ProblemKind};
 use super::{Buffer, Data, ExpectProblem, Global, KernelLaunch, Mismatch, OutputMismatch, Scalar, Spec};
 use super::{check_capacity, check_limits, compare, compare_output, pack};
 use crate::base::SourceMap;
+use crate::choice::{Decisions, Observed};
 use crate::machine::{Capacity, Config, Context, Launch, Stats};
 use crate::program::env::{Function, ProgEnv};
 use crate::verdict::{LimitKind, Silent, Sink, Stop};
@@ -17,6 +18,17 @@ pub enum Failure {
     Input(Vec<Problem>),
     /// The run stopped.
     Stop(Stop),
+}
+
+impl Failure {
+    /// Why the run stopped, if it did.
+    #[must_use]
+    pub const fn stop(&self) -> Option<&Stop> {
+        match self {
+            Self::Stop(stop) => Some(stop),
+            Self::Input(_) => None,
+        }
+    }
 }
 
 impl From<Stop> for Failure {
@@ -203,6 +215,22 @@ impl Device {
         Ok(self.context.launch_with(&launch, sink, out)?)
     }
 
+    /// The same, and `seen` is told what is decided.
+    ///
+    /// # Errors
+    /// The launch is wrong, or the run stopped.
+    pub fn launch_observed<S: Sink>(
+        &mut self,
+        launch: &KernelLaunch,
+        sink: S,
+        seen: &Decisions,
+        out: &mut dyn FnMut(&[u8]),
+    ) -> Result<Stats, Failure> {
+        let launch = self.check(launch)?;
+        let mut oracle = self.context.oracle();
+        Ok(self.context.launch_by(&launch, sink, &mut Observed::new(&mut *oracle, seen), out)?)
+    }
+
     /// The element type and the bytes of a buffer, or of a `.global` or `.const` variable (as bytes unless it was set
     /// with a type).
     #[must_use]
@@ -353,6 +381,20 @@ pub fn run<S: Sink>(
     sink: &mut S,
     out: &mut dyn FnMut(&[u8]),
 ) -> Result<Outcome, Failure> {
+    run_observed(spec, device, sink, None, out)
+}
+
+/// The same, and `seen` is told what is decided.
+///
+/// # Errors
+/// The input is wrong, or a launch stopped.
+pub fn run_observed<S: Sink>(
+    spec: &Spec,
+    device: &mut Device,
+    sink: &mut S,
+    seen: Option<&Decisions>,
+    out: &mut dyn FnMut(&[u8]),
+) -> Result<Outcome, Failure> {
     if spec.launches.is_empty() {
         return Err(ProblemKind::NoLaunch.at(None).into());
     }
@@ -368,7 +410,10 @@ pub fn run<S: Sink>(
             outcome.output.extend_from_slice(bytes);
             out(bytes);
         };
-        outcome.stats.push(device.launch_with(launch, &mut *sink, &mut both)?);
+        outcome.stats.push(match seen {
+            Some(seen) => device.launch_observed(launch, &mut *sink, seen, &mut both)?,
+            None => device.launch_with(launch, &mut *sink, &mut both)?,
+        });
     }
     outcome.mismatches = device.compare(spec)?;
     outcome.output_mismatch = spec.stdout.as_ref().and_then(|e| compare_output(e, &outcome.output));

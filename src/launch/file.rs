@@ -2,12 +2,12 @@
 
 use super::problem::{At, Problem, ProblemKind};
 use super::spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
-use super::toml::{Table, Value, place};
+use super::toml::{Table, Value, document};
 use super::{Data, SCALARS, Scalar};
 use crate::base::{FileId, Source, SourceMap};
 use indexmap::IndexMap;
 use std::path::{Path, PathBuf};
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 const ROOT: &[&str] = &["ptx", "buffers", "globals", "launch", "expect", "expect_stdout", "schedule_dependent"];
 const BUFFER: &[&str] = &["type", "init", "len"];
@@ -61,13 +61,7 @@ impl Spec {
     /// # Errors
     /// Every problem of the text, with its place.
     pub fn parse(text: &str, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
-        let (table, errors) = DeTable::parse_recoverable(text);
-        if !errors.is_empty() {
-            let of = |e: &toml::de::Error| {
-                ProblemKind::Toml(e.message().to_owned()).at(e.span().and_then(|range| place(file, range)))
-            };
-            return Err(errors.iter().map(of).collect());
-        }
+        let table = document(text, file)?;
         let mut out = Vec::new();
         let spec = Reader::new(folder, &mut out).spec(&Table::root(&table, file));
         if out.is_empty() { Ok(spec) } else { Err(out) }

@@ -21,7 +21,11 @@ impl Problem {
     /// Whether one can go on nevertheless.
     #[must_use]
     pub fn is_warning(&self) -> bool {
-        matches!(&self.kind, ProblemKind::Memp(error) if error.is_warning())
+        match &self.kind {
+            ProblemKind::Memp(error) => error.is_warning(),
+            ProblemKind::UnusedSuppression { .. } => true,
+            _ => false,
+        }
     }
 }
 
@@ -70,6 +74,10 @@ pub enum ProblemKind {
     BadFlag { flag: &'static str, text: String, form: &'static str },
     /// A word that is none of those that may stand there.
     UnknownWord { key: &'static str, text: String, known: &'static [&'static str] },
+    /// No kind of defect, and those that there are.
+    NoKind { text: String, known: Vec<&'static str> },
+    /// A suppression that no defect has matched.
+    UnusedSuppression { kind: &'static str, reason: String },
     /// No such preset of a device.
     NoDevice { name: String, known: [&'static str; 4] },
     /// A constant of a device that no device can have.

@@ -24,6 +24,18 @@ pub(super) fn place(file: FileId, range: std::ops::Range<usize>) -> At {
     Some((file, Span::new(clamp(range.start), clamp(range.end))))
 }
 
+/// The table of a whole text.
+///
+/// # Errors
+/// Everything that makes it no TOML, with its place.
+pub(super) fn document(text: &str, file: FileId) -> Result<toml::Spanned<DeTable<'_>>, Vec<Problem>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let of = |e: &toml::de::Error| {
+        ProblemKind::Toml(e.message().to_owned()).at(e.span().and_then(|range| place(file, range)))
+    };
+    if errors.is_empty() { Ok(table) } else { Err(errors.iter().map(of).collect()) }
+}
+
 impl<'t, 'a> Table<'t, 'a> {
     /// The table of a whole file.
     pub fn root(table: &'t toml::Spanned<DeTable<'a>>, file: FileId) -> Self {

@@ -173,16 +173,14 @@ impl Context {
         sink: S,
         out: &mut dyn FnMut(&[u8]),
     ) -> Result<Stats, Stop> {
-        let mut seeded;
-        let mut fair = Fair;
-        let oracle: &mut dyn Oracle = match self.config.seed {
-            Some(seed) => {
-                seeded = Seeded::new(seed);
-                &mut seeded
-            }
-            None => &mut fair,
-        };
-        self.launch_by(launch, sink, oracle, out)
+        let mut oracle = self.oracle();
+        self.launch_by(launch, sink, &mut *oracle, out)
+    }
+
+    /// The oracle that the configuration asks for.
+    #[must_use]
+    pub fn oracle(&self) -> Box<dyn Oracle> {
+        self.config.seed.map_or_else(|| Box::new(Fair) as Box<dyn Oracle>, |seed| Box::new(Seeded::new(seed)))
     }
 
     /// Runs a kernel to its end under an observer, with an oracle of the caller's.

@@ -329,7 +329,7 @@ impl<C: Control> Grid<C> {
     ) -> Result<(), Stop> {
         if S::ON {
             let who = Who { launch: self.id.0, block: self.next, warp: 0 };
-            cx.sink.event(who, Event::Block)?;
+            cx.sink.event(who, Event::Block { processor: sm })?;
             cx.sink.event(who, Event::Fired(Rule::ContextIssue))?;
         }
         self.issue(env, processors, sm, S::ON);

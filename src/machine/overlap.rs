@@ -110,7 +110,8 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
         memory.woken(&mut woken);
         for who in woken.drain(..) {
             let Some(grid) = grids.iter_mut().find(|g| g.id.0 == who.launch) else { continue };
-            wake(grid, who, memory, processors, cx, books)?;
+            Around { memory: &mut *memory, processors: &mut *processors, cx: &mut *cx, books: &mut *books }
+                .wake(grid, who)?;
         }
         kept.woken.0 = woken;
         now = Now { can_end: any_ready(grids), spent: false };
@@ -124,50 +125,62 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
     }
 }
 
-/// Looks again at a warp that memory has done something for.
-fn wake<C: Control, M: Memory, S: Sink>(
-    grid: &mut Grid<C>,
-    who: Who,
-    memory: &mut M,
-    processors: &mut Processors,
-    cx: &mut Cx<'_, S>,
-    books: &mut Books<'_>,
-) -> Result<(), Stop> {
-    let Some(slot) = grid.slot(who.block) else { return Ok(()) };
-    let Grid { blocks, loaded, .. } = &mut *grid;
-    let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(()) };
-    let (sm, complete) = (block.sm, block.running == 0);
-    if let Some(warp) = block.warps.get_mut(who.warp as usize)
-        && warp.control.runnable()
-    {
-        let can = can_be_scheduled(warp, who, sm, &loaded.uses, memory);
-        grid.mark(slot, who.warp, can);
-    }
-    if complete { drop_complete(grid, slot, memory, processors, cx, books) } else { Ok(()) }
+/// What a grid's blocks need of the context while they wake, settle and end.
+struct Around<'r, 'c, 'b, M, S> {
+    memory: &'r mut M,
+    processors: &'r mut Processors,
+    cx: &'r mut Cx<'c, S>,
+    books: &'r mut Books<'b>,
 }
 
-/// Drops a block whose warps are done, once its operations have ended.
-fn drop_complete<C: Control, M: Memory, S: Sink>(
-    grid: &mut Grid<C>,
-    slot: usize,
-    memory: &mut M,
-    processors: &mut Processors,
-    cx: &mut Cx<'_, S>,
-    books: &mut Books<'_>,
-) -> Result<(), Stop> {
-    let Some(Some(block)) = grid.blocks.get(slot) else { return Ok(()) };
-    let who = Who { launch: grid.id.0, block: block.linear, warp: 0 };
-    if memory.in_flight(who.launch, Some(who.block)) {
-        return Ok(());
+impl<M: Memory, S: Sink> Around<'_, '_, '_, M, S> {
+    /// Looks again at a warp that memory has done something for.
+    fn wake<C: Control>(&mut self, grid: &mut Grid<C>, who: Who) -> Result<(), Stop> {
+        let Some(slot) = grid.slot(who.block) else { return Ok(()) };
+        let Grid { blocks, loaded, .. } = &mut *grid;
+        let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(()) };
+        let (sm, complete) = (block.sm, block.running == 0);
+        if let Some(warp) = block.warps.get_mut(who.warp as usize)
+            && warp.control.runnable()
+        {
+            let can = can_be_scheduled(warp, who, sm, &loaded.uses, self.memory);
+            grid.mark(slot, who.warp, can);
+        }
+        if complete { self.drop_complete(grid, slot) } else { Ok(()) }
     }
-    grid.drop_block(slot, processors);
-    memory.retire(who.launch, who.block);
-    book(books.stats, grid.id, super::Stats { blocks: 1, ..Default::default() });
-    if S::ON {
-        cx.sink.event(who, Event::BlockDone)?;
-        cx.sink.event(who, Event::Fired(Rule::BlockCompl))?;
+
+    /// Drops a block whose warps are done, once its operations have ended.
+    fn drop_complete<C: Control>(&mut self, grid: &mut Grid<C>, slot: usize) -> Result<(), Stop> {
+        let Some(Some(block)) = grid.blocks.get(slot) else { return Ok(()) };
+        let who = Who { launch: grid.id.0, block: block.linear, warp: 0 };
+        if self.memory.in_flight(who.launch, Some(who.block)) {
+            return Ok(());
+        }
+        grid.drop_block(slot, self.processors);
+        self.memory.retire(who.launch, who.block);
+        book(self.books.stats, grid.id, super::Stats { blocks: 1, ..Default::default() });
+        if S::ON {
+            self.cx.sink.event(who, Event::BlockDone)?;
+            self.cx.sink.event(who, Event::Fired(Rule::BlockCompl))?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// A warp has stopped by itself: ends barriers, drops a block that is complete.
+    fn settle<C: Control>(&mut self, grid: &mut Grid<C>, slot: usize, who: Who) -> Result<(), Stop> {
+        let Some(Some(block)) = grid.blocks.get_mut(slot) else { return Ok(()) };
+        let (mut ended, mut freed) = (Vec::new(), Vec::new());
+        let tell = |id, reduced| ended.push((id, reduced));
+        super::block::end_barriers(&mut block.barriers, &mut block.warps, block.live, |w| freed.push(w), tell);
+        let complete = block.running == 0;
+        if S::ON {
+            tell_barriers(&ended, who, self.cx)?;
+        }
+        for warp in freed {
+            self.wake(grid, Who { warp, ..who })?;
+        }
+        if complete { self.drop_complete(grid, slot) } else { Ok(()) }
+    }
 }
 
 /// Whose turn it is: the grid's place, the warp's number in it, the lease. Forced moves do not reach the oracle. `None`:
@@ -262,34 +275,10 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
         Yield::Fuel => (books.budget.time_up)().map_or(Ok(true), |limit| Err(Stop::Limit(limit))),
         Yield::Blocked => Ok(false),
         Yield::Done | Yield::Barrier | Yield::Members => {
-            settle(grid, slot, who, memory, processors, cx, books)?;
+            Around { memory, processors, cx, books }.settle(grid, slot, who)?;
             Ok(false)
         }
     }
-}
-
-/// A warp has stopped by itself: ends barriers, drops a block that is complete.
-fn settle<C: Control, M: Memory, S: Sink>(
-    grid: &mut Grid<C>,
-    slot: usize,
-    who: Who,
-    memory: &mut M,
-    processors: &mut Processors,
-    cx: &mut Cx<'_, S>,
-    books: &mut Books<'_>,
-) -> Result<(), Stop> {
-    let Some(Some(block)) = grid.blocks.get_mut(slot) else { return Ok(()) };
-    let (mut ended, mut freed) = (Vec::new(), Vec::new());
-    let tell = |id, reduced| ended.push((id, reduced));
-    super::block::end_barriers(&mut block.barriers, &mut block.warps, block.live, |w| freed.push(w), tell);
-    let complete = block.running == 0;
-    if S::ON {
-        tell_barriers(&ended, who, cx)?;
-    }
-    for warp in freed {
-        wake(grid, Who { warp, ..who }, memory, processors, cx, books)?;
-    }
-    if complete { drop_complete(grid, slot, memory, processors, cx, books) } else { Ok(()) }
 }
 
 /// The program and the grid that an operation belongs to, when the grid is still there.

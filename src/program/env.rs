@@ -320,6 +320,14 @@ impl ProgEnv {
         AddressMap::of(self.target.address_bits)
     }
 
+    /// The CUDA source of an instruction, by `.loc` and `.file` (PTX ISA 11.5): the file's name and the place in it.
+    #[must_use]
+    pub fn cuda(&self, pc: Pc) -> Option<(&str, &Loc)> {
+        let origin = self.origin.get(pc.0 as usize)?;
+        let loc = self.locs.get(origin.loc as usize)?;
+        Some((self.files.get(&(origin.file.0, loc.file))?, loc))
+    }
+
     /// The function of a number.
     #[must_use]
     pub fn function(&self, id: FuncId) -> Option<&Function> {

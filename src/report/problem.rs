@@ -1,9 +1,8 @@
 //! Messages about wrong input: launch files, arguments, limits, data files.
 
-use super::Diagnostic;
-use crate::base::{FileId, SourceMap, Span};
+use super::{Diagnostic, Severity};
+use crate::base::{FileId, SourceMap, Span, suggest};
 use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
-use crate::program::check::nearest;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -27,6 +26,9 @@ pub fn problem(problem: &Problem, sources: &SourceMap) -> Diagnostic {
     let text = Text::of(&problem.kind);
     let mut diagnostic = Diagnostic::error(text.code, file, span, text.message).label(text.label);
     diagnostic.hint = text.hint;
+    if problem.is_warning() {
+        diagnostic.severity = Severity::Warning;
+    }
     diagnostic
 }
 
@@ -54,7 +56,7 @@ impl Text {
 
     /// The likely meaning of a word, else all that it could be.
     fn likely<'a>(mut self, word: &str, known: impl Iterator<Item = &'a str> + Clone, none: &str) -> Self {
-        self.hint = Some(match nearest(word, known.clone()) {
+        self.hint = Some(match suggest(word, known.clone()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if known.clone().next().is_none() => none.to_owned(),
             None => format!("there is: {}", list(known)),
@@ -140,6 +142,17 @@ impl Text {
             )
             .label("here")
             .likely(word, known.iter().copied(), ""),
+            ProblemKind::NoKind { text: word, known } => text(
+                "no-kind",
+                format!("there is no kind of defect `{word}`"),
+            )
+            .label("here")
+            .likely(word, known.iter().copied(), ""),
+            ProblemKind::UnusedSuppression { kind, reason } => {
+                text("unused-suppression", format!("no `{kind}` was found that this entry suppresses ({reason})"))
+                    .label("nothing matches this")
+                    .hint("remove it when the defect is repaired; a line number may have moved")
+            }
             ProblemKind::NoDevice { name, known } => text("no-device", format!("there is no device `{name}`"))
                 .label("here")
                 .likely(name, known.iter().copied(), ""),
@@ -421,8 +434,8 @@ fn meant_type(name: &str) -> String {
         ("bool", "u8"),
         ("byte", "u8"),
     ];
-    let meant = usual.iter().find(|(n, _)| *n == name).map(|(_, t)| (*t).to_owned());
-    match meant.or_else(|| nearest(name, SCALARS.iter().map(|(n, _)| *n))) {
+    let meant = usual.iter().find(|(n, _)| *n == name).map(|(_, t)| *t);
+    match meant.or_else(|| suggest(name, SCALARS.iter().map(|(n, _)| *n))) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("there is: {}", list(SCALARS.iter().map(|(n, _)| *n))),
     }

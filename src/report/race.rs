@@ -3,8 +3,10 @@
 use super::bug::{Words, words as named};
 use super::diagnostic::{Diagnostic, Severity};
 use super::stop::StopReport;
+use super::suppress::{suppressed, suppressed_json};
 use crate::base::{Pc, SourceMap};
-use crate::check::Races;
+use crate::check::{Finding, Races};
+use crate::launch::{Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::verdict::{AccessKind, AllocKind, Party, Race, Stop, Unordered};
 use serde_json::{Value, json};
@@ -15,61 +17,95 @@ const TOLD: usize = 20;
 
 /// The races of a run, and what was not looked at closely enough.
 pub struct RacesReport<'a> {
+    findings: Vec<Told>,
     races: &'a Races,
     env: &'a ProgEnv,
     sources: &'a SourceMap,
 }
 
+/// A race to be told.
+struct Told {
+    stop: Stop,
+    times: u64,
+    accepted: Option<Suppression>,
+}
+
 impl<'a> RacesReport<'a> {
     /// A report of what was found in a run of `env`; `sources` are its files.
     #[must_use]
-    pub const fn new(races: &'a Races, env: &'a ProgEnv, sources: &'a SourceMap) -> Self {
-        Self { races, env, sources }
+    pub fn new(races: &'a Races, env: &'a ProgEnv, sources: &'a SourceMap) -> Self {
+        let told = |f: &Finding| Told { stop: Stop::Bug(Box::new(f.bug.clone())), times: f.times, accepted: None };
+        Self { findings: races.findings().map(told).collect(), races, env, sources }
     }
 
-    /// Whether there is a race.
+    /// The same, with the races that are suppressed.
+    #[must_use]
+    pub fn accept(mut self, known: &mut Suppressions) -> Self {
+        for told in &mut self.findings {
+            told.accepted = known.accept(&told.stop, self.env, self.sources).cloned();
+        }
+        self
+    }
+
+    /// Whether there is a race that is not suppressed.
     #[must_use]
     pub fn any(&self) -> bool {
-        self.races.findings().next().is_some()
+        self.findings.iter().any(|f| f.accepted.is_none())
     }
 
-    /// Each pair of instructions with an excerpt, the first [`TOLD`] of them; a warning where accesses were not compared
-    /// with all earlier ones.
+    /// Each race, and the entry that suppresses it.
+    pub fn all(&self) -> impl Iterator<Item = (StopReport<'_>, Option<&Suppression>)> {
+        self.findings
+            .iter()
+            .map(|f| (StopReport::new(&f.stop, self.env, self.sources).times(f.times), f.accepted.as_ref()))
+    }
+
+    /// Each pair of instructions with an excerpt, the first [`TOLD`] of them; those that are suppressed in short, by the
+    /// entries of a file that is in `known`; a warning where accesses were not compared with all earlier ones.
     #[must_use]
-    pub fn render(&self, colour: bool) -> String {
+    pub fn render(&self, known: &SourceMap, colour: bool) -> String {
         let mut text = String::new();
-        for finding in self.races.findings().take(TOLD) {
-            let stop = Stop::Bug(Box::new(finding.bug.clone()));
-            text.push_str(&StopReport::new(&stop, self.env, self.sources).times(finding.times).render(colour));
+        let open = || self.all().filter(|(_, accepted)| accepted.is_none());
+        for (report, _) in open().take(TOLD) {
+            text.push_str(&report.render(colour));
         }
-        let all = self.races.findings().count();
+        let all = open().count();
         if all > TOLD {
             let _ = writeln!(text, "and {} more pairs of instructions that race", all - TOLD);
         }
-        for (pc, times) in self.races.unknown() {
-            text.push_str(&self.unknown(pc, times).render(self.sources, colour));
+        for (report, entry) in self.all().filter_map(|(report, accepted)| Some((report, accepted?))) {
+            text.push_str(&suppressed(&report, entry, known));
+        }
+        for diagnostic in self.missed() {
+            text.push_str(&diagnostic.render(self.sources, colour));
         }
         text
     }
 
-    /// For each pair of instructions the object that [`StopReport::json`] makes, with `times`.
+    /// For each pair of instructions the object that [`StopReport::json`] makes, with `times` and perhaps `suppressed`.
     #[must_use]
-    pub fn json(&self) -> Vec<Value> {
-        let one = |finding: &crate::check::Finding| {
-            let stop = Stop::Bug(Box::new(finding.bug.clone()));
-            let mut value = StopReport::new(&stop, self.env, self.sources).json();
-            if let Value::Object(all) = &mut value {
-                all.insert("times".to_owned(), finding.times.into());
+    pub fn json(&self, known: &SourceMap) -> Vec<Value> {
+        let one = |(report, accepted): (StopReport<'_>, Option<&Suppression>)| {
+            let mut value = report.json();
+            value["times"] = report.times.into();
+            if let Some(entry) = accepted {
+                value["suppressed"] = suppressed_json(entry, known);
             }
             value
         };
-        self.races.findings().map(one).collect()
+        self.all().map(one).collect()
     }
 
-    /// The instructions at which races may have been missed, as diagnostics.
+    /// The instructions at which races may have been missed.
+    #[must_use]
+    pub fn missed(&self) -> Vec<Diagnostic> {
+        self.races.unknown().into_iter().map(|(pc, times)| self.unknown(pc, times)).collect()
+    }
+
+    /// The same as JSON.
     #[must_use]
     pub fn unknown_json(&self) -> Vec<Value> {
-        self.races.unknown().into_iter().map(|(pc, times)| self.unknown(pc, times).json(self.sources)).collect()
+        self.missed().iter().map(|d| d.json(self.sources)).collect()
     }
 
     fn unknown(&self, pc: Pc, times: u64) -> Diagnostic {

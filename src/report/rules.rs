@@ -53,7 +53,7 @@ impl<'a> RuleTrace<'a> {
 }
 
 /// A message, and what becomes of it.
-fn message(message: Message) -> String {
+pub(super) fn message(message: Message) -> String {
     match message {
         Message::Create(c) => format!("create: context {c} is made"),
         Message::Destroy(c) => format!("destroy: context {c} is gone"),

@@ -17,10 +17,10 @@ const CALLS: usize = 16;
 
 /// A stop of a program, ready to be rendered.
 pub struct StopReport<'a> {
-    stop: &'a Stop,
-    env: &'a ProgEnv,
-    sources: &'a SourceMap,
-    times: u64,
+    pub(super) stop: &'a Stop,
+    pub(super) env: &'a ProgEnv,
+    pub(super) sources: &'a SourceMap,
+    pub(super) times: u64,
 }
 
 /// What a stop is called in JSON and how a process ends that reports it.
@@ -86,7 +86,7 @@ impl<'a> StopReport<'a> {
         value
     }
 
-    fn diagnostic(&self) -> Diagnostic {
+    pub(super) fn diagnostic(&self) -> Diagnostic {
         match self.stop {
             Stop::Bug(b) => {
                 let words = bug(&b.kind);
@@ -130,7 +130,7 @@ impl<'a> StopReport<'a> {
         Diagnostic::error(self.stop.kind().id(), file, span, message).note(self.context(place))
     }
 
-    fn span(&self, pc: Pc) -> (FileId, Span) {
+    pub(super) fn span(&self, pc: Pc) -> (FileId, Span) {
         self.env.origin.get(pc.0 as usize).map_or((FileId(u32::MAX), Span::default()), |o| (o.file, o.span))
     }
 
@@ -158,7 +158,7 @@ impl<'a> StopReport<'a> {
         text
     }
 
-    fn function(&self, pc: Pc) -> &str {
+    pub(super) fn function(&self, pc: Pc) -> &str {
         let origin = self.env.origin.get(pc.0 as usize);
         origin.and_then(|o| self.env.function(o.function)).map_or("", |f| f.name.as_str())
     }
@@ -188,13 +188,12 @@ impl<'a> StopReport<'a> {
         })
     }
 
-    /// The CUDA source line of an instruction, by `.loc` and `.file` (PTX ISA 11.5).
-    fn cuda(&self, pc: Pc) -> Option<Cuda> {
-        let origin = self.env.origin.get(pc.0 as usize)?;
-        let loc = self.env.locs.get(origin.loc as usize)?;
-        let file = self.env.files.get(&(origin.file.0, loc.file))?.clone();
-        let ptx = self.sources.get(origin.file)?;
-        Some(Cuda { text: cuda_line(&ptx.name, &file, loc.line), file, line: loc.line, column: loc.column })
+    /// The CUDA source line of an instruction.
+    pub(super) fn cuda(&self, pc: Pc) -> Option<Cuda> {
+        let (file, loc) = self.env.cuda(pc)?;
+        let ptx = self.sources.get(self.env.origin.get(pc.0 as usize)?.file)?;
+        let (file, line, column) = (file.to_owned(), loc.line, loc.column);
+        Some(Cuda { text: cuda_line(&ptx.name, &file, line), file, line, column })
     }
 
     fn stuck(&self, stuck: &StuckKind) -> Diagnostic {
@@ -323,11 +322,11 @@ never popped in warp {w}: {}, awaited by {lanes}",
 }
 
 /// A line of CUDA source.
-struct Cuda {
-    file: String,
-    line: u32,
-    column: u32,
-    text: Option<String>,
+pub(super) struct Cuda {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub text: Option<String>,
 }
 
 impl Cuda {
@@ -383,7 +382,7 @@ fn awaited(w: &Waiting) -> String {
 }
 
 /// A thread in words.
-fn who(p: &Place) -> String {
+pub(super) fn who(p: &Place) -> String {
     if p.entry.is_empty() {
         return "the host".to_owned();
     }

@@ -196,7 +196,10 @@ pub enum Event<'a> {
         shape: Shape,
     },
     /// A block is issued.
-    Block,
+    Block {
+        /// The multiprocessor that takes it.
+        processor: u32,
+    },
     /// A warp executes an instruction.
     Step(Step<'a>),
     /// A rule fired besides the step itself.

@@ -4,6 +4,7 @@
 //! that bodies race with nobody and ask nobody who is active. What a thread decides follows from its number. When its
 //! budget is used up a thread exits, which cuts off endless loops.
 
+use crate::structured::{Emit, Structured};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
@@ -31,7 +32,7 @@ impl Text {
     }
 
     /// A block's body: the thread's number changes, the budget shrinks.
-    fn mark(&mut self, k: usize) {
+    fn block(&mut self, k: usize) {
         let constant = 1_013_904_223u32.wrapping_add(u32::try_from(k).unwrap_or(0).wrapping_mul(0x9e37_79b1) | 1);
         self.line(format!("mad.lo.u32 %s, %s, 1664525, {constant};"));
         self.line("sub.u32 %n, %n, 1;");
@@ -113,7 +114,7 @@ fn body(text: &mut Text, rng: &mut ChaCha8Rng, blocks: usize, f: usize, function
     order.insert(0, 0);
     for (at, &b) in order.iter().enumerate() {
         text.label(format!("B{b}"));
-        text.mark(f * 64 + b);
+        text.block(f * 64 + b);
         if rng.random_bool(0.25) {
             call(text, rng, b, f, functions);
         }
@@ -163,120 +164,29 @@ fn body(text: &mut Text, rng: &mut ChaCha8Rng, blocks: usize, f: usize, function
 
 /// Structured code: `if`, `||` and `&&`, `while`, `do`, `break`, `continue`, nested.
 pub fn structured(rng: &mut ChaCha8Rng) -> String {
-    let mut maker = Structured { text: Text(HEAD.to_owned()), rng, labels: 0, marks: 0, loops: Vec::new() };
-    let seed = maker.rng.random();
-    maker.text.entry(seed);
-    maker.block(3);
-    maker.text.line("ret;");
-    maker.text.0.push_str("}\n");
-    maker.text.0
+    let mut text = Text(HEAD.to_owned());
+    text.entry(rng.random());
+    Structured::make(rng, &mut text, false);
+    text.line("ret;");
+    text.0.push_str("}\n");
+    text.0
 }
 
-struct Structured<'a> {
-    text: Text,
-    rng: &'a mut ChaCha8Rng,
-    labels: usize,
-    marks: usize,
-    /// Labels behind and at the test of the loops around, and whether a loop is left (else gone on with) by jumps: one
-    /// with both has two ways into its head, which is no region of either.
-    loops: Vec<(usize, usize, bool)>,
-}
-
-impl Structured<'_> {
-    fn mark(&mut self) {
-        self.marks += 1;
-        self.text.mark(self.marks);
-    }
-
-    fn label(&mut self) -> usize {
-        self.labels += 1;
-        self.labels
+impl Emit for Text {
+    fn mark(&mut self, number: u32) {
+        self.block(number as usize);
     }
 
     fn here(&mut self, label: usize) {
-        self.text.label(format!("L{label}"));
+        self.label(format!("L{label}"));
     }
 
-    /// A test; `or` says whether it may contain `||`.
-    fn condition(&mut self, depth: u32, or: bool, yes: usize, no: usize, yes_follows: bool) {
-        if depth > 0 && self.rng.random_bool(0.3) {
-            let middle = self.label();
-            if or && self.rng.random_bool(0.5) {
-                self.condition(depth - 1, or, yes, middle, false);
-            } else {
-                self.condition(depth - 1, or, middle, no, true);
-            }
-            self.here(middle);
-            return self.condition(depth - 1, or, yes, no, yes_follows);
-        }
-        self.mark();
-        let chance = self.rng.random_range(4..13);
-        self.text.decide(0, chance);
-        let (guard, jump, other) = if yes_follows { ("@!%p", no, yes) } else { ("@%p", yes, no) };
-        self.text.line(format!("{guard} bra L{jump};"));
-        if self.rng.random_bool(0.2) {
-            self.text.line(format!("bra L{other};"));
-        }
+    fn branch_if(&mut self, rng: &mut ChaCha8Rng, so: bool, label: usize) {
+        self.decide(0, rng.random_range(4..13));
+        self.line(format!("{} bra L{label};", if so { "@%p" } else { "@!%p" }));
     }
 
-    fn block(&mut self, depth: u32) {
-        for _ in 0..self.rng.random_range(1..4) {
-            self.statement(depth);
-        }
-    }
-
-    fn statement(&mut self, depth: u32) {
-        let kind = if depth == 0 { 0 } else { self.rng.random_range(0..10) };
-        match (kind, self.loops.last().copied()) {
-            (1..=3, _) => {
-                let (yes, no, end) = (self.label(), self.label(), self.label());
-                self.condition(2, true, yes, no, true);
-                self.here(yes);
-                self.block(depth - 1);
-                if self.rng.random_bool(0.5) {
-                    self.text.line(format!("bra L{end};"));
-                    self.here(no);
-                    self.block(depth - 1);
-                } else {
-                    self.here(no);
-                }
-                self.here(end);
-            }
-            (4 | 5, _) => {
-                let (head, body, end) = (self.label(), self.label(), self.label());
-                self.here(head);
-                self.condition(1, false, body, end, true);
-                self.here(body);
-                let breaks = self.rng.random_bool(0.5);
-                self.loops.push((end, head, breaks));
-                self.block(depth - 1);
-                self.loops.pop();
-                self.text.line(format!("bra L{head};"));
-                self.here(end);
-            }
-            (6, _) => {
-                let (head, test, end) = (self.label(), self.label(), self.label());
-                self.here(head);
-                let breaks = self.rng.random_bool(0.5);
-                self.loops.push((end, test, breaks));
-                self.block(depth - 1);
-                self.loops.pop();
-                self.here(test);
-                self.condition(1, true, head, end, false);
-                self.here(end);
-            }
-            (7 | 8, Some((end, next, breaks))) => {
-                let to = if breaks { end } else { next };
-                let (yes, no) = (self.label(), self.label());
-                self.condition(1, true, yes, no, true);
-                self.here(yes);
-                if self.rng.random_bool(0.5) {
-                    self.mark();
-                }
-                self.text.line(format!("bra L{to};"));
-                self.here(no);
-            }
-            _ => self.mark(),
-        }
+    fn branch(&mut self, label: usize) {
+        self.line(format!("bra L{label};"));
     }
 }

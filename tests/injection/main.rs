@@ -6,6 +6,8 @@
 
 mod generate;
 mod post_dominators;
+#[path = "../../src/program/flow/trial/structured.rs"]
+mod structured;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -241,7 +241,7 @@ impl Sink for Races {
                     block.release(id);
                 }
             }
-            Event::Block
+            Event::Block { .. }
             | Event::Fired(_)
             | Event::State(_)
             | Event::Survivor { .. }

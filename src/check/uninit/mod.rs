@@ -285,7 +285,7 @@ impl Sink for Uninit {
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
             Event::Launch { .. } => self.blocks.clear(),
-            Event::Block | Event::BlockDone => {
+            Event::Block { .. } | Event::BlockDone => {
                 self.blocks.remove(&who.block);
             }
             Event::Step(step) => return self.step(who, &step),

@@ -4,7 +4,7 @@ use super::{Do, Script, Start, Step};
 use crate::base::{FileId, Source, SourceMap};
 use crate::launch::file::{Reader, text_of};
 use crate::launch::problem::{At, Problem, ProblemKind};
-use crate::launch::toml::{Table, Value, place};
+use crate::launch::toml::{Table, Value, document};
 use crate::launch::{Buffer, Scalar};
 use indexmap::IndexMap;
 use std::path::Path;
@@ -58,13 +58,7 @@ impl Script {
     /// # Errors
     /// Every problem of the text, with its place.
     pub fn parse(text: &str, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
-        let (table, errors) = DeTable::parse_recoverable(text);
-        if !errors.is_empty() {
-            let of = |e: &toml::de::Error| {
-                ProblemKind::Toml(e.message().to_owned()).at(e.span().and_then(|range| place(file, range)))
-            };
-            return Err(errors.iter().map(of).collect());
-        }
+        let table = document(text, file)?;
         let mut out = Vec::new();
         let mut root = Table::root(&table, file);
         "the host script".clone_into(&mut root.name);

@@ -2,7 +2,7 @@
 
 use super::{Do, Script, Start};
 use crate::base::SourceMap;
-use crate::choice::{Fair, Oracle, Seeded};
+use crate::choice::{Decisions, Fair, Observed, Oracle, Seeded};
 use crate::launch::device::{filled, launch_of};
 use crate::launch::problem::{At, Problem, ProblemKind};
 use crate::launch::{Buffer, ExpectProblem, Failure, Outcome, Scalar, compare, compare_output, load};
@@ -194,7 +194,7 @@ impl ScriptDevice {
         if problems.is_empty() { Ok(()) } else { Err(Failure::Input(problems)) }
     }
 
-    /// Runs a script. `tell` observes, `out` receives what is printed.
+    /// Runs a script. `tell` observes, `seen` is told what is decided, `out` receives what is printed.
     ///
     /// # Errors
     /// The input is wrong, or the run stopped.
@@ -202,6 +202,7 @@ impl ScriptDevice {
         &mut self,
         script: &Script,
         tell: Option<Tell<'_>>,
+        seen: Option<&Decisions>,
         out: &mut dyn FnMut(&[u8]),
     ) -> Result<Outcome, Failure> {
         self.check(script)?;
@@ -221,6 +222,14 @@ impl ScriptDevice {
                 fair = Fair;
                 &mut fair
             }
+        };
+        let mut observed;
+        let oracle: &mut dyn Oracle = match seen {
+            Some(seen) => {
+                observed = Observed::new(oracle, seen);
+                &mut observed
+            }
+            None => oracle,
         };
         let mut with = With { tell, oracle, out: &mut both };
         for (k, step) in script.steps.iter().enumerate() {

@@ -349,7 +349,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             if M::IMMEDIATE { processors.first(&grid.loaded) } else { Some(grid.processor(processors, cx.oracle)?) };
         let Some(sm) = sm else { return Ok(false) };
         let who = Who { launch: grid.id.0, block: grid.issued(), warp: 0 };
-        cx.sink.event(who, Event::Block)?;
+        cx.sink.event(who, Event::Block { processor: sm })?;
         let slot = grid.issue_next(&self.env, processors, sm);
         self.touched.blocks.push(slot);
         self.touched.warps.extend((0..grid.loaded.warps() as usize).map(|w| (slot, w)));

@@ -21,7 +21,6 @@ mod version;
 
 pub use error::{CheckError, Expected, Found, Problem};
 pub use scope::{ParamKind, Symbol, SymbolId, SymbolKind};
-pub use similar::nearest;
 pub use special::{Special, special};
 
 use crate::base::Span;

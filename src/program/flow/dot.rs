@@ -91,11 +91,14 @@ fn line(env: &ProgEnv, pc: Pc, sources: &SourceMap) -> Option<String> {
 }
 
 /// Text within a quoted DOT string.
-fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn quote(name: &str) -> String {
+/// A quoted DOT string.
+#[must_use]
+pub fn quote(name: &str) -> String {
     format!("\"{}\"", escape(name))
 }
 

@@ -4,12 +4,13 @@
 //! A `nop` marks that a lane comes by; what a lane decides depends on the lane, the branch and how often it decided.
 
 mod programs;
+mod structured;
 
 use super::graph::Graph;
 use super::inject::{Injected, inject_code};
 use super::post_dominators;
 use crate::program::instr::{Instr, Op};
-use programs::{IF, Program, Structured};
+use programs::{IF, Program, structured_program};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -341,7 +342,7 @@ fn compare_steps(seed: u64, loose: bool) -> (usize, usize, usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (mut ours, mut theirs, mut differ, mut parted) = (0, 0, 0, 0);
     for case in 0..4_000u64 {
-        let program = Structured::make(&mut rng, loose);
+        let program = structured_program(&mut rng, loose);
         let injected = inject_code(&program.code, &program.tables);
         let lanes = rng.random_range(2..7);
         let expected: Vec<_> = (0..lanes).map(|lane| thread(&program, case, lane)).collect();

@@ -1,7 +1,9 @@
 //! Random graphs and random structured programs.
 
+use super::structured::{Emit, Structured};
 use crate::program::flow::graph::index;
 use crate::program::instr::{Guard, Instr, Op, Slot};
+use indexmap::IndexMap;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -81,134 +83,49 @@ pub(in crate::program::flow) fn random_program(rng: &mut ChaCha8Rng, blocks: usi
     program
 }
 
-/// Structured programs, with the jumps that compilers make of them.
-pub(super) struct Structured<'a> {
-    rng: &'a mut ChaCha8Rng,
+/// Structured code as instructions. Branches name labels until all are placed.
+#[derive(Default)]
+struct Labelled {
     program: Program,
-    labels: Vec<u32>,
-    /// Labels behind and at the head of the loops around.
-    loops: Vec<(usize, usize)>,
-    marks: u32,
-    /// Whether there is `while (a || b)`, and `break` and `continue` in the same loop.
-    loose: bool,
+    labels: IndexMap<usize, u32>,
 }
 
-impl Structured<'_> {
-    fn mark(&mut self) {
-        self.marks += 1;
-        self.program.push(Op::Nop, None, self.marks);
-    }
-
-    fn label(&mut self) -> usize {
-        self.labels.push(u32::MAX);
-        self.labels.len() - 1
+impl Emit for Labelled {
+    fn mark(&mut self, number: u32) {
+        self.program.push(Op::Nop, None, number);
     }
 
     fn here(&mut self, label: usize) {
-        self.labels[label] = index(self.program.code.len());
+        self.labels.insert(label, index(self.program.code.len()));
     }
 
-    /// A test; `or` says whether it may contain `||`.
-    fn condition(&mut self, depth: u32, or: bool, yes: usize, no: usize, yes_follows: bool) {
-        if depth > 0 && self.rng.random_bool(0.3) {
-            let middle = self.label();
-            if or && self.rng.random_bool(0.5) {
-                self.condition(depth - 1, or, yes, middle, false);
-            } else {
-                self.condition(depth - 1, or, middle, no, true);
-            }
-            self.here(middle);
-            return self.condition(depth - 1, or, yes, no, yes_follows);
-        }
-        self.mark();
-        let (jump, other) = if yes_follows { (no, yes) } else { (yes, no) };
-        self.program.push(Op::Bra, IF, index(jump));
-        if self.rng.random_bool(0.2) {
-            self.program.push(Op::Bra, None, index(other));
-        }
+    // What a lane decides is random: whether the test is negated makes no difference.
+    fn branch_if(&mut self, _: &mut ChaCha8Rng, _: bool, label: usize) {
+        self.program.push(Op::Bra, IF, index(label));
     }
 
-    fn block(&mut self, depth: u32) {
-        for _ in 0..self.rng.random_range(1..4) {
-            self.statement(depth);
-        }
+    fn branch(&mut self, label: usize) {
+        self.program.push(Op::Bra, None, index(label));
     }
+}
 
-    fn statement(&mut self, depth: u32) {
-        let kind = if depth == 0 { 0 } else { self.rng.random_range(0..10) };
-        match (kind, self.loops.last().copied()) {
-            (1..=3, _) => {
-                let (yes, no, end) = (self.label(), self.label(), self.label());
-                self.condition(2, true, yes, no, true);
-                self.here(yes);
-                self.block(depth - 1);
-                if self.rng.random_bool(0.5) {
-                    self.program.push(Op::Bra, None, index(end));
-                    self.here(no);
-                    self.block(depth - 1);
-                } else {
-                    self.here(no);
-                }
-                self.here(end);
+/// A random structured program; now and then branches to branches go where those go.
+pub(super) fn structured_program(rng: &mut ChaCha8Rng, loose: bool) -> Program {
+    let mut made = Labelled::default();
+    Structured::make(rng, &mut made, loose);
+    let Labelled { mut program, labels } = made;
+    program.push(Op::Ret, None, 0);
+    for instr in program.code.iter_mut().filter(|i| i.op == Op::Bra) {
+        instr.imm = labels[&(instr.imm as usize)];
+    }
+    let thread = rng.random_bool(0.5);
+    for i in 0..program.code.len() {
+        for _ in 0..8 {
+            let next = program.code[program.code[i].imm as usize];
+            if thread && program.code[i].op == Op::Bra && next.op == Op::Bra && next.guard.is_none() {
+                program.code[i].imm = next.imm;
             }
-            (4 | 5, _) => {
-                let (head, body, end) = (self.label(), self.label(), self.label());
-                self.here(head);
-                self.condition(1, self.loose, body, end, true);
-                self.here(body);
-                self.loops.push((end, head));
-                self.block(depth - 1);
-                self.loops.pop();
-                self.program.push(Op::Bra, None, index(head));
-                self.here(end);
-            }
-            (6, _) => {
-                let (head, test, end) = (self.label(), self.label(), self.label());
-                self.here(head);
-                self.loops.push((end, test));
-                self.block(depth - 1);
-                self.loops.pop();
-                self.here(test);
-                self.condition(1, true, head, end, false);
-                self.here(end);
-            }
-            (7 | 8, Some((end, next))) => {
-                // Outside of loose programs a loop has either kind, by the parity of its label.
-                let breaks = if self.loose { kind == 7 } else { end % 2 == 0 };
-                let to = if breaks { end } else { next };
-                let (yes, no) = (self.label(), self.label());
-                self.condition(1, true, yes, no, true);
-                self.here(yes);
-                if self.rng.random_bool(0.5) {
-                    self.mark();
-                }
-                self.program.push(Op::Bra, None, index(to));
-                self.here(no);
-            }
-            _ => self.mark(),
         }
     }
-
-    pub(super) fn make(rng: &mut ChaCha8Rng, loose: bool) -> Program {
-        let program = Program::default();
-        let mut maker = Structured { rng, program, labels: vec![], loops: vec![], marks: 0, loose };
-        maker.block(3);
-        maker.program.push(Op::Ret, None, 0);
-        let (labels, thread) = (std::mem::take(&mut maker.labels), maker.rng.random_bool(0.5));
-        let mut program = maker.program;
-        for i in 0..program.code.len() {
-            if program.code[i].op == Op::Bra {
-                program.code[i].imm = labels[program.code[i].imm as usize];
-            }
-        }
-        for i in 0..program.code.len() {
-            for _ in 0..8 {
-                let next = program.code[program.code[i].imm as usize];
-                if thread && program.code[i].op == Op::Bra && next.op == Op::Bra && next.guard.is_none() {
-                    program.code[i].imm = next.imm;
-                }
-            }
-        }
-        program
-    }
+    program
 }

@@ -1,0 +1,61 @@
+//! Telling an observer of decisions that another oracle takes.
+
+use super::{Decision, Menu, Oracle, Pick};
+use crate::verdict::Stop;
+use std::cell::RefCell;
+
+/// Decisions that nobody has looked at yet. A run borrows its oracle and its observer at the same time; this stands between
+/// the two.
+#[derive(Debug, Default)]
+pub struct Decisions(RefCell<Vec<Decision>>);
+
+impl Decisions {
+    /// Takes out what was decided since the last look, in order.
+    pub fn take(&self) -> Vec<Decision> {
+        self.0.take()
+    }
+}
+
+/// Decides as another oracle does and tells what it decided.
+pub struct Observed<'a> {
+    inner: &'a mut dyn Oracle,
+    seen: &'a Decisions,
+}
+
+impl<'a> Observed<'a> {
+    /// Tells `seen` the decisions of `inner`.
+    pub const fn new(inner: &'a mut dyn Oracle, seen: &'a Decisions) -> Self {
+        Self { inner, seen }
+    }
+}
+
+impl Oracle for Observed<'_> {
+    fn launch(&mut self, number: u32) -> Result<(), Stop> {
+        self.inner.launch(number)
+    }
+
+    fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
+        let pick = self.inner.choose(menu)?;
+        self.seen.0.borrow_mut().push(menu.decided(pick));
+        Ok(pick)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Fair, Site};
+    use super::*;
+
+    #[test]
+    fn decisions_are_told_once_and_in_order() {
+        let (seen, mut fair) = (Decisions::default(), Fair);
+        let mut oracle = Observed::new(&mut fair, &seen);
+        let menu = |last| Menu { site: Site::Warp, ready: &[0b101], last };
+        let first = oracle.choose(menu(None)).map(|p| p.index);
+        let second = oracle.choose(menu(Some((0, true)))).map(|p| p.index);
+        let told = seen.take();
+        assert_eq!((first, second), (Ok(told[0].pick), Ok(told[1].pick)));
+        assert_eq!((told.len(), told[1].pick, told[1].arity), (2, 2, 2));
+        assert!(seen.take().is_empty());
+    }
+}

@@ -1,0 +1,82 @@
+//! What follows a run while it goes on: the lines of `--rules`, the file of `--trace`.
+
+use super::report_flags::Form;
+use super::run::Run;
+use crate::base::SourceMap;
+use crate::choice::Decisions;
+use crate::launch::{Problem, ProblemKind};
+use crate::program::env::ProgEnv;
+use crate::report::{RuleTrace, Timeline};
+use crate::verdict::{Event, Sink, Stop, Who};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The followers of a run, each there or not.
+pub(super) struct Followers<'a> {
+    rules: Option<RuleTrace<'a>>,
+    timeline: Option<(Timeline<'a, BufWriter<File>>, &'a Path)>,
+}
+
+impl<'a> Followers<'a> {
+    /// The followers that the flags ask for. `line` prints a line, `seen` is told by the oracle of the run.
+    ///
+    /// # Errors
+    /// The file of the trace cannot be written; rules are printed where a report for programs is.
+    pub fn open(
+        run: &'a Run,
+        programs: &[Arc<ProgEnv>],
+        sources: &SourceMap,
+        line: &'a mut dyn FnMut(&str),
+        seen: &'a Decisions,
+    ) -> Result<Self, Box<Problem>> {
+        let (lines, trace) = (run.rules && run.report.format == Form::Text, run.trace.as_deref());
+        if run.rules && !lines && trace.is_none() {
+            let form = "rules are lines of text; with --format json or sarif, --trace FILE.json shows them";
+            return Err(Box::new(ProblemKind::BadFlag { flag: "--rules", text: String::new(), form }.at(None)));
+        }
+        let timeline = match trace {
+            Some(path) => {
+                let file = File::create(path).map_err(|e| unwritable(path, &e))?;
+                let (programs, sources) = (programs.to_vec(), sources.clone());
+                Some((Timeline::new(programs, sources, seen, run.rules, BufWriter::new(file)), path))
+            }
+            None => None,
+        };
+        let rules = lines.then(|| RuleTrace::new(programs.to_vec(), sources.clone(), line));
+        Ok(Self { rules, timeline })
+    }
+
+    /// Whether there is any.
+    pub const fn any(&self) -> bool {
+        self.rules.is_some() || self.timeline.is_some()
+    }
+
+    /// Ends what has an end; `stop` says why the run ended early.
+    ///
+    /// # Errors
+    /// The file of the trace could not be written.
+    pub fn finish(self, stop: Option<&Stop>) -> Result<(), Box<Problem>> {
+        let Some((timeline, path)) = self.timeline else { return Ok(()) };
+        timeline.finish(stop).map_err(|e| unwritable(path, &e))
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Box<Problem> {
+    Box::new(ProblemKind::Unwritable { path: path.to_owned(), cause: error.kind() }.at(None))
+}
+
+impl Sink for Followers<'_> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        if let Some(rules) = &mut self.rules {
+            rules.event(who, event)?;
+        }
+        if let Some((timeline, _)) = &mut self.timeline {
+            timeline.event(who, event)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,263 @@
+//! Flags of commands that report defects, and what they make of findings: the form, what is suppressed, the exit code.
+
+use super::{Format, output};
+use crate::base::SourceMap;
+use crate::check::Races;
+use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
+use crate::program::env::ProgEnv;
+use crate::report::{RacesReport, StopReport, exit_code, problem, run, sarif, suppressed_json, suppressed_stop};
+use crate::verdict::Stop;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// The form of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Form {
+    /// For people.
+    Text,
+    /// For programs: one JSON object on standard output (docs/schema/report.schema.json).
+    Json,
+    /// For code scanning and editors: SARIF 2.1.0 on standard output.
+    Sarif,
+}
+
+impl From<Format> for Form {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => Self::Text,
+            Format::Json => Self::Json,
+        }
+    }
+}
+
+/// How defects are reported.
+#[derive(Args, Clone, Debug)]
+pub(super) struct ReportFlags {
+    /// The form of messages and results.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+
+    /// Defects that are known and may stay (docs/reports.md): they are told, and do not make the command fail.
+    #[arg(long, value_name = "FILE.toml")]
+    suppressions: Option<PathBuf>,
+}
+
+impl ReportFlags {
+    /// Reads what the flags name.
+    ///
+    /// # Errors
+    /// The exit code, when the suppression file is wrong; that has been told.
+    pub fn open(&self) -> Result<Reporter, u8> {
+        let mut sources = SourceMap::default();
+        let known = self.suppressions.as_ref().map(|path| Suppressions::read(path, &mut sources)).transpose();
+        let known = known.map_err(|problems| output::problems(&problems, &sources, self.format))?;
+        Ok(Reporter { form: self.format, known, sources })
+    }
+}
+
+/// Reports findings in the form that was asked for.
+pub(super) struct Reporter {
+    pub form: Form,
+    known: Option<Suppressions>,
+    /// The suppression file.
+    sources: SourceMap,
+}
+
+impl Reporter {
+    /// A reporter that suppresses nothing.
+    pub fn plain(form: Form) -> Self {
+        Self { form, known: None, sources: SourceMap::default() }
+    }
+
+    /// Tells all problems of the input; gives the exit code.
+    pub fn problems(&self, all: &[Problem], sources: &SourceMap) -> u8 {
+        output::problems(all, sources, self.form)
+    }
+
+    /// Tells why a run stopped; gives the exit code: 0 when it is a defect that is suppressed. `printed` is what the device
+    /// printed before.
+    pub fn stop(&mut self, stop: &Stop, env: &ProgEnv, sources: &SourceMap, printed: &[u8]) -> u8 {
+        self.stop_after(stop, None, env, sources, printed)
+    }
+
+    /// The same, with the races that were found until then.
+    pub fn stop_after(
+        &mut self,
+        stop: &Stop,
+        races: Option<&Races>,
+        env: &ProgEnv,
+        sources: &SourceMap,
+        printed: &[u8],
+    ) -> u8 {
+        let report = StopReport::new(stop, env, sources);
+        let races = races.map(|r| self.known_of(RacesReport::new(r, env, sources)));
+        let accepted = self.known.as_mut().and_then(|known| known.accept(stop, env, sources)).cloned();
+        let racy = races.as_ref().is_some_and(RacesReport::any);
+        let code = if accepted.is_some() { u8::from(racy) } else { exit_code(stop) };
+        match self.form {
+            Form::Text => {
+                if let Some(races) = &races {
+                    output::complain(&races.render(&self.sources, output::colour()));
+                }
+                match &accepted {
+                    Some(entry) => output::complain(&suppressed_stop(&report, entry, &self.sources)),
+                    None => output::complain(&report.render(output::colour())),
+                }
+                self.warn();
+            }
+            Form::Json => {
+                let mut value = json!({ "exit": code, "stopped": report.json() });
+                if let Some(entry) = &accepted {
+                    value["stopped"]["suppressed"] = suppressed_json(entry, &self.sources);
+                }
+                self.add_races(races.as_ref(), &mut value);
+                value["output"] = String::from_utf8_lossy(printed).into();
+                self.print_json(value);
+            }
+            Form::Sarif => {
+                let mut log = sarif::Log::new();
+                self.log_races(races.as_ref(), sources, &mut log);
+                log.stop(&report, accepted.as_ref().map(|entry| (entry, &self.sources)));
+                log.property("output", String::from_utf8_lossy(printed).into());
+                self.print_sarif(log, code);
+            }
+        }
+        code
+    }
+
+    fn known_of<'a>(&mut self, races: RacesReport<'a>) -> RacesReport<'a> {
+        match &mut self.known {
+            Some(known) => races.accept(known),
+            None => races,
+        }
+    }
+
+    fn add_races(&self, races: Option<&RacesReport<'_>>, value: &mut Value) {
+        if let Some(races) = races {
+            value["races"] = races.json(&self.sources).into();
+            value["races_unknown"] = races.unknown_json().into();
+        }
+    }
+
+    fn log_races(&self, races: Option<&RacesReport<'_>>, sources: &SourceMap, log: &mut sarif::Log) {
+        let Some(races) = races else { return };
+        for (report, accepted) in races.all() {
+            log.stop(&report, accepted.map(|entry| (entry, &self.sources)));
+        }
+        for diagnostic in races.missed() {
+            log.warning(&diagnostic, sources);
+        }
+    }
+
+    /// Tells what came of a run to its end; gives the exit code.
+    pub fn finished(&mut self, mut results: Results<'_>, sources: &SourceMap) -> u8 {
+        results.races = results.races.map(|races| self.known_of(races));
+        let Results { outcome, memory, trace, races, .. } = &results;
+        let racy = races.as_ref().is_some_and(RacesReport::any);
+        let code = u8::from(!outcome.as_expected() || racy);
+        match self.form {
+            Form::Text => {
+                for (name, hash) in [("memory", memory), ("trace", trace)] {
+                    if let Some(hash) = hash {
+                        output::print(format!("{name} {hash:016x}\n"));
+                    }
+                }
+                if let Some(races) = races {
+                    output::complain(&races.render(&self.sources, output::colour()));
+                }
+                outcome.mismatches.iter().for_each(|m| output::complain(&run::mismatch(m)));
+                outcome.output_mismatch.iter().for_each(|m| output::complain(&run::output_mismatch(m)));
+                self.warn();
+                output::complain(&run::summary(outcome, results.checked));
+            }
+            Form::Json => {
+                let mut value = results.json(code);
+                self.add_races(races.as_ref(), &mut value);
+                self.print_json(value);
+            }
+            Form::Sarif => {
+                let mut log = sarif::Log::new();
+                self.log_races(races.as_ref(), sources, &mut log);
+                for mismatch in &outcome.mismatches {
+                    log.mismatch(mismatch, (results.expected_at)(&mismatch.name), sources);
+                }
+                if let Some(mismatch) = &outcome.output_mismatch {
+                    log.output_mismatch(mismatch, results.output_at, sources);
+                }
+                // These stand elsewhere in the log.
+                let known = ["exit", "mismatches", "output_mismatch"];
+                if let Value::Object(all) = results.json(code) {
+                    let rest = all.into_iter().filter(|(name, _)| !known.contains(&name.as_str()));
+                    rest.for_each(|(name, value)| log.property(&name, value));
+                }
+                self.print_sarif(log, code);
+            }
+        }
+        code
+    }
+
+    /// Warns of entries that nothing matched, in text.
+    fn warn(&self) {
+        let warnings = self.unused();
+        if !warnings.is_empty() {
+            output::problems(&warnings, &self.sources, Form::Text);
+        }
+    }
+
+    /// Prints a JSON report, with the entries that nothing matched.
+    fn print_json(&self, mut report: Value) {
+        if self.known.is_some() {
+            let unused =
+                self.unused().iter().map(|p| problem(p, &self.sources).json(&self.sources)).collect::<Vec<_>>();
+            report["unused_suppressions"] = unused.into();
+        }
+        output::print_json(&report);
+    }
+
+    /// Prints a SARIF log, with the entries that nothing matched.
+    fn print_sarif(&self, mut log: sarif::Log, code: u8) {
+        for warning in self.unused() {
+            log.notice(&problem(&warning, &self.sources), &self.sources);
+        }
+        output::print_json(&log.finish(code));
+    }
+
+    fn unused(&self) -> Vec<Problem> {
+        let of =
+            |s: &Suppression| ProblemKind::UnusedSuppression { kind: s.kind.id(), reason: s.reason.clone() }.at(s.at);
+        self.known.iter().flat_map(Suppressions::unused).map(of).collect()
+    }
+}
+
+/// What came of a run to its end.
+pub(super) struct Results<'a> {
+    /// The counts and the comparisons.
+    pub outcome: &'a Outcome,
+    /// The races, when asked for.
+    pub races: Option<RacesReport<'a>>,
+    /// How many things were compared.
+    pub checked: usize,
+    /// Where the contents of a buffer are expected.
+    pub expected_at: &'a dyn Fn(&str) -> At,
+    /// Where the output is expected.
+    pub output_at: At,
+    /// The buffers that were asked for, for programs.
+    pub buffers: Map<String, Value>,
+    /// The hash of the final memory, when asked for.
+    pub memory: Option<u64>,
+    /// The hash of the trace, when asked for.
+    pub trace: Option<u64>,
+}
+
+impl Results<'_> {
+    fn json(&self, code: u8) -> Value {
+        let hash = |h: Option<u64>| h.map(|h| format!("{h:016x}"));
+        let mut value = run::json(self.outcome);
+        value["exit"] = code.into();
+        value["buffers"] = self.buffers.clone().into();
+        value["memory_hash"] = hash(self.memory).into();
+        value["trace_hash"] = hash(self.trace).into();
+        value
+    }
+}

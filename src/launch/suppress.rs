@@ -1,0 +1,193 @@
+//! Suppression files: defects that are known, and why they may stay.
+//!
+//! A suppressed defect is still told, but it does not make a command fail. It cannot make a run go on: where the program
+//! broke a rule there is nothing to go on with.
+
+use super::file::text_of;
+use super::problem::{At, Problem, ProblemKind};
+use super::toml::{Table, document};
+use crate::base::{FileId, Pc, SourceMap};
+use crate::program::env::ProgEnv;
+use crate::verdict::{Kind, Place, Stop};
+use std::path::Path;
+
+const ROOT: &[&str] = &["suppress"];
+const ENTRY: &[&str] = &["kind", "file", "line", "entry", "reason"];
+
+/// An entry of a suppression file: it accepts a kind of defect, everywhere or at one place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Suppression {
+    /// What is accepted.
+    pub kind: Kind,
+    /// In this file only: PTX, or CUDA source that `.loc` names. The end of a path.
+    pub file: Option<String>,
+    /// On this line of the file only, from 1.
+    pub line: Option<u32>,
+    /// In this kernel only.
+    pub entry: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// Where the entry stands.
+    pub at: At,
+}
+
+/// The entries of a file, and which of them have matched.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Suppressions {
+    entries: Vec<(Suppression, bool)>,
+}
+
+impl Suppressions {
+    /// Reads a suppression file: TOML with `[[suppress]]` entries.
+    ///
+    /// # Errors
+    /// Every problem of the file, with its place; its text is in `sources` then.
+    pub fn read(path: &Path, sources: &mut SourceMap) -> Result<Self, Vec<Problem>> {
+        let text = text_of(path).map_err(|p| vec![*p])?;
+        let file = sources.add(path.display().to_string(), text);
+        Self::parse(sources.get(file).map_or("", |s| &s.text), file)
+    }
+
+    /// Reads the text of a suppression file.
+    ///
+    /// # Errors
+    /// Every problem of the text, with its place.
+    pub fn parse(text: &str, file: FileId) -> Result<Self, Vec<Problem>> {
+        let table = document(text, file)?;
+        let mut out = Vec::new();
+        let mut root = Table::root(&table, file);
+        "the suppression file".clone_into(&mut root.name);
+        root.only(ROOT, &mut out);
+        let items = root.get("suppress").and_then(|v| root.array("suppress", v, &mut out)).unwrap_or(&[]);
+        let tables: Vec<_> = items.iter().filter_map(|item| root.sub("suppress", item, &mut out)).collect();
+        let entries: Vec<_> = tables.iter().filter_map(|t| Some((entry(t, &mut out)?, false))).collect();
+        if out.is_empty() { Ok(Self { entries }) } else { Err(out) }
+    }
+
+    /// The entry that accepts a defect of a run of `env`, which counts as used then.
+    pub fn accept(&mut self, stop: &Stop, env: &ProgEnv, sources: &SourceMap) -> Option<&Suppression> {
+        let fits = |s: &Suppression| s.fits(stop, env, sources);
+        let (entry, used) = self.entries.iter_mut().find(|(s, _)| fits(s))?;
+        *used = true;
+        Some(entry)
+    }
+
+    /// The entries that have accepted nothing so far.
+    pub fn unused(&self) -> impl Iterator<Item = &Suppression> {
+        self.entries.iter().filter(|(_, used)| !used).map(|(s, _)| s)
+    }
+}
+
+impl Suppression {
+    /// Whether it accepts a stop: of its kind, and with a party at its place.
+    fn fits(&self, stop: &Stop, env: &ProgEnv, sources: &SourceMap) -> bool {
+        let anywhere = self.file.is_none() && self.entry.is_none();
+        let here = |p: &&Place| {
+            self.entry.as_ref().is_none_or(|e| *e == p.entry)
+                && self.file.as_ref().is_none_or(|f| self.on_line(f, p.pc, env, sources))
+        };
+        self.kind == stop.kind() && (anywhere || stop.places().iter().any(here))
+    }
+
+    /// Whether an instruction is in the file, on the line if there is one: as PTX, or by its `.loc`.
+    fn on_line(&self, file: &str, pc: Pc, env: &ProgEnv, sources: &SourceMap) -> bool {
+        let matches = |name: &str, line: u32| Path::new(name).ends_with(file) && self.line.is_none_or(|l| l == line);
+        let origin = env.origin.get(pc.0 as usize);
+        let source = origin.and_then(|o| Some((sources.get(o.file)?, o.span)));
+        source.is_some_and(|(s, span)| matches(&s.name, s.line_col(span.start).0))
+            || env.cuda(pc).is_some_and(|(name, loc)| matches(name, loc.line))
+    }
+}
+
+fn entry(table: &Table<'_, '_>, out: &mut Vec<Problem>) -> Option<Suppression> {
+    table.only(ENTRY, out);
+    let kind = table.need("kind", out).and_then(|value| {
+        let text = table.text("kind", value, out)?;
+        let kind = Kind::named(&text).filter(|k| k.is_defect());
+        if kind.is_none() {
+            let known: Vec<&'static str> = Kind::ALL.iter().filter(|k| k.is_defect()).map(|k| k.id()).collect();
+            out.push(ProblemKind::NoKind { text, known }.at(table.place(value)));
+        }
+        kind
+    });
+    let mut text = |key: &str| table.get(key).and_then(|v| table.text(key, v, out));
+    let (file, entry) = (text("file"), text("entry"));
+    let line = table.get("line").and_then(|v| table.count("line", v, u32::MAX.into(), out));
+    if table.get("line").is_some() {
+        table.need("file", out);
+    }
+    let reason = table.need("reason", out).and_then(|value| {
+        let text = table.text("reason", value, out)?;
+        if text.trim().is_empty() {
+            let kind = ProblemKind::OutOfRange { key: "reason".into(), wanted: "a reason in words" };
+            out.push(kind.at(table.place(value)));
+        }
+        Some(text)
+    });
+    let line = line.and_then(|n| u32::try_from(n).ok());
+    Some(Suppression { kind: kind?, file, line, entry, reason: reason?, at: table.at })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Span;
+    use crate::program::env::{FuncId, Origin};
+    use crate::verdict::{Bug, BugKind, LimitKind};
+
+    fn parse(text: &str) -> Result<Suppressions, Vec<ProblemKind>> {
+        let of = |problems: Vec<Problem>| problems.into_iter().map(|p| p.kind).collect();
+        Suppressions::parse(text, FileId(0)).map_err(of)
+    }
+
+    /// A trap on line 2 of `dir/k.ptx` in kernel `k`.
+    fn trap() -> (Stop, ProgEnv, SourceMap) {
+        let mut sources = SourceMap::default();
+        let file = sources.add("dir/k.ptx", "// one\ntrap;\n");
+        let span = Span::new(7, 12);
+        let origin = vec![Origin { file, span, loc: u32::MAX, function: FuncId(0), hidden: false }];
+        let place = Place { entry: "k".into(), ..Place::default() };
+        let stop = Stop::Bug(Box::new(Bug { kind: BugKind::Trap, place, other: None }));
+        (stop, ProgEnv { origin, ..ProgEnv::default() }, sources)
+    }
+
+    #[test]
+    fn an_entry_accepts_its_kind_at_its_place() {
+        let (stop, env, sources) = trap();
+        let accepts = |more: &str| {
+            let text = format!("[[suppress]]\nkind = \"trap\"\nreason = \"known\"\n{more}");
+            parse(&text).map(|mut s| (s.accept(&stop, &env, &sources).is_some(), s.unused().count()))
+        };
+        for yes in ["", "entry = \"k\"", "file = \"k.ptx\"", "file = \"dir/k.ptx\"\nline = 2\nentry = \"k\""] {
+            assert_eq!(accepts(yes), Ok((true, 0)), "{yes}");
+        }
+        for no in ["entry = \"kk\"", "file = \"kk.ptx\"", "file = \"k.ptx\"\nline = 1", "file = \"other/k.ptx\""] {
+            assert_eq!(accepts(no), Ok((false, 1)), "{no}");
+        }
+        let other = parse("[[suppress]]\nkind = \"null\"\nreason = \"known\"")
+            .map(|mut s| s.accept(&stop, &env, &sources).is_some());
+        assert_eq!(other, Ok(false));
+    }
+
+    #[test]
+    fn a_limit_is_never_accepted() {
+        let (_, env, sources) = trap();
+        let all = Kind::ALL.iter().filter(|k| k.is_defect());
+        let text: String = all.map(|k| format!("[[suppress]]\nkind = \"{}\"\nreason = \"any\"\n", k.id())).collect();
+        let accepted = parse(&text).map(|mut s| s.accept(&Stop::Limit(LimitKind::Steps(1)), &env, &sources).is_some());
+        assert_eq!(accepted, Ok(false));
+        assert!(
+            matches!(parse("[[suppress]]\nkind = \"limit\"\nreason = \"x\""), Err(p) if matches!(p[..], [ProblemKind::NoKind { .. }]))
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let wrong = |text: &str| parse(text).map_err(|p| p.len());
+        assert_eq!(wrong("[[suppress]]\nkind = \"trap\""), Err(1));
+        assert_eq!(wrong("[[suppress]]\nreason = \" \""), Err(2));
+        assert_eq!(wrong("[[suppress]]\nkind = \"trap\"\nreason = \"x\"\nline = 3"), Err(1));
+        assert_eq!(wrong("[[suppress]]\nkind = \"trap\"\nreason = \"x\"\nwhy = \"\"\n[other]"), Err(2));
+        assert_eq!(wrong("[[suppress"), Err(1));
+    }
+}

@@ -1,0 +1,260 @@
+//! Findings as SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), for code scanning and editors.
+//!
+//! A defect of the program, a result that is not as expected and a complaint about a file are results. What says nothing
+//! about the program is a notification: a limit, a gap of ours, a schedule that does not fit, a wrong flag. A suppressed
+//! defect stays a result and carries its suppression. Sections in comments are the standard's.
+
+mod place;
+
+use self::place::{location, physical};
+use super::diagnostic::{Diagnostic, Severity};
+use super::kinds::describe;
+use super::stop::StopReport;
+use crate::base::SourceMap;
+use crate::launch::{At, Mismatch, OutputMismatch, Suppression};
+use crate::verdict::{Kind, Place, Stop};
+use serde_json::{Map, Value, json};
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+/// What buffers hold something else than a launch file expects.
+const RESULT_MISMATCH: &str = "result-mismatch";
+/// What the device printed is not what a launch file expects.
+const OUTPUT_MISMATCH: &str = "output-mismatch";
+/// Further parties that a result relates to: a deadlock may have thousands.
+const PARTIES: usize = 16;
+
+/// A log being made: one run of one command.
+#[derive(Debug)]
+pub struct Log {
+    rules: Vec<(String, Value)>,
+    results: Vec<Value>,
+    /// About the run: limits, gaps.
+    execution: Vec<Value>,
+    /// About how it was asked for: flags, files that cannot be read, schedules.
+    configuration: Vec<Value>,
+    properties: Map<String, Value>,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Log {
+    /// A log without results, with the rules of every kind of defect.
+    #[must_use]
+    pub fn new() -> Self {
+        let defects = Kind::ALL.iter().filter(|k| k.is_defect());
+        let mut rules: Vec<(String, Value)> = defects.map(|k| (k.id().to_owned(), rule(*k))).collect();
+        for (id, short, full) in [
+            (
+                RESULT_MISMATCH,
+                "Result not as expected",
+                "A buffer or variable holds something else after the last launch than the launch file expects.",
+            ),
+            (
+                OUTPUT_MISMATCH,
+                "Output not as expected",
+                "The device printed something else than the launch file expects.",
+            ),
+        ] {
+            let value = json!({ "id": id, "shortDescription": { "text": short }, "fullDescription": { "text": full },
+                                "defaultConfiguration": { "level": "error" } });
+            rules.push((id.to_owned(), value));
+        }
+        let (results, execution, configuration) = (Vec::new(), Vec::new(), Vec::new());
+        Self { rules, results, execution, configuration, properties: Map::new() }
+    }
+
+    /// Adds why a run stopped. `suppressed`: the entry that accepts it, and the sources that the entry's place is in.
+    pub fn stop(&mut self, report: &StopReport<'_>, suppressed: Option<(&Suppression, &SourceMap)>) {
+        let diagnostic = report.diagnostic();
+        if !report.stop.kind().is_defect() {
+            let list =
+                if let Stop::Diverged { .. } = report.stop { &mut self.configuration } else { &mut self.execution };
+            list.push(notification(&diagnostic, report.sources));
+            return;
+        }
+        let mut result = self.result(&diagnostic, report.sources);
+        let places = report.stop.places();
+        if let Some(first) = places.first() {
+            // The message is about its own place, which need not be the first party's: a token is pushed elsewhere.
+            if report.span(first.pc) == (diagnostic.file, diagnostic.span) {
+                result["locations"] = json!([report.primary(first, &diagnostic.label)]);
+            }
+            let cuda = places.iter().take(PARTIES).filter_map(|p| report.cuda_location(p.pc, "in the CUDA source"));
+            related(&mut result, cuda);
+            result["codeFlows"] = flows(report, &places);
+            result["partialFingerprints"] = json!({ "warpstep/v1": format!("{:016x}", report.fingerprint(first)) });
+        }
+        let mut value = report.json();
+        let keep = ["thread", "other", "waiting", "details"];
+        let kept = value.as_object_mut().map(std::mem::take).unwrap_or_default();
+        result["properties"] = kept.into_iter().filter(|(k, v)| keep.contains(&k.as_str()) && !v.is_null()).collect();
+        result["suppressions"] = suppressed.map_or_else(|| json!([]), |(s, sources)| json!([suppression(s, sources)]));
+        self.results.push(result);
+    }
+
+    /// Adds a complaint about the input.
+    pub fn problem(&mut self, diagnostic: &Diagnostic, sources: &SourceMap) {
+        if sources.get(diagnostic.file).is_none() {
+            self.notice(diagnostic, sources);
+            return;
+        }
+        if self.rules.iter().all(|(id, _)| id != diagnostic.code) {
+            let short = format!("Wrong input: {}", diagnostic.code.replace('-', " "));
+            let value = json!({ "id": diagnostic.code, "shortDescription": { "text": short } });
+            self.rules.push((diagnostic.code.to_owned(), value));
+        }
+        let result = self.result(diagnostic, sources);
+        self.results.push(result);
+    }
+
+    /// Adds what is to be known about the run, and is no defect.
+    pub fn warning(&mut self, diagnostic: &Diagnostic, sources: &SourceMap) {
+        self.execution.push(notification(diagnostic, sources));
+    }
+
+    /// Adds what is to be known about how the command was asked for, and is about no program.
+    pub fn notice(&mut self, diagnostic: &Diagnostic, sources: &SourceMap) {
+        self.configuration.push(notification(diagnostic, sources));
+    }
+
+    /// Adds what was not as expected; `at` is where it was expected.
+    pub fn mismatch(&mut self, mismatch: &Mismatch, at: At, sources: &SourceMap) {
+        self.unexpected(RESULT_MISMATCH, &super::run::mismatch(mismatch), at, sources);
+    }
+
+    /// Adds output that was not as expected; `at` is where it was expected.
+    pub fn output_mismatch(&mut self, mismatch: &OutputMismatch, at: At, sources: &SourceMap) {
+        self.unexpected(OUTPUT_MISMATCH, &super::run::output_mismatch(mismatch), at, sources);
+    }
+
+    fn unexpected(&mut self, code: &'static str, text: &str, at: At, sources: &SourceMap) {
+        let (file, span) = at.unwrap_or((crate::base::FileId(u32::MAX), crate::base::Span::default()));
+        let result = self.result(&Diagnostic::error(code, file, span, text.trim_end()), sources);
+        self.results.push(result);
+    }
+
+    /// Adds what else is known of the run, such as counts and printed buffers.
+    pub fn property(&mut self, name: &str, value: Value) {
+        self.properties.insert(name.to_owned(), value);
+    }
+
+    /// The log of a command that ends with this exit code.
+    #[must_use]
+    pub fn finish(self, exit: u8) -> Value {
+        let rules: Vec<Value> = self.rules.into_iter().map(|(_, rule)| rule).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        json!({
+            "$schema": SCHEMA,
+            "version": "2.1.0",
+            "runs": [{
+                "tool": { "driver": { "name": "warpstep", "version": version, "semanticVersion": version, "rules": rules } },
+                "columnKind": "unicodeCodePoints",
+                "invocations": [{
+                    // The command did its work when it has an answer (3.20.14), be it that there is a defect.
+                    "executionSuccessful": exit < 2,
+                    "exitCode": exit,
+                    "toolExecutionNotifications": self.execution,
+                    "toolConfigurationNotifications": self.configuration,
+                }],
+                "results": self.results,
+                "properties": self.properties,
+            }],
+        })
+    }
+
+    /// A result (3.27) with what a message has.
+    fn result(&self, diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
+        let mut result = json!({
+            "ruleId": diagnostic.code,
+            "level": level(diagnostic.severity),
+            "message": { "text": text(diagnostic) },
+            "locations": [],
+            "relatedLocations": [],
+        });
+        if let Some(index) = self.rules.iter().position(|(id, _)| id == diagnostic.code) {
+            result["ruleIndex"] = index.into();
+        }
+        if sources.get(diagnostic.file).is_some() {
+            result["locations"] = json!([location(diagnostic.file, diagnostic.span, sources, Some(&diagnostic.label))]);
+        }
+        let others = diagnostic.secondary.iter().filter(|l| sources.get(l.file).is_some());
+        related(&mut result, others.map(|l| location(l.file, l.span, sources, Some(&l.text))));
+        result
+    }
+}
+
+/// Appends related locations; each has a number in its result (3.28.2).
+fn related(result: &mut Value, more: impl Iterator<Item = Value>) {
+    let Some(list) = result["relatedLocations"].as_array_mut() else { return };
+    for mut value in more {
+        if !list.iter().any(|l| l["physicalLocation"] == value["physicalLocation"]) {
+            value["id"] = list.len().into();
+            list.push(value);
+        }
+    }
+}
+
+/// How each party came to its place, a thread flow each; none when there is nothing to tell beyond the one place.
+fn flows(report: &StopReport<'_>, places: &[&Place]) -> Value {
+    let mut all: Vec<Value> = Vec::new();
+    for place in places {
+        let flow = report.thread_flow(place, if all.is_empty() { "here" } else { "and here" });
+        // A party may be named twice, as who runs on and as whom a token belongs to; the ids tell flows apart (3.37.2).
+        if all.len() < PARTIES && all.iter().all(|f| f["id"] != flow["id"]) {
+            all.push(flow);
+        }
+    }
+    let alone = all.len() < 2 && places.iter().all(|p| p.calls.is_empty());
+    if alone { json!([]) } else { json!([{ "threadFlows": all }]) }
+}
+
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// The message, what more there is to it, and the advice. The first line stands for the whole where room is scarce.
+fn text(diagnostic: &Diagnostic) -> String {
+    let more = [&diagnostic.note, &diagnostic.hint].into_iter().flatten();
+    std::iter::once(&diagnostic.message).chain(more).cloned().collect::<Vec<_>>().join("\n")
+}
+
+/// A notification (3.58).
+fn notification(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
+    let mut value = json!({
+        "descriptor": { "id": diagnostic.code },
+        "level": level(diagnostic.severity),
+        "message": { "text": text(diagnostic) },
+    });
+    if sources.get(diagnostic.file).is_some() {
+        value["locations"] = json!([location(diagnostic.file, diagnostic.span, sources, Some(&diagnostic.label))]);
+    }
+    value
+}
+
+/// A rule (3.49) of a kind of defect.
+fn rule(kind: Kind) -> Value {
+    let d = describe(kind);
+    json!({
+        "id": kind.id(),
+        "shortDescription": { "text": d.short },
+        "fullDescription": { "text": d.full },
+        "help": { "text": d.help },
+        "defaultConfiguration": { "level": "error" },
+    })
+}
+
+/// A suppression (3.35): accepted, outside the source.
+fn suppression(entry: &Suppression, sources: &SourceMap) -> Value {
+    let mut value = json!({ "kind": "external", "status": "accepted", "justification": entry.reason });
+    if let Some(place) = entry.at.and_then(|(file, span)| physical(file, span, sources)) {
+        value["location"] = json!({ "physicalLocation": place });
+    }
+    value
+}

@@ -1,0 +1,348 @@
+//! A run as a timeline (`--trace`): a file in the Trace Event Format, which ui.perfetto.dev loads.
+//!
+//! A group of tracks stands for a multiprocessor, with a track for each warp of the blocks that it holds and for each
+//! barrier that they use; a group for the device has the host's messages, the oracle's choices and the silent rules of
+//! memory. Time is counted in warp instructions of the whole device: they are executed one after another, so that a slice
+//! of one unit shows whose turn it was. Arrows lead from each arrival at a barrier to where the warp goes on.
+
+mod writer;
+
+use self::writer::{Track, Writer};
+use super::rules::message;
+use super::stop::lanes;
+use crate::base::{Pc, SourceMap, lanes_of};
+use crate::check::rules_of;
+use crate::choice::{Decision, Decisions};
+use crate::program::env::ProgEnv;
+use crate::verdict::{Access, AccessKind, Arrive, Event, Rule, Sink, Step, Stop, Who};
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Viewers take process 0 for an idle one.
+const DEVICE: u32 = 1;
+/// The group of multiprocessor 0.
+const PROCESSORS: u32 = 2;
+const HOST: Track = Track { pid: DEVICE, tid: 1 };
+const CHOICES: Track = Track { pid: DEVICE, tid: 2 };
+const MEMORY: Track = Track { pid: DEVICE, tid: 3 };
+/// The first track of a warp or barrier.
+const FIRST: u32 = 4;
+
+/// A barrier of a block: the launch, the block, the number.
+type Barrier = (u32, u64, u32);
+
+/// A slice that is still being described: accesses follow their instruction.
+struct Slice {
+    track: Track,
+    name: String,
+    args: Map<String, Value>,
+    /// Arrows that end here.
+    arrows: Vec<u64>,
+}
+
+/// Writes a run as a timeline.
+pub struct Timeline<'a, W: Write> {
+    programs: Vec<Arc<ProgEnv>>,
+    sources: SourceMap,
+    decisions: &'a Decisions,
+    /// Whether rules are shown.
+    rules: bool,
+    out: Writer<W>,
+    /// Warp instructions so far.
+    clock: u64,
+    /// The time of what happens now: that of the last instruction, or later.
+    now: u64,
+    choices: u64,
+    slice: Option<Slice>,
+    /// What instructions are called: finding a line in the text for every step would take most of the time.
+    texts: FxHashMap<(u32, Pc), (String, Map<String, Value>)>,
+    /// Of each launch its program's number, its program, and whether it is under the token stack.
+    launches: BTreeMap<u32, (u32, Arc<ProgEnv>, bool)>,
+    /// The multiprocessors that have a name.
+    named: BTreeSet<u32>,
+    /// The multiprocessor of each block.
+    processors: BTreeMap<(u32, u64), u32>,
+    warps: BTreeMap<(u32, u64, u32), Track>,
+    barriers: BTreeMap<Barrier, Track>,
+    /// Barriers that somebody has arrived at, and the arrows from there to the warps that wait.
+    open: BTreeMap<Barrier, Vec<(Who, u64)>>,
+    /// Arrows that end at the warp's next instruction.
+    arrows: BTreeMap<(u32, u64, u32), Vec<u64>>,
+    next_track: u32,
+    next_arrow: u64,
+}
+
+impl<'a, W: Write> Timeline<'a, W> {
+    /// A timeline of the launches of `programs`, which are numbered as the host numbers them. `decisions` is told by the
+    /// oracle of the run.
+    #[must_use]
+    pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, decisions: &'a Decisions, rules: bool, out: W) -> Self {
+        let mut out = Writer::new(out);
+        out.name_process(DEVICE, "device");
+        for (track, name) in [(HOST, "host"), (CHOICES, "choices"), (MEMORY, "memory")] {
+            out.name_thread(track, name);
+        }
+        Self {
+            programs,
+            sources,
+            decisions,
+            rules,
+            out,
+            clock: 0,
+            now: 0,
+            choices: 0,
+            slice: None,
+            texts: FxHashMap::default(),
+            launches: BTreeMap::new(),
+            named: BTreeSet::new(),
+            processors: BTreeMap::new(),
+            warps: BTreeMap::new(),
+            barriers: BTreeMap::new(),
+            open: BTreeMap::new(),
+            arrows: BTreeMap::new(),
+            next_track: FIRST,
+            next_arrow: 0,
+        }
+    }
+
+    /// Ends the timeline; `stop` says why the run ended early.
+    ///
+    /// # Errors
+    /// What went wrong first when the file was written.
+    pub fn finish(mut self, stop: Option<&Stop>) -> io::Result<()> {
+        self.flush();
+        self.choose();
+        self.now = self.clock;
+        self.abandon(|_| true);
+        if let Some(stop) = stop {
+            self.out.instant(HOST, &format!("stopped: {}", stop.kind().id()), "stop", self.now, json!({}));
+        }
+        self.out.finish()
+    }
+
+    /// Ends barriers that nobody will release any more.
+    fn abandon(&mut self, which: impl Fn(&Barrier) -> bool) {
+        let all: Vec<Barrier> = self.open.keys().copied().filter(which).collect();
+        for barrier in all {
+            self.open.remove(&barrier);
+            let track = self.barrier(barrier);
+            self.out.end(track, "barrier", "barrier", self.now, json!({ "released": false }));
+        }
+    }
+
+    /// The track of a new warp or barrier.
+    fn track(&mut self, launch: u32, block: u64, name: &str) -> Track {
+        let processor = self.processors.get(&(launch, block)).copied().unwrap_or(0);
+        let track = Track { pid: processor.saturating_add(PROCESSORS), tid: self.next_track };
+        self.next_track += 1;
+        self.out.name_thread(track, &format!("grid {launch} block {block} {name}"));
+        track
+    }
+
+    fn warp(&mut self, who: Who) -> Track {
+        let key = (who.launch, who.block, who.warp);
+        if let Some(track) = self.warps.get(&key) {
+            return *track;
+        }
+        let track = self.track(who.launch, who.block, &format!("warp {}", who.warp));
+        self.warps.insert(key, track);
+        track
+    }
+
+    fn barrier(&mut self, barrier: Barrier) -> Track {
+        if let Some(track) = self.barriers.get(&barrier) {
+            return *track;
+        }
+        let track = self.track(barrier.0, barrier.1, &format!("barrier {}", barrier.2));
+        self.barriers.insert(barrier, track);
+        track
+    }
+
+    /// Writes the slice that is complete now.
+    fn flush(&mut self) {
+        let Some(Slice { track, name, args, arrows }) = self.slice.take() else { return };
+        self.out.complete(track, &name, "instruction", self.now, 1, args);
+        for id in arrows {
+            self.out.flow("f", track, "barrier", self.now, id);
+        }
+    }
+
+    /// Shows what the oracle has decided since the last event.
+    fn choose(&mut self) {
+        for Decision { site, arity, pick, lease } in self.decisions.take() {
+            self.now = self.clock;
+            let args = json!({ "number": self.choices, "alternatives": arity, "taken": pick, "lease": lease });
+            self.out.instant(CHOICES, &format!("{} {pick}", site.name()), "choice", self.now, args);
+            self.choices += 1;
+        }
+    }
+
+    fn step(&mut self, who: Who, step: &Step<'_>) {
+        let Some((program, env, tokens)) = self.launches.get(&who.launch).cloned() else { return };
+        // Helpers of the lowering are no instructions of the program.
+        if env.origin.get(step.pc.0 as usize).is_some_and(|o| !o.hidden) {
+            let track = self.warp(who);
+            self.now = self.clock;
+            self.clock += 1;
+            let describe = || describe(&env, &self.sources, step.pc);
+            let (name, mut args) = self.texts.entry((program, step.pc)).or_insert_with(describe).clone();
+            args.insert("lanes".to_owned(), lanes(step.lanes).into());
+            if step.active != step.lanes {
+                args.insert("guarded off".to_owned(), lanes(step.active & !step.lanes).into());
+            }
+            if step.depth > 0 {
+                args.insert("call depth".to_owned(), step.depth.into());
+            }
+            let arrows = self.arrows.remove(&(who.launch, who.block, who.warp)).unwrap_or_default();
+            self.slice = Some(Slice { track, name, args, arrows });
+        }
+        if self.rules {
+            rules_of(&env, tokens, step, |rule| self.rule(who, rule));
+        }
+    }
+
+    fn access(&mut self, who: Who, access: &Access<'_>) {
+        let all = || lanes_of(access.lanes).map(|lane| access.addresses[lane]);
+        let (low, high) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+        let what = match access.kind {
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::Atomic => "atomic",
+        };
+        let text = format!("{what} of {} bytes at {low:#x} to {:#x}", access.bytes, high + u64::from(access.bytes));
+        match &mut self.slice {
+            Some(slice) => _ = slice.args.insert("memory".to_owned(), text.into()),
+            None => {
+                let track = self.warp(who);
+                self.out.instant(track, what, "memory", self.now, json!({ "memory": text }));
+            }
+        }
+    }
+
+    fn rule(&mut self, who: Who, rule: Rule) {
+        let id = rule.id();
+        let level = id.split('.').next().unwrap_or(id);
+        // Memory's own steps are no instructions: without them a timeline would have holes.
+        if !self.rules && level != "m" {
+            return;
+        }
+        self.flush();
+        let silent = matches!(rule, Rule::MEvictL1 | Rule::MEvictL2 | Rule::MWbL1 | Rule::MWbL2 | Rule::MFlush);
+        let track = match level {
+            "device" | "dio" | "cio" | "context" | "grid" | "block" => HOST,
+            "m" if silent => MEMORY,
+            _ => self.warp(who),
+        };
+        self.out.instant(track, id, if level == "m" { "memory" } else { "rule" }, self.now, json!({}));
+    }
+
+    fn arrive(&mut self, who: Who, arrive: &Arrive) {
+        let key = (who.launch, who.block, arrive.id);
+        let (warp, barrier) = (self.warp(who), self.barrier(key));
+        if !self.open.contains_key(&key) {
+            self.out.begin(barrier, "barrier", "barrier", self.now, json!({ "first": format!("warp {}", who.warp) }));
+        }
+        let waiting = self.open.entry(key).or_default();
+        if arrive.waits {
+            let id = self.next_arrow;
+            self.next_arrow += 1;
+            waiting.push((who, id));
+            self.out.flow("s", warp, "barrier", self.now, id);
+            self.out.flow("t", barrier, "barrier", self.now, id);
+        }
+    }
+
+    fn released(&mut self, who: Who, id: u32) {
+        let key = (who.launch, who.block, id);
+        let Some(waiting) = self.open.remove(&key) else { return };
+        self.now = self.clock;
+        let track = self.barrier(key);
+        self.out.end(track, "barrier", "barrier", self.now, json!({ "released": true }));
+        for (who, arrow) in waiting {
+            self.arrows.entry((who.launch, who.block, who.warp)).or_default().push(arrow);
+        }
+    }
+
+    fn survivor(&mut self, who: Who, pc: Pc, all: u32, winner: u32) {
+        let track = self.warp(who);
+        let place = self.launches.get(&who.launch).map(|(_, env, _)| describe(env, &self.sources, pc).0);
+        let args = json!({ "instruction": place, "lanes": lanes(all) });
+        self.out.instant(track, &format!("lane {winner} writes last"), "memory", self.now, args);
+    }
+}
+
+/// An instruction's name, and what there is to know of it whoever executes it.
+fn describe(env: &ProgEnv, sources: &SourceMap, pc: Pc) -> (String, Map<String, Value>) {
+    let origin = env.origin.get(pc.0 as usize);
+    let source = origin.and_then(|o| Some((sources.get(o.file)?, o.span)));
+    let words = source.map_or("", |(s, span)| span.of(&s.text)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = source.map_or(0, |(s, span)| s.line_col(span.start).0);
+    let mut args = Map::new();
+    args.insert("file".to_owned(), source.map(|(s, _)| s.name.as_str()).into());
+    args.insert("line".to_owned(), line.into());
+    if let Some((file, loc)) = env.cuda(pc) {
+        args.insert("cuda".to_owned(), format!("{file}:{}", loc.line).into());
+    }
+    (format!("{line}: {words}"), args)
+}
+
+impl<W: Write> Sink for Timeline<'_, W> {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        if self.out.failed() {
+            return Ok(());
+        }
+        if let Event::Access(access) = event {
+            self.access(who, &access);
+            return Ok(());
+        }
+        self.flush();
+        self.choose();
+        match event {
+            Event::Launch { tokens, program, .. } => {
+                if let Some(env) = self.programs.get(program as usize) {
+                    self.launches.insert(who.launch, (program, Arc::clone(env), tokens));
+                }
+                self.out.instant(HOST, &format!("grid {} begins", who.launch), "host", self.now, json!({}));
+            }
+            Event::Block { processor } => {
+                if self.named.insert(processor) {
+                    self.out.name_process(processor.saturating_add(PROCESSORS), &format!("SM {processor}"));
+                }
+                self.processors.insert((who.launch, who.block), processor);
+            }
+            Event::Step(step) => self.step(who, &step),
+            Event::Fired(rule) => self.rule(who, rule),
+            Event::Arrive(arrive) => self.arrive(who, &arrive),
+            Event::Released(id) => self.released(who, id),
+            Event::Survivor { pc, lanes, winner } => self.survivor(who, pc, lanes, winner),
+            Event::Alloc(address, bytes) => {
+                let track = self.warp(who);
+                self.out.instant(
+                    track,
+                    "malloc or free",
+                    "memory",
+                    self.now,
+                    json!({ "address": format!("{address:#x}"), "bytes": bytes }),
+                );
+            }
+            Event::Message(m) => self.out.instant(HOST, &message(m), "host", self.now, json!({})),
+            Event::BlockDone => {
+                self.now = self.clock;
+                self.abandon(|key| (key.0, key.1) == (who.launch, who.block));
+                self.processors.remove(&(who.launch, who.block));
+                self.warps.retain(|key, _| (key.0, key.1) != (who.launch, who.block));
+                self.barriers.retain(|key, _| (key.0, key.1) != (who.launch, who.block));
+                self.arrows.retain(|key, _| (key.0, key.1) != (who.launch, who.block));
+            }
+            Event::Repeated => self.out.instant(HOST, "the state repeats", "host", self.now, json!({})),
+            // Seen by the instruction that does it, or of no account for a reader.
+            Event::Access(_) | Event::Enter(_) | Event::Exchange(_) | Event::State(_) | Event::Remembered => {}
+        }
+        Ok(())
+    }
+}

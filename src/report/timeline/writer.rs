@@ -1,0 +1,100 @@
+//! The Trace Event Format, as ui.perfetto.dev and `chrome://tracing` read it: one event a line, written as it comes.
+
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// A track: a "thread" of a "process" in the words of the format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Track {
+    pub pid: u32,
+    pub tid: u32,
+}
+
+/// Writes events. Times must not go back; a unit is a warp instruction, which viewers show as a microsecond.
+pub(super) struct Writer<W> {
+    out: W,
+    begun: bool,
+    /// The first thing that went wrong; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Writer<W> {
+    pub const fn new(out: W) -> Self {
+        Self { out, begun: false, failed: None }
+    }
+
+    /// Whether nothing more can be written.
+    pub const fn failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    fn event(&mut self, ph: &str, track: Track, name: &str, more: Value) {
+        if self.failed.is_some() {
+            return;
+        }
+        let mut event = json!({ "ph": ph, "pid": track.pid, "tid": track.tid, "name": name });
+        if let (Value::Object(event), Value::Object(more)) = (&mut event, more) {
+            event.extend(more);
+        }
+        let before = if self.begun { ",\n" } else { "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" };
+        self.begun = true;
+        if let Err(error) = write!(self.out, "{before}{event}") {
+            self.failed = Some(error);
+        }
+    }
+
+    /// Names a group of tracks; groups are shown in the order of their numbers.
+    pub fn name_process(&mut self, pid: u32, name: &str) {
+        let track = Track { pid, tid: 0 };
+        self.event("M", track, "process_name", json!({ "args": { "name": name } }));
+        self.event("M", track, "process_sort_index", json!({ "args": { "sort_index": pid } }));
+    }
+
+    /// Names a track.
+    pub fn name_thread(&mut self, track: Track, name: &str) {
+        self.event("M", track, "thread_name", json!({ "args": { "name": name } }));
+        self.event("M", track, "thread_sort_index", json!({ "args": { "sort_index": track.tid } }));
+    }
+
+    /// Something that takes a time.
+    pub fn complete(&mut self, track: Track, name: &str, cat: &str, ts: u64, dur: u64, args: Map<String, Value>) {
+        self.event("X", track, name, json!({ "cat": cat, "ts": ts, "dur": dur, "args": args }));
+    }
+
+    /// Something begins that ends later on its track.
+    pub fn begin(&mut self, track: Track, name: &str, cat: &str, ts: u64, args: Value) {
+        self.event("B", track, name, json!({ "cat": cat, "ts": ts, "args": args }));
+    }
+
+    /// What began last on the track ends.
+    pub fn end(&mut self, track: Track, name: &str, cat: &str, ts: u64, args: Value) {
+        self.event("E", track, name, json!({ "cat": cat, "ts": ts, "args": args }));
+    }
+
+    /// Something that takes no time.
+    pub fn instant(&mut self, track: Track, name: &str, cat: &str, ts: u64, args: Value) {
+        self.event("i", track, name, json!({ "cat": cat, "ts": ts, "s": "t", "args": args }));
+    }
+
+    /// A point of an arrow: it starts (`s`), goes on (`t`) or ends (`f`) at what the track shows at that time.
+    pub fn flow(&mut self, ph: &'static str, track: Track, name: &str, ts: u64, id: u64) {
+        let mut more = json!({ "cat": name, "ts": ts, "id": id });
+        if ph == "f" {
+            // Without it an arrow ends at what begins next.
+            more["bp"] = "e".into();
+        }
+        self.event(ph, track, name, more);
+    }
+
+    /// Ends the file.
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if !self.begun {
+            self.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
+        }
+        self.out.write_all(b"\n]}\n")?;
+        self.out.flush()
+    }
+}

@@ -1,0 +1,58 @@
+//! The files of `tests/ui`: PTX and memory programs that begin with comments on how to run them.
+//!
+//! `// args: …` are the arguments of `warpstep` (the file's name is put after the first of them, and words are split at
+//! blanks), `// exit: N` the exit code, `// says: …` words that the output must contain.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The folders and the exit codes of what lies in them.
+pub const FOLDERS: [(&str, i32); 6] =
+    [("pass", 0), ("stuck", 1), ("bug", 1), ("limit", 3), ("unsupported", 4), ("syntax", 2)];
+
+/// A file.
+pub struct Case {
+    /// Where it is.
+    pub path: PathBuf,
+    source: String,
+}
+
+impl Case {
+    /// All files of a folder.
+    pub fn all(folder: &str) -> Vec<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui").join(folder);
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        files.retain(|f| f.extension().is_some_and(|e| e == "ptx" || e == "memp"));
+        files.sort();
+        files
+            .into_iter()
+            .map(|path| Self { source: std::fs::read_to_string(&path).unwrap_or_default(), path })
+            .collect()
+    }
+
+    /// The comments of a kind.
+    pub fn header(&self, key: &str) -> Vec<&str> {
+        let lines = self.source.lines().take_while(|l| l.starts_with("//"));
+        lines.filter_map(|l| l.strip_prefix("// ")?.strip_prefix(key)?.strip_prefix(": ")).collect()
+    }
+
+    /// The arguments.
+    pub fn arguments(&self) -> Vec<&str> {
+        self.header("args").into_iter().flat_map(str::split_whitespace).collect()
+    }
+
+    /// The command that runs it with these arguments, in its folder.
+    pub fn run(&self, arguments: &[&str]) -> std::io::Result<Output> {
+        let (command, rest) = arguments.split_first().unwrap_or((&"", &[]));
+        Command::new(env!("CARGO_BIN_EXE_warpstep"))
+            .arg(command)
+            .arg(self.path.file_name().unwrap_or_default())
+            .args(rest)
+            // No case runs for seconds; one that hangs should say so.
+            .args(if *command == "run" { &["--timeout", "60s"][..] } else { &[] })
+            .current_dir(self.path.parent().unwrap_or(Path::new(".")))
+            .env("NO_COLOR", "1")
+            .output()
+    }
+}
