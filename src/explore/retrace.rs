@@ -148,7 +148,7 @@ impl Follow {
         let mut state = self.state.borrow_mut();
         match event {
             Event::Launch { .. } => state.slots.clear(),
-            Event::Block => {
+            Event::Block { .. } => {
                 state.launch = who.launch;
                 match state.slots.iter_mut().find(|s| s.is_none()) {
                     Some(free) => *free = Some(who.block),
