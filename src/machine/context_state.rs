@@ -14,7 +14,7 @@ use super::loaded::{Loaded, arguments, per_block};
 use super::message::{ContextId, ContextInput, ContextIo, ContextOutput, GridId, Program, ProgramId, Tag};
 use super::overlap::{self, Kept};
 use super::processors::Processors;
-use super::warp::Watched;
+use super::watched::Watched;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc};
 use crate::choice::{Menu, Site};

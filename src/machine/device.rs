@@ -14,8 +14,8 @@ use super::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceIo, DeviceOutput, GridId, MessageError, Program,
 };
 use super::processors::Processors;
-use super::warp::Watched;
 use super::watch::{Found, Watch};
+use super::watched::Watched;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Environment};

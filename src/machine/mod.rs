@@ -34,6 +34,7 @@ mod syscall;
 pub mod walk;
 pub mod warp;
 mod watch;
+mod watched;
 
 pub use config::{Config, ControlModel, DeviceShape, MemoryModel};
 pub use context::{Context, Course, Launch};

@@ -11,7 +11,7 @@ use super::grid::{Books, Budget, Stats};
 use super::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
 use super::observed::{Observed, Tell};
 use super::walk::{Grain, Walk, Walker};
-use super::warp::Watched;
+use super::watched::Watched;
 use crate::base::LaneTables;
 use crate::choice::Oracle;
 use crate::memory::fermi::Fermi;

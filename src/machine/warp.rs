@@ -11,16 +11,16 @@ use super::control::{Control, Flow, Idle, Next, TokenKind, Wait};
 use super::data::Lane;
 use super::hot::hot;
 use super::loaded::Loaded;
-use super::observed::Observed;
 use super::rare::{Did, Rare, Trouble};
 use super::stack::Stack;
+use super::watched::Watched;
 use crate::base::mutant::{Mutant, on as mutant};
 use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::program::instr::{Barrier, CacheOp, HotOp, Op, Space};
-use crate::verdict::{Enter, Event, Silent, Sink, Step, Who};
-use pulp::{Scalar, Simd};
+use crate::verdict::{Enter, Event, Sink, Step, Who};
+use pulp::Simd;
 
 /// A warp of a resident block.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -175,54 +175,6 @@ pub fn can_be_scheduled<C: Control, M: Memory>(warp: &mut Warp<C>, who: Who, sm:
     M::IMMEDIATE || warp.control.any(|flow| blocked(mem, who, sm, uses, flow) == 0)
 }
 
-/// How the instructions of a warp are compiled for an observer: runs that nobody observes are compiled into their loops
-/// and for each instruction set, observed ones once for each control model and memory, whoever steps them.
-pub trait Watched: Sink + Sized {
-    /// Runs the lanes of `flow` until they stop, wait or are handed over.
-    ///
-    /// # Errors
-    /// Why they halted.
-    fn flow_on<V: Simd, C: Control, M: Memory>(
-        simd: V,
-        warp: &mut Warp<C>,
-        flow: &mut Flow,
-        sh: &mut Shared<'_>,
-        mem: &mut M,
-        fuel: &mut u32,
-        cx: &mut Cx<'_, Self>,
-    ) -> Result<Next, Box<Halt>>;
-}
-
-impl Watched for Silent {
-    #[inline(always)]
-    fn flow_on<V: Simd, C: Control, M: Memory>(
-        simd: V,
-        warp: &mut Warp<C>,
-        flow: &mut Flow,
-        sh: &mut Shared<'_>,
-        mem: &mut M,
-        fuel: &mut u32,
-        cx: &mut Cx<'_, Self>,
-    ) -> Result<Next, Box<Halt>> {
-        flow_on(simd, warp, flow, sh, mem, fuel, cx)
-    }
-}
-
-impl Watched for Observed<'_> {
-    #[inline(never)]
-    fn flow_on<V: Simd, C: Control, M: Memory>(
-        _: V,
-        warp: &mut Warp<C>,
-        flow: &mut Flow,
-        sh: &mut Shared<'_>,
-        mem: &mut M,
-        fuel: &mut u32,
-        cx: &mut Cx<'_, Self>,
-    ) -> Result<Next, Box<Halt>> {
-        flow_on(Scalar::new(), warp, flow, sh, mem, fuel, cx)
-    }
-}
-
 /// How the inner loop was left.
 enum Leave {
     /// Registers changed under it (a call or a return): go on with the frame of the new depth.
@@ -235,7 +187,7 @@ enum Leave {
 
 /// Runs the lanes of `flow`. `Go`: they stopped between instructions and must be parked. `Pick`: they were handed over.
 #[inline(always)]
-fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
+pub(super) fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
     simd: V,
     warp: &mut Warp<C>,
     flow: &mut Flow,
