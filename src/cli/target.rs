@@ -259,7 +259,8 @@ impl Common {
     /// Limits of one run of many, when the default schedule took `clock` warp instructions.
     pub fn limits(&self, clock: Option<u64>) -> Limits {
         match (self.max_steps, clock) {
-            (Some(steps), _) => Limits { steps, fair_steps: steps },
+            // A proof that a run never ends needs some turns, however short the run.
+            (Some(steps), _) => Limits { steps, fair_steps: Limits::of(steps).steps },
             (None, Some(clock)) => Limits::of(clock),
             // Far more than any example takes; a run that spins is found to repeat soon after.
             (None, None) => Limits { steps: 1 << 27, fair_steps: 1 << 27 },

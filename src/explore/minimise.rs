@@ -7,7 +7,7 @@
 
 use super::{Limits, Played, Signature, Target, Way};
 use crate::check::Observers;
-use crate::choice::{Decision, Guided, Part, Schedule};
+use crate::choice::{Decision, Guided, Part, Schedule, Site};
 use crate::machine::Stopwatch;
 use crate::verdict::{Event, Sink, Who};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,12 @@ struct Search<'a> {
     wanted: Signature,
     best: Schedule,
     trials: u64,
+    /// What was taken anywhere in the schedule, at each site: other alternatives to try.
+    alternatives: Vec<(Site, u32)>,
 }
+
+/// How many alternatives are tried in place of one.
+const ALTERNATIVES: usize = 64;
 
 /// Decisions, those held other than by default, and for how long in all: what is made smaller.
 type Weight = (usize, usize, u64);
@@ -56,7 +61,14 @@ impl Minimise<'_> {
     #[must_use]
     pub fn run(&self, schedule: &Schedule) -> Option<Minimised> {
         let (played, did) = self.play(schedule);
-        let mut search = Search { job: self, wanted: Signature::of(&played)?, best: did, trials: 1 };
+        let mut alternatives: Vec<_> =
+            schedule.launches.iter().flatten().filter_map(taken).map(|d| (d.site, d.pick)).collect();
+        alternatives.sort_unstable();
+        alternatives.dedup();
+        // Of thousands of warps some must do.
+        alternatives.truncate(ALTERNATIVES);
+        let wanted = Signature::of(&played)?;
+        let mut search = Search { job: self, wanted, best: did, trials: 1, alternatives };
         let complete = search.all().is_some();
         let Search { best, trials, .. } = search;
         Some(Minimised { schedule: best, complete, trials })
@@ -92,6 +104,7 @@ impl Search<'_> {
             self.sweep(1)?;
             self.merge()?;
             self.hold()?;
+            self.others()?;
             self.shorten()?;
             if weight(&self.best) == before {
                 break;
@@ -126,8 +139,9 @@ impl Search<'_> {
         while low < high {
             let middle = low + (high - low) / 2;
             let plan = Schedule { fair_from: Some(middle), ..self.best.clone() };
-            let sooner = |did: &Schedule, best: &Schedule| did.fair_from < best.fair_from;
-            if self.attempt(&plan, sooner)? {
+            // Turns are whole: several counts are one point.
+            let no_later = |did: &Schedule, best: &Schedule| did.fair_from <= best.fair_from;
+            if self.attempt(&plan, no_later)? {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -189,6 +203,26 @@ impl Search<'_> {
             let plan = edited(&self.best, |k, d| Edit::Keep(if k == at { held(d) } else { *d }));
             if plan == self.best || !self.lighter(&plan)? {
                 at += 1;
+            }
+        }
+        Some(())
+    }
+
+    /// Another alternative held as long as by default, in place of one that is held shorter.
+    fn others(&mut self) -> Option<()> {
+        let mut at = 0;
+        while let Some(now) = nth(&self.best, at) {
+            at += 1;
+            if now.lease == usual(&now) {
+                continue;
+            }
+            let others = self.alternatives.iter().filter(|(site, pick)| *site == now.site && *pick != now.pick);
+            for (_, pick) in others.copied().collect::<Vec<_>>() {
+                let other = Decision { pick, lease: usual(&now), ..now };
+                let plan = edited(&self.best, |k, d| Edit::Keep(if k + 1 == at { other } else { *d }));
+                if self.lighter(&plan)? {
+                    break;
+                }
             }
         }
         Some(())

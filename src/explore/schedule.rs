@@ -17,7 +17,8 @@
 //!
 //! A decision is `ALTERNATIVE/ARITY`, with `:LEASE` in warp instructions where it is not 1 and `*TIMES` where it is taken
 //! several times in a row; the word before it, once for all that follow, is the site. `fair*N` leaves N decisions to the
-//! default schedule, `fair` all that are left of the launch, and `fair from N` everything after N warp instructions.
+//! default schedule, `fair` all that are left of the launch, and `fair from N` everything after the first turn that ends at N warp
+//! instructions or later.
 //! `check` has sixteen bits for each line before it, of the hash (xxh3) of all lines up to there, so that the first line
 //! that is not as it was written can be named. Lines may end in blanks or carriage returns: pasting adds them.
 
