@@ -248,6 +248,9 @@ fn schedules_on_the_command_line() {
     folder.expect(&["hunt", "racing.toml", "--seeds", "50"], 0, &["no distinct defects", "50 seeds", "control its"]);
     folder.expect(&["hunt", "locks.toml", "--max-steps", "3000"], 1, &["never ends"]);
     folder.expect(&["run", "racing.toml", "--check", "deterministic"], 2, &["hunt"]);
+    let race = folder.expect(&["hunt", "racing.toml", "--check", "races"], 1, &["race", "the default schedule"]);
+    assert!(race.contains("atomicity.ptx:16") && race.contains("atomicity.ptx:18"), "{race}");
+    folder.expect(&["replay", "racing.schedule"], 1, &["race"]);
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Hunt {
     }
 
     fn observers(&self, target: &Target) -> Observers {
-        self.common.observers(&target.program())
+        self.common.stopping(&target.program())
     }
 
     /// Writes a finding's schedule and tells it; as JSON, gives it.

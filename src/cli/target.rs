@@ -207,6 +207,12 @@ impl Common {
         })
     }
 
+    /// The same for one run of many: it ends at the first race, which a schedule then leads to.
+    pub fn stopping(&self, program: &Arc<ProgEnv>) -> Observers {
+        let observers = self.observers(program);
+        Observers { races: observers.races.map(Races::stopping), ..observers }
+    }
+
     /// Whether the flags ask for observers.
     pub fn observes(&self) -> bool {
         self.check.iter().any(|check| *check != Checks::Deterministic)
@@ -295,6 +301,7 @@ impl Common {
         push("--warp-size", self.warp_size.map(|n| n.to_string()));
         let checks: Vec<String> = self.check.iter().copied().map(word).collect();
         push("--check", (!checks.is_empty()).then(|| checks.join(",")));
+        push("--benign", self.benign.map(word));
         words
     }
 }
