@@ -304,7 +304,7 @@ fn edited(schedule: &Schedule, mut edit: impl FnMut(usize, &Decision) -> Edit) -
 }
 
 /// A schedule in which decision k and the next one are one, for all k that are asked for and where they are for the same
-/// alternative and nothing lies between.
+/// alternative; what the default schedule decides between the two comes after.
 fn merged(schedule: &Schedule, wanted: impl Fn(usize) -> bool) -> Schedule {
     let mut k = 0;
     let launches = schedule.launches.iter().map(|parts| {
@@ -314,7 +314,7 @@ fn merged(schedule: &Schedule, wanted: impl Fn(usize) -> bool) -> Schedule {
                 out.push(*part);
                 continue;
             };
-            match out.last_mut() {
+            match out.iter_mut().rev().find(|part| matches!(part, Part::Take(_))) {
                 Some(Part::Take(last)) if (last.site, last.pick) == (d.site, d.pick) && k > 0 && wanted(k - 1) => {
                     last.lease = last.lease.saturating_add(d.lease);
                 }
