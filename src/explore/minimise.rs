@@ -10,6 +10,7 @@ use crate::check::Observers;
 use crate::choice::{Decision, Guided, Part, Schedule, Site};
 use crate::machine::Stopwatch;
 use crate::verdict::{Event, Sink, Who};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What to minimise.
@@ -97,12 +98,18 @@ impl Search<'_> {
         let mut chunk = self.best.taken().div_ceil(2);
         while chunk > 1 {
             self.sweep(chunk)?;
+            self.gather(2 * chunk)?;
             chunk = chunk.div_ceil(2);
         }
         loop {
             let before = weight(&self.best);
             self.sweep(1)?;
             self.merge()?;
+            let mut chunk = self.best.taken();
+            while chunk > 2 {
+                self.gather(chunk)?;
+                chunk = chunk.div_ceil(2);
+            }
             self.hold()?;
             self.others()?;
             self.shorten()?;
@@ -176,6 +183,23 @@ impl Search<'_> {
             let plan = merged(&self.best, |at| at == k);
             if plan == self.best || !self.lighter(&plan)? {
                 k += 1;
+            }
+        }
+        Some(())
+    }
+
+    /// Of `chunk` decisions at a time, those for the same alternative become one, where the first of them was or the last:
+    /// warps that took turns run one after the other.
+    fn gather(&mut self, chunk: usize) -> Option<()> {
+        let mut at = 0;
+        while at + 1 < self.best.taken() {
+            let mut gone = false;
+            for last in [false, true] {
+                let plan = gathered(&self.best, at..at + chunk, last);
+                gone = gone || plan != self.best && self.lighter(&plan)?;
+            }
+            if !gone {
+                at += chunk.div_ceil(2);
             }
         }
         Some(())
@@ -301,6 +325,32 @@ fn edited(schedule: &Schedule, mut edit: impl FnMut(usize, &Decision) -> Edit) -
         out
     });
     Schedule { launches: launches.collect(), fair_from: schedule.fair_from }
+}
+
+/// A schedule in which those of some decisions that are for the same alternative are one, where the first of them was, or
+/// the last.
+fn gathered(schedule: &Schedule, which: Range<usize>, last: bool) -> Schedule {
+    /// An alternative, held for as long as all decisions for it together, and how many there are.
+    struct Held(Decision, usize);
+    let mut held: Vec<Held> = Vec::new();
+    let all = schedule.launches.iter().flatten().filter_map(taken).copied();
+    for d in all.skip(which.start).take(which.len()) {
+        match held.iter_mut().find(|h| (h.0.site, h.0.pick) == (d.site, d.pick)) {
+            Some(Held(all, count)) => {
+                all.lease = all.lease.saturating_add(d.lease);
+                *count += 1;
+            }
+            None => held.push(Held(d, 1)),
+        }
+    }
+    let mut seen = vec![0; held.len()];
+    edited(schedule, |k, d| {
+        let known = held.iter().position(|h| (h.0.site, h.0.pick) == (d.site, d.pick)).filter(|_| which.contains(&k));
+        let Some(at) = known else { return Edit::Keep(*d) };
+        seen[at] += 1;
+        let Held(all, count) = held[at];
+        if seen[at] == if last { count } else { 1 } { Edit::Keep(all) } else { Edit::Gone }
+    })
 }
 
 /// A schedule in which decision k and the next one are one, for all k that are asked for and where they are for the same
