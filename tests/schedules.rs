@@ -56,7 +56,7 @@ fn on_memory_with_caches_too() {
     for file in ["atomicity.toml", "barrier.toml", "locks.toml"] {
         let target = target(&format!("tests/schedules/{file}"), config.clone());
         for strategy in STRATEGIES {
-            (0..5).for_each(|seed| replays(&target, strategy, seed));
+            (0..3).for_each(|seed| replays(&target, strategy, seed));
         }
     }
 }
@@ -64,18 +64,20 @@ fn on_memory_with_caches_too() {
 #[test]
 fn a_schedule_of_another_run_is_refused_where_it_differs() {
     let (one, other) = (own("atomicity.toml"), own("locks.toml"));
-    let recorded = one.record(Strategy::Random.oracle(3), LIMITS, Observers::none());
-    let mut strict = Replay::new(recorded.schedule.clone());
-    let (played, ..) = other.observe(&mut strict, LIMITS, Observers::none(), &mut |_, _| ());
-    let Ending::Stopped(stop @ Stop::Diverged { decision, .. }) = &played.ending else {
-        panic!("{:?}", played.ending);
-    };
-    assert!(*decision > 0);
+    // Some fit by chance, as far as they go.
+    let refused = (0..50).find_map(|seed| {
+        let recorded = one.record(Strategy::Random.oracle(seed), LIMITS, Observers::none());
+        let mut strict = Replay::new(recorded.schedule.clone());
+        let (played, ..) = other.observe(&mut strict, LIMITS, Observers::none(), &mut |_, _| ());
+        let Ending::Stopped(stop) = played.ending else { return None };
+        matches!(stop, Stop::Diverged { decision: 2.., .. }).then_some((recorded, stop))
+    });
+    let (recorded, stop) = refused.expect("not all fit");
     // Told to go on, it ends by the default schedule, and tells the same place.
     let mut lenient = Replay::new(recorded.schedule).lenient();
     let (played, ..) = other.observe(&mut lenient, LIMITS, Observers::none(), &mut |_, _| ());
     assert!(!matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })));
-    assert_eq!(lenient.diverged(), Some(stop));
+    assert_eq!(lenient.diverged(), Some(&stop));
 }
 
 #[test]
@@ -178,9 +180,9 @@ fn an_atomicity_violation_is_one_preemption() {
         for seed in found.findings.iter().map(|f| f.seed) {
             let (minimised, switches) = essence(&target, strategy, seed);
             let left = left(&minimised);
-            // Load and store are the eighth and the tenth instruction: one of the warps stops between the two, the other
+            // Load and store are the seventh and the ninth instruction: one of the warps stops between the two, the other
             // one runs to its end, and the first goes on.
-            assert!(matches!(left[..], [(0 | 1, 8..=9)]), "{strategy:?} {seed}: {left:?}");
+            assert!(matches!(left[..], [(0 | 1, 7..=8)]), "{strategy:?} {seed}: {left:?}");
             assert_eq!(switches, 2, "{strategy:?} {seed}");
         }
     }
@@ -246,6 +248,9 @@ fn schedules_on_the_command_line() {
     folder.expect(&["hunt", "racing.toml", "--seeds", "50"], 0, &["no distinct defects", "50 seeds", "control its"]);
     folder.expect(&["hunt", "locks.toml", "--max-steps", "3000"], 1, &["never ends"]);
     folder.expect(&["run", "racing.toml", "--check", "deterministic"], 2, &["hunt"]);
+    let race = folder.expect(&["hunt", "racing.toml", "--check", "races"], 1, &["race", "the default schedule"]);
+    assert!(race.contains("atomicity.ptx:16") && race.contains(" 18 │"), "{race}");
+    folder.expect(&["replay", "racing.schedule"], 1, &["race"]);
 }
 
 #[test]

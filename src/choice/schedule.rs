@@ -18,8 +18,8 @@ pub enum Part {
 pub struct Schedule {
     /// Those of each launch, in order.
     pub launches: Vec<Vec<Part>>,
-    /// The count of warp instructions of all launches at which the fair schedule takes over, if it does: from there on
-    /// nobody is asked.
+    /// The count of warp instructions of all launches at which the fair schedule takes over, if it does, once the turn that
+    /// has begun by then is over: from there on nobody is asked.
     pub fair_from: Option<u64>,
 }
 

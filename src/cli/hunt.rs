@@ -136,9 +136,12 @@ impl Hunt {
         let (strategy, measure) = self.strategy.of(&target, limits);
         let job = Job { target: &target, strategy, limits };
         let mut findings = Vec::new();
-        let fair = fair.ending.is_defect().then(|| {
-            target.record(Fair, Limits { steps: fair.fair_from.unwrap_or(u64::MAX), ..limits }, self.observers(&target))
-        });
+        let again = || {
+            let steps = fair.fair_from.unwrap_or(u64::MAX);
+            target.record(Fair, Limits { steps, ..limits }, self.observers(&target))
+        };
+        let worth = fair.ending.is_defect() || self.common.observes();
+        let fair = worth.then(again).filter(|recorded| recorded.played.ending.is_defect());
         if let Some(recorded) = &fair {
             findings.push((None, 1, self.tell(None, 1, recorded, 1, &target)?));
         }
@@ -171,7 +174,7 @@ impl Hunt {
     }
 
     fn observers(&self, target: &Target) -> Observers {
-        self.common.observers(&target.program())
+        self.common.stopping(&target.program())
     }
 
     /// Writes a finding's schedule and tells it; as JSON, gives it.

@@ -51,7 +51,7 @@ impl Minimise {
     fn minimise(&self) -> Result<u8, u8> {
         let saved = Saved::read(&self.schedule, self.format)?;
         let Saved { file, target, common, .. } = &saved;
-        let observers = || common.observers(&target.program());
+        let observers = || common.stopping(&target.program());
         let before = target.record(Replay::new(file.schedule.clone()), saved.limits(), observers());
         if before.trace != file.trace {
             return Err(saved.other_trace(before.trace, self.format));

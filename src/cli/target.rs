@@ -207,6 +207,12 @@ impl Common {
         })
     }
 
+    /// The same for one run of many: it ends at the first race, which a schedule then leads to.
+    pub fn stopping(&self, program: &Arc<ProgEnv>) -> Observers {
+        let observers = self.observers(program);
+        Observers { races: observers.races.map(Races::stopping), ..observers }
+    }
+
     /// Whether the flags ask for observers.
     pub fn observes(&self) -> bool {
         self.check.iter().any(|check| *check != Checks::Deterministic)
@@ -259,7 +265,8 @@ impl Common {
     /// Limits of one run of many, when the default schedule took `clock` warp instructions.
     pub fn limits(&self, clock: Option<u64>) -> Limits {
         match (self.max_steps, clock) {
-            (Some(steps), _) => Limits { steps, fair_steps: steps },
+            // A proof that a run never ends needs some turns, however short the run.
+            (Some(steps), _) => Limits { steps, fair_steps: Limits::of(steps).steps },
             (None, Some(clock)) => Limits::of(clock),
             // Far more than any example takes; a run that spins is found to repeat soon after.
             (None, None) => Limits { steps: 1 << 27, fair_steps: 1 << 27 },
@@ -294,6 +301,7 @@ impl Common {
         push("--warp-size", self.warp_size.map(|n| n.to_string()));
         let checks: Vec<String> = self.check.iter().copied().map(word).collect();
         push("--check", (!checks.is_empty()).then(|| checks.join(",")));
+        push("--benign", self.benign.map(word));
         words
     }
 }

@@ -7,9 +7,10 @@
 
 use super::{Limits, Played, Signature, Target, Way};
 use crate::check::Observers;
-use crate::choice::{Decision, Guided, Part, Schedule};
+use crate::choice::{Decision, Guided, Part, Schedule, Site};
 use crate::machine::Stopwatch;
 use crate::verdict::{Event, Sink, Who};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What to minimise.
@@ -46,7 +47,12 @@ struct Search<'a> {
     wanted: Signature,
     best: Schedule,
     trials: u64,
+    /// What was taken anywhere in the schedule, at each site: other alternatives to try.
+    alternatives: Vec<(Site, u32)>,
 }
+
+/// How many alternatives are tried in place of one.
+const ALTERNATIVES: usize = 64;
 
 /// Decisions, those held other than by default, and for how long in all: what is made smaller.
 type Weight = (usize, usize, u64);
@@ -56,7 +62,14 @@ impl Minimise<'_> {
     #[must_use]
     pub fn run(&self, schedule: &Schedule) -> Option<Minimised> {
         let (played, did) = self.play(schedule);
-        let mut search = Search { job: self, wanted: Signature::of(&played)?, best: did, trials: 1 };
+        let mut alternatives: Vec<_> =
+            schedule.launches.iter().flatten().filter_map(taken).map(|d| (d.site, d.pick)).collect();
+        alternatives.sort_unstable();
+        alternatives.dedup();
+        // Of thousands of warps some must do.
+        alternatives.truncate(ALTERNATIVES);
+        let wanted = Signature::of(&played)?;
+        let mut search = Search { job: self, wanted, best: did, trials: 1, alternatives };
         let complete = search.all().is_some();
         let Search { best, trials, .. } = search;
         Some(Minimised { schedule: best, complete, trials })
@@ -85,13 +98,20 @@ impl Search<'_> {
         let mut chunk = self.best.taken().div_ceil(2);
         while chunk > 1 {
             self.sweep(chunk)?;
+            self.gather(2 * chunk)?;
             chunk = chunk.div_ceil(2);
         }
         loop {
             let before = weight(&self.best);
             self.sweep(1)?;
             self.merge()?;
+            let mut chunk = self.best.taken();
+            while chunk > 2 {
+                self.gather(chunk)?;
+                chunk = chunk.div_ceil(2);
+            }
             self.hold()?;
+            self.others()?;
             self.shorten()?;
             if weight(&self.best) == before {
                 break;
@@ -126,8 +146,9 @@ impl Search<'_> {
         while low < high {
             let middle = low + (high - low) / 2;
             let plan = Schedule { fair_from: Some(middle), ..self.best.clone() };
-            let sooner = |did: &Schedule, best: &Schedule| did.fair_from < best.fair_from;
-            if self.attempt(&plan, sooner)? {
+            // Turns are whole: several counts are one point.
+            let no_later = |did: &Schedule, best: &Schedule| did.fair_from <= best.fair_from;
+            if self.attempt(&plan, no_later)? {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -167,6 +188,23 @@ impl Search<'_> {
         Some(())
     }
 
+    /// Of `chunk` decisions at a time, those for the same alternative become one, where the first of them was or the last:
+    /// warps that took turns run one after the other.
+    fn gather(&mut self, chunk: usize) -> Option<()> {
+        let mut at = 0;
+        while at + 1 < self.best.taken() {
+            let mut gone = false;
+            for last in [false, true] {
+                let plan = gathered(&self.best, at..at + chunk, last);
+                gone = gone || plan != self.best && self.lighter(&plan)?;
+            }
+            if !gone {
+                at += chunk.div_ceil(2);
+            }
+        }
+        Some(())
+    }
+
     /// Takes `chunk` decisions at a time out, or leaves them to the default schedule.
     fn sweep(&mut self, chunk: usize) -> Option<()> {
         let mut at = 0;
@@ -189,6 +227,26 @@ impl Search<'_> {
             let plan = edited(&self.best, |k, d| Edit::Keep(if k == at { held(d) } else { *d }));
             if plan == self.best || !self.lighter(&plan)? {
                 at += 1;
+            }
+        }
+        Some(())
+    }
+
+    /// Another alternative held as long as by default, in place of one that is held shorter.
+    fn others(&mut self) -> Option<()> {
+        let mut at = 0;
+        while let Some(now) = nth(&self.best, at) {
+            at += 1;
+            if now.lease == usual(&now) {
+                continue;
+            }
+            let others = self.alternatives.iter().filter(|(site, pick)| *site == now.site && *pick != now.pick);
+            for (_, pick) in others.copied().collect::<Vec<_>>() {
+                let other = Decision { pick, lease: usual(&now), ..now };
+                let plan = edited(&self.best, |k, d| Edit::Keep(if k + 1 == at { other } else { *d }));
+                if self.lighter(&plan)? {
+                    break;
+                }
             }
         }
         Some(())
@@ -269,8 +327,34 @@ fn edited(schedule: &Schedule, mut edit: impl FnMut(usize, &Decision) -> Edit) -
     Schedule { launches: launches.collect(), fair_from: schedule.fair_from }
 }
 
+/// A schedule in which those of some decisions that are for the same alternative are one, where the first of them was, or
+/// the last.
+fn gathered(schedule: &Schedule, which: Range<usize>, last: bool) -> Schedule {
+    /// An alternative, held for as long as all decisions for it together, and how many there are.
+    struct Held(Decision, usize);
+    let mut held: Vec<Held> = Vec::new();
+    let all = schedule.launches.iter().flatten().filter_map(taken).copied();
+    for d in all.skip(which.start).take(which.len()) {
+        match held.iter_mut().find(|h| (h.0.site, h.0.pick) == (d.site, d.pick)) {
+            Some(Held(all, count)) => {
+                all.lease = all.lease.saturating_add(d.lease);
+                *count += 1;
+            }
+            None => held.push(Held(d, 1)),
+        }
+    }
+    let mut seen = vec![0; held.len()];
+    edited(schedule, |k, d| {
+        let known = held.iter().position(|h| (h.0.site, h.0.pick) == (d.site, d.pick)).filter(|_| which.contains(&k));
+        let Some(at) = known else { return Edit::Keep(*d) };
+        seen[at] += 1;
+        let Held(all, count) = held[at];
+        if seen[at] == if last { count } else { 1 } { Edit::Keep(all) } else { Edit::Gone }
+    })
+}
+
 /// A schedule in which decision k and the next one are one, for all k that are asked for and where they are for the same
-/// alternative and nothing lies between.
+/// alternative; what the default schedule decides between the two comes after.
 fn merged(schedule: &Schedule, wanted: impl Fn(usize) -> bool) -> Schedule {
     let mut k = 0;
     let launches = schedule.launches.iter().map(|parts| {
@@ -280,7 +364,7 @@ fn merged(schedule: &Schedule, wanted: impl Fn(usize) -> bool) -> Schedule {
                 out.push(*part);
                 continue;
             };
-            match out.last_mut() {
+            match out.iter_mut().rev().find(|part| matches!(part, Part::Take(_))) {
                 Some(Part::Take(last)) if (last.site, last.pick) == (d.site, d.pick) && k > 0 && wanted(k - 1) => {
                     last.lease = last.lease.saturating_add(d.lease);
                 }

@@ -17,7 +17,8 @@
 //!
 //! A decision is `ALTERNATIVE/ARITY`, with `:LEASE` in warp instructions where it is not 1 and `*TIMES` where it is taken
 //! several times in a row; the word before it, once for all that follow, is the site. `fair*N` leaves N decisions to the
-//! default schedule, `fair` all that are left of the launch, and `fair from N` everything after N warp instructions.
+//! default schedule, `fair` all that are left of the launch, and `fair from N` everything after the first turn that ends at N warp
+//! instructions or later.
 //! `check` has sixteen bits for each line before it, of the hash (xxh3) of all lines up to there, so that the first line
 //! that is not as it was written can be named. Lines may end in blanks or carriage returns: pasting adds them.
 
@@ -174,7 +175,7 @@ fn decisions(parts: &[Part], out: &mut String) {
             Part::Fair(n) => format!("fair*{}", u64::from(*n).saturating_mul(times as u64)),
             Part::Take(d) => {
                 let mut word = String::new();
-                if site != Some(d.site) || line.is_empty() {
+                if site != Some(d.site) {
                     site = Some(d.site);
                     word = format!("{} ", d.site.name());
                 }
@@ -196,6 +197,8 @@ fn decisions(parts: &[Part], out: &mut String) {
             out.push_str(&line);
             out.push('\n');
             line.clear();
+            // A line can be read without the one before it.
+            site = None;
         }
     }
     if !line.is_empty() {
@@ -436,6 +439,18 @@ mod tests {
         assert!(text.contains("warp 0/4:12 3/4 group 5/3:2*7 fair*57 warp 1/2:9 micro 64/41"), "{text}");
         let pasted = text.replace('\n', " \r\n") + "\n\n";
         assert_eq!(parse(&pasted), Ok(sample()));
+    }
+
+    #[test]
+    fn lines_may_end_anywhere() {
+        for before in 0..60 {
+            let mut parts = vec![take(Site::Warp, 0, 2, 1)];
+            parts.extend((0..before).map(|k| take(Site::Warp, k % 2, 2, 1 + k)));
+            parts.extend([Part::Fair(3), take(Site::Warp, 1, 2, 1), Part::Fair(1), take(Site::Group, 1, 2, 1)]);
+            let schedule = Schedule { launches: vec![parts], fair_from: None };
+            let file = ScheduleFile { schedule, ..ScheduleFile::default() };
+            assert_eq!(parse(&file.text()).map(|f| f.schedule), Ok(file.schedule), "{before}");
+        }
     }
 
     #[test]

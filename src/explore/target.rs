@@ -32,7 +32,7 @@ pub struct Way<'a> {
     pub oracle: &'a mut dyn Oracle,
     /// The observer, if any.
     pub tell: Option<Tell<'a>>,
-    /// Warp instructions of all launches that the oracle decides about.
+    /// Warp instructions of all launches that the oracle decides about; the turn that has begun by then goes on to its end.
     pub steps: u64,
     /// Warp instructions that follow by the fair, deterministic schedule, looking for a state that repeats: only such a
     /// schedule proves that a run never ends.

@@ -83,7 +83,16 @@ impl Context {
     /// The device's answer, when no grid runs.
     fn answer(&mut self) -> Result<DeviceOutput, Stop> {
         let (order, watch) = (Order::Prompt, Stopwatch::start(None));
-        let run = Run { tell: None, oracle: &mut Fair, out: &mut |_| (), order, hold: u64::MAX, watch, look: false };
+        let run = Run {
+            tell: None,
+            oracle: &mut Fair,
+            out: &mut |_| (),
+            order,
+            hold: u64::MAX,
+            whole_turns: true,
+            watch,
+            look: false,
+        };
         match self.machine.run(run)? {
             Ran::Output(message) => Ok(message),
             Ran::Spent | Ran::Idle => Err(lost()),
@@ -231,7 +240,8 @@ impl Context {
         Ok(())
     }
 
-    /// Goes on with the grid that was started last. `None`: the clock has reached `until`, and the grid has not ended.
+    /// Goes on with the grid that was started last. `None`: the clock has reached `until`, and the grid has not ended; the
+    /// turn that had begun by then has.
     ///
     /// # Errors
     /// Why it stopped before its end; it is gone then.
@@ -241,7 +251,8 @@ impl Context {
             let tell = again(&mut course.tell);
             let (order, watch, look) = (Order::Prompt, self.watch, course.look);
             let (oracle, out) = (&mut *course.oracle, &mut *course.out);
-            let stopped = match self.machine.run(Run { tell, oracle, out, order, hold, watch, look }) {
+            let stopped = match self.machine.run(Run { tell, oracle, out, order, hold, whole_turns: true, watch, look })
+            {
                 Ok(Ran::Output(DeviceOutput::Context(_, ContextOutput::Completed(grid)))) => {
                     self.machine.settle(self.context);
                     return Ok(Some(self.machine.stats(grid)));

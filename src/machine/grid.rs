@@ -61,6 +61,8 @@ pub struct Books<'a> {
     pub small: bool,
     /// Whether every choice holds for one turn of a warp only: the state is looked at between turns.
     pub watched: bool,
+    /// Whether a turn goes on to its end when the pick is used up meanwhile: then who stops the run changes nothing in it.
+    pub whole_turns: bool,
     /// Whether the observer is told states.
     pub states: bool,
     /// Whether blocks are issued as soon as there is room.
@@ -440,7 +442,8 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
             let Some(warp) = warps.get_mut(index - (slot << shift)) else { break Leave::Turn(None) };
             let number = warp.index;
             let lease = if small { 1 } else { lease };
-            let most = u64::from(lease).min(books.budget.steps).min(hold);
+            let held = if books.whole_turns { u64::MAX } else { hold };
+            let most = u64::from(lease).min(books.budget.steps).min(held);
             let fuel = u32::try_from(most).unwrap_or(lease);
             sh.who.warp = number;
             sh.clock = books.clock;
@@ -455,7 +458,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
             stats.warp_instructions += u64::from(used);
             books.clock += u64::from(used);
             books.budget.steps -= u64::from(used);
-            hold -= u64::from(used);
+            hold = hold.saturating_sub(u64::from(used));
             let spent = done == Yield::Fuel;
             *last = Some((u32::try_from(index).unwrap_or(0), spent));
             if spent {

@@ -52,7 +52,8 @@ pub(super) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
         return Ok(if moved || issued { Stepped::On(false) } else { Stepped::Nothing });
     };
     let fuel = if books.small { 1 } else { u64::from(lease) };
-    let fuel = u32::try_from(fuel.min(books.budget.steps).min(hold)).unwrap_or(lease);
+    let held = if books.whole_turns { u64::MAX } else { hold };
+    let fuel = u32::try_from(fuel.min(books.budget.steps).min(held)).unwrap_or(lease);
     let spent = step(simd, state, at, index, fuel, cx, books)?;
     Ok(Stepped::On(spent))
 }

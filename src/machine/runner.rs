@@ -127,6 +127,8 @@ pub struct Run<'a> {
     pub order: Order,
     /// Warp instructions to be executed at most before it returns.
     pub hold: u64,
+    /// Whether a turn that has begun by then goes on to its end, so that it makes no difference where a run pauses.
+    pub whole_turns: bool,
     /// Time.
     pub watch: Stopwatch,
     /// Whether an observed run looks for a state that repeats, where the configuration asks for it
@@ -248,7 +250,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
     }
 
     fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
-        let Run { oracle, out, order, hold, watch, .. } = run;
+        let Run { oracle, out, order, hold, watch, whole_turns, .. } = run;
         for _ in 0..std::mem::take(&mut self.sent) {
             if S::ON {
                 sink.event(Who::default(), Event::Fired(Rule::DeviceIn))?;
@@ -260,7 +262,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let budget = Budget { steps: limit.saturating_sub(self.clock), limit, time_up: &mut time_up };
         let Config { small_steps: small, states, eager, .. } = self.config;
         let (clock, stats, watched) = (self.clock, &mut self.stats, false);
-        let mut books = Books { budget, clock, stats, small, watched, states, eager };
+        let mut books = Books { budget, clock, stats, small, watched, whole_turns, states, eager };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;

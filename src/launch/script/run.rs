@@ -351,7 +351,7 @@ impl ScriptDevice {
         };
         let (order, watch) = (Order::Any, self.watch);
         let (oracle, out) = (&mut *with.oracle, &mut *with.out);
-        let ran = self.machine.run(Run { tell, oracle, out, order, hold, watch, look: true })?;
+        let ran = self.machine.run(Run { tell, oracle, out, order, hold, whole_turns: false, watch, look: true })?;
         if let Ran::Output(message) = ran {
             self.answers.push(message);
         }
