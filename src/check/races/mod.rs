@@ -113,6 +113,12 @@ impl Races {
         self
     }
 
+    /// The program whose launches it watches.
+    #[must_use]
+    pub fn program(&self) -> &ProgEnv {
+        &self.env
+    }
+
     /// The races, each pair of instructions once, in the order in which they were found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.shown()
@@ -189,9 +195,18 @@ impl Races {
         }
     }
 
+    #[inline(always)]
     fn step(&mut self, who: Who, step: &Step<'_>) {
-        let site = self.sites.get(step.pc.0 as usize).copied().unwrap_or(Site::Other);
-        if matches!(site, Site::Other | Site::Access(_)) || step.lanes == 0 {
+        // Nearly all instructions order nothing.
+        match self.sites.get(step.pc.0 as usize) {
+            None | Some(Site::Other | Site::Access(_)) => {}
+            Some(&site) => self.synchronise(who, step, site),
+        }
+    }
+
+    #[inline(never)]
+    fn synchronise(&mut self, who: Who, step: &Step<'_>, site: Site) {
+        if step.lanes == 0 {
             return;
         }
         let Some(at) = self.block(who) else { return };
