@@ -62,9 +62,11 @@ impl Findings {
     }
 
     /// Takes note of a race.
-    fn add(&mut self, bug: Bug) -> Result<(), Stop> {
+    fn add(&mut self, mut bug: Bug) -> Result<(), Stop> {
         if self.stop {
             let hidden = self.hide_same_value && same_value(&bug.kind);
+            // The block that is stopped knows the calls, too: it completes a place without an entry.
+            bug.place.entry.clear();
             return if hidden { Ok(()) } else { Err(Stop::Bug(Box::new(bug))) };
         }
         let first = bug.other.as_ref().map_or(bug.place.pc, |o| o.pc);
