@@ -145,7 +145,7 @@ impl Reporter {
             log.stop(&report, accepted.map(|entry| (entry, &self.sources)));
         }
         for diagnostic in races.missed() {
-            log.warning(&diagnostic, sources);
+            log.warning(diagnostic, sources);
         }
     }
 
