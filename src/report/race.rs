@@ -68,8 +68,8 @@ impl<'a> RacesReport<'a> {
             .map(|f| (StopReport::new(&f.stop, f.env, self.sources).times(f.times), f.accepted.as_ref()))
     }
 
-    /// Each pair of instructions with an excerpt, the first [`TOLD`] of them; those that are suppressed in short, by the
-    /// entries of a file that is in `known`; a warning where accesses were not compared with all earlier ones.
+    /// Each pair of instructions with an excerpt, the first [`TOLD`] of them; those that are suppressed in short, by
+    /// the entries of a file that is in `known`; a warning where accesses were not compared with all earlier ones.
     #[must_use]
     pub fn render(&self, known: &SourceMap, colour: bool) -> String {
         let mut text = String::new();
@@ -213,8 +213,9 @@ const fn hint(race: &Race) -> &'static str {
     }
 }
 
-/// The fields of a race as JSON: `first` and `second` have `kind` (`read`, `write`, `atomic`), `strong`, `address`, `bytes`
-/// and `value`; `cause` is one of `same-instruction`, `same-warp`, `same-block`, `other-block`, `scopes`, `sizes`.
+/// The fields of a race as JSON: `first` and `second` have `kind` (`read`, `write`, `atomic`), `strong`, `address`,
+/// `bytes` and `value`; `cause` is one of `same-instruction`, `same-warp`, `same-block`, `other-block`, `scopes`,
+/// `sizes`.
 pub(super) fn details(race: &Race) -> Value {
     let party = |p: &Party| {
         let kind = match p.kind {

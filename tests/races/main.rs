@@ -1,5 +1,5 @@
-//! Data races: kernels in pairs, racy and repaired, and small generated kernels on which the checker agrees with the plain
-//! definition.
+//! Data races: kernels in pairs, racy and repaired, and small generated kernels on which the checker agrees with the
+//! plain definition.
 //!
 //! `RACE_KERNELS` says how many kernels to generate (2,000 when it is not set).
 

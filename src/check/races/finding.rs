@@ -156,8 +156,8 @@ impl Races {
         })
     }
 
-    /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open which
-    /// value stays.
+    /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open
+    /// which value stays.
     pub(super) fn lanes_meet(&mut self, cx: &Context<'_>, (first, second): (usize, usize)) -> Result<(), Stop> {
         let Context { launch, access, site, .. } = cx;
         let Some(block) = &self.blocks[cx.at] else { return Ok(()) };

@@ -1,10 +1,11 @@
 //! Data races (`--check races`; decision D-race; `spec-notes/races.md`).
 //!
-//! A happens-before checker on the event stream, for global and shared memory: two accesses of one location, one of them a
-//! write, race unless one happened before the other or they are morally strong. What happened before what is PTX's causality
-//! order ([`threads`] for barriers, [`sync`] for fences, releases and acquires, [`history`] for observation), kept in clocks
-//! ([`clock`]) and in a shadow of memory ([`shadow`], [`cell`]). It follows FastTrack (Flanagan, Freund, PLDI 2009) in what it
-//! keeps of a location, and Barracuda (Eizenberg et al., PLDI 2017) in that a block's threads mostly know the same.
+//! A happens-before checker on the event stream, for global and shared memory: two accesses of one location, one of
+//! them a write, race unless one happened before the other or they are morally strong. What happened before what is
+//! PTX's causality order ([`threads`] for barriers, [`sync`] for fences, releases and acquires, [`history`] for
+//! observation), kept in clocks ([`clock`]) and in a shadow of memory ([`shadow`], [`cell`]). It follows FastTrack
+//! (Flanagan, Freund, PLDI 2009) in what it keeps of a location, and Barracuda (Eizenberg et al., PLDI 2017) in that a
+//! block's threads mostly know the same.
 //!
 //! It serves flat memory only: elsewhere accesses take effect later than they are issued.
 
@@ -124,8 +125,8 @@ impl Races {
         self.findings.shown()
     }
 
-    /// Instructions at which a race may have been missed because not all earlier accesses of a location were kept, with the
-    /// number of times that happened.
+    /// Instructions at which a race may have been missed because not all earlier accesses of a location were kept, with
+    /// the number of times that happened.
     #[must_use]
     pub fn unknown(&self) -> Vec<(Pc, u64)> {
         self.findings.unknown()
