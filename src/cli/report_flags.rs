@@ -2,7 +2,6 @@
 
 use super::{Format, output};
 use crate::base::SourceMap;
-use crate::check::Races;
 use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::report::{RacesReport, StopReport, exit_code, problem, run, sarif, suppressed_json, suppressed_stop};
@@ -85,13 +84,13 @@ impl Reporter {
     pub fn stop_after(
         &mut self,
         stop: &Stop,
-        races: Option<&Races>,
+        races: Option<RacesReport<'_>>,
         env: &ProgEnv,
         sources: &SourceMap,
         printed: &[u8],
     ) -> u8 {
         let report = StopReport::new(stop, env, sources);
-        let races = races.map(|r| self.known_of(RacesReport::new(r, env, sources)));
+        let races = races.map(|r| self.known_of(r));
         let accepted = self.known.as_mut().and_then(|known| known.accept(stop, env, sources)).cloned();
         let racy = races.as_ref().is_some_and(RacesReport::any);
         let code = if accepted.is_some() { u8::from(racy) } else { exit_code(stop) };
@@ -146,7 +145,7 @@ impl Reporter {
             log.stop(&report, accepted.map(|entry| (entry, &self.sources)));
         }
         for diagnostic in races.missed() {
-            log.warning(&diagnostic, sources);
+            log.warning(diagnostic, sources);
         }
     }
 

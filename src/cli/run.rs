@@ -114,7 +114,8 @@ impl Run {
             Err(Trouble::Early(stop, sources)) => reporter.stop(&stop, &ProgEnv::default(), &sources, &[]),
             Err(Trouble::Stopped(stop, device, printed, races)) => {
                 let (env, sources) = (device.context().env(), device.sources());
-                reporter.stop_after(&stop, races.as_deref(), env, sources, &printed)
+                let races = races.as_deref().map(|r| RacesReport::new([r], sources));
+                reporter.stop_after(&stop, races, env, sources, &printed)
             }
         }
     }
@@ -209,7 +210,7 @@ impl Run {
         if !problems.is_empty() {
             return reporter.problems(&problems, device.sources());
         }
-        let races = races.as_ref().map(|r| RacesReport::new(r, device.context().env(), device.sources()));
+        let races = races.as_ref().map(|r| RacesReport::new([r], device.sources()));
         let results = Results {
             outcome,
             races,

@@ -5,11 +5,11 @@ use super::output;
 use super::report_flags::{Form, Reporter, Results};
 use super::run::Run;
 use crate::base::SourceMap;
-use crate::check::PerLaunch;
+use crate::check::{PerLaunch, Races};
 use crate::choice::Decisions;
 use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, programs, write_npy};
 use crate::program::env::ProgEnv;
-use crate::report::run as text;
+use crate::report::{RacesReport, run as text};
 use crate::verdict::{Event, Sink, Who};
 use std::path::Path;
 
@@ -50,17 +50,19 @@ impl Run {
         if let Err(problem) = followers.finish(result.as_ref().err().and_then(Failure::stop)) {
             return reporter.problems(&[*problem], &sources);
         }
+        let found: Vec<&Races> = watching.launches().values().filter_map(|o| o.races.as_ref()).collect();
+        let races = (!found.is_empty()).then(|| RacesReport::new(found, &sources));
         match result {
             Ok(outcome) => {
                 let traces = watching.launches().values().filter_map(|o| o.hash.as_ref());
                 let trace = self.hash.then(|| traces.fold(0u64, |sum, h| sum.rotate_left(1) ^ h.value()));
-                self.finish_script(script, &device, &outcome, trace, reporter)
+                self.finish_script(script, &device, &outcome, trace, races, reporter)
             }
             Err(Failure::Input(problems)) => reporter.problems(&problems, &sources),
             Err(Failure::Stop(stop)) => {
                 let none = ProgEnv::default();
                 let env = envs.get(stop.program() as usize).map_or(&none, |env| &**env);
-                reporter.stop(&stop, env, &sources, &printed)
+                reporter.stop_after(&stop, races, env, &sources, &printed)
             }
         }
     }
@@ -72,6 +74,7 @@ impl Run {
         device: &ScriptDevice,
         outcome: &Outcome,
         trace: Option<u64>,
+        races: Option<RacesReport<'_>>,
         reporter: &mut Reporter,
     ) -> u8 {
         let unknown =
@@ -104,7 +107,7 @@ impl Run {
         }
         let results = Results {
             outcome,
-            races: None,
+            races,
             checked: script.expects() + usize::from(script.stdout.is_some()),
             expected_at: &|name| script.expected_at(name),
             output_at: script.stdout.as_ref().and_then(|e| e.at),

@@ -17,32 +17,40 @@ const TOLD: usize = 20;
 
 /// The races of a run, and what was not looked at closely enough.
 pub struct RacesReport<'a> {
-    findings: Vec<Told>,
-    races: &'a Races,
-    env: &'a ProgEnv,
+    findings: Vec<Told<'a>>,
+    /// Where races may have been missed.
+    missed: Vec<Diagnostic>,
     sources: &'a SourceMap,
 }
 
 /// A race to be told.
-struct Told {
+struct Told<'a> {
+    env: &'a ProgEnv,
     stop: Stop,
     times: u64,
     accepted: Option<Suppression>,
 }
 
 impl<'a> RacesReport<'a> {
-    /// A report of what was found in a run of `env`; `sources` are its files.
+    /// A report of what the observers of a run found; `sources` are the files of its programs.
     #[must_use]
-    pub fn new(races: &'a Races, env: &'a ProgEnv, sources: &'a SourceMap) -> Self {
-        let told = |f: &Finding| Told { stop: Stop::Bug(Box::new(f.bug.clone())), times: f.times, accepted: None };
-        Self { findings: races.findings().map(told).collect(), races, env, sources }
+    pub fn new(all: impl IntoIterator<Item = &'a Races>, sources: &'a SourceMap) -> Self {
+        let (mut findings, mut missed) = (Vec::new(), Vec::new());
+        for races in all {
+            let env = races.program();
+            let stop = |f: &Finding| Stop::Bug(Box::new(f.bug.clone()));
+            let told = |f: &Finding| Told { env, stop: stop(f), times: f.times, accepted: None };
+            findings.extend(races.findings().map(told));
+            missed.extend(races.unknown().into_iter().map(|(pc, times)| unknown(env, pc, times)));
+        }
+        Self { findings, missed, sources }
     }
 
     /// The same, with the races that are suppressed.
     #[must_use]
     pub fn accept(mut self, known: &mut Suppressions) -> Self {
         for told in &mut self.findings {
-            told.accepted = known.accept(&told.stop, self.env, self.sources).cloned();
+            told.accepted = known.accept(&told.stop, told.env, self.sources).cloned();
         }
         self
     }
@@ -57,11 +65,11 @@ impl<'a> RacesReport<'a> {
     pub fn all(&self) -> impl Iterator<Item = (StopReport<'_>, Option<&Suppression>)> {
         self.findings
             .iter()
-            .map(|f| (StopReport::new(&f.stop, self.env, self.sources).times(f.times), f.accepted.as_ref()))
+            .map(|f| (StopReport::new(&f.stop, f.env, self.sources).times(f.times), f.accepted.as_ref()))
     }
 
-    /// Each pair of instructions with an excerpt, the first [`TOLD`] of them; those that are suppressed in short, by the
-    /// entries of a file that is in `known`; a warning where accesses were not compared with all earlier ones.
+    /// Each pair of instructions with an excerpt, the first [`TOLD`] of them; those that are suppressed in short, by
+    /// the entries of a file that is in `known`; a warning where accesses were not compared with all earlier ones.
     #[must_use]
     pub fn render(&self, known: &SourceMap, colour: bool) -> String {
         let mut text = String::new();
@@ -98,8 +106,8 @@ impl<'a> RacesReport<'a> {
 
     /// The instructions at which races may have been missed.
     #[must_use]
-    pub fn missed(&self) -> Vec<Diagnostic> {
-        self.races.unknown().into_iter().map(|(pc, times)| self.unknown(pc, times)).collect()
+    pub fn missed(&self) -> &[Diagnostic] {
+        &self.missed
     }
 
     /// The same as JSON.
@@ -107,16 +115,16 @@ impl<'a> RacesReport<'a> {
     pub fn unknown_json(&self) -> Vec<Value> {
         self.missed().iter().map(|d| d.json(self.sources)).collect()
     }
+}
 
-    fn unknown(&self, pc: Pc, times: u64) -> Diagnostic {
-        let origin = self.env.origin.get(pc.0 as usize);
-        let (file, span) = origin.map_or_else(Default::default, |o| (o.file, o.span));
-        let often = if times == 1 { "once".to_owned() } else { format!("{times} times") };
-        let message = "a race may have been missed here: not all earlier accesses of the location were kept";
-        let mut diagnostic = Diagnostic::error("race-unknown", file, span, message).label(often);
-        diagnostic.severity = Severity::Warning;
-        diagnostic.hint("try a smaller launch, with fewer threads that access one location")
-    }
+fn unknown(env: &ProgEnv, pc: Pc, times: u64) -> Diagnostic {
+    let origin = env.origin.get(pc.0 as usize);
+    let (file, span) = origin.map_or_else(Default::default, |o| (o.file, o.span));
+    let often = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    let message = "a race may have been missed here: not all earlier accesses of the location were kept";
+    let mut diagnostic = Diagnostic::error("race-unknown", file, span, message).label(often);
+    diagnostic.severity = Severity::Warning;
+    diagnostic.hint("try a smaller launch, with fewer threads that access one location")
 }
 
 /// The words for a race.
@@ -205,8 +213,9 @@ const fn hint(race: &Race) -> &'static str {
     }
 }
 
-/// The fields of a race as JSON: `first` and `second` have `kind` (`read`, `write`, `atomic`), `strong`, `address`, `bytes`
-/// and `value`; `cause` is one of `same-instruction`, `same-warp`, `same-block`, `other-block`, `scopes`, `sizes`.
+/// The fields of a race as JSON: `first` and `second` have `kind` (`read`, `write`, `atomic`), `strong`, `address`,
+/// `bytes` and `value`; `cause` is one of `same-instruction`, `same-warp`, `same-block`, `other-block`, `scopes`,
+/// `sizes`.
 pub(super) fn details(race: &Race) -> Value {
     let party = |p: &Party| {
         let kind = match p.kind {

@@ -138,7 +138,7 @@ impl<'a> StopReport<'a> {
     fn context(&self, place: &Place) -> String {
         let mut text = format!("by {}", who(place));
         if self.times > 1 {
-            let _ = write!(text, "\nand {} times more", self.times - 1);
+            let _ = write!(text, "\nthe same two instructions did so {} times more", self.times - 1);
         }
         if let Some(cuda) = self.cuda(place.pc) {
             let _ = write!(text, "\n{}", cuda.text());

@@ -1,6 +1,6 @@
-//! The definition of D-race, taken literally: every access of every thread is kept, what happened before what is a set of
-//! earlier nodes for each node, and every two accesses of a byte are compared. It shares nothing with the checker but the
-//! event stream and the table of which scopes include whom.
+//! The definition of D-race, taken literally: every access of every thread is kept, what happened before what is a set
+//! of earlier nodes for each node, and every two accesses of a byte are compared. It shares nothing with the checker
+//! but the event stream and the table of which scopes include whom.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

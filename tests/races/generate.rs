@@ -1,4 +1,5 @@
-//! Small random kernels: a few threads that access a few locations in every way, and synchronise in every way, sometimes.
+//! Small random kernels: a few threads that access a few locations in every way, and synchronise in every way,
+//! sometimes.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,5 +1,5 @@
-//! Data races: kernels in pairs, racy and repaired, and small generated kernels on which the checker agrees with the plain
-//! definition.
+//! Data races: kernels in pairs, racy and repaired, and small generated kernels on which the checker agrees with the
+//! plain definition.
 //!
 //! `RACE_KERNELS` says how many kernels to generate (2,000 when it is not set).
 
@@ -16,7 +16,7 @@ use warpstep::check::Races;
 use warpstep::launch::build;
 use warpstep::machine::{Config, Context, ControlModel, Launch};
 use warpstep::program::env::ProgEnv;
-use warpstep::verdict::{BugKind, Event, Sink, Stop, Who};
+use warpstep::verdict::{BugKind, Event, Sink, Stop, Unordered, Who};
 
 /// Two observers.
 struct Both<'a>(&'a mut Races, &'a mut Exact);
@@ -114,6 +114,28 @@ fn the_checker_finds_what_the_definition_says() {
     }
     println!("{ended} kernels: {racy} racy, {clean} clean, {ordered} of them by synchronisation");
     assert!(clean * 10 > ended && racy * 10 > ended && ordered * 20 > ended, "{clean} {racy} {ordered}");
+}
+
+#[test]
+fn a_search_stops_at_the_first_race() {
+    let text = ".version 8.0 .target sm_80 .address_size 64 .visible .entry k(.param .u64 out) { .reg .b64 %rd<2>; \
+                ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 1; ret; }";
+    let stop = |hide: bool| {
+        let kernel = Kernel { text: text.to_owned(), blocks: 1, threads: 2, old: false };
+        let env = program(&kernel, ControlModel::Its);
+        let mut context = Context::new(Arc::clone(&env), Config::default()).unwrap();
+        let params = context.alloc("out", 64).unwrap().to_le_bytes().to_vec();
+        let launch = Launch { entry: "k".into(), grid: [1; 3], block: [2, 1, 1], shared_bytes: 0, params };
+        let races = Races::new(env).stopping();
+        let mut races = if hide { races.without_same_value() } else { races };
+        context.launch_with(&launch, &mut races, &mut |_| ())
+    };
+    let Err(Stop::Bug(bug)) = stop(false) else { panic!("no race") };
+    let BugKind::Race(race) = bug.kind else { panic!("{bug:?}") };
+    assert!(race.same_value && race.cause == Unordered::SameInstruction);
+    assert_eq!((race.first.value, race.second.value), (Some(1), Some(1)));
+    assert_eq!((bug.place.entry.as_str(), bug.place.lane, bug.other.map(|o| o.lane)), ("k", 1, Some(0)));
+    assert!(stop(true).is_ok(), "equal stores are hidden");
 }
 
 #[test]

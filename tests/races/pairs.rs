@@ -1,7 +1,7 @@
 //! Kernels in pairs: `NAME.racy.ptx` has exactly the races that it names, `NAME.fixed.ptx` none.
 //!
-//! They begin with comments: what it is about, `// args: …` as in `tests/ui`, and for each pair of instructions that race
-//! `// race: A B cause`, where A and B are comments at the ends of their lines.
+//! They begin with comments: what it is about, `// args: …` as in `tests/ui`, and for each pair of instructions that
+//! race `// race: A B cause`, where A and B are comments at the ends of their lines.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! A cell of the shadow memory: what was done last to a word, or to a byte.
 //!
 //! Most locations are written by one thread and read by one warp between two synchronisations: a cell of 32 bytes holds
-//! that. Several warps that read go to a list, and everything else — strong accesses other than a run of equal atomics, and
-//! races — to a [`History`]. The functions here only say that all is well and take note; when they cannot, nothing has
-//! been changed and the history decides.
+//! that. Several warps that read go to a list, and everything else — strong accesses other than a run of equal atomics,
+//! and races — to a [`History`]. The functions here only say that all is well and take note; when they cannot, nothing
+//! has been changed and the history decides.
 
 use super::clock::Thread;
 use super::history::{Dropped, History};
@@ -225,8 +225,8 @@ impl Cell {
         true
     }
 
-    /// A lane's relaxed atomic operation, which hands nothing on: whether that is all right and noted. It is where the last
-    /// write happened before or was such an operation, of the same scope and size.
+    /// A lane's relaxed atomic operation, which hands nothing on: whether that is all right and noted. It is where the
+    /// last write happened before or was such an operation, of the same scope and size.
     #[inline(always)]
     pub fn atomic(&mut self, view: &View, lane: u32, pc: Pc, site: &AccessSite, sites: &[Site]) -> bool {
         if self.more != 0 {
@@ -250,8 +250,8 @@ impl Cell {
         true
     }
 
-    /// The cell's history, made from what it holds when it has none yet; `value` says what an access read or wrote that is
-    /// not older than the last write.
+    /// The cell's history, made from what it holds when it has none yet; `value` says what an access read or wrote that
+    /// is not older than the last write.
     pub fn history<'a>(
         &mut self,
         view: &View,

@@ -1,9 +1,9 @@
 //! What a thread knows of the others: vector clocks, made small by how kernels synchronise.
 //!
-//! Time is counted per block: an *epoch* ends whenever some thread of the block releases (a barrier, a fence, a release).
-//! So one number stamps the accesses of all lanes of an instruction, and one number says "everything that any thread of my
-//! block did before the last barrier". A clock is the point-wise maximum of what it knows of its whole block, of its whole
-//! warp, and of a sorted list for everything else, which most kernels never need.
+//! Time is counted per block: an *epoch* ends whenever some thread of the block releases (a barrier, a fence, a
+//! release). So one number stamps the accesses of all lanes of an instruction, and one number says "everything that any
+//! thread of my block did before the last barrier". A clock is the point-wise maximum of what it knows of its whole
+//! block, of its whole warp, and of a sorted list for everything else, which most kernels never need.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -148,8 +148,8 @@ impl Clock {
             || self.fences > 0 && epoch <= order.of(other, self.fences)
     }
 
-    /// What it hands on when it belongs to `me` at an epoch; `group` is what acts: the thread, or more where lanes act as
-    /// one.
+    /// What it hands on when it belongs to `me` at an epoch; `group` is what acts: the thread, or more where lanes act
+    /// as one.
     pub fn released(&self, me: Thread, group: Group, epoch: u32) -> Known {
         let mut known = self.rest.as_ref().map_or_else(Known::default, |rest| (**rest).clone());
         known.fences = known.fences.max(self.fences);

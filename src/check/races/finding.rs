@@ -62,9 +62,11 @@ impl Findings {
     }
 
     /// Takes note of a race.
-    fn add(&mut self, bug: Bug) -> Result<(), Stop> {
+    fn add(&mut self, mut bug: Bug) -> Result<(), Stop> {
         if self.stop {
             let hidden = self.hide_same_value && same_value(&bug.kind);
+            // The block that is stopped knows the calls, too: it completes a place without an entry.
+            bug.place.entry.clear();
             return if hidden { Ok(()) } else { Err(Stop::Bug(Box::new(bug))) };
         }
         let first = bug.other.as_ref().map_or(bug.place.pc, |o| o.pc);
@@ -154,8 +156,8 @@ impl Races {
         })
     }
 
-    /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open which
-    /// value stays.
+    /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open
+    /// which value stays.
     pub(super) fn lanes_meet(&mut self, cx: &Context<'_>, (first, second): (usize, usize)) -> Result<(), Stop> {
         let Context { launch, access, site, .. } = cx;
         let Some(block) = &self.blocks[cx.at] else { return Ok(()) };

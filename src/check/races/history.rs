@@ -1,8 +1,9 @@
 //! The accesses of one location that matter for what comes, where a cell of the shadow memory is too small for them.
 //!
 //! An access is kept until a later one stands for it: one that happened after it, conflicts with as much and is no
-//! stronger. What happened before what is decided at the location: program order, synchronisation, and that a write that
-//! was observed by a strong read came before whatever follows the read (causality order of the PTX memory model; D-race).
+//! stronger. What happened before what is decided at the location: program order, synchronisation, and that a write
+//! that was observed by a strong read came before whatever follows the read (causality order of the PTX memory model;
+//! D-race).
 
 use super::clock::{Clock, FenceOrder, Known, Thread};
 use super::sites::AccessSite;
@@ -166,8 +167,8 @@ impl History {
         self.entries.push(Entry { thread, epoch, pc, site, value, seen, observers, more_observers: false });
     }
 
-    /// An access happens: says what it races with and which releases it observes, and takes note of it. `publish` are the
-    /// releases that its write makes visible; at most `kept` accesses are kept.
+    /// An access happens: says what it races with and which releases it observes, and takes note of it. `publish` are
+    /// the releases that its write makes visible; at most `kept` accesses are kept.
     pub fn access(&mut self, actor: &Actor<'_>, publish: &[Release], kept: usize) -> Found {
         let mut found = Found::default();
         let (kind, me) = (actor.site.kind, actor.thread);
@@ -209,7 +210,8 @@ impl History {
         found
     }
 
-    /// The read observes the latest write: that, and all that happened before it at this location, comes before what follows.
+    /// The read observes the latest write: that, and all that happened before it at this location, comes before what
+    /// follows.
     fn observe(&mut self, actor: &Actor<'_>, kept: usize) {
         for entry in self.entries.iter_mut().filter(|e| e.seen) {
             let known = |(thread, epoch): &(Thread, u32)| actor.follows(*thread, *epoch);

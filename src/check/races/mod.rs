@@ -1,10 +1,11 @@
 //! Data races (`--check races`; decision D-race; `spec-notes/races.md`).
 //!
-//! A happens-before checker on the event stream, for global and shared memory: two accesses of one location, one of them a
-//! write, race unless one happened before the other or they are morally strong. What happened before what is PTX's causality
-//! order ([`threads`] for barriers, [`sync`] for fences, releases and acquires, [`history`] for observation), kept in clocks
-//! ([`clock`]) and in a shadow of memory ([`shadow`], [`cell`]). It follows FastTrack (Flanagan, Freund, PLDI 2009) in what it
-//! keeps of a location, and Barracuda (Eizenberg et al., PLDI 2017) in that a block's threads mostly know the same.
+//! A happens-before checker on the event stream, for global and shared memory: two accesses of one location, one of
+//! them a write, race unless one happened before the other or they are morally strong. What happened before what is
+//! PTX's causality order ([`threads`] for barriers, [`sync`] for fences, releases and acquires, [`history`] for
+//! observation), kept in clocks ([`clock`]) and in a shadow of memory ([`shadow`], [`cell`]). It follows FastTrack
+//! (Flanagan, Freund, PLDI 2009) in what it keeps of a location, and Barracuda (Eizenberg et al., PLDI 2017) in that a
+//! block's threads mostly know the same.
 //!
 //! It serves flat memory only: elsewhere accesses take effect later than they are issued.
 
@@ -113,13 +114,19 @@ impl Races {
         self
     }
 
+    /// The program whose launches it watches.
+    #[must_use]
+    pub fn program(&self) -> &ProgEnv {
+        &self.env
+    }
+
     /// The races, each pair of instructions once, in the order in which they were found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.shown()
     }
 
-    /// Instructions at which a race may have been missed because not all earlier accesses of a location were kept, with the
-    /// number of times that happened.
+    /// Instructions at which a race may have been missed because not all earlier accesses of a location were kept, with
+    /// the number of times that happened.
     #[must_use]
     pub fn unknown(&self) -> Vec<(Pc, u64)> {
         self.findings.unknown()
@@ -189,9 +196,18 @@ impl Races {
         }
     }
 
+    #[inline(always)]
     fn step(&mut self, who: Who, step: &Step<'_>) {
-        let site = self.sites.get(step.pc.0 as usize).copied().unwrap_or(Site::Other);
-        if matches!(site, Site::Other | Site::Access(_)) || step.lanes == 0 {
+        // Nearly all instructions order nothing.
+        match self.sites.get(step.pc.0 as usize) {
+            None | Some(Site::Other | Site::Access(_)) => {}
+            Some(&site) => self.synchronise(who, step, site),
+        }
+    }
+
+    #[inline(never)]
+    fn synchronise(&mut self, who: Who, step: &Step<'_>, site: Site) {
+        if step.lanes == 0 {
             return;
         }
         let Some(at) = self.block(who) else { return };

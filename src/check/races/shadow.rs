@@ -50,8 +50,8 @@ pub struct Footing {
 }
 
 impl Shadow {
-    /// The cells of `width` bytes at an address that is a multiple of it, and what does not fit them. An access of less than
-    /// a word gives its page a cell for each byte.
+    /// The cells of `width` bytes at an address that is a multiple of it, and what does not fit them. An access of less
+    /// than a word gives its page a cell for each byte.
     #[inline(always)]
     pub fn cells(&mut self, address: u64, width: u32) -> (&mut [Cell], &mut Spill) {
         let place = self.place(address / PAGE);

@@ -1,9 +1,9 @@
-//! Fences, releases and acquires: the patterns by which threads synchronise through memory (PTX ISA, chapter 8, "Release and
-//! Acquire Patterns", "Synchronizes-with"; D-race).
+//! Fences, releases and acquires: the patterns by which threads synchronise through memory (PTX ISA, chapter 8,
+//! "Release and Acquire Patterns", "Synchronizes-with"; D-race).
 //!
-//! A release pattern is a release operation, or one followed by a strong write to the same location, or a releasing fence
-//! followed by a strong write; an acquire pattern is its mirror image. They synchronise when the read observes the write
-//! and the pattern's outer operations are morally strong.
+//! A release pattern is a release operation, or one followed by a strong write to the same location, or a releasing
+//! fence followed by a strong write; an acquire pattern is its mirror image. They synchronise when the read observes
+//! the write and the pattern's outer operations are morally strong.
 
 use super::Races;
 use super::history::Release;
@@ -44,8 +44,8 @@ impl Races {
         }
     }
 
-    /// A sequentially consistent fence comes after those before it whose scopes and its own include each other's threads.
-    /// Lanes of one instruction are not ordered among each other.
+    /// A sequentially consistent fence comes after those before it whose scopes and its own include each other's
+    /// threads. Lanes of one instruction are not ordered among each other.
     fn ordered_fence(&mut self, at: usize, warp: usize, lanes: LaneMask, reach: Reach, lockstep: bool) {
         let now = self.order.now();
         let Some(block) = &mut self.blocks[at] else { return };
