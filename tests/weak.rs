@@ -4,7 +4,6 @@
 //!
 //! ```text
 //! // device tiny programs=report same_thread_order=false
-//! // lanes split 2                 instead of a device: flat memory, lanes `split` or `whole`, threads of a warp
 //! // memory 256                    bytes of the one buffer, whose address is the kernel's parameter
 //! // word x@0=5                    a word of it: its name, offset and initial value; `show` also puts it in the outcome
 //! // launch kernel 2 1             entry, blocks, threads of a block; several lines are launches in order
@@ -42,13 +41,10 @@ fn main() {
     let mut trials = Vec::new();
     for file in files {
         let name = file.file_stem().and_then(|n| n.to_str()).unwrap_or("").to_owned();
-        let (small, flat) = (name.starts_with("small"), name.starts_with("lanes"));
+        let whole = name.starts_with("small");
         let copy = file.clone();
-        // On flat memory an access may take effect when it is issued: the reduction would lose something.
-        if !flat {
-            trials.push(Trial::test(name.clone(), move || check(&copy, true)));
-        }
-        if small || flat {
+        trials.push(Trial::test(name.clone(), move || check(&copy, true)));
+        if whole {
             trials.push(Trial::test(format!("{name} every choice"), move || check(&file, false)));
         }
     }
@@ -100,8 +96,6 @@ fn mutants() -> Result<(), Failed> {
 #[derive(Default)]
 struct Spec {
     model: DeviceModel,
-    /// Flat memory in place of the device's.
-    flat: Option<MemoryModel>,
     bytes: u64,
     /// Name, offset, value, whether it is shown.
     words: Vec<(String, u64, u32, bool)>,
@@ -127,10 +121,6 @@ fn spec(text: &str) -> Result<Spec, String> {
                         _ => return Err(format!("no setting {key}")),
                     }
                 }
-            }
-            Some("lanes") => {
-                spec.flat = Some(if words.next() == Some("split") { MemoryModel::Split } else { MemoryModel::Flat });
-                spec.model.warp_size = u32::try_from(number(words.next())?).unwrap_or(1);
             }
             Some("memory") => spec.bytes = number(words.next())?,
             Some(kind @ ("word" | "show")) => {
@@ -243,8 +233,7 @@ impl Sink for Watch<'_> {
 /// One run along the path of the search; its outcome, unless it led where the search has been.
 fn run(spec: &Spec, env: &Arc<ProgEnv>, search: &RefCell<Search>) -> Result<Option<String>, String> {
     let programs = preset(&spec.model.programs).ok_or("no such programs")?;
-    let fermi = || MemoryModel::Fermi(Arc::new(spec.model.clone()), Arc::new(programs));
-    let memory = spec.flat.clone().unwrap_or_else(fermi);
+    let memory = MemoryModel::Fermi(Arc::new(spec.model.clone()), Arc::new(programs));
     let config = Config { memory, warp_size: spec.model.warp_size, states: true, ..Config::default() };
     let mut context = Context::new(Arc::clone(env), config).map_err(|s| format!("{s:?}"))?;
     let address = context.alloc("memory", spec.bytes).map_err(|s| format!("{s:?}"))?;
@@ -314,7 +303,7 @@ fn check(file: &Path, reduced: bool) -> Result<(), Failed> {
     if found == spec.outcomes {
         return Ok(());
     }
-    if std::env::var_os("BLESS").is_some() && (reduced || spec.flat.is_some()) {
+    if std::env::var_os("BLESS").is_some() && reduced {
         return bless(file, &found);
     }
     let list = |set: &mut dyn Iterator<Item = &String>| set.map(|o| format!("\n  {o}")).collect::<String>();

@@ -328,7 +328,7 @@ pub trait Memory {
         Ok(())
     }
 
-    /// The warps for which a register was released, or whose operation ended, since the last call.
+    /// The warps for which a register was written or released, or whose operation ended, since the last call.
     fn woken(&mut self, _out: &mut Vec<Who>) {}
 
     /// Whether operations of a launch, or of one of its blocks, have not ended.

@@ -68,7 +68,7 @@ impl<'a> RacesReport<'a> {
             .map(|f| (StopReport::new(&f.stop, f.env, self.sources).times(f.times), f.accepted.as_ref()))
     }
 
-    /// Each pair of instructions with an excerpt, the first [`TOLD`] of them; those that are suppressed in short, by
+    /// Each pair of instructions with an excerpt, the first 20 of them; those that are suppressed in short, by
     /// the entries of a file that is in `known`; a warning where accesses were not compared with all earlier ones.
     #[must_use]
     pub fn render(&self, known: &SourceMap, colour: bool) -> String {

@@ -36,10 +36,10 @@ impl Unit {
 /// A step between two states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edge {
-    /// Where it leads; [`NONE`]: not taken, or the run stopped.
+    /// Where it leads; `u32::MAX`: not taken, or the run stopped.
     pub to: u32,
     next: u32,
-    /// Who made it: an index of [`Graph::units`].
+    /// Who made it: an index of the units the graph was built with.
     pub unit: u32,
     /// The agent's place among those of the state.
     pub agent: u16,

@@ -5,10 +5,9 @@
 //! consistency of threads in lockstep, where [`Flat`] makes an instruction's accesses atomic together.
 //!
 //! A request becomes one operation for each lane and element that accesses global or shared memory; its step is
-//! [`Flat`]'s own access of that one lane. What nobody else can see is done at once: accesses of local memory, of
-//! parameters and constants; and so is a request that is one operation only while no other is pending, because delaying it
-//! would be the same as delaying its instruction. Addresses are checked when the instruction is executed. An access of
-//! 128 bits that is no vector is one operation.
+//! [`Flat`]'s own access of that one lane. So nobody sees that a warp has executed a memory instruction before one of these
+//! steps, as with caches; accesses of local memory, of parameters and constants, which nobody else can see, are done at
+//! once. Addresses are checked when the instruction is executed. An access of 128 bits that is no vector is one operation.
 
 mod pending;
 
@@ -96,9 +95,7 @@ impl Memory for Split {
         let places = places(self.flat.arena(), at, on.mask, request, regs, near, &mut unseen)?;
         let shared = |l: &usize| matches!(places[*l], Place::Global(_) | Place::Shared(_));
         let later: LaneMask = lanes_of(on.mask).filter(shared).fold(0, |m, l| m | 1 << l);
-        let operations = elements(request).count() * later.count_ones() as usize;
-        // While others wait, one that spins waits with them: schedulers go on with operations when no warp can.
-        if operations == 0 || operations == 1 && self.pending.len() == 0 {
+        if later == 0 {
             return self.flat.issue(at, on, request, regs, near, cx);
         }
         let now: LaneMask = on.mask & !later;
@@ -166,9 +163,8 @@ impl Memory for Split {
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
         let Some(Operation { instruction, lane, element: k }) = self.pending.take(number) else { return Ok(()) };
         let Instruction { at, request, map, address, .. } = instruction;
-        if self.pending.held(at.who) & 1 << lane == 0 {
-            self.woken.push(at.who);
-        }
+        // Also when lanes are left: whoever keeps what registers hold must look again.
+        self.woken.push(at.who);
         // The frame is taken out while the block's shared memory is at hand. A block that was aborted has neither.
         let Some(mut regs) = stores.frame(at.who, at.depth).map(std::mem::take) else { return Ok(()) };
         let (mask, mut local, request) = (1 << lane, LocalMemory::default(), element(&request, k));
