@@ -175,11 +175,11 @@ impl Target {
 fn class(walk: &mut dyn Walk, path: &[Move]) -> Option<Class> {
     let start = walk.mark();
     follow(walk, path);
-    let lanes = walk.lanes();
+    let lanes = walk.state().lanes();
     let held = lanes.iter().any(|(.., lane)| lane.token.is_some());
     let waits = lanes.iter().any(|(.., lane)| lane.wait.is_some());
-    let free = if held { walk.freed(false).ok() } else { None };
-    let all = walk.freed(true).ok();
+    let free = if held { walk.state().freed(false).ok() } else { None };
+    let all = walk.state().freed(true).ok();
     walk.back(start);
     let mut unknown = false;
     let mut ends = |walk: Option<Box<dyn Walk>>| {

@@ -6,7 +6,7 @@ use super::outcome::{Outcome, Outcomes};
 use super::tree::Litmus;
 use crate::base::Pc;
 use crate::explore::space::{Options, Space, explore};
-use crate::machine::walk::{Grain, Walk};
+use crate::machine::walk::{Grain, State, Walk};
 use crate::machine::{Config, Context};
 use crate::program::ops::Class;
 use crate::verdict::Stop;
@@ -24,7 +24,7 @@ pub struct Board<'a> {
 struct Ended<'a> {
     lowered: &'a Lowered,
     context: &'a Context,
-    walk: &'a dyn Walk,
+    walk: &'a dyn State,
 }
 
 impl Final for Ended<'_> {

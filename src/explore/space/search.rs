@@ -4,7 +4,7 @@ use super::graph::NONE;
 use super::sleep::{Sleeper, Touch};
 use super::{Found, Graph, Move, Options, Progress, Reaches, Search, Space, Unit};
 use crate::explore::odometer::Odometer;
-use crate::machine::walk::{Agent, Mark, Reached, Walk};
+use crate::machine::walk::{Agent, Mark, Reached, State, Walk};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Identity, LimitKind, Stop, Who};
 use indexmap::IndexMap;
@@ -50,7 +50,7 @@ struct Run<'a, 'o, O> {
     walk: &'a mut dyn Walk,
     env: &'a ProgEnv,
     options: &'a mut Options<'o>,
-    outcome: &'a mut dyn FnMut(&dyn Walk) -> O,
+    outcome: &'a mut dyn FnMut(&dyn State) -> O,
     space: Space<O>,
     stack: Vec<Node>,
     agents: Vec<Agent>,
@@ -69,7 +69,7 @@ pub fn explore<O: Eq + Hash>(
     walk: &mut dyn Walk,
     env: &ProgEnv,
     options: &mut Options<'_>,
-    outcome: &mut dyn FnMut(&dyn Walk) -> O,
+    outcome: &mut dyn FnMut(&dyn State) -> O,
 ) -> Space<O> {
     let space = Space {
         outcomes: IndexMap::new(),
@@ -99,7 +99,7 @@ pub fn explore<O: Eq + Hash>(
     if run.pruned && space.limit.is_none() {
         space.limit = Some(LimitKind::Switches(run.options.preemptions.unwrap_or(0)));
     }
-    space.progress.bytes = space.graph.bytes() as u64;
+    space.progress.bytes = (space.graph.bytes() + walk.held()) as u64;
     space
 }
 
@@ -135,7 +135,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
 
     /// A limit that is reached.
     fn over(&mut self) -> Option<LimitKind> {
-        let bytes = self.space.graph.bytes() as u64;
+        let bytes = (self.space.graph.bytes() + self.walk.held()) as u64;
         self.space.progress.bytes = bytes;
         let memory = self.options.max_bytes.filter(|cap| bytes > *cap);
         memory.map(|cap| LimitKind::Memory { cap, wanted: bytes }).or_else(|| (self.options.poll)(&self.space.progress))
@@ -170,9 +170,10 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         if agents.is_empty() {
             self.space.progress.schedules += 1;
             let path = self.path(None);
-            match self.walk.reached() {
+            let state = self.walk.state();
+            match state.reached() {
                 Reached::End => {
-                    let outcome = (self.outcome)(self.walk);
+                    let outcome = (self.outcome)(state);
                     self.space.outcomes.entry(outcome).or_insert(Reaches { count: 0, path }).count += 1;
                 }
                 Reached::Stuck(stop) => self.find(stop, path),
@@ -324,7 +325,8 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
 
     /// What belongs to the state that a step of the agent leads to.
     fn before(&self, agent: Agent) -> Before {
-        let Some(node) = self.stack.last() else { return Before::default() };
+        let asked = self.options.preemptions.is_some() || self.options.stepped;
+        let Some(node) = self.stack.last().filter(|_| asked) else { return Before::default() };
         let Agent::Flow { block, warp, .. } = agent else { return node.before };
         Before {
             last: Some((block, warp)),

@@ -1,78 +1,76 @@
-//! The state in sections, with a number for each, and what it takes to go back.
+//! The state in sections, with a number for each, and the way back.
 //!
-//! A step changes a warp or two, a barrier, a few bytes: only their sections are packed and hashed again, and what they
-//! were goes into the journal. The number of the state is the sum of its sections' numbers, each mixed with its place.
+//! A step changes a warp or two, a barrier, a few bytes: only their sections are packed again. Each content of a section is
+//! kept once ([`Store`]), so that a state is a row of small numbers, a step's way back a few of them, and a step that is
+//! known from before ([`Memo`](super::memo::Memo)) needs no device: the device follows when somebody looks at it. The
+//! number of the state is the sum of its sections' numbers, each mixed with its place.
 
 use super::Mark;
-use xxhash_rust::xxh3::xxh3_128;
+use super::memo::{Effect, Key};
+use super::store::{Content, Store};
 
 /// Bytes of device memory that make a section.
 pub(super) const CHUNK: usize = 512;
 
-/// What a section was before a step.
-pub(super) enum Undo<M> {
-    /// A packed section.
-    Section(u32, Vec<u8>, u128),
-    /// A chunk of an image of memory.
-    Chunk(u32, Vec<u8>, u128),
-    /// A memory that has no image.
-    Memory(Box<M>, u128),
-}
+/// Where a section stands: a block or a warp from 0 on, a chunk of memory with the highest bit set.
+pub(super) type At = u32;
 
-#[derive(Default)]
+/// Places of chunks of memory.
+pub(super) const MEMORY: At = 1 << 31;
+
+/// A section.
+#[derive(Clone, Copy, Default)]
 struct Section {
-    bytes: Vec<u8>,
-    number: u128,
+    now: Content,
+    /// What the device holds. `None`: something else.
+    held: Option<Content>,
+    /// Whether it is in the list of those that the device may not hold.
+    listed: bool,
 }
 
-/// The state as it was last packed, and the way back.
-pub(super) struct Journal<M> {
-    sections: Vec<Section>,
-    image: Vec<u8>,
-    chunks: Vec<u128>,
-    memory: u128,
+/// The numbers of the state before a step.
+#[derive(Clone, Copy)]
+struct Numbers {
+    at: usize,
     key: u128,
-    undo: Vec<Undo<M>>,
-    spare: Vec<Vec<u8>>,
+    memory: u128,
 }
 
-/// A section's number where it stands; 0 for an empty one.
-fn number(place: u64, bytes: &[u8]) -> u128 {
-    const ODD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
-    if bytes.is_empty() {
-        return 0;
-    }
-    let mixed = (xxh3_128(bytes) ^ u128::from(place).wrapping_mul(ODD)).wrapping_mul(ODD);
-    mixed ^ mixed >> 67
+/// The state and the way back.
+pub(super) struct Journal<M> {
+    pub store: Store,
+    sections: Vec<Section>,
+    chunks: Vec<Section>,
+    key: u128,
+    /// The part of the key that memory makes.
+    memory: u128,
+    undo: Vec<(At, Content)>,
+    numbers: Vec<Numbers>,
+    /// Memories without an image, each with the length of the way back when it was left.
+    memories: Vec<(usize, Box<M>)>,
+    /// Sections that the device may not hold.
+    stale: Vec<At>,
+    scratch: Vec<u8>,
 }
 
 impl<M> Journal<M> {
-    /// Nothing yet, and a memory whose image has `bytes` bytes.
-    pub fn new(bytes: usize) -> Self {
+    /// Nothing yet, and a memory whose image is `image`.
+    pub fn new(image: &[u8]) -> Self {
         let mut new = Self {
+            store: Store::new(),
             sections: Vec::new(),
-            image: vec![0; bytes],
-            chunks: Vec::new(),
-            memory: 0,
+            chunks: vec![Section::default(); image.len().div_ceil(CHUNK)],
             key: 0,
+            memory: 0,
             undo: Vec::new(),
-            spare: Vec::new(),
+            numbers: Vec::new(),
+            memories: Vec::new(),
+            stale: Vec::new(),
+            scratch: Vec::new(),
         };
-        for k in 0..bytes.div_ceil(CHUNK) {
-            let number = new.chunk_number(k);
-            new.key = new.key.wrapping_add(number);
-            new.chunks.push(number);
-        }
+        new.update_image(image);
+        new.settle();
         new
-    }
-
-    fn chunk(&self, k: usize) -> &[u8] {
-        let end = ((k + 1) * CHUNK).min(self.image.len());
-        self.image.get(k * CHUNK..end).unwrap_or(&[])
-    }
-
-    fn chunk_number(&self, k: usize) -> u128 {
-        number(1 << 40 | k as u64, self.chunk(k))
     }
 
     pub const fn key(&self) -> u128 {
@@ -80,124 +78,182 @@ impl<M> Journal<M> {
     }
 
     pub const fn mark(&self) -> Mark {
-        Mark(self.undo.len())
+        Mark(self.undo.len() + self.memories.len())
     }
 
-    /// A section's bytes; empty where there is none.
-    pub fn section(&self, place: u32) -> &[u8] {
-        self.sections.get(place as usize).map_or(&[], |s| &s.bytes)
+    fn section_mut(&mut self, at: At) -> &mut Section {
+        let (all, k) =
+            if at >= MEMORY { (&mut self.chunks, at - MEMORY) } else { (&mut self.sections, at) };
+        if all.len() <= k as usize {
+            all.resize(k as usize + 1, Section::default());
+        }
+        &mut all[k as usize]
     }
 
-    /// How many places of sections there are.
+    /// What is at a place; the empty content where there is nothing.
+    pub fn content(&self, at: At) -> Content {
+        let (all, k) = if at >= MEMORY { (&self.chunks, at - MEMORY) } else { (&self.sections, at) };
+        all.get(k as usize).map_or_else(Content::default, |s| s.now)
+    }
+
+    /// The bytes at a place.
+    pub fn bytes(&self, at: At) -> &[u8] {
+        self.store.bytes(self.content(at))
+    }
+
+    /// How many places of blocks and warps there are.
     pub fn places(&self) -> u32 {
         u32::try_from(self.sections.len()).unwrap_or(u32::MAX)
     }
 
-    /// Takes over a section as it is now: `pack` appends its bytes.
-    pub fn update(&mut self, place: u32, pack: impl FnOnce(&mut Vec<u8>)) {
-        let at = place as usize;
-        if self.sections.len() <= at {
-            self.sections.resize_with(at + 1, Section::default);
-        }
-        let mut bytes = self.spare.pop().unwrap_or_default();
-        bytes.clear();
-        pack(&mut bytes);
-        let section = &mut self.sections[at];
-        if section.bytes == bytes {
-            self.spare.push(bytes);
-            return;
-        }
-        let number = number(place.into(), &bytes);
-        self.key = self.key.wrapping_sub(section.number).wrapping_add(number);
-        let before = std::mem::replace(section, Section { bytes, number });
-        self.undo.push(Undo::Section(place, before.bytes, before.number));
+    /// A step begins: the numbers of the state are kept for the way back.
+    pub fn begin(&mut self) {
+        self.numbers.push(Numbers { at: self.mark().0, key: self.key, memory: self.memory });
     }
 
-    /// Takes over the image of memory as it is now.
+    /// Puts a content at a place; `held`: the device holds it already.
+    fn put(&mut self, at: At, content: Content, held: bool) {
+        let section = self.section_mut(at);
+        let before = std::mem::replace(&mut section.now, content);
+        if held {
+            section.held = Some(content);
+        }
+        self.undo.push((at, before));
+    }
+
+    fn list(&mut self, at: At) {
+        let section = self.section_mut(at);
+        if !std::mem::replace(&mut section.listed, true) {
+            self.stale.push(at);
+        }
+    }
+
+    /// Takes over a section as the device holds it: `pack` appends its bytes.
+    pub fn update(&mut self, at: At, pack: impl FnOnce(&mut Vec<u8>)) {
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
+        pack(&mut bytes);
+        let content = self.store.keep(&bytes);
+        self.scratch = bytes;
+        self.change(at, content);
+    }
+
+    fn change(&mut self, at: At, content: Content) {
+        let before = self.content(at);
+        if before == content {
+            self.section_mut(at).held = Some(content);
+            return;
+        }
+        let place = if at >= MEMORY { 1 << 40 | u64::from(at - MEMORY) } else { at.into() };
+        let delta = self.store.number(place, content).wrapping_sub(self.store.number(place, before));
+        self.key = self.key.wrapping_add(delta);
+        if at >= MEMORY {
+            self.memory = self.memory.wrapping_add(delta);
+        }
+        self.put(at, content, true);
+    }
+
+    /// Takes over the image of memory as the device holds it.
     pub fn update_image(&mut self, now: &[u8]) {
-        for (k, new) in now.chunks(CHUNK).enumerate() {
-            let at = k * CHUNK;
-            let Some(old) = self.image.get_mut(at..at + new.len()) else { return };
-            if old == new {
-                continue;
+        for (at, new) in (MEMORY..).zip(now.chunks(CHUNK)) {
+            if self.bytes(at) != new {
+                let content = self.store.keep(new);
+                self.change(at, content);
+            } else {
+                let content = self.content(at);
+                self.section_mut(at).held = Some(content);
             }
-            let mut before = self.spare.pop().unwrap_or_default();
-            before.clear();
-            before.extend_from_slice(old);
-            old.copy_from_slice(new);
-            let number = self.chunk_number(k);
-            let last = std::mem::replace(&mut self.chunks[k], number);
-            self.key = self.key.wrapping_sub(last).wrapping_add(number);
-            self.undo.push(Undo::Chunk(u32::try_from(k).unwrap_or(u32::MAX), before, last));
         }
     }
 
     /// Takes over the number of a memory that has no image; `before` gives what it was.
     pub fn update_memory(&mut self, digest: u128, before: impl FnOnce() -> Box<M>) {
         if digest != self.memory {
-            let last = std::mem::replace(&mut self.memory, digest);
-            self.key = self.key.wrapping_sub(last).wrapping_add(digest);
-            self.undo.push(Undo::Memory(before(), last));
+            self.key = self.key.wrapping_sub(self.memory).wrapping_add(digest);
+            self.memory = digest;
+            self.memories.push((self.mark().0, before()));
         }
-    }
-
-    /// The image of memory as last taken over.
-    pub fn image(&self) -> &[u8] {
-        &self.image
     }
 
     /// Forgets how to go back.
     pub fn settle(&mut self) {
         self.undo.clear();
+        self.numbers.clear();
+        self.memories.clear();
     }
 
-    /// Undoes the last change after a mark: `section` is told the place of a section and `chunk` the range of the image
-    /// that were put back, `memory` gets the memory.
-    pub fn back(&mut self, to: Mark) -> Option<Back<M>> {
-        if self.undo.len() <= to.0 {
-            return None;
+    /// Goes back to a mark. Gives the memory as it was there, if it is one without an image and has changed.
+    pub fn back(&mut self, to: Mark) -> Option<Box<M>> {
+        while let Some(numbers) = self.numbers.pop_if(|n| n.at >= to.0) {
+            (self.key, self.memory) = (numbers.key, numbers.memory);
         }
-        Some(match self.undo.pop()? {
-            Undo::Section(place, bytes, number) => {
-                let section = self.sections.get_mut(place as usize)?;
-                let now = std::mem::replace(section, Section { bytes, number });
-                self.key = self.key.wrapping_sub(now.number).wrapping_add(number);
-                self.spare.push(now.bytes);
-                Back::Section(place)
+        let mut last = None;
+        while self.mark().0 > to.0 {
+            let len = self.mark().0;
+            if let Some((_, memory)) = self.memories.pop_if(|(at, _)| *at + 1 == len) {
+                last = Some(memory);
+            } else if let Some((at, content)) = self.undo.pop() {
+                self.section_mut(at).now = content;
+                self.list(at);
             }
-            Undo::Chunk(k, bytes, number) => {
-                let at = k as usize * CHUNK;
-                self.image.get_mut(at..at + bytes.len())?.copy_from_slice(&bytes);
-                let range = at..at + bytes.len();
-                self.spare.push(bytes);
-                let now = std::mem::replace(self.chunks.get_mut(k as usize)?, number);
-                self.key = self.key.wrapping_sub(now).wrapping_add(number);
-                Back::Chunk(range)
+        }
+        last
+    }
+
+    /// What a step can depend on: its warp, its block, memory, and the launch. `warp` is the place of the warp, `block`
+    /// that of its block.
+    pub fn key_of(&self, warp: At, block: At, lanes: u32) -> Key {
+        let [warp_now, block_now, head] = [self.content(warp), self.content(block), self.content(0)];
+        Key { memory: self.memory, warp: warp_now, block: block_now, head, at: warp, lanes }
+    }
+
+    /// A step that is known: the device stays where it was.
+    pub fn apply(&mut self, effect: &Effect) {
+        self.begin();
+        self.key = self.key.wrapping_add(effect.delta);
+        self.memory = effect.memory;
+        for &(at, content) in &effect.changes {
+            self.put(at, content, false);
+            self.list(at);
+        }
+    }
+
+    /// What has changed since a mark, if that was only a warp, its block and memory.
+    pub fn effect(&self, since: Mark, warp: At, block: At, used: u32) -> Option<Effect> {
+        let numbers = self.numbers.last().filter(|n| n.at == since.0 && self.memories.is_empty())?;
+        let changed = self.undo.get(since.0..)?.iter();
+        let own = |at: At| at == warp || at == block || at >= MEMORY;
+        let changes = changed.map(|(at, _)| own(*at).then(|| (*at, self.content(*at)))).collect::<Option<_>>()?;
+        Some(Effect { delta: self.key.wrapping_sub(numbers.key), memory: self.memory, changes, used })
+    }
+
+    /// A section that the device does not hold: where, and the bytes that it is to hold. It is taken to hold them then.
+    pub fn next_stale(&mut self) -> Option<At> {
+        while let Some(at) = self.stale.pop() {
+            let section = self.section_mut(at);
+            section.listed = false;
+            if section.held.replace(section.now) != Some(section.now) {
+                return Some(at);
             }
-            Undo::Memory(memory, number) => {
-                let now = std::mem::replace(&mut self.memory, number);
-                self.key = self.key.wrapping_sub(now).wrapping_add(number);
-                Back::Memory(memory)
-            }
-        })
+        }
+        None
+    }
+
+    /// The device holds something else at a place.
+    pub fn lost(&mut self, at: At) {
+        self.section_mut(at).held = None;
+        self.list(at);
     }
 
     /// Everything that the number of the state is made from.
     pub fn whole(&self) -> Vec<u8> {
         let mut all = Vec::new();
-        for section in &self.sections {
-            all.extend_from_slice(&(section.bytes.len() as u64).to_le_bytes());
-            all.extend_from_slice(&section.bytes);
+        for section in self.sections.iter().chain(&self.chunks) {
+            let bytes = self.store.bytes(section.now);
+            all.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            all.extend_from_slice(bytes);
         }
-        all.extend_from_slice(&self.image);
         all.extend_from_slice(&self.memory.to_le_bytes());
         all
     }
-}
-
-/// What was put back in the journal and has to be put back in the device.
-pub(super) enum Back<M> {
-    Section(u32),
-    Chunk(std::ops::Range<usize>),
-    Memory(Box<M>),
 }

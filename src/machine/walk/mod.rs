@@ -14,9 +14,11 @@
 mod agent;
 mod grid;
 mod journal;
+mod memo;
 mod pack;
 mod restore;
 mod search;
+mod store;
 mod visible;
 mod walker;
 
@@ -54,9 +56,6 @@ pub trait Walk {
     /// Who executed what before anybody had a choice: warp and lowest active lane of each instruction, in order.
     fn begun(&self) -> &[(Who, u32)];
 
-    /// What is reached, when nobody can step.
-    fn reached(&self) -> Reached;
-
     /// A number for the state: states with different numbers differ; that others do too is as good as sure (128 bits).
     fn key(&self) -> u128;
 
@@ -69,6 +68,21 @@ pub trait Walk {
     /// Goes back to where it stood.
     fn back(&mut self, to: Mark);
 
+    /// How many bytes the walk itself has come to take, about.
+    fn held(&self) -> usize;
+
+    /// The program.
+    fn program(&self) -> Arc<ProgEnv>;
+
+    /// The state that it stands in, to be looked at.
+    fn state(&mut self) -> &dyn State;
+}
+
+/// A state of a walk.
+pub trait State {
+    /// What is reached, when nobody can step.
+    fn reached(&self) -> Reached;
+
     /// Bytes of device memory.
     fn bytes(&self, address: u64, len: u64) -> Option<&[u8]>;
 
@@ -77,9 +91,6 @@ pub trait Walk {
 
     /// A register of the entry's frame of a thread of the current launch, whose block is resident or was kept.
     fn register(&self, block: u64, thread: u32, class: Class, slot: Slot) -> Option<u64>;
-
-    /// The program.
-    fn program(&self) -> Arc<ProgEnv>;
 
     /// Where the lanes of an agent are. `None` for memory's.
     fn place(&self, agent: Agent) -> Option<Place>;

@@ -1,5 +1,6 @@
 //! Packing what a step touched, and putting back what it was.
 
+use super::journal::{At, CHUNK, MEMORY};
 use super::pack::{Unpack, pack_block, put, unpack_block, whose};
 use super::walker::{Touched, Walker, index};
 use crate::machine::context_state::ContextState;
@@ -9,13 +10,18 @@ use crate::memory::Environment;
 use xxhash_rust::xxh3::Xxh3;
 
 impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
-    fn place_of_block(&self, slot: usize) -> u32 {
+    pub(super) fn place_of_block(&self, slot: usize) -> At {
         1 + index(slot) * self.stride
+    }
+
+    pub(super) fn place_of_warp(&self, slot: usize, w: usize) -> At {
+        self.place_of_block(slot) + 1 + index(w)
     }
 
     /// Packs what was touched.
     pub(super) fn take_over(&mut self) {
         let Touched { warps, blocks, head } = std::mem::take(&mut self.touched);
+        self.journal.begin();
         if head {
             let (launch, ended) = (index(self.launch), self.ended);
             let next = self.state.grids.first().map_or(0, Grid::issued);
@@ -58,42 +64,69 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         self.touched = Touched { warps, blocks, head: false };
     }
 
-    /// A section of the journal was put back.
-    pub(super) fn touch(&mut self, place: u32) {
-        let Some(behind) = place.checked_sub(1) else {
-            self.touched.head = true;
-            return;
+    /// The device becomes what the journal says: blocks before their warps, since a block that has left is made anew.
+    pub(super) fn catch_up(&mut self) {
+        let mut stale = std::mem::take(&mut self.stale);
+        let mut blocks = false;
+        loop {
+            stale.extend(std::iter::from_fn(|| self.journal.next_stale()));
+            if stale.is_empty() {
+                break;
+            }
+            stale.sort_unstable();
+            for at in stale.drain(..) {
+                blocks |= self.put(at);
+            }
+        }
+        if blocks {
+            self.recount();
+        }
+        self.stale = stale;
+    }
+
+    /// Puts a section's content into the device; tells whether it is the head's or a block's.
+    fn put(&mut self, at: At) -> bool {
+        if at >= MEMORY {
+            let from = (at - MEMORY) as usize * CHUNK;
+            let bytes = self.journal.bytes(at);
+            let image = self.state.memory.image_mut().and_then(|image| image.get_mut(from..from + bytes.len()));
+            if let Some(image) = image {
+                image.copy_from_slice(bytes);
+            }
+            return false;
+        }
+        let Some(behind) = at.checked_sub(1) else {
+            self.put_head();
+            return true;
         };
         let slot = (behind / self.stride) as usize;
         match (behind % self.stride).checked_sub(1) {
-            None => self.touched.blocks.push(slot),
-            Some(w) => self.touched.warps.push((slot, w as usize)),
+            None => self.put_block(slot),
+            Some(w) => self.put_warp(slot, w as usize),
         }
+        behind % self.stride == 0
     }
 
-    /// What was touched becomes what the journal says: blocks before their warps, since a block that has left is made anew.
-    pub(super) fn put_touched(&mut self) {
-        let Touched { mut warps, mut blocks, head } = std::mem::take(&mut self.touched);
-        if head {
-            self.put_head();
-        }
-        blocks.iter().for_each(|slot| self.put_block(*slot));
-        warps.iter().for_each(|(slot, w)| self.put_warp(*slot, *w));
-        if !blocks.is_empty() {
-            self.recount();
-        }
-        warps.clear();
-        blocks.clear();
-        self.touched = Touched { warps, blocks, head: false };
-    }
-
-    /// Puts back what a step touched that did not come to its end.
+    /// The device is to be put back where the journal is: a step did not come to its end.
     pub(super) fn undo(&mut self) {
-        self.put_touched();
+        let Touched { warps, blocks, head } = std::mem::take(&mut self.touched);
+        if head {
+            self.journal.lost(0);
+        }
+        for slot in blocks {
+            self.journal.lost(self.place_of_block(slot));
+        }
+        for (slot, w) in warps {
+            self.journal.lost(self.place_of_warp(slot, w));
+        }
         if let Some(memory) = self.before.take() {
             self.state.memory = *memory;
-        } else if let Some(image) = self.state.memory.image_mut() {
-            image.copy_from_slice(self.journal.image());
+        } else if let Some(image) = self.state.memory.image() {
+            for (at, bytes) in (MEMORY..).zip(image.chunks(CHUNK)) {
+                if self.journal.bytes(at) != bytes {
+                    self.journal.lost(at);
+                }
+            }
         }
     }
 
@@ -104,46 +137,45 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
     }
 
-    pub(super) fn put_head(&mut self) {
-        let mut from = Unpack(self.journal.section(0));
+    fn put_head(&mut self) {
+        let mut from = Unpack(self.journal.bytes(0));
         let (launch, ended, next) = (from.u32() as usize, from.u32() == 1, from.u64());
         self.ended = ended;
         if launch != self.launch {
             self.launch = launch;
             self.begin();
             self.touched.head = false;
-            let slots = (self.journal.places() / self.stride) as usize;
-            for slot in 0..slots {
-                self.put_block(slot);
-                (0..self.stride as usize - 1).for_each(|w| self.put_warp(slot, w));
-            }
+            (1..self.journal.places()).for_each(|at| self.journal.lost(at));
         }
         if let Some(grid) = self.state.grids.first_mut() {
             grid.set_issued(next);
         }
     }
 
-    pub(super) fn put_block(&mut self, slot: usize) {
+    fn put_block(&mut self, slot: usize) {
         let place = self.place_of_block(slot);
-        let section = self.journal.section(place);
         let Some(grid) = self.state.grids.first_mut() else { return };
+        let section = self.journal.bytes(place);
         if section.is_empty() {
             grid.take(slot);
             return;
         }
         let (linear, sm) = whose(section);
-        if grid.blocks.get(slot).and_then(Option::as_ref).is_none_or(|b| b.linear != linear || b.sm != sm) {
+        let anew = grid.blocks.get(slot).and_then(Option::as_ref).is_none_or(|b| b.linear != linear || b.sm != sm);
+        if anew {
             grid.put(&self.env, slot, linear, sm);
         }
         if let Some(Some(block)) = grid.blocks.get_mut(slot) {
             unpack_block(block, section);
         }
+        if anew {
+            (place + 1..place + self.stride).for_each(|at| self.journal.lost(at));
+        }
     }
 
-    pub(super) fn put_warp(&mut self, slot: usize, w: usize) {
-        let place = self.place_of_block(slot) + 1 + index(w);
+    fn put_warp(&mut self, slot: usize, w: usize) {
         let Some(fixed) = self.launches.get(self.launch) else { return };
-        let section = self.journal.section(place);
+        let section = self.journal.bytes(self.place_of_warp(slot, w));
         let grid = self.state.grids.first_mut();
         let block = grid.and_then(|g| g.blocks.get_mut(slot)).and_then(Option::as_mut);
         if let Some(warp) = block.and_then(|b| b.warps.get_mut(w)).filter(|_| !section.is_empty()) {

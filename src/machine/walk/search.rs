@@ -1,17 +1,19 @@
 //! What a search asks of a walk.
 
-use super::journal::Back;
+use super::pack::whose;
+use super::store::Content;
 use super::walker::{Walker, index};
-use super::{Agent, Grain, Mark, Reached, Walk};
+use super::{Agent, Grain, Mark, Reached, State, Walk};
 use crate::base::Pc;
-use crate::choice::Oracle;
+use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
 use crate::machine::context_state::{ContextState, Resident};
-use crate::machine::control::{Explored, Its, Lane};
+use crate::machine::control::{Explored, Flow, Its, Lane};
 use crate::machine::grid::Grid;
+use crate::machine::observed::Observed;
 use crate::machine::overlap::at_fault;
 use crate::machine::processors::Processors;
-use crate::memory::Environment;
+use crate::memory::{Cx, Environment};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
@@ -21,17 +23,16 @@ use std::sync::Arc;
 impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     fn agents(&mut self, out: &mut Vec<Agent>) {
         out.clear();
-        let slots = self.state.grids.first().map_or(0, |g| g.blocks.len());
-        for slot in 0..slots {
-            let grid = self.state.grids.first_mut();
-            let Some(Some(block)) = grid.and_then(|g| g.blocks.get_mut(slot)) else { continue };
-            let (linear, warps) = (block.linear, block.warps.len());
-            for w in 0..warps {
-                let Some(Ok(flows)) = self.warp_mut(slot, w).map(|w| w.control.flows()) else { continue };
-                for flow in flows {
-                    if !self.blocked(slot, w, flow) {
-                        out.push(Agent::Flow { slot: index(slot), block: linear, warp: index(w), flow });
-                    }
+        for (slot, first) in (1..self.journal.places()).step_by(self.stride as usize).enumerate() {
+            let block = self.journal.bytes(first);
+            if block.is_empty() {
+                continue;
+            }
+            let linear = whose(block).0;
+            for w in 0..self.stride - 1 {
+                let warp = self.journal.content(first + 1 + w);
+                if warp != Content::default() {
+                    self.flows_of(warp, index(slot), linear, w, out);
                 }
             }
         }
@@ -46,12 +47,14 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop> {
+        if let (Agent::Flow { slot, warp, flow, .. }, None, true) = (agent, &tell, self.remembers()) {
+            return self.known_step(slot as usize, warp as usize, flow, oracle);
+        }
+        self.catch_up();
         match agent {
-            Agent::Flow { slot, warp, flow, .. } => self.step_with(oracle, tell, |walk, cx| {
-                let hidden = walk.launches.get(walk.launch).map_or(0, |f| f.visible.hidden(flow.pc));
-                let fuel = if walk.grain == Grain::Visible { hidden.max(1) } else { 1 };
-                walk.turn(slot as usize, warp as usize, flow, fuel, cx)
-            }),
+            Agent::Flow { slot, warp, flow, .. } => {
+                self.step_with(oracle, tell, |walk, cx| walk.flow_step(slot as usize, warp as usize, flow, cx))
+            }
             Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
                 let ContextState { memory, grids, .. } = &mut walk.state;
                 let done = memory.step(operation, &mut Resident(grids), cx);
@@ -76,14 +79,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         &self.begun
     }
 
-    fn reached(&self) -> Reached {
-        if self.ended {
-            return Reached::End;
-        }
-        let lost = || Stop::Stuck(Box::new(StuckKind::TokenStack { place: Place::default() }));
-        Reached::Stuck(self.state.stuck().unwrap_or_else(lost))
-    }
-
     fn key(&self) -> u128 {
         self.journal.key()
     }
@@ -97,20 +92,95 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     fn back(&mut self, to: Mark) {
-        while let Some(undone) = self.journal.back(to) {
-            match undone {
-                Back::Section(place) => self.touch(place),
-                Back::Chunk(range) => {
-                    let from = self.journal.image().get(range.clone());
-                    let to = self.state.memory.image_mut().and_then(|image| image.get_mut(range));
-                    if let (Some(from), Some(to)) = (from, to) {
-                        to.copy_from_slice(from);
-                    }
-                }
-                Back::Memory(memory) => self.state.memory = *memory,
+        if let Some(memory) = self.journal.back(to) {
+            self.state.memory = *memory;
+        }
+    }
+
+    fn held(&self) -> usize {
+        self.journal.store.held() + self.memo.held()
+    }
+
+    fn program(&self) -> Arc<ProgEnv> {
+        Arc::clone(&self.env)
+    }
+
+    fn state(&mut self) -> &dyn State {
+        self.catch_up();
+        self
+    }
+}
+
+impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
+    /// The agents of a warp.
+    fn flows_of(&mut self, content: Content, slot: u32, block: u64, warp: u32, out: &mut Vec<Agent>) {
+        if self.journal.store.flows(content).is_none() {
+            self.catch_up();
+            let flows = self.warp_mut(slot as usize, warp as usize).and_then(|w| w.control.flows().ok());
+            self.journal.store.set_flows(content, flows.unwrap_or_default());
+        }
+        if !M::IMMEDIATE {
+            self.catch_up();
+        }
+        for flow in self.journal.store.flows(content).unwrap_or(&[]) {
+            if !self.blocked(slot as usize, warp as usize, *flow) {
+                out.push(Agent::Flow { slot, block, warp, flow: *flow });
             }
         }
-        self.put_touched();
+    }
+
+    /// Whether steps are looked up: not in the reference, where nothing is left out.
+    fn remembers(&self) -> bool {
+        self.imaged && self.grain == Grain::Visible
+    }
+
+    /// A step of a warp: looked up, or made and remembered.
+    fn known_step(&mut self, slot: usize, w: usize, flow: Flow, oracle: &mut dyn Oracle) -> Result<u32, Stop> {
+        let (warp, block) = (self.place_of_warp(slot, w), self.place_of_block(slot));
+        let key = self.journal.key_of(warp, block, flow.mask);
+        if let Some(effect) = self.memo.get(&key) {
+            self.journal.apply(effect);
+            return Ok(effect.used);
+        }
+        self.catch_up();
+        let since = self.journal.mark();
+        let mut asked = Asked { oracle, times: 0 };
+        let used = self.step_with(&mut asked, None, |walk, cx| walk.flow_step(slot, w, flow, cx))?;
+        if asked.times == 0 {
+            let effect = self.journal.effect(since, warp, block, used);
+            effect.into_iter().for_each(|effect| self.memo.learn(key, effect));
+        }
+        Ok(used)
+    }
+
+    /// A step of a warp, in the walk's grain.
+    fn flow_step(&mut self, slot: usize, w: usize, flow: Flow, cx: &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop> {
+        let hidden = self.launches.get(self.launch).map_or(0, |f| f.visible.hidden(flow.pc));
+        let fuel = if self.grain == Grain::Visible { hidden.max(1) } else { 1 };
+        self.turn(slot, w, flow, fuel, cx)
+    }
+}
+
+/// Counts how often an oracle is asked.
+struct Asked<'a> {
+    oracle: &'a mut dyn Oracle,
+    times: u32,
+}
+
+impl Oracle for Asked<'_> {
+    fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
+        self.times += 1;
+        self.oracle.choose(menu)
+    }
+}
+
+impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
+    fn reached(&self) -> Reached {
+        if self.ended {
+            return Reached::End;
+        }
+        let lost = || Stop::Stuck(Box::new(StuckKind::TokenStack { place: Place::default() }));
+        Reached::Stuck(self.state.stuck().unwrap_or_else(lost))
     }
 
     fn bytes(&self, address: u64, len: u64) -> Option<&[u8]> {
@@ -134,10 +204,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             Class::Q => frame.q.get(slot.index()).map(|row| row.0[lane]),
             Class::P => frame.p.get(slot.index()).map(|mask| (mask >> lane & 1).into()),
         }
-    }
-
-    fn program(&self) -> Arc<ProgEnv> {
-        Arc::clone(&self.env)
     }
 
     fn place(&self, agent: Agent) -> Option<Place> {

@@ -1,7 +1,8 @@
 //! The walk itself: one context, its launches one after the other, stepped by agents.
 
 use super::Grain;
-use super::journal::Journal;
+use super::journal::{At, Journal};
+use super::memo::Memo;
 use super::pack::Layout;
 use super::visible::Visible;
 use crate::base::{LaneTables, Pc};
@@ -59,6 +60,10 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// Whether memory has an image that keeps its size.
     pub(super) imaged: bool,
     pub(super) journal: Journal<M>,
+    /// Steps that are known.
+    pub(super) memo: Memo,
+    /// Room for a list.
+    pub(super) stale: Vec<At>,
     /// The memory before the step, where it has no image.
     pub(super) before: Option<Box<M>>,
     pub(super) touched: Touched,
@@ -128,7 +133,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         Self {
             stride: launches.iter().map(|f| f.loaded.warps()).max().unwrap_or(0) + 1,
             imaged,
-            journal: Journal::new(state.memory.image().filter(|_| imaged).map_or(0, <[u8]>::len)),
+            journal: Journal::new(state.memory.image().filter(|_| imaged).unwrap_or(&[])),
+            memo: Memo::default(),
+            stale: Vec::new(),
             state,
             env,
             program,

@@ -1,0 +1,83 @@
+//! Speed of the search through states: `cargo bench --bench states`.
+//!
+//! States per second of CPU time on one core, and bytes a state: a spin lock that four warps of four lanes take, each lane
+//! once, with eight registers; every state that the search tells apart is counted once, however often it is reached.
+
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+use std::sync::Arc;
+use std::time::Instant;
+use warpstep::base::SourceMap;
+use warpstep::explore::space::{Options, Progress, explore};
+use warpstep::launch::build;
+use warpstep::machine::walk::Grain;
+use warpstep::machine::{Config, Context, ControlModel, Launch};
+
+/// A lane takes the lock, adds one to what the lock guards, gives the lock back and leaves the loop.
+const LOCK: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 memory)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [memory];
+    mov.u32 %r1, 0;
+LOOP:
+    atom.global.cas.b32 %r2, [%rd1], 0, 1;
+    setp.ne.s32 %p1, %r2, 0;
+    @%p1 bra NEXT;
+    ld.global.u32 %r3, [%rd1+4];
+    add.s32 %r4, %r3, 1;
+    st.global.u32 [%rd1+4], %r4;
+    atom.global.exch.b32 %r2, [%rd1], 0;
+    mov.u32 %r1, 1;
+NEXT:
+    setp.eq.s32 %p1, %r1, 0;
+    @%p1 bra LOOP;
+    ret;
+}
+";
+/// States of a round.
+const STATES: u64 = 1_000_000;
+
+/// The CPU time of this thread in seconds, where the system tells; else the wall clock since `start`.
+fn cpu(start: Instant) -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = stat.and_then(|s| s.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()));
+    nanos.map_or_else(|| start.elapsed().as_secs_f64(), |n| n as f64 / 1e9)
+}
+
+fn main() {
+    let start = Instant::now();
+    println!("spin lock, 4 warps of 4 lanes, flat memory; one core");
+    println!("{:<7} {:<12} {:>9} {:>11} {:>12} {:>6}", "control", "steps", "states", "transitions", "states/s", "bytes");
+    let mut sources = SourceMap::default();
+    let file = sources.add("lock.ptx", LOCK);
+    let env = Arc::new(build(&[file], None, &sources).expect("the kernel is well formed"));
+    for (name, control) in [("crs", ControlModel::Crs), ("its", ControlModel::Its)] {
+        for (word, grain) in [("visible", Grain::Visible), ("instruction", Grain::Instruction)] {
+            let config = Config { control: Some(control), warp_size: 4, eager: true, ..Config::default() };
+            let round = || {
+                let mut context = Context::new(Arc::clone(&env), config.clone()).expect("a context");
+                let address = context.alloc("memory", 8).expect("room");
+                let params = address.to_le_bytes().to_vec();
+                let launch = Launch { entry: "k".into(), grid: [1; 3], block: [16, 1, 1], shared_bytes: 0, params };
+                let mut walk = context.walk(&[launch], grain).expect("the launch is right");
+                let mut poll = |_: &Progress| None;
+                let warps = control == ControlModel::Crs;
+                let mut options = Options { max_states: Some(STATES), ..Options::states(warps, &mut poll) };
+                let before = cpu(start);
+                let space = explore(&mut *walk, &env, &mut options, &mut |walk| walk.memory_hash());
+                (cpu(start) - before, space.progress)
+            };
+            let rounds = [round(), round(), round()];
+            let best = rounds.iter().map(|r| r.0).fold(f64::INFINITY, f64::min);
+            let Progress { states, transitions, bytes, .. } = rounds[0].1;
+            let rate = states as f64 / best;
+            println!("{name:<7} {word:<12} {states:>9} {transitions:>11} {rate:>12.0} {:>6}", bytes / states);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Contents of sections, each kept once, with what follows from them alone.
+
+use crate::machine::control::Flow;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// A content: equal ones have equal numbers. The default is the empty one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Content(pub u32);
+
+/// All contents so far.
+pub(super) struct Store {
+    contents: IndexSet<Box<[u8]>, FxBuildHasher>,
+    hashes: Vec<u128>,
+    flows: Vec<Option<SmallVec<[Flow; 4]>>>,
+    bytes: usize,
+}
+
+impl Store {
+    /// The empty content only.
+    pub fn new() -> Self {
+        let mut new = Self { contents: IndexSet::default(), hashes: Vec::new(), flows: Vec::new(), bytes: 0 };
+        new.keep(&[]);
+        new
+    }
+
+    /// Keeps a content.
+    pub fn keep(&mut self, bytes: &[u8]) -> Content {
+        if let Some(at) = self.contents.get_index_of(bytes) {
+            return Content(u32::try_from(at).unwrap_or(u32::MAX));
+        }
+        let (at, _) = self.contents.insert_full(bytes.into());
+        self.hashes.push(if bytes.is_empty() { 0 } else { xxh3_128(bytes) });
+        self.flows.push(None);
+        self.bytes += bytes.len() + size_of::<(Box<[u8]>, u128, Option<SmallVec<[Flow; 4]>>)>() + 16;
+        Content(u32::try_from(at).unwrap_or(u32::MAX))
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self, content: Content) -> &[u8] {
+        self.contents.get_index(content.0 as usize).map_or(&[], |bytes| bytes)
+    }
+
+    /// A number for a content at a place; 0 for the empty one.
+    pub fn number(&self, place: u64, content: Content) -> u128 {
+        const ODD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        if content == Content::default() {
+            return 0;
+        }
+        let hash = self.hashes.get(content.0 as usize).copied().unwrap_or(0);
+        let mixed = (hash ^ u128::from(place).wrapping_mul(ODD)).wrapping_mul(ODD);
+        mixed ^ mixed >> 67
+    }
+
+    /// The groups of lanes that can run in a warp of this content, if they were found before.
+    pub fn flows(&self, content: Content) -> Option<&[Flow]> {
+        self.flows.get(content.0 as usize)?.as_deref()
+    }
+
+    /// The groups were found.
+    pub fn set_flows(&mut self, content: Content, flows: SmallVec<[Flow; 4]>) {
+        if let Some(place) = self.flows.get_mut(content.0 as usize) {
+            *place = Some(flows);
+        }
+    }
+
+    /// How many bytes all this takes, about.
+    pub const fn held(&self) -> usize {
+        self.bytes
+    }
+}
