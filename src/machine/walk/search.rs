@@ -3,11 +3,11 @@
 use super::journal::Back;
 use super::walker::{Walker, index};
 use super::{Agent, Grain, Mark, Reached, Walk};
-use crate::base::Pc;
+use crate::base::{LaneMask, Pc};
 use crate::choice::Oracle;
 use crate::machine::Tell;
 use crate::machine::context_state::{ContextState, Resident};
-use crate::machine::control::{Explored, Its, Lane};
+use crate::machine::control::{Explored, Flow, Its, Lane};
 use crate::machine::grid::Grid;
 use crate::machine::overlap::at_fault;
 use crate::machine::processors::Processors;
@@ -28,9 +28,19 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             let (linear, warps) = (block.linear, block.warps.len());
             for w in 0..warps {
                 let Some(Ok(flows)) = self.warp_mut(slot, w).map(|w| w.control.flows()) else { continue };
+                let agent = |flow| Agent::Flow { slot: index(slot), block: linear, warp: index(w), flow };
                 for flow in flows {
-                    if !self.blocked(slot, w, flow) {
-                        out.push(Agent::Flow { slot: index(slot), block: linear, warp: index(w), flow });
+                    let Some(control) = self.warp(slot, w).map(|w| &w.control) else { continue };
+                    let mask = control.able(flow, |flow| !self.blocked(slot, w, flow));
+                    if mask == 0 {
+                        continue;
+                    }
+                    let flow = Flow { mask, ..flow };
+                    // Lanes that run ahead through what nobody notices could as well do so later, or together.
+                    if self.hides(flow) {
+                        out.push(agent(flow));
+                    } else {
+                        out.extend(control.choices(flow).into_iter().map(agent));
                     }
                 }
             }
@@ -48,8 +58,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop> {
         match agent {
             Agent::Flow { slot, warp, flow, .. } => self.step_with(oracle, tell, |walk, cx| {
-                let hidden = walk.launches.get(walk.launch).map_or(0, |f| f.visible.hidden(flow.pc));
-                let fuel = if walk.grain == Grain::Visible { hidden.max(1) } else { 1 };
+                let fuel = if walk.grain == Grain::Visible { walk.hidden(flow).max(1) } else { 1 };
                 walk.turn(slot as usize, warp as usize, flow, fuel, cx)
             }),
             Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
@@ -72,7 +81,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
     }
 
-    fn begun(&self) -> &[(Who, u32)] {
+    fn begun(&self) -> &[(Who, LaneMask)] {
         &self.begun
     }
 
