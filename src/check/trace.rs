@@ -96,6 +96,7 @@ impl Sink for TraceHash {
             | Event::Released(_)
             | Event::Message(_)
             | Event::Remembered
+            | Event::Memory
             | Event::State(_)
             | Event::Repeated => {}
         }

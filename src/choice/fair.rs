@@ -41,7 +41,7 @@ impl Oracle for Fair {
             (Site::Micro, last) => (micro(&menu, last), NonZeroU32::MIN),
             // As on flat memory, where lanes take effect in ascending order.
             (Site::Winner, _) => (menu.nth(menu.arity().saturating_sub(1)), NonZeroU32::MIN),
-            (Site::Target | Site::Issue | Site::Processor | Site::Silent | Site::Victim, _) => {
+            (Site::Lanes | Site::Target | Site::Issue | Site::Processor | Site::Silent | Site::Victim, _) => {
                 (menu.nth(0), NonZeroU32::MIN)
             }
         };

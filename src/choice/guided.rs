@@ -71,7 +71,7 @@ const fn level(site: Site) -> u8 {
         Site::Silent => 4,
         Site::Warp => 5,
         Site::Group => 6,
-        Site::Target | Site::Victim | Site::Winner => 7,
+        Site::Lanes | Site::Target | Site::Victim | Site::Winner => 7,
     }
 }
 

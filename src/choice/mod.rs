@@ -33,6 +33,9 @@ pub enum Site {
     /// Which group of lanes of a warp runs next (control models `its` and `thread`); alternatives are numbered by the
     /// lowest lane of each. What was taken last is here what the control model would take.
     Group,
+    /// Which lanes of a group run along with its first that does (control model `its`, split): all others
+    /// ([`LANES_ALL`]), no more ([`LANES_NONE`]), or the next is lane l ([`LANES_FIRST`]` + l`), and it is asked again.
+    Lanes,
     /// Which target of a divergent indirect branch or call is run first (`crs.bratarget`, `crs.calltarget`).
     Target,
     /// Whether another block is issued now rather than later, and which.
@@ -58,9 +61,10 @@ pub enum Site {
 
 impl Site {
     /// All sites.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Warp,
         Self::Group,
+        Self::Lanes,
         Self::Target,
         Self::Issue,
         Self::Micro,
@@ -79,6 +83,7 @@ impl Site {
         match self {
             Self::Warp => "warp",
             Self::Group => "group",
+            Self::Lanes => "lanes",
             Self::Target => "target",
             Self::Issue => "issue",
             Self::Micro => "micro",
@@ -92,6 +97,13 @@ impl Site {
         }
     }
 }
+
+/// The alternative of [`Site::Lanes`] that is all the others.
+pub const LANES_ALL: u32 = 0;
+/// The alternative of [`Site::Lanes`] that is lane 0.
+pub const LANES_FIRST: u32 = 1;
+/// The alternative of [`Site::Lanes`] that is nobody else.
+pub const LANES_NONE: u32 = 33;
 
 /// The alternative of [`Site::Micro`] that ends the macro step.
 pub const MICRO_END: u32 = 0;

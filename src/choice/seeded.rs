@@ -3,7 +3,7 @@
 //! The stream is `ChaCha8`, which its crate fixes; `StdRng` would change with the toolchain. Leases are drawn between one
 //! instruction and a few hundred, geometrically, so that both tight interleavings and long runs occur.
 
-use super::{MICRO_END, MICRO_SILENT, MICRO_WANTED, Menu, Oracle, Pick, Site};
+use super::{LANES_ALL, MICRO_END, MICRO_SILENT, MICRO_WANTED, Menu, Oracle, Pick, Site};
 use crate::verdict::Stop;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -65,14 +65,23 @@ impl Oracle for Seeded {
         if menu.site == Site::Micro {
             return Ok(Pick { index: self.micro(&menu), lease: NonZeroU32::MIN });
         }
+        // Half the time together: lanes that parted should meet again.
+        if menu.site == Site::Lanes && menu.offers(LANES_ALL) && self.below(2) == 0 {
+            return Ok(Pick { index: LANES_ALL, lease: NonZeroU32::MIN });
+        }
         let n = self.below(menu.arity());
         let lease = match menu.site {
             Site::Warp | Site::Group | Site::Message | Site::Context | Site::Grid => {
                 NonZeroU32::MIN.saturating_add(self.stream.next_u32() >> (24 + self.below(9).min(7)))
             }
-            Site::Target | Site::Issue | Site::Processor | Site::Micro | Site::Silent | Site::Victim | Site::Winner => {
-                NonZeroU32::MIN
-            }
+            Site::Lanes
+            | Site::Target
+            | Site::Issue
+            | Site::Processor
+            | Site::Micro
+            | Site::Silent
+            | Site::Victim
+            | Site::Winner => NonZeroU32::MIN,
         };
         Ok(Pick { index: menu.nth(n), lease })
     }

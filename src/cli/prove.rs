@@ -24,6 +24,9 @@ Examples:
   warpstep prove k.ptx --block 64 --arg … --control its
   warpstep prove DIR --progress obe                   only blocks that have stepped are promised progress
   warpstep prove DIR --max-states 1000000 --for 5m    bounds: the answer is then `limit reached`, or what was found
+  warpstep prove DIR --lanes split                    the lanes of an instruction access memory one by one
+  warpstep prove DIR --its-split --warp-size 4        any lanes may run ahead: what a missing __syncwarp can do
+  warpstep prove DIR --memory fermi --device tiny     memory with caches
   warpstep prove MP.litmus --all                      every outcome of a litmus test, and whether its condition holds
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that

@@ -8,7 +8,6 @@ use crate::launch::ProblemKind;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
-use crate::report::hunt::Models;
 use crate::report::{exit_code, litmus as text};
 use crate::verdict::Stop;
 use serde_json::json;
@@ -41,6 +40,7 @@ impl Prove {
         })?;
         let stopped = |stop: &Stop, env: &ProgEnv| output::stop(stop, env, &sources, &[], format);
         let config = Config { control: Some(control), ..config };
+        let memory = config.memory.clone();
         let mut board = Board::new(&lowered, config, self.how().grain).map_err(|stop| stopped(&stop, &lowered.env))?;
         let space: Space<Outcome> = self.bounded(control, |options| board.explore(&litmus, options));
         let mut outcomes = Outcomes::new(&litmus);
@@ -76,7 +76,7 @@ impl Prove {
             })),
         }
         if format == Format::Text {
-            let models = Models { control, memory: self.common.memory().to_owned() };
+            let models = self.common.models_of(control, &memory);
             output::complain(&text::searched(&models, self.progress.name(), &space.progress, endless.len()));
             if let Some(limit) = space.limit {
                 stopped(&Stop::Limit(limit), &lowered.env);

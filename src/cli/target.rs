@@ -23,6 +23,11 @@ pub(super) struct Common {
     #[arg(long, value_enum)]
     control: Option<Control>,
 
+    /// With control model its: any lanes that stand at one address may run without the others, not all of them together.
+    /// Only that shows what a missing __syncwarp can do.
+    #[arg(long)]
+    its_split: bool,
+
     /// The memory: at once, or by the report's caches and memory programs.
     #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
     memory: String,
@@ -132,6 +137,12 @@ impl Common {
     /// # Errors
     /// What is wrong with the device's description.
     pub fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
+        if self.its_split && matches!(self.control, Some(Control::Crs | Control::Thread)) {
+            let form =
+                "it is about groups of lanes that control model its makes: without --control, or with --control its";
+            let text = self.control.map_or_else(String::new, word);
+            return Err(vec![ProblemKind::BadFlag { flag: "--its-split", text, form }.at(None)]);
+        }
         let mut config = self.flags();
         if let Some(lanes) = self.lanes {
             let Some(memory) = config.memory.clone().with_lanes_split(lanes == Lanes::Split) else {
@@ -178,6 +189,7 @@ impl Common {
             Control::Its => ControlModel::Its,
             Control::Thread => ControlModel::Thread,
         });
+        let control = if self.its_split { Some(ControlModel::ItsSplit) } else { control };
         Config {
             control,
             warp_size: self.warp_size.unwrap_or(32),
@@ -275,14 +287,17 @@ impl Common {
 
     /// A phrase that names the control model and the memory, for verdicts.
     pub fn models(&self, target: &Target) -> Models {
-        let context = target.start().context();
-        let control = context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm));
-        Models { control, memory: self.memory.clone() }
+        self.models_of(target.control(), &target.start().context().config().memory)
     }
 
-    /// The memory by its name.
-    pub fn memory(&self) -> &str {
-        &self.memory
+    /// The same of what was made from these flags.
+    pub fn models_of(&self, control: ControlModel, memory: &MemoryModel) -> Models {
+        let split = match memory {
+            MemoryModel::Flat => Some(false),
+            MemoryModel::Split => Some(true),
+            MemoryModel::Fermi(..) => None,
+        };
+        Models { control, memory: self.memory.clone(), split }
     }
 
     /// The words of a command line that say the same as these flags: a schedule keeps them.
@@ -295,7 +310,16 @@ impl Common {
         };
         let shown = |path: &PathBuf| path.display().to_string();
         push("--control", self.control.map(word));
+        if self.its_split {
+            words.push("--its-split".to_owned());
+        }
+        let mut push = |flag: &str, value: Option<String>| {
+            if let Some(value) = value {
+                words.extend([flag.to_owned(), value]);
+            }
+        };
         push("--memory", (self.memory != "flat").then(|| self.memory.clone()));
+        push("--lanes", self.lanes.map(word));
         push("--device", self.device.clone());
         push("--memory-programs", self.memory_programs.as_ref().map(shown));
         push("--warp-size", self.warp_size.map(|n| n.to_string()));

@@ -88,7 +88,7 @@ impl Target {
     /// Goes through all states of the target.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] for memory other than flat; a stop before anybody has a choice.
+    /// [`Stop::Unsupported`] from the program's first need of what warpstep cannot do; a stop before anybody has a choice.
     pub fn prove(
         &self,
         how: Prove,
@@ -96,10 +96,6 @@ impl Target {
         observers: &dyn Fn() -> Observers,
     ) -> Result<Proof, Stop> {
         let context = self.start().context();
-        if context.config().memory != MemoryModel::Flat {
-            let what = "prove on memory with caches: litmus tests are searched on it, other targets by `hunt`";
-            return Err(Stop::Unsupported(what.into(), None));
-        }
         let mut walk = context.walk(self.launches(), how.grain)?;
         let env = self.program();
         options.stepped = how.progress.needs_stepped();
@@ -149,11 +145,13 @@ impl Target {
 
     /// An ordinary run that goes the way of a search, and on by the fair schedule.
     fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> Recorded {
-        let script = Script::of(walk, path);
+        let script = Script::of(walk, path, self.control() == ControlModel::ItsSplit);
         let config = self.start().context().config();
         let warps: Vec<u32> =
             self.launches().iter().map(|l| l.block.iter().product::<u32>().div_ceil(config.warp_size)).collect();
-        let steps = script.length().max(1);
+        // Where memory acts on its own, it does after the last instruction, too: the path is left at the next one.
+        let after = u64::from(config.memory != MemoryModel::Flat);
+        let steps = (script.length() + after).max(1);
         let oracle = Follow::new(script, &warps);
         let mut recorder = Recorder::new(&oracle);
         // A path that ends a run does so within its length; one to a cycle is followed by the fair schedule.

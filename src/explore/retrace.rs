@@ -6,29 +6,46 @@
 
 use super::odometer::Odometer;
 use super::space::Move;
-use crate::choice::{Fair, Menu, Oracle, Pick, Site};
+use crate::base::LaneMask;
+use crate::choice::{
+    Fair, LANES_ALL, LANES_FIRST, LANES_NONE, MICRO_END, MICRO_SILENT, MICRO_STEPS, Menu, Oracle, Pick, Site,
+};
 use crate::machine::Tell;
-use crate::machine::walk::Walk;
+use crate::machine::walk::{Agent, Walk};
 use crate::verdict::{Event, Stop, Who};
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 
 /// Lanes of a warp that execute some instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Turn {
     who: Who,
-    /// The lowest of the lanes.
-    lane: u32,
+    /// The lanes; the lowest only, where that says which.
+    lanes: LaneMask,
     count: u64,
 }
 
-/// Who executes what, in order.
+/// What happens next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scene {
+    /// Lanes run.
+    Turn(Turn),
+    /// An operation of memory makes a micro step.
+    Micro(u32),
+    /// A silent rule fires: its place in the engine's order.
+    Silent(u32),
+}
+
+/// Alternatives at choices within a step, for each site in order: where a block is issued a little later than in the
+/// walk, sites may swap.
+type Choices = BTreeMap<Site, VecDeque<u32>>;
+
+/// Who does what, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Script {
-    turns: VecDeque<Turn>,
-    /// Alternatives at choices within an instruction.
-    targets: VecDeque<u32>,
+    scenes: VecDeque<Scene>,
+    choices: Choices,
     /// Instructions in all.
     length: u64,
 }
@@ -36,25 +53,23 @@ pub struct Script {
 /// Takes down what is decided within steps.
 struct Listening<'a> {
     odometer: Odometer,
-    targets: &'a mut VecDeque<u32>,
+    choices: &'a mut Choices,
 }
 
 impl Oracle for Listening<'_> {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         let pick = self.odometer.choose(menu)?;
-        if menu.site == Site::Target {
-            self.targets.push_back(pick.index);
-        }
+        self.choices.entry(menu.site).or_default().push_back(pick.index);
         Ok(pick)
     }
 }
 
 /// One more instruction.
-fn add(turns: &mut VecDeque<Turn>, length: &mut u64, who: Who, lane: u32) {
+fn add(scenes: &mut VecDeque<Scene>, length: &mut u64, who: Who, lanes: LaneMask) {
     *length += 1;
-    match turns.back_mut() {
-        Some(turn) if (turn.who, turn.lane) == (who, lane) => turn.count += 1,
-        _ => turns.push_back(Turn { who, lane, count: 1 }),
+    match scenes.back_mut() {
+        Some(Scene::Turn(turn)) if (turn.who, turn.lanes) == (who, lanes) => turn.count += 1,
+        _ => scenes.push_back(Scene::Turn(Turn { who, lanes, count: 1 })),
     }
 }
 
@@ -62,12 +77,10 @@ fn add(turns: &mut VecDeque<Turn>, length: &mut u64, who: Who, lane: u32) {
 fn take<O: Oracle>(
     walk: &mut dyn Walk,
     step: Move,
+    agent: Agent,
     oracle: impl FnOnce(Odometer) -> O,
     tell: Option<Tell<'_>>,
 ) -> bool {
-    let mut agents = Vec::new();
-    walk.agents(&mut agents);
-    let Some(agent) = agents.get(usize::from(step.agent)).copied() else { return false };
     // The combinations before the one that was taken are gone through again: only they say what comes next.
     let mut odometer = Odometer::new();
     let here = walk.mark();
@@ -80,32 +93,48 @@ fn take<O: Oracle>(
     walk.advance(agent, &mut oracle(odometer), tell).is_ok()
 }
 
+/// The agent of a step.
+fn agent(walk: &mut dyn Walk, step: Move) -> Option<Agent> {
+    let mut agents = Vec::new();
+    walk.agents(&mut agents);
+    agents.get(usize::from(step.agent)).copied()
+}
+
 /// Goes along a path, as far as the run goes on.
 pub(super) fn follow(walk: &mut dyn Walk, path: &[Move]) {
     for step in path {
-        if !take(walk, *step, |odometer| odometer, None) {
+        let Some(agent) = agent(walk, *step) else { return };
+        if !take(walk, *step, agent, |odometer| odometer, None) {
             return;
         }
     }
 }
 
 impl Script {
-    /// Walks a path from the start, where the walk stands, which is where it stands again afterwards.
-    pub fn of(walk: &mut dyn Walk, path: &[Move]) -> Self {
+    /// Walks a path from the start, where the walk stands, which is where it stands again afterwards. `split`: lanes at one
+    /// address may run without each other.
+    pub fn of(walk: &mut dyn Walk, path: &[Move], split: bool) -> Self {
         let start = walk.mark();
         let mut script = Self::default();
-        for (who, lane) in walk.begun() {
-            add(&mut script.turns, &mut script.length, *who, *lane);
+        let said = |lanes: LaneMask| if split { lanes } else { lanes & lanes.wrapping_neg() };
+        for (who, lanes) in walk.begun() {
+            add(&mut script.scenes, &mut script.length, *who, said(*lanes));
         }
         for step in path {
-            let Self { turns, length, targets } = &mut script;
+            let Some(agent) = agent(walk, *step) else { break };
+            let Self { scenes, length, choices } = &mut script;
+            match agent {
+                Agent::Flow { .. } => {}
+                Agent::Micro(operation) => scenes.push_back(Scene::Micro(operation)),
+                Agent::Silent(rule) => scenes.push_back(Scene::Silent(rule)),
+            }
             let mut tell = |who: Who, event: Event<'_>| {
                 if let Event::Step(step) = event {
-                    add(turns, length, who, step.active.trailing_zeros());
+                    add(scenes, length, who, said(step.active));
                 }
                 Ok(())
             };
-            if !take(walk, *step, |odometer| Listening { odometer, targets }, Some(&mut tell)) {
+            if !take(walk, *step, agent, |odometer| Listening { odometer, choices }, Some(&mut tell)) {
                 break;
             }
         }
@@ -117,6 +146,20 @@ impl Script {
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.length
+    }
+}
+
+/// Who else of a group runs along, when `lanes` are to run; those offered lie above who was chosen before.
+fn along(lanes: LaneMask, ready: &[u64]) -> u32 {
+    let ready = ready.first().copied().unwrap_or(0);
+    let offered = (ready & (1 << LANES_NONE) - 1) >> LANES_FIRST;
+    let wanted = u64::from(lanes) & offered;
+    if ready >> LANES_ALL & 1 == 1 && wanted == offered {
+        LANES_ALL
+    } else if wanted != 0 {
+        LANES_FIRST + wanted.trailing_zeros()
+    } else {
+        LANES_NONE
     }
 }
 
@@ -161,12 +204,18 @@ impl Follow {
                 }
             }
             Event::Step(_) => {
-                let turns = &mut state.script.turns;
-                if let Some(turn) = turns.front_mut() {
+                let scenes = &mut state.script.scenes;
+                if let Some(Scene::Turn(turn)) = scenes.front_mut() {
                     turn.count -= 1;
                     if turn.count == 0 {
-                        turns.pop_front();
+                        scenes.pop_front();
                     }
+                }
+            }
+            Event::Memory => {
+                let scenes = &mut state.script.scenes;
+                if let Some(Scene::Micro(_) | Scene::Silent(_)) = scenes.front() {
+                    scenes.pop_front();
                 }
             }
             _ => {}
@@ -177,15 +226,19 @@ impl Follow {
 impl Oracle for &Follow {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         let mut state = self.state.borrow_mut();
-        let wanted = match (menu.site, state.script.turns.front()) {
-            (Site::Warp, Some(turn)) => {
+        let wanted = match (menu.site, state.script.scenes.front()) {
+            (Site::Warp, Some(Scene::Turn(turn))) => {
                 let slot = state.slots.iter().position(|s| *s == Some(turn.who.block));
                 let shift = self.shifts.get(state.launch as usize).copied().unwrap_or(0);
                 slot.and_then(|s| u32::try_from(s << shift).ok()).map(|base| (base + turn.who.warp, turn.count))
             }
-            (Site::Group, Some(turn)) => Some((turn.lane, turn.count)),
-            (Site::Target, _) => state.script.targets.pop_front().map(|pick| (pick, 1)),
-            _ => None,
+            (Site::Group, Some(Scene::Turn(turn))) => Some((turn.lanes.trailing_zeros(), turn.count)),
+            (Site::Lanes, Some(Scene::Turn(turn))) => Some((along(turn.lanes, menu.ready), 1)),
+            (Site::Micro, Some(Scene::Turn(_))) => Some((MICRO_END, 1)),
+            (Site::Micro, Some(Scene::Micro(operation))) => Some((MICRO_STEPS + operation, 1)),
+            (Site::Micro, Some(Scene::Silent(_))) => Some((MICRO_SILENT, 1)),
+            (Site::Silent, Some(Scene::Silent(rule))) => Some((*rule, 1)),
+            (site, _) => state.script.choices.get_mut(&site).and_then(VecDeque::pop_front).map(|pick| (pick, 1)),
         };
         match wanted.filter(|(index, _)| menu.offers(*index)) {
             Some((index, count)) => {

@@ -13,6 +13,8 @@ pub enum ControlModel {
     Crs,
     /// A program counter per lane, lanes at one address run together.
     Its,
+    /// The same, but any lanes of those at one address may run without the others (D-its-split).
+    ItsSplit,
     /// Every thread on its own.
     Thread,
 }

@@ -6,7 +6,7 @@
 //! same time is bounded by the device (NumConKernels) when blocks are issued, not when a grid is made, so that the host
 //! gets its index at once.
 
-use super::config::Config;
+use super::config::{Config, ControlModel};
 use super::context::Launch;
 use super::control::Control;
 use super::grid::{Books, Grid, Held, Turns, exec};
@@ -351,6 +351,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             grid: launch.grid,
             block: launch.block,
             warp_size: config.warp_size.clamp(1, 32),
+            split: config.control == Some(ControlModel::ItsSplit),
             params: launch.params.clone(),
             shared_bytes: dynamic_at.saturating_add(launch.shared_bytes),
             dynamic_at,

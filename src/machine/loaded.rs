@@ -19,6 +19,8 @@ pub struct Loaded {
     pub block: [u32; 3],
     /// Threads in a warp.
     pub warp_size: u32,
+    /// Whether any lanes of a warp that stand at one address may run without the others (D-its-split).
+    pub split: bool,
     /// The parameter area.
     pub params: Vec<u8>,
     /// Bytes of shared memory of a block: static, then dynamic.

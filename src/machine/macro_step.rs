@@ -9,7 +9,7 @@
 use super::aside::Aside;
 use crate::choice::{MICRO_END, MICRO_SILENT, MICRO_STEPS, MICRO_WANTED, Menu, Site};
 use crate::memory::{Cx, Memory, Stores, Trouble};
-use crate::verdict::{Sink, Stop};
+use crate::verdict::{Event, Sink, Stop, Who};
 
 /// What is kept between macro steps: who went last, which a deterministic schedule remembers, and space for menus.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -89,6 +89,9 @@ pub fn go_on<M: Memory, S: Sink>(
             cx.oracle.choose(Menu { site: Site::Micro, ready: menu, last }).map_err(Halted::Stop)?.index
         }
     };
+    if S::ON && pick != MICRO_END {
+        cx.sink.event(Who::default(), Event::Memory).map_err(Halted::Stop)?;
+    }
     match pick {
         MICRO_END => return Ok(Went::Ended),
         MICRO_SILENT | MICRO_WANTED => silent(mem, pick == MICRO_WANTED, stores, cx)?,

@@ -42,7 +42,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
     books: &mut Books<'_>,
 ) -> Result<Stepped, Stop> {
     issue(state, config, cx)?;
-    let moved = macro_step(state, books, cx)?;
+    let moved = macro_step(state, config, books, cx)?;
     let issued = issue(state, config, cx)?;
     if let Some(grid) = state.grids.iter_mut().find(|g| !g.completed && g.done()) {
         grid.complete(cx)?;
@@ -86,15 +86,23 @@ fn issue<C: Control, M: Environment, S: Sink>(
     }
 }
 
+/// Whether something other than memory can happen: a warp is ready, or an operation's end has made room for a block, whose
+/// warps need not wait for memory.
+fn can_end<C: Control, M: Environment>(state: &ContextState<C, M>, config: &Config) -> bool {
+    let room = || state.room(config);
+    let issues = |g: &Grid<C>| g.can_issue(&state.processors, room());
+    state.grids.iter().any(|g| g.ready.iter().any(|w| *w != 0) || issues(g))
+}
+
 /// What memory does between two turns. Tells whether it did anything.
 fn macro_step<C: Control, M: Environment, S: Sink>(
     state: &mut ContextState<C, M>,
+    config: &Config,
     books: &mut Books<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<bool, Stop> {
-    let any_ready = |grids: &[Grid<C>]| grids.iter().any(|g| g.ready.iter().any(|w| *w != 0));
     let spent = state.last.is_some_and(|(_, spent)| spent);
-    let mut now = Now { can_end: any_ready(&state.grids), spent };
+    let mut now = Now { can_end: can_end(state, config), spent };
     let mut patience = PATIENCE;
     let mut moved = false;
     loop {
@@ -116,7 +124,7 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
                 .wake(grid, who)?;
         }
         kept.woken.0 = woken;
-        now = Now { can_end: any_ready(grids), spent: false };
+        now = Now { can_end: can_end(state, config), spent: false };
         patience -= 1;
         if patience == 0 {
             patience = PATIENCE;

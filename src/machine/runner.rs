@@ -215,19 +215,21 @@ pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Confi
     match &config.memory {
         MemoryModel::Flat => match control {
             ControlModel::Crs => Hosted::<Crs, Flat>::boxed((), address_bits, config),
-            ControlModel::Its => Hosted::<Its<false>, Flat>::boxed((), address_bits, config),
+            ControlModel::Its | ControlModel::ItsSplit => Hosted::<Its<false>, Flat>::boxed((), address_bits, config),
             ControlModel::Thread => Hosted::<Its<true>, Flat>::boxed((), address_bits, config),
         },
         MemoryModel::Split => match control {
             ControlModel::Crs => Hosted::<Crs, Split>::boxed((), address_bits, config),
-            ControlModel::Its => Hosted::<Its<false>, Split>::boxed((), address_bits, config),
+            ControlModel::Its | ControlModel::ItsSplit => Hosted::<Its<false>, Split>::boxed((), address_bits, config),
             ControlModel::Thread => Hosted::<Its<true>, Split>::boxed((), address_bits, config),
         },
         MemoryModel::Fermi(device, programs) => {
             let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };
             match control {
                 ControlModel::Crs => Hosted::<Crs, Fermi>::boxed(model, address_bits, config),
-                ControlModel::Its => Hosted::<Its<false>, Fermi>::boxed(model, address_bits, config),
+                ControlModel::Its | ControlModel::ItsSplit => {
+                    Hosted::<Its<false>, Fermi>::boxed(model, address_bits, config)
+                }
                 ControlModel::Thread => Hosted::<Its<true>, Fermi>::boxed(model, address_bits, config),
             }
         }

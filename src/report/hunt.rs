@@ -18,6 +18,9 @@ pub struct Models {
     pub control: ControlModel,
     /// The memory.
     pub memory: String,
+    /// Whether the lanes of an instruction access it together (`Some(false)`) or one by one. `None`: it has operations of
+    /// its own.
+    pub split: Option<bool>,
 }
 
 impl Models {
@@ -25,20 +28,30 @@ impl Models {
         match self.control {
             ControlModel::Crs => "crs",
             ControlModel::Its => "its",
+            ControlModel::ItsSplit => "its-split",
             ControlModel::Thread => "thread",
         }
     }
 
-    /// `control` and `memory` as a JSON object.
+    const fn lanes(&self) -> Option<&'static str> {
+        match self.split {
+            Some(true) => Some("split"),
+            Some(false) => Some("whole"),
+            None => None,
+        }
+    }
+
+    /// `control`, `memory` and `lanes` as a JSON object.
     #[must_use]
     pub fn json(&self) -> Value {
-        json!({ "control": self.control(), "memory": self.memory })
+        json!({ "control": self.control(), "memory": self.memory, "lanes": self.lanes() })
     }
 }
 
 impl fmt::Display for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "control {}, memory {}", self.control(), self.memory)
+        write!(f, "control {}, memory {}", self.control(), self.memory)?;
+        self.lanes().map_or(Ok(()), |lanes| write!(f, ", lanes {lanes}"))
     }
 }
 

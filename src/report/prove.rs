@@ -22,7 +22,7 @@ pub struct Scope<'a> {
 impl Scope<'_> {
     fn text(&self) -> String {
         let strong = if self.fairness == Fairness::Strong { " (strong)" } else { "" };
-        format!("{}, lanes whole, progress {}{strong}", self.models, self.progress.name())
+        format!("{}, progress {}{strong}", self.models, self.progress.name())
     }
 }
 

@@ -204,6 +204,8 @@ pub enum Event<'a> {
     Step(Step<'a>),
     /// A rule fired besides the step itself.
     Fired(Rule),
+    /// Memory that acts on its own does so: an operation makes a micro step, or a silent rule fires.
+    Memory,
     /// Memory is accessed.
     Access(Access<'a>),
     /// The state between two choices of a macro step, as a number: equal states have equal numbers. Told only when the

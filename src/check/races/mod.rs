@@ -259,6 +259,7 @@ impl Sink for Races {
             }
             Event::Block { .. }
             | Event::Fired(_)
+            | Event::Memory
             | Event::State(_)
             | Event::Survivor { .. }
             | Event::Alloc(..)

@@ -297,6 +297,7 @@ impl Sink for Uninit {
             Event::Fired(_)
             | Event::Survivor { .. }
             | Event::Arrive(_)
+            | Event::Memory
             | Event::State(_)
             | Event::Message(_)
             | Event::Remembered

@@ -19,6 +19,8 @@ const PATIENCE: u64 = 1 << 12;
 /// A state on the way.
 struct Node {
     state: u32,
+    /// The step that led to it; the one before is on its way to other agents by then.
+    by: Option<Move>,
     mark: Mark,
     /// Its agents, as a range of the list of all.
     agents: (usize, usize),
@@ -107,7 +109,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     fn search(&mut self) {
         let before = Before::default();
         let (state, _) = self.space.graph.state(self.number(before));
-        self.enter(state, Vec::new(), before);
+        self.enter(state, None, Vec::new(), before);
         let mut patience = PATIENCE;
         while let Some(node) = self.stack.last() {
             let Some(agent) = self.agents.get(node.agents.0 + node.next).filter(|_| node.next < node.agents.1) else {
@@ -157,7 +159,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     }
 
     /// Goes on from the state that the walk stands in.
-    fn enter(&mut self, state: u32, asleep: Vec<Sleeper>, before: Before) {
+    fn enter(&mut self, state: u32, by: Option<Move>, asleep: Vec<Sleeper>, before: Before) {
         let depth = self.stack.len();
         self.space.progress.deepest = self.space.progress.deepest.max(depth as u64);
         if self.options.max_depth.is_some_and(|most| depth as u64 > most) {
@@ -169,7 +171,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         self.walk.agents(&mut agents);
         if agents.is_empty() {
             self.space.progress.schedules += 1;
-            let path = self.path(None);
+            let path = self.path(by);
             let state = self.walk.state();
             match state.reached() {
                 Reached::End => {
@@ -186,6 +188,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         }
         self.stack.push(Node {
             state,
+            by,
             mark: self.walk.mark(),
             agents: (first, self.agents.len() - first),
             next: 0,
@@ -208,10 +211,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
 
     /// The steps on the way, and one more.
     fn path(&self, last: Option<Move>) -> Vec<Move> {
-        let narrow = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        let moves = self.stack.iter().map(|n| Move { agent: narrow(n.next), nth: narrow(n.nth as usize) });
-        let len = self.stack.len() - usize::from(last.is_some());
-        moves.take(len).chain(last).collect()
+        self.stack.iter().filter_map(|n| n.by).chain(last).collect()
     }
 
     fn find(&mut self, stop: Stop, path: Vec<Move>) {
@@ -316,7 +316,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                     self.next(agent, touch);
                 } else {
                     let parent = self.stack.len() - 1;
-                    self.enter(to, asleep, before);
+                    self.enter(to, Some(this), asleep, before);
                     self.next_of(parent, agent, touch);
                 }
             }

@@ -32,7 +32,18 @@ pub trait Explored: Control {
     /// Why nobody can run.
     fn flows(&mut self) -> Result<SmallVec<[Flow; 4]>, Idle>;
 
-    /// A group that [`Explored::flows`] gave runs next. Gives how many instructions it may execute at most.
+    /// The lanes that may run together of a group of [`Explored::flows`], all of which may run now: the group, or also each
+    /// of its parts.
+    fn choices(&self, flow: Flow) -> SmallVec<[Flow; 4]> {
+        smallvec::smallvec![flow]
+    }
+
+    /// The lanes of a group that can run, when some of it `can`.
+    fn able(&self, flow: Flow, can: impl Fn(Flow) -> bool) -> LaneMask {
+        if can(flow) { flow.mask } else { 0 }
+    }
+
+    /// A group that [`Explored::flows`] gave, or a part of it, runs next. Gives how many instructions it may execute at most.
     fn resume(&mut self, flow: Flow) -> u32;
 
     /// The deepest call that any lane is in.
@@ -158,6 +169,18 @@ impl<const SINGLE: bool> Explored for Its<SINGLE> {
             }
         }
         Ok(flows)
+    }
+
+    fn choices(&self, flow: Flow) -> SmallVec<[Flow; 4]> {
+        if self.split { self.parts(flow) } else { smallvec::smallvec![flow] }
+    }
+
+    fn able(&self, flow: Flow, can: impl Fn(Flow) -> bool) -> LaneMask {
+        match (self.split, can(flow)) {
+            (_, true) => flow.mask,
+            (false, false) => 0,
+            (true, false) => Self::able(self, flow, can),
+        }
     }
 
     fn resume(&mut self, flow: Flow) -> u32 {

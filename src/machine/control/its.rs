@@ -2,7 +2,8 @@
 //!
 //! A step picks a group of lanes at one address; groups are maximal. The groups are offered with the deepest call first,
 //! then the lowest address: lanes that are behind run first, which makes groups meet where the source's control flow
-//! joins; every so often the group that has waited longest comes first, so that no ready lane starves. Running lanes stop where others stand ([`Control::watch`]). With `SINGLE` a group is one lane.
+//! joins; every so often the group that has waited longest comes first, so that no ready lane starves. Running lanes stop where
+//! others stand ([`Control::watch`]). With `SINGLE` a group is one lane; with `split` any part of a group may run (`parts`).
 
 use super::{Control, Flow, Idle, Next, TokenKind, Wait};
 use crate::base::{LANES, LaneMask, lanes_of};
@@ -24,6 +25,8 @@ pub struct Its<const SINGLE: bool> {
     /// Lanes that have waited for each other and execute the instruction at which they did together, also when threads
     /// otherwise run on their own.
     pub(super) met: LaneMask,
+    /// Whether any lanes of a group may run without the others.
+    pub(super) split: bool,
     /// Return addresses, by depth of the caller.
     pub(super) returns: Vec<[u32; LANES]>,
     pub(super) watch: u32,
@@ -107,7 +110,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
     #[inline(always)]
     pub(super) fn gather(&mut self) -> Result<(), Idle> {
         match self.together {
-            Some((flow, None)) if flow.mask != 0 && !SINGLE => return Ok(()),
+            Some((flow, None)) if flow.mask != 0 && !SINGLE && !self.split => return Ok(()),
             Some((_, Some(Wait::Barrier(_)))) => return Err(Idle::Barrier),
             Some(_) => self.part(),
             None => {}
@@ -156,6 +159,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             exited: !lanes,
             together: Some((Flow { pc: entry, mask: lanes, depth: 0 }, None)),
             met: 0,
+            split: false,
             returns: Vec::new(),
             watch: u32::MAX,
             starved: 0,
@@ -186,6 +190,17 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             return Ok(Ok((flow, u32::MAX)));
         }
         let mut groups = self.groups();
+        if self.split {
+            groups.iter_mut().for_each(|g| g.0 = self.able(Flow { pc: g.1, mask: g.0, depth: g.2 }, &can));
+            groups.retain(|g| g.0 != 0);
+            let Some((flow, lease)) = self.pick_part(&groups, oracle)? else { return Ok(Err(Idle::Blocked)) };
+            if groups.len() == 1 || self.starved >= PATIENCE {
+                self.starved = 0;
+            }
+            self.met &= !flow.mask;
+            self.set_watch(flow);
+            return Ok(Ok((flow, lease)));
+        }
         groups.retain(|&(mask, pc, depth)| can(Flow { pc, mask, depth }));
         if groups.is_empty() {
             return Ok(Err(Idle::Blocked));
@@ -233,6 +248,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         if let Some((flow, None)) = self.together
             && flow.mask != 0
             && !SINGLE
+            && !self.split
         {
             return can(flow);
         }
@@ -243,7 +259,12 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         if self.ready != !self.exited {
             self.wake();
         }
-        self.ready == 0 || self.groups().into_iter().any(|(mask, pc, depth)| can(Flow { pc, mask, depth }))
+        let can_run = |flow: Flow| if self.split { self.able(flow, &can) != 0 } else { can(flow) };
+        self.ready == 0 || self.groups().into_iter().any(|(mask, pc, depth)| can_run(Flow { pc, mask, depth }))
+    }
+
+    fn split(&mut self, on: bool) {
+        self.split = on;
     }
 
     fn park(&mut self, flow: Flow) {

@@ -7,6 +7,7 @@
 mod crs;
 mod explored;
 mod its;
+mod parts;
 
 pub use crate::verdict::{Token, TokenKind};
 pub use crs::Crs;
@@ -94,6 +95,9 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
 
     /// Whether [`Control::pick`] would find lanes that `can` run, or something other to say than [`Idle::Blocked`].
     fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool;
+
+    /// Whether lanes at one address may run without each other, where a control model has both (D-its-split).
+    fn split(&mut self, _on: bool) {}
 
     /// Takes back the running lanes.
     fn park(&mut self, flow: Flow);

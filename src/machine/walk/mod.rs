@@ -29,6 +29,7 @@ pub(super) use walker::Walker;
 
 use super::Tell;
 use super::control::Lane;
+use crate::base::LaneMask;
 use crate::choice::Oracle;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
@@ -53,8 +54,8 @@ pub trait Walk {
     /// Why the run stops there; the walk stands where it stood before.
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop>;
 
-    /// Who executed what before anybody had a choice: warp and lowest active lane of each instruction, in order.
-    fn begun(&self) -> &[(Who, u32)];
+    /// Who executed what before anybody had a choice: warp and active lanes of each instruction, in order.
+    fn begun(&self) -> &[(Who, LaneMask)];
 
     /// A number for the state: states with different numbers differ; that others do too is as good as sure (128 bits).
     fn key(&self) -> u128;

@@ -1,10 +1,10 @@
 //! What a search asks of a walk.
 
-use super::pack::whose;
+use super::pack::{Unpack, whose};
 use super::store::Content;
 use super::walker::{Walker, index};
 use super::{Agent, Grain, Mark, Reached, State, Walk};
-use crate::base::Pc;
+use crate::base::{LaneMask, Pc};
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
 use crate::machine::context_state::{ContextState, Resident};
@@ -18,6 +18,7 @@ use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
 use crate::verdict::{Place, Stop, StuckKind, Who};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
@@ -75,7 +76,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
     }
 
-    fn begun(&self) -> &[(Who, u32)] {
+    fn begun(&self) -> &[(Who, LaneMask)] {
         &self.begun
     }
 
@@ -114,19 +115,39 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
 impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     /// The agents of a warp.
     fn flows_of(&mut self, content: Content, slot: u32, block: u64, warp: u32, out: &mut Vec<Agent>) {
-        if self.journal.store.flows(content).is_none() {
-            self.catch_up();
-            let flows = self.warp_mut(slot as usize, warp as usize).and_then(|w| w.control.flows().ok());
-            self.journal.store.set_flows(content, flows.unwrap_or_default());
+        let agent = |flow| Agent::Flow { slot, block, warp, flow };
+        let launch = Unpack(self.journal.bytes(0)).u32();
+        if let Some(flows) = self.journal.store.flows(content, launch) {
+            out.extend(flows.iter().copied().map(agent));
+            return;
         }
-        if !M::IMMEDIATE {
-            self.catch_up();
+        self.catch_up();
+        let flows = self.able(slot as usize, warp as usize);
+        out.extend(flows.iter().copied().map(agent));
+        if M::IMMEDIATE {
+            self.journal.store.set_flows(content, launch, flows);
         }
-        for flow in self.journal.store.flows(content).unwrap_or(&[]) {
-            if !self.blocked(slot as usize, warp as usize, *flow) {
-                out.push(Agent::Flow { slot, block, warp, flow: *flow });
+    }
+
+    /// Those of a warp's groups that can step, in each way in which they can.
+    fn able(&mut self, slot: usize, w: usize) -> SmallVec<[Flow; 4]> {
+        let mut able = SmallVec::new();
+        let Some(Ok(flows)) = self.warp_mut(slot, w).map(|w| w.control.flows()) else { return able };
+        for flow in flows {
+            let Some(control) = self.warp(slot, w).map(|w| &w.control) else { continue };
+            let mask = control.able(flow, |flow| !self.blocked(slot, w, flow));
+            if mask == 0 {
+                continue;
+            }
+            let flow = Flow { mask, ..flow };
+            // Lanes that run ahead through what nobody notices could as well do so later, or together.
+            if self.hides(flow) {
+                able.push(flow);
+            } else {
+                able.extend(control.choices(flow));
             }
         }
+        able
     }
 
     /// Whether steps are looked up: not in the reference, where nothing is left out.
@@ -155,8 +176,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// A step of a warp, in the walk's grain.
     fn flow_step(&mut self, slot: usize, w: usize, flow: Flow, cx: &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop> {
-        let hidden = self.launches.get(self.launch).map_or(0, |f| f.visible.hidden(flow.pc));
-        let fuel = if self.grain == Grain::Visible { hidden.max(1) } else { 1 };
+        let fuel = if self.grain == Grain::Visible { self.hidden(flow).max(1) } else { 1 };
         self.turn(slot, w, flow, fuel, cx)
     }
 }

@@ -14,7 +14,8 @@ pub(super) struct Content(pub u32);
 pub(super) struct Store {
     contents: IndexSet<Box<[u8]>, FxBuildHasher>,
     hashes: Vec<u128>,
-    flows: Vec<Option<SmallVec<[Flow; 4]>>>,
+    /// The groups of lanes that can step, and in which launch.
+    flows: Vec<Option<(u32, SmallVec<[Flow; 4]>)>>,
     bytes: usize,
 }
 
@@ -54,15 +55,16 @@ impl Store {
         mixed ^ mixed >> 67
     }
 
-    /// The groups of lanes that can run in a warp of this content, if they were found before.
-    pub fn flows(&self, content: Content) -> Option<&[Flow]> {
-        self.flows.get(content.0 as usize)?.as_deref()
+    /// The groups of lanes that can step in a warp of this content, if they were found before.
+    pub fn flows(&self, content: Content, launch: u32) -> Option<&[Flow]> {
+        let (of, flows) = self.flows.get(content.0 as usize)?.as_ref()?;
+        (*of == launch).then_some(flows)
     }
 
     /// The groups were found.
-    pub fn set_flows(&mut self, content: Content, flows: SmallVec<[Flow; 4]>) {
+    pub fn set_flows(&mut self, content: Content, launch: u32, flows: SmallVec<[Flow; 4]>) {
         if let Some(place) = self.flows.get_mut(content.0 as usize) {
-            *place = Some(flows);
+            *place = Some((launch, flows));
         }
     }
 

@@ -5,10 +5,10 @@ use super::journal::{At, Journal};
 use super::memo::Memo;
 use super::pack::Layout;
 use super::visible::Visible;
-use crate::base::{LaneTables, Pc};
+use crate::base::{LaneMask, LaneTables, Pc};
 use crate::choice::Oracle;
 use crate::machine::block::end_barriers;
-use crate::machine::config::Config;
+use crate::machine::config::{Config, ControlModel};
 use crate::machine::context::Launch;
 use crate::machine::context_state::ContextState;
 use crate::machine::control::{Explored, Flow, Idle};
@@ -26,6 +26,9 @@ use std::sync::Arc;
 
 /// Instructions that a warp is carried on for at most, so that one that only computes does not hold the search up.
 const FAR: u32 = 1 << 14;
+
+/// Lanes of a warp at most whose groups are searched part by part: a state has not more than 2¹⁶ agents.
+const WIDEST: u32 = 12;
 
 /// What a launch fixes.
 pub(super) struct Fixed {
@@ -67,8 +70,8 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// The memory before the step, where it has no image.
     pub(super) before: Option<Box<M>>,
     pub(super) touched: Touched,
-    /// Who executed what before anybody had a choice: warp and lowest lane of each instruction.
-    pub(super) begun: Vec<(Who, u32)>,
+    /// Who executed what before anybody had a choice: warp and lanes of each instruction.
+    pub(super) begun: Vec<(Who, LaneMask)>,
     pub(super) tables: LaneTables,
 }
 
@@ -90,6 +93,16 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     ) -> Result<Self, Stop> {
         let missing = || Stop::Unsupported("a program that is not loaded".into(), None);
         let env = Arc::clone(&state.program(program).ok_or_else(missing)?.program.0);
+        let threads = |l: &Launch| l.block.iter().fold(1, |n: u32, of| n.saturating_mul(*of)).min(config.warp_size);
+        let widest = launches.iter().map(threads).max().unwrap_or(0);
+        if config.control == Some(ControlModel::ItsSplit) && widest > WIDEST {
+            let lanes = 1u64 << widest;
+            let what = format!(
+                "a search through all parts of groups of {widest} lanes, {lanes} in each state: \
+                 with --its-split, warps of at most {WIDEST} lanes (--warp-size)"
+            );
+            return Err(Stop::Unsupported(what, None));
+        }
         let mut all = Vec::with_capacity(launches.len());
         for (k, launch) in launches.iter().enumerate() {
             let loaded = state.loaded(program, launch, GridId(index(k)), config)?;
@@ -100,7 +113,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let mut begun = Vec::new();
         let mut tell = |who: Who, event: Event<'_>| {
             if let Event::Step(step) = event {
-                begun.push((who, step.active.trailing_zeros()));
+                begun.push((who, step.active));
             }
             Ok(())
         };
@@ -271,6 +284,20 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     pub(super) fn warp_mut(&mut self, slot: usize, w: usize) -> Option<&mut warp::Warp<C>> {
         self.state.grids.first_mut()?.blocks.get_mut(slot)?.as_mut()?.warps.get_mut(w)
+    }
+
+    pub(super) fn warp(&self, slot: usize, w: usize) -> Option<&warp::Warp<C>> {
+        self.state.grids.first()?.blocks.get(slot)?.as_ref()?.warps.get(w)
+    }
+
+    /// How many instructions from here on nobody else can notice.
+    pub(super) fn hidden(&self, flow: Flow) -> u32 {
+        self.launches.get(self.launch).map_or(0, |f| f.visible.hidden(flow.pc))
+    }
+
+    /// Whether lanes go on through what nobody else can notice.
+    pub(super) fn hides(&self, flow: Flow) -> bool {
+        self.grain == Grain::Visible && self.hidden(flow) > 0
     }
 
     /// A step and what follows from it without a choice of the search's: blocks that are complete make room, blocks and

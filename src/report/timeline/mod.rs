@@ -341,7 +341,8 @@ impl<W: Write> Sink for Timeline<'_, W> {
             }
             Event::Repeated => self.out.instant(HOST, "the state repeats", "host", self.now, json!({})),
             // Seen by the instruction that does it, or of no account for a reader.
-            Event::Access(_) | Event::Enter(_) | Event::Exchange(_) | Event::State(_) | Event::Remembered => {}
+            Event::Access(_) | Event::Enter(_) | Event::Exchange(_) => {}
+            Event::Memory | Event::State(_) | Event::Remembered => {}
         }
         Ok(())
     }
