@@ -56,8 +56,8 @@ fn main() {
     println!("{:<7} {:<12} {:>9} {:>11} {:>12} {:>6}", "control", "steps", "states", "transitions", "states/s", "bytes");
     let mut sources = SourceMap::default();
     let file = sources.add("lock.ptx", LOCK);
-    let env = Arc::new(build(&[file], None, &sources).expect("the kernel is well formed"));
     for (name, control) in [("crs", ControlModel::Crs), ("its", ControlModel::Its)] {
+        let env = Arc::new(build(&[file], Some(control), &sources).expect("the kernel is well formed"));
         for (word, grain) in [("visible", Grain::Visible), ("instruction", Grain::Instruction)] {
             let config = Config { control: Some(control), warp_size: 4, eager: true, ..Config::default() };
             let round = || {

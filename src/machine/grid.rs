@@ -213,6 +213,7 @@ impl<C: Control> Grid<C> {
         if let Some(block) = self.blocks.get_mut(slot).and_then(Option::take) {
             processors.give(block.sm, &self.loaded);
             self.resident -= 1;
+            self.spare.0.push(block);
         }
     }
 
