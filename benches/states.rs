@@ -53,7 +53,10 @@ fn cpu(start: Instant) -> f64 {
 fn main() {
     let start = Instant::now();
     println!("spin lock, 4 warps of 4 lanes, flat memory; one core");
-    println!("{:<7} {:<12} {:>9} {:>11} {:>12} {:>6}", "control", "steps", "states", "transitions", "states/s", "bytes");
+    println!(
+        "{:<7} {:<12} {:>9} {:>11} {:>12} {:>6}",
+        "control", "steps", "states", "transitions", "states/s", "bytes"
+    );
     let mut sources = SourceMap::default();
     let file = sources.add("lock.ptx", LOCK);
     for (name, control) in [("crs", ControlModel::Crs), ("its", ControlModel::Its)] {

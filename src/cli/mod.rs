@@ -6,6 +6,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod flags;
 mod follow;
 mod hunt;
@@ -43,6 +44,7 @@ enum Command {
     Replay(Box<replay::Replay>),
     Minimise(minimise::Minimise),
     Prove(Box<prove::Prove>),
+    Compare(Box<compare::Compare>),
     Check(check::Check),
     Bench(bench::Bench),
     Rules(rules::Rules),
@@ -66,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Replay(replay) => replay.execute(),
         Command::Minimise(minimise) => minimise.execute(),
         Command::Prove(prove) => prove.execute(),
+        Command::Compare(compare) => compare.execute(),
         Command::Check(check) => check.execute(),
         Command::Bench(bench) => bench.execute(),
         Command::Rules(rules) => rules.execute(),

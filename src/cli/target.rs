@@ -285,6 +285,32 @@ impl Common {
         }
     }
 
+    /// A flag that chooses among the models, if one is given.
+    pub fn chooses_models(&self) -> Option<&'static str> {
+        let given = [
+            ("--control", self.control.is_some()),
+            ("--its-split", self.its_split),
+            ("--memory", self.memory != "flat"),
+            ("--lanes", self.lanes.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
+    /// The same flags with each control model and memory.
+    pub fn all_models(&self) -> Vec<Self> {
+        let controls = [(Control::Crs, false), (Control::Its, false), (Control::Its, true), (Control::Thread, false)];
+        let memories = [("flat", None), ("flat", Some(Lanes::Split)), ("fermi", None)];
+        let models = controls.into_iter().flat_map(|control| memories.map(|memory| (control, memory)));
+        let with = |((control, its_split), (memory, lanes)): ((Control, bool), (&str, Option<Lanes>))| Self {
+            control: Some(control),
+            its_split,
+            memory: memory.to_owned(),
+            lanes,
+            ..self.clone()
+        };
+        models.map(with).collect()
+    }
+
     /// A phrase that names the control model and the memory, for verdicts.
     pub fn models(&self, target: &Target) -> Models {
         self.models_of(target.control(), &target.start().context().config().memory)

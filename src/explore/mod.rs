@@ -5,6 +5,7 @@
 //! the command line.
 
 pub mod checkpoint;
+mod compare;
 mod finding;
 mod hunt;
 mod minimise;
@@ -17,6 +18,7 @@ mod schedule;
 pub mod space;
 mod target;
 
+pub use compare::{Content, Fate, Fates, Seen};
 pub use finding::Signature;
 pub use hunt::{Ended, Finding, Hunt, HuntState, Hunted, Measure, Watchers, fair_schedule};
 pub use minimise::{Minimise, Minimised};

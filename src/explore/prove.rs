@@ -80,6 +80,8 @@ pub struct Proof {
     pub endless: Vec<Endless>,
     /// Counts.
     pub counts: Counts,
+    /// Why not all states were gone through. `None`: they were.
+    pub limit: Option<LimitKind>,
     /// The states and steps.
     pub graph: Graph,
 }
@@ -106,6 +108,7 @@ impl Target {
             defects: Vec::new(),
             endless: Vec::new(),
             counts: space.progress,
+            limit: space.limit,
             graph: Graph::default(),
         };
         for (memory, reaches) in &space.outcomes {

@@ -24,13 +24,28 @@ pub struct Models {
 }
 
 impl Models {
-    const fn control(&self) -> &'static str {
+    /// The control model by its name.
+    #[must_use]
+    pub const fn control(&self) -> &'static str {
         match self.control {
             ControlModel::Crs => "crs",
             ControlModel::Its => "its",
             ControlModel::ItsSplit => "its-split",
             ControlModel::Thread => "thread",
         }
+    }
+
+    /// The memory, and how lanes access it, in a few words.
+    #[must_use]
+    pub fn memory_and_lanes(&self) -> String {
+        if self.split == Some(true) { format!("{}, lanes split", self.memory) } else { self.memory.clone() }
+    }
+
+    /// The models as a part of a file's name.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let split = if self.split == Some(true) { "-lanes-split" } else { "" };
+        format!("{}-{}{split}", self.control(), self.memory)
     }
 
     const fn lanes(&self) -> Option<&'static str> {

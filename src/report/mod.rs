@@ -4,6 +4,7 @@
 
 mod bug;
 pub mod check;
+mod compare;
 pub mod diagnostic;
 pub mod dot;
 pub mod hunt;
@@ -26,6 +27,7 @@ pub mod syntax;
 mod timeline;
 mod turns;
 
+pub use compare::{Cell, Compared, letter};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use hunt::Models;
 pub use problem::problem;

@@ -82,8 +82,7 @@ impl<M> Journal<M> {
     }
 
     fn section_mut(&mut self, at: At) -> &mut Section {
-        let (all, k) =
-            if at >= MEMORY { (&mut self.chunks, at - MEMORY) } else { (&mut self.sections, at) };
+        let (all, k) = if at >= MEMORY { (&mut self.chunks, at - MEMORY) } else { (&mut self.sections, at) };
         if all.len() <= k as usize {
             all.resize(k as usize + 1, Section::default());
         }

@@ -1,0 +1,146 @@
+//! What one program can come to under one model, in terms that mean the same under all of them.
+//!
+//! Addresses of instructions depend on the control model (CRS injection adds some), numbers of states on everything. What
+//! is compared is what a user sees: contents of buffers and variables, what was printed, kinds of defects and their places
+//! in the source, classes of runs that never end.
+
+use super::prove::{Class, Prove, Proved, Shown};
+use super::record::Recorded;
+use super::space::Options;
+use super::target::{Ending, Target};
+use super::{Limits, Measure};
+use crate::base::Span;
+use crate::check::Observers;
+use crate::choice::Strategy;
+use crate::launch::Scalar;
+use crate::program::env::ProgEnv;
+use crate::verdict::{Kind, LimitKind, Stop, StuckKind};
+
+/// A buffer or variable at the end of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Content {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements.
+    pub ty: Scalar,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// What a run can come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// All launches end.
+    Ends {
+        /// Whether the launch file's expectations are met.
+        expected: bool,
+        /// All buffers, then all variables.
+        contents: Vec<Content>,
+        /// What the device printed.
+        output: Vec<u8>,
+    },
+    /// The run stops at a defect of this kind at these places of the source.
+    Stops(Kind, Vec<Span>),
+    /// The run never ends.
+    Endless(Option<Class>),
+}
+
+/// A fate, and a run that meets it.
+pub struct Seen {
+    /// The fate.
+    pub fate: Fate,
+    /// The run.
+    pub recorded: Recorded,
+}
+
+/// All that is known of what a target can come to.
+pub struct Fates {
+    /// What was seen, each once.
+    pub seen: Vec<Seen>,
+    /// What kept the search from going through all states. `None`: what was not seen cannot happen.
+    pub limit: Option<LimitKind>,
+    /// States of the search.
+    pub states: u64,
+    /// Runs by seeds, when the search met a limit.
+    pub runs: u64,
+}
+
+impl Fates {
+    /// Whether some run has a defect, or results other than expected.
+    #[must_use]
+    pub fn any_defect(&self) -> bool {
+        self.seen.iter().any(|s| !matches!(s.fate, Fate::Ends { expected: true, .. }))
+    }
+
+    fn add(&mut self, fate: Option<Fate>, recorded: Recorded) {
+        if let Some(fate) = fate.filter(|fate| self.seen.iter().all(|s| s.fate != *fate)) {
+            self.seen.push(Seen { fate, recorded });
+        }
+    }
+}
+
+impl Target {
+    /// What the target can come to: all of it where the search goes through all states within the bounds of `options`;
+    /// otherwise what it finds within them, and what `seeds` random schedules find.
+    ///
+    /// # Errors
+    /// As [`Target::prove`].
+    pub fn fates(
+        &self,
+        how: Prove,
+        options: &mut Options<'_>,
+        seeds: u64,
+        observers: &dyn Fn() -> Observers,
+    ) -> Result<Fates, Stop> {
+        let proof = self.prove(how, options, observers)?;
+        let states = proof.counts.states;
+        let mut fates = Fates { seen: Vec::new(), limit: proof.limit, states, runs: 0 };
+        if let (Proved::Limit(limit), None) = (proof.proved, fates.limit) {
+            fates.limit = Some(limit);
+        }
+        for Shown { recorded, .. } in proof.outcomes.into_iter().chain(proof.defects) {
+            fates.add(self.fate(&recorded), recorded);
+        }
+        for endless in proof.endless {
+            fates.add(Some(Fate::Endless(endless.class)), endless.shown.recorded);
+        }
+        if fates.limit.is_some() {
+            let limits = Limits::of(Measure::of(self, Limits::of(0)).steps);
+            for seed in 0..seeds {
+                let recorded = self.record(Strategy::Random.oracle(seed), limits, observers());
+                fates.add(self.fate(&recorded), recorded);
+                fates.runs += 1;
+            }
+        }
+        Ok(fates)
+    }
+
+    /// What a run came to. `None`: it met a limit.
+    fn fate(&self, recorded: &Recorded) -> Option<Fate> {
+        let played = &recorded.played;
+        match &played.ending {
+            Ending::Stopped(Stop::Stuck(stuck)) if matches!(**stuck, StuckKind::Endless { .. }) => {
+                Some(Fate::Endless(None))
+            }
+            Ending::Stopped(stop) if stop.kind().is_defect() => Some(stops(stop, &self.program())),
+            Ending::Stopped(_) => None,
+            ending => {
+                let content = |name: &str| {
+                    let (ty, bytes) = played.device.contents(name)?;
+                    Some(Content { name: name.to_owned(), ty, bytes: bytes.to_vec() })
+                };
+                let expected = *ending == Ending::Expected;
+                let contents = played.device.names().filter_map(content).collect();
+                Some(Fate::Ends { expected, contents, output: played.output.clone() })
+            }
+        }
+    }
+}
+
+fn stops(stop: &Stop, env: &ProgEnv) -> Fate {
+    let span = |place: &crate::verdict::Place| env.origin.get(place.pc.0 as usize).map(|o| o.span);
+    let mut spans: Vec<Span> = stop.places().into_iter().filter_map(span).collect();
+    spans.sort_unstable_by_key(|s| (s.file, s.start));
+    spans.dedup();
+    Fate::Stops(stop.kind(), spans)
+}
