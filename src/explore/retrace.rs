@@ -140,14 +140,17 @@ impl Script {
         let start = walk.mark();
         let mut script = Self::default();
         let said = |lanes: LaneMask| if split { lanes } else { lanes & lanes.wrapping_neg() };
-        for (who, lanes) in walk.begun() {
+        for (site, pick) in &walk.begun().picks {
+            script.choices.entry(*site).or_default().push_back(*pick);
+        }
+        for (who, lanes) in &walk.begun().steps {
             add(&mut script.scenes, &mut script.length, *who, said(*lanes));
         }
         for step in path {
             let Some(agent) = agent(walk, *step) else { break };
             let Self { scenes, length, choices } = &mut script;
             match agent {
-                Agent::Flow { .. } => {}
+                Agent::Flow { .. } | Agent::Begin => {}
                 Agent::Micro(operation) => scenes.push_back(Scene::Micro(operation)),
                 Agent::Silent(rule) => scenes.push_back(Scene::Silent(rule)),
             }

@@ -29,7 +29,8 @@ impl Unit {
         match *agent {
             Agent::Flow { block, warp, flow, .. } => Self::Lanes(block, warp, if warps { !0 } else { flow.mask }),
             Agent::Micro(n) => Self::Operation(n),
-            Agent::Silent(_) => Self::Silent,
+            // The first step is on no way round.
+            Agent::Begin | Agent::Silent(_) => Self::Silent,
         }
     }
 }

@@ -316,7 +316,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     fn switches(&self, node: &Node, agent: Agent) -> bool {
         let warp = |a: &Agent| match a {
             Agent::Flow { block, warp, .. } => Some((*block, *warp)),
-            Agent::Micro(_) | Agent::Silent(_) => None,
+            Agent::Begin | Agent::Micro(_) | Agent::Silent(_) => None,
         };
         let here = &self.agents[node.agents.0..node.agents.0 + node.agents.1];
         node.before.last.is_some()

@@ -1,5 +1,7 @@
 //! Packing what a step touched, and putting back what it was.
 
+use super::Mark;
+use super::journal::Back;
 use super::pack::{Unpack, pack_block, put, unpack_block, whose};
 use super::walker::{Touched, Walker, index};
 use crate::machine::context_state::ContextState;
@@ -85,6 +87,24 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         warps.clear();
         blocks.clear();
         self.touched = Touched { warps, blocks, head: false };
+    }
+
+    /// Goes back to where the walk stood.
+    pub(super) fn go_back(&mut self, to: Mark) {
+        while let Some(undone) = self.journal.back(to) {
+            match undone {
+                Back::Section(place) => self.touch(place),
+                Back::Chunk(range) => {
+                    let from = self.journal.image().get(range.clone());
+                    let to = self.state.memory.image_mut().and_then(|image| image.get_mut(range));
+                    if let (Some(from), Some(to)) = (from, to) {
+                        to.copy_from_slice(from);
+                    }
+                }
+                Back::Memory(memory) => self.state.memory = *memory,
+            }
+        }
+        self.put_touched();
     }
 
     /// Puts back what a step touched that did not come to its end.

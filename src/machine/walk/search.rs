@@ -1,9 +1,9 @@
 //! What a search asks of a walk.
 
-use super::journal::Back;
+use super::begin::Begun;
 use super::walker::{Walker, index};
 use super::{Agent, Grain, Mark, Reached, Walk};
-use crate::base::{LaneMask, Pc};
+use crate::base::Pc;
 use crate::choice::Oracle;
 use crate::machine::Tell;
 use crate::machine::context_state::{ContextState, Resident};
@@ -21,6 +21,10 @@ use std::sync::Arc;
 impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     fn agents(&mut self, out: &mut Vec<Agent>) {
         out.clear();
+        if self.begins() {
+            out.push(Agent::Begin);
+            return;
+        }
         let slots = self.state.grids.first().map_or(0, |g| g.blocks.len());
         for slot in 0..slots {
             let grid = self.state.grids.first_mut();
@@ -61,6 +65,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
                 let fuel = if walk.grain == Grain::Visible { walk.hidden(flow).max(1) } else { 1 };
                 walk.turn(slot as usize, warp as usize, flow, fuel, cx)
             }),
+            Agent::Begin => self.begin_by(oracle, tell),
             Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
                 let ContextState { memory, grids, .. } = &mut walk.state;
                 let done = memory.step(operation, &mut Resident(grids), cx);
@@ -81,7 +86,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
     }
 
-    fn begun(&self) -> &[(Who, LaneMask)] {
+    fn begun(&self) -> &Begun {
         &self.begun
     }
 
@@ -106,20 +111,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     fn back(&mut self, to: Mark) {
-        while let Some(undone) = self.journal.back(to) {
-            match undone {
-                Back::Section(place) => self.touch(place),
-                Back::Chunk(range) => {
-                    let from = self.journal.image().get(range.clone());
-                    let to = self.state.memory.image_mut().and_then(|image| image.get_mut(range));
-                    if let (Some(from), Some(to)) = (from, to) {
-                        to.copy_from_slice(from);
-                    }
-                }
-                Back::Memory(memory) => self.state.memory = *memory,
-            }
-        }
-        self.put_touched();
+        self.go_back(to);
     }
 
     fn bytes(&self, address: u64, len: u64) -> Option<&[u8]> {
