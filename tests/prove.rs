@@ -1,5 +1,6 @@
 //! `warpstep prove`: what it answers, and that what it finds can be seen again.
 
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use warpstep::base::FileId;
@@ -63,7 +64,7 @@ fn counted(name: &str, flags: &[&str]) -> (i32, u64, u64) {
     let json = ["--format", "json"];
     let arguments: Vec<&str> = ["prove", &target].iter().chain(flags).chain(&json).copied().collect();
     let (code, said) = warpstep(&folder, &arguments);
-    let value: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}"));
+    let value: Value = serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}"));
     let contents = value["outcomes"].as_array().map_or(0, Vec::len) as u64;
     (code, value["states"].as_u64().unwrap(), contents)
 }
@@ -141,4 +142,109 @@ fn only_parts_of_groups_show_a_missing_syncwarp() {
     }
     let (code, said) = warpstep(&folder, &["prove", &file("tests/schedules/atomicity.toml"), "--its-split"]);
     assert!(code == 4 && said.contains("--warp-size"), "{said}");
+}
+
+/// What a target comes to: as JSON, without exit code.
+fn proof(folder: &Path, arguments: &[&str]) -> Value {
+    let (code, said) = warpstep(folder, &[&["prove", "--format", "json"], arguments].concat());
+    let value: Value = serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}"));
+    assert_eq!(value["exit"], code, "{said}");
+    value
+}
+
+#[test]
+fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
+    let folder = folder("checkpoint");
+    let (lock, deadlock) = (file("tests/ui/stuck/lock_in_one_warp.ptx"), file("tests/schedules/locks.toml"));
+    let [torn, stale] = ["tests/prove/torn.toml", "tests/prove/stale.toml"].map(file);
+    for (k, (step, arguments)) in [
+        (1, &[&torn, "--warp-size", "2", "--lanes", "split"][..]),
+        (1, &[&lock, "--block", "2", "--control", "its", "--strong"]),
+        (1, &[&lock, "--block", "2", "--control", "crs"]),
+        (40, &[&deadlock, "--progress", "obe"]),
+        (17, &[&deadlock, "--preemptions", "2"]),
+        (900, &[&stale, "--memory", "fermi", "--device", "tiny"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let whole = proof(&folder, arguments);
+        let (name, step) = (format!("{k}.checkpoint"), step.to_string());
+        let _ = std::fs::remove_file(folder.join(&name));
+        let bounds = ["--checkpoint", &name, "--max-states", &step];
+        let mut parts = 0;
+        let resumed = loop {
+            parts += 1;
+            let value = proof(&folder, &[arguments, &bounds].concat());
+            let limit = value["limit"].as_str().unwrap_or_default().to_owned();
+            if !limit.contains("states") {
+                break value;
+            }
+            // Nothing is proved, and nothing refuted that is not in the end.
+            assert_ne!(value["verdict"], "holds", "{arguments:?}");
+            assert!(value["verdict"] == "limit" || whole["verdict"] == "refuted", "{arguments:?} {value}");
+        };
+        assert_eq!(resumed, whole, "{arguments:?} in {parts} parts");
+        assert!(parts > 1, "{arguments:?}: {parts}");
+        // What is done is not done again.
+        assert_eq!(proof(&folder, &[arguments, &bounds].concat()), whole);
+    }
+}
+
+#[test]
+fn a_checkpoint_of_something_else_is_refused() {
+    let folder = folder("refused");
+    let lock = file("tests/ui/stuck/lock_in_one_warp.ptx");
+    let search = ["prove", &lock, "--block", "2", "--control", "its", "--checkpoint", "c", "--max-states", "4"];
+    let _ = std::fs::remove_file(folder.join("c"));
+    let (code, said) = warpstep(&folder, &search);
+    let kept = "limit reached: 4 states; what was done is kept in c: the same command goes on from there";
+    assert!(code == 3 && said.contains(kept), "{said}");
+    let refused = |arguments: &[&str], why: &str| {
+        let (code, said) = warpstep(&folder, arguments);
+        assert!(code == 2 && said.contains(why) && said.contains('c'), "{arguments:?}: {said}");
+    };
+    let with = |flags: &[&'static str]| search.iter().copied().chain(flags.iter().copied()).collect::<Vec<_>>();
+    refused(&with(&["--reduction", "none"]), "is of a search with other options");
+    refused(&with(&["--progress", "obe"]), "is of a search with other options");
+    refused(&with(&["--preemptions", "1"]), "is of a search with other options");
+    refused(&with(&["--lanes", "split"]), "belongs to another launch");
+    let other = file("tests/schedules/atomicity.toml");
+    refused(&["prove", &other, "--checkpoint", "c"], "belongs to another program");
+    refused(&["hunt", &lock, "--block", "2", "--control", "its", "--checkpoint", "c"], "is a checkpoint of `prove`");
+    refused(&["prove", &other, "--checkpoint", "c", "--audit"], "--audit");
+    let good = std::fs::read(folder.join("c")).unwrap();
+    for (damaged, why) in [
+        (good[..good.len() - 1].to_vec(), "was cut off or edited"),
+        (good.iter().copied().chain([0]).collect(), "was cut off or edited"),
+        (
+            good.iter().enumerate().map(|(k, b)| if k == good.len() - 40 { !b } else { *b }).collect(),
+            "was cut off or edited",
+        ),
+        (b"hello".to_vec(), "is no checkpoint"),
+        (String::from_utf8_lossy(&good).replacen("prove 0.", "prove 9.", 1).into_bytes(), "cut off or edited"),
+    ] {
+        std::fs::write(folder.join("c"), damaged).unwrap();
+        refused(&search, why);
+    }
+    std::fs::write(folder.join("c"), good).unwrap();
+    assert_eq!(warpstep(&folder, &search).0, 3);
+    // A folder cannot be one.
+    let mut nowhere = search;
+    nowhere[7] = "/";
+    refused(&nowhere, "cannot use checkpoint");
+}
+
+#[test]
+fn what_a_limit_left_out_is_not_called_unfair() {
+    // Every search of it that stops early knows less, and nothing else.
+    let (folder, lock) = (folder("early"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
+    for most in 1..20 {
+        let most = most.to_string();
+        for more in [&[][..], &["--reduction", "none"]] {
+            let flags = [&lock, "--block", "2", "--control", "its", "--max-states", &most];
+            let value = proof(&folder, &[&flags[..], more].concat());
+            assert_ne!(value["verdict"], "refuted", "{most} {more:?} {value}");
+        }
+    }
 }

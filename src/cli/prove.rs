@@ -4,15 +4,19 @@ use super::flags::{size, time};
 use super::saved::{default_name, target, write_for};
 use super::target::Common;
 use super::{Format, output};
+use crate::base::SourceMap;
+use crate::check::Observers;
+use crate::explore::checkpoint::{self, CheckpointError};
 use crate::explore::space::{Fairness, Options};
-use crate::explore::{Progress, Prove as How, Shown, Target};
+use crate::explore::{Progress, Proof, Prove as How, Shown, Target};
+use crate::launch::ProblemKind;
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
-use crate::report::{hunt, prove as text};
-use crate::verdict::LimitKind;
+use crate::report::{checkpoint_refused, hunt, prove as text};
+use crate::verdict::{LimitKind, Stop};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -27,6 +31,7 @@ Examples:
   warpstep prove DIR --lanes split                    the lanes of an instruction access memory one by one
   warpstep prove DIR --its-split --warp-size 4        any lanes may run ahead: what a missing __syncwarp can do
   warpstep prove DIR --memory fermi --device tiny     memory with caches
+  warpstep prove DIR --for 5m --checkpoint FILE       the same again goes on where it stopped
   warpstep prove MP.litmus --all                      every outcome of a litmus test, and whether its condition holds
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that
@@ -79,6 +84,10 @@ pub(super) struct Prove {
     #[arg(long)]
     first: bool,
 
+    /// Keep here what was done, and go on from there when it is called again; --max-states counts from there.
+    #[arg(long, value_name = "FILE", conflicts_with = "audit")]
+    checkpoint: Option<PathBuf>,
+
     /// Of a litmus test: print every outcome.
     #[arg(long)]
     pub(super) all: bool,
@@ -110,7 +119,16 @@ fn progress(name: &str) -> Result<Progress, String> {
 impl Prove {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
-        let done = if is_litmus(&self.path) { self.litmus() } else { self.target() };
+        let done = match &self.checkpoint {
+            Some(file) if is_litmus(&self.path) => {
+                let form = "searches of launches are kept; a litmus test is small";
+                let text = file.display().to_string();
+                let problem = ProblemKind::BadFlag { flag: "--checkpoint", text, form }.at(None);
+                Err(output::problems(&[problem], &SourceMap::default(), self.format))
+            }
+            None if is_litmus(&self.path) => self.litmus(),
+            _ => self.target(),
+        };
         match done {
             Ok(code) | Err(code) => code,
         }
@@ -145,7 +163,10 @@ impl Prove {
         let target = target(&self.common, &self.path, self.format)?;
         let (env, sources) = (target.program(), target.start().sources().clone());
         let observers = || self.common.observers(&env);
-        let proof = self.bounded(target.control(), |options| target.prove(self.how(), options, &observers));
+        let proof = self.bounded(target.control(), |options| match &self.checkpoint {
+            None => Ok(target.prove(self.how(), options, &observers)),
+            Some(path) => self.kept(path, &target, options, &observers),
+        })?;
         let proof = proof.map_err(|stop| output::stop(&stop, &env, &sources, &[], self.format))?;
         let models = self.common.models(&target);
         let scope = text::Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
@@ -166,7 +187,28 @@ impl Prove {
             self.tell(&endless.shown, number, &target)?;
         }
         output::complain(&text::summary(&proof, &scope));
+        if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit) {
+            output::complain(&text::kept(path, limit));
+        }
         Ok(text::code(proof.proved))
+    }
+
+    /// Goes on with the search that a file keeps, and keeps what it came to.
+    fn kept(
+        &self,
+        path: &Path,
+        target: &Target,
+        options: &mut Options<'_>,
+        observers: &dyn Fn() -> Observers,
+    ) -> Result<Result<Proof, Stop>, u8> {
+        let refuse =
+            |e: CheckpointError| output::diagnostic(&checkpoint_refused(&e, path), &SourceMap::default(), self.format);
+        let mut kept = checkpoint::load(path, "prove", target).map_err(refuse)?;
+        let proof = target.prove_on(self.how(), options, observers, &mut kept).map_err(refuse)?;
+        if let Some(data) = kept {
+            checkpoint::save(path, "prove", target, &data).map_err(refuse)?;
+        }
+        Ok(proof)
     }
 
     /// Tells a defect and writes its schedule.

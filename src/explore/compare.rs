@@ -140,7 +140,7 @@ impl Target {
 fn stops(stop: &Stop, env: &ProgEnv) -> Fate {
     let span = |place: &crate::verdict::Place| env.origin.get(place.pc.0 as usize).map(|o| o.span);
     let mut spans: Vec<Span> = stop.places().into_iter().filter_map(span).collect();
-    spans.sort_unstable_by_key(|s| (s.file, s.start));
+    spans.sort_unstable_by_key(|s| (s.start, s.end));
     spans.dedup();
     Fate::Stops(stop.kind(), spans)
 }

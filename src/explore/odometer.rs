@@ -2,13 +2,15 @@
 
 use crate::choice::{Menu, Oracle, Pick};
 use crate::verdict::Stop;
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
 /// An oracle that takes each combination of alternatives once, in ascending order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Odometer {
     /// The alternative taken at each choice, and among how many.
     path: Vec<(u32, u32)>,
+    #[serde(skip)]
     at: usize,
 }
 

@@ -1,9 +1,12 @@
 //! Proving and refuting: what all schedules of a target come to.
 
+use super::checkpoint::CheckpointError;
 use super::progress::Progress;
 use super::record::{Limits, Recorded};
 use super::retrace::{Follow, Script, follow};
-use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts, Space, explore};
+use super::space::{
+    Cycle, Fairness, Graph, Move, Options, Progress as Counts, Rest, Space, Unfit, explore, freeze, go_on, thaw,
+};
 use super::target::{Ending, Target};
 use crate::check::Observers;
 use crate::choice::Recorder;
@@ -78,10 +81,10 @@ pub struct Proof {
     pub defects: Vec<Shown>,
     /// Runs that never end.
     pub endless: Vec<Endless>,
+    /// Why the search ended early, also when something was found by then.
+    pub limit: Option<LimitKind>,
     /// Counts.
     pub counts: Counts,
-    /// Why not all states were gone through. `None`: they were.
-    pub limit: Option<LimitKind>,
     /// The states and steps.
     pub graph: Graph,
 }
@@ -97,22 +100,68 @@ impl Target {
         options: &mut Options<'_>,
         observers: &dyn Fn() -> Observers,
     ) -> Result<Proof, Stop> {
-        let context = self.start().context();
-        let mut walk = context.walk(self.launches(), how.grain)?;
+        let mut walk = self.start().context().walk(self.launches(), how.grain)?;
         let env = self.program();
         options.stepped = how.progress.needs_stepped();
-        let space: Space<u64> = explore(&mut *walk, &env, options, &mut |walk| walk.memory_hash());
+        let space = explore(&mut *walk, &env, options, &mut |walk| walk.memory_hash());
+        self.judge(how, &mut *walk, space, observers)
+    }
+
+    /// The same, of a search that is kept: it goes on from what `kept` holds, if anything, and leaves there what it has done.
+    /// Whole states ([`Options::audit`]) are not kept.
+    ///
+    /// # Errors
+    /// As of [`Target::prove`]; `kept` is of another search.
+    pub fn prove_on(
+        &self,
+        how: Prove,
+        options: &mut Options<'_>,
+        observers: &dyn Fn() -> Observers,
+        kept: &mut Option<Vec<u8>>,
+    ) -> Result<Result<Proof, Stop>, CheckpointError> {
+        let mut walk = match self.start().context().walk(self.launches(), how.grain) {
+            Ok(walk) => walk,
+            Err(stop) => return Ok(Err(stop)),
+        };
+        let env = self.program();
+        options.stepped = how.progress.needs_stepped();
+        // What decides which states there are; by whom progress is promised is asked of the graph.
+        let named = format!("{:?} stepped {} preemptions {:?}", how.grain, options.stepped, options.preemptions);
+        let from = match kept {
+            None => (Space::default(), Rest::default()),
+            Some(bytes) => thaw(bytes, &named, &mut *walk).map_err(|unfit| match unfit {
+                Unfit::Damaged => CheckpointError::Damaged,
+                Unfit::Options => CheckpointError::OtherOptions,
+            })?,
+        };
+        let mut left = None;
+        let mut stopped = |space: &Space<u64>, rest: &Rest| left = Some(freeze(space, rest, named.clone()));
+        let space = go_on(&mut *walk, &env, options, &mut |walk| walk.memory_hash(), from, &mut stopped);
+        let space = space.ok_or(CheckpointError::Damaged)?;
+        *kept = left;
+        Ok(self.judge(how, &mut *walk, space, observers))
+    }
+
+    /// What a search found comes to.
+    fn judge(
+        &self,
+        how: Prove,
+        walk: &mut dyn Walk,
+        space: Space<u64>,
+        observers: &dyn Fn() -> Observers,
+    ) -> Result<Proof, Stop> {
+        let env = self.program();
         let mut proof = Proof {
             proved: Proved::Holds,
             outcomes: Vec::new(),
             defects: Vec::new(),
             endless: Vec::new(),
-            counts: space.progress,
             limit: space.limit,
+            counts: space.progress,
             graph: Graph::default(),
         };
         for (memory, reaches) in &space.outcomes {
-            let recorded = self.retrace(&mut *walk, &reaches.path, observers());
+            let recorded = self.retrace(walk, &reaches.path, observers());
             assert_eq!(recorded.played.device.memory_hash(), *memory, "the run that a search found is another one");
             proof.outcomes.push(Shown { count: reaches.count, recorded });
         }
@@ -121,7 +170,7 @@ impl Target {
             match &found.stop {
                 Stop::Unsupported(..) => return Err(found.stop.clone()),
                 _ => {
-                    let recorded = self.retrace(&mut *walk, &found.path, observers());
+                    let recorded = self.retrace(walk, &found.path, observers());
                     proof.defects.push(Shown { count: 1, recorded });
                 }
             }
@@ -131,8 +180,8 @@ impl Target {
         let endless = if clocks { Vec::new() } else { how.progress.endless(&space.graph, how.fairness) };
         for cycle in endless {
             let path = cycle.states.first().map_or_else(Vec::new, |s| space.graph.path(*s));
-            let class = class(&mut *walk, &path);
-            let recorded = self.retrace(&mut *walk, &path, observers());
+            let class = class(walk, &path);
+            let recorded = self.retrace(walk, &path, observers());
             proof.endless.push(Endless { class, shown: Shown { count: cycle.states.len() as u64, recorded }, cycle });
         }
         let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));

@@ -11,7 +11,7 @@ use crate::choice::{
     Fair, LANES_ALL, LANES_FIRST, LANES_NONE, MICRO_END, MICRO_SILENT, MICRO_STEPS, Menu, Oracle, Pick, Site,
 };
 use crate::machine::Tell;
-use crate::machine::walk::{Agent, Walk};
+use crate::machine::walk::{Agent, Reached, Walk};
 use crate::verdict::{Event, Stop, Who};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -73,14 +73,14 @@ fn add(scenes: &mut VecDeque<Scene>, length: &mut u64, who: Who, lanes: LaneMask
     }
 }
 
-/// Makes a step of a path: tells whether the run goes on. `oracle` makes an oracle of one that takes the step's combination.
+/// Makes a step of a path; an error says why the run stops there. `oracle` makes an oracle of one that takes the step's combination.
 fn take<O: Oracle>(
     walk: &mut dyn Walk,
     step: Move,
     agent: Agent,
     oracle: impl FnOnce(Odometer) -> O,
     tell: Option<Tell<'_>>,
-) -> bool {
+) -> Result<(), Stop> {
     // The combinations before the one that was taken are gone through again: only they say what comes next.
     let mut odometer = Odometer::new();
     let here = walk.mark();
@@ -90,7 +90,7 @@ fn take<O: Oracle>(
         walk.back(here);
         odometer.advance();
     }
-    walk.advance(agent, &mut oracle(odometer), tell).is_ok()
+    walk.advance(agent, &mut oracle(odometer), tell).map(|_| ())
 }
 
 /// The agent of a step.
@@ -104,10 +104,33 @@ fn agent(walk: &mut dyn Walk, step: Move) -> Option<Agent> {
 pub(super) fn follow(walk: &mut dyn Walk, path: &[Move]) {
     for step in path {
         let Some(agent) = agent(walk, *step) else { return };
-        if !take(walk, *step, agent, |odometer| odometer, None) {
+        if take(walk, *step, agent, |odometer| odometer, None).is_err() {
             return;
         }
     }
+}
+
+/// Why a run stops at the end of a path from where the walk stands, which is where it stands again afterwards. `None`: it
+/// does not.
+pub(super) fn stop_on(walk: &mut dyn Walk, path: &[Move]) -> Option<Stop> {
+    let start = walk.mark();
+    let mut along = || {
+        for (k, step) in path.iter().enumerate() {
+            let agent = agent(walk, *step)?;
+            if let Err(stop) = take(walk, *step, agent, |odometer| odometer, None) {
+                return (k + 1 == path.len()).then_some(stop);
+            }
+        }
+        let mut agents = Vec::new();
+        walk.agents(&mut agents);
+        match walk.state().reached() {
+            Reached::Stuck(stop) if agents.is_empty() => Some(stop),
+            _ => None,
+        }
+    };
+    let stop = along();
+    walk.back(start);
+    stop
 }
 
 impl Script {
@@ -117,14 +140,17 @@ impl Script {
         let start = walk.mark();
         let mut script = Self::default();
         let said = |lanes: LaneMask| if split { lanes } else { lanes & lanes.wrapping_neg() };
-        for (who, lanes) in walk.begun() {
+        for (site, pick) in &walk.begun().picks {
+            script.choices.entry(*site).or_default().push_back(*pick);
+        }
+        for (who, lanes) in &walk.begun().steps {
             add(&mut script.scenes, &mut script.length, *who, said(*lanes));
         }
         for step in path {
             let Some(agent) = agent(walk, *step) else { break };
             let Self { scenes, length, choices } = &mut script;
             match agent {
-                Agent::Flow { .. } => {}
+                Agent::Flow { .. } | Agent::Begin => {}
                 Agent::Micro(operation) => scenes.push_back(Scene::Micro(operation)),
                 Agent::Silent(rule) => scenes.push_back(Scene::Silent(rule)),
             }
@@ -134,7 +160,7 @@ impl Script {
                 }
                 Ok(())
             };
-            if !take(walk, *step, agent, |odometer| Listening { odometer, choices }, Some(&mut tell)) {
+            if take(walk, *step, agent, |odometer| Listening { odometer, choices }, Some(&mut tell)).is_err() {
                 break;
             }
         }

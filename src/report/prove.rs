@@ -5,6 +5,7 @@ use crate::base::SourceMap;
 use crate::explore::space::Fairness;
 use crate::explore::{Class, Endless, Progress, Proof, Proved, Recorded, Shown};
 use crate::program::env::ProgEnv;
+use crate::verdict::LimitKind;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -82,6 +83,18 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     )
 }
 
+/// That what was done is kept, and how to go on where a limit was reached.
+#[must_use]
+pub fn kept(file: &Path, limit: LimitKind) -> String {
+    let (file, why) = (file.display(), super::stop::limit(limit));
+    let more = match limit {
+        LimitKind::Switches(_) => "more switches are another search".to_owned(),
+        LimitKind::Memory { .. } => "the same command with more --search-memory goes on from there".to_owned(),
+        _ => "the same command goes on from there".to_owned(),
+    };
+    format!("{why}; what was done is kept in {file}: {more}\n")
+}
+
 /// The same as JSON.
 #[must_use]
 pub fn json(proof: &Proof, scope: &Scope<'_>, env: &ProgEnv, sources: &SourceMap) -> Value {
@@ -105,6 +118,7 @@ pub fn json(proof: &Proof, scope: &Scope<'_>, env: &ProgEnv, sources: &SourceMap
         "models": scope.models.json(),
         "progress": scope.progress.name(),
         "strong": scope.fairness == Fairness::Strong,
+        "limit": proof.limit.map(super::stop::limit),
         "states": counts.states,
         "transitions": counts.transitions,
         "outcomes": proof.outcomes.iter().map(shown).collect::<Vec<_>>(),

@@ -6,6 +6,7 @@
 use crate::base::LaneMask;
 use crate::machine::walk::Agent;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// No state, or no step.
 pub(super) const NONE: u32 = u32::MAX;
@@ -28,7 +29,8 @@ impl Unit {
         match *agent {
             Agent::Flow { block, warp, flow, .. } => Self::Lanes(block, warp, if warps { !0 } else { flow.mask }),
             Agent::Micro(n) => Self::Operation(n),
-            Agent::Silent(_) => Self::Silent,
+            // The first step is on no way round.
+            Agent::Begin | Agent::Silent(_) => Self::Silent,
         }
     }
 }
@@ -47,6 +49,29 @@ pub struct Edge {
     pub nth: u16,
 }
 
+/// Bytes to be read.
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn chunk<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (chunk, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*chunk)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.chunk().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.chunk().map(u64::from_le_bytes)
+    }
+
+    fn u128(&mut self) -> Option<u128> {
+        self.chunk().map(u128::from_le_bytes)
+    }
+}
+
 /// The graph of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
@@ -62,11 +87,15 @@ pub struct Graph {
     known: FxHashMap<Unit, u32>,
 }
 
+const fn halves(number: u128) -> [u64; 2] {
+    [number as u64, (number >> 64) as u64]
+}
+
 impl Graph {
     /// The state with a number, and whether it is new.
     pub(super) fn state(&mut self, number: u128) -> (u32, bool) {
         let next = u32::try_from(self.first.len()).unwrap_or(NONE - 1);
-        let id = *self.numbers.entry([number as u64, (number >> 64) as u64]).or_insert(next);
+        let id = *self.numbers.entry(halves(number)).or_insert(next);
         if id == next {
             self.first.push(NONE);
             self.from.push((NONE, NONE));
@@ -105,6 +134,79 @@ impl Graph {
             self.stepped.resize(state as usize + 1, 0);
         }
         self.stepped[state as usize] = blocks;
+    }
+
+    /// Appends the graph as bytes.
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        let mut numbers = vec![0u128; self.first.len()];
+        for ([low, high], state) in &self.numbers {
+            if let Some(place) = numbers.get_mut(*state as usize) {
+                *place = u128::from(*high) << 64 | u128::from(*low);
+            }
+        }
+        let lengths = [self.first.len(), self.edges.len(), self.units.len(), self.stepped.len()];
+        lengths.iter().for_each(|n| out.extend_from_slice(&(*n as u64).to_le_bytes()));
+        let word = |out: &mut Vec<u8>, value: u32| out.extend_from_slice(&value.to_le_bytes());
+        self.first.iter().for_each(|n| word(out, *n));
+        for (from, by) in &self.from {
+            word(out, *from);
+            word(out, *by);
+        }
+        for edge in &self.edges {
+            let both = u32::from(edge.agent) << 16 | u32::from(edge.nth);
+            [edge.to, edge.next, edge.unit, both].iter().for_each(|n| word(out, *n));
+        }
+        for unit in &self.units {
+            let (kind, [block, warp, lanes]) = match *unit {
+                Unit::Lanes(block, warp, lanes) => (0, [block, warp.into(), lanes.into()]),
+                Unit::Operation(n) => (1, [n.into(), 0, 0]),
+                Unit::Silent => (2, [0; 3]),
+            };
+            word(out, kind);
+            [block, warp, lanes].iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
+        }
+        numbers.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
+        self.stepped.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
+    }
+
+    /// The graph that [`Graph::put`] made these bytes of; `None`: it made others.
+    pub(super) fn take(bytes: &[u8]) -> Option<Self> {
+        let mut from = Bytes(bytes);
+        let lengths = [from.u64()?, from.u64()?, from.u64()?, from.u64()?];
+        let [states, edges, units, stepped] = lengths.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        // A length that the bytes cannot have would be reserved before they are missed.
+        if states.max(edges).max(units).max(stepped) > bytes.len() {
+            return None;
+        }
+        let mut graph = Self::default();
+        graph.first = (0..states).map(|_| from.u32()).collect::<Option<_>>()?;
+        graph.from = (0..states).map(|_| Some((from.u32()?, from.u32()?))).collect::<Option<_>>()?;
+        let narrow = |n: u32| u16::try_from(n & 0xffff).unwrap_or(u16::MAX);
+        let mut edge = || {
+            let [to, next, unit, both] = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
+            Some(Edge { to, next, unit, agent: narrow(both >> 16), nth: narrow(both) })
+        };
+        graph.edges = (0..edges).map(|_| edge()).collect::<Option<_>>()?;
+        let small = |n: u64| u32::try_from(n).ok();
+        let mut unit = || {
+            let (kind, [block, warp, lanes]) = (from.u32()?, [from.u64()?, from.u64()?, from.u64()?]);
+            Some(match kind {
+                0 => Unit::Lanes(block, small(warp)?, small(lanes)?),
+                1 => Unit::Operation(small(block)?),
+                _ => Unit::Silent,
+            })
+        };
+        graph.units = (0..units).map(|_| unit()).collect::<Option<_>>()?;
+        graph.known = graph.units.iter().copied().zip(0..).collect();
+        graph.numbers =
+            (0..u32::try_from(states).ok()?).map(|k| Some((halves(from.u128()?), k))).collect::<Option<_>>()?;
+        graph.stepped = (0..stepped).map(|_| from.u64()).collect::<Option<_>>()?;
+        (from.0.is_empty() && graph.numbers.len() == states).then_some(graph)
+    }
+
+    /// The state with a number, if it was seen.
+    pub(super) fn known(&self, number: u128) -> Option<u32> {
+        self.numbers.get(&halves(number)).copied()
     }
 
     /// How many states there are.
@@ -156,7 +258,7 @@ impl Graph {
 }
 
 /// A step of a path.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Move {
     /// The agent's place among those of the state.
     pub agent: u16,

@@ -7,16 +7,19 @@
 //! every swap is taken: the reference of the tests.
 
 mod fair;
+mod frozen;
 mod graph;
 mod search;
 mod sleep;
 
 pub use fair::{Cycle, Fairness, Promised, cycles};
+pub use frozen::{Rest, Unfit, freeze, thaw};
 pub use graph::{Edge, Graph, Move, Unit};
-pub use search::explore;
+pub use search::{explore, go_on};
 
 use crate::verdict::{LimitKind, Stop};
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
 /// What a search goes through.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -41,7 +44,7 @@ pub struct Options<'a> {
     pub stepped: bool,
     /// Switches away from a warp that could go on, at most.
     pub preemptions: Option<u32>,
-    /// States at most.
+    /// States at most, beyond those of a search that goes on.
     pub max_states: Option<u64>,
     /// Steps of a schedule at most.
     pub max_depth: Option<u64>,
@@ -78,7 +81,7 @@ impl<'a> Options<'a> {
 }
 
 /// How far a search is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// States seen.
     pub states: u64,
@@ -125,4 +128,16 @@ pub struct Space<O> {
     pub progress: Progress,
     /// Why it ended early: nothing is proved then.
     pub limit: Option<LimitKind>,
+}
+
+impl<O> Default for Space<O> {
+    fn default() -> Self {
+        Self {
+            outcomes: IndexMap::new(),
+            found: Vec::new(),
+            graph: Graph::default(),
+            progress: Progress::default(),
+            limit: None,
+        }
+    }
 }

@@ -1,14 +1,16 @@
 //! The loop of all searches.
 
+use super::frozen::{Level, Rest};
 use super::graph::NONE;
 use super::sleep::{Sleeper, Touch};
-use super::{Found, Graph, Move, Options, Progress, Reaches, Search, Space, Unit};
+use super::{Found, Move, Options, Reaches, Search, Space, Unit};
 use crate::explore::odometer::Odometer;
+use crate::explore::retrace::follow;
 use crate::machine::walk::{Agent, Mark, Reached, State, Walk};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Identity, LimitKind, Stop, Who};
-use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::rc::Rc;
@@ -38,8 +40,8 @@ struct Node {
 }
 
 /// What of the way to a state belongs to it, where the search asks for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Before {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Before {
     /// The warp that stepped last.
     last: Option<(u64, u32)>,
     /// Switches between warps so far.
@@ -62,6 +64,8 @@ struct Run<'a, 'o, O> {
     told: BTreeSet<Identity>,
     whole: FxHashMap<u128, Vec<u8>>,
     pruned: bool,
+    /// States at most, with those of the search that goes on.
+    most: u64,
 }
 
 /// Explores a walk from where it stands. `outcome` says what a run that came to its end is counted as.
@@ -73,14 +77,35 @@ pub fn explore<O: Eq + Hash>(
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
 ) -> Space<O> {
-    let space = Space {
-        outcomes: IndexMap::new(),
-        found: Vec::new(),
-        graph: Graph::default(),
-        progress: Progress::default(),
-        limit: None,
-    };
+    search_from(walk, env, options, outcome, (Space::default(), Rest::default()), &mut |_, _| ()).0
+}
+
+/// Goes on with a search through all states where it stood; `None`: the rest is not of this walk. A search that has seen no
+/// state begins. `stopped` is told where it stands when it stops, before it is prepared to be judged.
+pub fn go_on<O: Eq + Hash>(
+    walk: &mut dyn Walk,
+    env: &ProgEnv,
+    options: &mut Options<'_>,
+    outcome: &mut dyn FnMut(&dyn State) -> O,
+    from: (Space<O>, Rest),
+    stopped: &mut dyn FnMut(&Space<O>, &Rest),
+) -> Option<Space<O>> {
+    let (space, fits) = search_from(walk, env, options, outcome, from, stopped);
+    fits.then_some(space)
+}
+
+/// The same; also tells whether the rest is of this walk.
+fn search_from<O: Eq + Hash>(
+    walk: &mut dyn Walk,
+    env: &ProgEnv,
+    options: &mut Options<'_>,
+    outcome: &mut dyn FnMut(&dyn State) -> O,
+    (space, rest): (Space<O>, Rest),
+    stopped: &mut dyn FnMut(&Space<O>, &Rest),
+) -> (Space<O>, bool) {
     let start = walk.mark();
+    let told = space.found.iter().map(|f| f.stop.identity()).collect();
+    let most = options.max_states.map_or(u64::MAX, |most| most.saturating_add(space.progress.states));
     let mut run = Run {
         walk,
         env,
@@ -91,25 +116,77 @@ pub fn explore<O: Eq + Hash>(
         agents: Vec::new(),
         scratch: Vec::new(),
         on_path: FxHashMap::default(),
-        told: BTreeSet::new(),
+        told,
+        most,
         whole: FxHashMap::default(),
-        pruned: false,
+        pruned: rest.pruned,
     };
-    run.search();
+    let fits = run.stand(&rest.stack);
+    if fits {
+        run.search();
+    }
     run.walk.back(start);
+    if fits {
+        stopped(&run.space, &run.rest());
+    }
+    run.own_up();
     let mut space = run.space;
     if run.pruned && space.limit.is_none() {
         space.limit = Some(LimitKind::Switches(run.options.preemptions.unwrap_or(0)));
     }
     space.progress.bytes = (space.graph.bytes() + walk.held()) as u64;
-    space
+    (space, fits)
 }
 
 impl<O: Eq + Hash> Run<'_, '_, O> {
+    /// Goes along a stack, to where the search stood. Tells whether its states are those of this walk.
+    fn stand(&mut self, stack: &[Level]) -> bool {
+        for level in stack {
+            let Level { state, by, next, nth, before, .. } = *level;
+            if let Some(by) = by {
+                follow(self.walk, &[by]);
+            }
+            if self.space.graph.known(self.number(before)) != Some(state) {
+                return false;
+            }
+            self.push(state, by, Vec::new(), before);
+            let Some(node) = self.stack.last_mut() else { return false };
+            (node.next, node.nth, node.odometer) = (next, nth, level.odometer.clone());
+        }
+        true
+    }
+
+    /// Where the search stands.
+    fn rest(&self) -> Rest {
+        let level = |n: &Node| Level {
+            state: n.state,
+            by: n.by,
+            next: n.next,
+            odometer: n.odometer.clone(),
+            nth: n.nth,
+            before: n.before,
+        };
+        Rest { stack: self.stack.iter().map(level).collect(), pruned: self.pruned }
+    }
+
+    /// What was left out because of a limit is noted: who could step and did not, so that no run is said to be fair that
+    /// only the search kept from them.
+    fn own_up(&mut self) {
+        let warps = self.options.warps;
+        for node in &self.stack {
+            let (first, count) = node.agents;
+            for (k, agent) in self.agents.iter().enumerate().skip(first).take(count).skip(node.next) {
+                self.space.graph.edge(node.state, Unit::of(agent, warps), k - first, 0, NONE);
+            }
+        }
+    }
+
     fn search(&mut self) {
-        let before = Before::default();
-        let (state, _) = self.space.graph.state(self.number(before));
-        self.enter(state, None, Vec::new(), before);
+        if self.space.graph.states() == 0 {
+            let before = Before::default();
+            let (state, _) = self.space.graph.state(self.number(before));
+            self.enter(state, None, Vec::new(), before);
+        }
         let mut patience = PATIENCE;
         while let Some(node) = self.stack.last() {
             let Some(agent) = self.agents.get(node.agents.0 + node.next).filter(|_| node.next < node.agents.1) else {
@@ -166,12 +243,10 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             self.space.limit = Some(LimitKind::Steps(self.options.max_depth.unwrap_or(0)));
             return;
         }
-        let first = self.agents.len();
-        let mut agents = std::mem::take(&mut self.scratch);
-        self.walk.agents(&mut agents);
-        if agents.is_empty() {
+        self.push(state, by, asleep, before);
+        if self.stack.last().is_some_and(|n| n.agents.1 == 0) {
             self.space.progress.schedules += 1;
-            let path = self.path(by);
+            let path = self.path(None);
             let state = self.walk.state();
             match state.reached() {
                 Reached::End => {
@@ -181,6 +256,13 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 Reached::Stuck(stop) => self.find(stop, path),
             }
         }
+    }
+
+    /// The state that the walk stands in comes onto the stack.
+    fn push(&mut self, state: u32, by: Option<Move>, asleep: Vec<Sleeper>, before: Before) {
+        let (depth, first) = (self.stack.len(), self.agents.len());
+        let mut agents = std::mem::take(&mut self.scratch);
+        self.walk.agents(&mut agents);
         self.agents.extend_from_slice(&agents);
         self.scratch = agents;
         if self.options.search == Search::Schedules {
@@ -235,7 +317,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     fn switches(&self, node: &Node, agent: Agent) -> bool {
         let warp = |a: &Agent| match a {
             Agent::Flow { block, warp, .. } => Some((*block, *warp)),
-            Agent::Micro(_) | Agent::Silent(_) => None,
+            Agent::Begin | Agent::Micro(_) | Agent::Silent(_) => None,
         };
         let here = &self.agents[node.agents.0..node.agents.0 + node.agents.1];
         node.before.last.is_some()
@@ -302,7 +384,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                     self.space.graph.reached(to, state, edge);
                 }
                 self.space.progress.states = self.space.graph.states() as u64;
-                if self.options.max_states.is_some_and(|most| self.space.progress.states > most) {
+                if self.space.progress.states > self.most {
                     self.space.limit = Some(LimitKind::States(self.options.max_states.unwrap_or(0)));
                 }
                 self.audit(number);

@@ -7,6 +7,9 @@ use crate::verdict::Stop;
 /// Somebody who can step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Agent {
+    /// The first launch begins: blocks are issued, and warps go on to where others can notice them. Only where that can be
+    /// done in several ways.
+    Begin,
     /// Lanes of a resident warp that stand at one address.
     Flow {
         /// The place of its block among the resident ones.
@@ -30,7 +33,7 @@ impl Agent {
     pub const fn lanes(&self) -> LaneMask {
         match self {
             Self::Flow { flow, .. } => flow.mask,
-            Self::Micro(_) | Self::Silent(_) => 0,
+            Self::Begin | Self::Micro(_) | Self::Silent(_) => 0,
         }
     }
 }

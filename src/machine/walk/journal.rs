@@ -7,6 +7,7 @@
 
 use super::Mark;
 use super::memo::{Effect, Key};
+use super::pack::{Unpack, put};
 use super::store::{Content, Store};
 
 /// Bytes of device memory that make a section.
@@ -17,6 +18,26 @@ pub(super) type At = u32;
 
 /// Places of chunks of memory.
 pub(super) const MEMORY: At = 1 << 31;
+
+/// What the first section says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Head {
+    /// The current launch.
+    pub launch: u32,
+    /// All launches are complete.
+    pub ended: bool,
+    /// How many blocks of it have been issued.
+    pub issued: u64,
+}
+
+impl Head {
+    /// Appends it.
+    pub fn pack(self, out: &mut Vec<u8>) {
+        put(out, self.launch);
+        put(out, self.ended.into());
+        out.extend_from_slice(&self.issued.to_le_bytes());
+    }
+}
 
 /// A section.
 #[derive(Clone, Copy, Default)]
@@ -98,6 +119,12 @@ impl<M> Journal<M> {
     /// The bytes at a place.
     pub fn bytes(&self, at: At) -> &[u8] {
         self.store.bytes(self.content(at))
+    }
+
+    /// The first section.
+    pub fn head(&self) -> Head {
+        let mut from = Unpack(self.bytes(0));
+        Head { launch: from.u32(), ended: from.u32() == 1, issued: from.u64() }
     }
 
     /// How many places of blocks and warps there are.

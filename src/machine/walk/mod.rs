@@ -12,6 +12,7 @@
 //! a warp goes on as long as it can: what it does is to issue operations, which nobody notices before their micro steps.
 
 mod agent;
+mod begin;
 mod grid;
 mod journal;
 mod memo;
@@ -23,18 +24,18 @@ mod visible;
 mod walker;
 
 pub use agent::{Agent, Grain, Reached};
+pub use begin::Begun;
 pub use pack::Unpack;
 pub(super) use pack::put;
 pub(super) use walker::Walker;
 
 use super::Tell;
 use super::control::Lane;
-use crate::base::LaneMask;
 use crate::choice::Oracle;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use crate::verdict::{Place, Stop, Who};
+use crate::verdict::{Place, Stop};
 use std::sync::Arc;
 
 /// A point on the way of a walk, to come back to.
@@ -54,8 +55,8 @@ pub trait Walk {
     /// Why the run stops there; the walk stands where it stood before.
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop>;
 
-    /// Who executed what before anybody had a choice: warp and active lanes of each instruction, in order.
-    fn begun(&self) -> &[(Who, LaneMask)];
+    /// What happened before anybody had a choice.
+    fn begun(&self) -> &Begun;
 
     /// A number for the state: states with different numbers differ; that others do too is as good as sure (128 bits).
     fn key(&self) -> u128;

@@ -1,7 +1,8 @@
 //! Packing what a step touched, and putting back what it was.
 
-use super::journal::{At, CHUNK, MEMORY};
-use super::pack::{Unpack, pack_block, put, unpack_block, whose};
+use super::Mark;
+use super::journal::{At, CHUNK, Head, MEMORY};
+use super::pack::{Unpack, pack_block, unpack_block, whose};
 use super::walker::{Touched, Walker, index};
 use crate::machine::context_state::ContextState;
 use crate::machine::control::Explored;
@@ -23,13 +24,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let Touched { warps, blocks, head } = std::mem::take(&mut self.touched);
         self.journal.begin();
         if head {
-            let (launch, ended) = (index(self.launch), self.ended);
-            let next = self.state.grids.first().map_or(0, Grid::issued);
-            self.journal.update(0, |out| {
-                put(out, launch);
-                put(out, ended.into());
-                out.extend_from_slice(&next.to_le_bytes());
-            });
+            let issued = self.state.grids.first().map_or(0, Grid::issued);
+            let head = Head { launch: index(self.launch), ended: self.ended, issued };
+            self.journal.update(0, |out| head.pack(out));
         }
         let Some(fixed) = self.launches.get(self.launch) else { return };
         let Some(grid) = self.state.grids.first() else { return };
@@ -107,6 +104,13 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         behind % self.stride == 0
     }
 
+    /// Goes back to where the walk stood; the device follows when somebody looks at it.
+    pub(super) fn go_back(&mut self, to: Mark) {
+        if let Some(memory) = self.journal.back(to) {
+            self.state.memory = *memory;
+        }
+    }
+
     /// The device is to be put back where the journal is: a step did not come to its end.
     pub(super) fn undo(&mut self) {
         let Touched { warps, blocks, head } = std::mem::take(&mut self.touched);
@@ -138,8 +142,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     fn put_head(&mut self) {
-        let mut from = Unpack(self.journal.bytes(0));
-        let (launch, ended, next) = (from.u32() as usize, from.u32() == 1, from.u64());
+        let Head { launch, ended, issued } = self.journal.head();
+        let launch = launch as usize;
         self.ended = ended;
         if launch != self.launch {
             self.launch = launch;
@@ -148,7 +152,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             (1..self.journal.places()).for_each(|at| self.journal.lost(at));
         }
         if let Some(grid) = self.state.grids.first_mut() {
-            grid.set_issued(next);
+            grid.set_issued(issued);
         }
     }
 

@@ -1,10 +1,11 @@
 //! What a search asks of a walk.
 
-use super::pack::{Unpack, whose};
+use super::begin::Begun;
+use super::pack::whose;
 use super::store::Content;
 use super::walker::{Walker, index};
 use super::{Agent, Grain, Mark, Reached, State, Walk};
-use crate::base::{LaneMask, Pc};
+use crate::base::Pc;
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
 use crate::machine::context_state::{ContextState, Resident};
@@ -24,6 +25,10 @@ use std::sync::Arc;
 impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     fn agents(&mut self, out: &mut Vec<Agent>) {
         out.clear();
+        if self.begins() {
+            out.push(Agent::Begin);
+            return;
+        }
         for (slot, first) in (1..self.journal.places()).step_by(self.stride as usize).enumerate() {
             let block = self.journal.bytes(first);
             if block.is_empty() {
@@ -56,6 +61,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             Agent::Flow { slot, warp, flow, .. } => {
                 self.step_with(oracle, tell, |walk, cx| walk.flow_step(slot as usize, warp as usize, flow, cx))
             }
+            Agent::Begin => self.begin_by(oracle, tell),
             Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
                 let ContextState { memory, grids, .. } = &mut walk.state;
                 let done = memory.step(operation, &mut Resident(grids), cx);
@@ -76,7 +82,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
     }
 
-    fn begun(&self) -> &[(Who, LaneMask)] {
+    fn begun(&self) -> &Begun {
         &self.begun
     }
 
@@ -93,9 +99,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     fn back(&mut self, to: Mark) {
-        if let Some(memory) = self.journal.back(to) {
-            self.state.memory = *memory;
-        }
+        self.go_back(to);
     }
 
     fn held(&self) -> usize {
@@ -116,7 +120,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     /// The agents of a warp.
     fn flows_of(&mut self, content: Content, slot: u32, block: u64, warp: u32, out: &mut Vec<Agent>) {
         let agent = |flow| Agent::Flow { slot, block, warp, flow };
-        let launch = Unpack(self.journal.bytes(0)).u32();
+        let launch = self.journal.head().launch;
         if let Some(flows) = self.journal.store.flows(content, launch) {
             out.extend(flows.iter().copied().map(agent));
             return;

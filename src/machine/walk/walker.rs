@@ -1,11 +1,12 @@
 //! The walk itself: one context, its launches one after the other, stepped by agents.
 
 use super::Grain;
+use super::begin::Begun;
 use super::journal::{At, Journal};
 use super::memo::Memo;
 use super::pack::Layout;
 use super::visible::Visible;
-use crate::base::{LaneMask, LaneTables, Pc};
+use crate::base::{LaneTables, Pc};
 use crate::choice::Oracle;
 use crate::machine::block::end_barriers;
 use crate::machine::config::{Config, ControlModel};
@@ -70,8 +71,10 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// The memory before the step, where it has no image.
     pub(super) before: Option<Box<M>>,
     pub(super) touched: Touched,
-    /// Who executed what before anybody had a choice: warp and lanes of each instruction.
-    pub(super) begun: Vec<(Who, LaneMask)>,
+    /// What happened before anybody had a choice.
+    pub(super) begun: Begun,
+    /// Whether the first step can go several ways.
+    pub(super) begins: bool,
     pub(super) tables: LaneTables,
 }
 
@@ -109,17 +112,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             all.push(loaded);
         }
         let mut new = Self::of(state, env, program, all, config, grain);
-        new.begin();
-        let mut begun = Vec::new();
-        let mut tell = |who: Who, event: Event<'_>| {
-            if let Event::Step(step) = event {
-                begun.push((who, step.active));
-            }
-            Ok(())
-        };
-        new.step_with(&mut crate::choice::Fair, Some(&mut tell), |_, _| Ok(0))?;
-        new.journal.settle();
-        new.begun = begun;
+        new.try_to_begin()?;
         Ok(new)
     }
 
@@ -159,7 +152,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             ended,
             before: None,
             touched: Touched::default(),
-            begun: Vec::new(),
+            begun: Begun::default(),
+            begins: false,
             tables: LaneTables::new(),
         }
     }

@@ -1,0 +1,98 @@
+//! A search that stopped at a limit, as bytes, and the way back into it: nothing that was gone through is gone through again.
+//!
+//! Kept are the states and steps as they are, where the search stands (its stack as the steps between and the choices that
+//! are left), and what was found as the way to it. The device is not: it is walked along the stack again.
+
+use super::graph::Graph;
+use super::search::Before;
+use super::{Found, Move, Progress, Reaches, Space};
+use crate::explore::odometer::Odometer;
+use crate::explore::retrace::stop_on;
+use crate::machine::walk::Walk;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// A state on the way, and what is left to do there.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Level {
+    pub state: u32,
+    pub by: Option<Move>,
+    pub next: usize,
+    pub odometer: Odometer,
+    pub nth: u32,
+    pub before: Before,
+}
+
+/// Where a search stands that goes through all states.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Rest {
+    pub(super) stack: Vec<Level>,
+    pub(super) pruned: bool,
+}
+
+impl Rest {
+    /// Whether nothing is left to do.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        self.stack.is_empty()
+    }
+}
+
+/// All but the graph.
+#[derive(Serialize, Deserialize)]
+struct Small<O> {
+    options: String,
+    rest: Rest,
+    outcomes: Vec<(O, u64, Vec<Move>)>,
+    found: Vec<Vec<Move>>,
+    progress: Progress,
+}
+
+/// Why a search cannot go on from some bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unfit {
+    /// They are not what [`freeze`] made.
+    Damaged,
+    /// It had other options.
+    Options,
+}
+
+/// A search and where it stands; `options` must be the same when it goes on.
+#[must_use]
+pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest, options: String) -> Vec<u8> {
+    let outcomes = space.outcomes.iter().map(|(o, r)| (o.clone(), r.count, r.path.clone())).collect();
+    let found = space.found.iter().map(|f| f.path.clone()).collect();
+    let small = Small { options, rest: rest.clone(), outcomes, found, progress: space.progress };
+    // Plain data: it always has a form.
+    let small = serde_json::to_vec(&small).unwrap_or_default();
+    let mut out = (small.len() as u64).to_le_bytes().to_vec();
+    out.extend_from_slice(&small);
+    space.graph.put(&mut out);
+    out
+}
+
+/// The search that was frozen; `walk` stands at its start, and does so afterwards.
+///
+/// # Errors
+/// It was not this search's.
+pub fn thaw<O: DeserializeOwned + Eq + std::hash::Hash>(
+    bytes: &[u8],
+    options: &str,
+    walk: &mut dyn Walk,
+) -> Result<(Space<O>, Rest), Unfit> {
+    let (length, bytes) = bytes.split_first_chunk().ok_or(Unfit::Damaged)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+    let (small, graph) = bytes.split_at_checked(length).ok_or(Unfit::Damaged)?;
+    let small: Small<O> = serde_json::from_slice(small).map_err(|_| Unfit::Damaged)?;
+    if small.options != options {
+        return Err(Unfit::Options);
+    }
+    let graph = Graph::take(graph).ok_or(Unfit::Damaged)?;
+    let mut found = Vec::with_capacity(small.found.len());
+    for path in small.found {
+        let stop = stop_on(walk, &path).ok_or(Unfit::Damaged)?;
+        found.push(Found { stop, path });
+    }
+    let outcomes = small.outcomes.into_iter().map(|(o, count, path)| (o, Reaches { count, path })).collect();
+    Ok((Space { outcomes, found, graph, progress: small.progress, limit: None }, small.rest))
+}

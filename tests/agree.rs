@@ -1,0 +1,187 @@
+//! Searches agree on the public litmus tests: with every instruction a step, with what others can notice a step, through
+//! states, through schedules: the same outcomes, defects and runs without end.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use warpstep::base::SourceMap;
+use warpstep::explore::space::{Fairness, Options, Search, Space, cycles};
+use warpstep::litmus::tree::Litmus;
+use warpstep::litmus::{Board, Lowered, Options as Layout, Outcome, Placement, lower, parse};
+use warpstep::machine::walk::Grain;
+use warpstep::machine::{Config, ControlModel, MemoryModel};
+
+/// The tests, with their texts; none where the suite is absent.
+fn suite() -> Vec<(PathBuf, String)> {
+    // A second checkout may lie one folder deeper.
+    let roots = ["../shared", "../../shared"].map(|s| Path::new(env!("CARGO_MANIFEST_DIR")).join(s));
+    let root = roots.into_iter().map(|r| r.join("conformance/litmus/ptx")).find(|r| r.is_dir());
+    let (mut found, mut folders) = (Vec::new(), Vec::from_iter(root));
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "litmus") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        eprintln!("notice: ../shared/conformance is absent; that searches agree on the public litmus tests is skipped");
+    }
+    found
+}
+
+/// Calls `each` with every test that the engines can run, in a placement.
+fn lowered(placement: Placement, control: ControlModel, mut each: impl FnMut(&str, &Litmus, &Lowered)) {
+    for (path, text) in suite() {
+        let mut sources = SourceMap::default();
+        let file = sources.add(path.display().to_string(), text.clone());
+        let (litmus, errors) = parse(file, &text);
+        assert_eq!(errors, [], "{}", path.display());
+        if let Ok(lowered) = lower(&litmus, file, Layout { placement, control: Some(control) }, &mut sources) {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            each(&name, &litmus, &lowered);
+        }
+    }
+}
+
+/// What a search found; `None`: it is larger than the bound.
+type Summary = (BTreeSet<Outcome>, BTreeSet<String>, bool);
+
+fn summary(space: &Space<Outcome>) -> Option<Summary> {
+    if space.limit.is_some() {
+        return None;
+    }
+    assert_eq!(space.progress.collisions, 0);
+    let found = space.found.iter().map(|f| format!("{:?}", f.stop.identity())).collect();
+    let endless = !cycles(&space.graph, Fairness::Weak, &mut |_, _| ()).is_empty();
+    Some((space.outcomes.keys().cloned().collect(), found, endless))
+}
+
+/// What is compared, and how large a search may be.
+struct Agree {
+    control: ControlModel,
+    memory: MemoryModel,
+    placement: Placement,
+    searches: &'static [(Search, Grain)],
+    /// Steps at most.
+    most: u64,
+    /// Every so many tests one.
+    nth: usize,
+}
+
+/// How many tests were compared, the steps of each search, and the tests too large for one, with the number of the search.
+#[derive(Debug, PartialEq, Eq)]
+struct Compared {
+    tests: usize,
+    steps: Vec<u64>,
+    large: Vec<String>,
+}
+
+impl Agree {
+    fn search(&self, litmus: &Litmus, lowered: &Lowered, (search, grain): (Search, Grain)) -> Space<Outcome> {
+        let config = Config { control: Some(self.control), memory: self.memory.clone(), ..Config::default() };
+        let mut board = Board::new(lowered, config, grain).unwrap();
+        let most = self.most;
+        let mut poll = |counts: &warpstep::explore::space::Progress| {
+            (counts.transitions > most).then_some(warpstep::verdict::LimitKind::Steps(most))
+        };
+        let warps = self.control == ControlModel::Crs;
+        let mut options = match search {
+            Search::States => Options::states(warps, &mut poll),
+            Search::Schedules => Options::schedules(warps, &mut poll),
+        };
+        options.audit = grain == Grain::Visible && search == Search::States;
+        board.explore(litmus, &mut options)
+    }
+
+    fn all(&self) -> Compared {
+        let mut compared = Compared { tests: 0, steps: vec![0; self.searches.len()], large: Vec::new() };
+        let mut number = 0;
+        lowered(self.placement, self.control, |name, litmus, lowered| {
+            number += 1;
+            if !usize::is_multiple_of(number - 1, self.nth) {
+                return;
+            }
+            // The smallest first: the reference is compared with it, if it is not too large.
+            let mut reference: Option<Summary> = None;
+            for (k, search) in self.searches.iter().enumerate().rev() {
+                let space = self.search(litmus, lowered, *search);
+                compared.steps[k] += space.progress.transitions;
+                match (summary(&space), &reference) {
+                    (None, _) => compared.large.push(format!("{name} by {search:?}")),
+                    (Some(found), None) => reference = Some(found),
+                    (Some(found), Some(known)) => assert_eq!(found, *known, "{name} by {search:?}"),
+                }
+            }
+            compared.tests += 1;
+        });
+        let Self { control, memory, placement, most, .. } = self;
+        let memory = match memory {
+            MemoryModel::Flat => "flat",
+            MemoryModel::Split => "split",
+            MemoryModel::Fermi(..) => "caches",
+        };
+        let Compared { tests, steps, large } = &compared;
+        eprintln!("{control:?}, {memory}, {placement:?}: {tests} tests, steps of the searches {steps:?}");
+        if !large.is_empty() {
+            eprintln!("  beyond {most} steps: {}", large.join("; "));
+        }
+        compared
+    }
+}
+
+const UNREDUCED: (Search, Grain) = (Search::States, Grain::Instruction);
+const STATES: (Search, Grain) = (Search::States, Grain::Visible);
+const SCHEDULES: (Search, Grain) = (Search::Schedules, Grain::Visible);
+
+/// A bound for debug builds, which are to be quick, and one for release builds.
+const fn most(debug: u64, release: u64) -> u64 {
+    if cfg!(debug_assertions) { debug } else { release }
+}
+
+/// Of the tests that were compared, so many at least by every search, unless the suite is absent.
+fn compared(all: &Compared, tests: usize, least: usize) {
+    if all.tests > 0 {
+        let whole = all.tests - all.large.len();
+        assert!(all.tests == tests && whole >= least, "{whole} of {} tests by every search", all.tests);
+        assert!(all.steps.iter().all(|n| *n >= all.steps[all.steps.len() - 1]), "{:?}", all.steps);
+    }
+}
+
+#[test]
+fn on_flat_memory() {
+    let (control, memory, placement) = (ControlModel::Its, MemoryModel::Flat, Placement::Warps);
+    let searches = &[UNREDUCED, SCHEDULES, STATES];
+    let agree = Agree { control, memory, placement, searches, most: most(10_000, 200_000), nth: 1 };
+    compared(&agree.all(), 469, 430);
+}
+
+#[test]
+fn lanes_of_one_warp() {
+    for control in [ControlModel::Crs, ControlModel::Its, ControlModel::Thread] {
+        let (memory, placement, searches) = (MemoryModel::Flat, Placement::SameWarp, &[UNREDUCED, STATES]);
+        let agree = Agree { control, memory, placement, searches, most: most(4_000, 30_000), nth: 1 };
+        compared(&agree.all(), 463, 380);
+    }
+}
+
+#[test]
+fn lanes_one_by_one() {
+    for (placement, tests) in [(Placement::Warps, 469), (Placement::SameWarp, 463)] {
+        let (control, memory, searches) = (ControlModel::Its, MemoryModel::Split, &[UNREDUCED, STATES]);
+        let agree = Agree { control, memory, placement, searches, most: most(4_000, 30_000), nth: 1 };
+        compared(&agree.all(), tests, 380);
+    }
+}
+
+/// On caches a state has many steps: every tenth test.
+#[test]
+fn on_caches() {
+    let (control, placement, searches) = (ControlModel::Its, Placement::Warps, &[UNREDUCED, STATES]);
+    let memory = MemoryModel::preset("tiny").unwrap();
+    let agree = Agree { control, memory, placement, searches, most: most(4_000, 10_000), nth: 10 };
+    compared(&agree.all(), 47, 10);
+}
