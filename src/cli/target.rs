@@ -273,6 +273,16 @@ impl Common {
         }
     }
 
+    /// The same under another control model.
+    pub fn under(&self, control: ControlModel) -> Self {
+        let control = match control {
+            ControlModel::Crs => Control::Crs,
+            ControlModel::Its => Control::Its,
+            ControlModel::Thread => Control::Thread,
+        };
+        Self { control: Some(control), ..self.clone() }
+    }
+
     /// A phrase that names the control model and the memory, for verdicts.
     pub fn models(&self, target: &Target) -> Models {
         let context = target.start().context();

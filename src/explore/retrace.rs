@@ -59,7 +59,7 @@ fn add(turns: &mut VecDeque<Turn>, length: &mut u64, who: Who, lane: u32) {
 }
 
 /// Makes a step of a path: tells whether the run goes on. `oracle` makes an oracle of one that takes the step's combination.
-fn take<O: Oracle>(
+pub(super) fn take<O: Oracle>(
     walk: &mut dyn Walk,
     step: Move,
     oracle: impl FnOnce(Odometer) -> O,

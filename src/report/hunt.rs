@@ -22,17 +22,22 @@ pub struct Models {
 
 impl Models {
     const fn control(&self) -> &'static str {
-        match self.control {
-            ControlModel::Crs => "crs",
-            ControlModel::Its => "its",
-            ControlModel::Thread => "thread",
-        }
+        control(self.control)
     }
 
     /// `control` and `memory` as a JSON object.
     #[must_use]
     pub fn json(&self) -> Value {
         json!({ "control": self.control(), "memory": self.memory })
+    }
+}
+
+/// What a control model is called.
+pub(super) const fn control(control: ControlModel) -> &'static str {
+    match control {
+        ControlModel::Crs => "crs",
+        ControlModel::Its => "its",
+        ControlModel::Thread => "thread",
     }
 }
 

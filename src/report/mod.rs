@@ -6,6 +6,7 @@ mod bug;
 pub mod check;
 pub mod diagnostic;
 pub mod dot;
+pub mod hang;
 pub mod hunt;
 pub mod kinds;
 pub mod litmus;

@@ -14,6 +14,7 @@
 mod agent;
 mod grid;
 mod journal;
+mod look;
 mod pack;
 mod restore;
 mod search;
@@ -21,6 +22,7 @@ mod visible;
 mod walker;
 
 pub use agent::{Agent, Grain, Reached};
+pub use look::Look;
 pub use pack::Unpack;
 pub(super) use pack::put;
 pub(super) use walker::Walker;
@@ -38,8 +40,17 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Mark(usize);
 
+/// Who is set free besides lanes that wait for a token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Free {
+    /// Blocks that wait for room on the device.
+    pub blocks: bool,
+    /// Lanes that wait at a barrier, or for members of a `bar.warp.sync`: they go on behind it.
+    pub waits: bool,
+}
+
 /// A device in the hands of a search.
-pub trait Walk {
+pub trait Walk: Look {
     /// Who can step now, in a fixed order. Nobody: [`Walk::reached`] says why.
     fn agents(&mut self, out: &mut Vec<Agent>);
 
@@ -91,5 +102,5 @@ pub trait Walk {
     ///
     /// # Errors
     /// [`Stop::Unsupported`] on memory that has operations in flight.
-    fn freed(&self, all_blocks: bool) -> Result<Box<dyn Walk>, Stop>;
+    fn freed(&self, free: Free) -> Result<Box<dyn Walk>, Stop>;
 }
