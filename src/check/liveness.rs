@@ -5,7 +5,7 @@
 //! two is never popped. Nothing is concluded from a run that ends, that reaches a limit, or that is scheduled at random.
 
 use crate::base::{LaneMask, Pc};
-use crate::verdict::{Event, NeverPopped, Place, Sink, Step, Stop, StuckKind, Token, Who};
+use crate::verdict::{Event, Hang, NeverPopped, Place, Sink, Stack, Step, Stop, StuckKind, Token, Who};
 use std::collections::BTreeMap;
 
 /// What is known of a warp.
@@ -76,7 +76,19 @@ impl Liveness {
             });
             (place, last) = (here, who);
         }
-        Stop::Stuck(Box::new(StuckKind::Endless { tokens, who: last, place }))
+        let hang = Box::new(Hang { stacks: self.stacks(), ..Hang::default() });
+        Stop::Stuck(Box::new(StuckKind::Endless { tokens, who: last, place, hang }))
+    }
+
+    /// The token stacks that are not empty, each as it was before the last step of its warp.
+    #[must_use]
+    pub fn stacks(&self) -> Vec<Stack> {
+        let some = self.warps.iter().filter(|(_, w)| !w.stack.is_empty());
+        let one = |(&(launch, block, warp), w): (&_, &Warp)| Stack {
+            who: Who { launch, block, warp },
+            tokens: w.stack.clone(),
+        };
+        some.map(one).collect()
     }
 }
 

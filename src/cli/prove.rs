@@ -8,7 +8,7 @@ use crate::base::SourceMap;
 use crate::check::Observers;
 use crate::explore::checkpoint::{self, CheckpointError};
 use crate::explore::space::{Fairness, Options};
-use crate::explore::{Progress, Proof, Prove as How, Shown, Target};
+use crate::explore::{Ends, Progress, Proof, Prove as How, Shown, Target};
 use crate::launch::ProblemKind;
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
@@ -105,6 +105,9 @@ pub(super) struct Prove {
     pub(super) format: Format,
 }
 
+/// States and time of a search that tells whether a program ends under another control model.
+const OTHERS: (u64, Duration) = (1 << 18, Duration::from_secs(5));
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Reduction {
     Visible,
@@ -170,22 +173,26 @@ impl Prove {
         let proof = proof.map_err(|stop| output::stop(&stop, &env, &sources, &[], self.format))?;
         let models = self.common.models(&target);
         let scope = text::Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
+        let controls = if proof.endless.is_empty() { Vec::new() } else { self.controls(target.control()) };
+        let mut files = Vec::new();
+        for shown in proof.shown().filter(|(_, defect)| *defect).map(|(shown, _)| shown) {
+            files.push(self.write(shown, files.len() + 1, &target)?);
+        }
         if self.format == Format::Json {
-            output::print_json(&text::json(&proof, &scope, &env, &sources));
+            output::print_json(&text::json(&proof, &scope, &files, &controls, &env, &sources));
             return Ok(text::code(proof.proved));
         }
-        let mut number = 0;
-        for shown in proof.defects.iter().chain(&proof.outcomes) {
-            if shown.recorded.played.ending.is_defect() {
-                number += 1;
-                self.tell(shown, number, &target)?;
-            }
+        let defects = proof.defects.iter().chain(&proof.outcomes).filter(|s| s.recorded.played.ending.is_defect());
+        let mut files = files.iter();
+        for (shown, file) in defects.zip(files.by_ref()) {
+            output::complain(&hunt::ending(&shown.recorded.played.ending, &env, &sources, output::colour()));
+            output::complain(&text::written(&shown.recorded, file));
         }
-        for endless in &proof.endless {
-            number += 1;
-            output::complain(&text::endless(endless));
-            self.tell(&endless.shown, number, &target)?;
+        for (endless, file) in proof.endless.iter().zip(files) {
+            output::complain(&text::endless(endless, &env, &sources, output::colour()));
+            output::complain(&text::written(&endless.shown.recorded, file));
         }
+        output::complain(&text::controls(&controls));
         output::complain(&text::summary(&proof, &scope));
         if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit) {
             output::complain(&text::kept(path, limit));
@@ -211,17 +218,30 @@ impl Prove {
         Ok(proof)
     }
 
-    /// Tells a defect and writes its schedule.
-    fn tell(&self, shown: &Shown, number: usize, target: &Target) -> Result<(), u8> {
+    /// Under which control models all runs end, when under `known` some do not.
+    fn controls(&self, known: ControlModel) -> Vec<(ControlModel, Ends)> {
+        let ends = |control: ControlModel| {
+            if control == known {
+                return Ends::NotAlways;
+            }
+            let target = self.common.under(control).target(&self.path, &mut SourceMap::default());
+            let watch = Stopwatch::start(Some(OTHERS.1));
+            let mut poll = |_: &_| watch.up();
+            let mut options = Options { max_states: Some(OTHERS.0), ..Options::states(false, &mut poll) };
+            target.map_or(Ends::Unknown, |target| target.ends(self.how(), &mut options))
+        };
+        let all = [ControlModel::Crs, ControlModel::Its, ControlModel::Thread];
+        all.map(|control| (control, ends(control))).to_vec()
+    }
+
+    /// Writes the schedule of what was found; gives the file.
+    fn write(&self, shown: &Shown, number: usize, target: &Target) -> Result<PathBuf, u8> {
         let file = match &self.save_schedule {
             Some(file) if number == 1 => file.clone(),
             Some(file) => file.with_extension(format!("{number}.schedule")),
             None => default_name(&self.path, number),
         };
         write_for(&file, &shown.recorded, target, (&self.common, &self.path), self.format)?;
-        let (env, sources) = (target.start().context().env(), target.start().sources());
-        output::complain(&hunt::ending(&shown.recorded.played.ending, env, sources, output::colour()));
-        output::complain(&text::written(&shown.recorded, &file));
-        Ok(())
+        Ok(file)
     }
 }

@@ -129,7 +129,8 @@ impl Replay {
         let keep = if self.trace { usize::MAX } else { LAST };
         let mut turns = Turns::new(program.clone(), target.start().sources().clone(), keep);
         let mut also = |who: Who, event: &Event<'_>| turns.event(who, event);
-        let (played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
+        let (mut played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
+        target.explain(&mut played);
         (played, turns.finish(), (trace, switches))
     }
 

@@ -7,6 +7,7 @@ use super::target::{Checks, Common};
 use crate::base::SourceMap;
 use crate::check::{Observers, Races};
 use crate::choice::Decisions;
+use crate::explore::explained;
 use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, run_observed, write_npy};
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
@@ -184,7 +185,10 @@ impl Run {
         match result {
             Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races }),
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
-            Err(Failure::Stop(stop)) => Err(Trouble::Stopped(stop, Box::new(device), printed, races.map(Box::new))),
+            Err(Failure::Stop(mut stop)) => {
+                explained(&mut stop, &device);
+                Err(Trouble::Stopped(stop, Box::new(device), printed, races.map(Box::new)))
+            }
         }
     }
 

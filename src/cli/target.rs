@@ -285,6 +285,17 @@ impl Common {
         }
     }
 
+    /// The same under another control model.
+    pub fn under(&self, control: ControlModel) -> Self {
+        let its_split = control == ControlModel::ItsSplit;
+        let control = match control {
+            ControlModel::Crs => Control::Crs,
+            ControlModel::Its | ControlModel::ItsSplit => Control::Its,
+            ControlModel::Thread => Control::Thread,
+        };
+        Self { control: Some(control), its_split, ..self.clone() }
+    }
+
     /// A flag that chooses among the models, if one is given.
     pub fn chooses_models(&self) -> Option<&'static str> {
         let given = [

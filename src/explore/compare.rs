@@ -4,7 +4,7 @@
 //! is compared is what a user sees: contents of buffers and variables, what was printed, kinds of defects and their places
 //! in the source, classes of runs that never end.
 
-use super::prove::{Class, Prove, Proved, Shown};
+use super::prove::{Prove, Proved, Shown};
 use super::record::Recorded;
 use super::space::Options;
 use super::target::{Ending, Target};
@@ -39,10 +39,8 @@ pub enum Fate {
         /// What the device printed.
         output: Vec<u8>,
     },
-    /// The run stops at a defect of this kind at these places of the source.
+    /// The run stops at a defect of this kind at these places of the source; or never ends, and reads there what it waits for.
     Stops(Kind, Vec<Span>),
-    /// The run never ends.
-    Endless(Option<Class>),
 }
 
 /// A fate, and a run that meets it.
@@ -102,7 +100,7 @@ impl Target {
             fates.add(self.fate(&recorded), recorded);
         }
         for endless in proof.endless {
-            fates.add(Some(Fate::Endless(endless.class)), endless.shown.recorded);
+            fates.add(Some(stops(&endless.stop, &self.program())), endless.shown.recorded);
         }
         if fates.limit.is_some() {
             let limits = Limits::of(Measure::of(self, Limits::of(0)).steps);
@@ -119,9 +117,6 @@ impl Target {
     fn fate(&self, recorded: &Recorded) -> Option<Fate> {
         let played = &recorded.played;
         match &played.ending {
-            Ending::Stopped(Stop::Stuck(stuck)) if matches!(**stuck, StuckKind::Endless { .. }) => {
-                Some(Fate::Endless(None))
-            }
             Ending::Stopped(stop) if stop.kind().is_defect() => Some(stops(stop, &self.program())),
             Ending::Stopped(_) => None,
             ending => {
@@ -139,7 +134,14 @@ impl Target {
 
 fn stops(stop: &Stop, env: &ProgEnv) -> Fate {
     let span = |place: &crate::verdict::Place| env.origin.get(place.pc.0 as usize).map(|o| o.span);
-    let mut spans: Vec<Span> = stop.places().into_iter().filter_map(span).collect();
+    let places = match stop {
+        Stop::Stuck(stuck) if let StuckKind::Endless { hang, .. } = &**stuck => {
+            let readers = hang.reads.iter().flat_map(|read| &read.readers);
+            if hang.reads.is_empty() { hang.spinners.iter().map(|s| &s.place).collect() } else { readers.collect() }
+        }
+        _ => stop.places(),
+    };
+    let mut spans: Vec<Span> = places.into_iter().filter_map(span).collect();
     spans.sort_unstable_by_key(|s| (s.start, s.end));
     spans.dedup();
     Fate::Stops(stop.kind(), spans)

@@ -5,7 +5,10 @@
 //! the command line.
 
 pub mod checkpoint;
+mod circle;
 mod compare;
+mod endless;
+mod explain;
 mod finding;
 mod hunt;
 mod minimise;
@@ -19,12 +22,13 @@ pub mod space;
 mod target;
 
 pub use compare::{Content, Fate, Fates, Seen};
+pub use endless::{Ends, explained};
 pub use finding::Signature;
 pub use hunt::{Ended, Finding, Hunt, HuntState, Hunted, Measure, Watchers, fair_schedule};
 pub use minimise::{Minimise, Minimised};
 pub use odometer::Odometer;
 pub use progress::Progress;
-pub use prove::{Class, Endless, Proof, Prove, Proved, Shown};
+pub use prove::{Endless, Proof, Prove, Proved, Shown};
 pub use record::{Limits, Recorded};
 pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
 pub use target::{Ending, Played, Target, Way};

@@ -1,22 +1,21 @@
 //! Proving and refuting: what all schedules of a target come to.
 
 use super::checkpoint::CheckpointError;
+use super::endless::rounds;
 use super::progress::Progress;
 use super::record::{Limits, Recorded};
-use super::retrace::{Follow, Script, follow};
+use super::retrace::{Follow, Script};
 use super::space::{
     Cycle, Fairness, Graph, Move, Options, Progress as Counts, Rest, Space, Unfit, explore, freeze, go_on, thaw,
 };
 use super::target::{Ending, Target};
-use crate::check::Observers;
-use crate::choice::Recorder;
+use crate::check::{Liveness, Observers};
+use crate::choice::{Fair, Recorder};
 use crate::machine::walk::{Grain, Walk};
 use crate::machine::{ControlModel, MemoryModel};
 use crate::program::instr::Op;
-use crate::verdict::{LimitKind, Stop};
-
-/// States of the search that decides what a run without end is called.
-const FREED: u64 = 200_000;
+use crate::verdict::{Class, Event, LimitKind, Sink, Stack, Stop, Who};
+use std::collections::BTreeSet;
 
 /// How to prove.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,27 +39,36 @@ pub enum Proved {
     Limit(LimitKind),
 }
 
-/// What a run that never ends is called (`semantics.md`, section 5).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Class {
-    /// Were the inactive lanes of the warps free to go on, every fair run would leave the cycle.
-    SimtDeadlock,
-    /// Were all blocks issued, every fair run would leave the cycle.
-    Starvation,
-    /// Some warps run in the cycle, others wait at a barrier.
-    Mixed,
-    /// None of these.
-    Livelock,
-}
-
 /// A run that never ends.
 pub struct Endless {
     /// The states that it goes through.
     pub cycle: Cycle,
+    /// How many cycles there are of this kind: the same instructions with the same lanes held in the same way. Only the
+    /// first is told.
+    pub times: u64,
     /// What it is called. `None`: the search that would tell reached its limit.
     pub class: Option<Class>,
+    /// Why it never ends: a [`StuckKind::Endless`](crate::verdict::StuckKind::Endless) about the cycle.
+    pub stop: Stop,
     /// A run to the cycle, and on by the fair schedule, which may leave it.
     pub shown: Shown,
+}
+
+impl Proof {
+    /// All that is shown by runs: defects, outcomes, runs that never end; and whether it is a defect.
+    pub fn shown(&self) -> impl Iterator<Item = (&Shown, bool)> {
+        let ended = self.defects.iter().chain(&self.outcomes);
+        let ended = ended.map(|shown| (shown, shown.recorded.played.ending.is_defect()));
+        ended.chain(self.endless.iter().map(|endless| (&endless.shown, true)))
+    }
+}
+
+impl Endless {
+    /// Whether the run that shows it never ends either. Where every fair run can leave the cycle, the default schedule may.
+    #[must_use]
+    pub const fn stays(&self) -> bool {
+        matches!(self.shown.recorded.played.ending, Ending::Stopped(Stop::Stuck(_)))
+    }
 }
 
 /// Something that was found, shown by an ordinary run.
@@ -93,14 +101,17 @@ impl Target {
     /// Goes through all states of the target.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] from the program's first need of what warpstep cannot do; a stop before anybody has a choice.
+    /// [`Stop::Unsupported`] from the program's first need of what warpstep cannot do; a launch that cannot be; a limit.
     pub fn prove(
         &self,
         how: Prove,
         options: &mut Options<'_>,
         observers: &dyn Fn() -> Observers,
     ) -> Result<Proof, Stop> {
-        let mut walk = self.start().context().walk(self.launches(), how.grain)?;
+        let mut walk = match self.start().context().walk(self.launches(), how.grain) {
+            Err(Stop::Bug(_) | Stop::Stuck(_)) => return Ok(self.at_once(observers())),
+            walk => walk?,
+        };
         let env = self.program();
         options.stepped = how.progress.needs_stepped();
         let space = explore(&mut *walk, &env, options, &mut |walk| walk.memory_hash());
@@ -121,6 +132,7 @@ impl Target {
     ) -> Result<Result<Proof, Stop>, CheckpointError> {
         let mut walk = match self.start().context().walk(self.launches(), how.grain) {
             Ok(walk) => walk,
+            Err(Stop::Bug(_) | Stop::Stuck(_)) => return Ok(Ok(self.at_once(observers()))),
             Err(stop) => return Ok(Err(stop)),
         };
         let env = self.program();
@@ -161,7 +173,7 @@ impl Target {
             graph: Graph::default(),
         };
         for (memory, reaches) in &space.outcomes {
-            let recorded = self.retrace(walk, &reaches.path, observers());
+            let (recorded, _) = self.retrace(walk, &reaches.path, observers());
             assert_eq!(recorded.played.device.memory_hash(), *memory, "the run that a search found is another one");
             proof.outcomes.push(Shown { count: reaches.count, recorded });
         }
@@ -170,7 +182,7 @@ impl Target {
             match &found.stop {
                 Stop::Unsupported(..) => return Err(found.stop.clone()),
                 _ => {
-                    let recorded = self.retrace(walk, &found.path, observers());
+                    let (recorded, _) = self.retrace(walk, &found.path, observers());
                     proof.defects.push(Shown { count: 1, recorded });
                 }
             }
@@ -178,11 +190,9 @@ impl Target {
         // A state is a clock's, too: where one is read, no cycle proves anything (D-clock).
         let clocks = env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_)));
         let endless = if clocks { Vec::new() } else { how.progress.endless(&space.graph, how.fairness) };
-        for cycle in endless {
-            let path = cycle.states.first().map_or_else(Vec::new, |s| space.graph.path(*s));
-            let class = class(walk, &path);
-            let recorded = self.retrace(walk, &path, observers());
-            proof.endless.push(Endless { class, shown: Shown { count: cycle.states.len() as u64, recorded }, cycle });
+        for found in rounds(walk, &space.graph, endless) {
+            let recorded = self.retrace(walk, &found.path, observers());
+            proof.endless.push(self.endless(walk, found, recorded));
         }
         let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));
         let refuted = !proof.defects.is_empty() || !proof.endless.is_empty() || proof.outcomes.iter().any(unexpected);
@@ -195,22 +205,36 @@ impl Target {
         Ok(proof)
     }
 
-    /// An ordinary run that goes the way of a search, and on by the fair schedule.
-    fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> Recorded {
+    /// What a search comes to that ends before anybody has a choice: at a defect that every run shows.
+    fn at_once(&self, observers: Observers) -> Proof {
+        let recorded = self.record(Fair, Limits::of(0), observers);
+        let counts = Counts { states: 1, ..Counts::default() };
+        let defects = vec![Shown { count: 1, recorded }];
+        let (outcomes, endless, graph) = (Vec::new(), Vec::new(), Graph::default());
+        Proof { proved: Proved::Refuted, outcomes, defects, endless, limit: None, counts, graph }
+    }
+
+    /// An ordinary run that goes the way of a search, and on by the fair schedule; and the token stacks at the end of the way.
+    fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> (Recorded, Vec<Stack>) {
         let script = Script::of(walk, path, self.control() == ControlModel::ItsSplit);
         let config = self.start().context().config();
         let warps: Vec<u32> =
             self.launches().iter().map(|l| l.block.iter().product::<u32>().div_ceil(config.warp_size)).collect();
         // Where memory acts on its own, it does after the last instruction, too: the path is left at the next one.
         let after = u64::from(config.memory != MemoryModel::Flat);
-        let steps = (script.length() + after).max(1);
+        let length = script.length();
+        let steps = (length + after).max(1);
         let oracle = Follow::new(script, &warps);
         let mut recorder = Recorder::new(&oracle);
         // A path that ends a run does so within its length; one to a cycle is followed by the fair schedule.
         let limits = Limits { steps, fair_steps: Limits::of(steps).fair_steps };
-        let told = self.observe(&mut recorder, limits, observers, &mut |who, event| oracle.event(who, event));
+        let mut stacks = Stacks { left: length, tokens: Liveness::new(), over: BTreeSet::new() };
+        let told = self.observe(&mut recorder, limits, observers, &mut |who, event| {
+            stacks.event(who, event);
+            oracle.event(who, event);
+        });
         let (played, trace, switches) = told;
-        Recorded::new(played, recorder.schedule, trace, switches)
+        (Recorded::new(played, recorder.schedule, trace, switches), stacks.tokens.stacks())
     }
 
     /// The control model that the target runs under.
@@ -221,50 +245,25 @@ impl Target {
     }
 }
 
-/// What a run is called that stays in a cycle; `path` leads to a state of it.
-fn class(walk: &mut dyn Walk, path: &[Move]) -> Option<Class> {
-    let start = walk.mark();
-    follow(walk, path);
-    let lanes = walk.state().lanes();
-    let held = lanes.iter().any(|(.., lane)| lane.token.is_some());
-    let waits = lanes.iter().any(|(.., lane)| lane.wait.is_some());
-    let free = if held { walk.state().freed(false).ok() } else { None };
-    let all = walk.state().freed(true).ok();
-    walk.back(start);
-    let mut unknown = false;
-    let mut ends = |walk: Option<Box<dyn Walk>>| {
-        let Some(mut walk) = walk else { return false };
-        match fair_runs_end(&mut *walk) {
-            Some(ends) => ends,
-            None => {
-                unknown = true;
-                false
-            }
-        }
-    };
-    if ends(free) {
-        return Some(Class::SimtDeadlock);
-    }
-    if ends(all) {
-        return Some(if held { Class::SimtDeadlock } else { Class::Starvation });
-    }
-    match (unknown, waits) {
-        (true, _) => None,
-        (false, true) => Some(Class::Mixed),
-        (false, false) => Some(Class::Livelock),
-    }
+/// The token stacks at the end of a way.
+struct Stacks {
+    /// Steps of the way that are left.
+    left: u64,
+    tokens: Liveness,
+    /// The warps that have gone on behind the end.
+    over: BTreeSet<(u32, u64, u32)>,
 }
 
-/// Whether every fair run from a state ends. `None`: there are too many states to tell.
-fn fair_runs_end(walk: &mut dyn Walk) -> Option<bool> {
-    let mut poll = |_: &Counts| None;
-    let mut options = Options { max_states: Some(FREED), ..Options::states(false, &mut poll) };
-    let env = walk.program();
-    let space: Space<()> = explore(walk, &env, &mut options, &mut |_| ());
-    let endless = !Progress::Fair.endless(&space.graph, Fairness::Weak).is_empty();
-    match space.limit {
-        _ if endless => Some(false),
-        Some(_) => None,
-        None => Some(true),
+impl Stacks {
+    /// A step is told before it is taken: what the last one of a warp did is seen when the warp goes on.
+    fn event(&mut self, who: Who, event: &Event<'_>) {
+        let step = matches!(event, Event::Step(_));
+        let warp = (who.launch, who.block, who.warp);
+        let late = self.left == 0 && step && !self.over.insert(warp);
+        if !late && !matches!(event, Event::Remembered | Event::Repeated) {
+            // Nothing is objected to but repeated states.
+            let _ = self.tokens.event(who, *event);
+        }
+        self.left -= u64::from(step && self.left > 0);
     }
 }

@@ -50,7 +50,8 @@ impl Target {
     /// never ends the tokens that are never popped are named, whether `observers` were asked to or not.
     pub fn record(&self, oracle: impl Oracle, limits: Limits, observers: Observers) -> Recorded {
         let mut recorder = Recorder::new(oracle);
-        let (played, trace, switches) = self.observe(&mut recorder, limits, observers, &mut |_, _| ());
+        let (mut played, trace, switches) = self.observe(&mut recorder, limits, observers, &mut |_, _| ());
+        self.explain(&mut played);
         Recorded::new(played, recorder.schedule, trace, switches)
     }
 

@@ -73,8 +73,9 @@ fn add(scenes: &mut VecDeque<Scene>, length: &mut u64, who: Who, lanes: LaneMask
     }
 }
 
-/// Makes a step of a path; an error says why the run stops there. `oracle` makes an oracle of one that takes the step's combination.
-fn take<O: Oracle>(
+/// Makes a step of a path; an error says why the run stops there. `oracle` makes an oracle of one that takes the step's
+/// combination.
+pub(super) fn take<O: Oracle>(
     walk: &mut dyn Walk,
     step: Move,
     agent: Agent,
@@ -94,7 +95,7 @@ fn take<O: Oracle>(
 }
 
 /// The agent of a step.
-fn agent(walk: &mut dyn Walk, step: Move) -> Option<Agent> {
+pub(super) fn agent(walk: &mut dyn Walk, step: Move) -> Option<Agent> {
     let mut agents = Vec::new();
     walk.agents(&mut agents);
     agents.get(usize::from(step.agent)).copied()

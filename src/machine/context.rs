@@ -13,7 +13,7 @@ use super::walk::{Grain, Walk};
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Arena;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, LimitKind, Silent, Sink, Stop, Who};
+use crate::verdict::{Event, Hang, LimitKind, Place, Silent, Sink, Stop, StuckKind, Who};
 use std::sync::Arc;
 
 /// A kernel launch: the report's program configuration ξ. Sizes are in blocks and threads.
@@ -41,6 +41,8 @@ pub struct Context {
     launches: u32,
     /// The time that the grid started last may take.
     watch: Stopwatch,
+    /// The device in the state that was seen to repeat, when a run never ends.
+    endless: Option<Box<dyn Machine>>,
 }
 
 impl Context {
@@ -53,7 +55,8 @@ impl Context {
         let control = config.control.unwrap_or(ControlModel::of_target(env.target.sm));
         let machine = machine(control, env.target.sm, env.target.address_bits, &config);
         let (context, program) = (ContextId(0), ProgramId(0));
-        let mut new = Self { env, config, machine, context, program, launches: 0, watch: Stopwatch::start(None) };
+        let watch = Stopwatch::start(None);
+        let mut new = Self { env, config, machine, context, program, launches: 0, watch, endless: None };
         new.tell(DeviceInput::Create(Tag(0)))?;
         new.context = match new.answer()? {
             DeviceOutput::Created(id, _) => id,
@@ -72,7 +75,7 @@ impl Context {
     pub fn fork(&self) -> Self {
         let (env, config, machine) = (Arc::clone(&self.env), self.config.clone(), self.machine.fork());
         let Self { context, program, launches, watch, .. } = *self;
-        Self { env, config, machine, context, program, launches, watch }
+        Self { env, config, machine, context, program, launches, watch, endless: None }
     }
 
     /// Sends a message that names only what exists.
@@ -262,9 +265,42 @@ impl Context {
                 Ok(Ran::Idle) => self.machine.stuck().unwrap_or_else(lost),
                 Err(stop) => stop,
             };
+            let repeats = matches!(&stopped, Stop::Stuck(s) if matches!(**s, StuckKind::Endless { .. }));
+            self.endless = repeats.then(|| self.machine.fork());
             self.machine.abandon();
             return Err(stopped);
         }
+    }
+
+    /// After a run that never ends: a walk from the state that repeats. `None`: no run did, or memory is such that no
+    /// search can go on from there.
+    #[must_use]
+    pub fn repeating(&self) -> Option<Box<dyn Walk>> {
+        self.endless.as_ref()?.walk_on(self.context)
+    }
+
+    /// After a run that never ends: goes once more through the states that repeat, under an observer.
+    pub fn once_more<S: Sink>(&self, mut sink: S) {
+        let Some(mut machine) = self.endless.as_ref().map(|m| m.fork()) else { return };
+        let mut tell = |who: Who, event: Event<'_>| {
+            let again = matches!(event, Event::Repeated);
+            sink.event(who, event)?;
+            let (tokens, place, hang) = (Vec::new(), Place::default(), Box::<Hang>::default());
+            let stop = || Stop::Stuck(Box::new(StuckKind::Endless { tokens, who, place, hang }));
+            if again { Err(stop()) } else { Ok(()) }
+        };
+        let run = Run {
+            tell: Some(&mut tell),
+            oracle: &mut Fair,
+            out: &mut |_| (),
+            order: Order::Prompt,
+            hold: u64::MAX,
+            whole_turns: true,
+            watch: Stopwatch::start(None),
+            look: true,
+        };
+        // It ends where the state is the same again.
+        let _ = machine.run(run);
     }
 
     /// Warp instructions executed so far, of all launches.

@@ -427,7 +427,7 @@ impl<C: Control, M: Environment> Device<C, M> {
                         *at = place;
                     }
                 };
-                if let StuckKind::Endless { tokens, place, who } = &mut *stuck {
+                if let StuckKind::Endless { tokens, place, who, .. } = &mut *stuck {
                     complete(place, *who);
                     tokens.iter_mut().for_each(|t| complete(&mut t.place, t.who));
                 }

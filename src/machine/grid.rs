@@ -23,8 +23,9 @@ use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Who};
 use pulp::Simd;
 
-/// Instructions that a warp may execute when nothing else is ready.
-pub(super) const ALONE: u32 = 1 << 14;
+/// Instructions that a warp may execute when nothing else is ready: a multiple of the lengths of most short loops, so that
+/// one that spins is in the same state after each turn.
+pub(super) const ALONE: u32 = 15_120;
 /// Leases used up before another block is issued: somebody may be waiting for it.
 const PRESSURE: u32 = 16;
 

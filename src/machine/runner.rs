@@ -184,6 +184,10 @@ pub trait Machine: Send + Sync {
         grain: Grain,
     ) -> Result<Box<dyn Walk>, Stop>;
 
+    /// A search's way on from this state of a context in which a grid runs, to the end of that grid. `None`: none runs, or
+    /// the state is none that a search can go on from.
+    fn walk_on(&self, context: ContextId) -> Option<Box<dyn Walk>>;
+
     /// Why nothing can step, when grids are left.
     fn stuck(&self) -> Option<Stop>;
 
@@ -345,6 +349,11 @@ where
         let missing = || Stop::Unsupported("a context that does not exist".into(), None);
         let state = self.device.context(context).ok_or_else(missing)?.clone();
         Ok(Box::new(Walker::new(state, program, launches, &self.config, grain)?))
+    }
+
+    fn walk_on(&self, context: ContextId) -> Option<Box<dyn Walk>> {
+        let state = self.device.context(context)?.clone();
+        Some(Box::new(Walker::going(state, &self.config)?))
     }
 
     fn stuck(&self) -> Option<Stop> {

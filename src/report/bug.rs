@@ -46,7 +46,8 @@ fn block(name: &str, kind: AllocKind, bytes: u64) -> String {
     format!("{what}{name} of {bytes} {}", if bytes == 1 { "byte" } else { "bytes" })
 }
 
-fn space_of(kind: AllocKind) -> &'static str {
+/// The state space of a kind of memory.
+pub(super) const fn space_of(kind: AllocKind) -> &'static str {
     match kind {
         AllocKind::Buffer | AllocKind::Global | AllocKind::Heap => "global",
         AllocKind::Const => "constant",

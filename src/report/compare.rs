@@ -2,7 +2,6 @@
 
 use super::hunt::Models;
 use super::kinds::describe;
-use super::prove::class;
 use crate::base::SourceMap;
 use crate::explore::{Content, Fate, Fates};
 use crate::program::env::ProgEnv;
@@ -46,7 +45,6 @@ impl Compared {
             if self.number(&seen.fate).is_none() {
                 let text = match &seen.fate {
                     Fate::Stops(kind, spans) => stops(describe(*kind).short, spans, env, sources),
-                    Fate::Endless(what) => class(*what).1.to_owned(),
                     Fate::Ends { expected: true, .. } => "ends, as expected".to_owned(),
                     Fate::Ends { expected: false, .. } => "ends, with results other than expected".to_owned(),
                 };
@@ -151,7 +149,6 @@ impl Compared {
                 Fate::Ends { expected: true, .. } => "expected",
                 Fate::Ends { expected: false, .. } => "unexpected",
                 Fate::Stops(kind, _) => kind.id(),
-                Fate::Endless(what) => class(*what).0,
             };
             json!({ "letter": letter(k), "kind": kind, "text": format!("{text}{}", self.particulars(fate)) })
         });

@@ -27,12 +27,7 @@ impl Models {
     /// The control model by its name.
     #[must_use]
     pub const fn control(&self) -> &'static str {
-        match self.control {
-            ControlModel::Crs => "crs",
-            ControlModel::Its => "its",
-            ControlModel::ItsSplit => "its-split",
-            ControlModel::Thread => "thread",
-        }
+        control(self.control)
     }
 
     /// The memory, and how lanes access it, in a few words.
@@ -60,6 +55,16 @@ impl Models {
     #[must_use]
     pub fn json(&self) -> Value {
         json!({ "control": self.control(), "memory": self.memory, "lanes": self.lanes() })
+    }
+}
+
+/// What a control model is called.
+pub(super) const fn control(control: ControlModel) -> &'static str {
+    match control {
+        ControlModel::Crs => "crs",
+        ControlModel::Its => "its",
+        ControlModel::ItsSplit => "its-split",
+        ControlModel::Thread => "thread",
     }
 }
 

@@ -150,15 +150,30 @@ pub const fn describe(kind: Kind) -> Description {
             "No warp can step, and some wait at a barrier that cannot complete.",
             "Every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps.",
         ),
-        Kind::Liveness => (
-            "Lanes of one warp wait for each other",
-            "The run never ends: a token is never popped, and lanes wait for it that others spin on.",
+        Kind::SimtDeadlock => (
+            "SIMT deadlock",
+            "The run never ends: lanes of a warp spin on what lanes would write that wait for them to leave the loop.",
             "What the waiting lanes would do must not be what the running ones wait for; or use independent thread scheduling.",
+        ),
+        Kind::Starvation => (
+            "Starvation between blocks",
+            "The run never ends: a block spins on what a block would write that is issued only when others have ended.",
+            "Launch no more blocks than are resident at once, or let blocks wait only for those with lower numbers.",
+        ),
+        Kind::Mixed => (
+            "Some warps spin while others wait at a barrier",
+            "The run never ends: who spins waits for what others would do behind a barrier that cannot complete.",
+            "Do it before the barrier, and let nobody await there who spins.",
+        ),
+        Kind::Livelock => (
+            "Livelock",
+            "The run never ends: a fair scheduler can stay in a loop for ever, and nobody who is held up would end it.",
+            "The loop's condition must come true whatever the schedule: look for locks taken in different orders.",
         ),
         Kind::Endless => (
             "The run never ends",
-            "The state of the whole device repeats under a deterministic schedule.",
-            "The program itself loops, whatever the control model.",
+            "The state of the whole device repeats; what kind of loop it is, a search was too small to tell.",
+            "Try fewer threads, or another control model.",
         ),
         Kind::TokenStack => (
             "Token stack empty",

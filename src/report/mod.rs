@@ -7,6 +7,7 @@ pub mod check;
 mod compare;
 pub mod diagnostic;
 pub mod dot;
+pub mod hang;
 pub mod hunt;
 pub mod kinds;
 pub mod litmus;

@@ -1,13 +1,17 @@
 //! What a proof came to, as text and as JSON.
 
-use super::hunt::{Models, ending_json};
+use super::hang::class;
+use super::hunt::{Models, control, ending_json};
+use super::stop::StopReport;
 use crate::base::SourceMap;
 use crate::explore::space::Fairness;
-use crate::explore::{Class, Endless, Progress, Proof, Proved, Recorded, Shown};
+use crate::explore::{Endless, Ends, Progress, Proof, Proved, Recorded};
+use crate::machine::ControlModel;
 use crate::program::env::ProgEnv;
 use crate::verdict::LimitKind;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 /// What a verdict is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,24 +31,6 @@ impl Scope<'_> {
     }
 }
 
-/// What a run without end is called.
-#[must_use]
-pub const fn class(class: Option<Class>) -> (&'static str, &'static str) {
-    match class {
-        Some(Class::SimtDeadlock) => (
-            "simt-deadlock",
-            "SIMT deadlock: lanes of a warp spin for what lanes would do that wait for them to leave the loop",
-        ),
-        Some(Class::Starvation) => (
-            "starvation",
-            "starvation between blocks: the loop waits for a block that is issued only when others have ended",
-        ),
-        Some(Class::Mixed) => ("mixed", "mixed: some warps spin while others wait at a barrier"),
-        Some(Class::Livelock) => ("livelock", "livelock: a fair scheduler can stay in this loop for ever"),
-        None => ("endless", "a run that never ends; what kind, the search is too small to tell"),
-    }
-}
-
 /// The exit code of a verdict.
 #[must_use]
 pub const fn code(proved: Proved) -> u8 {
@@ -55,12 +41,50 @@ pub const fn code(proved: Proved) -> u8 {
     }
 }
 
-/// The head of a run that never ends.
+/// A run that never ends: why, and what the run that shows it comes to.
 #[must_use]
-pub fn endless(endless: &Endless) -> String {
-    let silent = if endless.cycle.silent { "; an eviction or write-back would end it" } else { "" };
+pub fn endless(endless: &Endless, env: &ProgEnv, sources: &SourceMap, colour: bool) -> String {
+    let mut text = StopReport::new(&endless.stop, env, sources).render(colour);
     let states = endless.cycle.states.len();
-    format!("{}\n  {states} states that a fair scheduler never has to leave{silent}\n", class(endless.class).1)
+    let (s, has) = if states == 1 { ("", "has") } else { ("s", "have") };
+    let _ = write!(text, "{states} state{s} that a fair scheduler never {has} to leave");
+    if endless.cycle.silent {
+        text.push_str("; an eviction or write-back would end it");
+    }
+    if endless.times > 1 {
+        let _ = write!(text, "; {} cycles more of the kind", endless.times - 1);
+    }
+    text.push('\n');
+    if !endless.stays() {
+        text.push_str("the schedule leads to the loop; behind its end the default schedule leaves it\n");
+    }
+    text
+}
+
+/// Whether the runs of a program end: `ends`, `endless`, the name of the defect that stops some, or `limit`.
+const fn ends(ends: Ends) -> &'static str {
+    match ends {
+        Ends::Always => "ends",
+        Ends::NotAlways => "endless",
+        Ends::Stops(kind) => kind.id(),
+        Ends::Unknown => "limit",
+    }
+}
+
+/// Under which control models the program ends.
+#[must_use]
+pub fn controls(controls: &[(ControlModel, Ends)]) -> String {
+    let say = |(model, ends): &(ControlModel, Ends)| {
+        let what = match ends {
+            Ends::Always => "it ends".to_owned(),
+            Ends::NotAlways => "it may run for ever".to_owned(),
+            Ends::Stops(kind) => format!("it stops with a defect ({})", kind.id()),
+            Ends::Unknown => "a short search did not tell whether it ends".to_owned(),
+        };
+        format!("under {} {what}", control(*model))
+    };
+    let all: Vec<String> = controls.iter().map(say).collect();
+    if all.is_empty() { String::new() } else { format!("{}\n", all.join("; ")) }
 }
 
 /// The last lines: the verdict and what it rests on.
@@ -95,20 +119,35 @@ pub fn kept(file: &Path, limit: LimitKind) -> String {
     format!("{why}; what was done is kept in {file}: {more}\n")
 }
 
-/// The same as JSON.
+/// The same as JSON; `files`: the schedules of what is a defect among [`Proof::shown`], in order.
 #[must_use]
-pub fn json(proof: &Proof, scope: &Scope<'_>, env: &ProgEnv, sources: &SourceMap) -> Value {
-    let shown =
-        |s: &Shown| json!({ "states": s.count, "ending": ending_json(&s.recorded.played.ending, env, sources) });
+pub fn json(
+    proof: &Proof,
+    scope: &Scope<'_>,
+    files: &[PathBuf],
+    controls: &[(ControlModel, Ends)],
+    env: &ProgEnv,
+    sources: &SourceMap,
+) -> Value {
+    let mut files = files.iter();
+    let all = proof.shown().map(|(shown, defect)| {
+        let file = if defect { files.next().map(|f| f.display().to_string()) } else { None };
+        let ending = ending_json(&shown.recorded.played.ending, env, sources);
+        json!({ "states": shown.count, "schedule": file, "ending": ending })
+    });
+    let mut all: Vec<Value> = all.collect();
+    let endless = all.split_off(proof.defects.len() + proof.outcomes.len());
+    let outcomes = all.split_off(proof.defects.len());
     let verdict = match proof.proved {
         Proved::Holds => "holds",
         Proved::Refuted => "refuted",
         Proved::Limit(_) => "limit",
     };
     let counts = proof.counts;
-    let endless = proof.endless.iter().map(|e| {
-        let mut value = shown(&e.shown);
-        value["class"] = class(e.class).0.into();
+    let endless = proof.endless.iter().zip(endless).map(|(e, mut value)| {
+        value["class"] = class(e.class).into();
+        value["times"] = e.times.into();
+        value["why"] = StopReport::new(&e.stop, env, sources).json();
         value["silent"] = e.cycle.silent.into();
         value
     });
@@ -121,9 +160,10 @@ pub fn json(proof: &Proof, scope: &Scope<'_>, env: &ProgEnv, sources: &SourceMap
         "limit": proof.limit.map(super::stop::limit),
         "states": counts.states,
         "transitions": counts.transitions,
-        "outcomes": proof.outcomes.iter().map(shown).collect::<Vec<_>>(),
-        "defects": proof.defects.iter().map(shown).collect::<Vec<_>>(),
+        "outcomes": outcomes,
+        "defects": all,
         "endless": endless.collect::<Vec<_>>(),
+        "controls": controls.iter().map(|(c, e)| (control(*c).to_owned(), ends(*e).into())).collect::<serde_json::Map<_, _>>(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::bug::{bug, details};
 use super::diagnostic::{Diagnostic, place as source_place};
-use super::safety::{kind, token, token_json};
+use super::safety::token_json;
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, lanes_of};
 use crate::program::env::ProgEnv;
 use crate::verdict::{BugKind, LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
@@ -163,7 +163,7 @@ impl<'a> StopReport<'a> {
         origin.and_then(|o| self.env.function(o.function)).map_or("", |f| f.name.as_str())
     }
 
-    fn thread(&self, p: &Place) -> Value {
+    pub(super) fn thread(&self, p: &Place) -> Value {
         let (file, span) = self.span(p.pc);
         let calls: Vec<Value> = p
             .calls
@@ -219,7 +219,7 @@ impl<'a> StopReport<'a> {
                     .note(note)
                     .hint("every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps")
             }
-            StuckKind::Endless { tokens, place, .. } => self.endless(tokens, place),
+            StuckKind::Endless { tokens, place, hang, .. } => self.endless(tokens, place, hang),
             StuckKind::TokenStack { place } => self
                 .at(place, "the token stack is empty but a thread still waits for its return or break")
                 .label("after this"),
@@ -256,41 +256,6 @@ impl<'a> StopReport<'a> {
         }
     }
 
-    /// A run that never ends: the first token that is never popped, and where it was pushed.
-    fn endless(&self, tokens: &[NeverPopped], place: &Place) -> Diagnostic {
-        let Some(first) = tokens.first() else {
-            return self
-                .at(place, "the run never ends: the state of the whole device repeats")
-                .label("runs on here")
-                .hint("no token waits to be popped: the program itself loops, whatever the control model");
-        };
-        let message = format!(
-            "the run never ends: a {} token is never popped, and {} {} for it",
-            kind(first.token.kind),
-            lanes(first.waiting),
-            if first.waiting.count_ones() == 1 { "waits" } else { "wait" },
-        );
-        let (file, span) = self.span(first.pushed);
-        let mut d = Diagnostic::error(self.stop.kind().id(), file, span, message).label("pushed for the sake of this");
-        let (file, span) = self.span(first.place.pc);
-        let runs = if first.place.lanes.count_ones() == 1 { "runs" } else { "run" };
-        d = d.also(file, span, format!("{} {runs} on here, in a state that repeats", lanes(first.place.lanes)));
-        let mut note = format!("by {}", who(&first.place));
-        for t in tokens.iter().take(WAITING) {
-            let (w, lanes) = (t.place.warp, lanes(t.waiting));
-            let _ = write!(
-                note,
-                "
-never popped in warp {w}: {}, awaited by {lanes}",
-                token(&t.token)
-            );
-        }
-        d.note(note).hint(
-            "lanes of one warp wait for each other: what the waiting lanes would do must not be what the running ones wait for; \
-             with a program counter per lane (--control its) it ends if every schedule of threads does",
-        )
-    }
-
     fn stuck_json(&self, stuck: &StuckKind) -> Value {
         match stuck {
             StuckKind::BarrierDeadlock { waiting, exited } => {
@@ -298,14 +263,14 @@ never popped in warp {w}: {}, awaited by {lanes}",
                     waiting.iter().map(|w| json!({ "thread": self.thread(&w.place), "on": awaited(w) })).collect();
                 json!({ "waiting": all, "details": { "exited": exited } })
             }
-            StuckKind::Endless { tokens, place, .. } => {
+            StuckKind::Endless { tokens, place, hang, .. } => {
                 let one = |t: &NeverPopped| {
                     let (file, span) = self.span(t.pushed);
                     json!({ "token": token_json(&t.token), "waiting": t.waiting, "active": self.thread(&t.place),
                             "pushed": source_place(file, span, self.sources) })
                 };
                 let all: Vec<Value> = tokens.iter().map(one).collect();
-                json!({ "thread": self.thread(place), "details": { "never_popped": all } })
+                json!({ "thread": self.thread(place), "details": { "never_popped": all, "hang": self.hang_json(hang) } })
             }
             StuckKind::TokenStack { place } => json!({ "thread": self.thread(place), "details": {} }),
             StuckKind::Operations { operations } => {

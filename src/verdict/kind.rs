@@ -2,7 +2,7 @@
 //!
 //! A name says what is wrong, not how it was found, and never changes: people write it into their files.
 
-use super::{BugKind, Stop, StuckKind};
+use super::{BugKind, Class, Stop, StuckKind};
 
 macro_rules! kinds {
     ($($variant:ident = $id:literal,)*) => {
@@ -54,7 +54,10 @@ kinds! {
     BadFree = "bad-free",
     DoubleFree = "double-free",
     BarrierDeadlock = "barrier-deadlock",
-    Liveness = "liveness",
+    SimtDeadlock = "simt-deadlock",
+    Starvation = "starvation",
+    Mixed = "mixed",
+    Livelock = "livelock",
     Endless = "endless",
     TokenStack = "token-stack",
     MemoryDeadlock = "memory-deadlock",
@@ -117,13 +120,18 @@ impl BugKind {
 }
 
 impl StuckKind {
-    /// What it is called. A run that never ends is a matter of liveness where a token waits to be popped.
+    /// What it is called. A run that never ends has the name of its class where that is known.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
             Self::BarrierDeadlock { .. } => Kind::BarrierDeadlock,
-            Self::Endless { tokens, .. } if tokens.is_empty() => Kind::Endless,
-            Self::Endless { .. } => Kind::Liveness,
+            Self::Endless { hang, .. } => match hang.class {
+                Some(Class::SimtDeadlock) => Kind::SimtDeadlock,
+                Some(Class::Starvation) => Kind::Starvation,
+                Some(Class::Mixed) => Kind::Mixed,
+                Some(Class::Livelock) => Kind::Livelock,
+                None => Kind::Endless,
+            },
             Self::TokenStack { .. } => Kind::TokenStack,
             Self::Operations { .. } => Kind::MemoryDeadlock,
             Self::MemoryProgram { .. } => Kind::MemoryProgram,

@@ -4,6 +4,7 @@
 
 mod event;
 mod footprint;
+mod hang;
 mod identity;
 mod kind;
 mod race;
@@ -13,6 +14,7 @@ mod tokens;
 
 pub use event::{Access, AccessKind, Arrive, Contents, Enter, Event, Message, Shape, Silent, Sink, Step, Who};
 pub use footprint::{Footprint, Reach, SharedBy, Strength};
+pub use hang::{Blocked, Class, Hang, Holds, SpinRead, Spinner, Stack, Unissued};
 pub use identity::Identity;
 pub use kind::Kind;
 pub use race::{Party, Race, Unordered};

@@ -4,7 +4,7 @@
 //! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
 //! schedule does not fit ([`Stop::Diverged`]). A panic is a bug of ours.
 
-use super::{NeverPopped, Race, Violation, Who};
+use super::{Hang, NeverPopped, Race, Violation, Who};
 use crate::base::{LaneMask, Pc};
 
 /// Why a run stopped.
@@ -242,6 +242,8 @@ pub enum StuckKind {
         who: Who,
         /// Where it is.
         place: Place,
+        /// What it is called and why, as far as somebody has looked.
+        hang: Box<Hang>,
     },
     /// The token stack is empty but a thread still waits for its return or break (report, 5.4.1 `unwind`).
     TokenStack {

@@ -18,9 +18,14 @@ pub struct Case {
 }
 
 impl Case {
-    /// All files of a folder.
+    /// All files of a folder of `tests/ui`.
     pub fn all(folder: &str) -> Vec<Self> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui").join(folder);
+        Self::below(&format!("tests/ui/{folder}"))
+    }
+
+    /// All files of a folder of the repository.
+    pub fn below(folder: &str) -> Vec<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
         files.retain(|f| f.extension().is_some_and(|e| e == "ptx" || e == "memp"));

@@ -15,6 +15,7 @@ mod agent;
 mod begin;
 mod grid;
 mod journal;
+mod look;
 mod memo;
 mod pack;
 mod restore;
@@ -25,6 +26,7 @@ mod walker;
 
 pub use agent::{Agent, Grain, Reached};
 pub use begin::Begun;
+pub use look::Look;
 pub use pack::Unpack;
 pub(super) use pack::put;
 pub(super) use walker::Walker;
@@ -41,6 +43,15 @@ use std::sync::Arc;
 /// A point on the way of a walk, to come back to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Mark(usize);
+
+/// Who is set free besides lanes that wait for a token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Free {
+    /// Blocks that wait for room on the device.
+    pub blocks: bool,
+    /// Lanes that wait at a barrier, or for members of a `bar.warp.sync`: they go on behind it.
+    pub waits: bool,
+}
 
 /// A device in the hands of a search.
 pub trait Walk {
@@ -81,7 +92,7 @@ pub trait Walk {
 }
 
 /// A state of a walk.
-pub trait State {
+pub trait State: Look {
     /// What is reached, when nobody can step.
     fn reached(&self) -> Reached;
 
@@ -104,5 +115,5 @@ pub trait State {
     ///
     /// # Errors
     /// [`Stop::Unsupported`] on memory that has operations in flight.
-    fn freed(&self, all_blocks: bool) -> Result<Box<dyn Walk>, Stop>;
+    fn freed(&self, free: Free) -> Result<Box<dyn Walk>, Stop>;
 }

@@ -4,12 +4,12 @@ use super::begin::Begun;
 use super::pack::whose;
 use super::store::Content;
 use super::walker::{Walker, index};
-use super::{Agent, Grain, Mark, Reached, State, Walk};
+use super::{Agent, Free, Grain, Mark, Reached, State, Walk};
 use crate::base::Pc;
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
 use crate::machine::context_state::{ContextState, Resident};
-use crate::machine::control::{Explored, Flow, Its, Lane};
+use crate::machine::control::{Explored, Flow, Its, Lane, Wait};
 use crate::machine::grid::Grid;
 use crate::machine::observed::Observed;
 use crate::machine::overlap::at_fault;
@@ -242,22 +242,29 @@ impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
         warps.flat_map(|(block, w)| w.control.lanes().into_iter().map(move |l| (block, w.index, l))).collect()
     }
 
-    fn freed(&self, all_blocks: bool) -> Result<Box<dyn Walk>, Stop> {
+    fn freed(&self, free: Free) -> Result<Box<dyn Walk>, Stop> {
         if self.state.memory.pending() > 0 {
             return Err(Stop::Unsupported("lanes set free while memory operations are in flight".into(), None));
         }
         let mut config = self.config.clone();
-        if all_blocks {
+        if free.blocks {
             config.device.capacity.blocks = u32::MAX;
             config.device.capacity.threads = u32::MAX;
             config.device.capacity.shared = u32::MAX;
         }
-        let state = self.state.with_control(|control| Its::<true>::of_lanes(&control.lanes()));
+        let lane = |lane: Lane| Lane {
+            wait: lane.wait.filter(|w| !free.waits || !matches!(w, Wait::Barrier(_) | Wait::WarpSync(_))),
+            ..lane
+        };
+        let state = self.state.with_control(|control| {
+            let lanes: Vec<Lane> = control.lanes().into_iter().map(lane).collect();
+            Its::<true>::of_lanes(&lanes)
+        });
         let loaded = self.launches.iter().map(|f| f.loaded.clone()).collect();
         let (env, grain) = (Arc::clone(&self.env), Grain::Visible);
         let mut walk = Walker::<Its<true>, M>::of(state, env, self.program, loaded, &config, grain);
         (walk.launch, walk.ended) = (self.launch, self.ended);
-        if all_blocks {
+        if free.blocks {
             walk.state.processors = Processors::new(config.device.processors, config.device.capacity);
             walk.recount();
         }

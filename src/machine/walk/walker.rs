@@ -116,6 +116,19 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         Ok(new)
     }
 
+    /// A walk on from where a grid is, to its end. `None`: there is no such grid.
+    pub fn going(mut state: ContextState<C, M>, config: &Config) -> Option<Self> {
+        state.grids.retain(|g| !g.completed);
+        let grid = state.grids.first()?;
+        let (program, loaded) = (grid.program, grid.loaded.as_ref().clone());
+        let env = Arc::clone(&state.program(program)?.program.0);
+        let mut new = Self::of(state, env, program, vec![loaded], config, Grain::Instruction);
+        new.touch_all();
+        new.step_with(&mut crate::choice::Fair, None, |_, _| Ok(0)).ok()?;
+        new.journal.settle();
+        Some(new)
+    }
+
     /// A walk that stands nowhere yet.
     pub(super) fn of(
         state: ContextState<C, M>,

@@ -1,0 +1,137 @@
+//! What happens on the way round a cycle of states: who executes which instructions, what is read, what is written.
+
+use crate::base::{LANES, lanes_of};
+use crate::base::{LaneMask, Pc};
+use crate::program::env::ProgEnv;
+use crate::verdict::{Access, AccessKind, Event, Sink, Stop, Who};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A lane: block, warp, lane.
+pub(super) type LaneId = (u64, u32, u32);
+
+/// A location: the block whose shared memory it belongs to, and the generic address.
+pub(super) type Location = (Option<u64>, u64);
+
+/// Reads of a location.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Reads {
+    /// The most bytes that are read at once.
+    pub bytes: u32,
+    /// The values read.
+    pub values: BTreeSet<u64>,
+    /// Who reads, and by which instruction.
+    pub by: BTreeSet<(LaneId, Pc)>,
+}
+
+/// A write, before it takes effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Write {
+    pub lane: LaneId,
+    pub pc: Pc,
+    pub at: Location,
+    pub bytes: u32,
+}
+
+/// What happens on the way round.
+pub(super) struct Circle {
+    /// The instructions of each lane that runs.
+    pub runs: BTreeMap<LaneId, BTreeSet<Pc>>,
+    /// The locations of global and shared memory that are read.
+    pub reads: BTreeMap<Location, Reads>,
+    /// First address of the shared window and its size.
+    window: (u64, u64),
+}
+
+impl Circle {
+    /// Nothing yet.
+    pub fn new(env: &Arc<ProgEnv>) -> Self {
+        let map = env.addresses();
+        Self { runs: BTreeMap::new(), reads: BTreeMap::new(), window: (map.shared, map.window) }
+    }
+
+    /// All instructions that are executed.
+    pub fn code(&self) -> BTreeSet<Pc> {
+        self.runs.values().flatten().copied().collect()
+    }
+
+    /// The location of a generic address; `None`: no other thread can access it.
+    fn location(&self, who: Who, access: &Access<'_>, address: u64) -> Option<Location> {
+        let (first, size) = self.window;
+        if address.wrapping_sub(first) < size {
+            return Some((Some(who.block), address));
+        }
+        let inside = address.wrapping_sub(access.memory.base) < access.memory.device.len() as u64;
+        inside.then_some((None, address))
+    }
+
+    fn access(&mut self, who: Who, access: &Access<'_>) {
+        if access.kind == AccessKind::Write {
+            return;
+        }
+        for lane in lanes_of(access.lanes) {
+            let address = access.addresses[lane % LANES];
+            let Some(at) = self.location(who, access, address) else { continue };
+            let reads = self.reads.entry(at).or_default();
+            reads.bytes = reads.bytes.max(access.bytes);
+            reads.values.extend(access.memory.number(address, access.bytes));
+            reads.by.insert(((who.block, who.warp, narrow(lane)), access.pc));
+        }
+    }
+
+    /// The writes of an access.
+    pub fn writes(&self, who: Who, access: &Access<'_>, out: &mut Vec<Write>) {
+        if access.kind == AccessKind::Read {
+            return;
+        }
+        for lane in lanes_of(access.lanes) {
+            let Some(at) = self.location(who, access, access.addresses[lane % LANES]) else { continue };
+            out.push(Write { lane: (who.block, who.warp, narrow(lane)), pc: access.pc, at, bytes: access.bytes });
+        }
+    }
+}
+
+impl Reads {
+    /// Whether a write overlaps with the reads of location `at`.
+    pub fn touched(&self, at: Location, write: &Write) -> bool {
+        let (first, second) = (at.1, write.at.1);
+        at.0 == write.at.0 && first < second + u64::from(write.bytes) && second < first + u64::from(self.bytes)
+    }
+}
+
+pub(super) fn narrow(lane: usize) -> u32 {
+    u32::try_from(lane).unwrap_or(0)
+}
+
+/// Lanes with something in common, by warp: the lanes of each as a mask.
+pub(super) fn by_warp<K: Ord + Clone>(
+    lanes: impl IntoIterator<Item = (LaneId, K)>,
+) -> BTreeMap<(u64, u32, K), LaneMask> {
+    let mut all = BTreeMap::new();
+    for ((block, warp, lane), key) in lanes {
+        *all.entry((block, warp, key)).or_insert(0) |= 1 << lane;
+    }
+    all
+}
+
+impl Sink for Circle {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        match event {
+            Event::Step(step) => {
+                for lane in lanes_of(step.active) {
+                    self.runs.entry((who.block, who.warp, narrow(lane))).or_default().insert(step.pc);
+                }
+            }
+            Event::Access(access) => self.access(who, &access),
+            // The state at which the round begins.
+            Event::Remembered => {
+                self.runs.clear();
+                self.reads.clear();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! Runs that never end, from where they are found to what is told of them: cycles of a search's graph, and runs whose
+//! state repeats.
+
+use super::circle::Circle;
+use super::explain::{explain, stop};
+use super::prove::{Endless, Prove, Shown};
+use super::retrace::{agent, follow, take};
+use super::space::{Cycle, Graph, Move, Options, Space, explore};
+use super::{Ending, Played, Recorded, Target};
+use crate::base::Pc;
+use crate::launch::Device;
+use crate::machine::ControlModel;
+use crate::machine::walk::Walk;
+use crate::program::instr::Op;
+use crate::verdict::{Event, Kind, Sink, Stack, Stop, StuckKind, Who};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Steps of a cycle that are looked at: more say nothing new.
+const STEPS: usize = 1 << 14;
+/// Cycles of a search that are looked at.
+const CYCLES: usize = 1 << 8;
+
+/// Cycles of one kind.
+pub(super) struct Round {
+    /// The first of them.
+    pub cycle: Cycle,
+    /// How many there are.
+    pub times: u64,
+    /// The way to the cycle.
+    pub path: Vec<Move>,
+    /// What happens in it.
+    circle: Circle,
+}
+
+/// What cycles of one kind have in common: the instructions of those who run, and where who else stands, whoever it is.
+type Likeness = (BTreeSet<BTreeSet<Pc>>, BTreeSet<(u32, bool, bool)>, bool);
+
+/// The cycles of a search by their kinds. The walk stands at the start of the search, and does so afterwards.
+pub(super) fn rounds(walk: &mut dyn Walk, graph: &Graph, cycles: Vec<Cycle>) -> Vec<Round> {
+    let start = walk.mark();
+    let mut kinds: BTreeMap<Likeness, usize> = BTreeMap::new();
+    let mut rounds: Vec<Round> = Vec::new();
+    for cycle in cycles.into_iter().take(CYCLES) {
+        let path = cycle.states.first().map_or_else(Vec::new, |s| graph.path(*s));
+        follow(walk, &path);
+        let circle = round(walk, graph, &cycle);
+        let code = circle.runs.values().cloned().collect();
+        let state = walk.state();
+        let others = state.lanes().into_iter().filter(|(b, w, l)| !circle.runs.contains_key(&(*b, *w, l.lane)));
+        let others = others.map(|(.., l)| (l.pc, l.token.is_some(), l.wait.is_some())).collect();
+        let likeness = (code, others, state.unissued().is_some());
+        walk.back(start);
+        match kinds.get(&likeness).and_then(|k| rounds.get_mut(*k)) {
+            Some(known) => known.times += 1,
+            None => {
+                kinds.insert(likeness, rounds.len());
+                rounds.push(Round { cycle, times: 1, path, circle });
+            }
+        }
+    }
+    rounds
+}
+
+/// Takes every step within a cycle, from its first state, in which the walk stands.
+fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle) -> Circle {
+    let mut circle = Circle::new(&walk.program());
+    let here = walk.mark();
+    let inside = |state: u32| cycle.states.binary_search(&state).ok();
+    let mut seen = vec![false; cycle.states.len()];
+    let steps = |state: u32| -> Vec<(Move, u32)> { graph.from(state).map(|e| (Move::of(e), e.to)).collect() };
+    let mut taken = 0;
+    let mut stack = Vec::new();
+    if let (Some(first), Some(place)) = (cycle.states.first(), seen.first_mut()) {
+        *place = true;
+        stack.push((here, steps(*first)));
+    }
+    while let Some((mark, rest)) = stack.last_mut() {
+        let mark = *mark;
+        let Some((step, to)) = rest.pop() else {
+            stack.pop();
+            continue;
+        };
+        let Some(at) = inside(to) else { continue };
+        if taken == STEPS {
+            break;
+        }
+        taken += 1;
+        walk.back(mark);
+        let mut tell = |who: Who, event: Event<'_>| circle.event(who, event);
+        let Some(agent) = agent(walk, step) else { continue };
+        let done = take(walk, step, agent, |odometer| odometer, Some(&mut tell));
+        if done.is_ok() && !std::mem::replace(&mut seen[at], true) {
+            stack.push((walk.mark(), steps(to)));
+        }
+    }
+    walk.back(here);
+    circle
+}
+
+/// Whether the fair runs of a target end.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ends {
+    /// All do.
+    Always,
+    /// Some do not.
+    NotAlways,
+    /// Some are stopped by a defect, and none goes on for ever.
+    Stops(Kind),
+    /// A search reached its limit, or cannot go through the target.
+    Unknown,
+}
+
+impl Target {
+    /// Whether all runs end that a scheduler allows which keeps its promise, as far as a search through `options` tells.
+    #[must_use]
+    pub fn ends(&self, how: Prove, options: &mut Options<'_>) -> Ends {
+        let env = self.program();
+        if env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))) {
+            return Ends::Unknown;
+        }
+        let Ok(mut walk) = self.start().context().walk(self.launches(), how.grain) else { return Ends::Unknown };
+        options.warps = self.control() == ControlModel::Crs;
+        options.stepped = how.progress.needs_stepped();
+        let space: Space<()> = explore(&mut *walk, &env, options, &mut |_| ());
+        match (space.limit, space.found.first()) {
+            _ if !how.progress.endless(&space.graph, how.fairness).is_empty() => Ends::NotAlways,
+            (_, Some(found)) if found.stop.kind().is_defect() => Ends::Stops(found.stop.kind()),
+            (None, None) => Ends::Always,
+            (Some(_), None) | (_, Some(_)) => Ends::Unknown,
+        }
+    }
+
+    /// What is told of cycles, of which the first is shown by a run. The walk stands at the start of the search.
+    pub(super) fn endless(
+        &self,
+        walk: &mut dyn Walk,
+        round: Round,
+        (mut recorded, stacks): (Recorded, Vec<Stack>),
+    ) -> Endless {
+        let Round { cycle, times, path, circle } = round;
+        let start = walk.mark();
+        follow(walk, &path);
+        let hang = explain(walk, &circle, &stacks, self.control());
+        walk.back(start);
+        let class = hang.class;
+        let stop = stop(hang);
+        // The run goes on by the default schedule, which may leave the cycle for another one or come to an end.
+        let same = circle.code().into_iter().eq(recorded.played.circle.iter().copied());
+        match &mut recorded.played.ending {
+            Ending::Stopped(found @ Stop::Stuck(_)) if same => *found = stop.clone(),
+            _ => self.explain(&mut recorded.played),
+        }
+        let count = cycle.states.len() as u64;
+        Endless { cycle, times, class, stop, shown: Shown { count, recorded } }
+    }
+
+    /// Says what a run is called that never ends, and why.
+    pub fn explain(&self, played: &mut Played) {
+        if let Ending::Stopped(stop) = &mut played.ending {
+            explained(stop, &played.device);
+        }
+    }
+}
+
+/// Says of a run that never ends what it is called and why; `device` is what it left. Other stops stay as they are, and so
+/// does one of a device with memory that no search can go on from.
+pub fn explained(stop: &mut Stop, device: &Device) {
+    let Stop::Stuck(stuck) = stop else { return };
+    let StuckKind::Endless { hang, .. } = &mut **stuck else { return };
+    let context = device.context();
+    let Some(mut walk) = context.repeating() else { return };
+    let control = context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm));
+    let mut circle = Circle::new(&context.program());
+    context.once_more(&mut circle);
+    **hang = explain(&mut *walk, &circle, &hang.stacks, control);
+}

@@ -1,0 +1,222 @@
+//! What a run that never ends is called, and why it does not end (`semantics.md`, section 5).
+//!
+//! Both questions are asked of a state of the cycle with the lanes set free that the control model holds back: whether
+//! every fair run from there ends decides the class; who changes what the others read, in one such run, is who they
+//! wait for.
+
+use super::circle::{Circle, LaneId, Location, Reads, Write, by_warp};
+use super::odometer::Odometer;
+use super::progress::Progress;
+use super::space::{Fairness, Options, Progress as Counts, Space, explore};
+use crate::base::{LaneMask, Pc};
+use crate::machine::ControlModel;
+use crate::machine::control::{Lane, Wait};
+use crate::machine::walk::{Agent, Free, State, Walk};
+use crate::verdict::{
+    Blocked, Class, Event, Hang, Holds, NeverPopped, Place, SpinRead, Spinner, Stack, Stop, StuckKind, Who,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// States of the search that decides what a run without end is called.
+const FREED: u64 = 200_000;
+/// Steps of the run that shows who would change what is read.
+const WATCHED: u32 = 1 << 12;
+
+/// Explains a cycle; `walk` stands in one of its states. `stacks`: the token stacks there.
+pub(super) fn explain(walk: &mut dyn Walk, circle: &Circle, stacks: &[Stack], control: ControlModel) -> Hang {
+    let state = walk.state();
+    let blocked = blocked(state, circle, stacks);
+    let unissued = state.unissued();
+    let class = class(state, &blocked, control);
+    let free = Free {
+        blocks: class != Some(Class::SimtDeadlock) && unissued.is_some(),
+        waits: matches!(class, Some(Class::Mixed) | None),
+    };
+    // Where nobody can be set free, nobody is seen to write.
+    let writes = state.freed(free).map_or_else(|_| Vec::new(), |mut freed| writes(&mut *freed, circle));
+    let (spinners, reads) = (spinners(state, circle), reads(state, circle, &writes));
+    Hang { class, spinners, reads, blocked, stacks: stacks.to_vec(), unissued }
+}
+
+/// The stop of a run that stays in the cycle that `hang` explains.
+pub(super) fn stop(hang: Hang) -> Stop {
+    let (who, place) = hang.spinners.first().map_or_else(Default::default, |s| (s.who, s.place.clone()));
+    let mut tokens = Vec::new();
+    for Blocked { who, place: waits, by } in &hang.blocked {
+        let Holds::Token(token, Some(pushed)) = *by else { continue };
+        let runs = hang.spinners.iter().find(|s| s.who == *who).map_or(waits, |s| &s.place);
+        tokens.push(NeverPopped { who: *who, place: runs.clone(), token, waiting: waits.lanes, pushed });
+    }
+    Stop::Stuck(Box::new(StuckKind::Endless { tokens, who, place, hang: Box::new(hang) }))
+}
+
+/// What a run is called that stays in a cycle; the walk stands in a state of it.
+fn class(walk: &dyn State, blocked: &[Blocked], control: ControlModel) -> Option<Class> {
+    let mut unknown = false;
+    let mut ends = |free: Free| {
+        // What cannot be set free is not known to end.
+        let ends = walk.freed(free).ok().and_then(|mut freed| fair_runs_end(&mut *freed));
+        unknown |= ends.is_none();
+        ends == Some(true)
+    };
+    // With a program counter for each lane there are no inactive lanes to be set free.
+    if control == ControlModel::Crs && ends(Free::default()) {
+        return Some(Class::SimtDeadlock);
+    }
+    if walk.unissued().is_some() && ends(Free { blocks: true, waits: false }) {
+        return Some(Class::Starvation);
+    }
+    let waits = blocked.iter().any(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members(_)));
+    match (unknown, waits) {
+        (true, _) => None,
+        (false, true) => Some(Class::Mixed),
+        (false, false) => Some(Class::Livelock),
+    }
+}
+
+/// Whether every fair run from a state ends. `None`: there are too many states to tell.
+fn fair_runs_end(walk: &mut dyn Walk) -> Option<bool> {
+    let mut poll = |_: &Counts| None;
+    let mut options = Options { max_states: Some(FREED), ..Options::states(false, &mut poll) };
+    let env = walk.program();
+    let space: Space<()> = explore(walk, &env, &mut options, &mut |_| ());
+    let endless = !Progress::Fair.endless(&space.graph, Fairness::Weak).is_empty();
+    match space.limit {
+        _ if endless => Some(false),
+        Some(_) => None,
+        None => Some(true),
+    }
+}
+
+/// The live lanes that execute nothing in the cycle.
+fn blocked(walk: &dyn State, circle: &Circle, stacks: &[Stack]) -> Vec<Blocked> {
+    let launch = walk.launch();
+    let mut groups: Vec<(Who, Pc, Holds, LaneMask)> = Vec::new();
+    for (block, warp, lane) in walk.lanes() {
+        if circle.runs.contains_key(&(block, warp, lane.lane)) {
+            continue;
+        }
+        let who = Who { launch, block, warp };
+        let (pc, by) = held(walk, who, &lane, stacks);
+        let bit = 1 << lane.lane;
+        match groups.iter_mut().find(|g| (g.0, g.1, g.2) == (who, pc, by)) {
+            Some(group) => group.3 |= bit,
+            None => groups.push((who, pc, by, bit)),
+        }
+    }
+    groups.into_iter().map(|(who, pc, by, lanes)| Blocked { who, place: walk.place_of(who, lanes, pc), by }).collect()
+}
+
+/// Where a lane waits, and what holds it.
+fn held(walk: &dyn State, who: Who, lane: &Lane, stacks: &[Stack]) -> (Pc, Holds) {
+    let tokens = stacks.iter().find(|s| s.who == who).map_or(&[][..], |s| &s.tokens);
+    let nothing = (Pc(lane.pc), Holds::Nothing);
+    match (lane.wait, lane.token) {
+        // The instruction at which it waits stands before the one where it will go on.
+        (Some(Wait::Barrier(id)), _) => {
+            (Pc(lane.pc.saturating_sub(1)), walk.barrier(who.block, id).unwrap_or(nothing.1))
+        }
+        (Some(Wait::WarpSync(mask)), _) => (Pc(lane.pc.saturating_sub(1)), Holds::Members(mask)),
+        (Some(Wait::Members(mask)), _) => (nothing.0, Holds::Members(mask)),
+        (Some(Wait::Warp), _) => (nothing.0, Holds::Members(!0)),
+        (None, Some(at)) => match tokens.get(at) {
+            Some((token, pushed)) => (Pc(lane.pc), Holds::Token(*token, Some(*pushed))),
+            None => nothing,
+        },
+        (None, None) => nothing,
+    }
+}
+
+/// Who runs on.
+fn spinners(walk: &dyn State, circle: &Circle) -> Vec<Spinner> {
+    let launch = walk.launch();
+    let alike = by_warp(circle.runs.iter().map(|(lane, code)| (*lane, code.clone())));
+    let one = |((block, warp, code), lanes): ((u64, u32, BTreeSet<Pc>), LaneMask)| {
+        let who = Who { launch, block, warp };
+        let first = code.first().copied().unwrap_or_default();
+        Spinner { who, place: walk.place_of(who, lanes, first), code: code.into_iter().collect() }
+    };
+    alike.into_iter().map(one).collect()
+}
+
+/// What they read: the locations that lanes outside of the cycle would change, or else those that any others would, or
+/// else all.
+fn reads(walk: &dyn State, circle: &Circle, writes: &[Write]) -> Vec<SpinRead> {
+    let outside = |w: &Write| !circle.runs.contains_key(&w.lane);
+    let others = |reads: &Reads, w: &Write| reads.by.iter().any(|(lane, _)| *lane != w.lane);
+    let of = |at: &Location, reads: &Reads, keep: &dyn Fn(&Write) -> bool| -> Vec<Write> {
+        writes.iter().filter(|w| reads.touched(*at, w) && others(reads, w) && keep(w)).copied().collect()
+    };
+    let with = |keep: &dyn Fn(&Write) -> bool| -> Vec<SpinRead> {
+        let found = circle.reads.iter().map(|(at, reads)| (at, reads, of(at, reads, keep)));
+        found.filter(|(.., by)| !by.is_empty()).map(|(at, reads, by)| read(walk, *at, reads, &by)).collect()
+    };
+    let found = with(&outside);
+    let found = if found.is_empty() { with(&|_| true) } else { found };
+    if found.is_empty() {
+        return circle.reads.iter().map(|(at, reads)| read(walk, *at, reads, &[])).collect();
+    }
+    found
+}
+
+fn read(walk: &dyn State, (block, address): Location, reads: &Reads, writes: &[Write]) -> SpinRead {
+    let launch = walk.launch();
+    let places = |all: BTreeSet<(LaneId, Pc)>| -> Vec<Place> {
+        let place = |((block, warp, pc), lanes): ((u64, u32, Pc), LaneMask)| {
+            walk.place_of(Who { launch, block, warp }, lanes, pc)
+        };
+        by_warp(all).into_iter().map(place).collect()
+    };
+    // The first write of each lane: what it does later it does because others went on.
+    let mut first: BTreeMap<LaneId, Pc> = BTreeMap::new();
+    for write in writes {
+        first.entry(write.lane).or_insert(write.pc);
+    }
+    SpinRead {
+        address,
+        bytes: reads.bytes,
+        block,
+        inside: if block.is_none() { walk.inside(address) } else { None },
+        values: reads.values.iter().copied().collect(),
+        readers: places(reads.by.clone()),
+        writers: places(first.into_iter().collect()),
+    }
+}
+
+/// The writes that change what is read in the cycle, in a run on from where the walk stands in which everybody who can
+/// step does in turn.
+fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<Write> {
+    let mut found = Vec::new();
+    let mut last: BTreeMap<LaneId, u32> = BTreeMap::new();
+    let mut agents = Vec::new();
+    for now in 1..=WATCHED {
+        walk.agents(&mut agents);
+        let key = |a: &Agent| match a {
+            Agent::Flow { block, warp, flow, .. } => (*block, *warp, flow.mask.trailing_zeros()),
+            Agent::Micro(n) => (u64::MAX, 0, *n),
+            Agent::Silent(n) => (u64::MAX, 1, *n),
+            Agent::Begin => (u64::MAX, 2, 0),
+        };
+        let longest = agents.iter().copied().min_by_key(|a| last.get(&key(a)).copied().unwrap_or(0));
+        let Some(agent) = longest else { break };
+        last.insert(key(&agent), now);
+        let mut seen = Vec::new();
+        let mut tell = |who: Who, event: Event<'_>| {
+            if let Event::Access(access) = event {
+                let mut here = Vec::new();
+                circle.writes(who, &access, &mut here);
+                here.retain(|w| circle.reads.iter().any(|(at, reads)| reads.touched(*at, w)));
+                seen.extend(here.into_iter().map(|w| (w, access.memory.number(w.at.1, w.bytes))));
+            }
+            Ok(())
+        };
+        if walk.advance(agent, &mut Odometer::new(), Some(&mut tell)).is_err() {
+            break;
+        }
+        // A block that is complete has no memory any more: its last write changed it.
+        let state = walk.state();
+        let changed = |(w, before): &(Write, Option<u64>)| state.number(w.at.0, w.at.1, w.bytes) != *before;
+        found.extend(seen.iter().filter(|w| changed(w)).map(|(w, _)| *w));
+    }
+    found
+}

@@ -1,0 +1,91 @@
+//! What an explanation asks of a state besides who can step in it.
+
+use super::walker::Walker;
+use crate::base::{LaneMask, Pc, lanes_of};
+use crate::machine::control::Explored;
+use crate::machine::grid::Grid;
+use crate::memory::Environment;
+use crate::verdict::{AllocKind, Holds, Place, Shape, Unissued, Who};
+
+/// A look at a state.
+pub trait Look {
+    /// The number that lies at a generic address, least significant byte first; at most 8 bytes. `block`: whose shared
+    /// memory it belongs to.
+    fn number(&self, block: Option<u64>, address: u64, bytes: u32) -> Option<u64>;
+
+    /// The buffer or variable that an address of device memory lies in, what it is, and how far behind its start.
+    fn inside(&self, address: u64) -> Option<(String, AllocKind, u64)>;
+
+    /// A barrier of a block: how many threads have come, of how many. `None`: nobody has.
+    fn barrier(&self, block: u64, id: u32) -> Option<Holds>;
+
+    /// The blocks of the current launch that are not issued. `None`: all are.
+    fn unissued(&self) -> Option<Unissued>;
+
+    /// The number of the current launch, as events have it.
+    fn launch(&self) -> u32;
+
+    /// Where lanes of a warp of the current launch are, or were when their block was resident.
+    fn place_of(&self, who: Who, lanes: LaneMask, pc: Pc) -> Place;
+}
+
+impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
+    fn number(&self, block: Option<u64>, address: u64, bytes: u32) -> Option<u64> {
+        let found = match block {
+            None => self.state.memory.peek(address, bytes.into())?,
+            Some(block) => {
+                let grid = self.state.grids.first()?;
+                let block = grid.blocks.get(grid.slot(block)?)?.as_ref()?;
+                let at = usize::try_from(address.wrapping_sub(self.env.addresses().shared)).ok()?;
+                block.shared.get(at..at.checked_add(bytes as usize)?)?
+            }
+        };
+        (bytes <= 8).then(|| found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
+    }
+
+    fn inside(&self, address: u64) -> Option<(String, AllocKind, u64)> {
+        let arena = self.state.memory.arena();
+        let holds = |b: &&_| address.wrapping_sub(arena.address(b)) < b.len;
+        let block = arena.blocks().iter().find(holds)?;
+        Some((block.name.clone(), block.kind, address - arena.address(block)))
+    }
+
+    fn barrier(&self, block: u64, id: u32) -> Option<Holds> {
+        let grid = self.state.grids.first()?;
+        let block = grid.blocks.get(grid.slot(block)?)?.as_ref()?;
+        let open = block.barriers.open(id)?;
+        let (arrived, expected) = open.count.map_or((open.lanes, block.live), |count| (open.arrived, count));
+        Some(Holds::Barrier { id, arrived, expected })
+    }
+
+    fn unissued(&self) -> Option<Unissued> {
+        let grid = self.state.grids.first()?;
+        let Grid { next: first, total, resident, .. } = *grid;
+        (first < total).then_some(Unissued { first, total, resident: resident.into() })
+    }
+
+    fn launch(&self) -> u32 {
+        self.state.grids.first().map_or(0, |g| g.id.0)
+    }
+
+    fn place_of(&self, who: Who, lanes: LaneMask, pc: Pc) -> Place {
+        let gone = || {
+            let Some(fixed) = self.launches.get(self.launch) else { return Place::default() };
+            let loaded = &fixed.loaded;
+            let lane = u32::try_from(lanes_of(lanes).next().unwrap_or(0)).unwrap_or(0);
+            let shape = Shape { entry: 0, grid: loaded.grid, block: loaded.block, warp_size: loaded.warp_size };
+            Place {
+                program: loaded.program,
+                entry: self.env.function(loaded.entry).map_or_else(String::new, |f| f.name.clone()),
+                pc,
+                block: shape.block_index(who.block),
+                thread: loaded.thread(who.warp, lane),
+                warp: who.warp,
+                lane,
+                lanes,
+                calls: Vec::new(),
+            }
+        };
+        self.state.place(who, lanes, pc).unwrap_or_else(gone)
+    }
+}

@@ -1,0 +1,368 @@
+//! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
+
+use super::bug::space_of;
+use super::diagnostic::{Diagnostic, place as source_place};
+use super::safety::{kind, token, token_json};
+use super::stop::{StopReport, lanes, who};
+use crate::base::{LaneMask, Pc};
+use crate::verdict::{AllocKind, Blocked, Class, Hang, Holds, NeverPopped, Place, SpinRead, Spinner, Stack};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// How many of a kind a text lists.
+const LISTED: usize = 8;
+
+/// The fixed name of a class; of a run whose class is not known, `endless`.
+#[must_use]
+pub const fn class(class: Option<Class>) -> &'static str {
+    match class {
+        Some(Class::SimtDeadlock) => "simt-deadlock",
+        Some(Class::Starvation) => "starvation",
+        Some(Class::Mixed) => "mixed",
+        Some(Class::Livelock) => "livelock",
+        None => "endless",
+    }
+}
+
+/// What to do about it.
+const fn advice(hang: &Hang, tokens: bool) -> &'static str {
+    match hang.class {
+        Some(Class::SimtDeadlock) => {
+            "lanes of one warp wait for each other: what the waiting lanes would do must not be what the running ones wait \
+             for; do it inside the loop, or let each lane have a program counter (--control its)"
+        }
+        Some(Class::Starvation) => {
+            "launch no more blocks than the device holds at once, or let a block wait only for what blocks with lower \
+             numbers do"
+        }
+        Some(Class::Mixed) => {
+            "who waits at a barrier does nothing for those who spin: what they wait for must be done before the barrier, \
+             and who spins must not be awaited there"
+        }
+        Some(Class::Livelock) => {
+            "no lane, warp or block that is held up would end the loop: its condition must come true whatever the schedule"
+        }
+        None if tokens => {
+            "lanes of one warp seem to wait for each other; what they would do if they were free was not found out"
+        }
+        None => "what would end the loop was not found out; --control shows whether another control model does",
+    }
+}
+
+/// Lanes with their warp, e.g. `lane 1 of warp 0 in block (0, 0, 0)`.
+fn party(p: &Place) -> String {
+    let [x, y, z] = p.block;
+    format!("{} of warp {} in block ({x}, {y}, {z})", lanes(p.lanes), p.warp)
+}
+
+/// Some parties, e.g. `lane 1 of warp 0 in block (0, 0, 0), lane 3 of … and 2 more`.
+fn parties(all: &[&Place]) -> String {
+    let mut merged: Vec<Place> = Vec::new();
+    for p in all {
+        match merged.iter_mut().find(|m| (m.block, m.warp) == (p.block, p.warp)) {
+            Some(known) => known.lanes |= p.lanes,
+            None => merged.push((*p).clone()),
+        }
+    }
+    let mut text: Vec<String> = merged.iter().take(LISTED).map(party).collect();
+    if merged.len() > LISTED {
+        text.push(format!("{} more", merged.len() - LISTED));
+    }
+    text.join(", ")
+}
+
+/// One form for one lane, another for several.
+const fn plural(lanes: LaneMask, one: &'static str, many: &'static str) -> &'static str {
+    if lanes.count_ones() == 1 { one } else { many }
+}
+
+/// The place in memory of what is read, e.g. "`lock`" or "4 bytes behind the start of `x`".
+fn location(read: &SpinRead) -> String {
+    match (&read.inside, read.block) {
+        (Some((name, _, 0)), _) if !name.is_empty() => format!("`{name}`"),
+        (Some((name, _, at)), _) if !name.is_empty() => format!("`{name}`+{at}"),
+        (_, Some(_)) => format!("shared memory at {:#x}", read.address),
+        _ => format!("{:#x}", read.address),
+    }
+}
+
+fn values(read: &SpinRead) -> String {
+    let mut text: Vec<String> = read.values.iter().take(LISTED).map(u64::to_string).collect();
+    if read.values.len() > LISTED {
+        text.push("…".to_owned());
+    }
+    if text.is_empty() { String::new() } else { format!(": {}", text.join(" or ")) }
+}
+
+impl StopReport<'_> {
+    /// Lines of instructions, e.g. `lines 17-20`.
+    fn lines(&self, code: &[Pc]) -> String {
+        let mut all: Vec<u32> = code.iter().filter_map(|pc| self.line(*pc)).collect();
+        all.sort_unstable();
+        all.dedup();
+        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        for line in all {
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == line => *last = line,
+                _ => ranges.push((line, line)),
+            }
+        }
+        let text: Vec<String> =
+            ranges.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+        format!("{} {}", if matches!(ranges[..], [(a, b)] if a == b) { "line" } else { "lines" }, text.join(", "))
+    }
+
+    fn line(&self, pc: Pc) -> Option<u32> {
+        let (file, span) = self.span(pc);
+        self.sources.get(file).map(|s| s.line_col(span.start).0)
+    }
+
+    /// ` at line 12`, where the instruction has one.
+    fn at_line(&self, pc: Pc) -> String {
+        self.line(pc).map_or_else(String::new, |line| format!(" at line {line}"))
+    }
+
+    /// A run that never ends.
+    pub(super) fn endless(&self, tokens: &[NeverPopped], place: &Place, hang: &Hang) -> Diagnostic {
+        let read = hang.reads.iter().find(|r| !r.writers.is_empty()).or_else(|| hang.reads.first());
+        let reader = read.and_then(|r| r.readers.first());
+        let first = reader.unwrap_or(place);
+        let (file, span) = self.span(first.pc);
+        let message = self.headline(tokens, hang, read);
+        let mut d = Diagnostic::error(self.stop.kind().id(), file, span, message);
+        let here = (lanes(first.lanes), first.warp);
+        d = d.label(match read.filter(|_| reader.is_some()) {
+            Some(read) => format!(
+                "{} of warp {} {} {} here, again and again{}",
+                here.0,
+                here.1,
+                plural(first.lanes, "reads", "read"),
+                location(read),
+                values(read)
+            ),
+            None => format!(
+                "{} of warp {} {} on here, in a state that repeats",
+                here.0,
+                here.1,
+                plural(first.lanes, "runs", "run")
+            ),
+        });
+        for writer in read.iter().flat_map(|r| &r.writers).take(LISTED) {
+            let (file, span) = self.span(writer.pc);
+            d = d.also(file, span, format!("{} of warp {} would change it here", lanes(writer.lanes), writer.warp));
+        }
+        let mut pushed: Vec<(Pc, LaneMask, &'static str)> = Vec::new();
+        for t in tokens {
+            pushed.push((t.pushed, t.waiting, kind(t.token.kind)));
+        }
+        for (pc, waiting, kind) in pushed.into_iter().take(LISTED) {
+            let (file, span) = self.span(pc);
+            d = d.also(file, span, format!("pushed the {kind} token that holds {}", lanes(waiting)));
+        }
+        for blocked in
+            hang.blocked.iter().filter(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members(_))).take(LISTED)
+        {
+            let (file, span) = self.span(blocked.place.pc);
+            let label = format!(
+                "{} of warp {} {} here for {}",
+                lanes(blocked.place.lanes),
+                blocked.place.warp,
+                plural(blocked.place.lanes, "waits", "wait"),
+                holds(&blocked.by)
+            );
+            d = d.also(file, span, label);
+        }
+        d.note(self.notes(tokens, place, hang)).hint(advice(hang, !tokens.is_empty()))
+    }
+
+    fn headline(&self, tokens: &[NeverPopped], hang: &Hang, read: Option<&SpinRead>) -> String {
+        let spinners: Vec<&Place> = hang.spinners.iter().map(|s| &s.place).collect();
+        let who = parties(&spinners);
+        let one = matches!(&spinners[..], [p] if p.lanes.count_ones() == 1);
+        let spin = if one { "spins" } else { "spin" };
+        let on = read.filter(|r| !r.writers.is_empty()).map_or_else(String::new, |r| {
+            format!(" on {}, which {} would change", location(r), parties(&r.writers.iter().collect::<Vec<_>>()))
+        });
+        match hang.class {
+            Some(Class::SimtDeadlock) => {
+                let held = match tokens.first() {
+                    Some(t) => format!(
+                        ", but a {} token holds {} until the others leave the loop",
+                        kind(t.token.kind),
+                        lanes(t.waiting)
+                    ),
+                    None => String::new(),
+                };
+                format!("SIMT deadlock: {who} {spin}{on}{held}")
+            }
+            Some(Class::Starvation) => {
+                let blocks = hang.unissued.map_or_else(String::new, |u| {
+                    format!(", but block {} is not issued before another one ends", u.first)
+                });
+                format!("starvation between blocks: {who} {spin}{on}{blocks}")
+            }
+            Some(Class::Mixed) => {
+                let waiting = |b: &&Blocked| matches!(b.by, Holds::Barrier { .. } | Holds::Members(_));
+                let waits: Vec<&Place> = hang.blocked.iter().filter(waiting).map(|b| &b.place).collect();
+                let by = hang.blocked.iter().find(waiting).map_or_else(String::new, |b| holds(&b.by));
+                let wait = if matches!(&waits[..], [p] if p.lanes.count_ones() == 1) { "waits" } else { "wait" };
+                format!("mixed: {who} {spin}{on}, while {} {wait} for {by}", parties(&waits))
+            }
+            Some(Class::Livelock) => {
+                let nobody = if on.is_empty() { ", and nobody who is held up would end it" } else { "" };
+                format!("livelock: {who} {spin} for ever{on}{nobody}")
+            }
+            None => match tokens.first() {
+                Some(t) => format!(
+                    "the run never ends: a {} token is never popped, and {} {} for it",
+                    kind(t.token.kind),
+                    lanes(t.waiting),
+                    plural(t.waiting, "waits", "wait"),
+                ),
+                None => "the run never ends: the state of the whole device repeats".to_owned(),
+            },
+        }
+    }
+
+    fn notes(&self, tokens: &[NeverPopped], place: &Place, hang: &Hang) -> String {
+        let mut note = Vec::new();
+        for Spinner { place, code, .. } in hang.spinners.iter().take(LISTED) {
+            let runs = plural(place.lanes, "goes", "go");
+            note.push(format!("{} {runs} through {}", party(place), self.lines(code)));
+        }
+        if hang.spinners.len() > LISTED {
+            note.push(format!("and {} more", hang.spinners.len() - LISTED));
+        }
+        for read in hang.reads.iter().take(LISTED) {
+            let bytes = if read.bytes == 1 { "1 byte".to_owned() } else { format!("{} bytes", read.bytes) };
+            let by: Vec<String> =
+                read.writers.iter().take(LISTED).map(|w| format!("{}{}", party(w), self.at_line(w.pc))).collect();
+            let by = if by.is_empty() {
+                "nobody would change it".to_owned()
+            } else {
+                format!("would be changed by {}", by.join(", "))
+            };
+            note.push(format!("{bytes} of {} ({:#x}) are read{}; {by}", location(read), read.address, values(read)));
+        }
+        if hang.reads.len() > LISTED {
+            note.push(format!("and {} locations more", hang.reads.len() - LISTED));
+        }
+        for Blocked { place, by, .. } in hang.blocked.iter().take(LISTED) {
+            let (at, p) = (self.at_line(place.pc), party(place));
+            note.push(match by {
+                Holds::Token(t, pushed) => format!(
+                    "{p} would go on{at}: held by {}{}",
+                    token(t),
+                    pushed.map_or_else(String::new, |pc| format!(", pushed{}", self.at_line(pc)))
+                ),
+                Holds::Nothing => format!("{p} could go on{at} now and then, which no fair scheduler must let it"),
+                Holds::Barrier { .. } | Holds::Members(_) => {
+                    format!("{p} {}{at} for {}", plural(place.lanes, "waits", "wait"), holds(by))
+                }
+            });
+        }
+        if hang.blocked.len() > LISTED {
+            note.push(format!("and {} more", hang.blocked.len() - LISTED));
+        }
+        if let Some(u) = hang.unissued {
+            note.push(format!(
+                "block {} of {} is not issued: {} {} resident, and there is no room for another on the device",
+                u.first,
+                u.total,
+                u.resident,
+                if u.resident == 1 { "is" } else { "are" }
+            ));
+        }
+        for Stack { who, tokens } in hang.stacks.iter().take(LISTED) {
+            let top: Vec<String> =
+                tokens.iter().rev().map(|(t, pc)| format!("{} pushed{}", token(t), self.at_line(*pc))).collect();
+            note.push(format!("tokens of warp {} in block {}, top first: {}", who.warp, who.block, top.join(" :: ")));
+        }
+        if hang.spinners.is_empty() {
+            note.push(format!("by {}", who(place)));
+            for t in tokens.iter().take(LISTED) {
+                let mut text = String::new();
+                let _ = write!(
+                    text,
+                    "never popped in warp {}: {}, awaited by {}",
+                    t.place.warp,
+                    token(&t.token),
+                    lanes(t.waiting)
+                );
+                note.push(text);
+            }
+        }
+        note.join("\n")
+    }
+
+    /// An explanation as JSON: `class` and what [`Hang`] has. Each of `spinners` has a `thread` and its `code` (places),
+    /// each of `reads` `address`, `bytes`, `block` (of shared memory), `name`, `space`, `offset`, `values`, `readers` and
+    /// `writers` (threads), each of `blocked` a `thread` and what holds it (`by`), each of `stacks` `block`, `warp` and
+    /// `tokens`, the top first.
+    pub(super) fn hang_json(&self, hang: &Hang) -> Value {
+        let place = |pc: Pc| {
+            let (file, span) = self.span(pc);
+            source_place(file, span, self.sources)
+        };
+        let threads = |all: &[Place]| all.iter().map(|p| self.thread(p)).collect::<Vec<_>>();
+        let spinner = |s: &Spinner| {
+            let mut code: Vec<Value> = s.code.iter().map(|pc| json!(place(*pc))).collect();
+            // Injected instructions have the place of the one for whose sake they are.
+            code.dedup();
+            json!({ "thread": self.thread(&s.place), "code": code })
+        };
+        let read = |r: &SpinRead| {
+            let (name, space, offset) = match (&r.inside, r.block) {
+                (Some((name, kind, at)), _) => (Some(name.clone()), space_of(*kind), Some(*at)),
+                (None, Some(_)) => (None, space_of(AllocKind::Shared), None),
+                (None, None) => (None, space_of(AllocKind::Heap), None),
+            };
+            json!({
+                "address": r.address,
+                "bytes": r.bytes,
+                "block": r.block,
+                "name": name,
+                "space": space,
+                "offset": offset,
+                "values": r.values,
+                "readers": threads(&r.readers),
+                "writers": threads(&r.writers),
+            })
+        };
+        let by = |by: &Holds| match by {
+            Holds::Token(t, pushed) => json!({ "kind": "token", "token": token_json(t), "pushed": pushed.map(place) }),
+            Holds::Barrier { id, arrived, expected } => {
+                json!({ "kind": "barrier", "id": id, "arrived": arrived, "expected": expected })
+            }
+            Holds::Members(mask) => json!({ "kind": "members", "mask": mask }),
+            Holds::Nothing => json!({ "kind": "nothing" }),
+        };
+        let blocked = |b: &Blocked| json!({ "thread": self.thread(&b.place), "by": by(&b.by) });
+        let stack = |s: &Stack| {
+            let one = |(t, pc): &(_, Pc)| json!({ "token": token_json(t), "pushed": place(*pc) });
+            let tokens: Vec<Value> = s.tokens.iter().rev().map(one).collect();
+            json!({ "block": s.who.block, "warp": s.who.warp, "tokens": tokens })
+        };
+        json!({
+            "class": class(hang.class),
+            "spinners": hang.spinners.iter().map(spinner).collect::<Vec<_>>(),
+            "reads": hang.reads.iter().map(read).collect::<Vec<_>>(),
+            "blocked": hang.blocked.iter().map(blocked).collect::<Vec<_>>(),
+            "stacks": hang.stacks.iter().map(stack).collect::<Vec<_>>(),
+            "unissued": hang.unissued.map(|u| json!({ "first": u.first, "total": u.total, "resident": u.resident })),
+        })
+    }
+}
+
+/// What lanes wait for, e.g. `barrier 0, to which 2 of 4 threads have come`.
+fn holds(by: &Holds) -> String {
+    match by {
+        Holds::Barrier { id, arrived, expected } => {
+            format!("barrier {id}, to which {arrived} of {expected} threads have come")
+        }
+        Holds::Members(mask) if *mask == !0 => "the other live lanes of the warp".to_owned(),
+        Holds::Members(mask) => format!("the other members of mask {mask:#010x}"),
+        Holds::Token(t, _) => token(t),
+        Holds::Nothing => "nobody".to_owned(),
+    }
+}
