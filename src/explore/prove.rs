@@ -67,6 +67,8 @@ pub struct Endless {
 pub struct Shown {
     /// In how many states it was found.
     pub count: u64,
+    /// The steps of the search to the first of them.
+    pub path: Vec<Move>,
     /// The run.
     pub recorded: Recorded,
 }
@@ -163,7 +165,7 @@ impl Target {
         for (memory, reaches) in &space.outcomes {
             let recorded = self.retrace(walk, &reaches.path, observers());
             assert_eq!(recorded.played.device.memory_hash(), *memory, "the run that a search found is another one");
-            proof.outcomes.push(Shown { count: reaches.count, recorded });
+            proof.outcomes.push(Shown { count: reaches.count, path: reaches.path.clone(), recorded });
         }
         proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());
         for found in &space.found {
@@ -171,7 +173,7 @@ impl Target {
                 Stop::Unsupported(..) => return Err(found.stop.clone()),
                 _ => {
                     let recorded = self.retrace(walk, &found.path, observers());
-                    proof.defects.push(Shown { count: 1, recorded });
+                    proof.defects.push(Shown { count: 1, path: found.path.clone(), recorded });
                 }
             }
         }
@@ -182,7 +184,11 @@ impl Target {
             let path = cycle.states.first().map_or_else(Vec::new, |s| space.graph.path(*s));
             let class = class(walk, &path);
             let recorded = self.retrace(walk, &path, observers());
-            proof.endless.push(Endless { class, shown: Shown { count: cycle.states.len() as u64, recorded }, cycle });
+            proof.endless.push(Endless {
+                class,
+                shown: Shown { count: cycle.states.len() as u64, path, recorded },
+                cycle,
+            });
         }
         let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));
         let refuted = !proof.defects.is_empty() || !proof.endless.is_empty() || proof.outcomes.iter().any(unexpected);

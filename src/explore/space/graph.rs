@@ -237,6 +237,13 @@ impl Graph {
         self.units.get(edge.unit as usize).copied().unwrap_or(Unit::Silent)
     }
 
+    /// The state that steps from the first lead to; `None`: the last one stops the run.
+    #[must_use]
+    pub fn end_of(&self, path: &[Move]) -> Option<u32> {
+        let step = |at: u32, to: &Move| self.from(at).find(|e| Move::of(e) == *to).map(|e| e.to);
+        path.iter().try_fold(0, step).filter(|to| *to != NONE)
+    }
+
     /// The steps that lead to a state from the first: agent and combination of each.
     #[must_use]
     pub fn path(&self, state: u32) -> Vec<Move> {
