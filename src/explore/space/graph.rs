@@ -173,15 +173,14 @@ impl Graph {
         if states.max(edges).max(units).max(stepped) > bytes.len() {
             return None;
         }
-        let mut graph = Self::default();
-        graph.first = (0..states).map(|_| from.u32()).collect::<Option<_>>()?;
-        graph.from = (0..states).map(|_| Some((from.u32()?, from.u32()?))).collect::<Option<_>>()?;
+        let first = (0..states).map(|_| from.u32()).collect::<Option<_>>()?;
+        let reached = (0..states).map(|_| Some((from.u32()?, from.u32()?))).collect::<Option<_>>()?;
         let narrow = |n: u32| u16::try_from(n & 0xffff).unwrap_or(u16::MAX);
         let mut edge = || {
             let [to, next, unit, both] = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
             Some(Edge { to, next, unit, agent: narrow(both >> 16), nth: narrow(both) })
         };
-        graph.edges = (0..edges).map(|_| edge()).collect::<Option<_>>()?;
+        let edges = (0..edges).map(|_| edge()).collect::<Option<_>>()?;
         let small = |n: u64| u32::try_from(n).ok();
         let mut unit = || {
             let (kind, [block, warp, lanes]) = (from.u32()?, [from.u64()?, from.u64()?, from.u64()?]);
@@ -191,11 +190,13 @@ impl Graph {
                 _ => Unit::Silent,
             })
         };
-        graph.units = (0..units).map(|_| unit()).collect::<Option<_>>()?;
-        graph.known = graph.units.iter().copied().zip(0..).collect();
-        graph.numbers = (0..u32::try_from(states).ok()?).map(|k| Some((from.u128()?, k))).collect::<Option<_>>()?;
-        graph.stepped = (0..stepped).map(|_| from.u64()).collect::<Option<_>>()?;
-        (from.0.is_empty() && graph.numbers.len() == states).then_some(graph)
+        let units: Vec<Unit> = (0..units).map(|_| unit()).collect::<Option<_>>()?;
+        let known = units.iter().copied().zip(0..).collect();
+        let numbers: FxHashMap<u128, u32> =
+            (0..u32::try_from(states).ok()?).map(|k| Some((from.u128()?, k))).collect::<Option<_>>()?;
+        let stepped = (0..stepped).map(|_| from.u64()).collect::<Option<_>>()?;
+        let whole = from.0.is_empty() && numbers.len() == states;
+        whole.then_some(Self { numbers, first, from: reached, edges, units, stepped, known })
     }
 
     /// The state with a number, if it was seen.
