@@ -86,10 +86,11 @@ fn lanes_one_by_one_do_more_than_whole_ones() {
 fn blocks_with_caches_may_both_read_what_was() {
     let target = "tests/prove/buffering.toml";
     assert_eq!(counted(target, &[]).2, 3);
-    assert_eq!(counted(target, &["--memory", "fermi", "--device", "tiny"]), (0, 8829, 4));
+    let apart = file("tests/prove/apart.toml");
+    assert_eq!(counted(target, &["--memory", "fermi", "--device", &apart]), (0, 8829, 4));
     // A run that a search on caches found is an ordinary one, which can be seen again and made short.
     let (folder, target) = (folder("stale"), file("tests/prove/stale.toml"));
-    let (code, said) = warpstep(&folder, &["prove", &target, "--memory", "fermi", "--device", "tiny"]);
+    let (code, said) = warpstep(&folder, &["prove", &target, "--memory", "fermi", "--device", &apart]);
     assert!(code == 1 && said.contains("refuted (control crs, memory fermi, progress fair)"), "{said}");
     let (code, said) = warpstep(&folder, &["replay", "stale.schedule"]);
     assert!(code == 1 && said.contains("differ from what is expected"), "{said}");
@@ -156,14 +157,14 @@ fn proof(folder: &Path, arguments: &[&str]) -> Value {
 fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
     let folder = folder("checkpoint");
     let (lock, deadlock) = (file("tests/ui/stuck/lock_in_one_warp.ptx"), file("tests/schedules/locks.toml"));
-    let [torn, stale] = ["tests/prove/torn.toml", "tests/prove/stale.toml"].map(file);
+    let [torn, stale, apart] = ["torn", "stale", "apart"].map(|name| file(&format!("tests/prove/{name}.toml")));
     for (k, (step, arguments)) in [
         (1, &[&torn, "--warp-size", "2", "--lanes", "split"][..]),
         (1, &[&lock, "--block", "2", "--control", "its", "--strong"]),
         (1, &[&lock, "--block", "2", "--control", "crs"]),
         (40, &[&deadlock, "--progress", "obe"]),
         (17, &[&deadlock, "--preemptions", "2"]),
-        (900, &[&stale, "--memory", "fermi", "--device", "tiny"]),
+        (900, &[&stale, "--memory", "fermi", "--device", &apart]),
     ]
     .into_iter()
     .enumerate()
@@ -247,4 +248,68 @@ fn what_a_limit_left_out_is_not_called_unfair() {
             assert_ne!(value["verdict"], "refuted", "{most} {more:?} {value}");
         }
     }
+}
+
+/// Sends SIGINT to a search that has begun; gives its exit code and what it said.
+fn interrupted(folder: &Path, arguments: &[&str]) -> (i32, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_warpstep"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    if !sent.is_ok_and(|s| s.success()) {
+        let _ = child.kill();
+        panic!("the search had ended before it was interrupted, or there is no `kill`");
+    }
+    let out = child.wait_with_output().unwrap();
+    let said = [out.stdout, out.stderr].map(|b| String::from_utf8_lossy(&b).into_owned()).concat();
+    (out.status.code().unwrap_or(-1), said)
+}
+
+#[cfg(unix)]
+#[test]
+fn who_is_interrupted_tells_what_was_found() {
+    let (folder, big, fine) = (folder("interrupted"), file("tests/prove/big.toml"), file("tests/prove/pairs.toml"));
+    let _ = std::fs::remove_file(folder.join("c"));
+    let (code, said) = interrupted(&folder, &["prove", &big, "--checkpoint", "c"]);
+    assert!(code == 3 && said.contains("interrupted (control its"), "{code} {said}");
+    assert!(said.contains("states, ") && said.contains("kept in c: the same command goes on"), "{said}");
+    let states = |said: &str| said.lines().find_map(|l| l.split_once(" states, ")?.0.parse::<u64>().ok()).unwrap();
+    let (_, more) = warpstep(&folder, &["prove", &big, "--checkpoint", "c", "--max-states", "10"]);
+    assert!(states(&more) > states(&said), "{said} {more}");
+    let (code, said) = interrupted(&folder, &["hunt", &fine, "--seeds", "1000000000"]);
+    assert!(code == 3 && said.contains("interrupted") && said.contains("no distinct defects"), "{code} {said}");
+}
+
+#[test]
+fn small_spaces_are_drawn_and_large_ones_are_not() {
+    let (folder, lock) = (folder("drawn"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
+    let flags = ["prove", &lock, "--block", "2", "--control", "crs", "--dot", "g.dot"];
+    let (code, said) = warpstep(&folder, &flags);
+    let dot = std::fs::read_to_string(folder.join("g.dot")).unwrap();
+    assert!(code == 1 && dot.starts_with("digraph ") && dot.contains("block 0, warp 0"), "{said} {dot}");
+    // A cycle of two states is coloured.
+    let coloured = dot.lines().filter(|l| l.contains("#f4dcb6")).count();
+    let states: usize = said.lines().find_map(|l| l.split_once(" states, ")?.0.parse().ok()).unwrap();
+    let drawn = dot.lines().filter(|l| l.contains("[label=") && !l.contains("->")).count();
+    assert!(coloured > 0 && drawn == states, "{coloured} {drawn} {states}\n{dot}");
+    let big = file("tests/prove/big.toml");
+    let (code, said) = warpstep(&folder, &["prove", &big, "--max-states", "600", "--dot", "big.dot"]);
+    assert!(code == 3 && said.contains("big.dot is not written: 601 states are too many"), "{said}");
+    assert!(!folder.join("big.dot").exists());
+}
+
+#[test]
+fn a_schedule_of_a_schedule_names_the_target() {
+    let (folder, target) = (folder("resaved"), file("tests/prove/torn.toml"));
+    let (code, _) = warpstep(&folder, &["prove", &target, "--warp-size", "2", "--lanes", "split"]);
+    assert_eq!(code, 1);
+    let (code, said) = warpstep(&folder, &["replay", "torn.schedule", "--save-schedule", "again.schedule"]);
+    assert_eq!(code, 1, "{said}");
+    let [first, again] = ["torn", "again"].map(|n| std::fs::read_to_string(folder.join(n).with_extension("schedule")));
+    assert_eq!(again.unwrap(), first.unwrap());
 }

@@ -16,7 +16,8 @@ const STRATEGIES: [Strategy; 3] = [Strategy::Random, Strategy::Pct { depth: 3, s
 /// What decides about a run goes through text and comes back.
 fn through_text(schedule: &Schedule) -> Schedule {
     let file = ScheduleFile { schedule: schedule.clone(), ..ScheduleFile::default() };
-    ScheduleFile::parse(&file.text(), FileId::default()).unwrap().schedule
+    let text = file.text();
+    ScheduleFile::parse(&text, FileId::default()).unwrap_or_else(|e| panic!("{e:?}: {text}")).schedule
 }
 
 /// A seed's run unobserved, and its schedule's replay observed, do the same; the replay's trace is the recorded one.
@@ -45,6 +46,22 @@ fn every_seeds_schedule_replays_to_the_same_trace() {
             for strategy in STRATEGIES {
                 let some = 10 * k as u64;
                 (some..some + 4).for_each(|seed| replays(&target, strategy, seed));
+            }
+        }
+    }
+}
+
+/// Every control model on every memory, parts of groups among them: 200 seeds of small programs.
+#[test]
+fn under_every_control_model_on_every_memory() {
+    let memories = [MemoryModel::Flat, MemoryModel::Split, MemoryModel::preset("tiny").unwrap()];
+    for control in [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit, ControlModel::Thread] {
+        for memory in &memories {
+            for (file, warp_size) in [("torn", 2), ("handoff_synced", 32), ("big", 32)] {
+                let config = Config { memory: memory.clone(), warp_size, ..config(control) };
+                let target = target(&format!("tests/prove/{file}.toml"), config);
+                (0..200).for_each(|seed| replays(&target, Strategy::Random, seed));
+                STRATEGIES.into_iter().for_each(|strategy| replays(&target, strategy, 7));
             }
         }
     }

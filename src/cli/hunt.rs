@@ -1,14 +1,16 @@
 //! `warpstep hunt`
 
 use super::flags::time;
+use super::output;
+use super::report_flags::{Form, ReportFlags, Reporter};
 use super::saved::{default_name, target, write_for};
 use super::target::Common;
-use super::{Format, output};
 use crate::base::SourceMap;
 use crate::check::Observers;
 use crate::choice::{Fair, Strategy};
 use crate::explore::checkpoint::{self, CheckpointError};
-use crate::explore::{Ended, Hunt as Search, HuntState, Hunted, Limits, Measure, Recorded, Target};
+use crate::explore::{Ended, Ending, Hunt as Search, HuntState, Hunted, Limits, Measure, Recorded, Target};
+use crate::launch::Suppression;
 use crate::machine::Stopwatch;
 use crate::report::{checkpoint_refused, hunt as text};
 use clap::{Args, ValueEnum};
@@ -76,9 +78,8 @@ pub(super) struct Hunt {
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
-    /// The form of messages and results.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    report: ReportFlags,
 }
 
 /// How the schedules of seeds are made.
@@ -121,6 +122,13 @@ struct Job<'a> {
     limits: Limits,
 }
 
+/// A finding that was told.
+struct Told {
+    ending: Ending,
+    accepted: Option<Suppression>,
+    value: Value,
+}
+
 impl Hunt {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
@@ -130,7 +138,8 @@ impl Hunt {
     }
 
     fn hunt(&self) -> Result<u8, u8> {
-        let target = target(&self.common, &self.path, self.format)?;
+        let target = target(&self.common, &self.path, self.report.format)?;
+        let mut reporter = self.report.open()?;
         let fair = target.play_fair(self.common.limits(None));
         let limits = self.common.limits(Some(fair.clock));
         let (strategy, measure) = self.strategy.of(&target, limits);
@@ -143,7 +152,7 @@ impl Hunt {
         let worth = fair.ending.is_defect() || self.common.observes();
         let fair = worth.then(again).filter(|recorded| recorded.played.ending.is_defect());
         if let Some(recorded) = &fair {
-            findings.push((None, 1, self.tell(None, 1, recorded, 1, &target)?));
+            findings.push(self.tell(&mut reporter, (None, 1), recorded, 1, &target)?);
         }
         let hunted = if fair.is_some() && !self.keep_going {
             let none = self.first_seed..self.first_seed;
@@ -153,24 +162,31 @@ impl Hunt {
         };
         if let Ended::Unsupported(stop) = &hunted.ended {
             let device = target.start();
-            return Ok(output::stop(stop, device.context().env(), device.sources(), &[], self.format));
+            return Ok(output::stop(stop, device.context().env(), device.sources(), &[], self.report.format));
         }
         for finding in &hunted.findings {
             let recorded = target.record(strategy.oracle(finding.seed), limits, self.observers(&target));
             let number = findings.len() + 1;
-            let told = self.tell(Some(finding.seed), finding.times, &recorded, number, &target)?;
-            findings.push((Some(finding.seed), finding.times, told));
+            findings.push(self.tell(&mut reporter, (Some(finding.seed), finding.times), &recorded, number, &target)?);
         }
         let models = self.common.models(&target);
         let scope = text::Scope { models: &models, strategy, limits, measure };
-        match self.format {
-            Format::Text => output::complain(&text::summary(&hunted, fair.is_some(), &scope)),
-            Format::Json => {
-                let all: Vec<Value> = findings.into_iter().map(|(.., value)| value).collect();
-                output::print_json(&text::json(&hunted, fair.is_some(), &scope, &all));
-            }
+        if self.report.format == Form::Text {
+            output::complain(&text::summary(&hunted, fair.is_some(), &scope));
         }
-        Ok(text::hunt_code(&hunted, fair.is_some()))
+        let mut code = text::hunt_code(&hunted, fair.is_some());
+        if code == 1 && findings.iter().all(|f| f.accepted.is_some()) {
+            code = text::quiet_code(&hunted);
+        }
+        let ends: Vec<_> = findings.iter().map(|f| (&f.ending, f.accepted.clone())).collect();
+        let json = || {
+            let all: Vec<Value> = findings.iter().map(|f| f.value.clone()).collect();
+            let mut value = text::json(&hunted, fair.is_some(), &scope, &all);
+            value["exit"] = code.into();
+            value
+        };
+        reporter.searched(&ends, json, code, &target);
+        Ok(code)
     }
 
     fn observers(&self, target: &Target) -> Observers {
@@ -180,24 +196,27 @@ impl Hunt {
     /// Writes a finding's schedule and tells it; as JSON, gives it.
     fn tell(
         &self,
-        seed: Option<u64>,
-        times: u64,
+        reporter: &mut Reporter,
+        (seed, times): (Option<u64>, u64),
         recorded: &Recorded,
         number: usize,
         target: &Target,
-    ) -> Result<Value, u8> {
+    ) -> Result<Told, u8> {
         let file = match &self.save_schedule {
             Some(file) if number == 1 => file.clone(),
             Some(file) => file.with_extension(format!("{number}.schedule")),
             None => default_name(&self.path, number),
         };
-        write_for(&file, recorded, target, (&self.common, &self.path), self.format)?;
+        write_for(&file, recorded, target, (&self.common, &self.path), self.report.format)?;
         let (env, sources) = (target.start().context().env(), target.start().sources());
-        if self.format == Format::Text {
-            output::complain(&text::ending(&recorded.played.ending, env, sources, output::colour()));
+        let accepted = reporter.accept(&recorded.played.ending, target);
+        if self.report.format == Form::Text {
+            output::complain(&reporter.ending(&recorded.played.ending, accepted.as_ref(), target));
             output::complain(&text::found(seed, times, recorded, Some(&file)));
         }
-        Ok(text::found_json(seed, times, recorded, Some(&file), env, sources))
+        let mut value = text::found_json(seed, times, recorded, Some(&file), env, sources);
+        reporter.mark(&mut value, accepted.as_ref());
+        Ok(Told { ending: recorded.played.ending.clone(), accepted, value })
     }
 
     /// Runs the seeds that a checkpoint does not have yet.
@@ -206,7 +225,7 @@ impl Hunt {
         let first = before.as_ref().map_or(self.first_seed, |b| b.next);
         let total = self.seeds.or_else(|| self.time.is_none().then_some(1000));
         let last = total.map_or(u64::MAX, |n| self.first_seed.saturating_add(n));
-        let bar = bar(total.map(|_| last.saturating_sub(first)), self.format);
+        let bar = bar(total.map(|_| last.saturating_sub(first)), self.report.format);
         let progress = |done, defects| {
             bar.set_position(done);
             if defects > 0 {
@@ -263,18 +282,18 @@ impl Hunt {
     }
 
     fn refuse(&self, error: &CheckpointError, path: &Path) -> u8 {
-        output::diagnostic(&checkpoint_refused(error, path), &SourceMap::default(), self.format)
+        output::diagnostic(&checkpoint_refused(error, path), &SourceMap::default(), self.report.format)
     }
 }
 
 /// A progress bar, on a terminal only.
-fn bar(total: Option<u64>, format: Format) -> ProgressBar {
+fn bar(total: Option<u64>, format: Form) -> ProgressBar {
     let template = match total {
         Some(_) => "{bar:30} {pos} of {len} seeds, {per_sec}, {eta} left: {msg}",
         None => "{pos} seeds in {elapsed}, {per_sec}: {msg}",
     };
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-    if format == Format::Json {
+    if format != Form::Text {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))

@@ -1,8 +1,9 @@
 //! `warpstep minimise`
 
 use super::flags::time;
+use super::output;
+use super::report_flags::{Form, ReportFlags};
 use super::saved::{Saved, write};
-use super::{Format, output};
 use crate::base::SourceMap;
 use crate::choice::Replay;
 use crate::explore::{Limits, Minimise as Search, Minimised};
@@ -35,9 +36,8 @@ pub(super) struct Minimise {
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
 
-    /// The form of messages and results.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    report: ReportFlags,
 }
 
 impl Minimise {
@@ -49,12 +49,12 @@ impl Minimise {
     }
 
     fn minimise(&self) -> Result<u8, u8> {
-        let saved = Saved::read(&self.schedule, self.format)?;
+        let saved = Saved::read(&self.schedule, self.report.format)?;
         let Saved { file, target, common, .. } = &saved;
         let observers = || common.stopping(&target.program());
         let before = target.record(Replay::new(file.schedule.clone()), saved.limits(), observers());
         if before.trace != file.trace {
-            return Err(saved.other_trace(before.trace, self.format));
+            return Err(saved.other_trace(before.trace, self.report.format));
         }
         // What was left out may make a run longer; much longer means that it spins.
         let limits = match file.schedule.fair_from {
@@ -62,7 +62,7 @@ impl Minimise {
             None => Limits::of(before.played.clock),
         };
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if self.format == Format::Json {
+        if self.report.format != Form::Text {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         let progress = |trials, left| {
@@ -84,24 +84,29 @@ impl Minimise {
             return Err(output::problems(
                 &[ProblemKind::NoDefect { path }.at(None)],
                 &SourceMap::default(),
-                self.format,
+                self.report.format,
             ));
         };
         let limits = Limits { steps: schedule.fair_from.unwrap_or(u64::MAX), ..limits };
         let mut after = target.record(Replay::new(schedule.clone()), limits, observers());
         after.schedule = schedule;
         let output_file = self.output.clone().unwrap_or_else(|| self.schedule.with_extension("min.schedule"));
-        write(&output_file, &after, target, file.target.clone(), self.format)?;
-        match self.format {
-            Format::Text => {
-                let (env, sources) = (target.start().context().env(), target.start().sources());
-                output::complain(&text::ending(&after.played.ending, env, sources, output::colour()));
-                output::complain(&text::minimised(&before, &after, complete, trials, &output_file));
-            }
-            Format::Json => {
-                output::print_json(&text::minimised_json(&before, &after, complete, trials, &output_file));
-            }
+        write(&output_file, &after, target, file.target.clone(), self.report.format)?;
+        let mut reporter = self.report.open()?;
+        let ending = &after.played.ending;
+        let accepted = reporter.accept(ending, target);
+        let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
+        if self.report.format == Form::Text {
+            output::complain(&reporter.ending(ending, accepted.as_ref(), target));
+            output::complain(&text::minimised(&before, &after, complete, trials, &output_file));
         }
-        Ok(text::ending_code(&after.played.ending))
+        let json = || {
+            let mut value = text::minimised_json(&before, &after, complete, trials, &output_file);
+            value["exit"] = code.into();
+            reporter.mark_as(&mut value, "suppressed", accepted.as_ref());
+            value
+        };
+        reporter.searched(&[(ending, accepted.clone())], json, code, target);
+        Ok(code)
     }
 }

@@ -1,19 +1,20 @@
 //! `warpstep prove`
 
 use super::flags::{size, time};
+use super::output;
+use super::report_flags::{Form, ReportFlags};
 use super::saved::{default_name, target, write_for};
 use super::target::Common;
-use super::{Format, output};
 use crate::base::SourceMap;
 use crate::check::Observers;
 use crate::explore::checkpoint::{self, CheckpointError};
 use crate::explore::space::{Fairness, Options};
-use crate::explore::{Ends, Progress, Proof, Prove as How, Shown, Target};
+use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Target};
 use crate::launch::ProblemKind;
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
-use crate::report::{checkpoint_refused, hunt, prove as text};
+use crate::report::{checkpoint_refused, prove as text};
 use crate::verdict::{LimitKind, Stop};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -88,6 +89,10 @@ pub(super) struct Prove {
     #[arg(long, value_name = "FILE", conflicts_with = "audit")]
     checkpoint: Option<PathBuf>,
 
+    /// Write the states and steps as a graph (DOT), where they are few.
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+
     /// Of a litmus test: print every outcome.
     #[arg(long)]
     pub(super) all: bool,
@@ -100,9 +105,8 @@ pub(super) struct Prove {
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
 
-    /// The form of messages and results.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) report: ReportFlags,
 }
 
 /// States and time of a search that tells whether a program ends under another control model.
@@ -127,7 +131,7 @@ impl Prove {
                 let form = "searches of launches are kept; a litmus test is small";
                 let text = file.display().to_string();
                 let problem = ProblemKind::BadFlag { flag: "--checkpoint", text, form }.at(None);
-                Err(output::problems(&[problem], &SourceMap::default(), self.format))
+                Err(output::problems(&[problem], &SourceMap::default(), self.report.format))
             }
             None if is_litmus(&self.path) => self.litmus(),
             _ => self.target(),
@@ -163,41 +167,71 @@ impl Prove {
     }
 
     fn target(&self) -> Result<u8, u8> {
-        let target = target(&self.common, &self.path, self.format)?;
+        let target = target(&self.common, &self.path, self.report.format)?;
+        let mut reporter = self.report.open()?;
         let (env, sources) = (target.program(), target.start().sources().clone());
         let observers = || self.common.observers(&env);
         let proof = self.bounded(target.control(), |options| match &self.checkpoint {
             None => Ok(target.prove(self.how(), options, &observers)),
             Some(path) => self.kept(path, &target, options, &observers),
         })?;
-        let proof = proof.map_err(|stop| output::stop(&stop, &env, &sources, &[], self.format))?;
+        let proof = proof.map_err(|stop| output::stop(&stop, &env, &sources, &[], self.report.format))?;
         let models = self.common.models(&target);
         let scope = text::Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
         let controls = if proof.endless.is_empty() { Vec::new() } else { self.controls(target.control()) };
-        let mut files = Vec::new();
-        for shown in proof.shown().filter(|(_, defect)| *defect).map(|(shown, _)| shown) {
-            files.push(self.write(shown, files.len() + 1, &target)?);
+        let ended = proof.defects.iter().chain(&proof.outcomes).filter(|s| s.recorded.played.ending.is_defect());
+        let ended = ended.map(|s| (s, s.recorded.played.ending.clone(), None));
+        let never = proof.endless.iter().map(|e| (&e.shown, Ending::Stopped(e.stop.clone()), Some(e)));
+        let all: Vec<_> = ended.chain(never).collect();
+        let (mut ends, mut files) = (Vec::new(), Vec::new());
+        for (shown, ending, endless) in &all {
+            let file = self.schedule_file(files.len() + 1);
+            write_for(&file, &shown.recorded, &target, (&self.common, &self.path), self.report.format)?;
+            let accepted = reporter.accept(ending, &target);
+            if self.report.format == Form::Text {
+                output::complain(&match (endless, &accepted) {
+                    (Some(endless), None) => text::endless(endless, &env, &sources, output::colour()),
+                    _ => reporter.ending(ending, accepted.as_ref(), &target),
+                });
+                output::complain(&text::written(&shown.recorded, &file));
+            }
+            ends.push((ending, accepted));
+            files.push(file);
         }
-        if self.format == Format::Json {
-            output::print_json(&text::json(&proof, &scope, &files, &controls, &env, &sources));
-            return Ok(text::code(proof.proved));
+        self.draw(&proof)?;
+        let mut code = text::code(proof.proved);
+        // What is suppressed does not make the command fail; a limit leaves open what else there is.
+        if code == 1 && ends.iter().all(|(_, accepted)| accepted.is_some()) {
+            code = if proof.limit.is_some() { 3 } else { 0 };
         }
-        let defects = proof.defects.iter().chain(&proof.outcomes).filter(|s| s.recorded.played.ending.is_defect());
-        let mut files = files.iter();
-        for (shown, file) in defects.zip(files.by_ref()) {
-            output::complain(&hunt::ending(&shown.recorded.played.ending, &env, &sources, output::colour()));
-            output::complain(&text::written(&shown.recorded, file));
-        }
-        for (endless, file) in proof.endless.iter().zip(files) {
-            output::complain(&text::endless(endless, &env, &sources, output::colour()));
-            output::complain(&text::written(&endless.shown.recorded, file));
+        let json = || {
+            let mut value = text::json(&proof, &scope, &files, &controls, &env, &sources);
+            value["exit"] = code.into();
+            let (defects, endless) = (proof.defects.len(), proof.endless.len());
+            // Outcomes that are defects come first.
+            let lists = [("defects", defects), ("outcomes", ends.len() - defects - endless), ("endless", endless)];
+            let mut told = ends.iter();
+            for (list, count) in lists {
+                for k in 0..count {
+                    let Some((_, accepted)) = told.next() else { break };
+                    match list {
+                        "endless" => reporter.mark_as(&mut value[list][k]["why"], "suppressed", accepted.as_ref()),
+                        _ => reporter.mark(&mut value[list][k]["ending"], accepted.as_ref()),
+                    }
+                }
+            }
+            value
+        };
+        reporter.searched(&ends, json, code, &target);
+        if self.report.format != Form::Text {
+            return Ok(code);
         }
         output::complain(&text::controls(&controls));
         output::complain(&text::summary(&proof, &scope));
         if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit) {
             output::complain(&text::kept(path, limit));
         }
-        Ok(text::code(proof.proved))
+        Ok(code)
     }
 
     /// Goes on with the search that a file keeps, and keeps what it came to.
@@ -208,8 +242,9 @@ impl Prove {
         options: &mut Options<'_>,
         observers: &dyn Fn() -> Observers,
     ) -> Result<Result<Proof, Stop>, u8> {
-        let refuse =
-            |e: CheckpointError| output::diagnostic(&checkpoint_refused(&e, path), &SourceMap::default(), self.format);
+        let refuse = |e: CheckpointError| {
+            output::diagnostic(&checkpoint_refused(&e, path), &SourceMap::default(), self.report.format)
+        };
         let mut kept = checkpoint::load(path, "prove", target).map_err(refuse)?;
         let proof = target.prove_on(self.how(), options, observers, &mut kept).map_err(refuse)?;
         if let Some(data) = kept {
@@ -234,14 +269,27 @@ impl Prove {
         all.map(|control| (control, ends(control))).to_vec()
     }
 
-    /// Writes the schedule of what was found; gives the file.
-    fn write(&self, shown: &Shown, number: usize, target: &Target) -> Result<PathBuf, u8> {
-        let file = match &self.save_schedule {
+    /// Draws the graph, if that was asked for and it is small.
+    fn draw(&self, proof: &Proof) -> Result<(), u8> {
+        let Some(file) = &self.dot else { return Ok(()) };
+        let states = proof.graph.states();
+        if states > text::DRAWN {
+            output::complain(&text::too_large(states, file));
+            return Ok(());
+        }
+        let name = self.path.display().to_string();
+        std::fs::write(file, text::drawn(&name, proof)).map_err(|e| {
+            let problem = ProblemKind::Unwritable { path: file.clone(), cause: e.kind() }.at(None);
+            output::problems(&[problem], &SourceMap::default(), self.report.format)
+        })
+    }
+
+    /// Where the schedule of a defect goes.
+    fn schedule_file(&self, number: usize) -> PathBuf {
+        match &self.save_schedule {
             Some(file) if number == 1 => file.clone(),
             Some(file) => file.with_extension(format!("{number}.schedule")),
             None => default_name(&self.path, number),
-        };
-        write_for(&file, &shown.recorded, target, (&self.common, &self.path), self.format)?;
-        Ok(file)
+        }
     }
 }

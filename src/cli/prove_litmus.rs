@@ -1,22 +1,23 @@
 //! `warpstep prove` of a litmus test.
 
+use super::output;
 use super::prove::Prove;
-use super::{Format, output};
+use super::report_flags::Form;
 use crate::base::SourceMap;
 use crate::explore::space::Space;
 use crate::launch::ProblemKind;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
-use crate::report::{exit_code, litmus as text};
+use crate::report::{exit_code, litmus as text, sarif};
 use crate::verdict::Stop;
-use serde_json::json;
+use serde_json::{Value, json};
 
 impl Prove {
     /// Goes through all states of a litmus test.
     pub(super) fn litmus(&self) -> Result<u8, u8> {
         let mut sources = SourceMap::default();
-        let format = self.format;
+        let format = self.report.format;
         let content = std::fs::read_to_string(&self.path).map_err(|e| {
             let problem = ProblemKind::Unreadable { path: self.path.clone(), cause: e.kind() }.at(None);
             output::problems(&[problem], &sources, format)
@@ -60,10 +61,21 @@ impl Prove {
         if !decided && code == 0 {
             code = 3;
         }
+        let told = |value: Value| match format {
+            Form::Sarif => {
+                // A condition is about a test's outcomes: no place in it is at fault.
+                let mut log = sarif::Log::new();
+                if let Value::Object(all) = value {
+                    all.into_iter().filter(|(k, _)| k != "exit").for_each(|(name, value)| log.property(&name, value));
+                }
+                output::print_json(&log.finish(code));
+            }
+            _ => output::print_json(&value),
+        };
         match format {
-            Format::Text if self.all => output::print(text::outcomes(&outcomes, complete)),
-            Format::Text => output::print(text::verdict(&outcomes, complete)),
-            Format::Json => output::print_json(&json!({
+            Form::Text if self.all => output::print(text::outcomes(&outcomes, complete)),
+            Form::Text => output::print(text::verdict(&outcomes, complete)),
+            Form::Json | Form::Sarif => told(json!({
                 "exit": code,
                 "test": litmus.name,
                 "holds": decided.then_some(verdict.holds),
@@ -75,7 +87,7 @@ impl Prove {
                 "transitions": space.progress.transitions,
             })),
         }
-        if format == Format::Text {
+        if format == Form::Text {
             let models = self.common.models_of(control, &memory);
             output::complain(&text::searched(&models, self.progress.name(), &space.progress, endless.len()));
             if let Some(limit) = space.limit {

@@ -1,9 +1,10 @@
 //! `warpstep replay`
 
 use super::hunt::StrategyFlags;
-use super::saved::{Saved, target, write_for};
+use super::output;
+use super::report_flags::{Form, ReportFlags};
+use super::saved::{Saved, target, write, write_for};
 use super::target::Common;
-use super::{Format, output};
 use crate::base::SourceMap;
 use crate::choice::{Recorder, Replay as Script};
 use crate::explore::{Ending, Limits, Played, Recorded, Target};
@@ -53,9 +54,8 @@ pub(super) struct Replay {
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
 
-    /// The form of messages and results.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    report: ReportFlags,
 }
 
 /// A run that was seen again.
@@ -78,23 +78,25 @@ impl Replay {
     }
 
     fn of_seed(&self, seed: u64) -> Result<u8, u8> {
-        let target = target(&self.common, &self.path, self.format)?;
+        let target = target(&self.common, &self.path, self.report.format)?;
         let limits = self.common.limits(Some(target.play_fair(self.common.limits(None)).clock));
         let (strategy, _) = self.strategy.of(&target, limits);
         let mut recorder = Recorder::new(strategy.oracle(seed));
         let (played, turns, (trace, switches)) = self.run(&target, &mut recorder, limits, &self.common);
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);
-        self.save(&recorded, &target, &self.path)?;
-        Ok(self.tell(&target, &Seen { recorded, turns, diverged: None }))
+        if let Some(file) = &self.save_schedule {
+            write_for(file, &recorded, &target, (&self.common, &self.path), self.report.format)?;
+        }
+        self.tell(&target, &Seen { recorded, turns, diverged: None })
     }
 
     fn of_file(&self) -> Result<u8, u8> {
         if let Some(word) = self.common.words().first() {
             let form = "a schedule names its target itself; flags of targets go with --seed";
             let problem = ProblemKind::BadFlag { flag: "replay", text: word.clone(), form }.at(None);
-            return Err(output::problems(&[problem], &SourceMap::default(), self.format));
+            return Err(output::problems(&[problem], &SourceMap::default(), self.report.format));
         }
-        let saved = Saved::read(&self.path, self.format)?;
+        let saved = Saved::read(&self.path, self.report.format)?;
         let script = Script::new(saved.file.schedule.clone());
         let mut recorder = Recorder::new(if self.go_on { script.lenient() } else { script });
         let (mut played, turns, (trace, switches)) =
@@ -106,16 +108,13 @@ impl Replay {
         }
         let fits = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && script.diverged().is_none();
         if fits && trace != saved.file.trace {
-            return Err(saved.other_trace(trace, self.format));
+            return Err(saved.other_trace(trace, self.report.format));
         }
         let recorded = Recorded::new(played, schedule, trace, switches);
-        self.save(&recorded, &saved.target, &self.path)?;
-        Ok(self.tell(&saved.target, &Seen { recorded, turns, diverged: script.diverged().cloned() }))
-    }
-
-    fn save(&self, recorded: &Recorded, target: &Target, path: &std::path::Path) -> Result<(), u8> {
-        let Some(file) = &self.save_schedule else { return Ok(()) };
-        write_for(file, recorded, target, (&self.common, path), self.format)
+        if let Some(file) = &self.save_schedule {
+            write(file, &recorded, &saved.target, saved.file.target.clone(), self.report.format)?;
+        }
+        self.tell(&saved.target, &Seen { recorded, turns, diverged: script.diverged().cloned() })
     }
 
     fn run(
@@ -134,32 +133,34 @@ impl Replay {
         (played, turns.finish(), (trace, switches))
     }
 
-    fn tell(&self, target: &Target, seen: &Seen) -> u8 {
+    fn tell(&self, target: &Target, seen: &Seen) -> Result<u8, u8> {
         let Seen { recorded, turns, diverged } = seen;
         let (env, sources) = (target.start().context().env(), target.start().sources());
         let ending = &recorded.played.ending;
-        let code = text::ending_code(ending);
-        match self.format {
-            Format::Text => {
-                output::print(turns);
-                if let Some(stop) = diverged {
-                    output::stop(stop, env, sources, &[], self.format);
-                }
-                output::complain(&text::ending(ending, env, sources, output::colour()));
-                output::complain(&text::replayed(recorded));
+        let mut reporter = self.report.open()?;
+        let accepted = reporter.accept(ending, target);
+        let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
+        if self.report.format == Form::Text {
+            output::print(turns);
+            if let Some(stop) = diverged {
+                output::stop(stop, env, sources, &[], self.report.format);
             }
-            Format::Json => {
-                let mut value = text::found_json(self.seed, 1, recorded, self.save_schedule.as_deref(), env, sources);
-                value["exit"] = code.into();
-                value["trace_hash"] = format!("{:016x}", recorded.trace).into();
-                value["turns"] = turns.lines().collect::<Vec<_>>().into();
-                value["diverged"] = match diverged {
-                    Some(stop) => text::ending_json(&Ending::Stopped(stop.clone()), env, sources)["stopped"].clone(),
-                    None => json!(null),
-                };
-                output::print_json(&value);
-            }
+            output::complain(&reporter.ending(ending, accepted.as_ref(), target));
+            output::complain(&text::replayed(recorded));
         }
-        code
+        let json = || {
+            let mut value = text::found_json(self.seed, 1, recorded, self.save_schedule.as_deref(), env, sources);
+            reporter.mark(&mut value, accepted.as_ref());
+            value["exit"] = code.into();
+            value["trace_hash"] = format!("{:016x}", recorded.trace).into();
+            value["turns"] = turns.lines().collect::<Vec<_>>().into();
+            value["diverged"] = match diverged {
+                Some(stop) => text::ending_json(&Ending::Stopped(stop.clone()), env, sources)["stopped"].clone(),
+                None => json!(null),
+            };
+            value
+        };
+        reporter.searched(&[(ending, accepted.clone())], json, code, target);
+        Ok(code)
     }
 }

@@ -2,8 +2,10 @@
 
 use super::{Format, output};
 use crate::base::SourceMap;
+use crate::explore::{Ending, Target};
 use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
+use crate::report::hunt as text;
 use crate::report::{RacesReport, StopReport, exit_code, problem, run, sarif, suppressed_json, suppressed_stop};
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
@@ -123,6 +125,81 @@ impl Reporter {
             }
         }
         code
+    }
+
+    /// Whether the defect that a run ended with is suppressed: the entry that accepts it, which counts as used then.
+    pub fn accept(&mut self, ending: &Ending, target: &Target) -> Option<Suppression> {
+        let Ending::Stopped(stop) = ending else { return None };
+        let (env, sources) = (target.start().context().env(), target.start().sources());
+        self.known.as_mut().and_then(|known| known.accept(stop, env, sources)).cloned()
+    }
+
+    /// How a run ended, as text: in a few lines when it is suppressed.
+    pub fn ending(&self, ending: &Ending, accepted: Option<&Suppression>, target: &Target) -> String {
+        let (env, sources) = (target.start().context().env(), target.start().sources());
+        match (ending, accepted) {
+            (Ending::Stopped(stop), Some(entry)) => {
+                suppressed_stop(&StopReport::new(stop, env, sources), entry, &self.sources)
+            }
+            _ => text::ending(ending, env, sources, output::colour()),
+        }
+    }
+
+    /// Marks what a run ended with as suppressed, in its JSON.
+    pub fn mark(&self, value: &mut Value, accepted: Option<&Suppression>) {
+        if accepted.is_some() {
+            self.mark_as(&mut value["stopped"], "suppressed", accepted);
+        }
+    }
+
+    /// Puts the entry that accepts a defect into JSON, if there is one.
+    pub fn mark_as(&self, value: &mut Value, key: &str, accepted: Option<&Suppression>) {
+        if let Some(entry) = accepted {
+            value[key] = suppressed_json(entry, &self.sources);
+        }
+    }
+
+    /// The end of a command about many runs, or one that was run again: `all` has how runs ended, `value` is what is told as
+    /// JSON. In SARIF the ends of runs are results, and the rest is in the log's properties. Nothing is printed as text but
+    /// warnings of entries that nothing matched.
+    pub fn searched(
+        &self,
+        all: &[(&Ending, Option<Suppression>)],
+        value: impl FnOnce() -> Value,
+        code: u8,
+        target: &Target,
+    ) {
+        match self.form {
+            Form::Text => self.warn(),
+            Form::Json => self.print_json(value()),
+            Form::Sarif => {
+                let (env, sources) = (target.start().context().env(), target.start().sources());
+                let mut log = sarif::Log::new();
+                for (ending, accepted) in all {
+                    match ending {
+                        Ending::Expected => {}
+                        Ending::Stopped(stop) => log.stop(
+                            &StopReport::new(stop, env, sources),
+                            accepted.as_ref().map(|entry| (entry, &self.sources)),
+                        ),
+                        Ending::Unexpected(mismatches, printed) | Ending::Differs(mismatches, printed) => {
+                            let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
+                            mismatches.iter().for_each(|m| log.mismatch(m, at(&m.name), sources));
+                            let at = target.spec().stdout.as_ref().and_then(|e| e.at);
+                            printed.iter().for_each(|m| log.output_mismatch(m, at, sources));
+                        }
+                    }
+                }
+                // What is told of these is among the results.
+                let told =
+                    ["exit", "findings", "outcomes", "defects", "endless", "stopped", "mismatches", "output_mismatch"];
+                if let Value::Object(rest) = value() {
+                    let rest = rest.into_iter().filter(|(name, _)| !told.contains(&name.as_str()));
+                    rest.for_each(|(name, value)| log.property(&name, value));
+                }
+                self.print_sarif(log, code);
+            }
+        }
     }
 
     fn known_of<'a>(&mut self, races: RacesReport<'a>) -> RacesReport<'a> {

@@ -1,6 +1,7 @@
 //! Schedules in files: written for what was found, read for what is seen again.
 
 use super::output;
+use super::report_flags::Form;
 use super::target::Common;
 use crate::base::{FileId, SourceMap};
 use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Target};
@@ -21,7 +22,7 @@ struct Words {
 }
 
 /// A target that is run again and again, or the exit code of why there is none.
-pub(super) fn target(common: &Common, path: &Path, format: super::Format) -> Result<Target, u8> {
+pub(super) fn target(common: &Common, path: &Path, format: Form) -> Result<Target, u8> {
     common.select_mutant();
     let mut sources = SourceMap::default();
     common.target(path, &mut sources).map_err(|failure| match failure {
@@ -44,7 +45,7 @@ pub(super) fn write(
     recorded: &Recorded,
     target: &Target,
     named: Vec<String>,
-    format: super::Format,
+    format: Form,
 ) -> Result<(), u8> {
     let device = target.start();
     let text = ScheduleFile {
@@ -68,7 +69,7 @@ pub(super) fn write_for(
     recorded: &Recorded,
     target: &Target,
     (common, path): (&Common, &Path),
-    format: super::Format,
+    format: Form,
 ) -> Result<(), u8> {
     write(file, recorded, target, words(common, path), format)
 }
@@ -87,7 +88,7 @@ impl Saved {
     ///
     /// # Errors
     /// The exit code, when they do not fit; that has been told.
-    pub fn read(path: &Path, format: super::Format) -> Result<Self, u8> {
+    pub fn read(path: &Path, format: Form) -> Result<Self, u8> {
         let mut sources = SourceMap::default();
         let text = std::fs::read(path).map_err(|e| unreadable(path, e.kind(), format))?;
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -121,18 +122,18 @@ impl Saved {
     }
 
     /// Refuses the schedule because its trace is another one.
-    pub fn other_trace(&self, found: u64, format: super::Format) -> u8 {
+    pub fn other_trace(&self, found: u64, format: Form) -> u8 {
         let error = ScheduleError::OtherTrace { recorded: self.file.trace, found };
         let places = self.file.places;
         refuse(&(error, places.trace), places.file, &self.sources, format)
     }
 }
 
-fn refuse((error, span): &Refusal, file: FileId, sources: &SourceMap, format: super::Format) -> u8 {
+fn refuse((error, span): &Refusal, file: FileId, sources: &SourceMap, format: Form) -> u8 {
     output::diagnostic(&refused(error, file, *span), sources, format)
 }
 
-fn unreadable(path: &Path, cause: ErrorKind, format: super::Format) -> u8 {
+fn unreadable(path: &Path, cause: ErrorKind, format: Form) -> u8 {
     let problem: Problem = ProblemKind::Unreadable { path: path.to_owned(), cause }.at(None);
     output::problems(&[problem], &SourceMap::default(), format)
 }

@@ -151,7 +151,7 @@ impl Target {
             _ => self.explain(&mut recorded.played),
         }
         let count = cycle.states.len() as u64;
-        Endless { cycle, times, class, stop, shown: Shown { count, recorded } }
+        Endless { cycle, times, class, stop, shown: Shown { count, path, recorded } }
     }
 
     /// Says what a run is called that never ends, and why.

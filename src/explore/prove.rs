@@ -75,6 +75,8 @@ impl Endless {
 pub struct Shown {
     /// In how many states it was found.
     pub count: u64,
+    /// The steps of the search to the first of them.
+    pub path: Vec<Move>,
     /// The run.
     pub recorded: Recorded,
 }
@@ -175,7 +177,7 @@ impl Target {
         for (memory, reaches) in &space.outcomes {
             let (recorded, _) = self.retrace(walk, &reaches.path, observers());
             assert_eq!(recorded.played.device.memory_hash(), *memory, "the run that a search found is another one");
-            proof.outcomes.push(Shown { count: reaches.count, recorded });
+            proof.outcomes.push(Shown { count: reaches.count, path: reaches.path.clone(), recorded });
         }
         proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());
         for found in &space.found {
@@ -183,7 +185,7 @@ impl Target {
                 Stop::Unsupported(..) => return Err(found.stop.clone()),
                 _ => {
                     let (recorded, _) = self.retrace(walk, &found.path, observers());
-                    proof.defects.push(Shown { count: 1, recorded });
+                    proof.defects.push(Shown { count: 1, path: found.path.clone(), recorded });
                 }
             }
         }
@@ -209,7 +211,7 @@ impl Target {
     fn at_once(&self, observers: Observers) -> Proof {
         let recorded = self.record(Fair, Limits::of(0), observers);
         let counts = Counts { states: 1, ..Counts::default() };
-        let defects = vec![Shown { count: 1, recorded }];
+        let defects = vec![Shown { count: 1, path: Vec::new(), recorded }];
         let (outcomes, endless, graph) = (Vec::new(), Vec::new(), Graph::default());
         Proof { proved: Proved::Refuted, outcomes, defects, endless, limit: None, counts, graph }
     }

@@ -179,7 +179,7 @@ impl Script {
 /// Who else of a group runs along, when `lanes` are to run; those offered lie above who was chosen before.
 fn along(lanes: LaneMask, ready: &[u64]) -> u32 {
     let ready = ready.first().copied().unwrap_or(0);
-    let offered = (ready & (1 << LANES_NONE) - 1) >> LANES_FIRST;
+    let offered = (ready & ((1 << LANES_NONE) - 1)) >> LANES_FIRST;
     let wanted = u64::from(lanes) & offered;
     if ready >> LANES_ALL & 1 == 1 && wanted == offered {
         LANES_ALL

@@ -308,6 +308,13 @@ pub fn json(hunted: &Hunted, fair: bool, scope: &Scope<'_>, findings: &[Value]) 
     })
 }
 
+/// The exit code of a hunt all of whose findings are suppressed.
+#[must_use]
+pub const fn quiet_code(hunted: &Hunted) -> u8 {
+    let all = hunted.limited == 0 && matches!(hunted.ended, Ended::Done | Ended::Time);
+    if all { 0 } else { 3 }
+}
+
 /// The line of a progress bar: what was found so far.
 #[must_use]
 pub fn progress(defects: u64) -> String {

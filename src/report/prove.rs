@@ -1,10 +1,11 @@
 //! What a proof came to, as text and as JSON.
 
+use super::dot::{Edge, Node, Role, dot};
 use super::hang::class;
 use super::hunt::{Models, control, ending_json};
 use super::stop::StopReport;
-use crate::base::SourceMap;
-use crate::explore::space::Fairness;
+use crate::base::{LaneMask, SourceMap};
+use crate::explore::space::{Fairness, Unit};
 use crate::explore::{Endless, Ends, Progress, Proof, Proved, Recorded};
 use crate::machine::ControlModel;
 use crate::program::env::ProgEnv;
@@ -105,6 +106,61 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
         proof.outcomes.len(),
         counts.deepest,
     )
+}
+
+/// States of a graph at most that is drawn.
+pub const DRAWN: usize = 500;
+
+/// That a space is too large to be drawn.
+#[must_use]
+pub fn too_large(states: usize, file: &Path) -> String {
+    format!(
+        "{} is not written: {states} states are too many to look at, {DRAWN} are drawn at most; \
+         fewer threads or blocks make fewer, and so does --max-states\n",
+        file.display()
+    )
+}
+
+/// The states and steps of a search as DOT text. Steps that stop a run lead to a state of their own.
+#[must_use]
+pub fn drawn(name: &str, proof: &Proof) -> String {
+    let graph = &proof.graph;
+    let count = u32::try_from(graph.states()).unwrap_or(u32::MAX);
+    let on_cycle = |k: u32| proof.endless.iter().any(|e| e.cycle.states.binary_search(&k).is_ok());
+    let stuck: Vec<u32> = proof.defects.iter().filter_map(|d| graph.end_of(&d.path)).collect();
+    let role = |k: u32| match graph.from(k).next() {
+        _ if on_cycle(k) => Role::Cycle,
+        None if stuck.contains(&k) => Role::Deadlock,
+        None => Role::Final,
+        Some(_) => Role::Inner,
+    };
+    let node = |k: u32| Node { label: k.to_string(), role: role(k), initial: k == 0 };
+    let mut nodes: Vec<Node> = (0..count).map(node).collect();
+    let mut edges = Vec::new();
+    for from in 0..count {
+        // The last step comes first.
+        let mut steps: Vec<_> = graph.from(from).collect();
+        steps.reverse();
+        for step in steps {
+            let label = match graph.unit(step) {
+                Unit::Lanes(block, warp, LaneMask::MAX) => format!("block {block}, warp {warp}"),
+                Unit::Lanes(block, warp, lanes) => format!("block {block}, warp {warp}, lanes {lanes:#x}"),
+                Unit::Operation(n) => format!("memory operation {n}"),
+                Unit::Silent => "silent rule".to_owned(),
+            };
+            let to = match usize::try_from(step.to) {
+                Ok(to) if to < count as usize => to,
+                // With a limit, who was left out, and not what stops.
+                _ if proof.limit.is_some() => continue,
+                _ => {
+                    nodes.push(Node { label: "stops".to_owned(), role: Role::Deadlock, initial: false });
+                    nodes.len() - 1
+                }
+            };
+            edges.push(Edge { from: from as usize, to, label });
+        }
+    }
+    dot(name, &nodes, &edges)
 }
 
 /// That what was done is kept, and how to go on where a limit was reached.

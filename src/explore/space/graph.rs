@@ -178,15 +178,14 @@ impl Graph {
         if states.max(edges).max(units).max(stepped) > bytes.len() {
             return None;
         }
-        let mut graph = Self::default();
-        graph.first = (0..states).map(|_| from.u32()).collect::<Option<_>>()?;
-        graph.from = (0..states).map(|_| Some((from.u32()?, from.u32()?))).collect::<Option<_>>()?;
+        let first = (0..states).map(|_| from.u32()).collect::<Option<_>>()?;
+        let reached = (0..states).map(|_| Some((from.u32()?, from.u32()?))).collect::<Option<_>>()?;
         let narrow = |n: u32| u16::try_from(n & 0xffff).unwrap_or(u16::MAX);
         let mut edge = || {
             let [to, next, unit, both] = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
             Some(Edge { to, next, unit, agent: narrow(both >> 16), nth: narrow(both) })
         };
-        graph.edges = (0..edges).map(|_| edge()).collect::<Option<_>>()?;
+        let edges = (0..edges).map(|_| edge()).collect::<Option<_>>()?;
         let small = |n: u64| u32::try_from(n).ok();
         let mut unit = || {
             let (kind, [block, warp, lanes]) = (from.u32()?, [from.u64()?, from.u64()?, from.u64()?]);
@@ -196,12 +195,13 @@ impl Graph {
                 _ => Unit::Silent,
             })
         };
-        graph.units = (0..units).map(|_| unit()).collect::<Option<_>>()?;
-        graph.known = graph.units.iter().copied().zip(0..).collect();
-        graph.numbers =
+        let units: Vec<Unit> = (0..units).map(|_| unit()).collect::<Option<_>>()?;
+        let known = units.iter().copied().zip(0..).collect();
+        let numbers: FxHashMap<[u64; 2], u32> =
             (0..u32::try_from(states).ok()?).map(|k| Some((halves(from.u128()?), k))).collect::<Option<_>>()?;
-        graph.stepped = (0..stepped).map(|_| from.u64()).collect::<Option<_>>()?;
-        (from.0.is_empty() && graph.numbers.len() == states).then_some(graph)
+        let stepped = (0..stepped).map(|_| from.u64()).collect::<Option<_>>()?;
+        let whole = from.0.is_empty() && numbers.len() == states;
+        whole.then_some(Self { numbers, first, from: reached, edges, units, stepped, known })
     }
 
     /// The state with a number, if it was seen.
@@ -241,6 +241,13 @@ impl Graph {
     #[must_use]
     pub fn unit(&self, edge: &Edge) -> Unit {
         self.units.get(edge.unit as usize).copied().unwrap_or(Unit::Silent)
+    }
+
+    /// The state that steps from the first lead to; `None`: the last one stops the run.
+    #[must_use]
+    pub fn end_of(&self, path: &[Move]) -> Option<u32> {
+        let step = |at: u32, to: &Move| self.from(at).find(|e| Move::of(e) == *to).map(|e| e.to);
+        path.iter().try_fold(0, step).filter(|to| *to != NONE)
     }
 
     /// The steps that lead to a state from the first: agent and combination of each.

@@ -45,6 +45,9 @@ impl<const SINGLE: bool> Its<SINGLE> {
         oracle: &mut dyn Oracle,
     ) -> Result<Option<(Flow, u32)>, Stop> {
         let all = groups.iter().fold(0, |m, g| m | self.heads(g.0));
+        if all == 0 {
+            return Ok(None);
+        }
         let (first, lease) = if all.count_ones() == 1 {
             (all.trailing_zeros(), u32::MAX)
         } else {
