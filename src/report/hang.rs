@@ -144,7 +144,7 @@ impl StopReport<'_> {
         });
         for writer in read.iter().flat_map(|r| &r.writers).take(LISTED) {
             let (file, span) = self.span(writer.pc);
-            d = d.also(file, span, format!("{} of warp {} would change it here", lanes(writer.lanes), writer.warp));
+            d = d.also(file, span, format!("{} of warp {} would write it here", lanes(writer.lanes), writer.warp));
         }
         let mut pushed: Vec<(Pc, LaneMask, &'static str)> = Vec::new();
         for t in tokens {
@@ -174,7 +174,7 @@ impl StopReport<'_> {
         let one = matches!(&spinners[..], [p] if p.lanes.count_ones() == 1);
         let spin = if one { "spins" } else { "spin" };
         let on = read.filter(|r| !r.writers.is_empty()).map_or_else(String::new, |r| {
-            format!(" on {}, which {} would change", location(r), parties(&r.writers.iter().collect::<Vec<_>>()))
+            format!(" on {}, which {} would write", location(r), parties(&r.writers.iter().collect::<Vec<_>>()))
         });
         match hang.class {
             Some(Class::SimtDeadlock) => {
@@ -225,7 +225,7 @@ impl StopReport<'_> {
         for read in hang.reads.iter().take(LISTED) {
             let bytes = if read.bytes == 1 { "1 byte".to_owned() } else { format!("{} bytes", read.bytes) };
             let by: Vec<String> = read.writers.iter().take(LISTED).map(|w| format!("{}{}", party(w), self.at_line(w.pc))).collect();
-            let by = if by.is_empty() { "nobody would change it".to_owned() } else { format!("would be changed by {}", by.join(", ")) };
+            let by = if by.is_empty() { "nobody would write it".to_owned() } else { format!("would be written by {}", by.join(", ")) };
             note.push(format!("{bytes} of {} ({:#x}) are read{}; {by}", location(read), read.address, values(read)));
         }
         if hang.reads.len() > LISTED {
