@@ -53,8 +53,8 @@ fn schedule(command: &str, file: &Path, more: &[&str]) -> Result<(Value, i32), F
 
 fn answer(output: &std::process::Output) -> Result<(Value, i32), Failed> {
     let text = String::from_utf8_lossy(&output.stdout);
-    let value: Value = serde_json::from_str(&text)
-        .map_err(|e| format!("{e}: {text}{}", String::from_utf8_lossy(&output.stderr)))?;
+    let value: Value =
+        serde_json::from_str(&text).map_err(|e| format!("{e}: {text}{}", String::from_utf8_lossy(&output.stderr)))?;
     match Schema::read("docs/schema/report.schema.json").complaint(&value) {
         Some(complaint) => Err(format!("the schema: {complaint}\n{value:#}").into()),
         None => Ok((value, output.status.code().unwrap_or(-1))),
@@ -105,12 +105,16 @@ fn check(case: &Case, control: &str, expected: &str) -> Result<(), Failed> {
         line("controls", &proof["controls"]);
         explain(&endless["why"]["details"]["hang"], &mut line);
     } else {
-        line("message", &list(&proof["defects"]).next().map_or(Value::Null, |d| d["ending"]["stopped"]["message"].clone()));
+        line(
+            "message",
+            &list(&proof["defects"]).next().map_or(Value::Null, |d| d["ending"]["stopped"]["message"].clone()),
+        );
     }
     let mut short = Vec::new();
     for number in 1..=count {
         let file = if number == 1 { file.clone() } else { file.with_extension(format!("{number}.schedule")) };
-        let essence = shorten(&file, expected).map_err(|e| format!("finding {number}: {}", e.message().unwrap_or("")))?;
+        let essence =
+            shorten(&file, expected).map_err(|e| format!("finding {number}: {}", e.message().unwrap_or("")))?;
         short.push(essence);
     }
     line("minimised", &short.into());
@@ -156,7 +160,9 @@ fn explain(hang: &Value, line: &mut dyn FnMut(&str, &Value)) {
         let mut blocked = who(&b["thread"]);
         let by = &b["by"];
         blocked["by"] = match by["kind"].as_str() {
-            Some("token") => json!({ "token": by["token"]["kind"], "mask": by["token"]["mask"], "pushed": by["pushed"]["line"] }),
+            Some("token") => {
+                json!({ "token": by["token"]["kind"], "mask": by["token"]["mask"], "pushed": by["pushed"]["line"] })
+            }
             _ => by.clone(),
         };
         blocked
@@ -186,7 +192,8 @@ fn same(golden: &Path, text: &str) -> Result<(), Failed> {
         std::fs::write(golden, text)?;
         return Ok(());
     }
-    let wanted = std::fs::read_to_string(golden).map_err(|e| format!("{}: {e}; BLESS=1 writes it", golden.display()))?;
+    let wanted =
+        std::fs::read_to_string(golden).map_err(|e| format!("{}: {e}; BLESS=1 writes it", golden.display()))?;
     if wanted == text {
         return Ok(());
     }

@@ -176,7 +176,7 @@ fn read(walk: &dyn Walk, (block, address): Location, reads: &Reads, writes: &[Wr
         address,
         bytes: reads.bytes,
         block,
-        inside: if block.is_none() { walk.inside(address) } else { None },
+        inside: walk.inside(block, address),
         values: reads.values.iter().copied().collect(),
         readers: places(reads.by.clone()),
         writers: places(first.into_iter().collect()),

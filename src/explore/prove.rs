@@ -1,8 +1,8 @@
 //! Proving and refuting: what all schedules of a target come to.
 
+use super::endless::rounds;
 use super::progress::Progress;
 use super::record::{Limits, Recorded};
-use super::endless::rounds;
 use super::retrace::{Follow, Script};
 use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts, Space, explore};
 use super::target::{Ending, Target};

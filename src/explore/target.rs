@@ -280,7 +280,12 @@ impl Repeats<'_> {
         }
         if matches!(event, Event::Repeated) {
             let (who, place) = self.at.clone();
-            return Err(Stop::Stuck(Box::new(StuckKind::Endless { tokens: Vec::new(), who, place, hang: Box::default() })));
+            return Err(Stop::Stuck(Box::new(StuckKind::Endless {
+                tokens: Vec::new(),
+                who,
+                place,
+                hang: Box::default(),
+            })));
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ fn location(read: &SpinRead) -> String {
     match (&read.inside, read.block) {
         (Some((name, _, 0)), _) if !name.is_empty() => format!("`{name}`"),
         (Some((name, _, at)), _) if !name.is_empty() => format!("`{name}`+{at}"),
-        (_, Some(_)) => format!("shared memory at {:#x}", read.address),
+        (Some((_, AllocKind::Shared, at)), _) => format!("shared memory at {at}"),
         _ => format!("{:#x}", read.address),
     }
 }
@@ -140,7 +140,12 @@ impl StopReport<'_> {
                 location(read),
                 values(read)
             ),
-            None => format!("{} of warp {} {} on here, in a state that repeats", here.0, here.1, plural(first.lanes, "runs", "run")),
+            None => format!(
+                "{} of warp {} {} on here, in a state that repeats",
+                here.0,
+                here.1,
+                plural(first.lanes, "runs", "run")
+            ),
         });
         for writer in read.iter().flat_map(|r| &r.writers).take(LISTED) {
             let (file, span) = self.span(writer.pc);
@@ -154,7 +159,9 @@ impl StopReport<'_> {
             let (file, span) = self.span(pc);
             d = d.also(file, span, format!("pushed the {kind} token that holds {}", lanes(waiting)));
         }
-        for blocked in hang.blocked.iter().filter(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members(_))).take(LISTED) {
+        for blocked in
+            hang.blocked.iter().filter(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members(_))).take(LISTED)
+        {
             let (file, span) = self.span(blocked.place.pc);
             let label = format!(
                 "{} of warp {} {} here for {}",
@@ -179,7 +186,11 @@ impl StopReport<'_> {
         match hang.class {
             Some(Class::SimtDeadlock) => {
                 let held = match tokens.first() {
-                    Some(t) => format!(", but a {} token holds {} until the others leave the loop", kind(t.token.kind), lanes(t.waiting)),
+                    Some(t) => format!(
+                        ", but a {} token holds {} until the others leave the loop",
+                        kind(t.token.kind),
+                        lanes(t.waiting)
+                    ),
                     None => String::new(),
                 };
                 format!("SIMT deadlock: {who} {spin}{on}{held}")
@@ -224,8 +235,13 @@ impl StopReport<'_> {
         }
         for read in hang.reads.iter().take(LISTED) {
             let bytes = if read.bytes == 1 { "1 byte".to_owned() } else { format!("{} bytes", read.bytes) };
-            let by: Vec<String> = read.writers.iter().take(LISTED).map(|w| format!("{}{}", party(w), self.at_line(w.pc))).collect();
-            let by = if by.is_empty() { "nobody would write it".to_owned() } else { format!("would be written by {}", by.join(", ")) };
+            let by: Vec<String> =
+                read.writers.iter().take(LISTED).map(|w| format!("{}{}", party(w), self.at_line(w.pc))).collect();
+            let by = if by.is_empty() {
+                "nobody would write it".to_owned()
+            } else {
+                format!("would be written by {}", by.join(", "))
+            };
             note.push(format!("{bytes} of {} ({:#x}) are read{}; {by}", location(read), read.address, values(read)));
         }
         if hang.reads.len() > LISTED {
@@ -258,14 +274,21 @@ impl StopReport<'_> {
             ));
         }
         for Stack { who, tokens } in hang.stacks.iter().take(LISTED) {
-            let top: Vec<String> = tokens.iter().rev().map(|(t, pc)| format!("{} pushed{}", token(t), self.at_line(*pc))).collect();
+            let top: Vec<String> =
+                tokens.iter().rev().map(|(t, pc)| format!("{} pushed{}", token(t), self.at_line(*pc))).collect();
             note.push(format!("tokens of warp {} in block {}, top first: {}", who.warp, who.block, top.join(" :: ")));
         }
         if hang.spinners.is_empty() {
             note.push(format!("by {}", who(place)));
             for t in tokens.iter().take(LISTED) {
                 let mut text = String::new();
-                let _ = write!(text, "never popped in warp {}: {}, awaited by {}", t.place.warp, token(&t.token), lanes(t.waiting));
+                let _ = write!(
+                    text,
+                    "never popped in warp {}: {}, awaited by {}",
+                    t.place.warp,
+                    token(&t.token),
+                    lanes(t.waiting)
+                );
                 note.push(text);
             }
         }
@@ -289,10 +312,9 @@ impl StopReport<'_> {
             json!({ "thread": self.thread(&s.place), "code": code })
         };
         let read = |r: &SpinRead| {
-            let (name, space, offset) = match (&r.inside, r.block) {
-                (Some((name, kind, at)), _) => (Some(name.clone()), space_of(*kind), Some(*at)),
-                (None, Some(_)) => (None, space_of(AllocKind::Shared), None),
-                (None, None) => (None, space_of(AllocKind::Heap), None),
+            let (name, space, offset) = match &r.inside {
+                Some((name, kind, at)) => (Some(name).filter(|n| !n.is_empty()), space_of(*kind), Some(*at)),
+                None => (None, space_of(AllocKind::Heap), None),
             };
             json!({
                 "address": r.address,

@@ -113,7 +113,9 @@ pub fn json(
     scope: &Scope<'_>,
     files: &[PathBuf],
     controls: &[(ControlModel, Ends)],
-    env: &ProgEnv, sources: &SourceMap) -> Value {
+    env: &ProgEnv,
+    sources: &SourceMap,
+) -> Value {
     let mut files = files.iter();
     let all = proof.shown().map(|(shown, defect)| {
         let file = if defect { files.next().map(|f| f.display().to_string()) } else { None };
