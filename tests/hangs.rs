@@ -90,7 +90,14 @@ fn check(case: &Case, control: &str, expected: &str) -> Result<(), Failed> {
         return Err(format!("{expected} is expected: {kinds:?}\n{proof:#}").into());
     }
     let mut golden = String::from("{\n");
-    let mut line = |key: &str, value: &Value| _ = writeln!(golden, "  \"{key}\": {value},");
+    let mut line = |key: &str, value: &Value| match value {
+        // Each party on a line of its own.
+        Value::Array(all) if all.iter().any(Value::is_object) => {
+            let all: Vec<String> = all.iter().map(|v| format!("    {v}")).collect();
+            _ = writeln!(golden, "  \"{key}\": [\n{}\n  ],", all.join(",\n"));
+        }
+        value => _ = writeln!(golden, "  \"{key}\": {value},"),
+    };
     line("kind", &expected.into());
     let count = list(&proof["defects"]).count() + list(&proof["endless"]).count();
     line("findings", &count.into());
@@ -103,12 +110,14 @@ fn check(case: &Case, control: &str, expected: &str) -> Result<(), Failed> {
             &list(&proof["defects"]).next().map_or(Value::Null, |d| d["ending"]["stopped"]["message"].clone()),
         );
     }
+    let mut short = Vec::new();
     for number in 1..=count {
         let file = if number == 1 { file.clone() } else { file.with_extension(format!("{number}.schedule")) };
         let essence =
             shorten(&file, expected).map_err(|e| format!("finding {number}: {}", e.message().unwrap_or("")))?;
-        line(&format!("minimised {number}"), &essence);
+        short.push(essence);
     }
+    line("minimised", &short.into());
     line("run", &stopped(&run).into());
     let (hunt, _) = report(case, "hunt", control, &["--seeds", "2", "--max-steps", "2000", "--save-schedule", &saved])?;
     let found: Vec<&str> = list(&hunt["findings"]).map(stopped).collect();
@@ -136,20 +145,18 @@ fn shorten(file: &Path, expected: &str) -> Result<Value, Failed> {
 
 /// The explanation of a run that never ends, a line for each part.
 fn explain(hang: &Value, line: &mut dyn FnMut(&str, &Value)) {
-    for s in list(&hang["spinners"]) {
+    let spinner = |s: &Value| {
         let code: BTreeSet<u64> = list(&s["code"]).filter_map(|p| p["line"].as_u64()).collect();
         let mut spinner = who(&s["thread"]);
         spinner["line"] = json!(code);
-        line("spinner", &spinner);
-    }
-    for r in list(&hang["reads"]) {
+        spinner
+    };
+    let read = |r: &Value| {
         let parties = |key: &str| list(&r[key]).map(who).collect::<Vec<_>>();
         let place = json!([r["space"], r["name"], r["offset"], r["bytes"]]);
-        let read =
-            json!({ "at": place, "values": r["values"], "by": parties("readers"), "writers": parties("writers") });
-        line("read", &read);
-    }
-    for b in list(&hang["blocked"]) {
+        json!({ "at": place, "values": r["values"], "by": parties("readers"), "writers": parties("writers") })
+    };
+    let blocked = |b: &Value| {
         let mut blocked = who(&b["thread"]);
         let by = &b["by"];
         blocked["by"] = match by["kind"].as_str() {
@@ -158,13 +165,18 @@ fn explain(hang: &Value, line: &mut dyn FnMut(&str, &Value)) {
             }
             _ => by.clone(),
         };
-        line("blocked", &blocked);
-    }
-    for s in list(&hang["stacks"]) {
+        blocked
+    };
+    let stack = |s: &Value| {
         let tokens: Vec<Value> =
             list(&s["tokens"]).map(|t| json!([t["token"]["kind"], t["token"]["mask"], t["pushed"]["line"]])).collect();
-        line("stack", &json!({ "block": s["block"], "warp": s["warp"], "tokens": tokens }));
-    }
+        json!({ "block": s["block"], "warp": s["warp"], "tokens": tokens })
+    };
+    let mut lines = |key: &str, one: &dyn Fn(&Value) -> Value| line(key, &list(&hang[key]).map(one).collect());
+    lines("spinners", &spinner);
+    lines("reads", &read);
+    lines("blocked", &blocked);
+    lines("stacks", &stack);
     if !hang["unissued"].is_null() {
         line("unissued", &hang["unissued"]);
     }

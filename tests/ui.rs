@@ -4,15 +4,18 @@
 //! folder says what the exit code may be.
 
 mod case;
+#[path = "case/folders.rs"]
+mod folders;
 
-use case::{Case, FOLDERS};
+use case::Case;
+use folders::{FOLDERS, all};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for (folder, code) in FOLDERS {
-        for case in Case::all(folder) {
+        for case in all(folder) {
             let stem = case.path.file_stem().and_then(|s| s.to_str()).unwrap_or("").to_owned();
             trials.push(Trial::test(format!("{folder}/{stem}"), move || check(&case, code)));
         }

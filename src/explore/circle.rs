@@ -1,7 +1,6 @@
 //! What happens on the way round a cycle of states: who executes which instructions, what is read, what is written.
 
-use crate::base::{LANES, lanes_of};
-use crate::base::{LaneMask, Pc};
+use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Access, AccessKind, Event, Sink, Stop, Who};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +30,8 @@ pub(super) struct Write {
     pub pc: Pc,
     pub at: Location,
     pub bytes: u32,
+    /// An atomic operation, which may leave things as they are.
+    pub atomic: bool,
 }
 
 /// What happens on the way round.
@@ -86,7 +87,8 @@ impl Circle {
         }
         for lane in lanes_of(access.lanes) {
             let Some(at) = self.location(who, access, access.addresses[lane % LANES]) else { continue };
-            out.push(Write { lane: (who.block, who.warp, narrow(lane)), pc: access.pc, at, bytes: access.bytes });
+            let (lane, atomic) = ((who.block, who.warp, narrow(lane)), access.kind == AccessKind::Atomic);
+            out.push(Write { lane, pc: access.pc, at, bytes: access.bytes, atomic });
         }
     }
 }

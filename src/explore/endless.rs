@@ -32,8 +32,9 @@ pub(super) struct Round {
     circle: Circle,
 }
 
-/// What cycles of one kind have in common: the instructions of those who run, and where who else stands, whoever it is.
-type Likeness = (BTreeSet<BTreeSet<Pc>>, BTreeSet<(u32, bool, bool)>, bool);
+/// What cycles of one kind have in common: the instructions of those who run, whether it is one lane, where who else stands,
+/// whoever it is, and whether a block is missing.
+type Likeness = (BTreeSet<BTreeSet<Pc>>, bool, BTreeSet<(u32, bool, bool)>, bool);
 
 /// The cycles of a search by their kinds. The walk stands at the start of the search, and does so afterwards.
 pub(super) fn rounds(walk: &mut dyn Walk, graph: &Graph, cycles: Vec<Cycle>) -> Vec<Round> {
@@ -48,7 +49,7 @@ pub(super) fn rounds(walk: &mut dyn Walk, graph: &Graph, cycles: Vec<Cycle>) -> 
         let state = walk.state();
         let others = state.lanes().into_iter().filter(|(b, w, l)| !circle.runs.contains_key(&(*b, *w, l.lane)));
         let others = others.map(|(.., l)| (l.pc, l.token.is_some(), l.wait.is_some())).collect();
-        let likeness = (code, others, state.unissued().is_some());
+        let likeness = (code, circle.runs.len() == 1, others, state.unissued().is_some());
         walk.back(start);
         match kinds.get(&likeness).and_then(|k| rounds.get_mut(*k)) {
             Some(known) => known.times += 1,
@@ -118,7 +119,12 @@ impl Target {
         if env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))) {
             return Ends::Unknown;
         }
-        let Ok(mut walk) = self.start().context().walk(self.launches(), how.grain) else { return Ends::Unknown };
+        let mut walk = match self.start().context().walk(self.launches(), how.grain) {
+            Ok(walk) => walk,
+            // Every run comes to a defect before anybody has a choice.
+            Err(stop) if stop.kind().is_defect() => return Ends::Stops(stop.kind()),
+            Err(_) => return Ends::Unknown,
+        };
         options.warps = self.control() == ControlModel::Crs;
         options.stepped = how.progress.needs_stepped();
         let space: Space<()> = explore(&mut *walk, &env, options, &mut |_| ());

@@ -139,20 +139,21 @@ fn spinners(walk: &dyn State, circle: &Circle) -> Vec<Spinner> {
     alike.into_iter().map(one).collect()
 }
 
-/// What they read: the locations that lanes outside of the cycle would change, or else those that any others would, or
+/// What they read: the locations that lanes outside of the cycle would write, or else those that any others would change, or
 /// else all.
-fn reads(walk: &dyn State, circle: &Circle, writes: &[Write]) -> Vec<SpinRead> {
-    let outside = |w: &Write| !circle.runs.contains_key(&w.lane);
+fn reads(walk: &dyn State, circle: &Circle, writes: &[(Write, bool)]) -> Vec<SpinRead> {
+    let outside = |w: &Write, changes: bool| !circle.runs.contains_key(&w.lane) && (changes || !w.atomic);
     let others = |reads: &Reads, w: &Write| reads.by.iter().any(|(lane, _)| *lane != w.lane);
-    let of = |at: &Location, reads: &Reads, keep: &dyn Fn(&Write) -> bool| -> Vec<Write> {
-        writes.iter().filter(|w| reads.touched(*at, w) && others(reads, w) && keep(w)).copied().collect()
+    let of = |at: &Location, reads: &Reads, keep: &dyn Fn(&Write, bool) -> bool| -> Vec<Write> {
+        let these = writes.iter().filter(|(w, changes)| reads.touched(*at, w) && others(reads, w) && keep(w, *changes));
+        these.map(|(w, _)| *w).collect()
     };
-    let with = |keep: &dyn Fn(&Write) -> bool| -> Vec<SpinRead> {
+    let with = |keep: &dyn Fn(&Write, bool) -> bool| -> Vec<SpinRead> {
         let found = circle.reads.iter().map(|(at, reads)| (at, reads, of(at, reads, keep)));
         found.filter(|(.., by)| !by.is_empty()).map(|(at, reads, by)| read(walk, *at, reads, &by)).collect()
     };
     let found = with(&outside);
-    let found = if found.is_empty() { with(&|_| true) } else { found };
+    let found = if found.is_empty() { with(&|_, changes| changes) } else { found };
     if found.is_empty() {
         return circle.reads.iter().map(|(at, reads)| read(walk, *at, reads, &[])).collect();
     }
@@ -176,16 +177,16 @@ fn read(walk: &dyn State, (block, address): Location, reads: &Reads, writes: &[W
         address,
         bytes: reads.bytes,
         block,
-        inside: if block.is_none() { walk.inside(address) } else { None },
+        inside: walk.inside(block, address),
         values: reads.values.iter().copied().collect(),
         readers: places(reads.by.clone()),
         writers: places(first.into_iter().collect()),
     }
 }
 
-/// The writes that change what is read in the cycle, in a run on from where the walk stands in which everybody who can
+/// The writes of what is read in the cycle, and whether they change it, in a run on from where the walk stands in which everybody who can
 /// step does in turn.
-fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<Write> {
+fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<(Write, bool)> {
     let mut found = Vec::new();
     let mut last: BTreeMap<LaneId, u32> = BTreeMap::new();
     let mut agents = Vec::new();
@@ -216,7 +217,7 @@ fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<Write> {
         // A block that is complete has no memory any more: its last write changed it.
         let state = walk.state();
         let changed = |(w, before): &(Write, Option<u64>)| state.number(w.at.0, w.at.1, w.bytes) != *before;
-        found.extend(seen.iter().filter(|w| changed(w)).map(|(w, _)| *w));
+        found.extend(seen.iter().map(|w| (w.0, changed(w))));
     }
     found
 }

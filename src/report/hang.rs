@@ -81,7 +81,7 @@ fn location(read: &SpinRead) -> String {
     match (&read.inside, read.block) {
         (Some((name, _, 0)), _) if !name.is_empty() => format!("`{name}`"),
         (Some((name, _, at)), _) if !name.is_empty() => format!("`{name}`+{at}"),
-        (_, Some(_)) => format!("shared memory at {:#x}", read.address),
+        (Some((_, AllocKind::Shared, at)), _) => format!("shared memory at {at}"),
         _ => format!("{:#x}", read.address),
     }
 }
@@ -149,7 +149,7 @@ impl StopReport<'_> {
         });
         for writer in read.iter().flat_map(|r| &r.writers).take(LISTED) {
             let (file, span) = self.span(writer.pc);
-            d = d.also(file, span, format!("{} of warp {} would change it here", lanes(writer.lanes), writer.warp));
+            d = d.also(file, span, format!("{} of warp {} would write it here", lanes(writer.lanes), writer.warp));
         }
         let mut pushed: Vec<(Pc, LaneMask, &'static str)> = Vec::new();
         for t in tokens {
@@ -181,7 +181,7 @@ impl StopReport<'_> {
         let one = matches!(&spinners[..], [p] if p.lanes.count_ones() == 1);
         let spin = if one { "spins" } else { "spin" };
         let on = read.filter(|r| !r.writers.is_empty()).map_or_else(String::new, |r| {
-            format!(" on {}, which {} would change", location(r), parties(&r.writers.iter().collect::<Vec<_>>()))
+            format!(" on {}, which {} would write", location(r), parties(&r.writers.iter().collect::<Vec<_>>()))
         });
         match hang.class {
             Some(Class::SimtDeadlock) => {
@@ -238,9 +238,9 @@ impl StopReport<'_> {
             let by: Vec<String> =
                 read.writers.iter().take(LISTED).map(|w| format!("{}{}", party(w), self.at_line(w.pc))).collect();
             let by = if by.is_empty() {
-                "nobody would change it".to_owned()
+                "nobody would write it".to_owned()
             } else {
-                format!("would be changed by {}", by.join(", "))
+                format!("would be written by {}", by.join(", "))
             };
             note.push(format!("{bytes} of {} ({:#x}) are read{}; {by}", location(read), read.address, values(read)));
         }
@@ -312,10 +312,9 @@ impl StopReport<'_> {
             json!({ "thread": self.thread(&s.place), "code": code })
         };
         let read = |r: &SpinRead| {
-            let (name, space, offset) = match (&r.inside, r.block) {
-                (Some((name, kind, at)), _) => (Some(name.clone()), space_of(*kind), Some(*at)),
-                (None, Some(_)) => (None, space_of(AllocKind::Shared), None),
-                (None, None) => (None, space_of(AllocKind::Heap), None),
+            let (name, space, offset) = match &r.inside {
+                Some((name, kind, at)) => (Some(name).filter(|n| !n.is_empty()), space_of(*kind), Some(*at)),
+                None => (None, space_of(AllocKind::Heap), None),
             };
             json!({
                 "address": r.address,

@@ -23,7 +23,7 @@ pub struct Hang {
     pub class: Option<Class>,
     /// Who runs on: one for the lanes of a warp that go through the same instructions.
     pub spinners: Vec<Spinner>,
-    /// What they read while they do: the locations that others would change, or else all.
+    /// What they read while they do: the locations that others would write, or else all.
     pub reads: Vec<SpinRead>,
     /// Live lanes that execute nothing.
     pub blocked: Vec<Blocked>,
@@ -59,7 +59,7 @@ pub struct SpinRead {
     pub values: Vec<u64>,
     /// Who reads it: one for each warp and instruction.
     pub readers: Vec<Place>,
-    /// Who would change it, and by which instruction.
+    /// Who would write it, were nobody held up, and by which instruction.
     pub writers: Vec<Place>,
 }
 

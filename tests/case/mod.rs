@@ -1,14 +1,10 @@
-//! The files of `tests/ui`: PTX and memory programs that begin with comments on how to run them.
+//! The files of `tests/ui` and `tests/hangs`: PTX and memory programs that begin with comments on how to run them.
 //!
 //! `// args: …` are the arguments of `warpstep` (the file's name is put after the first of them, and words are split at
 //! blanks), `// exit: N` the exit code, `// says: …` words that the output must contain.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-/// The folders and the exit codes of what lies in them.
-pub const FOLDERS: [(&str, i32); 6] =
-    [("pass", 0), ("stuck", 1), ("bug", 1), ("limit", 3), ("unsupported", 4), ("syntax", 2)];
 
 /// A file.
 pub struct Case {
@@ -18,11 +14,6 @@ pub struct Case {
 }
 
 impl Case {
-    /// All files of a folder of `tests/ui`.
-    pub fn all(folder: &str) -> Vec<Self> {
-        Self::below(&format!("tests/ui/{folder}"))
-    }
-
     /// All files of a folder of the repository.
     pub fn below(folder: &str) -> Vec<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);

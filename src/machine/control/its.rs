@@ -11,7 +11,7 @@ use crate::choice::{Menu, Oracle, Site};
 use crate::verdict::Stop;
 
 /// The execution state of a warp of independent threads.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Its<const SINGLE: bool> {
     pub(super) pc: [u32; LANES],
     pub(super) depth: [u32; LANES],
@@ -40,7 +40,29 @@ pub struct Its<const SINGLE: bool> {
 /// Instructions after which the lanes that have waited longest come first.
 const PATIENCE: u32 = 1024;
 
+/// Of the turns in which lanes ran last only the order matters, or no state of a run would ever repeat.
+impl<const SINGLE: bool> PartialEq for Its<SINGLE> {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { pc, depth, wait, ready, exited, together, met, returns, watch, starved, since: _, turn: _ } = self;
+        (ready, exited, together, met) == (&other.ready, &other.exited, &other.together, &other.met)
+            && (watch, starved) == (&other.watch, &other.starved)
+            && (pc, depth, wait, returns) == (&other.pc, &other.depth, &other.wait, &other.returns)
+            && self.order() == other.order()
+    }
+}
+
+impl<const SINGLE: bool> Eq for Its<SINGLE> {}
+
 impl<const SINGLE: bool> Its<SINGLE> {
+    /// For each live lane how many of them have waited longer.
+    fn order(&self) -> [u32; LANES] {
+        let mut order = [0; LANES];
+        for l in lanes_of(!self.exited) {
+            order[l] = lanes_of(!self.exited).map(|k| u32::from(self.since[k] < self.since[l])).sum();
+        }
+        order
+    }
+
     /// Marks lanes that wait for each other ready once all of them are there.
     fn wake(&mut self) {
         let waiting = !self.exited & !self.ready;

@@ -13,8 +13,9 @@ pub trait Look {
     /// memory it belongs to.
     fn number(&self, block: Option<u64>, address: u64, bytes: u32) -> Option<u64>;
 
-    /// The buffer or variable that an address of device memory lies in, what it is, and how far behind its start.
-    fn inside(&self, address: u64) -> Option<(String, AllocKind, u64)>;
+    /// The buffer or variable that an address lies in, what it is, and how far behind its start; of shared memory, which has
+    /// no names any more, how far behind its start.
+    fn inside(&self, block: Option<u64>, address: u64) -> Option<(String, AllocKind, u64)>;
 
     /// A barrier of a block: how many threads have come, of how many. `None`: nobody has.
     fn barrier(&self, block: u64, id: u32) -> Option<Holds>;
@@ -43,7 +44,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
         (bytes <= 8).then(|| found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
     }
 
-    fn inside(&self, address: u64) -> Option<(String, AllocKind, u64)> {
+    fn inside(&self, block: Option<u64>, address: u64) -> Option<(String, AllocKind, u64)> {
+        if block.is_some() {
+            return Some((String::new(), AllocKind::Shared, address.wrapping_sub(self.env.addresses().shared)));
+        }
         let arena = self.state.memory.arena();
         let holds = |b: &&_| address.wrapping_sub(arena.address(b)) < b.len;
         let block = arena.blocks().iter().find(holds)?;
