@@ -79,7 +79,7 @@ impl Compare {
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
         let mut compared = Compared { cells: Vec::new(), fates: Vec::new() };
         for common in self.common.all_models() {
-            let target = target(&common, &self.path, self.format)?;
+            let target = target(&common, &self.path, self.format.into())?;
             let env = target.program();
             let (watch, interrupted) = (Stopwatch::start(Some(self.time)), output::interrupted());
             let mut poll = |_: &_| {
@@ -100,7 +100,7 @@ impl Compare {
             for seen in cell.fates.iter().flat_map(|f| &f.seen) {
                 let letter = compared.number(&seen.fate).map_or_else(String::new, letter);
                 let file = folder.join(format!("{name}-{letter}.schedule"));
-                write_for(&file, &seen.recorded, &target, (&common, &self.path), self.format)?;
+                write_for(&file, &seen.recorded, &target, (&common, &self.path), self.format.into())?;
                 files.push(file);
             }
             if let Some(cell) = compared.cells.get_mut(at) {

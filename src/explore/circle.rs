@@ -40,6 +40,8 @@ pub(super) struct Circle {
     pub runs: BTreeMap<LaneId, BTreeSet<Pc>>,
     /// The locations of global and shared memory that are read.
     pub reads: BTreeMap<Location, Reads>,
+    /// Stores in the cycle. An atomic operation reads what an earlier one left, in one round or the next.
+    pub stores: BTreeSet<(Location, u32)>,
     /// First address of the shared window and its size.
     window: (u64, u64),
 }
@@ -48,7 +50,12 @@ impl Circle {
     /// Nothing yet.
     pub fn new(env: &Arc<ProgEnv>) -> Self {
         let map = env.addresses();
-        Self { runs: BTreeMap::new(), reads: BTreeMap::new(), window: (map.shared, map.window) }
+        Self {
+            runs: BTreeMap::new(),
+            reads: BTreeMap::new(),
+            stores: BTreeSet::new(),
+            window: (map.shared, map.window),
+        }
     }
 
     /// All instructions that are executed.
@@ -68,6 +75,9 @@ impl Circle {
 
     fn access(&mut self, who: Who, access: &Access<'_>) {
         if access.kind == AccessKind::Write {
+            let mut writes = Vec::new();
+            self.writes(who, access, &mut writes);
+            self.stores.extend(writes.iter().map(|w| (w.at, w.bytes)));
             return;
         }
         for lane in lanes_of(access.lanes) {
@@ -94,10 +104,10 @@ impl Circle {
 }
 
 impl Reads {
-    /// Whether a write overlaps with the reads of location `at`.
-    pub fn touched(&self, at: Location, write: &Write) -> bool {
-        let (first, second) = (at.1, write.at.1);
-        at.0 == write.at.0 && first < second + u64::from(write.bytes) && second < first + u64::from(self.bytes)
+    /// Whether `bytes` at `other` overlap with the reads of location `at`.
+    pub fn touched(&self, at: Location, other: Location, bytes: u32) -> bool {
+        let (first, second) = (at.1, other.1);
+        at.0 == other.0 && first < second + u64::from(bytes) && second < first + u64::from(self.bytes)
     }
 }
 
@@ -131,6 +141,7 @@ impl Sink for Circle {
             Event::Remembered => {
                 self.runs.clear();
                 self.reads.clear();
+                self.stores.clear();
             }
             _ => {}
         }

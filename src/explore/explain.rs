@@ -5,6 +5,7 @@
 //! wait for.
 
 use super::circle::{Circle, LaneId, Location, Reads, Write, by_warp};
+use super::leaving::Leaving;
 use super::odometer::Odometer;
 use super::progress::Progress;
 use super::space::{Fairness, Options, Progress as Counts, Space, explore};
@@ -18,7 +19,7 @@ use crate::verdict::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// States of the search that decides what a run without end is called.
-const FREED: u64 = 200_000;
+const FREED: u64 = 20_000;
 /// Steps of the run that shows who would change what is read.
 const WATCHED: u32 = 1 << 12;
 
@@ -27,7 +28,7 @@ pub(super) fn explain(walk: &mut dyn Walk, circle: &Circle, stacks: &[Stack], co
     let state = walk.state();
     let blocked = blocked(state, circle, stacks);
     let unissued = state.unissued();
-    let class = class(state, &blocked, control);
+    let class = class(state, circle, &blocked, control);
     let free = Free {
         blocks: class != Some(Class::SimtDeadlock) && unissued.is_some(),
         waits: matches!(class, Some(Class::Mixed) | None),
@@ -51,11 +52,11 @@ pub(super) fn stop(hang: Hang) -> Stop {
 }
 
 /// What a run is called that stays in a cycle; the walk stands in a state of it.
-fn class(walk: &dyn State, blocked: &[Blocked], control: ControlModel) -> Option<Class> {
+fn class(walk: &dyn State, circle: &Circle, blocked: &[Blocked], control: ControlModel) -> Option<Class> {
     let mut unknown = false;
     let mut ends = |free: Free| {
         // What cannot be set free is not known to end.
-        let ends = walk.freed(free).ok().and_then(|mut freed| fair_runs_end(&mut *freed));
+        let ends = walk.freed(free).ok().and_then(|mut freed| fair_runs_leave(&mut *freed, circle));
         unknown |= ends.is_none();
         ends == Some(true)
     };
@@ -74,12 +75,12 @@ fn class(walk: &dyn State, blocked: &[Blocked], control: ControlModel) -> Option
     }
 }
 
-/// Whether every fair run from a state ends. `None`: there are too many states to tell.
-fn fair_runs_end(walk: &mut dyn Walk) -> Option<bool> {
+/// Whether every fair run from a state of a cycle leaves it, or ends. `None`: there are too many states to tell.
+fn fair_runs_leave(walk: &mut dyn Walk, circle: &Circle) -> Option<bool> {
     let mut poll = |_: &Counts| None;
     let mut options = Options { max_states: Some(FREED), ..Options::states(false, &mut poll) };
     let env = walk.program();
-    let space: Space<()> = explore(walk, &env, &mut options, &mut |_| ());
+    let space: Space<()> = explore(&mut Leaving::new(walk, circle), &env, &mut options, &mut |_| ());
     let endless = !Progress::Fair.endless(&space.graph, Fairness::Weak).is_empty();
     match space.limit {
         _ if endless => Some(false),
@@ -145,7 +146,9 @@ fn reads(walk: &dyn State, circle: &Circle, writes: &[(Write, bool)]) -> Vec<Spi
     let outside = |w: &Write, changes: bool| !circle.runs.contains_key(&w.lane) && (changes || !w.atomic);
     let others = |reads: &Reads, w: &Write| reads.by.iter().any(|(lane, _)| *lane != w.lane);
     let of = |at: &Location, reads: &Reads, keep: &dyn Fn(&Write, bool) -> bool| -> Vec<Write> {
-        let these = writes.iter().filter(|(w, changes)| reads.touched(*at, w) && others(reads, w) && keep(w, *changes));
+        let these = writes
+            .iter()
+            .filter(|(w, changes)| reads.touched(*at, w.at, w.bytes) && others(reads, w) && keep(w, *changes));
         these.map(|(w, _)| *w).collect()
     };
     let with = |keep: &dyn Fn(&Write, bool) -> bool| -> Vec<SpinRead> {
@@ -206,7 +209,7 @@ fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<(Write, bool)> {
             if let Event::Access(access) = event {
                 let mut here = Vec::new();
                 circle.writes(who, &access, &mut here);
-                here.retain(|w| circle.reads.iter().any(|(at, reads)| reads.touched(*at, w)));
+                here.retain(|w| circle.reads.iter().any(|(at, reads)| reads.touched(*at, w.at, w.bytes)));
                 seen.extend(here.into_iter().map(|w| (w, access.memory.number(w.at.1, w.bytes))));
             }
             Ok(())

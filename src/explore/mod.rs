@@ -11,6 +11,7 @@ mod endless;
 mod explain;
 mod finding;
 mod hunt;
+mod leaving;
 mod minimise;
 mod odometer;
 mod progress;

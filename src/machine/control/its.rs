@@ -43,8 +43,9 @@ const PATIENCE: u32 = 1024;
 /// Of the turns in which lanes ran last only the order matters, or no state of a run would ever repeat.
 impl<const SINGLE: bool> PartialEq for Its<SINGLE> {
     fn eq(&self, other: &Self) -> bool {
-        let Self { pc, depth, wait, ready, exited, together, met, returns, watch, starved, since: _, turn: _ } = self;
+        let Self { pc, depth, wait, ready, exited, together, met, split, returns, watch, starved, .. } = self;
         (ready, exited, together, met) == (&other.ready, &other.exited, &other.together, &other.met)
+            && *split == other.split
             && (watch, starved) == (&other.watch, &other.starved)
             && (pc, depth, wait, returns) == (&other.pc, &other.depth, &other.wait, &other.returns)
             && self.order() == other.order()
