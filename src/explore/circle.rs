@@ -42,6 +42,8 @@ pub(super) struct Circle {
     pub reads: BTreeMap<Location, Reads>,
     /// Stores in the cycle. An atomic operation reads what an earlier one left, in one round or the next.
     pub stores: BTreeSet<(Location, u32)>,
+    /// Whether lanes meet others in it, at barriers or to exchange values.
+    pub meets: bool,
     /// First address of the shared window and its size.
     window: (u64, u64),
 }
@@ -54,8 +56,14 @@ impl Circle {
             runs: BTreeMap::new(),
             reads: BTreeMap::new(),
             stores: BTreeSet::new(),
+            meets: false,
             window: (map.shared, map.window),
         }
+    }
+
+    /// Whether nobody in it depends on what others do: then nobody can end it.
+    pub fn is_apart(&self) -> bool {
+        self.reads.is_empty() && !self.meets
     }
 
     /// All instructions that are executed.
@@ -137,11 +145,13 @@ impl Sink for Circle {
                 }
             }
             Event::Access(access) => self.access(who, &access),
+            Event::Arrive(_) | Event::Exchange(_) => self.meets = true,
             // The state at which the round begins.
             Event::Remembered => {
                 self.runs.clear();
                 self.reads.clear();
                 self.stores.clear();
+                self.meets = false;
             }
             _ => {}
         }

@@ -34,7 +34,8 @@ pub(super) fn explain(walk: &mut dyn Walk, circle: &Circle, stacks: &[Stack], co
         waits: matches!(class, Some(Class::Mixed) | None),
     };
     // Where nobody can be set free, nobody is seen to write.
-    let writes = state.freed(free).map_or_else(|_| Vec::new(), |mut freed| writes(&mut *freed, circle));
+    let freed = if circle.reads.is_empty() { None } else { state.freed(free).ok() };
+    let writes = freed.map_or_else(Vec::new, |mut freed| writes(&mut *freed, circle));
     let (spinners, reads) = (spinners(state, circle), reads(state, circle, &writes));
     Hang { class, spinners, reads, blocked, stacks: stacks.to_vec(), unissued }
 }
@@ -55,6 +56,9 @@ pub(super) fn stop(hang: Hang) -> Stop {
 fn class(walk: &dyn State, circle: &Circle, blocked: &[Blocked], control: ControlModel) -> Option<Class> {
     let mut unknown = false;
     let mut ends = |free: Free| {
+        if circle.is_apart() {
+            return false;
+        }
         // What cannot be set free is not known to end.
         let ends = walk.freed(free).ok().and_then(|mut freed| fair_runs_leave(&mut *freed, circle));
         unknown |= ends.is_none();
