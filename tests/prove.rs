@@ -313,3 +313,33 @@ fn a_schedule_of_a_schedule_names_the_target() {
     let [first, again] = ["torn", "again"].map(|n| std::fs::read_to_string(folder.join(n).with_extension("schedule")));
     assert_eq!(again.unwrap(), first.unwrap());
 }
+
+#[test]
+fn a_comparison_says_which_models_hang_and_shows_each() {
+    let (folder, target) = (folder("compare"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
+    let arguments = ["compare", &target, "--block", "2", "--warp-size", "2", "--max-states", "2000", "--seeds", "3"];
+    let (code, said) = warpstep(&folder, &[&arguments[..], &["--format", "json"]].concat());
+    let told: Value = serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}"));
+    assert_eq!((code, &told["exit"]), (1, &1.into()), "{said}");
+    let models = told["models"].as_array().unwrap();
+    assert_eq!(models.len(), 12);
+    let kind = |letter: &Value| {
+        let fate = told["fates"].as_array().unwrap().iter().find(|f| f["letter"] == *letter).unwrap();
+        fate["kind"].as_str().unwrap().to_owned()
+    };
+    for model in models.iter().filter(|m| m["memory"] == "flat") {
+        let seen = model["seen"].as_array().unwrap();
+        let kinds: Vec<String> = seen.iter().map(|s| kind(&s["letter"])).collect();
+        let wanted = if model["control"] == "crs" { "simt-deadlock" } else { "expected" };
+        assert_eq!(kinds, [wanted], "{model}");
+        assert_eq!(model["complete"], true, "{model}");
+        for schedule in seen.iter().map(|s| s["schedule"].as_str().unwrap()) {
+            let (code, said) = warpstep(&folder, &["replay", schedule]);
+            assert_eq!(code, i32::from(wanted != "expected"), "{said}");
+        }
+    }
+    let (code, said) = warpstep(&folder, &arguments);
+    assert!(code == 1 && said.contains("none was seen, and not all were searched"), "{said}");
+    let (code, said) = warpstep(&folder, &[&arguments[..], &["--control", "its"]].concat());
+    assert!(code == 2 && said.contains("all models are compared"), "{said}");
+}

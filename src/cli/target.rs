@@ -280,8 +280,9 @@ impl Common {
             // A proof that a run never ends needs some turns, however short the run.
             (Some(steps), _) => Limits { steps, fair_steps: Limits::of(steps).steps },
             (None, Some(clock)) => Limits::of(clock),
-            // Far more than any example takes; a run that spins is found to repeat soon after.
-            (None, None) => Limits { steps: 1 << 27, fair_steps: 1 << 27 },
+            // The default schedule is fair from the start. That its state repeats is looked for late, which costs time,
+            // and not so late that who waits for the proof notices.
+            (None, None) => Limits { steps: 1 << 20, fair_steps: 1 << 27 },
         }
     }
 

@@ -3,8 +3,8 @@
 //! What a warp's step does depends on its own state, its block's barriers and shared memory, and on device memory, not on
 //! where all other warps stand. A state space is made of few such parts in very many combinations; so what a step does is
 //! found once for each combination of the parts that it can depend on, and looked up in all states that share them
-//! (S. Blom, J. van de Pol, M. Weber, "Bridging the Gap between Enumerative and Symbolic Model Checkers", 2009: transition
-//! caching).
+//! (D-search-memo; S. Blom, J. van de Pol, M. Weber, "Bridging the Gap between Enumerative and Symbolic Model Checkers", 2009:
+//! transition caching).
 
 use super::journal::At;
 use super::store::Content;
