@@ -102,7 +102,7 @@ fn proofs_keep_to_the_schema() {
     let litmus = "PTX MP\n{ x=0; y=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n st.weak x, 1 | ld.weak r0, y ;\n \
                   st.weak y, 1 | ld.weak r1, x ;\nexists (1:r0=1 /\\ 1:r1=0)\n";
     std::fs::write(folder.path().join("mp.litmus"), litmus).unwrap();
-    let known = "[[suppress]]\nkind = \"liveness\"\nreason = \"it is the example\"\n";
+    let known = "[[suppress]]\nkind = \"simt-deadlock\"\nreason = \"it is the example\"\n";
     std::fs::write(folder.path().join("known.toml"), known).unwrap();
     let run = |arguments: &[&str], format: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_warpstep"));

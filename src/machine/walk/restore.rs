@@ -23,6 +23,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     pub(super) fn take_over(&mut self) {
         let Touched { warps, blocks, head } = std::mem::take(&mut self.touched);
         self.journal.begin();
+        self.local = !head;
         if head {
             let issued = self.state.grids.first().map_or(0, Grid::issued);
             let head = Head { launch: index(self.launch), ended: self.ended, issued };

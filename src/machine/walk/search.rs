@@ -171,7 +171,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let since = self.journal.mark();
         let mut asked = Asked { oracle, times: 0 };
         let used = self.step_with(&mut asked, None, |walk, cx| walk.flow_step(slot, w, flow, cx))?;
-        if asked.times == 0 {
+        // Whether a launch is at its end when a block is depends on all others.
+        if asked.times == 0 && self.local {
             let effect = self.journal.effect(since, warp, block, used);
             effect.into_iter().for_each(|effect| self.memo.learn(key, effect));
         }

@@ -64,6 +64,8 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// Whether memory has an image that keeps its size.
     pub(super) imaged: bool,
     pub(super) journal: Journal<M>,
+    /// Whether the last step left it at that: no block came or left, no launch ended.
+    pub(super) local: bool,
     /// Steps that are known.
     pub(super) memo: Memo,
     /// Room for a list.
@@ -153,6 +155,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             stride: launches.iter().map(|f| f.loaded.warps()).max().unwrap_or(0) + 1,
             imaged,
             journal: Journal::new(state.memory.image().filter(|_| imaged).unwrap_or(&[])),
+            local: false,
             memo: Memo::default(),
             stale: Vec::new(),
             state,
