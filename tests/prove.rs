@@ -327,7 +327,7 @@ fn a_comparison_says_which_models_hang_and_shows_each() {
         let fate = told["fates"].as_array().unwrap().iter().find(|f| f["letter"] == *letter).unwrap();
         fate["kind"].as_str().unwrap().to_owned()
     };
-    for model in models.iter().filter(|m| m["memory"] == "flat") {
+    for model in models.iter().filter(|m| m["lanes"] == "whole") {
         let seen = model["seen"].as_array().unwrap();
         let kinds: Vec<String> = seen.iter().map(|s| kind(&s["letter"])).collect();
         let wanted = if model["control"] == "crs" { "simt-deadlock" } else { "expected" };
