@@ -3,6 +3,7 @@
 use super::{Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Sink, Stop, Who};
+use fixedbitset::FixedBitSet;
 use std::sync::Arc;
 
 /// The observers of a run, each there or not. They see every event in this order, and the first objection stops the run.
@@ -96,6 +97,14 @@ impl Observers {
 
 impl Sink for Observers {
     const ON: bool = true;
+
+    fn needs(&self) -> Option<Arc<FixedBitSet>> {
+        let Self { hash: None, uninit: None, div0: None, safety: None, liveness: None, coverage: None, races } = self
+        else {
+            return None;
+        };
+        races.as_ref().and_then(Sink::needs)
+    }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         if let Some(hash) = &mut self.hash {

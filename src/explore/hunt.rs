@@ -3,8 +3,8 @@
 use super::{Ending, Limits, Signature, Target, Way};
 use crate::check::Observers;
 use crate::choice::{Fair, Menu, Oracle, Pick, Schedule, Site, Strategy};
-use crate::machine::Stopwatch;
-use crate::verdict::{Sink, Stop};
+use crate::machine::{Heard, Stopwatch};
+use crate::verdict::Stop;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -188,7 +188,7 @@ impl Hunt<'_> {
             None => self.target.run(Way { oracle: &mut *oracle, tell: None, steps, fair_steps }),
             Some(make) => {
                 let mut observers = make();
-                let mut tell = |who, event: crate::verdict::Event<'_>| observers.event(who, event);
+                let mut tell = Heard(&mut observers);
                 self.target.run(Way { oracle: &mut *oracle, tell: Some(&mut tell), steps, fair_steps })
             }
         };

@@ -6,10 +6,8 @@
 //! is what the run did, not what was proposed.
 
 use super::{Limits, Played, Signature, Target, Way};
-use crate::check::Observers;
 use crate::choice::{Decision, Guided, Part, Schedule, Site};
-use crate::machine::Stopwatch;
-use crate::verdict::{Event, Sink, Who};
+use crate::machine::{Heard, Stopwatch, Tell};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -80,9 +78,8 @@ impl Minimise<'_> {
         let mut oracle = Guided::new(plan.clone());
         let steps = plan.fair_from.unwrap_or(self.limits.steps);
         let mut observers = self.watchers.map(|make| make());
-        let mut tell =
-            |who: Who, event: Event<'_>| observers.as_mut().map_or(Ok(()), |o: &mut Observers| o.event(who, event));
-        let tell: Option<crate::machine::Tell<'_>> = if self.watchers.is_some() { Some(&mut tell) } else { None };
+        let mut heard = observers.as_mut().map(Heard);
+        let tell = heard.as_mut().map(|heard| -> Tell<'_> { heard });
         let played = self.target.run(Way { oracle: &mut oracle, tell, steps, fair_steps: self.limits.fair_steps });
         let did = Schedule { fair_from: played.fair_from, ..oracle.did() };
         (played, did)

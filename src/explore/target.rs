@@ -276,7 +276,7 @@ impl Repeats<'_> {
             self.circle.clear();
         }
         if let Some(tell) = &mut self.tell {
-            tell(who, event)?;
+            tell.hear(who, event)?;
         }
         if matches!(event, Event::Repeated) {
             let (who, place) = self.at.clone();

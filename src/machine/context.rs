@@ -7,7 +7,7 @@ use super::config::{Config, ControlModel};
 use super::device::{Order, Ran};
 use super::grid::Stats;
 use super::message::{ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, Program, ProgramId, Tag};
-use super::observed::{Tell, again};
+use super::observed::{Heard, Tell, again};
 use super::runner::{Machine, Run, Stopwatch, machine};
 use super::walk::{Grain, Walk};
 use crate::choice::{Fair, Oracle, Seeded};
@@ -207,7 +207,7 @@ impl Context {
         out: &mut dyn FnMut(&[u8]),
     ) -> Result<Stats, Stop> {
         if S::ON {
-            let mut tell = |who: Who, event: Event<'_>| sink.event(who, event);
+            let mut tell = Heard(&mut sink);
             self.finish(launch, Some(&mut tell), oracle, out)
         } else {
             self.finish(launch, None, oracle, out)

@@ -1,9 +1,47 @@
 //! An observer behind one type, so that the machine is compiled for observation once.
 
+use crate::base::Pc;
 use crate::verdict::{Event, Sink, Stop, Who};
+use fixedbitset::FixedBitSet;
+use std::sync::Arc;
+
+/// Whoever listens to a machine: a function, or a [`Sink`] as [`Heard`].
+pub trait Listen {
+    /// Takes note of an event.
+    ///
+    /// # Errors
+    /// It stops the run.
+    fn hear(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop>;
+
+    /// The instructions whose steps it needs ([`Sink::needs`]). `None`: all.
+    fn needs(&self) -> Option<Arc<FixedBitSet>>;
+}
+
+impl<F: FnMut(Who, Event<'_>) -> Result<(), Stop>> Listen for F {
+    fn hear(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self(who, event)
+    }
+
+    fn needs(&self) -> Option<Arc<FixedBitSet>> {
+        None
+    }
+}
+
+/// A sink as a listener.
+pub struct Heard<'a, S>(pub &'a mut S);
+
+impl<S: Sink> Listen for Heard<'_, S> {
+    fn hear(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self.0.event(who, event)
+    }
+
+    fn needs(&self) -> Option<Arc<FixedBitSet>> {
+        self.0.needs()
+    }
+}
 
 /// An observer.
-pub type Tell<'a> = &'a mut dyn FnMut(Who, Event<'_>) -> Result<(), Stop>;
+pub type Tell<'a> = &'a mut dyn Listen;
 
 /// The same observer for a part of the time.
 pub fn again<'s>(tell: &'s mut Option<Tell<'_>>) -> Option<Tell<'s>> {
@@ -14,13 +52,29 @@ pub fn again<'s>(tell: &'s mut Option<Tell<'_>>) -> Option<Tell<'s>> {
 }
 
 /// Somebody observes, or nobody does and events go nowhere.
-pub struct Observed<'a>(pub Option<Tell<'a>>);
+pub struct Observed<'a> {
+    tell: Option<Tell<'a>>,
+    needs: Option<Arc<FixedBitSet>>,
+}
+
+impl<'a> Observed<'a> {
+    /// An observer, if there is one.
+    pub fn new(tell: Option<Tell<'a>>) -> Self {
+        let needs = tell.as_ref().and_then(|tell| tell.needs());
+        Self { tell, needs }
+    }
+}
 
 impl Sink for Observed<'_> {
     const ON: bool = true;
 
     #[inline]
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
-        self.0.as_mut().map_or(Ok(()), |tell| tell(who, event))
+        self.tell.as_mut().map_or(Ok(()), |tell| tell.hear(who, event))
+    }
+
+    #[inline(always)]
+    fn wants(&self, pc: Pc) -> bool {
+        self.tell.is_some() && self.needs.as_ref().is_none_or(|needs| needs.contains(pc.0 as usize))
     }
 }

@@ -1,7 +1,6 @@
 //! A device behind one type: its control model and memory are chosen when it is made, the observer when it runs.
 //!
-//! Each combination is compiled here and nowhere else, silent for the instruction set at hand and observed for what every
-//! processor has.
+//! Each combination is compiled here and nowhere else ([`super::watched`]: the instructions of observed warps).
 
 use super::config::{Config, ControlModel, DeviceShape, MemoryModel};
 use super::context::Launch;
@@ -10,6 +9,7 @@ use super::device::{Device, Order, Ran};
 use super::grid::{Books, Budget, Stats};
 use super::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
 use super::observed::{Observed, Tell};
+use super::tier::{Baseline, Best, Tier};
 use super::walk::{Grain, Walk, Walker};
 use super::watched::Watched;
 use crate::base::LaneTables;
@@ -19,38 +19,9 @@ use crate::memory::flat::{Arena, Flat};
 use crate::memory::split::Split;
 use crate::memory::{Cx, Environment, FermiModel, SiteHints};
 use crate::verdict::{Event, LimitKind, Rule, Silent, Stop, Who};
-use pulp::{Scalar, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Which instruction sets a run is compiled for. Each costs seconds of compile time for each control model and observer.
-trait Tier {
-    fn run<G: WithSimd>(go: G) -> G::Output;
-}
-
-/// What the compiler was told to expect of every processor.
-struct Baseline;
-/// The best of what this processor has.
-struct Best;
-
-impl Tier for Baseline {
-    fn run<G: WithSimd>(go: G) -> G::Output {
-        go.with_simd(Scalar::new())
-    }
-}
-
-impl Tier for Best {
-    #[cfg(not(debug_assertions))]
-    fn run<G: WithSimd>(go: G) -> G::Output {
-        pulp::Arch::new().dispatch(go)
-    }
-
-    /// Debug builds are for finding bugs, and must compile quickly.
-    #[cfg(debug_assertions)]
-    fn run<G: WithSimd>(go: G) -> G::Output {
-        Baseline::run(go)
-    }
-}
 
 /// How runs that nobody observes are compiled: for every instruction set, but threads on their own spend their time
 /// elsewhere; and memory that acts later costs more than an observer who does not listen, so that it is not compiled for
@@ -79,13 +50,13 @@ impl Quiet<Its<true>, Flat> for (Its<true>, Flat) {
 
 impl<C: Explored + 'static> Quiet<C, Split> for (C, Split) {
     fn quietly(hosted: &mut Hosted<C, Split>, run: Run<'_>) -> Result<Ran, Stop> {
-        hosted.go::<_, Baseline>(Observed(None), run)
+        hosted.go::<_, Baseline>(Observed::new(None), run)
     }
 }
 
 impl<C: Explored + 'static> Quiet<C, Fermi> for (C, Fermi) {
     fn quietly(hosted: &mut Hosted<C, Fermi>, run: Run<'_>) -> Result<Ran, Stop> {
-        hosted.go::<_, Baseline>(Observed(None), run)
+        hosted.go::<_, Baseline>(Observed::new(None), run)
     }
 }
 
@@ -313,7 +284,7 @@ where
         self.config.liveness = self.liveness && run.look;
         match run.tell.take() {
             None => <(C, M) as Quiet<C, M>>::quietly(self, run),
-            Some(tell) => self.go::<_, Baseline>(Observed(Some(tell)), run),
+            Some(tell) => self.go::<_, Baseline>(Observed::new(Some(tell)), run),
         }
     }
 

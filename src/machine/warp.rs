@@ -13,7 +13,7 @@ use super::hot::hot;
 use super::loaded::Loaded;
 use super::rare::{Did, Rare, Trouble};
 use super::stack::Stack;
-use super::watched::Watched;
+use super::watched::{Lanes, Watched};
 use crate::base::mutant::{Mutant, on as mutant};
 use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
@@ -148,7 +148,8 @@ pub fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
 ) -> Result<u32, Box<Halt>> {
     let mut rest = fuel;
     sh.turn = fuel;
-    let outcome = S::flow_on(simd, warp, &mut flow, sh, mem, &mut rest, cx);
+    let lanes = Lanes { warp: &mut *warp, flow: &mut flow, sh: &mut *sh, mem, fuel: &mut rest, cx };
+    let outcome = S::flow_on(simd, lanes);
     let used = fuel - rest;
     sh.clock += u64::from(used);
     match outcome {
@@ -300,7 +301,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 mask & if g.negated { !p } else { p } | if mutant(Mutant::GuardIgnored) { mask } else { 0 }
             }
         };
-        if S::ON {
+        if S::ON && cx.sink.wants(Pc(pc)) {
             let step = Step { pc: Pc(pc), lanes: m, active: mask, depth, regs: frame, tokens: control.tokens() };
             if let Err(stop) = cx.sink.event(sh.who, Event::Step(step)) {
                 halt!(Fault::Stop(stop));

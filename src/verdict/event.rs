@@ -4,6 +4,8 @@
 
 use super::{Rule, Stop, Tokens};
 use crate::base::{Frame, LANES, LaneMask, Pc};
+use fixedbitset::FixedBitSet;
+use std::sync::Arc;
 
 /// A warp of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -251,6 +253,16 @@ pub trait Sink {
     /// # Errors
     /// A checker stops the run when the program broke its rule.
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop>;
+
+    /// The instructions whose [`Event::Step`] it needs; others may be left out. `None`: it needs all.
+    fn needs(&self) -> Option<Arc<FixedBitSet>> {
+        None
+    }
+
+    /// Whether the step of an instruction is told.
+    fn wants(&self, _: Pc) -> bool {
+        true
+    }
 }
 
 /// The sink that costs nothing.
@@ -272,5 +284,13 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     #[inline(always)]
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         (**self).event(who, event)
+    }
+
+    fn needs(&self) -> Option<Arc<FixedBitSet>> {
+        (**self).needs()
+    }
+
+    fn wants(&self, pc: Pc) -> bool {
+        (**self).wants(pc)
     }
 }

@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 
-/// Threads in a warp: small, so that a few threads make several warps.
-pub const WARP: u32 = 4;
+/// Threads in a warp of the kernels made here: few, so that a few threads make several warps.
+const WARP: u32 = 4;
 
 /// A kernel and how to launch it.
 pub struct Kernel {
@@ -15,6 +15,8 @@ pub struct Kernel {
     pub threads: u32,
     /// Below sm_70, under the control model with tokens.
     pub old: bool,
+    /// Threads in a warp.
+    pub warp: u32,
 }
 
 struct Writer {
@@ -58,10 +60,10 @@ pub fn kernel(seed: u64) -> Kernel {
         }
     }
     w.text.push_str("ret;\n}\n");
-    Kernel { text: w.text, blocks, threads, old }
+    Kernel { text: w.text, blocks, threads, old, warp: WARP }
 }
 
-fn pick<'a, T>(random: &mut ChaCha8Rng, all: &'a [T]) -> &'a T {
+pub fn pick<'a, T>(random: &mut ChaCha8Rng, all: &'a [T]) -> &'a T {
     &all[random.random_range(0..all.len())]
 }
 

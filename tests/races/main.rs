@@ -6,9 +6,11 @@
 mod exact;
 mod generate;
 mod pairs;
+mod rows;
 
 use exact::{Exact, Pair};
-use generate::{Kernel, WARP, kernel};
+use generate::{Kernel, kernel};
+use rows::rows;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
@@ -49,14 +51,14 @@ fn run(kernel: &Kernel, seed: u64, keep: usize) -> Option<(Races, Exact)> {
     let env = program(kernel, control);
     let config = Config {
         control: Some(control),
-        warp_size: WARP,
+        warp_size: kernel.warp,
         seed: Some(seed),
         small_steps: !seed.is_multiple_of(4),
         max_steps: Some(20_000),
         ..Config::default()
     };
     let mut context = Context::new(Arc::clone(&env), config).unwrap();
-    let out = context.alloc("out", 256).unwrap();
+    let out = context.alloc("out", 2048).unwrap();
     let launch = Launch {
         entry: "k".into(),
         grid: [kernel.blocks, 1, 1],
@@ -65,7 +67,7 @@ fn run(kernel: &Kernel, seed: u64, keep: usize) -> Option<(Races, Exact)> {
         params: out.to_le_bytes().to_vec(),
     };
     let mut races = Races::new(Arc::clone(&env)).keeping(keep);
-    let mut exact = Exact::new(env, WARP, kernel.threads, kernel.old);
+    let mut exact = Exact::new(env, kernel.warp, kernel.threads, kernel.old);
     match context.launch_with(&launch, Both(&mut races, &mut exact), &mut |_| ()) {
         Ok(_) => Some((races, exact)),
         Err(Stop::Stuck(_) | Stop::Bug(_)) => None,
@@ -88,8 +90,17 @@ fn kernels() -> u64 {
 
 #[test]
 fn the_checker_finds_what_the_definition_says() {
+    agrees(kernel, kernels());
+}
+
+#[test]
+fn the_checker_finds_what_the_definition_says_of_rows() {
+    agrees(rows, kernels() / 4);
+}
+
+/// Compares the checker with the definition on kernels that end, each with its seed.
+fn agrees(kernel: fn(u64) -> Kernel, count: u64) {
     let (mut clean, mut racy, mut ended, mut ordered) = (0u64, 0u64, 0u64, 0u64);
-    let count = kernels();
     let mut seed = 0;
     while ended < count {
         seed += 1;
@@ -121,7 +132,7 @@ fn a_search_stops_at_the_first_race() {
     let text = ".version 8.0 .target sm_80 .address_size 64 .visible .entry k(.param .u64 out) { .reg .b64 %rd<2>; \
                 ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 1; ret; }";
     let stop = |hide: bool| {
-        let kernel = Kernel { text: text.to_owned(), blocks: 1, threads: 2, old: false };
+        let kernel = Kernel { text: text.to_owned(), blocks: 1, threads: 2, old: false, warp: 32 };
         let env = program(&kernel, ControlModel::Its);
         let mut context = Context::new(Arc::clone(&env), Config::default()).unwrap();
         let params = context.alloc("out", 64).unwrap().to_le_bytes().to_vec();

@@ -4,12 +4,24 @@ use super::cell::{Cell, Spill, View};
 use super::clock::Thread;
 use super::finding::Conflict;
 use super::history::Actor;
+use super::shadow::ROW;
 use super::sites::{AccessSite, Where};
 use super::threads::Block;
 use super::{Launch, Races, sync};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::instr::NO_SLOT;
 use crate::verdict::{Access, AccessKind, Stop, Strength};
+
+/// The lanes of half a warp.
+const FULL: LaneMask = (1 << ROW) - 1;
+
+/// Where 16 addresses begin that are those of a row of words, in order.
+#[inline(always)]
+fn row_of(addresses: &[u64]) -> Option<u64> {
+    let first = *addresses.first()?;
+    let off = (0..).zip(addresses).fold(first % (4 * ROW as u64), |off, (k, a)| off | (a ^ first.wrapping_add(4 * k)));
+    (off == 0).then_some(first)
+}
 
 /// What stays the same while an access is taken apart.
 pub(super) struct Context<'a> {
@@ -87,6 +99,9 @@ pub(super) fn run(
         races.blocks[at].as_ref().and_then(|b| b.warps.get(warp)).is_some_and(|w| w.shared_clock().is_some());
     let mut view = races.view(&cx, access.lanes.trailing_zeros() as usize);
     let mut lanes = access.lanes;
+    if together && site.is_word() {
+        lanes &= !races.rows(&cx, &mut view);
+    }
     let mut released = false;
     while lanes != 0 {
         let lane = lanes.trailing_zeros() as usize & (LANES - 1);
@@ -132,19 +147,63 @@ impl Races {
         }
     }
 
+    /// Half warps that access a row of words each are noted at once; gives the lanes for which that is done.
+    #[inline]
+    fn rows(&mut self, cx: &Context<'_>, view: &mut View) -> LaneMask {
+        let Context { access, site, .. } = *cx;
+        let first = |half: usize| -> Option<u64> {
+            let all = access.lanes >> (half * ROW) & FULL == FULL;
+            all.then(|| row_of(&access.addresses[half * ROW..][..ROW])).flatten()
+        };
+        let (low, high) = (first(0), first(1));
+        let read = site.kind == AccessKind::Read;
+        if low.is_some() && low == high {
+            // Lanes of two halves that write one location are no matter for rows.
+            return if read { self.row(cx, view, low, 1 | 1 << ROW, !0) } else { 0 };
+        }
+        self.row(cx, view, low, 1, FULL) | self.row(cx, view, high, 1 << ROW, FULL << ROW)
+    }
+
+    /// The lanes of a row, given by those of its first word: all of them, where it is noted.
+    #[inline]
+    fn row(
+        &mut self,
+        cx: &Context<'_>,
+        view: &mut View,
+        first: Option<u64>,
+        lanes: LaneMask,
+        all: LaneMask,
+    ) -> LaneMask {
+        let Some((first, shared)) = first.and_then(|first| Some((first, self.is_shared(cx, first)?))) else { return 0 };
+        let Some(block) = &mut self.blocks[cx.at] else { return 0 };
+        view.expired = block.expired(shared || cx.launch.is_one_block());
+        let shadow = if shared { &mut block.shared } else { &mut self.global };
+        let noted = shadow.row(first, view, |cell, spill| match cx.site.kind {
+            AccessKind::Read => cell.read(view, lanes, cx.pc, spill),
+            _ => cell.write(view, lanes.trailing_zeros(), cx.pc, spill),
+        });
+        if noted { all } else { 0 }
+    }
+
+    /// Whether an address of an access is in shared memory. `None`: no other thread sees it.
+    #[inline]
+    fn is_shared(&self, cx: &Context<'_>, address: u64) -> Option<bool> {
+        let map = self.env.addresses();
+        let inside = |window: u64| address.wrapping_sub(window) < map.window;
+        match cx.site.space {
+            Where::Shared => Some(true),
+            Where::Global => Some(false),
+            Where::Generic if inside(map.local) || inside(map.param) => None,
+            Where::Generic => Some(inside(map.shared)),
+        }
+    }
+
     /// Lanes of one address access all its elements; whether one of them released.
     #[inline]
     fn lanes(&mut self, cx: &Context<'_>, view: &mut View, lanes: LaneMask) -> Result<bool, Stop> {
         let lane = lanes.trailing_zeros() as usize & (LANES - 1);
         let address = cx.access.addresses[lane];
-        let map = self.env.addresses();
-        let inside = |window: u64| address.wrapping_sub(window) < map.window;
-        let shared = match cx.site.space {
-            Where::Shared => true,
-            Where::Global => false,
-            Where::Generic if inside(map.local) || inside(map.param) => return Ok(false),
-            Where::Generic => inside(map.shared),
-        };
+        let Some(shared) = self.is_shared(cx, address) else { return Ok(false) };
         let mut released = false;
         for element in 0..cx.site.elements {
             let address = address.wrapping_add(u64::from(element * cx.site.width));
@@ -164,9 +223,7 @@ impl Races {
         shared: bool,
     ) -> Result<bool, Stop> {
         let Some(block) = &mut self.blocks[cx.at] else { return Ok(false) };
-        // Nobody else has access to the block's shared memory, nor to anything in a launch of one block.
-        let alone = shared || cx.launch.shape.grid == [1; 3];
-        view.expired = if alone { block.met } else { 0 };
+        view.expired = block.expired(shared || cx.launch.is_one_block());
         let lane = lanes.trailing_zeros();
         let single = lanes.is_power_of_two();
         let hands_on = cx.site.kind.writes()
@@ -258,12 +315,14 @@ impl Races {
     fn same_instruction(&mut self, cx: &Context<'_>) -> Result<(), Stop> {
         let Context { launch, access, site, .. } = *cx;
         let addresses = access.addresses;
-        let mut before: Option<u64> = None;
-        let ascend = lanes_of(access.lanes).all(|l| {
-            let apart = before.is_none_or(|b| addresses[l].wrapping_sub(b) >= access.bytes.into() && addresses[l] > b);
-            before = Some(addresses[l]);
-            apart
-        });
+        let bytes = u64::from(access.bytes);
+        let apart = |a: u64, b: u64| a < b && bytes <= b - a;
+        let ascend = if access.lanes == !0 {
+            addresses.iter().zip(&addresses[1..]).fold(true, |all, (a, b)| all & apart(*a, *b))
+        } else {
+            let mut before: Option<u64> = None;
+            lanes_of(access.lanes).all(|l| before.replace(addresses[l]).is_none_or(|b| apart(b, addresses[l])))
+        };
         let strong = site.strength != Strength::Weak;
         // Weak stores without lockstep are told by their cells.
         if ascend || !strong && !launch.lockstep {

@@ -22,7 +22,7 @@ const LANE_SHIFT: u32 = 27;
 
 /// Accesses of a word or byte. Warps are numbered from 1 over the whole run, so that a cell of zeros is empty and what
 /// earlier launches did is told by its number.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
     w_warp: u32,
     w_epoch: u32,
@@ -113,6 +113,10 @@ impl View {
 }
 
 impl Cell {
+    /// Nothing is known.
+    pub const EMPTY: Self =
+        Self { w_warp: 0, w_epoch: 0, w_site: 0, r_warp: 0, r_epoch: 0, r_lanes: 0, r_pc: 0, more: 0 };
+
     /// Lanes of a warp read: whether that is all right and noted.
     #[inline(always)]
     pub fn read(&mut self, view: &View, lanes: LaneMask, pc: Pc, spill: &mut Spill) -> bool {
@@ -153,6 +157,10 @@ impl Cell {
             self.more = spill.list(first);
         }
         let Some(list) = spill.readers.get_mut(self.more as usize - 1) else { return false };
+        let covers = |r: &Reader| (r.warp, r.epoch, r.pc) == (reader.warp, reader.epoch, reader.pc);
+        if list.all.iter().any(|r| covers(r) && r.lanes & lanes == lanes) {
+            return true;
+        }
         let mut noted = false;
         list.all.retain_mut(|r| {
             if r.warp == reader.warp {
@@ -293,9 +301,37 @@ impl Cell {
                 }
             }
             spill.histories.push(history);
-            *self = Self { more: HISTORY | u32::try_from(spill.histories.len()).unwrap_or(0), ..Self::default() };
+            *self = Self { more: HISTORY | u32::try_from(spill.histories.len()).unwrap_or(0), ..Self::EMPTY };
         }
         spill.histories.get_mut(((self.more & !HISTORY) as usize).checked_sub(1)?)
+    }
+
+    /// The cell of a later word of a row whose first cell this is: the same, so many lanes further.
+    pub fn further(&self, lanes: u32, spill: &mut Spill) -> Self {
+        let mut cell = *self;
+        if lanes == 0 {
+            return cell;
+        }
+        if cell.w_warp != 0 {
+            cell.w_site += lanes << LANE_SHIFT;
+        }
+        cell.r_lanes <<= lanes;
+        if cell.more != 0
+            && let Some(mut list) = spill.readers.get((cell.more & !MANY) as usize - 1).cloned()
+        {
+            list.all.iter_mut().for_each(|r| r.lanes <<= lanes);
+            if let Some(dropped) = &mut list.dropped {
+                dropped.last.lane += lanes;
+            }
+            cell.more = cell.more & MANY | spill.keep(list);
+        }
+        cell
+    }
+
+    /// Whether nobody can race any more with what it holds.
+    #[inline(always)]
+    pub const fn is_past(&self, view: &View) -> bool {
+        self.more == 0 && view.expired(self.w_warp, self.w_epoch) && view.expired(self.r_warp, self.r_epoch)
     }
 
     /// The cell of each byte of a word whose cell this was.
@@ -308,8 +344,7 @@ impl Cell {
                 HISTORY | u32::try_from(spill.histories.len()).unwrap_or(0)
             } else if self.more != 0 {
                 let Some(list) = spill.readers.get((self.more & !MANY) as usize - 1).cloned() else { continue };
-                spill.readers.push(list);
-                self.more & MANY | u32::try_from(spill.readers.len()).unwrap_or(0)
+                self.more & MANY | spill.keep(list)
             } else {
                 0
             };
@@ -325,19 +360,24 @@ impl Cell {
     /// Forgets what a spill held that is gone.
     pub const fn forget_more(&mut self) {
         if self.more != 0 {
-            *self = Self { w_warp: 0, w_epoch: 0, w_site: 0, r_warp: 0, r_epoch: 0, r_lanes: 0, r_pc: 0, more: 0 };
+            *self = Self::EMPTY;
         }
     }
 }
 
 impl Spill {
     fn list(&mut self, first: Reader) -> u32 {
-        let at = self.free.pop().unwrap_or_else(|| {
-            self.readers.push(Readers::default());
-            u32::try_from(self.readers.len() - 1).unwrap_or(0)
-        });
-        self.readers[at as usize].all.push(first);
-        at + 1
+        if let Some(at) = self.free.pop() {
+            self.readers[at as usize].all.push(first);
+            return at + 1;
+        }
+        self.keep(Readers { all: vec![first], dropped: None })
+    }
+
+    /// Takes in a list; gives its index, from 1.
+    fn keep(&mut self, list: Readers) -> u32 {
+        self.readers.push(list);
+        u32::try_from(self.readers.len()).unwrap_or(0)
     }
 
     /// Whether it holds nothing.

@@ -28,6 +28,7 @@ use crate::program::env::ProgEnv;
 use crate::verdict::{Access, Event, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
 use finding::Findings;
+use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use shadow::Shadow;
 use sites::{Site, sites};
@@ -41,6 +42,8 @@ const KEPT: usize = 8;
 pub struct Races {
     env: Arc<ProgEnv>,
     sites: Vec<Site>,
+    /// The instructions that order something.
+    orders: Arc<FixedBitSet>,
     /// Readers that are kept of a location.
     kept: usize,
     launch: Option<Launch>,
@@ -71,14 +74,23 @@ struct Launch {
     lockstep: bool,
 }
 
+impl Launch {
+    fn is_one_block(&self) -> bool {
+        self.shape.grid == [1; 3]
+    }
+}
+
 impl Races {
     /// An observer of a program's launches, which run one after another: what a launch does happens before the next.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
         let sites = sites(&env);
+        let orders = |s: &Site| matches!(s, Site::Fence(_) | Site::WarpSync(_) | Site::Exit);
+        let orders = sites.iter().enumerate().filter(|(_, s)| orders(s)).map(|(k, _)| k).collect();
         Self {
             env,
             sites,
+            orders: Arc::new(orders),
             kept: KEPT,
             launch: None,
             next: 1,
@@ -237,6 +249,10 @@ impl Races {
 
 impl Sink for Races {
     const ON: bool = true;
+
+    fn needs(&self) -> Option<Arc<FixedBitSet>> {
+        Some(Arc::clone(&self.orders))
+    }
 
     #[inline]
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {

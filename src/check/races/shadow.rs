@@ -1,6 +1,7 @@
-//! The shadow of a memory: a cell a word, or a cell a byte in the pages where bytes or halves were accessed.
+//! The shadow of a memory: a cell a row of 16 words that half warps accessed at once, else a cell a word, or a cell a byte
+//! in the pages where bytes or halves were accessed.
 
-use super::cell::{Cell, Spill};
+use super::cell::{Cell, Spill, View};
 use rustc_hash::FxHashMap;
 
 /// Bytes of memory that a page shadows.
@@ -10,10 +11,22 @@ const WORDS: usize = (PAGE / 4) as usize;
 /// Pages whose places are remembered.
 const REMEMBERED: usize = 16;
 
-/// A page of cells.
+/// Words of a row: half a warp accesses them at once, one lane a word.
+pub(super) const ROW: usize = 16;
+/// Rows of a page.
+const ROWS: usize = WORDS / ROW;
+
+/// All of them alike.
+const ALIKE: u32 = (1 << ROWS) - 1;
+
+/// A page.
 #[derive(Clone, Debug)]
 struct Page {
-    /// One a word, or one a byte.
+    /// The first word's cell of each row whose words were accessed alike: word k's is the same, k lanes further.
+    rows: [Cell; ROWS],
+    /// The rows that are so; a set.
+    alike: u32,
+    /// The cells of all other rows, one a word, made when they are needed; or one a byte.
     cells: Vec<Cell>,
     bytes: bool,
 }
@@ -57,11 +70,41 @@ impl Shadow {
         let place = self.place(address / PAGE);
         let page = &mut self.pages[place];
         if width < 4 && !page.bytes {
-            divide(page, &mut self.spill);
+            page.divide(&mut self.spill);
         }
         let at = (address % PAGE) as usize;
         let (first, count) = if page.bytes { (at, width as usize) } else { (at / 4, width as usize / 4) };
+        if page.alike != 0 {
+            // Two rows only where an address is wrong, which its instruction says after us.
+            page.spread(first / ROW, &mut self.spill);
+            page.spread((first + count.max(1) - 1) / ROW, &mut self.spill);
+        }
         (page.cells.get_mut(first..first + count).unwrap_or_default(), &mut self.spill)
+    }
+
+    /// Half a warp accesses the row at an address, a multiple of its size: `note` is given the cell of the first word and
+    /// the lanes that access it, and stands for all. Whether that was all right and is noted; if not, the words have cells
+    /// of their own now.
+    #[inline(always)]
+    pub fn row(&mut self, address: u64, view: &View, note: impl FnOnce(&mut Cell, &mut Spill) -> bool) -> bool {
+        let place = self.place(address / PAGE);
+        let page = &mut self.pages[place];
+        if page.bytes {
+            return false;
+        }
+        let row = (address % PAGE) as usize / (4 * ROW);
+        if page.alike >> row & 1 == 0 {
+            if !page.cells[row * ROW..][..ROW].iter().all(|c| c.is_past(view)) {
+                return false;
+            }
+            page.rows[row] = Cell::EMPTY;
+            page.alike |= 1 << row;
+        }
+        if !note(&mut page.rows[row], &mut self.spill) {
+            page.spread(row, &mut self.spill);
+            return false;
+        }
+        true
     }
 
     #[inline(always)]
@@ -77,7 +120,7 @@ impl Shadow {
     fn find(&mut self, number: u64) -> usize {
         let pages = &mut self.pages;
         let place = *self.places.entry(number).or_insert_with(|| {
-            pages.push(Page { cells: vec![Cell::default(); WORDS], bytes: false });
+            pages.push(Page::new());
             u32::try_from(pages.len() - 1).unwrap_or(u32::MAX)
         });
         self.last[number as usize % REMEMBERED] = (number, place);
@@ -87,33 +130,75 @@ impl Shadow {
     /// A launch begins: cells tell earlier launches by themselves, but not what was spilled.
     pub fn begin(&mut self) {
         if !self.spill.is_empty() {
-            self.pages.iter_mut().flat_map(|p| &mut p.cells).for_each(Cell::forget_more);
+            self.pages.iter_mut().flat_map(|p| p.rows.iter_mut().chain(&mut p.cells)).for_each(Cell::forget_more);
             self.spill.clear();
         }
     }
 
     /// Makes every cell empty and keeps the room.
     pub fn clear(&mut self) {
-        self.pages.iter_mut().for_each(|p| p.cells.fill(Cell::default()));
+        for page in &mut self.pages {
+            page.rows.fill(Cell::EMPTY);
+            if page.bytes {
+                page.cells.fill(Cell::EMPTY);
+            } else {
+                page.alike = ALIKE;
+            }
+        }
         self.spill.clear();
     }
 
     /// What it takes, and of how much memory.
     pub fn footing(&self) -> Footing {
         let page = |p: &Page| (p.cells.capacity() * size_of::<Cell>() + size_of::<Page>()) as u64;
-        let used = |p: &Page| {
-            let cells = p.cells.iter().filter(|c| c.is_used()).count() as u64;
-            if p.bytes { cells } else { 4 * cells }
-        };
         let places = self.places.capacity() * size_of::<(u64, u32)>();
         Footing {
             shadow: self.pages.iter().map(page).sum::<u64>() + (places + self.spill.bytes()) as u64,
-            touched: self.pages.iter().map(used).sum(),
+            touched: self.pages.iter().map(Page::touched).sum(),
         }
     }
 }
 
-fn divide(page: &mut Page, spill: &mut Spill) {
-    page.cells = page.cells.iter_mut().flat_map(|cell| cell.split(spill)).collect();
-    page.bytes = true;
+impl Page {
+    const fn new() -> Self {
+        Self { rows: [Cell::EMPTY; ROWS], alike: ALIKE, cells: Vec::new(), bytes: false }
+    }
+
+    /// Gives the words of a row cells of their own.
+    #[inline(always)]
+    fn spread(&mut self, row: usize, spill: &mut Spill) {
+        if self.alike >> row & 1 == 1 {
+            self.spread_alike(row, spill);
+        }
+    }
+
+    #[inline(never)]
+    fn spread_alike(&mut self, row: usize, spill: &mut Spill) {
+        if self.cells.is_empty() {
+            self.cells = vec![Cell::EMPTY; WORDS];
+        }
+        self.alike &= !(1 << row);
+        let first = self.rows[row];
+        for (k, cell) in (0..).zip(&mut self.cells[row * ROW..][..ROW]) {
+            *cell = first.further(k, spill);
+        }
+    }
+
+    /// Gives every byte a cell.
+    fn divide(&mut self, spill: &mut Spill) {
+        for row in 0..ROWS {
+            self.spread(row, spill);
+        }
+        self.cells = self.cells.iter_mut().flat_map(|cell| cell.split(spill)).collect();
+        self.bytes = true;
+    }
+
+    /// Bytes of memory that it says something of.
+    fn touched(&self) -> u64 {
+        let alike = |row: usize| self.alike >> row & 1 == 1;
+        let rows = (0..ROWS).filter(|row| alike(*row) && self.rows[*row].is_used()).count();
+        let own = |(k, cell): &(usize, &Cell)| cell.is_used() && (self.bytes || !alike(k / ROW));
+        let cells = self.cells.iter().enumerate().filter(own).count();
+        if self.bytes { cells as u64 } else { 4 * (ROW * rows + cells) as u64 }
+    }
 }

@@ -150,6 +150,12 @@ impl AccessSite {
         matches!(self.kind, AccessKind::Atomic) && !self.acquires && !self.releases
     }
 
+    /// Whether it reads or writes a word, weakly.
+    pub const fn is_word(&self) -> bool {
+        let weak = matches!((self.kind, self.strength), (AccessKind::Read | AccessKind::Write, Strength::Weak));
+        weak && self.width == 4 && self.elements == 1
+    }
+
     /// Whether two accesses of different threads to one byte are morally strong. Elements lie at multiples of their
     /// size, so that two of one size that overlap do so completely.
     pub const fn morally_strong(&self, other: &Self, same_block: bool) -> bool {

@@ -120,6 +120,12 @@ impl Block {
         Thread { warp: id, lane: u32::try_from(lane).unwrap_or(0), block: self.first }
     }
 
+    /// The epoch up to which accesses happened before whatever anybody can still do to a location; `alone`: nobody else has
+    /// access to it, as to shared memory, or to anything in a launch of one block.
+    pub const fn expired(&self, alone: bool) -> u32 {
+        if alone { self.met } else { 0 }
+    }
+
     /// What a thread hands on when it releases now.
     pub fn released(&self, warp: usize, lane: usize, lockstep: bool) -> Known {
         let me = self.thread(warp, lane);

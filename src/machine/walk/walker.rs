@@ -323,7 +323,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
         let mut out = |_: &[u8]| ();
         let (hints, tables) = (SiteHints::default(), self.tables.clone());
-        let mut cx = Cx { sink: Observed(tell), oracle, hints, tables, out: &mut out };
+        let mut cx = Cx { sink: Observed::new(tell), oracle, hints, tables, out: &mut out };
         let done = step(self, &mut cx).and_then(|used| Ok(used + self.follow(&mut cx)?));
         match done {
             Ok(used) => {

@@ -1,0 +1,33 @@
+//! Which instruction sets a run is compiled for.
+
+use pulp::{Scalar, WithSimd};
+
+/// Instruction sets. Each costs seconds of compile time for each control model and observer.
+pub trait Tier {
+    /// Runs on them.
+    fn run<G: WithSimd>(go: G) -> G::Output;
+}
+
+/// What the compiler was told to expect of every processor.
+pub struct Baseline;
+/// The best of what this processor has.
+pub struct Best;
+
+impl Tier for Baseline {
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        go.with_simd(Scalar::new())
+    }
+}
+
+impl Tier for Best {
+    #[cfg(not(debug_assertions))]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        pulp::Arch::new().dispatch(go)
+    }
+
+    /// Debug builds are for finding bugs, and must compile quickly.
+    #[cfg(debug_assertions)]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        Baseline::run(go)
+    }
+}
