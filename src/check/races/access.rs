@@ -5,7 +5,7 @@ use super::clock::Thread;
 use super::finding::Conflict;
 use super::history::Actor;
 use super::shadow::ROW;
-use super::sites::{AccessSite, Where};
+use super::sites::{AccessSite, Site, Where};
 use super::threads::Block;
 use super::{Launch, Races, sync};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
@@ -14,13 +14,40 @@ use crate::verdict::{Access, AccessKind, Stop, Strength};
 
 /// The lanes of half a warp.
 const FULL: LaneMask = (1 << ROW) - 1;
+/// Bytes of a row.
+const ROW_BYTES: u64 = 4 * ROW as u64;
 
-/// Where 16 addresses begin that are those of a row of words, in order.
+/// The row of memory whose words half a warp accesses in order, all `lanes` of it.
 #[inline(always)]
-fn row_of(addresses: &[u64]) -> Option<u64> {
+fn in_order(addresses: &[u64], lanes: LaneMask) -> Option<u64> {
     let first = *addresses.first()?;
-    let off = (0..).zip(addresses).fold(first % (4 * ROW as u64), |off, (k, a)| off | (a ^ first.wrapping_add(4 * k)));
-    (off == 0).then_some(first)
+    let off = (0..).zip(addresses).fold(first % ROW_BYTES, |off, (k, a)| off | (a ^ first.wrapping_add(4 * k)));
+    (off == 0 && lanes == FULL).then_some(first)
+}
+
+/// The row of memory in which the words lie that `lanes` of half a warp access.
+#[inline(always)]
+fn row_of(addresses: &[u64], lanes: LaneMask) -> Option<u64> {
+    let first = *addresses.get(lanes.trailing_zeros() as usize)?;
+    let off = |(k, a): (usize, &u64)| if lanes >> k & 1 == 1 { (a ^ first) / ROW_BYTES | a % 4 } else { 0 };
+    let off = addresses.iter().enumerate().map(off).fold(0, |all, off| all | off);
+    (off == 0).then_some(first - first % ROW_BYTES)
+}
+
+/// The lanes from the first of `lanes` on, which is given, that have one address.
+#[inline]
+fn alike(addresses: &[u64; LANES], lanes: LaneMask, lane: usize) -> LaneMask {
+    let address = addresses[lane & (LANES - 1)];
+    // Nearly always it is half a warp, or a whole one.
+    let half = |from: usize| {
+        let full = from.is_multiple_of(ROW) && lanes.checked_shr(from as u32).is_some_and(|l| l & FULL == FULL);
+        full && addresses[from..][..ROW].iter().fold(0, |off, a| off | (a ^ address)) == 0
+    };
+    if half(lane) {
+        return if half(lane + ROW) { !0 } else { FULL << lane };
+    }
+    let same = |k: &usize| lanes >> k & 1 == 1 && addresses[*k] == address;
+    (lane..LANES).take_while(same).fold(0, |group, k| group | 1 << k)
 }
 
 /// What stays the same while an access is taken apart.
@@ -30,6 +57,8 @@ pub(super) struct Context<'a> {
     pub at: usize,
     pub warp: usize,
     pub access: &'a Access<'a>,
+    /// What the instructions of the program are.
+    pub sites: &'a [Site],
     pub site: &'a AccessSite,
     pub pc: Pc,
 }
@@ -80,18 +109,13 @@ impl Context<'_> {
 /// # Errors
 /// A race, where the first one is to stop the run.
 #[inline]
-pub(super) fn run(
-    races: &mut Races,
-    at: usize,
-    warp: usize,
-    access: &Access<'_>,
-    site: &AccessSite,
-) -> Result<(), Stop> {
+pub(super) fn run(races: &mut Races, at: usize, warp: usize, access: &Access<'_>, sites: &[Site]) -> Result<(), Stop> {
+    let Some(Site::Access(site)) = sites.get(access.pc.0 as usize) else { return Ok(()) };
     let Some(launch) = races.launch else { return Ok(()) };
     let Some(block) = &mut races.blocks[at] else { return Ok(()) };
     let Some(w) = block.warps.get_mut(warp) else { return Ok(()) };
     w.touched |= access.lanes;
-    let cx = Context { launch, at, warp, access, site, pc: access.pc };
+    let cx = Context { launch, at, warp, access, sites, site, pc: access.pc };
     if site.kind == AccessKind::Write {
         races.same_instruction(&cx)?;
     }
@@ -108,15 +132,9 @@ pub(super) fn run(
         if !together {
             view = races.view(&cx, lane);
         }
-        let mut group = 1 << lane;
-        if together && site.kind == AccessKind::Read {
-            // Lanes that read one location are noted as one.
-            let mut next = lane + 1;
-            while next < LANES && lanes >> next & 1 == 1 && access.addresses[next] == access.addresses[lane] {
-                group |= 1 << next;
-                next += 1;
-            }
-        }
+        // Lanes that read one location are noted as one.
+        let merge = together && site.kind == AccessKind::Read;
+        let group = if merge { alike(access.addresses, lanes, lane) } else { 1 << lane };
         lanes &= !group;
         released |= races.lanes(&cx, &mut view, group)?;
     }
@@ -147,42 +165,68 @@ impl Races {
         }
     }
 
-    /// Half warps that access a row of words each are noted at once; gives the lanes for which that is done.
+    /// Half warps that access words of one row of memory each are noted at once; gives the lanes for which that is done.
     #[inline]
     fn rows(&mut self, cx: &Context<'_>, view: &mut View) -> LaneMask {
         let Context { access, site, .. } = *cx;
-        let first = |half: usize| -> Option<u64> {
-            let all = access.lanes >> (half * ROW) & FULL == FULL;
-            all.then(|| row_of(&access.addresses[half * ROW..][..ROW])).flatten()
-        };
-        let (low, high) = (first(0), first(1));
-        let read = site.kind == AccessKind::Read;
-        if low.is_some() && low == high {
-            // Lanes of two halves that write one location are no matter for rows.
-            return if read { self.row(cx, view, low, 1 | 1 << ROW, !0) } else { 0 };
+        let lanes = [access.lanes & FULL, access.lanes >> ROW];
+        let (low, high) = access.addresses.split_at(ROW);
+        let first = [in_order(low, lanes[0]), in_order(high, lanes[1])];
+        if first[0].is_some() && first[0] == first[1] && site.kind == AccessKind::Read {
+            return self.row(cx, view, first[0], 1 | 1 << ROW, !0);
         }
-        self.row(cx, view, low, 1, FULL) | self.row(cx, view, high, 1 << ROW, FULL << ROW)
+        let mut done = 0;
+        for (half, addresses) in [low, high].into_iter().enumerate() {
+            let shift = half * ROW;
+            let mut noted = self.row(cx, view, first[half], 1 << shift, FULL << shift);
+            if noted == 0
+                && let Some(row) = row_of(addresses, lanes[half])
+            {
+                noted = self.in_row(cx, view, row, lanes[half] << shift);
+            }
+            done |= noted;
+        }
+        done
     }
 
-    /// The lanes of a row, given by those of its first word: all of them, where it is noted.
+    /// Half a warp accesses a row in order. Gives its lanes, where that is all right and noted: `all`; `lanes` are those of
+    /// the row's first word.
     #[inline]
-    fn row(
-        &mut self,
-        cx: &Context<'_>,
-        view: &mut View,
-        first: Option<u64>,
-        lanes: LaneMask,
-        all: LaneMask,
-    ) -> LaneMask {
-        let Some((first, shared)) = first.and_then(|first| Some((first, self.is_shared(cx, first)?))) else { return 0 };
+    fn row(&mut self, cx: &Context<'_>, view: &mut View, row: Option<u64>, lanes: LaneMask, all: LaneMask) -> LaneMask {
+        let Some((row, shared)) = row.and_then(|row| Some((row, self.is_shared(cx, row)?))) else { return 0 };
         let Some(block) = &mut self.blocks[cx.at] else { return 0 };
         view.expired = block.expired(shared || cx.launch.is_one_block());
         let shadow = if shared { &mut block.shared } else { &mut self.global };
-        let noted = shadow.row(first, view, |cell, spill| match cx.site.kind {
+        let noted = shadow.row(row, view, |cell, spill| match cx.site.kind {
             AccessKind::Read => cell.read(view, lanes, cx.pc, spill),
             _ => cell.write(view, lanes.trailing_zeros(), cx.pc, spill),
         });
         if noted { all } else { 0 }
+    }
+
+    /// Lanes access words of a row in any order. Gives those for which that is all right and noted.
+    #[inline]
+    fn in_row(&mut self, cx: &Context<'_>, view: &mut View, row: u64, lanes: LaneMask) -> LaneMask {
+        let Some(shared) = self.is_shared(cx, row) else { return 0 };
+        let Some(block) = &mut self.blocks[cx.at] else { return 0 };
+        view.expired = block.expired(shared || cx.launch.is_one_block());
+        let shadow = if shared { &mut block.shared } else { &mut self.global };
+        let Some((cells, spill)) = shadow.words(row) else { return 0 };
+        let addresses = cx.access.addresses;
+        let (mut rest, mut done) = (lanes, 0);
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize & (LANES - 1);
+            let cell = &mut cells[(addresses[lane] / 4) as usize % ROW];
+            let (group, noted) = if cx.site.kind == AccessKind::Read {
+                let group = alike(addresses, rest, lane);
+                (group, cell.read(view, group, cx.pc, spill))
+            } else {
+                (1 << lane, cell.write(view, lane as u32, cx.pc, spill))
+            };
+            rest &= !group;
+            done |= if noted { group } else { 0 };
+        }
+        done
     }
 
     /// Whether an address of an access is in shared memory. `None`: no other thread sees it.
@@ -235,7 +279,7 @@ impl Races {
             (AccessKind::Read, Strength::Weak) => cell.read(view, lanes, cx.pc, spill),
             (AccessKind::Write, Strength::Weak) if single => cell.write(view, lane, cx.pc, spill),
             (AccessKind::Atomic, _) if single && !hands_on && cx.site.is_plain_atomic() => {
-                cell.atomic(view, lane, cx.pc, cx.site, &self.sites)
+                cell.atomic(view, lane, cx.pc, cx.site, cx.sites)
             }
             _ => false,
         };
@@ -278,7 +322,7 @@ impl Races {
                 let bytes = cx.site.width / u32::try_from(all.len().max(1)).unwrap_or(1);
                 let byte = address.wrapping_add(u64::from(bytes) * k as u64);
                 let past = |thread: Thread, pc, site: &AccessSite| cx.past(view, thread, pc, site, byte);
-                let history = all.get_mut(k).and_then(|c| c.history(view, &self.sites, spill, past));
+                let history = all.get_mut(k).and_then(|c| c.history(view, cx.sites, spill, past));
                 let Some(history) = history else { continue };
                 history.expire(|thread, epoch| view.expired(thread.warp, epoch));
                 let actor = Actor {

@@ -123,7 +123,7 @@ impl Races {
         conflict: &Conflict,
     ) -> Result<(), Stop> {
         let Context { launch, site, .. } = cx;
-        let Some(Site::Access(other)) = self.sites.get(conflict.pc.0 as usize).copied() else { return Ok(()) };
+        let Some(Site::Access(other)) = cx.sites.get(conflict.pc.0 as usize).copied() else { return Ok(()) };
         let Some(me) = self.blocks[cx.at].as_ref().map(|b| b.thread(cx.warp, lane)) else { return Ok(()) };
         let start = other.start(conflict.byte);
         let same_instruction = cx.is_twin(me.warp, conflict.thread, conflict.pc, start);

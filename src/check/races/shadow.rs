@@ -9,7 +9,7 @@ const PAGE: u64 = 1024;
 /// Words in it.
 const WORDS: usize = (PAGE / 4) as usize;
 /// Pages whose places are remembered.
-const REMEMBERED: usize = 16;
+const REMEMBERED: usize = 64;
 
 /// Words of a row: half a warp accesses them at once, one lane a word.
 pub(super) const ROW: usize = 16;
@@ -105,6 +105,19 @@ impl Shadow {
             return false;
         }
         true
+    }
+
+    /// The cells of the words of the row at an address, and what does not fit them. `None`: here they are bytes'.
+    #[inline(always)]
+    pub fn words(&mut self, address: u64) -> Option<(&mut [Cell; ROW], &mut Spill)> {
+        let place = self.place(address / PAGE);
+        let page = &mut self.pages[place];
+        if page.bytes {
+            return None;
+        }
+        let row = (address % PAGE) as usize / (4 * ROW);
+        page.spread(row, &mut self.spill);
+        Some((page.cells[row * ROW..].first_chunk_mut()?, &mut self.spill))
     }
 
     #[inline(always)]
