@@ -152,7 +152,7 @@ impl Script {
             let Self { scenes, length, choices } = &mut script;
             match agent {
                 Agent::Flow { .. } | Agent::Begin => {}
-                Agent::Micro(operation) => scenes.push_back(Scene::Micro(operation)),
+                Agent::Micro(operation) => scenes.push_back(Scene::Micro(operation.number)),
                 Agent::Silent(rule) => scenes.push_back(Scene::Silent(rule)),
             }
             let mut tell = |who: Who, event: Event<'_>| {

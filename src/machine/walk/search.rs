@@ -43,9 +43,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             }
         }
         if !M::IMMEDIATE {
-            let ready = self.state.memory.ready();
-            let bits = ready.iter().zip(0u32..).flat_map(|(word, k)| (0..64).map(move |b| (word >> b & 1, k * 64 + b)));
-            out.extend(bits.filter(|(bit, _)| *bit == 1).map(|(_, n)| Agent::Micro(n)));
+            let mut movable = Vec::new();
+            self.state.memory.movable(&mut movable);
+            out.extend(movable.into_iter().map(Agent::Micro));
             let mut silent = Vec::new();
             self.state.memory.silent(false, &mut silent);
             out.extend((0..index(silent.len())).map(Agent::Silent));
@@ -64,7 +64,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             Agent::Begin => self.begin_by(oracle, tell),
             Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
                 let ContextState { memory, grids, .. } = &mut walk.state;
-                let done = memory.step(operation, &mut Resident(grids), cx);
+                let done = memory.step(operation.number, &mut Resident(grids), cx);
                 done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
                 walk.memory_moved();
                 Ok(0)
