@@ -1,6 +1,7 @@
 //! What a search asks of a walk.
 
 use super::begin::Begun;
+use super::moved::Moved;
 use super::pack::whose;
 use super::store::Content;
 use super::walker::{Walker, index};
@@ -8,7 +9,7 @@ use super::{Agent, Free, Grain, Mark, Reached, State, Walk};
 use crate::base::Pc;
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
-use crate::machine::context_state::{ContextState, Resident};
+use crate::machine::context_state::ContextState;
 use crate::machine::control::{Explored, Flow, Its, Lane, Wait};
 use crate::machine::grid::Grid;
 use crate::machine::observed::Observed;
@@ -64,7 +65,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             Agent::Begin => self.begin_by(oracle, tell),
             Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
                 let ContextState { memory, grids, .. } = &mut walk.state;
-                let done = memory.step(operation.number, &mut Resident(grids), cx);
+                let done = memory.step(operation.number, &mut Moved::new(grids, &mut walk.touched), cx);
                 done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
                 walk.memory_moved();
                 Ok(0)
@@ -74,7 +75,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
                 let mut all = Vec::new();
                 memory.silent(false, &mut all);
                 let Some(rule) = all.get(k as usize) else { return Ok(0) };
-                let done = memory.fire(*rule, &mut Resident(grids), cx);
+                let done = memory.fire(*rule, &mut Moved::new(grids, &mut walk.touched), cx);
                 done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
                 walk.memory_moved();
                 Ok(0)

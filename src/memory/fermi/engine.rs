@@ -235,8 +235,8 @@ impl Fermi {
         let mut k = 0;
         while let Some(stalled) = operations.stalled.get(k) {
             let number = stalled.operation;
-            let still = !which(stalled)
-                || operations.get(number).is_some_and(|o| waits(env, model, programs, number, o));
+            let still =
+                !which(stalled) || operations.get(number).is_some_and(|o| waits(env, model, programs, number, o));
             if still {
                 k += 1;
                 continue;
