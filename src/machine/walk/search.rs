@@ -26,6 +26,10 @@ use std::sync::Arc;
 impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     fn agents(&mut self, out: &mut Vec<Agent>) {
         out.clear();
+        // The host looks at memory next: what lines may still be evicted is nobody's step.
+        if self.journal.head().ended {
+            return;
+        }
         if self.begins() {
             out.push(Agent::Begin);
             return;
