@@ -87,7 +87,7 @@ fn blocks_with_caches_may_both_read_what_was() {
     let target = "tests/prove/buffering.toml";
     assert_eq!(counted(target, &[]).2, 3);
     let apart = file("tests/prove/apart.toml");
-    assert_eq!(counted(target, &["--memory", "fermi", "--device", &apart]), (0, 8829, 4));
+    assert_eq!(counted(target, &["--memory", "fermi", "--device", &apart]), (0, 8801, 4));
     // A run that a search on caches found is an ordinary one, which can be seen again and made short.
     let (folder, target) = (folder("stale"), file("tests/prove/stale.toml"));
     let (code, said) = warpstep(&folder, &["prove", &target, "--memory", "fermi", "--device", &apart]);
