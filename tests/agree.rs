@@ -1,37 +1,18 @@
 //! Searches agree on the public litmus tests: with every instruction a step, with what others can notice a step, through
 //! states, through schedules: the same outcomes, defects and runs without end.
 
+mod shared;
+#[path = "shared/litmus.rs"]
+mod tests;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use tests::suite;
 use warpstep::base::SourceMap;
 use warpstep::explore::space::{Fairness, Options, Search, Space, cycles};
 use warpstep::litmus::tree::Litmus;
 use warpstep::litmus::{Board, Lowered, Options as Layout, Outcome, Placement, lower, parse};
 use warpstep::machine::walk::Grain;
 use warpstep::machine::{Config, ControlModel, MemoryModel};
-
-/// The tests, with their texts; none where the suite is absent.
-fn suite() -> Vec<(PathBuf, String)> {
-    // A second checkout may lie one folder deeper.
-    let roots = ["../shared", "../../shared"].map(|s| Path::new(env!("CARGO_MANIFEST_DIR")).join(s));
-    let root = roots.into_iter().map(|r| r.join("conformance/litmus/ptx")).find(|r| r.is_dir());
-    let (mut found, mut folders) = (Vec::new(), Vec::from_iter(root));
-    while let Some(folder) = folders.pop() {
-        for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "litmus") {
-                let text = std::fs::read_to_string(&path).unwrap();
-                found.push((path, text));
-            }
-        }
-    }
-    found.sort();
-    if found.is_empty() {
-        eprintln!("notice: ../shared/conformance is absent; that searches agree on the public litmus tests is skipped");
-    }
-    found
-}
 
 /// Calls `each` with every test that the engines can run, in a placement.
 fn lowered(placement: Placement, control: ControlModel, mut each: impl FnMut(&str, &Litmus, &Lowered)) {

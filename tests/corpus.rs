@@ -3,7 +3,9 @@
 //! The examples are in the repository. `../shared` holds more PTX on some machines; tests that read it say so and pass
 //! where it is absent.
 
-use std::path::{Path, PathBuf};
+mod shared;
+
+use std::path::Path;
 use warpstep::ptx::{parse, print};
 
 /// Checks one text; the complaint names it.
@@ -21,16 +23,6 @@ fn round_trip(name: &str, text: &str) {
     }
     assert_eq!(once.len(), twice.len(), "{name}");
     assert_eq!(module.items.len(), again.items.len(), "{name}");
-}
-
-/// The folder of extra material, beside the checkout or one level up.
-fn shared() -> Option<PathBuf> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = ["../shared", "../../shared"].iter().map(|p| here.join(p)).find(|p| p.is_dir());
-    if found.is_none() {
-        println!("skipped: there is no ../shared");
-    }
-    found
 }
 
 #[test]
@@ -51,7 +43,7 @@ fn every_example_parses_and_prints() {
 
 #[test]
 fn the_benchmark_kernels_parse_and_print() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = shared::folder("PTX of others") else { return };
     let file = shared.join("bench/kernels.compute_35.ptx");
     let Ok(text) = std::fs::read_to_string(&file) else {
         println!("skipped: there is no {}", file.display());
@@ -62,7 +54,7 @@ fn the_benchmark_kernels_parse_and_print() {
 
 #[test]
 fn the_conformance_kernels_parse_and_print() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = shared::folder("PTX of others") else { return };
     let file = shared.join("conformance/ptx-ops.jsonl");
     let Ok(lines) = std::fs::read_to_string(&file) else {
         println!("skipped: there is no {}", file.display());

@@ -1,9 +1,14 @@
 //! The public litmus tests for PTX: all are read, and printed and read again as the same; those without other proxies
 //! become programs whose instructions point back into the file.
 
+mod shared;
+#[path = "shared/litmus.rs"]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tests::suite;
 use warpstep::base::{FileId, SourceMap};
 use warpstep::litmus::tree::Litmus;
 use warpstep::litmus::{Failure, Final, Gap, LitmusErrorKind, Lowered, Options, Outcome, Outcomes, Placement, Truth};
@@ -12,27 +17,6 @@ use warpstep::machine::{Config, Context};
 use warpstep::program::instr::Op;
 use warpstep::program::ops::Class;
 use warpstep::verdict::{Event, Sink, Stop, Who};
-
-/// The tests, with their texts; none where the suite is absent.
-fn suite() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/litmus/ptx");
-    let (mut found, mut folders) = (Vec::new(), vec![root]);
-    while let Some(folder) = folders.pop() {
-        for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "litmus") {
-                let text = std::fs::read_to_string(&path).unwrap();
-                found.push((path, text));
-            }
-        }
-    }
-    found.sort();
-    if found.is_empty() {
-        eprintln!("notice: ../shared/conformance is absent; the public litmus tests are skipped");
-    }
-    found
-}
 
 /// A tree without the places where things stand.
 fn placeless(litmus: &Litmus) -> String {
@@ -172,7 +156,8 @@ fn run(lowered: &Lowered, seed: u64) -> Result<Option<Ended<'_>>, Stop> {
 /// What the axiomatic models forbid never happens: flat memory is sequentially consistent.
 #[test]
 fn runs_stay_within_the_published_verdicts() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/litmus");
+    let shared = shared::folder("the published verdicts");
+    let root = shared.map_or_else(PathBuf::new, |shared| shared.join("conformance/litmus"));
     let table = std::fs::read_to_string(root.join("expected.csv")).unwrap_or_default();
     let pass = |path: &Path| {
         let name = path.strip_prefix(root.as_path()).ok()?.to_str()?.to_owned();

@@ -3,6 +3,8 @@
 //! The examples are in the repository. `../shared` holds more PTX on some machines; the test that reads it says so and
 //! passes where it is absent.
 
+mod shared;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::{Path, PathBuf};
@@ -53,11 +55,7 @@ fn every_example_lowers() {
 
 #[test]
 fn other_kernels_lower() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let Some(shared) = ["../shared", "../../shared"].iter().map(|p| here.join(p)).find(|p| p.is_dir()) else {
-        println!("skipped: there is no ../shared");
-        return;
-    };
+    let Some(shared) = shared::folder("other kernels") else { return };
     let read = |path: &str| std::fs::read_to_string(shared.join(path)).unwrap_or_default();
     lowers("bench", &read("bench/kernels.compute_35.ptx"));
     for line in read("conformance/ptx-ops.jsonl").lines() {

@@ -87,7 +87,7 @@ fn blocks_with_caches_may_both_read_what_was() {
     let target = "tests/prove/buffering.toml";
     assert_eq!(counted(target, &[]).2, 3);
     let apart = file("tests/prove/apart.toml");
-    assert_eq!(counted(target, &["--memory", "fermi", "--device", &apart]), (0, 8829, 4));
+    assert_eq!(counted(target, &["--memory", "fermi", "--device", &apart]), (0, 8801, 4));
     // A run that a search on caches found is an ordinary one, which can be seen again and made short.
     let (folder, target) = (folder("stale"), file("tests/prove/stale.toml"));
     let (code, said) = warpstep(&folder, &["prove", &target, "--memory", "fermi", "--device", &apart]);
@@ -312,6 +312,57 @@ fn a_schedule_of_a_schedule_names_the_target() {
     assert_eq!(code, 1, "{said}");
     let [first, again] = ["torn", "again"].map(|n| std::fs::read_to_string(folder.join(n).with_extension("schedule")));
     assert_eq!(again.unwrap(), first.unwrap());
+}
+
+/// The kernels of `tests/hangs` and the flags of their launches.
+fn hangs() -> Vec<(String, Vec<String>)> {
+    let mut files: Vec<_> = std::fs::read_dir(file("tests/hangs")).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "ptx"));
+    files.sort();
+    let flags = |f: &PathBuf| {
+        let text = std::fs::read_to_string(f).unwrap();
+        let args = text.lines().next().and_then(|l| l.strip_prefix("// args: ")).unwrap();
+        // A device is named beside the kernel.
+        let word = |w: &str| if w.ends_with(".toml") { file(&format!("tests/hangs/{w}")) } else { w.into() };
+        args.split_whitespace().map(word).collect()
+    };
+    files.iter().map(|f| (f.display().to_string(), flags(f))).collect()
+}
+
+#[test]
+fn what_a_search_finds_is_shown_by_an_ordinary_run() {
+    let folder = folder("shown");
+    let mut refuted = 0;
+    let mut shown = |target: &str, flags: &[&str]| {
+        let (code, said) = warpstep(&folder, &[&["prove", target, "--save-schedule", "x"], flags].concat());
+        assert!(!said.contains("a defect of warpstep"), "{target} {flags:?}: {said}");
+        assert!([0, 1, 3].contains(&code), "{target} {flags:?}: {code} {said}");
+        refuted += u32::from(code == 1);
+    };
+    for (target, launch) in hangs() {
+        let launch: Vec<&str> = launch.iter().map(String::as_str).collect();
+        for control in [&["its"][..], &["its", "--its-split"], &["thread"], &["crs"]] {
+            for memory in [["--memory", "fermi"], ["--lanes", "split"]] {
+                // What such a hang is called is asked of a search of its own, without bounds that could be set.
+                if control != ["crs"] || memory[1] != "fermi" {
+                    let bounds = ["--max-states", "40", "--control"];
+                    shown(&target, &[&launch[..], &memory, &bounds, control].concat());
+                }
+            }
+        }
+    }
+    // A register is written a micro step before it is released, and belongs to the state from then on.
+    let lock = file("tests/ui/stuck/lock_in_one_warp.ptx");
+    let flags = ["--block", "2", "--warp-size", "2", "--max-states", "2000", "--control", "crs", "--memory", "fermi"];
+    shown(&lock, &flags);
+    assert!(refuted > 50, "{refuted}");
+}
+
+#[test]
+fn a_loop_without_memory_is_searched_to_its_end() {
+    let (folder, target) = (folder("computes"), file("tests/ui/stuck/endless.ptx"));
+    let (code, said) = warpstep(&folder, &["prove", &target, "--block", "1", "--control", "thread"]);
+    assert!(code == 1 && said.contains("may run for ever"), "{said}");
 }
 
 #[test]

@@ -115,7 +115,8 @@ pub const MICRO_WANTED: u32 = 2;
 /// The alternative of [`Site::Micro`] that is operation 0's micro step.
 pub const MICRO_STEPS: u32 = 64;
 
-/// A decision to be taken: at least two alternatives, the set bits of `ready`.
+/// A decision to be taken: the alternatives are the set bits of `ready`. There are at least two; at [`Site::Warp`] one, too,
+/// where only its lease is to be decided: what memory may do in between depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Menu<'a> {
     /// What is being decided.

@@ -60,9 +60,7 @@ pub(super) struct Compare {
 impl Compare {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
-        match self.compare() {
-            Ok(code) | Err(code) => code,
-        }
+        self.compare().unwrap_or_else(|code| code)
     }
 
     fn compare(&self) -> Result<u8, u8> {

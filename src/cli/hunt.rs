@@ -132,9 +132,7 @@ struct Told {
 impl Hunt {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
-        match self.hunt() {
-            Ok(code) | Err(code) => code,
-        }
+        self.hunt().unwrap_or_else(|code| code)
     }
 
     fn hunt(&self) -> Result<u8, u8> {

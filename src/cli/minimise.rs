@@ -43,9 +43,7 @@ pub(super) struct Minimise {
 impl Minimise {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
-        match self.minimise() {
-            Ok(code) | Err(code) => code,
-        }
+        self.minimise().unwrap_or_else(|code| code)
     }
 
     fn minimise(&self) -> Result<u8, u8> {

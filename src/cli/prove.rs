@@ -136,9 +136,7 @@ impl Prove {
             None if is_litmus(&self.path) => self.litmus(),
             _ => self.target(),
         };
-        match done {
-            Ok(code) | Err(code) => code,
-        }
+        done.unwrap_or_else(|code| code)
     }
 
     pub(super) fn how(&self) -> How {

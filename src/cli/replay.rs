@@ -72,9 +72,7 @@ impl Replay {
             Some(seed) => self.of_seed(seed),
             None => self.of_file(),
         };
-        match result {
-            Ok(code) | Err(code) => code,
-        }
+        result.unwrap_or_else(|code| code)
     }
 
     fn of_seed(&self, seed: u64) -> Result<u8, u8> {

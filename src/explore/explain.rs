@@ -201,7 +201,7 @@ fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<(Write, bool)> {
         walk.agents(&mut agents);
         let key = |a: &Agent| match a {
             Agent::Flow { block, warp, flow, .. } => (*block, *warp, flow.mask.trailing_zeros()),
-            Agent::Micro(n) => (u64::MAX, 0, *n),
+            Agent::Micro(operation) => (u64::MAX, 0, operation.number),
             Agent::Silent(n) => (u64::MAX, 1, *n),
             Agent::Begin => (u64::MAX, 2, 0),
         };

@@ -175,12 +175,9 @@ impl Target {
             graph: Graph::default(),
         };
         for (memory, reaches) in &space.outcomes {
-            let (recorded, _) = self.retrace(walk, &reaches.path, observers());
+            let Retraced { recorded, .. } = self.retrace(walk, &reaches.path, observers());
             if recorded.played.device.memory_hash() != *memory {
-                // Nothing may be said then, least of all `holds`.
-                let what = "showing by an ordinary run what this search found (a defect of warpstep: please report it); \
-                            nothing is said about this target under this model";
-                return Err(Stop::Unsupported(what.into(), None));
+                return Err(not_shown());
             }
             proof.outcomes.push(Shown { count: reaches.count, path: reaches.path.clone(), recorded });
         }
@@ -189,7 +186,11 @@ impl Target {
             match &found.stop {
                 Stop::Unsupported(..) => return Err(found.stop.clone()),
                 _ => {
-                    let (recorded, _) = self.retrace(walk, &found.path, observers());
+                    let Retraced { recorded, .. } = self.retrace(walk, &found.path, observers());
+                    match &recorded.played.ending {
+                        Ending::Stopped(stop) if stop.identity() == found.stop.identity() => {}
+                        _ => return Err(not_shown()),
+                    }
                     proof.defects.push(Shown { count: 1, path: found.path.clone(), recorded });
                 }
             }
@@ -198,8 +199,11 @@ impl Target {
         let clocks = env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_)));
         let endless = if clocks { Vec::new() } else { how.progress.endless(&space.graph, how.fairness) };
         for found in rounds(walk, &space.graph, endless) {
-            let recorded = self.retrace(walk, &found.path, observers());
-            proof.endless.push(self.endless(walk, found, recorded));
+            let Retraced { recorded, stacks, followed } = self.retrace(walk, &found.path, observers());
+            if !followed {
+                return Err(not_shown());
+            }
+            proof.endless.push(self.endless(walk, found, (recorded, stacks)));
         }
         let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));
         let refuted = !proof.defects.is_empty() || !proof.endless.is_empty() || proof.outcomes.iter().any(unexpected);
@@ -221,8 +225,8 @@ impl Target {
         Proof { proved: Proved::Refuted, outcomes, defects, endless, limit: None, counts, graph }
     }
 
-    /// An ordinary run that goes the way of a search, and on by the fair schedule; and the token stacks at the end of the way.
-    fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> (Recorded, Vec<Stack>) {
+    /// An ordinary run that goes the way of a search, and on by the fair schedule.
+    fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> Retraced {
         let script = Script::of(walk, path, self.control() == ControlModel::ItsSplit);
         let config = self.start().context().config();
         let warps: Vec<u32> =
@@ -241,7 +245,9 @@ impl Target {
             oracle.event(who, event);
         });
         let (played, trace, switches) = told;
-        (Recorded::new(played, recorder.schedule, trace, switches), stacks.tokens.stacks())
+        let followed = oracle.followed();
+        let recorded = Recorded::new(played, recorder.schedule, trace, switches);
+        Retraced { recorded, stacks: stacks.tokens.stacks(), followed }
     }
 
     /// The control model that the target runs under.
@@ -250,6 +256,22 @@ impl Target {
         let context = self.start().context();
         context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm))
     }
+}
+
+/// What a run came to that was to go the way of a search.
+struct Retraced {
+    recorded: Recorded,
+    /// The token stacks at the end of the way.
+    stacks: Vec<Stack>,
+    /// Whether it went that way.
+    followed: bool,
+}
+
+/// No ordinary run shows what a search found: nothing may be said then, least of all `holds`.
+fn not_shown() -> Stop {
+    let what = "showing by an ordinary run what this search found (a defect of warpstep: please report it); \
+                nothing is said about this target under this model";
+    Stop::Unsupported(what.into(), None)
 }
 
 /// The token stacks at the end of a way.

@@ -152,7 +152,7 @@ impl Script {
             let Self { scenes, length, choices } = &mut script;
             match agent {
                 Agent::Flow { .. } | Agent::Begin => {}
-                Agent::Micro(operation) => scenes.push_back(Scene::Micro(operation)),
+                Agent::Micro(operation) => scenes.push_back(Scene::Micro(operation.number)),
                 Agent::Silent(rule) => scenes.push_back(Scene::Silent(rule)),
             }
             let mut tell = |who: Who, event: Event<'_>| {
@@ -196,6 +196,8 @@ struct Following {
     /// The block in each slot of the current grid.
     slots: Vec<Option<u64>>,
     launch: u32,
+    /// The run has done something else than the script says.
+    strayed: bool,
 }
 
 /// An oracle that follows a script, when it is told of the run's events.
@@ -210,7 +212,7 @@ impl Follow {
     #[must_use]
     pub fn new(script: Script, warps: &[u32]) -> Self {
         let shifts = warps.iter().map(|n| n.next_power_of_two().trailing_zeros()).collect();
-        Self { state: RefCell::new(Following { script, slots: Vec::new(), launch: 0 }), shifts }
+        Self { state: RefCell::new(Following { script, slots: Vec::new(), launch: 0, strayed: false }), shifts }
     }
 
     /// Takes note of what the run does.
@@ -230,23 +232,39 @@ impl Follow {
                     *slot = None;
                 }
             }
-            Event::Step(_) => {
-                let scenes = &mut state.script.scenes;
-                if let Some(Scene::Turn(turn)) = scenes.front_mut() {
-                    turn.count -= 1;
-                    if turn.count == 0 {
-                        scenes.pop_front();
+            Event::Step(step) => {
+                let Following { script: Script { scenes, .. }, strayed, .. } = &mut *state;
+                match scenes.front_mut() {
+                    Some(Scene::Turn(turn)) => {
+                        *strayed |= turn.who != who || turn.lanes & !step.active != 0;
+                        turn.count -= 1;
+                        if turn.count == 0 {
+                            scenes.pop_front();
+                        }
                     }
+                    Some(Scene::Micro(_) | Scene::Silent(_)) => *strayed = true,
+                    None => {}
                 }
             }
             Event::Memory => {
-                let scenes = &mut state.script.scenes;
-                if let Some(Scene::Micro(_) | Scene::Silent(_)) = scenes.front() {
-                    scenes.pop_front();
+                let Following { script: Script { scenes, .. }, strayed, .. } = &mut *state;
+                match scenes.front() {
+                    Some(Scene::Micro(_) | Scene::Silent(_)) => drop(scenes.pop_front()),
+                    Some(Scene::Turn(_)) => *strayed = true,
+                    None => {}
                 }
             }
             _ => {}
         }
+    }
+}
+
+impl Follow {
+    /// Whether the run went the whole way, and no other.
+    #[must_use]
+    pub fn followed(&self) -> bool {
+        let state = self.state.borrow();
+        !state.strayed && state.script.scenes.is_empty()
     }
 }
 

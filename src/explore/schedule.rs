@@ -396,7 +396,7 @@ fn read_decisions(line: &str, at: Span, parts: &mut Vec<Part>) -> Result<(), Ref
         let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
         let (pick, arity) = word.split_once('/').ok_or_else(wrong)?;
         let (pick, arity, lease) = (number(pick)?, number(arity)?, number(lease)?);
-        let site = site.filter(|_| arity > 1 && lease > 0).ok_or_else(wrong)?;
+        let site = site.filter(|site| arity > u32::from(*site != Site::Warp) && lease > 0).ok_or_else(wrong)?;
         let part = Part::Take(Decision { site, arity, pick, lease });
         parts.extend(std::iter::repeat_n(part, times.max(1) as usize));
     }

@@ -214,7 +214,9 @@ fn turn<C: Control, M: Environment, S: Sink>(
     };
     let Some(grid) = state.grids.get(at) else { return Ok(None) };
     let menu = Menu { site: Site::Warp, ready: &grid.ready, last: grid.last };
-    if menu.arity() < 2 {
+    // How far one warp goes before memory does is a choice, too, where some of its lanes may go on while others wait: whom
+    // they meet depends on it. Lanes that cannot meet go on as far as they can, which loses nothing.
+    if menu.arity() < 2 && !C::JOINS {
         return Ok(Some((at, menu.nth(0) as usize, most)));
     }
     let pick = cx.oracle.choose(menu)?;

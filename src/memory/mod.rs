@@ -294,6 +294,10 @@ pub trait Memory {
         0
     }
 
+    /// The operations that may make a micro step which is more than to wait, by their names in ascending order: for a search,
+    /// to which states are equal that differ in numbers, or in who has tried in vain.
+    fn movable(&self, _out: &mut Vec<Movable>) {}
+
     /// Makes a micro step of an operation (report, 4.6, rules (step) and (end)).
     ///
     /// # Errors
@@ -361,6 +365,27 @@ pub trait Memory {
     /// No operation is in flight, and a launch that depends on the earlier ones begins or the host goes on (D-flush): caches
     /// are written back and emptied.
     fn flush(&mut self) {}
+}
+
+/// An operation that can go on, for a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Movable {
+    /// Its number, for [`Memory::step`]: depends on which operations came and went before.
+    pub number: u32,
+    /// Its name: does not.
+    pub name: OperationName,
+}
+
+/// What an operation is called in every state that is equal to this one. One that makes no step for ever keeps its name
+/// from some point on: others of its warp that end before it are replaced behind it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct OperationName {
+    /// Its block.
+    pub block: u64,
+    /// Its warp.
+    pub warp: u32,
+    /// Its place among its warp's.
+    pub place: u32,
 }
 
 /// A plain 32-bit access: only the operands that differ.

@@ -145,7 +145,7 @@ pub fn drawn(name: &str, proof: &Proof) -> String {
             let label = match graph.unit(step) {
                 Unit::Lanes(block, warp, LaneMask::MAX) => format!("block {block}, warp {warp}"),
                 Unit::Lanes(block, warp, lanes) => format!("block {block}, warp {warp}, lanes {lanes:#x}"),
-                Unit::Operation(n) => format!("memory operation {n}"),
+                Unit::Operation(o) => format!("memory operation {} of block {}, warp {}", o.place, o.block, o.warp),
                 Unit::Silent => "silent rule".to_owned(),
             };
             let to = match usize::try_from(step.to) {

@@ -8,6 +8,7 @@
 
 use super::graph::{Graph, NONE, Unit};
 use crate::base::LaneMask;
+use crate::memory::OperationName;
 use std::collections::BTreeMap;
 
 /// What a scheduler promises.
@@ -32,7 +33,7 @@ pub struct Cycle {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Units {
     lanes: BTreeMap<(u64, u32), LaneMask>,
-    operations: Vec<u32>,
+    operations: Vec<OperationName>,
 }
 
 impl Units {
@@ -253,8 +254,9 @@ mod tests {
         graph.edge(0, Unit::Silent, 2, 0, 2);
         graph.edge(1, Unit::Silent, 2, 0, 2);
         assert!(cycles(&graph, Fairness::Weak, &mut |_, _| ())[0].silent);
-        graph.edge(0, Unit::Operation(7), 3, 0, 2);
-        graph.edge(1, Unit::Operation(7), 3, 0, 2);
+        let operation = Unit::Operation(OperationName { block: 0, warp: 0, place: 7 });
+        graph.edge(0, operation, 3, 0, 2);
+        graph.edge(1, operation, 3, 0, 2);
         assert_eq!(cycles(&graph, Fairness::Weak, &mut |_, _| ()), []);
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::base::LaneMask;
 use crate::machine::walk::Agent;
+use crate::memory::OperationName;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ pub enum Unit {
     /// Lanes of a warp: block, warp, lanes.
     Lanes(u64, u32, LaneMask),
     /// An operation of memory.
-    Operation(u32),
+    Operation(OperationName),
     /// A silent rule: nobody promises that it fires (D-fairness-of-silent-rules).
     Silent,
 }
@@ -28,7 +29,7 @@ impl Unit {
     pub const fn of(agent: &Agent, warps: bool) -> Self {
         match *agent {
             Agent::Flow { block, warp, flow, .. } => Self::Lanes(block, warp, if warps { !0 } else { flow.mask }),
-            Agent::Micro(n) => Self::Operation(n),
+            Agent::Micro(operation) => Self::Operation(operation.name),
             // The first step is on no way round.
             Agent::Begin | Agent::Silent(_) => Self::Silent,
         }
@@ -159,7 +160,7 @@ impl Graph {
         for unit in &self.units {
             let (kind, [block, warp, lanes]) = match *unit {
                 Unit::Lanes(block, warp, lanes) => (0, [block, warp.into(), lanes.into()]),
-                Unit::Operation(n) => (1, [n.into(), 0, 0]),
+                Unit::Operation(OperationName { block, warp, place }) => (1, [block, warp.into(), place.into()]),
                 Unit::Silent => (2, [0; 3]),
             };
             word(out, kind);
@@ -191,7 +192,7 @@ impl Graph {
             let (kind, [block, warp, lanes]) = (from.u32()?, [from.u64()?, from.u64()?, from.u64()?]);
             Some(match kind {
                 0 => Unit::Lanes(block, small(warp)?, small(lanes)?),
-                1 => Unit::Operation(small(block)?),
+                1 => Unit::Operation(OperationName { block, warp: small(warp)?, place: small(lanes)? }),
                 _ => Unit::Silent,
             })
         };

@@ -2,6 +2,7 @@
 
 use crate::base::LaneMask;
 use crate::machine::control::Flow;
+use crate::memory::Movable;
 use crate::verdict::Stop;
 
 /// Somebody who can step.
@@ -22,7 +23,7 @@ pub enum Agent {
         flow: Flow,
     },
     /// An operation of memory makes a micro step (report, 4.6).
-    Micro(u32),
+    Micro(Movable),
     /// A silent rule fires: its place in the engine's order.
     Silent(u32),
 }

@@ -192,12 +192,13 @@ impl<M> Journal<M> {
         }
     }
 
-    /// Takes over the number of a memory that has no image; `before` gives what it was.
-    pub fn update_memory(&mut self, digest: u128, before: impl FnOnce() -> Box<M>) {
-        if digest != self.memory {
-            self.key = self.key.wrapping_sub(self.memory).wrapping_add(digest);
-            self.memory = digest;
-            self.memories.push((self.mark().0, before()));
+    /// Takes over the number of a memory that has no image. `before`: what it was, unless it is the same in all: memories of
+    /// one number may differ in what does not matter (how operations are numbered), and the way back leads to what was there.
+    pub fn update_memory(&mut self, digest: u128, before: Option<Box<M>>) {
+        self.key = self.key.wrapping_sub(self.memory).wrapping_add(digest);
+        self.memory = digest;
+        if let Some(before) = before {
+            self.memories.push((self.mark().0, before));
         }
     }
 

@@ -17,6 +17,7 @@ mod grid;
 mod journal;
 mod look;
 mod memo;
+mod moved;
 mod pack;
 mod restore;
 mod search;

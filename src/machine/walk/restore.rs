@@ -51,9 +51,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             None => {
                 let mut hash = Xxh3::new();
                 self.state.memory.digest(&mut hash);
-                let before = self.before.take();
-                self.journal
-                    .update_memory(hash.digest128(), || before.unwrap_or_else(|| Box::new(self.state.memory.clone())));
+                let before = self.before.take().filter(|before| **before != self.state.memory);
+                self.journal.update_memory(hash.digest128(), before);
             }
         }
         let (mut warps, mut blocks) = (warps, blocks);

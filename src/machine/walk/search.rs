@@ -1,6 +1,7 @@
 //! What a search asks of a walk.
 
 use super::begin::Begun;
+use super::moved::Moved;
 use super::pack::whose;
 use super::store::Content;
 use super::walker::{Walker, index};
@@ -8,7 +9,7 @@ use super::{Agent, Free, Grain, Mark, Reached, State, Walk};
 use crate::base::Pc;
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
-use crate::machine::context_state::{ContextState, Resident};
+use crate::machine::context_state::ContextState;
 use crate::machine::control::{Explored, Flow, Its, Lane, Wait};
 use crate::machine::grid::Grid;
 use crate::machine::observed::Observed;
@@ -25,6 +26,10 @@ use std::sync::Arc;
 impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     fn agents(&mut self, out: &mut Vec<Agent>) {
         out.clear();
+        // The host looks at memory next: what lines may still be evicted is nobody's step.
+        if self.journal.head().ended {
+            return;
+        }
         if self.begins() {
             out.push(Agent::Begin);
             return;
@@ -43,9 +48,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             }
         }
         if !M::IMMEDIATE {
-            let ready = self.state.memory.ready();
-            let bits = ready.iter().zip(0u32..).flat_map(|(word, k)| (0..64).map(move |b| (word >> b & 1, k * 64 + b)));
-            out.extend(bits.filter(|(bit, _)| *bit == 1).map(|(_, n)| Agent::Micro(n)));
+            let mut movable = Vec::new();
+            self.state.memory.movable(&mut movable);
+            out.extend(movable.into_iter().map(Agent::Micro));
             let mut silent = Vec::new();
             self.state.memory.silent(false, &mut silent);
             out.extend((0..index(silent.len())).map(Agent::Silent));
@@ -64,7 +69,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             Agent::Begin => self.begin_by(oracle, tell),
             Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
                 let ContextState { memory, grids, .. } = &mut walk.state;
-                let done = memory.step(operation, &mut Resident(grids), cx);
+                let done = memory.step(operation.number, &mut Moved::new(grids, &mut walk.touched), cx);
                 done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
                 walk.memory_moved();
                 Ok(0)
@@ -74,7 +79,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
                 let mut all = Vec::new();
                 memory.silent(false, &mut all);
                 let Some(rule) = all.get(k as usize) else { return Ok(0) };
-                let done = memory.fire(*rule, &mut Resident(grids), cx);
+                let done = memory.fire(*rule, &mut Moved::new(grids, &mut walk.touched), cx);
                 done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
                 walk.memory_moved();
                 Ok(0)

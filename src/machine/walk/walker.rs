@@ -23,6 +23,7 @@ use crate::program::env::ProgEnv;
 use crate::program::instr::{Op, Syscall};
 use crate::verdict::{Event, Sink, Stop, Who};
 use pulp::Scalar;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Instructions that a warp is carried on for at most, so that one that only computes does not hold the search up.
@@ -340,11 +341,20 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     fn follow(&mut self, cx: &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop> {
         let mut used = 0;
         let mut carried = 0;
+        // Warps that only compute: each of their turns touches them again.
+        let mut tired = SmallVec::<[(usize, usize); 4]>::new();
         loop {
             if self.grain == Grain::Visible {
                 while let Some(&(slot, w)) = self.touched.warps.get(carried) {
                     carried += 1;
-                    used += self.carry_on(slot, w, cx)?;
+                    if tired.contains(&(slot, w)) {
+                        continue;
+                    }
+                    let far = self.carry_on(slot, w, cx)?;
+                    used += far;
+                    if far >= FAR {
+                        tired.push((slot, w));
+                    }
                 }
                 self.memory_moved();
                 if carried < self.touched.warps.len() {

@@ -15,7 +15,7 @@ use super::operation::{Blocked, Body, Operation, Queue, Rank, Slab, Stalled, Tar
 use super::program::{At, ProgramSet, Sigma};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
-use crate::memory::{Cx, Fault, Issuer, Near, ProgramFault, Trouble};
+use crate::memory::{Cx, Fault, Issuer, Memory, Movable, Near, OperationName, ProgramFault, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{Event, Rule, Sink, Who};
@@ -235,11 +235,8 @@ impl Fermi {
         let mut k = 0;
         while let Some(stalled) = operations.stalled.get(k) {
             let number = stalled.operation;
-            let still = !which(stalled)
-                || operations.get(number).is_some_and(|o| match o.body {
-                    Body::Program { .. } => stalls(env, model, number, o, programs),
-                    Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(o.issuer.sm), wide, discards),
-                });
+            let still =
+                !which(stalled) || operations.get(number).is_some_and(|o| waits(env, model, programs, number, o));
             if still {
                 k += 1;
                 continue;
@@ -275,6 +272,21 @@ impl Fermi {
     pub(super) fn changed_all(&mut self) {
         self.look_again(|_| true);
         self.silent = self.any_silent();
+    }
+
+    /// The operations that may go on and would not only wait: also those that have not tried yet, or not since the last change.
+    pub(super) fn list_movable(&self, out: &mut Vec<Movable>) {
+        let ready = Memory::ready(self);
+        let goes = |k: u32| ready.get(k as usize / 64).is_some_and(|word| word >> (k % 64) & 1 == 1);
+        for (who, queue) in &self.queues {
+            for (place, number) in (0..).zip(queue.operations.iter().copied()) {
+                let waits = |o: &Operation| waits(&self.env, &self.model, &self.programs, number, o);
+                if goes(number) && !self.operations.get(number).is_none_or(waits) {
+                    out.push(Movable { number, name: OperationName { block: who.block, warp: who.warp, place } });
+                }
+            }
+        }
+        out.sort_unstable_by_key(|m| m.name);
     }
 
     /// The sets of an address in a multiprocessor's L1 and in the L2.
@@ -328,6 +340,14 @@ impl Fermi {
             self.changed_all();
         }
         Ok(())
+    }
+}
+
+/// Whether all that an operation's next micro step would do is to wait.
+fn waits(env: &Environment, model: &DeviceModel, programs: &ProgramSet, number: u32, operation: &Operation) -> bool {
+    match operation.body {
+        Body::Program { .. } => stalls(env, model, number, operation, programs),
+        Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(operation.issuer.sm), wide, discards),
     }
 }
 

@@ -8,8 +8,8 @@ use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
 use crate::memory::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Near, Plain32, ProgramFault, Stores, Trouble, Uses,
-    Waits,
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, ProgramFault, Stores,
+    Trouble, Uses, Waits,
 };
 use crate::program::instr::Slot;
 use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
@@ -168,6 +168,10 @@ impl Memory for Fermi {
 
     fn pending(&self) -> usize {
         self.operations.live
+    }
+
+    fn movable(&self, out: &mut Vec<Movable>) {
+        self.list_movable(out);
     }
 
     /// Rule: m.step

@@ -13,7 +13,8 @@ mod pending;
 
 use super::flat::{Arena, Flat, Place, places};
 use super::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Near, Plain32, SiteHints, Stores, Trouble, Uses,
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, SiteHints, Stores, Trouble,
+    Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::instr::{MemOp, NO_SLOT, WarpRequest};
@@ -158,6 +159,10 @@ impl Memory for Split {
 
     fn pending(&self) -> usize {
         self.pending.len()
+    }
+
+    fn movable(&self, out: &mut Vec<Movable>) {
+        self.pending.list_movable(out);
     }
 
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {

@@ -1,7 +1,7 @@
 //! The operations that have not taken effect: for each instruction, which lanes' elements.
 
 use crate::base::{LANES, LaneMask};
-use crate::memory::{Held, Issuer};
+use crate::memory::{Held, Issuer, Movable, OperationName};
 use crate::program::env::AddressMap;
 use crate::program::instr::WarpRequest;
 use crate::verdict::Who;
@@ -112,6 +112,19 @@ impl Pending {
     /// The operations, as a bitset over their numbers.
     pub(super) fn ready(&self) -> &[u64] {
         &self.rest
+    }
+
+    /// The operations by their names: a lane executes one instruction at a time, so its elements are told apart in a warp.
+    pub(super) fn list_movable(&self, out: &mut Vec<Movable>) {
+        for (slot, instruction) in (0..).zip(&self.slots).filter_map(|(slot, i)| Some((slot, i.as_ref()?))) {
+            let Who { block, warp, .. } = instruction.at.who;
+            let words = (0u32..).zip(self.words(slot));
+            let left = words.flat_map(|(k, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| 64 * k + b));
+            let base = u32::try_from(slot * WORDS * 64).unwrap_or(u32::MAX);
+            let movable = |place| Movable { number: base + place, name: OperationName { block, warp, place } };
+            out.extend(left.map(movable));
+        }
+        out.sort_unstable_by_key(|m| m.name);
     }
 
     /// How many operations there are.
