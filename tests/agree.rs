@@ -118,9 +118,10 @@ const UNREDUCED: (Search, Grain) = (Search::States, Grain::Instruction);
 const STATES: (Search, Grain) = (Search::States, Grain::Visible);
 const SCHEDULES: (Search, Grain) = (Search::Schedules, Grain::Visible);
 
-/// A bound for debug builds, which are to be quick, and one for release builds.
-const fn most(debug: u64, release: u64) -> u64 {
-    if cfg!(debug_assertions) { debug } else { release }
+/// A bound for debug builds, which are to be quick, and one for release builds; `AGREE_STEPS` sets another.
+fn most(debug: u64, release: u64) -> u64 {
+    let usual = if cfg!(debug_assertions) { debug } else { release };
+    std::env::var("AGREE_STEPS").map_or(usual, |n| n.parse().expect("AGREE_STEPS is a number of steps"))
 }
 
 /// Of the tests that were compared, so many at least by every search, unless the suite is absent.

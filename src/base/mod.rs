@@ -1,4 +1,4 @@
-//! Layer 0: source text and spans, newtyped ids, lane masks.
+//! Layer 0: source text and spans, newtyped ids, lane masks, the instruction sets of the machine that we run on.
 //!
 //! Knows nothing of PTX, of programs or of machines.
 
@@ -8,6 +8,7 @@ mod mask;
 pub mod mutant;
 mod source;
 mod suggest;
+mod tier;
 
 pub use ids::{FileId, Pc, WarpId};
 pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, blend32, blend64, expand, put_mask, put32, put64};
@@ -15,3 +16,4 @@ pub use mask::{LaneMask, lanes_of};
 pub use mutant::Mutant;
 pub use source::{Source, SourceMap, Span};
 pub use suggest::suggest;
+pub(crate) use tier::{Baseline, Best, Tier};

@@ -144,7 +144,7 @@ impl Sink for Circle {
                     self.runs.entry((who.block, who.warp, narrow(lane))).or_default().insert(step.pc);
                 }
             }
-            Event::Access(access) => self.access(who, &access),
+            Event::Access(access) => self.access(who, access),
             Event::Arrive(_) | Event::Exchange(_) => self.meets = true,
             // The state at which the round begins.
             Event::Remembered => {

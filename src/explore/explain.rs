@@ -196,8 +196,8 @@ fn read(walk: &dyn State, (block, address): Location, reads: &Reads, writes: &[W
 fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<(Write, bool)> {
     let mut found = Vec::new();
     let mut last: BTreeMap<LaneId, u32> = BTreeMap::new();
-    let mut agents = Vec::new();
     for now in 1..=WATCHED {
+        let mut agents = Vec::new();
         walk.agents(&mut agents);
         let key = |a: &Agent| match a {
             Agent::Flow { block, warp, flow, .. } => (*block, *warp, flow.mask.trailing_zeros()),
@@ -212,7 +212,7 @@ fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<(Write, bool)> {
         let mut tell = |who: Who, event: Event<'_>| {
             if let Event::Access(access) = event {
                 let mut here = Vec::new();
-                circle.writes(who, &access, &mut here);
+                circle.writes(who, access, &mut here);
                 here.retain(|w| circle.reads.iter().any(|(at, reads)| reads.touched(*at, w.at, w.bytes)));
                 seen.extend(here.into_iter().map(|w| (w, access.memory.number(w.at.1, w.bytes))));
             }

@@ -31,7 +31,6 @@ mod rare;
 mod runner;
 mod stack;
 mod syscall;
-mod tier;
 pub mod walk;
 pub mod warp;
 mod watch;

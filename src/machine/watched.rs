@@ -2,8 +2,8 @@
 
 use super::control::{Control, Flow, Next};
 use super::observed::Observed;
-use super::tier::{Baseline, Best, Tier};
 use super::warp::{Halt, Shared, Warp, flow_on};
+use crate::base::{Baseline, Best, Tier};
 use crate::memory::{Cx, Memory};
 use crate::verdict::{Silent, Sink};
 use pulp::{Simd, WithSimd};

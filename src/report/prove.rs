@@ -47,10 +47,10 @@ pub const fn code(proved: Proved) -> u8 {
 pub fn endless(endless: &Endless, env: &ProgEnv, sources: &SourceMap, colour: bool) -> String {
     let mut text = StopReport::new(&endless.stop, env, sources).render(colour);
     let states = endless.cycle.states.len();
-    let (s, has) = if states == 1 { ("", "has") } else { ("s", "have") };
-    let _ = write!(text, "{states} state{s} that a fair scheduler never {has} to leave");
+    let s = if states == 1 { "" } else { "s" };
+    let _ = write!(text, "{states} state{s} that a fair scheduler need never leave");
     if endless.cycle.silent {
-        text.push_str("; an eviction or write-back would end it");
+        text.push_str("; an eviction or write-back, which nobody promises, would leave them");
     }
     if endless.times > 1 {
         let _ = write!(text, "; {} cycles more of the kind", endless.times - 1);

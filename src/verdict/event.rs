@@ -209,7 +209,7 @@ pub enum Event<'a> {
     /// Memory that acts on its own does so: an operation makes a micro step, or a silent rule fires.
     Memory,
     /// Memory is accessed.
-    Access(Access<'a>),
+    Access(&'a Access<'a>),
     /// The state between two choices of a macro step, as a number: equal states have equal numbers. Told only when the
     /// configuration asks for it.
     State(u128),

@@ -412,7 +412,7 @@ impl Sink for Exact {
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
             Event::Step(step) => self.step(who, &step),
-            Event::Access(access) => self.access(who, &access),
+            Event::Access(access) => self.access(who, access),
             Event::Arrive(arrive) => {
                 for lane in lanes_of(arrive.lanes) {
                     let thread = (who.block, who.warp, lane as u32);

@@ -4,51 +4,14 @@ use super::cell::{Cell, Spill, View};
 use super::clock::Thread;
 use super::finding::Conflict;
 use super::history::Actor;
-use super::shadow::ROW;
+use super::pattern::{FULL, HALF, Pattern, alike};
+use super::shadow::Shadow;
 use super::sites::{AccessSite, Site, Where};
 use super::threads::Block;
 use super::{Launch, Races, sync};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::instr::NO_SLOT;
 use crate::verdict::{Access, AccessKind, Stop, Strength};
-
-/// The lanes of half a warp.
-const FULL: LaneMask = (1 << ROW) - 1;
-/// Bytes of a row.
-const ROW_BYTES: u64 = 4 * ROW as u64;
-
-/// The row of memory whose words half a warp accesses in order, all `lanes` of it.
-#[inline(always)]
-fn in_order(addresses: &[u64], lanes: LaneMask) -> Option<u64> {
-    let first = *addresses.first()?;
-    let off = (0..).zip(addresses).fold(first % ROW_BYTES, |off, (k, a)| off | (a ^ first.wrapping_add(4 * k)));
-    (off == 0 && lanes == FULL).then_some(first)
-}
-
-/// The row of memory in which the words lie that `lanes` of half a warp access.
-#[inline(always)]
-fn row_of(addresses: &[u64], lanes: LaneMask) -> Option<u64> {
-    let first = *addresses.get(lanes.trailing_zeros() as usize)?;
-    let off = |(k, a): (usize, &u64)| if lanes >> k & 1 == 1 { (a ^ first) / ROW_BYTES | a % 4 } else { 0 };
-    let off = addresses.iter().enumerate().map(off).fold(0, |all, off| all | off);
-    (off == 0).then_some(first - first % ROW_BYTES)
-}
-
-/// The lanes from the first of `lanes` on, which is given, that have one address.
-#[inline]
-fn alike(addresses: &[u64; LANES], lanes: LaneMask, lane: usize) -> LaneMask {
-    let address = addresses[lane & (LANES - 1)];
-    // Nearly always it is half a warp, or a whole one.
-    let half = |from: usize| {
-        let full = from.is_multiple_of(ROW) && lanes.checked_shr(from as u32).is_some_and(|l| l & FULL == FULL);
-        full && addresses[from..][..ROW].iter().fold(0, |off, a| off | (a ^ address)) == 0
-    };
-    if half(lane) {
-        return if half(lane + ROW) { !0 } else { FULL << lane };
-    }
-    let same = |k: &usize| lanes >> k & 1 == 1 && addresses[*k] == address;
-    (lane..LANES).take_while(same).fold(0, |group, k| group | 1 << k)
-}
 
 /// What stays the same while an access is taken apart.
 pub(super) struct Context<'a> {
@@ -115,16 +78,19 @@ pub(super) fn run(races: &mut Races, at: usize, warp: usize, access: &Access<'_>
     let Some(block) = &mut races.blocks[at] else { return Ok(()) };
     let Some(w) = block.warps.get_mut(warp) else { return Ok(()) };
     w.touched |= access.lanes;
+    let together = w.shared_clock().is_some();
     let cx = Context { launch, at, warp, access, sites, site, pc: access.pc };
-    if site.kind == AccessKind::Write {
+    let word = site.is_word();
+    let patterns = if word { Pattern::of(access.addresses, access.lanes) } else { [Pattern::Apart; 2] };
+    // Rows in order are apart from each other, or the same.
+    let apart = matches!(patterns, [Pattern::Row(low), Pattern::Row(high)] if low != high);
+    if site.kind == AccessKind::Write && !apart {
         races.same_instruction(&cx)?;
     }
-    let together =
-        races.blocks[at].as_ref().and_then(|b| b.warps.get(warp)).is_some_and(|w| w.shared_clock().is_some());
     let mut view = races.view(&cx, access.lanes.trailing_zeros() as usize);
     let mut lanes = access.lanes;
-    if together && site.is_word() {
-        lanes &= !races.rows(&cx, &mut view);
+    if together && word {
+        lanes &= !races.halves(&cx, &mut view, patterns);
     }
     let mut released = false;
     while lanes != 0 {
@@ -165,38 +131,53 @@ impl Races {
         }
     }
 
-    /// Half warps that access words of one row of memory each are noted at once; gives the lanes for which that is done.
-    #[inline]
-    fn rows(&mut self, cx: &Context<'_>, view: &mut View) -> LaneMask {
-        let Context { access, site, .. } = *cx;
-        let lanes = [access.lanes & FULL, access.lanes >> ROW];
-        let (low, high) = access.addresses.split_at(ROW);
-        let first = [in_order(low, lanes[0]), in_order(high, lanes[1])];
-        if first[0].is_some() && first[0] == first[1] && site.kind == AccessKind::Read {
-            return self.row(cx, view, first[0], 1 | 1 << ROW, !0);
+    /// Notes the words of half warps that lie as `patterns` say, each half at once; gives the lanes for which that is done.
+    #[inline(always)]
+    fn halves(&mut self, cx: &Context<'_>, view: &mut View, patterns: [Pattern; 2]) -> LaneMask {
+        let reads = cx.site.kind == AccessKind::Read;
+        match patterns {
+            [Pattern::Row(low), Pattern::Row(high)] if low == high && reads => {
+                return self.row(cx, view, low, 1 | 1 << HALF, !0);
+            }
+            [Pattern::One(low), Pattern::One(high)] if low == high && reads => {
+                return self.word(cx, view, low, cx.access.lanes);
+            }
+            _ => {}
         }
         let mut done = 0;
-        for (half, addresses) in [low, high].into_iter().enumerate() {
-            let shift = half * ROW;
-            let mut noted = self.row(cx, view, first[half], 1 << shift, FULL << shift);
-            if noted == 0
-                && let Some(row) = row_of(addresses, lanes[half])
-            {
-                noted = self.in_row(cx, view, row, lanes[half] << shift);
+        for (shift, pattern) in [0, HALF].into_iter().zip(patterns) {
+            let lanes = cx.access.lanes & FULL << shift;
+            if lanes == 0 {
+                continue;
             }
-            done |= noted;
+            done |= match pattern {
+                Pattern::Row(row) => match self.row(cx, view, row, 1 << shift, lanes) {
+                    0 => self.within(cx, view, row, lanes),
+                    noted => noted,
+                },
+                Pattern::One(address) if reads => self.word(cx, view, address, lanes),
+                Pattern::One(address) => self.within(cx, view, address, lanes),
+                Pattern::Within(row) => self.within(cx, view, row, lanes),
+                Pattern::Apart => 0,
+            };
         }
         done
     }
 
+    /// The shadow of the memory in which an address lies. `None`: no other thread sees it.
+    #[inline(always)]
+    fn shadow<'s>(&'s mut self, cx: &Context<'_>, view: &mut View, address: u64) -> Option<&'s mut Shadow> {
+        let shared = self.is_shared(cx, address)?;
+        let block = self.blocks[cx.at].as_mut()?;
+        view.expired = block.expired(shared || cx.launch.is_one_block());
+        Some(if shared { &mut block.shared } else { &mut self.global })
+    }
+
     /// Half a warp accesses a row in order. Gives its lanes, where that is all right and noted: `all`; `lanes` are those of
     /// the row's first word.
-    #[inline]
-    fn row(&mut self, cx: &Context<'_>, view: &mut View, row: Option<u64>, lanes: LaneMask, all: LaneMask) -> LaneMask {
-        let Some((row, shared)) = row.and_then(|row| Some((row, self.is_shared(cx, row)?))) else { return 0 };
-        let Some(block) = &mut self.blocks[cx.at] else { return 0 };
-        view.expired = block.expired(shared || cx.launch.is_one_block());
-        let shadow = if shared { &mut block.shared } else { &mut self.global };
+    #[inline(always)]
+    fn row(&mut self, cx: &Context<'_>, view: &mut View, row: u64, lanes: LaneMask, all: LaneMask) -> LaneMask {
+        let Some(shadow) = self.shadow(cx, view, row) else { return 0 };
         let noted = shadow.row(row, view, |cell, spill| match cx.site.kind {
             AccessKind::Read => cell.read(view, lanes, cx.pc, spill),
             _ => cell.write(view, lanes.trailing_zeros(), cx.pc, spill),
@@ -204,19 +185,24 @@ impl Races {
         if noted { all } else { 0 }
     }
 
-    /// Lanes access words of a row in any order. Gives those for which that is all right and noted.
-    #[inline]
-    fn in_row(&mut self, cx: &Context<'_>, view: &mut View, row: u64, lanes: LaneMask) -> LaneMask {
-        let Some(shared) = self.is_shared(cx, row) else { return 0 };
-        let Some(block) = &mut self.blocks[cx.at] else { return 0 };
-        view.expired = block.expired(shared || cx.launch.is_one_block());
-        let shadow = if shared { &mut block.shared } else { &mut self.global };
-        let Some((cells, spill)) = shadow.words(row) else { return 0 };
+    /// Lanes read one word. Gives them, where that is all right and noted.
+    #[inline(always)]
+    fn word(&mut self, cx: &Context<'_>, view: &mut View, address: u64, lanes: LaneMask) -> LaneMask {
+        let Some((cells, spill)) = self.shadow(cx, view, address).and_then(|s| s.words(address)) else { return 0 };
+        let cell = &mut cells[(address / 4) as usize % HALF];
+        if cell.read(view, lanes, cx.pc, spill) { lanes } else { 0 }
+    }
+
+    /// Lanes access words of the row in which an address lies, in any order. Gives those for which that is all right and
+    /// noted.
+    #[inline(always)]
+    fn within(&mut self, cx: &Context<'_>, view: &mut View, row: u64, lanes: LaneMask) -> LaneMask {
+        let Some((cells, spill)) = self.shadow(cx, view, row).and_then(|s| s.words(row)) else { return 0 };
         let addresses = cx.access.addresses;
         let (mut rest, mut done) = (lanes, 0);
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize & (LANES - 1);
-            let cell = &mut cells[(addresses[lane] / 4) as usize % ROW];
+            let cell = &mut cells[(addresses[lane] / 4) as usize % HALF];
             let (group, noted) = if cx.site.kind == AccessKind::Read {
                 let group = alike(addresses, rest, lane);
                 (group, cell.read(view, group, cx.pc, spill))

@@ -14,6 +14,7 @@ mod cell;
 mod clock;
 mod finding;
 mod history;
+mod pattern;
 mod shadow;
 mod sites;
 mod sync;
@@ -258,7 +259,7 @@ impl Sink for Races {
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
             Event::Step(step) => self.step(who, &step),
-            Event::Access(access) => return self.access(who, &access),
+            Event::Access(access) => return self.access(who, access),
             Event::Launch { tokens, program, shape } => return self.begin(shape, program, tokens),
             Event::BlockDone => self.end_block(who),
             Event::Arrive(arrive) => {

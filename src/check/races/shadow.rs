@@ -2,6 +2,7 @@
 //! in the pages where bytes or halves were accessed.
 
 use super::cell::{Cell, Spill, View};
+use super::pattern::HALF as ROW;
 use rustc_hash::FxHashMap;
 
 /// Bytes of memory that a page shadows.
@@ -11,8 +12,6 @@ const WORDS: usize = (PAGE / 4) as usize;
 /// Pages whose places are remembered.
 const REMEMBERED: usize = 64;
 
-/// Words of a row: half a warp accesses them at once, one lane a word.
-pub(super) const ROW: usize = 16;
 /// Rows of a page.
 const ROWS: usize = WORDS / ROW;
 

@@ -289,7 +289,7 @@ impl Sink for Uninit {
                 self.blocks.remove(&who.block);
             }
             Event::Step(step) => return self.step(who, &step),
-            Event::Access(access) => return self.access(who, &access),
+            Event::Access(access) => return self.access(who, access),
             Event::Exchange(step) => self.exchange(who, &step),
             Event::Enter(enter) => self.enter(who, &enter),
             Event::Released(id) => self.released(who, id),

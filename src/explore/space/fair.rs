@@ -25,7 +25,7 @@ pub enum Fairness {
 pub struct Cycle {
     /// Its states, in ascending order.
     pub states: Vec<u32>,
-    /// Whether it would end if a silent rule fired that nobody promises.
+    /// Whether a silent rule, which nobody promises, leads out of them.
     pub silent: bool,
 }
 

@@ -8,6 +8,7 @@ use crate::machine::walk::Agent;
 use crate::memory::OperationName;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::hash::{Hash, Hasher};
 
 /// No state, or no step.
 pub(super) const NONE: u32 = u32::MAX;
@@ -73,11 +74,39 @@ impl Bytes<'_> {
     }
 }
 
+/// The number of a state by its halves: a whole one would be aligned to 16 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Number {
+    low: u64,
+    high: u64,
+}
+
+impl From<u128> for Number {
+    fn from(whole: u128) -> Self {
+        Self { low: whole as u64, high: (whole >> 64) as u64 }
+    }
+}
+
+impl From<Number> for u128 {
+    fn from(Number { low, high }: Number) -> Self {
+        Self::from(high) << 64 | Self::from(low)
+    }
+}
+
+impl Hash for Number {
+    /// It is a hash already: half of it says enough.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.low);
+    }
+}
+
+/// Units whose numbers are at hand.
+const AT_HAND: usize = 16;
+
 /// The graph of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// By the halves of their numbers: a whole one would be aligned to 16 bytes.
-    numbers: FxHashMap<[u64; 2], u32>,
+    numbers: FxHashMap<Number, u32>,
     first: Vec<u32>,
     /// How each state was reached first: from which state, by which edge.
     from: Vec<(u32, u32)>,
@@ -86,17 +115,15 @@ pub struct Graph {
     /// The blocks that have stepped, where states tell.
     stepped: Vec<u64>,
     known: FxHashMap<Unit, u32>,
-}
-
-const fn halves(number: u128) -> [u64; 2] {
-    [number as u64, (number >> 64) as u64]
+    /// Those asked for last, by the low bits of their warps.
+    at_hand: [Option<(Unit, u32)>; AT_HAND],
 }
 
 impl Graph {
     /// The state with a number, and whether it is new.
     pub(super) fn state(&mut self, number: u128) -> (u32, bool) {
         let next = u32::try_from(self.first.len()).unwrap_or(NONE - 1);
-        let id = *self.numbers.entry(halves(number)).or_insert(next);
+        let id = *self.numbers.entry(number.into()).or_insert(next);
         if id == next {
             self.first.push(NONE);
             self.from.push((NONE, NONE));
@@ -104,13 +131,27 @@ impl Graph {
         (id, id == next)
     }
 
-    /// Notes a step; gives its number.
-    pub(super) fn edge(&mut self, from: u32, unit: Unit, agent: usize, nth: u32, to: u32) -> u32 {
+    /// The number of a unit.
+    fn number_of(&mut self, unit: Unit) -> u32 {
+        let place = match unit {
+            Unit::Lanes(_, warp, _) => warp as usize % AT_HAND,
+            Unit::Operation(_) | Unit::Silent => 0,
+        };
+        if let Some((_, number)) = self.at_hand[place].filter(|(of, _)| *of == unit) {
+            return number;
+        }
         let fresh = u32::try_from(self.units.len()).unwrap_or(NONE);
-        let unit = *self.known.entry(unit).or_insert_with(|| {
+        let number = *self.known.entry(unit).or_insert_with(|| {
             self.units.push(unit);
             fresh
         });
+        self.at_hand[place] = Some((unit, number));
+        number
+    }
+
+    /// Notes a step; gives its number.
+    pub(super) fn edge(&mut self, from: u32, unit: Unit, agent: usize, nth: u32, to: u32) -> u32 {
+        let unit = self.number_of(unit);
         let id = u32::try_from(self.edges.len()).unwrap_or(NONE);
         let narrow = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
         let next = std::mem::replace(&mut self.first[from as usize], id);
@@ -140,9 +181,9 @@ impl Graph {
     /// Appends the graph as bytes.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         let mut numbers = vec![0u128; self.first.len()];
-        for ([low, high], state) in &self.numbers {
+        for (number, state) in &self.numbers {
             if let Some(place) = numbers.get_mut(*state as usize) {
-                *place = u128::from(*high) << 64 | u128::from(*low);
+                *place = (*number).into();
             }
         }
         let lengths = [self.first.len(), self.edges.len(), self.units.len(), self.stepped.len()];
@@ -198,16 +239,16 @@ impl Graph {
         };
         let units: Vec<Unit> = (0..units).map(|_| unit()).collect::<Option<_>>()?;
         let known = units.iter().copied().zip(0..).collect();
-        let numbers: FxHashMap<[u64; 2], u32> =
-            (0..u32::try_from(states).ok()?).map(|k| Some((halves(from.u128()?), k))).collect::<Option<_>>()?;
+        let numbers: FxHashMap<Number, u32> =
+            (0..u32::try_from(states).ok()?).map(|k| Some((from.u128()?.into(), k))).collect::<Option<_>>()?;
         let stepped = (0..stepped).map(|_| from.u64()).collect::<Option<_>>()?;
         let whole = from.0.is_empty() && numbers.len() == states;
-        whole.then_some(Self { numbers, first, from: reached, edges, units, stepped, known })
+        whole.then_some(Self { numbers, first, from: reached, edges, units, stepped, known, at_hand: [None; AT_HAND] })
     }
 
     /// The state with a number, if it was seen.
     pub(super) fn known(&self, number: u128) -> Option<u32> {
-        self.numbers.get(&halves(number)).copied()
+        self.numbers.get(&number.into()).copied()
     }
 
     /// How many states there are.

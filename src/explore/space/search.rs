@@ -58,7 +58,6 @@ struct Run<'a, 'o, O> {
     space: Space<O>,
     stack: Vec<Node>,
     agents: Vec<Agent>,
-    scratch: Vec<Agent>,
     /// Where on the way each state is.
     on_path: FxHashMap<u32, Vec<usize>>,
     told: BTreeSet<Identity>,
@@ -114,7 +113,6 @@ fn search_from<O: Eq + Hash>(
         space,
         stack: Vec::new(),
         agents: Vec::new(),
-        scratch: Vec::new(),
         on_path: FxHashMap::default(),
         told,
         most,
@@ -261,10 +259,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     /// The state that the walk stands in comes onto the stack.
     fn push(&mut self, state: u32, by: Option<Move>, asleep: Vec<Sleeper>, before: Before) {
         let (depth, first) = (self.stack.len(), self.agents.len());
-        let mut agents = std::mem::take(&mut self.scratch);
-        self.walk.agents(&mut agents);
-        self.agents.extend_from_slice(&agents);
-        self.scratch = agents;
+        self.walk.agents(&mut self.agents);
         if self.options.search == Search::Schedules {
             self.on_path.entry(state).or_default().push(depth);
         }

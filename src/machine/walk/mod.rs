@@ -56,7 +56,7 @@ pub struct Free {
 
 /// A device in the hands of a search.
 pub trait Walk {
-    /// Who can step now, in a fixed order. Nobody: [`State::reached`] says why.
+    /// Appends who can step now, in a fixed order. Nobody: [`State::reached`] says why.
     fn agents(&mut self, out: &mut Vec<Agent>);
 
     /// A step of an agent that [`Walk::agents`] gave in this state. `oracle` is asked where an agent's step itself can go

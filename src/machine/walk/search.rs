@@ -25,9 +25,9 @@ use std::sync::Arc;
 
 impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     fn agents(&mut self, out: &mut Vec<Agent>) {
-        out.clear();
         // The host looks at memory next: what lines may still be evicted is nobody's step.
-        if self.journal.head().ended {
+        let head = self.journal.head();
+        if head.ended {
             return;
         }
         if self.begins() {
@@ -43,7 +43,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             for w in 0..self.stride - 1 {
                 let warp = self.journal.content(first + 1 + w);
                 if warp != Content::default() {
-                    self.flows_of(warp, index(slot), linear, w, out);
+                    self.flows_of(warp, head.launch, (index(slot), linear, w), out);
                 }
             }
         }
@@ -122,10 +122,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
 }
 
 impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
-    /// The agents of a warp.
-    fn flows_of(&mut self, content: Content, slot: u32, block: u64, warp: u32, out: &mut Vec<Agent>) {
+    /// The agents of a warp in a launch: `place` is the place of its block, the block, and the warp in it.
+    fn flows_of(&mut self, content: Content, launch: u32, place: (u32, u64, u32), out: &mut Vec<Agent>) {
+        let (slot, block, warp) = place;
         let agent = |flow| Agent::Flow { slot, block, warp, flow };
-        let launch = self.journal.head().launch;
         if let Some(flows) = self.journal.store.flows(content, launch) {
             out.extend(flows.iter().copied().map(agent));
             return;

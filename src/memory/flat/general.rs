@@ -440,7 +440,7 @@ fn tell<S: Sink>(
     let generic = addresses.map(|x| x.wrapping_add(window));
     let access =
         Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes, regs, memory: arena.contents(near) };
-    cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
+    cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 
 /// Finds the lanes whose addresses are wrong, and why the first one is.

@@ -281,7 +281,7 @@ pub(super) fn store<S: Sink>(
 }
 
 /// Tells the observer the footprints.
-#[inline(never)]
+#[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 fn tell<S: Sink>(
     arena: &Arena,
@@ -295,9 +295,15 @@ fn tell<S: Sink>(
 ) -> Result<(), Box<Fault>> {
     let window = if site.space == Space::Shared { near.map.shared } else { 0 };
     let shift = window.wrapping_add(i64::from(site.offset).cast_unsigned());
-    let addresses = regs.q[site.a.index()].0.map(|x| x.wrapping_add(shift));
+    let mut addresses = regs.q[site.a.index()].0;
+    addresses.iter_mut().for_each(|x| *x = x.wrapping_add(shift));
     let access =
         Access { pc: at.pc, lanes: on.mask, kind, addresses: &addresses, bytes: 4, regs, memory: arena.contents(near) };
+    hand_on(at, &access, cx)
+}
+
+#[inline(never)]
+fn hand_on<S: Sink>(at: Issuer, access: &Access<'_>, cx: &mut Cx<'_, S>) -> Result<(), Box<Fault>> {
     cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 

@@ -297,7 +297,7 @@ impl<W: Write> Sink for Timeline<'_, W> {
             return Ok(());
         }
         if let Event::Access(access) = event {
-            self.access(who, &access);
+            self.access(who, access);
             return Ok(());
         }
         self.flush();
