@@ -38,9 +38,7 @@ impl<'a> Leaving<'a> {
 
 impl Walk for Leaving<'_> {
     fn agents(&mut self, out: &mut Vec<Agent>) {
-        if self.left() {
-            out.clear();
-        } else {
+        if !self.left() {
             self.walk.agents(out);
         }
     }

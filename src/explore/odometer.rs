@@ -15,7 +15,7 @@ pub struct Odometer {
 }
 
 impl Odometer {
-    /// The combination that was the `nth` after the first.
+    /// The first combination.
     #[must_use]
     pub const fn new() -> Self {
         Self { path: Vec::new(), at: 0 }

@@ -13,30 +13,58 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::hash::Hash;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Steps between two questions whether to go on.
 const PATIENCE: u64 = 1 << 12;
 
-/// A state on the way.
+/// A state on the way: small, since ways are long.
 struct Node {
     state: u32,
     /// The step that led to it; the one before is on its way to other agents by then.
     by: Option<Move>,
     mark: Mark,
-    /// Its agents, as a range of the list of all.
-    agents: (usize, usize),
-    /// The agent whose turn it is.
-    next: usize,
-    /// Its combination of choices.
-    odometer: Odometer,
+    /// Its agents: where they begin in the list of all, and how many there are.
+    first: usize,
+    count: u32,
+    /// The agent whose turn it is, and the number of its combination of choices.
+    next: u32,
     nth: u32,
+    /// What few states have.
+    extra: Option<Box<Extra>>,
+}
+
+/// What is known of a state on the way beyond its number.
+#[derive(Default)]
+struct Extra {
+    /// The combination of choices of the agent whose turn it is.
+    odometer: Odometer,
     /// Agents that need not step here: at first those that slept when it was entered, then those that have stepped.
     asleep: Vec<Sleeper>,
     slept: usize,
     /// What the agent whose turn it is touched, over all combinations so far.
     touched: Option<Touch>,
     before: Before,
+}
+
+impl Node {
+    fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
+    fn asleep(&self) -> &[Sleeper] {
+        self.extra.as_ref().map_or(&[], |e| &e.asleep)
+    }
+
+    fn before(&self) -> Before {
+        self.extra.as_ref().map_or_else(Before::default, |e| e.before)
+    }
+
+    /// Its agents among all.
+    const fn agents(&self) -> Range<usize> {
+        self.first..self.first + self.count as usize
+    }
 }
 
 /// What of the way to a state belongs to it, where the search asks for it.
@@ -65,6 +93,10 @@ struct Run<'a, 'o, O> {
     pruned: bool,
     /// States at most, with those of the search that goes on.
     most: u64,
+}
+
+fn index(k: usize) -> u32 {
+    u32::try_from(k).unwrap_or(u32::MAX)
 }
 
 /// Explores a walk from where it stands. `outcome` says what a run that came to its end is counted as.
@@ -149,7 +181,10 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             }
             self.push(state, by, Vec::new(), before);
             let Some(node) = self.stack.last_mut() else { return false };
-            (node.next, node.nth, node.odometer) = (next, nth, level.odometer.clone());
+            (node.next, node.nth) = (index(next), nth);
+            if level.odometer != Odometer::new() {
+                node.extra().odometer = level.odometer.clone();
+            }
         }
         true
     }
@@ -159,10 +194,10 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         let level = |n: &Node| Level {
             state: n.state,
             by: n.by,
-            next: n.next,
-            odometer: n.odometer.clone(),
+            next: n.next as usize,
+            odometer: n.extra.as_ref().map_or_else(Odometer::new, |e| e.odometer.clone()),
             nth: n.nth,
-            before: n.before,
+            before: n.before(),
         };
         Rest { stack: self.stack.iter().map(level).collect(), pruned: self.pruned }
     }
@@ -172,9 +207,8 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     fn own_up(&mut self) {
         let warps = self.options.warps;
         for node in &self.stack {
-            let (first, count) = node.agents;
-            for (k, agent) in self.agents.iter().enumerate().skip(first).take(count).skip(node.next) {
-                self.space.graph.edge(node.state, Unit::of(agent, warps), k - first, 0, NONE);
+            for (k, agent) in self.agents[node.agents()].iter().enumerate().skip(node.next as usize) {
+                self.space.graph.edge(node.state, Unit::of(agent, warps), k, 0, NONE);
             }
         }
     }
@@ -187,11 +221,10 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         }
         let mut patience = PATIENCE;
         while let Some(node) = self.stack.last() {
-            let Some(agent) = self.agents.get(node.agents.0 + node.next).filter(|_| node.next < node.agents.1) else {
+            let Some(&agent) = self.agents[node.agents()].get(node.next as usize) else {
                 self.leave();
                 continue;
             };
-            let agent = *agent;
             if self.one_too_many(agent) {
                 self.skip(agent);
             } else {
@@ -242,7 +275,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             return;
         }
         self.push(state, by, asleep, before);
-        if self.stack.last().is_some_and(|n| n.agents.1 == 0) {
+        if self.stack.last().is_some_and(|n| n.count == 0) {
             self.space.progress.schedules += 1;
             let path = self.path(None);
             let state = self.walk.state();
@@ -263,24 +296,15 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         if self.options.search == Search::Schedules {
             self.on_path.entry(state).or_default().push(depth);
         }
-        self.stack.push(Node {
-            state,
-            by,
-            mark: self.walk.mark(),
-            agents: (first, self.agents.len() - first),
-            next: 0,
-            odometer: Odometer::new(),
-            nth: 0,
-            slept: asleep.len(),
-            asleep,
-            touched: None,
-            before,
-        });
+        let extra = (!asleep.is_empty() || before != Before::default())
+            .then(|| Box::new(Extra { slept: asleep.len(), asleep, before, ..Extra::default() }));
+        let (mark, count) = (self.walk.mark(), index(self.agents.len() - first));
+        self.stack.push(Node { state, by, mark, first, count, next: 0, nth: 0, extra });
     }
 
     fn leave(&mut self) {
         let Some(node) = self.stack.pop() else { return };
-        self.agents.truncate(node.agents.0);
+        self.agents.truncate(node.first);
         if let Some(places) = self.on_path.get_mut(&node.state) {
             places.pop();
         }
@@ -298,13 +322,14 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     }
 
     fn asleep(&self, agent: Agent) -> bool {
-        self.stack.last().is_some_and(|n| n.asleep.iter().any(|s| s.agent == agent))
+        self.stack.last().is_some_and(|n| n.asleep().iter().any(|s| s.agent == agent))
     }
 
     /// Whether a step of the agent switches from a warp that could go on, once too often.
     fn one_too_many(&mut self, agent: Agent) -> bool {
         let Some(most) = self.options.preemptions else { return false };
-        let too_many = self.stack.last().is_some_and(|n| n.before.switches + u32::from(self.switches(n, agent)) > most);
+        let too_many =
+            self.stack.last().is_some_and(|n| n.before().switches + u32::from(self.switches(n, agent)) > most);
         self.pruned |= too_many;
         too_many
     }
@@ -314,17 +339,15 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             Agent::Flow { block, warp, .. } => Some((*block, *warp)),
             Agent::Begin | Agent::Micro(_) | Agent::Silent(_) => None,
         };
-        let here = &self.agents[node.agents.0..node.agents.0 + node.agents.1];
-        node.before.last.is_some()
-            && warp(&agent) != node.before.last
-            && here.iter().any(|a| warp(a) == node.before.last)
+        let (here, last) = (&self.agents[node.agents()], node.before().last);
+        last.is_some() && warp(&agent) != last && here.iter().any(|a| warp(a) == last)
     }
 
     /// An agent that could step and does not: that it could is noted, for fairness.
     fn skip(&mut self, agent: Agent) {
         let warps = self.options.warps;
         let Some(node) = self.stack.last_mut() else { return };
-        self.space.graph.edge(node.state, Unit::of(&agent, warps), node.next, 0, NONE);
+        self.space.graph.edge(node.state, Unit::of(&agent, warps), node.next as usize, 0, NONE);
         node.next += 1;
     }
 
@@ -341,20 +364,21 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             touch.event(env, who, &event);
             Ok(())
         };
+        let mut odometer = node.extra.as_mut().map_or_else(Odometer::new, |e| std::mem::take(&mut e.odometer));
         let done = if watched {
-            self.walk.advance(agent, &mut node.odometer, Some(&mut tell))
+            self.walk.advance(agent, &mut odometer, Some(&mut tell))
         } else {
-            self.walk.advance(agent, &mut node.odometer, None)
+            self.walk.advance(agent, &mut odometer, None)
         };
         self.space.progress.transitions += 1;
-        let (state, at, nth) = (node.state, node.next, node.nth);
+        let (state, at, nth) = (node.state, node.next as usize, node.nth);
         // The node goes on to the next combination, or agent, before its child is entered.
         let mut asleep = Vec::new();
         if watched {
             if done.is_err() {
                 touch = Touch::unknown();
             }
-            asleep.extend(node.asleep.iter().filter(|s| s.sleeps_on(&agent, &touch)).cloned());
+            asleep.extend(node.asleep().iter().filter(|s| s.sleeps_on(&agent, &touch)).cloned());
         }
         let unit = Unit::of(&agent, self.options.warps);
         let narrow = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
@@ -365,7 +389,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 self.space.progress.schedules += 1;
                 let path = self.path(Some(this));
                 self.find(stop, path);
-                self.next(agent, touch);
+                self.next(self.stack.len() - 1, agent, touch, odometer);
             }
             Ok(_) => {
                 let before = self.before(agent);
@@ -390,11 +414,11 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 if again {
                     let cut = self.options.search == Search::Schedules && !sleeps;
                     self.space.progress.schedules += u64::from(cut);
-                    self.next(agent, touch);
+                    self.next(self.stack.len() - 1, agent, touch, odometer);
                 } else {
                     let parent = self.stack.len() - 1;
                     self.enter(to, Some(this), asleep, before);
-                    self.next_of(parent, agent, touch);
+                    self.next(parent, agent, touch, odometer);
                 }
             }
         }
@@ -404,11 +428,12 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     fn before(&self, agent: Agent) -> Before {
         let asked = self.options.preemptions.is_some() || self.options.stepped;
         let Some(node) = self.stack.last().filter(|_| asked) else { return Before::default() };
-        let Agent::Flow { block, warp, .. } = agent else { return node.before };
+        let before = node.before();
+        let Agent::Flow { block, warp, .. } = agent else { return before };
         Before {
             last: Some((block, warp)),
-            switches: node.before.switches + u32::from(self.switches(node, agent)),
-            stepped: node.before.stepped | 1u64.checked_shl(u32::try_from(block).unwrap_or(u32::MAX)).unwrap_or(0),
+            switches: before.switches + u32::from(self.switches(node, agent)),
+            stepped: before.stepped | 1u64.checked_shl(u32::try_from(block).unwrap_or(u32::MAX)).unwrap_or(0),
         }
     }
 
@@ -416,33 +441,33 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     fn been_there(&self, state: u32, asleep: &[Sleeper]) -> bool {
         let places = self.on_path.get(&state).map_or(&[][..], Vec::as_slice);
         places.iter().any(|k| {
-            let Node { asleep: earlier, slept, .. } = &self.stack[*k];
+            let Some(Extra { asleep: earlier, slept, .. }) = self.stack[*k].extra.as_deref() else { return true };
             earlier.iter().take(*slept).all(|s| asleep.iter().any(|t| t.agent == s.agent))
         })
     }
 
-    fn next(&mut self, agent: Agent, touch: Touch) {
-        self.next_of(self.stack.len() - 1, agent, touch);
-    }
-
     /// The next combination of choices of a node's agent, or its next agent. An agent all of whose steps were gone into
     /// sleeps below those that come after it.
-    fn next_of(&mut self, node: usize, agent: Agent, touch: Touch) {
+    fn next(&mut self, node: usize, agent: Agent, touch: Touch, mut odometer: Odometer) {
         let sleep = self.options.sleep;
         let Some(node) = self.stack.get_mut(node) else { return };
         if sleep {
-            node.touched = Some(match node.touched.take() {
+            let touched = &mut node.extra().touched;
+            *touched = Some(match touched.take() {
                 None => touch,
                 Some(before) => before.and(touch),
             });
         }
-        if node.odometer.advance() {
+        if odometer.advance() {
             node.nth += 1;
+            node.extra().odometer = odometer;
             return;
         }
-        (node.next, node.nth, node.odometer) = (node.next + 1, 0, Odometer::new());
-        if let Some(touch) = node.touched.take() {
-            node.asleep.push(Sleeper { agent, touch: Rc::new(touch) });
+        (node.next, node.nth) = (node.next + 1, 0);
+        if let Some(extra) = &mut node.extra
+            && let Some(touch) = extra.touched.take()
+        {
+            extra.asleep.push(Sleeper { agent, touch: Rc::new(touch) });
         }
     }
 

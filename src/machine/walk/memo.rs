@@ -10,13 +10,12 @@ use super::journal::At;
 use super::store::Content;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 
 /// Steps that are remembered before it is asked whether that pays.
 const TRIAL: u64 = 1 << 15;
 
 /// What a step can depend on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     /// The number of memory.
     pub memory: u128,
@@ -27,15 +26,6 @@ pub(super) struct Key {
     /// The place of the warp.
     pub at: At,
     pub lanes: u32,
-}
-
-impl Hash for Key {
-    /// In few words: the number of memory is a hash already.
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let two = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-        hasher.write_u64((self.memory as u64).wrapping_add(two(self.lanes, self.at)));
-        hasher.write_u64(two(self.warp.0, self.block.0).wrapping_add(two(0, self.head.0)));
-    }
 }
 
 /// What a step does.
