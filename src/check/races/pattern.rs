@@ -40,7 +40,7 @@ impl Pattern {
                 bits |= address ^ first;
                 odd |= address;
             }
-            if (order | first % ROW) == 0 {
+            if order == 0 && first.is_multiple_of(ROW) {
                 return Self::Row(first);
             }
         } else {
@@ -50,7 +50,7 @@ impl Pattern {
                 odd |= address & taken;
             }
         }
-        match (bits, bits / ROW | odd % 4) {
+        match (bits, (bits / ROW) | (odd % 4)) {
             (0, 0) => Self::One(first),
             (_, 0) => Self::Within(first - first % ROW),
             _ => Self::Apart,
