@@ -131,7 +131,8 @@ impl Races {
         }
     }
 
-    /// Notes the words of half warps that lie as `patterns` say, each half at once; gives the lanes for which that is done.
+    /// Notes the words of half warps that lie as `patterns` say, each half at once; gives the lanes for which that is done. No
+    /// lane writes before a lower one: they may write to one word.
     #[inline(always)]
     fn halves(&mut self, cx: &Context<'_>, view: &mut View, patterns: [Pattern; 2]) -> LaneMask {
         let reads = cx.site.kind == AccessKind::Read;
@@ -150,7 +151,7 @@ impl Races {
             if lanes == 0 {
                 continue;
             }
-            done |= match pattern {
+            let noted = match pattern {
                 Pattern::Row(row) => match self.row(cx, view, row, 1 << shift, lanes) {
                     0 => self.within(cx, view, row, lanes),
                     noted => noted,
@@ -160,6 +161,10 @@ impl Races {
                 Pattern::Within(row) => self.within(cx, view, row, lanes),
                 Pattern::Apart => 0,
             };
+            done |= noted;
+            if !reads && noted != lanes {
+                break;
+            }
         }
         done
     }
@@ -194,7 +199,7 @@ impl Races {
     }
 
     /// Lanes access words of the row in which an address lies, in any order. Gives those for which that is all right and
-    /// noted.
+    /// noted; lanes that write after one for which it is not are left.
     #[inline(always)]
     fn within(&mut self, cx: &Context<'_>, view: &mut View, row: u64, lanes: LaneMask) -> LaneMask {
         let Some((cells, spill)) = self.shadow(cx, view, row).and_then(|s| s.words(row)) else { return 0 };
@@ -210,7 +215,11 @@ impl Races {
                 (1 << lane, cell.write(view, lane as u32, cx.pc, spill))
             };
             rest &= !group;
-            done |= if noted { group } else { 0 };
+            if noted {
+                done |= group;
+            } else if cx.site.kind == AccessKind::Write {
+                break;
+            }
         }
         done
     }
