@@ -40,8 +40,8 @@ pub(super) struct Compare {
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     max_states: u64,
 
-    /// Search each model for this time at most, e.g. 1m.
-    #[arg(long = "for", value_name = "TIME", value_parser = time, default_value = "20s")]
+    /// Search each model for this time at most, e.g. 1m, and as long again by random schedules.
+    #[arg(long = "for", value_name = "TIME", value_parser = time, default_value = "5s")]
     time: Duration,
 
     /// Random schedules under each model that has too many states.
@@ -88,7 +88,12 @@ impl Compare {
             options.max_states = Some(self.max_states);
             let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Visible };
             let observers = || common.observers(&env);
-            let fates = target.fates(how, &mut options, self.seeds, &observers);
+            let mut since = None;
+            let mut more = || {
+                let watch = since.get_or_insert_with(|| Stopwatch::start(Some(self.time)));
+                !interrupted.load(Ordering::Relaxed) && watch.up().is_none()
+            };
+            let fates = target.fates(how, &mut options, self.seeds, &mut more, &observers);
             let models = common.models(&target);
             let at = compared.cells.len();
             let name = models.file_name();

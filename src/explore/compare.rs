@@ -16,6 +16,9 @@ use crate::launch::Scalar;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Kind, LimitKind, Stop, StuckKind};
 
+/// Instructions after which a run by a seed is taken to spin, where ten times those of an ordinary run are fewer.
+const SPINS: u64 = 100_000;
+
 /// A buffer or variable at the end of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Content {
@@ -79,7 +82,7 @@ impl Fates {
 
 impl Target {
     /// What the target can come to: all of it where the search goes through all states within the bounds of `options`;
-    /// otherwise what it finds within them, and what `seeds` random schedules find.
+    /// otherwise what it finds within them, and what `seeds` random schedules find as long as there is `more` time.
     ///
     /// # Errors
     /// As [`Target::prove`].
@@ -88,6 +91,7 @@ impl Target {
         how: Prove,
         options: &mut Options<'_>,
         seeds: u64,
+        more: &mut dyn FnMut() -> bool,
         observers: &dyn Fn() -> Observers,
     ) -> Result<Fates, Stop> {
         let proof = self.prove(how, options, observers)?;
@@ -103,8 +107,9 @@ impl Target {
             fates.add(Some(stops(&endless.stop, &self.program())), endless.shown.recorded);
         }
         if fates.limit.is_some() {
-            let limits = Limits::of(Measure::of(self, Limits::of(0)).steps);
-            for seed in 0..seeds {
+            let long = |steps: u64| Limits { steps, fair_steps: steps };
+            let limits = long(Measure::of(self, long(SPINS)).steps.saturating_mul(10).max(SPINS));
+            for seed in (0..seeds).take_while(|_| more()) {
                 let recorded = self.record(Strategy::Random.oracle(seed), limits, observers());
                 fates.add(self.fate(&recorded), recorded);
                 fates.runs += 1;
