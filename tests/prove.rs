@@ -193,6 +193,52 @@ fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
 }
 
 #[test]
+fn a_search_of_a_litmus_test_goes_on_where_it_stopped() {
+    let folder = folder("litmus");
+    let test = "PTX SB\n{ x=0; y=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak x, 1 | st.weak y, 1 ;\n \
+                ld.weak r0, y | ld.weak r0, x ;\nexists (P0:r0 == 0 /\\ P1:r0 == 0)\n";
+    std::fs::write(folder.join("sb.litmus"), test).unwrap();
+    std::fs::write(folder.join("other.litmus"), test.replace("== 0 /", "== 1 /")).unwrap();
+    for (k, (step, flags)) in [
+        (1, &[][..]),
+        (3, &["--lanes", "split", "--reduction", "none"]),
+        (2000, &["--memory", "fermi", "--device", "tiny"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (arguments, name, step) = ([&["sb.litmus"], flags].concat(), format!("{k}.checkpoint"), step.to_string());
+        let whole = proof(&folder, &arguments);
+        assert_eq!((&whole["complete"], &whole["limit"]), (&true.into(), &Value::Null), "{whole}");
+        let _ = std::fs::remove_file(folder.join(&name));
+        let bounds = ["--checkpoint", &name, "--max-states", &step];
+        let mut parts = 1;
+        let resumed = loop {
+            let value = proof(&folder, &[&arguments[..], &bounds].concat());
+            if value["limit"].is_null() {
+                break value;
+            }
+            parts += 1;
+            // A witness settles it at any time, nothing else does before the end.
+            assert_ne!(value["holds"], false, "{arguments:?}: {value}");
+        };
+        assert_eq!(resumed, whole, "{arguments:?} in {parts} parts");
+        assert!(parts > 1, "{arguments:?}");
+        let refused = |arguments: &[&str], why: &str| {
+            let (code, said) = warpstep(&folder, &[&["prove"], arguments, flags, &bounds].concat());
+            assert!(code == 2 && said.contains(why), "{arguments:?}: {said}");
+        };
+        refused(&["other.litmus"], "belongs to another program");
+        refused(&["sb.litmus", "--control", "crs"], "belongs to another launch");
+    }
+    let cut_off = ["prove", "sb.litmus", "--checkpoint", "text", "--max-states", "2"];
+    let _ = std::fs::remove_file(folder.join("text"));
+    let (code, said) = warpstep(&folder, &cut_off);
+    let kept = "limit reached: 2 states; what was done is kept in text: the same command goes on from there";
+    assert!(code == 3 && said.contains(kept), "{said}");
+}
+
+#[test]
 fn a_checkpoint_of_something_else_is_refused() {
     let folder = folder("refused");
     let lock = file("tests/ui/stuck/lock_in_one_warp.ptx");

@@ -255,7 +255,7 @@ impl Hunt {
         if let Some(path) = &self.checkpoint {
             let state = hunted.state(self.options(job));
             let data = serde_json::to_vec(&state).unwrap_or_default();
-            checkpoint::save(path, "hunt", job.target, &data).map_err(|e| self.refuse(&e, path))?;
+            checkpoint::save(path, "hunt", job.target.owner(), &data).map_err(|e| self.refuse(&e, path))?;
         }
         Ok(hunted)
     }
@@ -263,7 +263,7 @@ impl Hunt {
     /// What an earlier hunt with the same options has done.
     fn resume(&self, job: &Job<'_>) -> Result<Option<HuntState>, u8> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
-        let data = checkpoint::load(path, "hunt", job.target).map_err(|e| self.refuse(&e, path))?;
+        let data = checkpoint::load(path, "hunt", job.target.owner()).map_err(|e| self.refuse(&e, path))?;
         let Some(data) = data else { return Ok(None) };
         let state: HuntState =
             serde_json::from_slice(&data).map_err(|_| self.refuse(&CheckpointError::Damaged, path))?;

@@ -6,16 +6,15 @@ use super::report_flags::{Form, ReportFlags};
 use super::saved::{default_name, target, write_for};
 use super::target::Common;
 use crate::base::SourceMap;
-use crate::check::Observers;
-use crate::explore::checkpoint::{self, CheckpointError};
+use crate::explore::checkpoint::{self, CheckpointError, Owner};
 use crate::explore::space::{Fairness, Options};
-use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Target};
+use crate::explore::{Ending, Ends, Progress, Proof, Prove as How};
 use crate::launch::ProblemKind;
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
 use crate::report::{checkpoint_refused, prove as text};
-use crate::verdict::{LimitKind, Stop};
+use crate::verdict::LimitKind;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -87,7 +86,7 @@ pub(super) struct Prove {
 
     /// Keep here what was done, and go on from there when it is called again; --max-states counts from there.
     #[arg(long, value_name = "FILE", conflicts_with = "audit")]
-    checkpoint: Option<PathBuf>,
+    pub(super) checkpoint: Option<PathBuf>,
 
     /// Write the states and steps as a graph (DOT), where they are few.
     #[arg(long, value_name = "FILE")]
@@ -126,16 +125,7 @@ fn progress(name: &str) -> Result<Progress, String> {
 impl Prove {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
-        let done = match &self.checkpoint {
-            Some(file) if is_litmus(&self.path) => {
-                let form = "searches of launches are kept; a litmus test is small";
-                let text = file.display().to_string();
-                let problem = ProblemKind::BadFlag { flag: "--checkpoint", text, form }.at(None);
-                Err(output::problems(&[problem], &SourceMap::default(), self.report.format))
-            }
-            None if is_litmus(&self.path) => self.litmus(),
-            _ => self.target(),
-        };
+        let done = if is_litmus(&self.path) { self.litmus() } else { self.target() };
         done.unwrap_or_else(|code| code)
     }
 
@@ -171,7 +161,10 @@ impl Prove {
         let observers = || self.common.observers(&env);
         let proof = self.bounded(target.control(), |options| match &self.checkpoint {
             None => Ok(target.prove(self.how(), options, &observers)),
-            Some(path) => self.kept(path, &target, options, &observers),
+            Some(path) => {
+                let (how, owner) = (self.how(), target.owner());
+                self.kept(path, owner, |kept| target.prove_on(how, options, &observers, kept))
+            }
         })?;
         let proof = proof.map_err(|stop| output::stop(&stop, &env, &sources, &[], self.report.format))?;
         let models = self.common.models(&target);
@@ -233,22 +226,21 @@ impl Prove {
     }
 
     /// Goes on with the search that a file keeps, and keeps what it came to.
-    fn kept(
+    pub(super) fn kept<T>(
         &self,
         path: &Path,
-        target: &Target,
-        options: &mut Options<'_>,
-        observers: &dyn Fn() -> Observers,
-    ) -> Result<Result<Proof, Stop>, u8> {
+        owner: Owner,
+        search: impl FnOnce(&mut Option<Vec<u8>>) -> Result<T, CheckpointError>,
+    ) -> Result<T, u8> {
         let refuse = |e: CheckpointError| {
             output::diagnostic(&checkpoint_refused(&e, path), &SourceMap::default(), self.report.format)
         };
-        let mut kept = checkpoint::load(path, "prove", target).map_err(refuse)?;
-        let proof = target.prove_on(self.how(), options, observers, &mut kept).map_err(refuse)?;
+        let mut kept = checkpoint::load(path, "prove", owner).map_err(refuse)?;
+        let found = search(&mut kept).map_err(refuse)?;
         if let Some(data) = kept {
-            checkpoint::save(path, "prove", target, &data).map_err(refuse)?;
+            checkpoint::save(path, "prove", owner, &data).map_err(refuse)?;
         }
-        Ok(proof)
+        Ok(found)
     }
 
     /// Under which control models all runs end, when under `known` some do not.

@@ -9,7 +9,8 @@ use crate::launch::ProblemKind;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
-use crate::report::{exit_code, litmus as text, sarif};
+use crate::report::prove::kept;
+use crate::report::{exit_code, limit, litmus as text, sarif};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
 
@@ -43,7 +44,13 @@ impl Prove {
         let config = Config { control: Some(control), ..config };
         let memory = config.memory.clone();
         let mut board = Board::new(&lowered, config, self.how().grain).map_err(|stop| stopped(&stop, &lowered.env))?;
-        let space: Space<Outcome> = self.bounded(control, |options| board.explore(&litmus, options));
+        let space: Space<Outcome> = self.bounded(control, |options| match &self.checkpoint {
+            None => Ok(board.explore(&litmus, options)),
+            Some(path) => {
+                let owner = board.owner(&content);
+                self.kept(path, owner, |kept| board.explore_on(&litmus, options, kept))
+            }
+        })?;
         let mut outcomes = Outcomes::new(&litmus);
         for (outcome, reaches) in &space.outcomes {
             outcomes.count(outcome.clone(), reaches.count);
@@ -82,6 +89,7 @@ impl Prove {
                 "satisfied": verdict.satisfied,
                 "not_satisfied": verdict.not_satisfied,
                 "complete": complete,
+                "limit": space.limit.map(limit),
                 "endless": endless.len(),
                 "states": space.progress.states,
                 "transitions": space.progress.transitions,
@@ -92,6 +100,7 @@ impl Prove {
             output::complain(&text::searched(&models, self.progress.name(), &space.progress, endless.len()));
             if let Some(limit) = space.limit {
                 stopped(&Stop::Limit(limit), &lowered.env);
+                self.checkpoint.iter().for_each(|path| output::complain(&kept(path, limit)));
             }
         }
         Ok(code)

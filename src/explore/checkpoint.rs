@@ -9,11 +9,26 @@
 //! The second line has the kind of search, warpstep's minor version, the hashes of the program and of the setup, the number
 //! of bytes that follow, and their hash (xxh3).
 
-use super::{Target, minor_version};
+use super::minor_version;
+use super::space::{Options, Rest, Space, Unfit, freeze, go_on, thaw};
+use crate::machine::walk::{Grain, State, Walk};
+use crate::program::env::ProgEnv;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::hash::Hash;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &str = "warpstep checkpoint 1";
+
+/// What a checkpoint belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Owner {
+    /// A hash of the program's text.
+    pub program: u64,
+    /// A hash of what else decides about its runs: [`setup_hash`](super::setup_hash).
+    pub setup: u64,
+}
 
 /// Why a checkpoint is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,12 +56,12 @@ pub enum CheckpointError {
 ///
 /// # Errors
 /// The file cannot be written; an older one is left as it was.
-pub fn save(path: &Path, kind: &'static str, target: &Target, data: &[u8]) -> Result<(), CheckpointError> {
+pub fn save(path: &Path, kind: &'static str, owner: Owner, data: &[u8]) -> Result<(), CheckpointError> {
     let mut bytes = format!(
         "{MAGIC}\n{kind} {} {:016x} {:016x} {} {:016x}\n",
         minor_version(),
-        target.ptx_hash(),
-        target.setup_hash(),
+        owner.program,
+        owner.setup,
         data.len(),
         xxh3_64(data)
     )
@@ -62,7 +77,7 @@ pub fn save(path: &Path, kind: &'static str, target: &Target, data: &[u8]) -> Re
 ///
 /// # Errors
 /// It does not belong to this search.
-pub fn load(path: &Path, kind: &'static str, target: &Target) -> Result<Option<Vec<u8>>, CheckpointError> {
+pub fn load(path: &Path, kind: &'static str, owner: Owner) -> Result<Option<Vec<u8>>, CheckpointError> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -85,11 +100,41 @@ pub fn load(path: &Path, kind: &'static str, target: &Target) -> Result<Option<V
     if version != minor_version() {
         return Err(CheckpointError::Version { found: version.to_owned(), own: minor_version() });
     }
-    if u64::from_str_radix(ptx, 16) != Ok(target.ptx_hash()) {
+    if u64::from_str_radix(ptx, 16) != Ok(owner.program) {
         return Err(CheckpointError::OtherProgram);
     }
-    if u64::from_str_radix(setup, 16) != Ok(target.setup_hash()) {
+    if u64::from_str_radix(setup, 16) != Ok(owner.setup) {
         return Err(CheckpointError::OtherSetup);
     }
     Ok(Some(data.to_vec()))
+}
+
+/// Goes on with a search through states that `kept` holds, if anything, and leaves there what it has done. `walk` stands at
+/// its start, and does so afterwards. Whole states ([`Options::audit`]) are not kept.
+///
+/// # Errors
+/// `kept` is of another search.
+pub fn search_on<O: Serialize + DeserializeOwned + Clone + Eq + Hash>(
+    walk: &mut dyn Walk,
+    env: &ProgEnv,
+    grain: Grain,
+    options: &mut Options<'_>,
+    outcome: &mut dyn FnMut(&dyn State) -> O,
+    kept: &mut Option<Vec<u8>>,
+) -> Result<Space<O>, CheckpointError> {
+    // What decides which states there are; by whom progress is promised is asked of the graph.
+    let named = format!("{grain:?} stepped {} preemptions {:?}", options.stepped, options.preemptions);
+    let from = match kept {
+        None => (Space::default(), Rest::default()),
+        Some(bytes) => thaw(bytes, &named, walk).map_err(|unfit| match unfit {
+            Unfit::Damaged => CheckpointError::Damaged,
+            Unfit::Options => CheckpointError::OtherOptions,
+        })?,
+    };
+    let mut left = None;
+    let mut stopped = |space: &Space<O>, rest: &Rest| left = Some(freeze(space, rest, named.clone()));
+    let space = go_on(walk, env, options, outcome, from, &mut stopped);
+    let space = space.ok_or(CheckpointError::Damaged)?;
+    *kept = left;
+    Ok(space)
 }

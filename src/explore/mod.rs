@@ -32,4 +32,4 @@ pub use progress::Progress;
 pub use prove::{Endless, Proof, Prove, Proved, Shown};
 pub use record::{Limits, Recorded};
 pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
-pub use target::{Ending, Played, Target, Way};
+pub use target::{Ending, Played, Target, Way, setup_hash};

@@ -1,13 +1,11 @@
 //! Proving and refuting: what all schedules of a target come to.
 
-use super::checkpoint::CheckpointError;
+use super::checkpoint::{CheckpointError, search_on};
 use super::endless::rounds;
 use super::progress::Progress;
 use super::record::{Limits, Recorded};
 use super::retrace::{Follow, Script};
-use super::space::{
-    Cycle, Fairness, Graph, Move, Options, Progress as Counts, Rest, Space, Unfit, explore, freeze, go_on, thaw,
-};
+use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts, Space, explore};
 use super::target::{Ending, Target};
 use crate::check::{Liveness, Observers};
 use crate::choice::{Fair, Recorder};
@@ -139,20 +137,7 @@ impl Target {
         };
         let env = self.program();
         options.stepped = how.progress.needs_stepped();
-        // What decides which states there are; by whom progress is promised is asked of the graph.
-        let named = format!("{:?} stepped {} preemptions {:?}", how.grain, options.stepped, options.preemptions);
-        let from = match kept {
-            None => (Space::default(), Rest::default()),
-            Some(bytes) => thaw(bytes, &named, &mut *walk).map_err(|unfit| match unfit {
-                Unfit::Damaged => CheckpointError::Damaged,
-                Unfit::Options => CheckpointError::OtherOptions,
-            })?,
-        };
-        let mut left = None;
-        let mut stopped = |space: &Space<u64>, rest: &Rest| left = Some(freeze(space, rest, named.clone()));
-        let space = go_on(&mut *walk, &env, options, &mut |walk| walk.memory_hash(), from, &mut stopped);
-        let space = space.ok_or(CheckpointError::Damaged)?;
-        *kept = left;
+        let space = search_on(&mut *walk, &env, how.grain, options, &mut |walk| walk.memory_hash(), kept)?;
         Ok(self.judge(how, &mut *walk, space, observers))
     }
 

@@ -1,11 +1,12 @@
 //! What is run many times: a program with its memory prepared, its launches, and what must come out.
 
+use super::checkpoint::Owner;
 use crate::base::{FileId, Pc, SourceMap};
 use crate::choice::{Fair, Oracle};
 use crate::launch::{
     Data, Device, Expect, ExpectStdout, Failure, Mismatch, OutputMismatch, ProblemKind, Spec, compare, compare_output,
 };
-use crate::machine::{Config, ControlModel, Course, Launch, MemoryModel, Stats, Tell, again};
+use crate::machine::{Config, Context, ControlModel, Course, Launch, MemoryModel, Stats, Tell, again};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Place, Stop, StuckKind, Who};
 use std::sync::Arc;
@@ -141,27 +142,16 @@ impl Target {
         hasher.digest()
     }
 
-    /// A hash of what else decides about a run beside the program and the schedule: launches with their arguments, memory
-    /// before them, the control model, memory and device.
+    /// A hash of what else decides about a run: [`setup_hash`].
     #[must_use]
     pub fn setup_hash(&self) -> u64 {
-        let mut hasher = Xxh3::new();
-        let mut add = |text: String| {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
-        };
-        self.launches.iter().for_each(|launch| add(format!("{launch:?}")));
-        let context = self.start.context();
-        let config = context.config();
-        let control = config.control.unwrap_or(ControlModel::of_target(context.env().target.sm));
-        add(format!("{control:?} {} {} {:?}", config.warp_size, config.stack_limit, config.device));
-        match &config.memory {
-            MemoryModel::Flat => add("flat".to_owned()),
-            MemoryModel::Split => add("flat, lanes split".to_owned()),
-            MemoryModel::Fermi(device, programs) => add(format!("{device:?} {:?}", programs.programs())),
-        }
-        hasher.update(&self.start.memory_hash().to_le_bytes());
-        hasher.digest()
+        setup_hash(&self.launches, self.start.context())
+    }
+
+    /// What a checkpoint of a search of it belongs to.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner { program: self.ptx_hash(), setup: self.setup_hash() }
     }
 
     /// Runs all launches once, from the beginning.
@@ -254,6 +244,28 @@ impl Target {
         let output = compare_output(&baseline.output, &played.output);
         if mismatches.is_empty() && output.is_none() { Ending::Expected } else { Ending::Differs(mismatches, output) }
     }
+}
+
+/// A hash of what decides about a run beside the program and the schedule: launches with their arguments, memory before them,
+/// the control model, memory and device.
+#[must_use]
+pub fn setup_hash(launches: &[Launch], context: &Context) -> u64 {
+    let mut hasher = Xxh3::new();
+    let mut add = |text: String| {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    };
+    launches.iter().for_each(|launch| add(format!("{launch:?}")));
+    let config = context.config();
+    let control = config.control.unwrap_or(ControlModel::of_target(context.env().target.sm));
+    add(format!("{control:?} {} {} {:?}", config.warp_size, config.stack_limit, config.device));
+    match &config.memory {
+        MemoryModel::Flat => add("flat".to_owned()),
+        MemoryModel::Split => add("flat, lanes split".to_owned()),
+        MemoryModel::Fermi(device, programs) => add(format!("{device:?} {:?}", programs.programs())),
+    }
+    hasher.update(&context.memory_hash().to_le_bytes());
+    hasher.digest()
 }
 
 /// Stops a run whose state repeats, for observers that do not, and keeps the instructions since the state was remembered.

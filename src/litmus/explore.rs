@@ -5,18 +5,22 @@ use super::condition::Final;
 use super::outcome::{Outcome, Outcomes};
 use super::tree::Litmus;
 use crate::base::Pc;
+use crate::explore::checkpoint::{CheckpointError, Owner, search_on};
+use crate::explore::setup_hash;
 use crate::explore::space::{Options, Space, explore};
 use crate::machine::walk::{Grain, State, Walk};
 use crate::machine::{Config, Context};
 use crate::program::ops::Class;
 use crate::verdict::Stop;
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A test on the machine, at its start.
 pub struct Board<'a> {
     lowered: &'a Lowered,
     /// Where the locations are.
     context: Context,
+    grain: Grain,
     walk: Box<dyn Walk>,
 }
 
@@ -52,16 +56,38 @@ impl<'a> Board<'a> {
         let config = Config { keep_finished: true, ..lowered.config(config) };
         let context = Context::new(Arc::clone(&lowered.env), config)?;
         let walk = context.walk(std::slice::from_ref(&lowered.launch), grain)?;
-        Ok(Self { lowered, context, walk })
+        Ok(Self { lowered, context, grain, walk })
     }
 
     /// Explores it.
     pub fn explore(&mut self, litmus: &Litmus, options: &mut Options<'_>) -> Space<Outcome> {
-        let Self { lowered, context, walk } = self;
+        let Self { lowered, context, walk, .. } = self;
         let outcomes = Outcomes::new(litmus);
-        explore(&mut **walk, &lowered.env, options, &mut |walk| {
-            outcomes.observed().outcome(&Ended { lowered, context, walk })
-        })
+        let mut outcome = |walk: &dyn State| outcomes.observed().outcome(&Ended { lowered, context, walk });
+        explore(&mut **walk, &lowered.env, options, &mut outcome)
+    }
+
+    /// The same, of a search that is kept: it goes on from what `kept` holds, if anything, and leaves there what it has done.
+    ///
+    /// # Errors
+    /// `kept` is of another search.
+    pub fn explore_on(
+        &mut self,
+        litmus: &Litmus,
+        options: &mut Options<'_>,
+        kept: &mut Option<Vec<u8>>,
+    ) -> Result<Space<Outcome>, CheckpointError> {
+        let Self { lowered, context, grain, walk } = self;
+        let outcomes = Outcomes::new(litmus);
+        let mut outcome = |walk: &dyn State| outcomes.observed().outcome(&Ended { lowered, context, walk });
+        search_on(&mut **walk, &lowered.env, *grain, options, &mut outcome, kept)
+    }
+
+    /// What a checkpoint of a search of it belongs to; `text` is the test's.
+    #[must_use]
+    pub fn owner(&self, text: &str) -> Owner {
+        let launches = std::slice::from_ref(&self.lowered.launch);
+        Owner { program: xxh3_64(text.as_bytes()), setup: setup_hash(launches, &self.context) }
     }
 
     /// The walk, at the start.

@@ -3,6 +3,7 @@
 use super::condition::{Final, Truth};
 use super::tree::{Cond, Litmus, Term, TermKind};
 use indexmap::IndexSet;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The registers and locations that a test looks at, in the order of its text: `locations`, `filter`, the condition.
@@ -61,7 +62,7 @@ impl Observed {
 }
 
 /// Values of the places of an [`Observed`], in its order.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Outcome(pub Vec<i64>);
 
 /// What the executions of a test came to.

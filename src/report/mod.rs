@@ -35,7 +35,7 @@ pub use problem::problem;
 pub use race::RacesReport;
 pub use rules::RuleTrace;
 pub use schedule::{checkpoint_refused, refused};
-pub use stop::{StopReport, exit_code};
+pub use stop::{StopReport, exit_code, limit};
 pub use suppress::{suppressed_json, suppressed_stop};
 pub use timeline::Timeline;
 pub use turns::Turns;

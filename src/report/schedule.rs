@@ -79,7 +79,10 @@ pub fn checkpoint_refused(error: &CheckpointError, path: &Path) -> Diagnostic {
         CheckpointError::OtherProgram => {
             ("checkpoint-program", format!("checkpoint `{path}` belongs to another program"))
         }
-        CheckpointError::OtherSetup => ("checkpoint-setup", format!("checkpoint `{path}` belongs to another launch")),
+        CheckpointError::OtherSetup => (
+            "checkpoint-setup",
+            format!("checkpoint `{path}` belongs to another launch: other arguments, control model, memory or device"),
+        ),
         CheckpointError::Damaged => ("checkpoint-damaged", format!("checkpoint `{path}` was cut off or edited")),
         CheckpointError::OtherOptions => {
             ("checkpoint-options", format!("checkpoint `{path}` is of a search with other options"))

@@ -384,7 +384,9 @@ pub(super) fn lanes(mask: LaneMask) -> String {
     }
 }
 
-pub(super) fn limit(limit: LimitKind) -> String {
+/// Which limit was reached, in a line.
+#[must_use]
+pub fn limit(limit: LimitKind) -> String {
     match limit {
         LimitKind::Steps(n) => format!("limit reached: {n} warp instructions"),
         LimitKind::States(n) => format!("limit reached: {n} states"),

@@ -11,6 +11,8 @@ impl<C: Control> Grid<C> {
     /// Issues the next block; gives its slot.
     pub(super) fn issue_next(&mut self, env: &ProgEnv, processors: &mut Processors, sm: u32) -> usize {
         let linear = self.next;
+        // Registers keep what a block that was here before left in them; here they would come into the state.
+        self.spare.0.iter_mut().for_each(|block| block.warps.clear());
         self.issue(env, processors, sm, false);
         self.slot(linear).unwrap_or(0)
     }

@@ -145,8 +145,7 @@ impl Layout {
                 self.unpack_callee(frame, filled, from);
             }
         }
-        // Frames beyond are none's: a call fills what it needs.
-        warp.filled.iter_mut().skip(deepest + 1).for_each(|f| *f = None);
+        forget(warp);
         self.unpack_local(&mut warp.local, from);
     }
 
@@ -174,6 +173,18 @@ impl Layout {
             }
         }
     }
+}
+
+/// Frames deeper than any lane is hold nothing: what calls left there is packed nowhere, and would come into the state with
+/// the next call, which fills only what is read.
+pub(super) fn forget<C: Explored>(warp: &mut Warp<C>) {
+    let beyond = warp.control.deepest() as usize + 1;
+    for Frame { w, q, p } in warp.frames.iter_mut().skip(beyond) {
+        w.clear();
+        q.clear();
+        p.clear();
+    }
+    warp.filled.iter_mut().skip(beyond).for_each(|f| *f = None);
 }
 
 /// A block's own section: who it is, its barriers, its shared memory.

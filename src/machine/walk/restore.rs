@@ -2,7 +2,7 @@
 
 use super::Mark;
 use super::journal::{At, CHUNK, Head, MEMORY};
-use super::pack::{Unpack, pack_block, unpack_block, whose};
+use super::pack::{Unpack, forget, pack_block, unpack_block, whose};
 use super::walker::{Touched, Walker, index};
 use crate::machine::context_state::ContextState;
 use crate::machine::control::Explored;
@@ -28,6 +28,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             let issued = self.state.grids.first().map_or(0, Grid::issued);
             let head = Head { launch: index(self.launch), ended: self.ended, issued };
             self.journal.update(0, |out| head.pack(out));
+        }
+        for (slot, w) in warps.iter().copied() {
+            self.warp_mut(slot, w).into_iter().for_each(forget);
         }
         let Some(fixed) = self.launches.get(self.launch) else { return };
         let Some(grid) = self.state.grids.first() else { return };
