@@ -119,6 +119,7 @@ mod tests {
             preloads: Vec::new(),
             undefined: Vec::new(),
             shared_bytes: 0,
+            shared: Vec::new(),
             bounds: Bounds::default(),
             registers: crate::program::registers::Registers::default(),
             file: FileId(0),

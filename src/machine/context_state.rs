@@ -338,7 +338,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             return Err(Stop::Unsupported("control model crs for a program built without injection".into(), None));
         }
         let (k, _, entry) = env.functions.get_full(&launch.entry).ok_or_else(missing)?;
-        let dynamic_at = entry.shared_bytes.next_multiple_of(16);
+        let dynamic_at = entry.dynamic_shared_at();
         let cooperative = |p: &Preload| matches!(p.init, Init::Special(Special::EnvReg(_)));
         let workspace = if entry.preloads.iter().any(cooperative) {
             self.memory.arena_mut().alloc("grid workspace", AllocKind::Buffer, 256, 256).map_err(|f| stop(*f))?

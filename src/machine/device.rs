@@ -224,7 +224,8 @@ impl<C: Control, M: Environment> Device<C, M> {
                     if S::ON
                         && let Some(shape) = shape
                     {
-                        cx.sink.event(who, Event::Launch { tokens: !C::JOINS, program, shape })?;
+                        let names = &context.memory.arena().names();
+                        cx.sink.event(who, Event::Launch { tokens: !C::JOINS, program, shape, names })?;
                     }
                     tell = Tell::of(Message::Start(id.0, context.id.0), [Rule::ContextStart, Rule::CioStart]);
                     tell.who = who;

@@ -9,6 +9,7 @@ use super::ops::Class;
 use super::registers::Registers;
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::Loc;
+use crate::verdict::{AllocKind, Inside};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -109,6 +110,9 @@ pub struct Function {
     pub undefined: Vec<(Class, Slot)>,
     /// Bytes of statically declared shared memory that it or what it calls may use (entries).
     pub shared_bytes: u32,
+    /// The shared variables that it or what it calls may use (entries); what is only declared `.extern` is one, above all
+    /// others.
+    pub shared: Vec<SharedName>,
     /// `.maxntid`, `.reqntid`, `.minnctapersm`.
     pub bounds: Bounds,
     /// Registers by name, for traces and error messages.
@@ -117,6 +121,33 @@ pub struct Function {
     pub file: FileId,
     /// Where the head stands.
     pub span: Span,
+}
+
+impl Function {
+    /// Where dynamic shared memory begins, from the start of a block's shared memory.
+    #[must_use]
+    pub const fn dynamic_shared_at(&self) -> u32 {
+        self.shared_bytes.next_multiple_of(16)
+    }
+
+    /// The shared variable of a kernel that a byte of a block's shared memory belongs to.
+    #[must_use]
+    pub fn inside_shared(&self, at: u64) -> Inside {
+        let holds = |v: &&SharedName| at.wrapping_sub(v.offset.into()) < v.bytes.into();
+        let (name, start) = self.shared.iter().find(holds).map_or(("", 0), |v| (v.name.as_str(), v.offset));
+        Inside { name: name.to_owned(), kind: AllocKind::Shared, offset: at - u64::from(start) }
+    }
+}
+
+/// A shared variable and where it lies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SharedName {
+    /// Its name.
+    pub name: String,
+    /// Its first byte, from the start of a block's shared memory.
+    pub offset: u32,
+    /// Its size in bytes; of dynamic shared memory, which has the size that a launch gives it, all there may be.
+    pub bytes: u32,
 }
 
 /// Launch bounds.

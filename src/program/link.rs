@@ -4,7 +4,7 @@
 //! belongs to its module. Of several definitions a strong one wins over weak ones, else the first one.
 
 use super::consts::ConstError;
-use super::env::{Bounds, FuncId, Function, GlobalVar, Init, Slots};
+use super::env::{Bounds, FuncId, Function, GlobalVar, Init, SharedName, Slots};
 use super::instr::Syscall;
 use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::error::Lowered;
@@ -230,6 +230,7 @@ fn blank(name: &str, file: FileId, tree: &tree::Function) -> Function {
         preloads: Vec::new(),
         undefined: Vec::new(),
         shared_bytes: 0,
+        shared: Vec::new(),
         bounds,
         registers: Registers::default(),
         file,
@@ -333,9 +334,12 @@ pub(super) fn place(
             let (index, _) = program.env.variables.insert_full(key, variable);
             Base::Variable(u32::try_from(index).map_err(|_| too_large())?)
         }
-        StateSpace::Shared if external && size.bytes == 0 => Base::DynamicShared,
+        StateSpace::Shared if external && size.bytes == 0 => {
+            program.dynamic_shared.get_or_insert_with(|| name.to_owned());
+            Base::DynamicShared
+        }
         StateSpace::Shared => {
-            program.shared.push(SharedVar { bytes: small()?, align: size.align });
+            program.shared.push(SharedVar { name: name.to_owned(), bytes: small()?, align: size.align });
             Base::Shared(u32::try_from(program.shared.len() - 1).map_err(|_| too_large())?)
         }
         StateSpace::Local => {
@@ -419,12 +423,20 @@ fn shared_memory(program: &mut Program) {
         let shares = variables.iter().any(|v| common[*v as usize]);
         let mut end = if shares { bottom } else { 0 };
         for variable in variables.iter().map(|v| *v as usize).filter(|v| !common[*v]) {
-            let SharedVar { bytes, align } = program.shared[variable];
+            let SharedVar { bytes, align, .. } = program.shared[variable];
             offsets[variable] = align_up(end, align).unwrap_or(u32::MAX);
             end = offsets[variable].saturating_add(bytes);
         }
         if let Some((_, f)) = program.env.functions.get_index_mut(*entry) {
             f.shared_bytes = end;
+            let named = |v: &u32| {
+                let SharedVar { name, bytes, .. } = &program.shared[*v as usize];
+                SharedName { name: name.clone(), offset: offsets[*v as usize], bytes: *bytes }
+            };
+            f.shared = variables.iter().map(named).collect();
+            let dynamic = f.dynamic_shared_at();
+            let bytes = u32::MAX - dynamic;
+            f.shared.extend(program.dynamic_shared.clone().map(|name| SharedName { name, offset: dynamic, bytes }));
         }
     }
     let offset = |variable: u32| offsets.get(variable as usize).copied().unwrap_or(0);

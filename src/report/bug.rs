@@ -1,7 +1,7 @@
 //! What each defect is called in words: message, what is at the place, advice.
 
 use super::stop::lanes;
-use crate::verdict::{AllocKind, BugKind, Nearest, Relation, UninitUse};
+use crate::verdict::{AllocKind, BugKind, Inside, Nearest, Relation, UninitUse};
 use serde_json::{Value, json};
 
 /// The words for a defect.
@@ -44,6 +44,21 @@ fn block(name: &str, kind: AllocKind, bytes: u64) -> String {
     };
     let name = if name.is_empty() { String::new() } else { format!(" `{name}`") };
     format!("{what}{name} of {bytes} {}", if bytes == 1 { "byte" } else { "bytes" })
+}
+
+/// The place of an address in what has a name, e.g. "`lock`" or "`x`+4"; `None`: it has none.
+pub(super) fn place_in(inside: &Inside) -> Option<String> {
+    match inside {
+        Inside { name, .. } if name.is_empty() => None,
+        Inside { name, offset: 0, .. } => Some(format!("`{name}`")),
+        Inside { name, offset, .. } => Some(format!("`{name}`+{offset}")),
+    }
+}
+
+/// The same as JSON: `name`, or null; `space`; `offset` in bytes.
+pub(super) fn inside_json(inside: &Inside) -> Value {
+    let name = Some(&inside.name).filter(|n| !n.is_empty());
+    json!({ "name": name, "space": space_of(inside.kind), "offset": inside.offset })
 }
 
 /// The state space of a kind of memory.
@@ -183,8 +198,8 @@ pub(super) fn bug(kind: &BugKind) -> Words {
                 .hint("this is an error of warpstep (injection or machine), not of the program: please report it")
         }
         BugKind::Race(race) => super::race::words(race),
-        BugKind::LaneDecides { address, bytes, first, second } => {
-            super::race::lane_decides(*address, *bytes, *first, *second)
+        BugKind::LaneDecides { address, bytes, inside, first, second } => {
+            super::race::lane_decides((*address, *bytes), inside.as_ref(), *first, *second)
         }
         BugKind::BadFree { address, twice: true } => {
             words(format!("{address:#x} is freed a second time"), "it was freed before")
@@ -256,8 +271,9 @@ pub(super) fn details(kind: &BugKind) -> Value {
         BugKind::BadBranchIndex { index, targets } => json!({ "index": index, "targets": targets }),
         BugKind::Unsafe(violation) => super::safety::details(violation),
         BugKind::Race(race) => super::race::details(race),
-        BugKind::LaneDecides { address, bytes, first, second } => {
-            json!({ "address": address, "bytes": bytes, "first": first, "second": second })
+        BugKind::LaneDecides { address, bytes, inside, first, second } => {
+            let inside = inside.as_ref().map(inside_json);
+            json!({ "address": address, "bytes": bytes, "inside": inside, "first": first, "second": second })
         }
         BugKind::BadFree { address, twice } => json!({ "address": address, "twice": twice }),
         BugKind::DivisionByZero | BugKind::Trap | BugKind::Breakpoint => json!({}),

@@ -1,11 +1,11 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
-use super::bug::space_of;
+use super::bug::{place_in, space_of};
 use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::{kind, token, token_json};
 use super::stop::{StopReport, lanes, who};
 use crate::base::{LaneMask, Pc};
-use crate::verdict::{AllocKind, Blocked, Class, Hang, Holds, NeverPopped, Place, SpinRead, Spinner, Stack};
+use crate::verdict::{AllocKind, Blocked, Class, Hang, Holds, Inside, NeverPopped, Place, SpinRead, Spinner, Stack};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -78,12 +78,11 @@ const fn plural(lanes: LaneMask, one: &'static str, many: &'static str) -> &'sta
 
 /// The place in memory of what is read, e.g. "`lock`" or "4 bytes behind the start of `x`".
 fn location(read: &SpinRead) -> String {
-    match (&read.inside, read.block) {
-        (Some((name, _, 0)), _) if !name.is_empty() => format!("`{name}`"),
-        (Some((name, _, at)), _) if !name.is_empty() => format!("`{name}`+{at}"),
-        (Some((_, AllocKind::Shared, at)), _) => format!("shared memory at {at}"),
+    let named = read.inside.as_ref().and_then(place_in);
+    named.unwrap_or_else(|| match &read.inside {
+        Some(Inside { kind: AllocKind::Shared, offset, .. }) => format!("shared memory at {offset}"),
         _ => format!("{:#x}", read.address),
-    }
+    })
 }
 
 fn values(read: &SpinRead) -> String {
@@ -313,7 +312,9 @@ impl StopReport<'_> {
         };
         let read = |r: &SpinRead| {
             let (name, space, offset) = match &r.inside {
-                Some((name, kind, at)) => (Some(name).filter(|n| !n.is_empty()), space_of(*kind), Some(*at)),
+                Some(Inside { name, kind, offset }) => {
+                    (Some(name).filter(|n| !n.is_empty()), space_of(*kind), Some(*offset))
+                }
                 None => (None, space_of(AllocKind::Heap), None),
             };
             json!({

@@ -1,6 +1,6 @@
 //! Data races in words.
 
-use super::bug::{Words, words as named};
+use super::bug::{Words, inside_json, place_in, space_of, words as named};
 use super::diagnostic::{Diagnostic, Severity};
 use super::stop::StopReport;
 use super::suppress::{suppressed, suppressed_json};
@@ -8,7 +8,7 @@ use crate::base::{Pc, SourceMap};
 use crate::check::{Finding, Races};
 use crate::launch::{Suppression, Suppressions};
 use crate::program::env::ProgEnv;
-use crate::verdict::{AccessKind, AllocKind, Party, Race, Stop, Unordered};
+use crate::verdict::{AccessKind, AllocKind, Inside, Party, Race, Stop, Unordered};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -135,17 +135,29 @@ pub(super) fn words(race: &Race) -> Words {
         [AccessKind::Write, AccessKind::Write] => "two writes".to_owned(),
         [a, b] => format!("a {} and a {}", noun(a), noun(b)),
     };
-    let space = if race.space == AllocKind::Shared { "shared" } else { "global" };
-    let message = format!("data race: {kinds} of {space} memory at {:#x}, {}", second.address, cause(race.cause));
+    let at = location(race.space, race.inside.as_ref(), second.address);
+    let message = format!("data race: {kinds} of {at}, {}", cause(race.cause));
     let same = if race.same_value { "; the other one writes the same" } else { "" };
     named(message, format!("the later one {}{same}", does(second))).hint(hint(race))
 }
 
-/// The words for lanes that strongly write different values to one location.
-pub(super) fn lane_decides(address: u64, bytes: u32, first: Option<u64>, second: Option<u64>) -> Words {
+/// A location, e.g. "`tile`+64 (shared memory at 0x100000040)".
+fn location(space: AllocKind, inside: Option<&Inside>, address: u64) -> String {
+    let at = format!("{} memory at {address:#x}", space_of(space));
+    inside.and_then(place_in).map_or_else(|| at.clone(), |name| format!("{name} ({at})"))
+}
+
+/// The words for lanes that strongly write different values to some bytes at an address.
+pub(super) fn lane_decides(
+    (address, bytes): (u64, u32),
+    inside: Option<&Inside>,
+    first: Option<u64>,
+    second: Option<u64>,
+) -> Words {
     let value = |v: Option<u64>| v.map_or_else(|| "something".to_owned(), number);
+    let at = inside.and_then(place_in).map_or_else(|| format!("{address:#x}"), |name| format!("{name} ({address:#x})"));
     let message = format!(
-        "lanes of one instruction write different values to {bytes} {} at {address:#x}: which one stays is open",
+        "lanes of one instruction write different values to {bytes} {} at {at}: which one stays is open",
         if bytes == 1 { "byte" } else { "bytes" }
     );
     named(message, format!("among them {} and {}", value(first), value(second)))
@@ -233,7 +245,6 @@ pub(super) fn details(race: &Race) -> Value {
         Unordered::Scopes => "scopes",
         Unordered::Sizes => "sizes",
     };
-    let space = if race.space == AllocKind::Shared { "shared" } else { "global" };
-    json!({ "first": party(&race.first), "second": party(&race.second), "space": space, "cause": cause,
-            "same_value": race.same_value })
+    json!({ "first": party(&race.first), "second": party(&race.second), "space": space_of(race.space), "cause": cause,
+            "inside": race.inside.as_ref().map(inside_json), "same_value": race.same_value })
 }

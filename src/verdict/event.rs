@@ -2,7 +2,7 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{Rule, Stop, Tokens};
+use super::{Named, Rule, Stop, Tokens};
 use crate::base::{Frame, LANES, LaneMask, Pc};
 use fixedbitset::FixedBitSet;
 use std::sync::Arc;
@@ -196,6 +196,8 @@ pub enum Event<'a> {
         program: u32,
         /// Its entry and dimensions.
         shape: Shape,
+        /// The buffers and variables of its context.
+        names: &'a [Named],
     },
     /// A block is issued.
     Block {

@@ -1,6 +1,6 @@
 //! What a run that never ends is called, and why it does not end (`semantics.md`, section 5).
 
-use super::{AllocKind, Place, Token, Who};
+use super::{Inside, Place, Token, Who};
 use crate::base::{LaneMask, Pc};
 
 /// What a run that never ends is called.
@@ -53,8 +53,8 @@ pub struct SpinRead {
     pub bytes: u32,
     /// The block whose shared memory it belongs to.
     pub block: Option<u64>,
-    /// The buffer or variable that it lies in, and how far behind its start.
-    pub inside: Option<(String, AllocKind, u64)>,
+    /// The buffer or variable that it lies in.
+    pub inside: Option<Inside>,
     /// The values that are read.
     pub values: Vec<u64>,
     /// Who reads it: one for each warp and instruction.

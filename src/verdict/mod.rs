@@ -20,7 +20,7 @@ pub use kind::Kind;
 pub use race::{Party, Race, Unordered};
 pub use rules::Rule;
 pub use stop::{
-    AllocKind, Bug, BugKind, LimitKind, Nearest, Operation, Place, Relation, Stop, StuckKind, UninitUse, Waiting,
-    WaitingFor,
+    AllocKind, Bug, BugKind, Inside, LimitKind, Named, Nearest, Operation, Place, Relation, Stop, StuckKind, UninitUse,
+    Waiting, WaitingFor,
 };
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};

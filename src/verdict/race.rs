@@ -1,9 +1,9 @@
 //! A data race: two accesses that conflict, that nothing orders, and that are not morally strong (D-race).
 
-use super::{AccessKind, AllocKind};
+use super::{AccessKind, AllocKind, Inside};
 
 /// A data race between two accesses. The bug's place is the later one's, the other place the earlier one's.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Race {
     /// The access that came first in this run.
     pub first: Party,
@@ -11,6 +11,8 @@ pub struct Race {
     pub second: Party,
     /// The state space: global or shared.
     pub space: AllocKind,
+    /// The buffer or variable that the second access lies in.
+    pub inside: Option<Inside>,
     /// Why nothing makes it good.
     pub cause: Unordered,
     /// Whether both were stores of the same value to the same bytes (`--benign same-value` hides such races).

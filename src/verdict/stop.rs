@@ -109,6 +109,40 @@ pub enum AllocKind {
     Param,
 }
 
+/// A piece of device memory that has a name.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Named {
+    /// The name of the buffer or variable.
+    pub name: String,
+    /// What it is.
+    pub kind: AllocKind,
+    /// Its first byte, in the generic address space.
+    pub address: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// Where in a buffer or variable an address lies.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Inside {
+    /// Its name, or "" when it has none.
+    pub name: String,
+    /// What it is.
+    pub kind: AllocKind,
+    /// Bytes from its start; from that of the block's shared memory, where that has no name here.
+    pub offset: u64,
+}
+
+impl Inside {
+    /// Where an address lies among these.
+    #[must_use]
+    pub fn of(all: &[Named], address: u64) -> Option<Self> {
+        let Named { name, kind, address: start, .. } =
+            all.iter().find(|n| address.wrapping_sub(n.address) < n.bytes)?;
+        Some(Self { name: name.clone(), kind: *kind, offset: address - start })
+    }
+}
+
 /// How an address lies to a block of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
@@ -192,7 +226,7 @@ pub enum BugKind {
     /// Two accesses that nothing orders (D-race).
     Race(Box<Race>),
     /// Lanes of one instruction write different values to one location, strongly: no race, but which value stays is open.
-    LaneDecides { address: u64, bytes: u32, first: Option<u64>, second: Option<u64> },
+    LaneDecides { address: u64, bytes: u32, inside: Option<Inside>, first: Option<u64>, second: Option<u64> },
 }
 
 /// What an undefined value was used for.

@@ -5,7 +5,9 @@ use super::clock::Thread;
 use super::sites::{AccessSite, Site};
 use super::{Launch, Races};
 use crate::base::{Pc, lanes_of};
-use crate::verdict::{AccessKind, AllocKind, Bug, BugKind, Party, Place, Race, Reach, Stop, Strength, Unordered};
+use crate::verdict::{
+    AccessKind, AllocKind, Bug, BugKind, Inside, Party, Place, Race, Reach, Stop, Strength, Unordered,
+};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeMap;
@@ -61,9 +63,10 @@ impl Findings {
         *self.missed.entry(pc.0).or_default() += 1;
     }
 
-    /// Takes note of a race.
-    fn add(&mut self, mut bug: Bug) -> Result<(), Stop> {
+    /// Takes note of a race; `inside` says where it is.
+    fn add(&mut self, mut bug: Bug, inside: impl FnOnce() -> Option<Inside>) -> Result<(), Stop> {
         if self.stop {
+            name(&mut bug.kind, inside());
             let hidden = self.hide_same_value && same_value(&bug.kind);
             // The block that is stopped knows the calls, too: it completes a place without an entry.
             bug.place.entry.clear();
@@ -73,15 +76,25 @@ impl Findings {
         let race = matches!(bug.kind, BugKind::Race(_));
         let key = (race, first.min(bug.place.pc), first.max(bug.place.pc));
         let Some(known) = self.all.get_mut(&key) else {
+            name(&mut bug.kind, inside());
             self.all.insert(key, Finding { bug, times: 1 });
             return Ok(());
         };
         known.times += 1;
         // A pair whose values differ once is no benign pair: the occurrence that shows it stands for the pair.
         if same_value(&known.bug.kind) && !same_value(&bug.kind) {
+            name(&mut bug.kind, inside());
             known.bug = bug;
         }
         Ok(())
+    }
+}
+
+fn name(kind: &mut BugKind, at: Option<Inside>) {
+    match kind {
+        BugKind::Race(race) => race.inside = at,
+        BugKind::LaneDecides { inside, .. } => *inside = at,
+        _ => {}
     }
 }
 
@@ -147,13 +160,14 @@ impl Races {
             _ => Unordered::OtherBlock,
         };
         let space = if conflict.shared { AllocKind::Shared } else { AllocKind::Global };
-        let race = Race { first, second, space, cause, same_value: equal_stores(&first, &second) };
+        let race = Race { first, second, space, inside: None, cause, same_value: equal_stores(&first, &second) };
         let entry = self.entry(launch);
-        self.findings.add(Bug {
+        let bug = Bug {
             kind: BugKind::Race(Box::new(race)),
             place: launch.place(&entry, me, cx.pc),
             other: Some(launch.place(&entry, conflict.thread, conflict.pc)),
-        })
+        };
+        self.add(launch, bug, address)
     }
 
     /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open
@@ -174,10 +188,24 @@ impl Races {
             return Ok(());
         }
         let entry = self.entry(launch);
-        let kind = BugKind::LaneDecides { address, bytes: site.width, first: a, second: b };
+        let kind = BugKind::LaneDecides { address, bytes: site.width, inside: None, first: a, second: b };
         let mut place = launch.place(&entry, y, access.pc);
         place.lanes = lanes_of(access.lanes).filter(|l| access.addresses[*l] == address).fold(0, |m, l| m | 1 << l);
-        self.findings.add(Bug { kind, place, other: Some(launch.place(&entry, x, access.pc)) })
+        let bug = Bug { kind, place, other: Some(launch.place(&entry, x, access.pc)) };
+        self.add(launch, bug, address)
+    }
+
+    /// Takes note of a race at an address, which is named the first time.
+    fn add(&mut self, launch: &Launch, bug: Bug, address: u64) -> Result<(), Stop> {
+        let Self { findings, env, names, .. } = self;
+        findings.add(bug, || {
+            let map = env.addresses();
+            let at = address.wrapping_sub(map.shared);
+            if at < map.window {
+                return Some(env.functions.get_index(launch.shape.entry as usize)?.1.inside_shared(at));
+            }
+            Inside::of(names, address)
+        })
     }
 }
 

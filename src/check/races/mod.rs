@@ -26,7 +26,7 @@ pub use shadow::Footing;
 use super::plain;
 use crate::base::Pc;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Access, Event, Shape, Sink, Step, Stop, Who};
+use crate::verdict::{Access, Event, Named, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
 use finding::Findings;
 use fixedbitset::FixedBitSet;
@@ -59,6 +59,8 @@ pub struct Races {
     /// Shadows of shared memory to be used again.
     spare: Vec<Shadow>,
     order: FenceOrder,
+    /// The buffers and variables of the launch that began last.
+    names: Vec<Named>,
     findings: Findings,
 }
 
@@ -101,6 +103,7 @@ impl Races {
             global: Shadow::default(),
             spare: Vec::new(),
             order: FenceOrder::default(),
+            names: Vec::new(),
             findings: Findings::default(),
         }
     }
@@ -260,7 +263,10 @@ impl Sink for Races {
         match event {
             Event::Step(step) => self.step(who, &step),
             Event::Access(access) => return self.access(who, access),
-            Event::Launch { tokens, program, shape } => return self.begin(shape, program, tokens),
+            Event::Launch { tokens, program, shape, names } => {
+                self.names = names.to_vec();
+                return self.begin(shape, program, tokens);
+            }
             Event::BlockDone => self.end_block(who),
             Event::Arrive(arrive) => {
                 let at = self.block(who);

@@ -5,7 +5,7 @@ use crate::base::{LaneMask, Pc, lanes_of};
 use crate::machine::control::Explored;
 use crate::machine::grid::Grid;
 use crate::memory::Environment;
-use crate::verdict::{AllocKind, Holds, Place, Shape, Unissued, Who};
+use crate::verdict::{Holds, Inside, Place, Shape, Unissued, Who};
 
 /// A look at a state.
 pub trait Look {
@@ -13,9 +13,8 @@ pub trait Look {
     /// memory it belongs to.
     fn number(&self, block: Option<u64>, address: u64, bytes: u32) -> Option<u64>;
 
-    /// The buffer or variable that an address lies in, what it is, and how far behind its start; of shared memory, which has
-    /// no names any more, how far behind its start.
-    fn inside(&self, block: Option<u64>, address: u64) -> Option<(String, AllocKind, u64)>;
+    /// The buffer or variable that an address lies in; `block`: whose shared memory it belongs to.
+    fn inside(&self, block: Option<u64>, address: u64) -> Option<Inside>;
 
     /// A barrier of a block: how many threads have come, of how many. `None`: nobody has.
     fn barrier(&self, block: u64, id: u32) -> Option<Holds>;
@@ -44,14 +43,12 @@ impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
         (bytes <= 8).then(|| found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
     }
 
-    fn inside(&self, block: Option<u64>, address: u64) -> Option<(String, AllocKind, u64)> {
+    fn inside(&self, block: Option<u64>, address: u64) -> Option<Inside> {
         if block.is_some() {
-            return Some((String::new(), AllocKind::Shared, address.wrapping_sub(self.env.addresses().shared)));
+            let entry = self.env.function(self.launches.get(self.launch)?.loaded.entry)?;
+            return Some(entry.inside_shared(address.wrapping_sub(self.env.addresses().shared)));
         }
-        let arena = self.state.memory.arena();
-        let holds = |b: &&_| address.wrapping_sub(arena.address(b)) < b.len;
-        let block = arena.blocks().iter().find(holds)?;
-        Some((block.name.clone(), block.kind, address - arena.address(block)))
+        Inside::of(&self.state.memory.arena().names(), address)
     }
 
     fn barrier(&self, block: u64, id: u32) -> Option<Holds> {

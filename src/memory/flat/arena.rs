@@ -2,7 +2,7 @@
 
 use crate::base::{LaneMask, Pc};
 use crate::memory::{Fault, Hint, Near, SiteHints};
-use crate::verdict::{AllocKind, BugKind, Contents, LimitKind, Nearest, Relation};
+use crate::verdict::{AllocKind, BugKind, Contents, LimitKind, Named, Nearest, Relation};
 use aligned_vec::{AVec, ConstAlign};
 
 /// Bytes between two blocks, so that a small overrun hits nothing. At least a vector register and a half.
@@ -84,6 +84,13 @@ impl Arena {
     #[must_use]
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// The blocks that have names.
+    #[must_use]
+    pub fn names(&self) -> Vec<Named> {
+        let named = self.blocks.iter().filter(|b| !b.freed && !b.name.is_empty());
+        named.map(|b| Named { name: b.name.clone(), kind: b.kind, address: self.address(b), bytes: b.len }).collect()
     }
 
     /// Feeds a hash with addresses, sizes and contents of all blocks that were not freed.

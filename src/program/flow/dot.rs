@@ -153,6 +153,7 @@ mod tests {
             undefined: Vec::new(),
             registers: crate::program::registers::Registers::default(),
             shared_bytes: 0,
+            shared: Vec::new(),
             bounds: Default::default(),
             file: FileId(0),
             span: Span::new(0, 0),

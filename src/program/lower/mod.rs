@@ -49,8 +49,9 @@ impl Default for Options {
 }
 
 /// A shared variable.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SharedVar {
+    pub(super) name: String,
     pub(super) bytes: u32,
     pub(super) align: u32,
 }
@@ -82,6 +83,8 @@ pub(super) struct Program {
     pub(super) env: ProgEnv,
     pub(super) errors: Vec<LowerError>,
     pub(super) shared: Vec<SharedVar>,
+    /// The name of dynamic shared memory, the first where there are several.
+    pub(super) dynamic_shared: Option<String>,
     /// By function.
     pub(super) uses: Vec<Uses>,
     /// Functions of the device runtime, by function.

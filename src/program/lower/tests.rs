@@ -276,6 +276,30 @@ fn shared_variables_of_different_entries_overlap() {
     );
     let bytes = |name: &str| env.functions[name].shared_bytes;
     assert_eq!((bytes("a"), bytes("b"), bytes("c")), (16 + 400, 16 + 200 + 8, 200));
+    let at = |entry: &str, at: u64| {
+        let inside = env.functions[entry].inside_shared(at);
+        (inside.name, inside.offset)
+    };
+    assert_eq!(at("a", 15), ("both".to_owned(), 15));
+    assert_eq!(at("a", 415), ("x".to_owned(), 399));
+    assert_eq!(at("b", 16 + 203), ("of_f".to_owned(), 3));
+    assert_eq!(at("b", 16 + 208), (String::new(), 16 + 208));
+    assert_eq!(at("c", 0), ("z".to_owned(), 0));
+}
+
+#[test]
+fn dynamic_shared_memory_has_the_name_that_it_is_declared_with() {
+    let env = fine(
+        ".extern .shared .align 16 .b8 room[];
+         .entry k() { .reg .b32 %r; .shared .b32 x[5]; st.shared.b32 [x], %r; st.shared.b32 [room], %r; }",
+    );
+    let at = |at: u64| {
+        let inside = env.functions["k"].inside_shared(at);
+        (inside.name, inside.offset)
+    };
+    // It begins at the next multiple of 16 behind what has a size; what is between is nobody's.
+    assert_eq!((at(19), at(20)), (("x".to_owned(), 19), (String::new(), 20)));
+    assert_eq!((at(32), at(1032)), (("room".to_owned(), 0), ("room".to_owned(), 1000)));
 }
 
 #[test]
