@@ -7,7 +7,7 @@ use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::explore::Odometer;
 use warpstep::launch::build;
-use warpstep::machine::walk::{Grain, Walk};
+use warpstep::machine::walk::{Agent, Grain, Walk};
 use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
 use warpstep::program::env::ProgEnv;
 
@@ -139,5 +139,20 @@ fn a_state_is_what_led_to_it() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn it_matters_where_blocks_are_only_if_multiprocessors_have_caches() {
+    let mut sources = SourceMap::default();
+    let file = sources.add("calls.ptx", CALLS);
+    let control = Some(ControlModel::Its);
+    let env = Arc::new(build(&[file], control, &sources).unwrap());
+    let tiny = MemoryModel::preset("tiny").unwrap();
+    for (memory, chosen) in [(MemoryModel::Flat, false), (MemoryModel::Split, false), (tiny, true)] {
+        let config = Config { control, memory, warp_size: 2, ..Config::default() };
+        let mut agents = Vec::new();
+        walk(&env, &config, Grain::Visible).agents(&mut agents);
+        assert_eq!(agents.contains(&Agent::Begin), chosen, "{:?}", config.memory);
     }
 }

@@ -341,8 +341,11 @@ impl<C: Control> Grid<C> {
         Ok(())
     }
 
-    /// Which multiprocessor takes the next block.
-    pub(super) fn processor(&self, processors: &Processors, oracle: &mut dyn Oracle) -> Result<u32, Stop> {
+    /// Which multiprocessor takes the next block: the first that has room, where they do not differ.
+    pub(super) fn processor<M: Memory>(&self, processors: &Processors, oracle: &mut dyn Oracle) -> Result<u32, Stop> {
+        if !M::CACHES {
+            return Ok(processors.first(&self.loaded).unwrap_or(0));
+        }
         let ready = processors.all(&self.loaded);
         let before = self.blocks.iter().flatten().max_by_key(|b| b.linear).map(|b| (b.sm, true));
         let menu = Menu { site: Site::Processor, ready: &ready, last: before };

@@ -80,7 +80,7 @@ fn issue<C: Control, M: Environment, S: Sink>(
         let ContextState { grids, processors, programs, .. } = &mut *state;
         let Some(grid) = grids.get_mut(at as usize) else { return Ok(any) };
         let Some(program) = programs.get(grid.program.0 as usize) else { return Ok(any) };
-        let sm = grid.processor(processors, cx.oracle)?;
+        let sm = grid.processor::<M>(processors, cx.oracle)?;
         grid.issue_on(&program.program.0, processors, sm, cx)?;
         any = true;
     }

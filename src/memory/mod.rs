@@ -183,6 +183,9 @@ pub trait Memory {
     /// Whether every request completes in `issue`: then everything from [`Memory::blocked`] on compiles out.
     const IMMEDIATE: bool;
 
+    /// Whether multiprocessors have memory of their own: then it matters which of them takes a block.
+    const CACHES: bool;
+
     /// Whether what an instruction writes to registers is an operation as well (report, listing 4.6): then
     /// [`Memory::wrote`] takes it over.
     const TAKES_REGISTERS: bool;

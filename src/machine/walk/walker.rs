@@ -399,9 +399,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         if !grid.can_issue(processors, true) {
             return Ok(false);
         }
-        let sm =
-            if M::IMMEDIATE { processors.first(&grid.loaded) } else { Some(grid.processor(processors, cx.oracle)?) };
-        let Some(sm) = sm else { return Ok(false) };
+        let sm = grid.processor::<M>(processors, cx.oracle)?;
         let who = Who { launch: grid.id.0, block: grid.issued(), warp: 0 };
         cx.sink.event(who, Event::Block { processor: sm })?;
         let slot = grid.issue_next(&self.env, processors, sm);

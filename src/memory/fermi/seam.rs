@@ -39,6 +39,7 @@ const fn cause(undefined: Undefined) -> &'static str {
 
 impl Memory for Fermi {
     const IMMEDIATE: bool = false;
+    const CACHES: bool = true;
     const TAKES_REGISTERS: bool = true;
     type Silent = super::silent::Silent;
 

@@ -42,6 +42,7 @@ impl Flat {
 
 impl Memory for Flat {
     const IMMEDIATE: bool = true;
+    const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
     type Silent = ();
 

@@ -74,6 +74,7 @@ fn element(rq: &WarpRequest, k: usize) -> WarpRequest {
 
 impl Memory for Split {
     const IMMEDIATE: bool = false;
+    const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
     type Silent = ();
 
