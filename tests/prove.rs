@@ -440,3 +440,27 @@ fn a_comparison_says_which_models_hang_and_shows_each() {
     let (code, said) = warpstep(&folder, &[&arguments[..], &["--control", "its"]].concat());
     assert!(code == 2 && said.contains("all models are compared"), "{said}");
 }
+
+#[test]
+fn what_never_ends_has_a_class_where_memory_acts_on_its_own() {
+    let folder = folder("classes");
+    let (lock, locks) = (file("tests/ui/stuck/lock_in_one_warp.ptx"), file("tests/schedules/locks.toml"));
+    for (arguments, class) in [
+        (&[&lock[..], "--block", "2", "--control", "crs", "--lanes", "split"][..], "simt-deadlock"),
+        (&[&lock, "--block", "2", "--control", "crs", "--memory", "fermi", "--device", "tiny"], "simt-deadlock"),
+        (&[&locks, "--lanes", "split"], "livelock"),
+    ] {
+        let value = proof(&folder, arguments);
+        let endless = value["endless"].as_array().unwrap();
+        assert!(!endless.is_empty(), "{arguments:?}: {value}");
+        for one in endless {
+            let hang = &one["why"]["details"]["hang"];
+            assert_eq!(hang["class"], class, "{arguments:?}: {one}");
+            if class == "simt-deadlock" {
+                // What memory holds behind its caches: somebody has the lock.
+                assert_eq!(hang["reads"][0]["values"], Value::from(vec![0]), "{arguments:?}: {one}");
+                assert_eq!(hang["reads"][0]["writers"].as_array().map(Vec::len), Some(1), "{arguments:?}: {one}");
+            }
+        }
+    }
+}

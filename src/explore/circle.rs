@@ -1,6 +1,7 @@
 //! What happens on the way round a cycle of states: who executes which instructions, what is read, what is written.
 
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
+use crate::machine::walk::State;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Access, AccessKind, Event, Sink, Stop, Who};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +59,17 @@ impl Circle {
             stores: BTreeSet::new(),
             meets: false,
             window: (map.shared, map.window),
+        }
+    }
+
+    /// Looks up what reads find that take effect later than they are told of, in a state of the cycle; where something is
+    /// stored in the cycle, that is not known.
+    pub fn look(&mut self, state: &dyn State) {
+        let Self { reads, stores, .. } = self;
+        for (at, reads) in reads.iter_mut().filter(|(_, reads)| reads.values.is_empty()) {
+            if !stores.iter().any(|(other, bytes)| reads.touched(*at, *other, *bytes)) {
+                reads.values.extend(state.number(at.0, at.1, reads.bytes));
+            }
         }
     }
 

@@ -143,10 +143,10 @@ impl Target {
         round: Round,
         (mut recorded, stacks): (Recorded, Vec<Stack>),
     ) -> Endless {
-        let Round { cycle, times, path, circle } = round;
+        let Round { cycle, times, path, mut circle } = round;
         let start = walk.mark();
         follow(walk, &path);
-        let hang = explain(walk, &circle, &stacks, self.control());
+        let hang = explain(walk, &mut circle, &stacks, self.control());
         walk.back(start);
         let class = hang.class;
         let stop = stop(hang);
@@ -178,5 +178,5 @@ pub fn explained(stop: &mut Stop, device: &Device) {
     let control = context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm));
     let mut circle = Circle::new(&context.program());
     context.once_more(&mut circle);
-    **hang = explain(&mut *walk, &circle, &hang.stacks, control);
+    **hang = explain(&mut *walk, &mut circle, &hang.stacks, control);
 }

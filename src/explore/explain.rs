@@ -20,12 +20,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// States of the search that decides what a run without end is called.
 const FREED: u64 = 20_000;
+/// The same where memory has caches: a state of theirs takes a hundred times as long.
+const FREED_CACHES: u64 = 1_000;
 /// Steps of the run that shows who would change what is read.
 const WATCHED: u32 = 1 << 12;
 
 /// Explains a cycle; `walk` stands in one of its states. `stacks`: the token stacks there.
-pub(super) fn explain(walk: &mut dyn Walk, circle: &Circle, stacks: &[Stack], control: ControlModel) -> Hang {
+pub(super) fn explain(walk: &mut dyn Walk, circle: &mut Circle, stacks: &[Stack], control: ControlModel) -> Hang {
     let state = walk.state();
+    circle.look(state);
     let blocked = blocked(state, circle, stacks);
     let unissued = state.unissued();
     let class = class(state, circle, &blocked, control);
@@ -33,9 +36,7 @@ pub(super) fn explain(walk: &mut dyn Walk, circle: &Circle, stacks: &[Stack], co
         blocks: class != Some(Class::SimtDeadlock) && unissued.is_some(),
         waits: matches!(class, Some(Class::Mixed) | None),
     };
-    // Where nobody can be set free, nobody is seen to write.
-    let freed = if circle.reads.is_empty() { None } else { state.freed(free).ok() };
-    let writes = freed.map_or_else(Vec::new, |mut freed| writes(&mut *freed, circle));
+    let writes = if circle.reads.is_empty() { Vec::new() } else { writes(state, free, circle) };
     let (spinners, reads) = (spinners(state, circle), reads(state, circle, &writes));
     Hang { class, spinners, reads, blocked, stacks: stacks.to_vec(), unissued }
 }
@@ -60,7 +61,7 @@ fn class(walk: &dyn State, circle: &Circle, blocked: &[Blocked], control: Contro
             return false;
         }
         // What cannot be set free is not known to end.
-        let ends = walk.freed(free).ok().and_then(|mut freed| fair_runs_leave(&mut *freed, circle));
+        let ends = walk.freed(free, None).ok().and_then(|mut freed| fair_runs_leave(&mut *freed, circle));
         unknown |= ends.is_none();
         ends == Some(true)
     };
@@ -82,7 +83,8 @@ fn class(walk: &dyn State, circle: &Circle, blocked: &[Blocked], control: Contro
 /// Whether every fair run from a state of a cycle leaves it, or ends. `None`: there are too many states to tell.
 fn fair_runs_leave(walk: &mut dyn Walk, circle: &Circle) -> Option<bool> {
     let mut poll = |_: &Counts| None;
-    let mut options = Options { max_states: Some(FREED), ..Options::states(false, &mut poll) };
+    let most = if walk.state().has_caches() { FREED_CACHES } else { FREED };
+    let mut options = Options { max_states: Some(most), ..Options::states(false, &mut poll) };
     let env = walk.program();
     let space: Space<()> = explore(&mut Leaving::new(walk, circle), &env, &mut options, &mut |_| ());
     let endless = !Progress::Fair.endless(&space.graph, Fairness::Weak).is_empty();
@@ -191,10 +193,29 @@ fn read(walk: &dyn State, (block, address): Location, reads: &Reads, writes: &[W
     }
 }
 
-/// The writes of what is read in the cycle, and whether they change it, in a run on from where the walk stands in which everybody who can
-/// step does in turn.
-fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<(Write, bool)> {
-    let mut found = Vec::new();
+/// The writes of what is read in the cycle, and whether they change it, in a run on from a state with lanes set free in which
+/// everybody who can step does in turn. Where nobody can be set free, nobody is seen to write.
+fn writes(from: &dyn State, free: Free, circle: &Circle) -> Vec<(Write, bool)> {
+    let mut seen = Vec::new();
+    let hear = |seen: &mut Vec<(Write, Option<u64>)>, who: Who, event: Event<'_>| {
+        if let Event::Access(access) = event {
+            let mut here = Vec::new();
+            circle.writes(who, access, &mut here);
+            here.retain(|w| circle.reads.iter().any(|(at, reads)| reads.touched(*at, w.at, w.bytes)));
+            seen.extend(here.into_iter().map(|w| (w, access.memory.number(w.at.1, w.bytes))));
+        }
+    };
+    // A block that is complete has no memory any more: its last write changed it.
+    let judge = |seen: &mut Vec<(Write, Option<u64>)>, state: &dyn State| -> Vec<(Write, bool)> {
+        let changed = |(w, before): &(Write, Option<u64>)| state.number(w.at.0, w.at.1, w.bytes) != *before;
+        seen.drain(..).map(|w| (w.0, changed(&w))).collect()
+    };
+    let mut tell = |who: Who, event: Event<'_>| {
+        hear(&mut seen, who, event);
+        Ok(())
+    };
+    let Ok(mut walk) = from.freed(free, Some(&mut tell)) else { return Vec::new() };
+    let mut found = judge(&mut seen, walk.state());
     let mut last: BTreeMap<LaneId, u32> = BTreeMap::new();
     for now in 1..=WATCHED {
         let mut agents = Vec::new();
@@ -208,23 +229,14 @@ fn writes(walk: &mut dyn Walk, circle: &Circle) -> Vec<(Write, bool)> {
         let longest = agents.iter().copied().min_by_key(|a| last.get(&key(a)).copied().unwrap_or(0));
         let Some(agent) = longest else { break };
         last.insert(key(&agent), now);
-        let mut seen = Vec::new();
         let mut tell = |who: Who, event: Event<'_>| {
-            if let Event::Access(access) = event {
-                let mut here = Vec::new();
-                circle.writes(who, access, &mut here);
-                here.retain(|w| circle.reads.iter().any(|(at, reads)| reads.touched(*at, w.at, w.bytes)));
-                seen.extend(here.into_iter().map(|w| (w, access.memory.number(w.at.1, w.bytes))));
-            }
+            hear(&mut seen, who, event);
             Ok(())
         };
         if walk.advance(agent, &mut Odometer::new(), Some(&mut tell)).is_err() {
             break;
         }
-        // A block that is complete has no memory any more: its last write changed it.
-        let state = walk.state();
-        let changed = |(w, before): &(Write, Option<u64>)| state.number(w.at.0, w.at.1, w.bytes) != *before;
-        found.extend(seen.iter().map(|w| (w.0, changed(w))));
+        found.extend(judge(&mut seen, walk.state()));
     }
     found
 }

@@ -250,6 +250,13 @@ pub trait Memory {
     /// Bytes at an address of global or constant memory, as the host sees them after [`Memory::write_back`].
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]>;
 
+    /// The number that lies at an address of global memory where all multiprocessors see it, least significant byte first; at
+    /// most 8 bytes.
+    fn number(&self, address: u64, bytes: u32) -> Option<u64> {
+        let found = self.peek(address, bytes.into()).filter(|_| bytes <= 8)?;
+        Some(found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
+    }
+
     /// The lanes of `lanes` that may not execute an instruction yet, because a register it names is blocked, a fence is
     /// pending or the instruction waits for earlier operations (D-ready).
     fn blocked(&self, _at: Issuer, _uses: &Uses, _lanes: LaneMask) -> LaneMask {

@@ -76,12 +76,18 @@ pub struct Contents<'a> {
     pub window: u64,
     /// The shared memory of the block.
     pub shared: &'a [u8],
+    /// Whether the access takes effect later, on what caches hold by then: what it finds is not known yet.
+    pub later: bool,
 }
 
 impl Contents<'_> {
-    /// The number that lies at a generic address, least significant byte first; at most 8 bytes.
+    /// The number that lies at a generic address, least significant byte first; at most 8 bytes. `None`: there is none, or it
+    /// is not known yet.
     #[must_use]
     pub fn number(&self, address: u64, bytes: u32) -> Option<u64> {
+        if self.later {
+            return None;
+        }
         let parts = [(self.window, self.shared), (self.base, self.device)];
         let found = parts.into_iter().find_map(|(first, part)| {
             let at = usize::try_from(address.wrapping_sub(first)).ok()?;

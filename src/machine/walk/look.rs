@@ -9,9 +9,12 @@ use crate::verdict::{Holds, Inside, Place, Shape, Unissued, Who};
 
 /// A look at a state.
 pub trait Look {
-    /// The number that lies at a generic address, least significant byte first; at most 8 bytes. `block`: whose shared
-    /// memory it belongs to.
+    /// The number that lies at a generic address, of global memory where all multiprocessors see it, least significant byte
+    /// first; at most 8 bytes. `block`: whose shared memory it belongs to.
     fn number(&self, block: Option<u64>, address: u64, bytes: u32) -> Option<u64>;
+
+    /// Whether memory has caches.
+    fn has_caches(&self) -> bool;
 
     /// The buffer or variable that an address lies in; `block`: whose shared memory it belongs to.
     fn inside(&self, block: Option<u64>, address: u64) -> Option<Inside>;
@@ -31,16 +34,16 @@ pub trait Look {
 
 impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
     fn number(&self, block: Option<u64>, address: u64, bytes: u32) -> Option<u64> {
-        let found = match block {
-            None => self.state.memory.peek(address, bytes.into())?,
-            Some(block) => {
-                let grid = self.state.grids.first()?;
-                let block = grid.blocks.get(grid.slot(block)?)?.as_ref()?;
-                let at = usize::try_from(address.wrapping_sub(self.env.addresses().shared)).ok()?;
-                block.shared.get(at..at.checked_add(bytes as usize)?)?
-            }
-        };
+        let Some(block) = block else { return self.state.memory.number(address, bytes) };
+        let grid = self.state.grids.first()?;
+        let block = grid.blocks.get(grid.slot(block)?)?.as_ref()?;
+        let at = usize::try_from(address.wrapping_sub(self.env.addresses().shared)).ok()?;
+        let found = block.shared.get(at..at.checked_add(bytes as usize)?)?;
         (bytes <= 8).then(|| found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
+    }
+
+    fn has_caches(&self) -> bool {
+        M::CACHES
     }
 
     fn inside(&self, block: Option<u64>, address: u64) -> Option<Inside> {

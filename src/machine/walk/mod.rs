@@ -112,9 +112,10 @@ pub trait State: Look {
     /// Every live lane of a resident warp, and where it stands, also when it cannot step: block, warp, lane.
     fn lanes(&self) -> Vec<(u64, u32, Lane)>;
 
-    /// The same state under control model `thread`: every lane free at the address where it would go on.
+    /// The same state under control model `thread`: every lane free at the address where it would go on. `tell` is told of
+    /// what lanes do there before anybody has a choice.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] on memory that has operations in flight.
-    fn freed(&self, free: Free) -> Result<Box<dyn Walk>, Stop>;
+    /// Why the run stops before anybody has a choice.
+    fn freed(&self, free: Free, tell: Option<Tell<'_>>) -> Result<Box<dyn Walk>, Stop>;
 }

@@ -248,10 +248,7 @@ impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
         warps.flat_map(|(block, w)| w.control.lanes().into_iter().map(move |l| (block, w.index, l))).collect()
     }
 
-    fn freed(&self, free: Free) -> Result<Box<dyn Walk>, Stop> {
-        if self.state.memory.pending() > 0 {
-            return Err(Stop::Unsupported("lanes set free while memory operations are in flight".into(), None));
-        }
+    fn freed(&self, free: Free, tell: Option<Tell<'_>>) -> Result<Box<dyn Walk>, Stop> {
         let mut config = self.config.clone();
         if free.blocks {
             config.device.capacity.blocks = u32::MAX;
@@ -275,7 +272,7 @@ impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
             walk.recount();
         }
         walk.touch_all();
-        walk.step_with(&mut crate::choice::Fair, None, |_, _| Ok(0))?;
+        walk.step_with(&mut crate::choice::Fair, tell, |_, _| Ok(0))?;
         walk.journal.settle();
         Ok(Box::new(walk))
     }

@@ -1,6 +1,6 @@
 //! The engine behind the seam between memory and machine: each method of [`Memory`], for memory with caches.
 
-use super::cache::{Cache, OpIdx};
+use super::cache::{Cache, DeviceSpace, LineKey, OpIdx};
 use super::engine::{Fermi, fire};
 use super::environment::{Multiprocessor, Seen, Touched, View, owner_of};
 use super::operation::{Body, Operation, Rank, Target};
@@ -89,6 +89,17 @@ impl Memory for Fermi {
 
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
         self.env.arena.bytes_at(address, bytes)
+    }
+
+    fn number(&self, address: u64, bytes: u32) -> Option<u64> {
+        let behind = self.peek(address, bytes.into()).filter(|_| bytes <= 8)?;
+        let byte = |(address, byte): (u64, &u8)| {
+            let (base, at) = self.env.l2.shape().split(address);
+            let line = self.env.l2.line(LineKey { space: DeviceSpace::Global, owner: 0, base });
+            u64::from(line.and_then(|l| l.bytes().get(at)).unwrap_or(*byte))
+        };
+        let all: SmallVec<[u64; 8]> = (address..).zip(behind).map(byte).collect();
+        Some(all.iter().rev().fold(0, |v, b| v << 8 | b))
     }
 
     fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {

@@ -77,7 +77,7 @@ impl Arena {
 
     /// What observers see of memory at an access.
     pub(in crate::memory) fn contents<'a>(&'a self, near: &'a Near<'_>) -> Contents<'a> {
-        Contents { base: self.base, device: &self.bytes, window: near.map.shared, shared: near.shared }
+        Contents { base: self.base, device: &self.bytes, window: near.map.shared, shared: near.shared, later: false }
     }
 
     /// The blocks, by ascending address.

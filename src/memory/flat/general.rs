@@ -7,7 +7,7 @@ use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near};
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink};
+use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, Nearest, Relation, Sink};
 
 /// Where an address points, once its space is known.
 #[derive(Clone, Copy)]
@@ -52,7 +52,8 @@ pub(in crate::memory) fn check<S: Sink>(
 ) -> Result<[Place; LANES], Box<Fault>> {
     if S::ON {
         let bytes = u32::from(rq.width) * u32::from(rq.elems);
-        tell(arena, at, mask, rq, bytes, &addresses(rq, regs), regs, near, cx)?;
+        let memory = Contents { later: true, ..arena.contents(near) };
+        tell(memory, at, mask, rq, bytes, &addresses(rq, regs), regs, near, cx)?;
     }
     places(arena, at, mask, rq, regs, near, cx)
 }
@@ -106,7 +107,7 @@ pub(super) fn issue<S: Sink>(
     let addresses = addresses(rq, regs);
     let bytes = u32::from(rq.width) * u32::from(rq.elems);
     if S::ON {
-        tell(arena, at, on.mask, rq, bytes, &addresses, regs, near, cx)?;
+        tell(arena.contents(near), at, on.mask, rq, bytes, &addresses, regs, near, cx)?;
     }
     if rq.space == Space::Local && same_row(rq, on.mask, &addresses, regs, near) {
         return Ok(());
@@ -416,7 +417,7 @@ fn atomic(
 
 #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 fn tell<S: Sink>(
-    arena: &Arena,
+    memory: Contents<'_>,
     at: Issuer,
     mask: LaneMask,
     rq: &WarpRequest,
@@ -438,8 +439,7 @@ fn tell<S: Sink>(
         MemOp::Atom(..) | MemOp::Red(..) => AccessKind::Atomic,
     };
     let generic = addresses.map(|x| x.wrapping_add(window));
-    let access =
-        Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes, regs, memory: arena.contents(near) };
+    let access = Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes, regs, memory };
     cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 
