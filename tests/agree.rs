@@ -73,6 +73,7 @@ impl Agree {
         let mut options = match search {
             Search::States => Options::states(warps, &mut poll),
             Search::Schedules => Options::schedules(warps, &mut poll),
+            Search::Matched => Options::matched(warps, &mut poll),
         };
         options.audit = grain == Grain::Visible && search == Search::States;
         board.explore(litmus, &mut options)
@@ -121,11 +122,13 @@ const fn word(search: (Search, Grain)) -> &'static str {
     match search {
         UNREDUCED => "unreduced",
         STATES => "states",
+        MATCHED => "steps that do not commute",
         _ => "schedules",
     }
 }
 
 const STATES: (Search, Grain) = (Search::States, Grain::Visible);
+const MATCHED: (Search, Grain) = (Search::Matched, Grain::Visible);
 const SCHEDULES: (Search, Grain) = (Search::Schedules, Grain::Visible);
 
 /// A bound for debug builds, which are to be quick, and one for release builds; `AGREE_STEPS` sets another.
@@ -148,7 +151,7 @@ fn compared(all: &Compared, tests: usize, least: usize, large: &[&str]) {
 #[test]
 fn on_flat_memory() {
     let (control, memory, placement) = (ControlModel::Its, MemoryModel::Flat, Placement::Warps);
-    let searches = &[UNREDUCED, SCHEDULES, STATES];
+    let searches = &[UNREDUCED, SCHEDULES, MATCHED, STATES];
     let agree = Agree { control, memory, placement, searches, most: most(10_000, 4_000_000), nth: 1 };
     // Barriers in loops: few states, but more schedules than twenty million steps.
     let large = [
@@ -162,7 +165,7 @@ fn on_flat_memory() {
 #[test]
 fn lanes_of_one_warp() {
     for control in [ControlModel::Crs, ControlModel::Its, ControlModel::Thread] {
-        let (memory, placement, searches) = (MemoryModel::Flat, Placement::SameWarp, &[UNREDUCED, STATES]);
+        let (memory, placement, searches) = (MemoryModel::Flat, Placement::SameWarp, &[UNREDUCED, MATCHED, STATES]);
         let agree = Agree { control, memory, placement, searches, most: most(4_000, 4_000_000), nth: 1 };
         compared(&agree.all(), 463, 380, &[]);
     }

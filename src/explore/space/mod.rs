@@ -3,7 +3,8 @@
 //! One loop serves all searches ([`explore`]): it goes depth first and comes back by the walk's journal. What differs is
 //! what is not gone into again: with [`Search::States`] a state that was seen before; with [`Search::Schedules`] a schedule
 //! that only swaps neighbouring steps of another which do not conflict (sleep sets; P. Godefroid, "Partial-Order Methods",
-//! 1996, chapter 5), and a state that the schedule itself has been in. Without reduction every instruction is a step and
+//! 1996, chapter 5), and a state that the schedule itself has been in; with [`Search::Matched`] such a schedule, and a state
+//! that was gone on from with no more agents asleep (the same, section 5.3). Without reduction every instruction is a step and
 //! every swap is taken: the reference of the tests.
 
 mod fair;
@@ -28,13 +29,15 @@ pub enum Search {
     States,
     /// Every schedule once.
     Schedules,
+    /// Of the schedules that lead to a state, those that go on from it by a step with which no earlier one did.
+    Matched,
 }
 
 /// How to search.
 pub struct Options<'a> {
     /// What is gone through.
     pub search: Search,
-    /// Whether schedules that differ only in the order of steps that do not conflict are one; with [`Search::Schedules`].
+    /// Whether schedules that differ only in the order of steps that do not conflict are one; not with [`Search::States`].
     pub sleep: bool,
     /// Whether a warp is scheduled as a whole (control model `crs`).
     pub warps: bool,
@@ -77,6 +80,11 @@ impl<'a> Options<'a> {
     /// A search through all schedules that differ in more than the order of steps which do not conflict.
     pub fn schedules(warps: bool, poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>) -> Self {
         Self { search: Search::Schedules, sleep: true, ..Self::states(warps, poll) }
+    }
+
+    /// The same, but for what is known of a state that was reached before.
+    pub fn matched(warps: bool, poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>) -> Self {
+        Self { search: Search::Matched, ..Self::schedules(warps, poll) }
     }
 }
 

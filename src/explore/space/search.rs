@@ -88,6 +88,8 @@ struct Run<'a, 'o, O> {
     agents: Vec<Agent>,
     /// Where on the way each state is.
     on_path: FxHashMap<u32, Vec<usize>>,
+    /// The agents that slept at every visit of a state so far.
+    slept: FxHashMap<u32, Vec<Agent>>,
     told: BTreeSet<Identity>,
     whole: FxHashMap<u128, Vec<u8>>,
     pruned: bool,
@@ -146,6 +148,7 @@ fn search_from<O: Eq + Hash>(
         stack: Vec::new(),
         agents: Vec::new(),
         on_path: FxHashMap::default(),
+        slept: FxHashMap::default(),
         told,
         most,
         whole: FxHashMap::default(),
@@ -217,6 +220,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         if self.space.graph.states() == 0 {
             let before = Before::default();
             let (state, _) = self.space.graph.state(self.number(before));
+            self.is_matched(state, &[]);
             self.enter(state, None, Vec::new(), before);
         }
         let mut patience = PATIENCE;
@@ -410,9 +414,10 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 let again = match self.options.search {
                     Search::States => !new,
                     Search::Schedules => sleeps || self.been_there(to, &asleep),
+                    Search::Matched => sleeps || self.is_matched(to, &asleep),
                 };
                 if again {
-                    let cut = self.options.search == Search::Schedules && !sleeps;
+                    let cut = self.options.search != Search::States && !sleeps;
                     self.space.progress.schedules += u64::from(cut);
                     self.next(self.stack.len() - 1, agent, touch, odometer);
                 } else {
@@ -444,6 +449,18 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             let Some(Extra { asleep: earlier, slept, .. }) = self.stack[*k].extra.as_deref() else { return true };
             earlier.iter().take(*slept).all(|s| asleep.iter().any(|t| t.agent == s.agent))
         })
+    }
+
+    /// Whether a state was gone on from by every agent that is awake now. If not, it will have been.
+    fn is_matched(&mut self, state: u32, asleep: &[Sleeper]) -> bool {
+        let sleeps = |agent: &Agent| asleep.iter().any(|s| s.agent == *agent);
+        let Some(before) = self.slept.get_mut(&state) else {
+            self.slept.insert(state, asleep.iter().map(|s| s.agent).collect());
+            return false;
+        };
+        let matched = before.iter().all(sleeps);
+        before.retain(sleeps);
+        matched
     }
 
     /// The next combination of choices of a node's agent, or its next agent. An agent all of whose steps were gone into
