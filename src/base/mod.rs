@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of PTX, of programs or of machines.
 
+mod bytes;
 mod ids;
 mod lanes;
 mod mask;
@@ -10,6 +11,7 @@ mod source;
 mod suggest;
 mod tier;
 
+pub use bytes::number;
 pub use ids::{FileId, Pc, WarpId};
 pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, blend32, blend64, expand, put_mask, put32, put64};
 pub use mask::{LaneMask, lanes_of};

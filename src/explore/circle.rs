@@ -67,7 +67,7 @@ impl Circle {
     pub fn look(&mut self, state: &dyn State) {
         let Self { reads, stores, .. } = self;
         for (at, reads) in reads.iter_mut().filter(|(_, reads)| reads.values.is_empty()) {
-            if !stores.iter().any(|(other, bytes)| reads.touched(*at, *other, *bytes)) {
+            if !reads.stored_to(*at, stores) {
                 reads.values.extend(state.number(at.0, at.1, reads.bytes));
             }
         }
@@ -124,6 +124,11 @@ impl Circle {
 }
 
 impl Reads {
+    /// Whether one of the stores changes what is read at location `at`.
+    pub fn stored_to(&self, at: Location, stores: &BTreeSet<(Location, u32)>) -> bool {
+        stores.iter().any(|(other, bytes)| self.touched(at, *other, *bytes))
+    }
+
     /// Whether `bytes` at `other` overlap with the reads of location `at`.
     pub fn touched(&self, at: Location, other: Location, bytes: u32) -> bool {
         let (first, second) = (at.1, other.1);

@@ -4,7 +4,7 @@
 //! from one of them with lanes set free has left the cycle when a location holds another: how it goes on does not matter to
 //! what the cycle is called, and is often far more than what comes before, since all who were held up compete then.
 
-use super::circle::{Circle, Location, Reads};
+use super::circle::{Circle, Location};
 use crate::choice::Oracle;
 use crate::machine::Tell;
 use crate::machine::walk::{Agent, Begun, Mark, State, Walk};
@@ -24,8 +24,10 @@ impl<'a> Leaving<'a> {
     /// A walk on from a state of a cycle.
     pub fn new(walk: &'a mut dyn Walk, circle: &'a Circle) -> Self {
         // What is stored in the cycle may hold what nobody reads there.
-        let stored = |at, reads: &Reads| circle.stores.iter().any(|(other, bytes)| reads.touched(at, *other, *bytes));
-        let known = circle.reads.iter().filter(|(at, reads)| !reads.values.is_empty() && !stored(**at, reads));
+        let known = circle
+            .reads
+            .iter()
+            .filter(|(at, reads)| !reads.values.is_empty() && !reads.stored_to(**at, &circle.stores));
         Self { walk, holds: known.map(|(at, reads)| (*at, reads.bytes, &reads.values)).collect() }
     }
 

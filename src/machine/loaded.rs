@@ -1,6 +1,6 @@
 //! A launch, loaded: preloads with their values, parameters, sizes.
 
-use crate::base::{Frame, LANES, LaneMask};
+use crate::base::{Frame, LANES, LaneMask, number};
 use crate::memory::Uses;
 use crate::program::env::{FuncId, Init, Preload, ProgEnv, Special};
 use crate::program::ops::Class;
@@ -177,7 +177,7 @@ impl Loaded {
             Init::Special(s) => return self.special(s, at),
             Init::Param { offset, bytes, signed, ext } => {
                 let area = self.params.get(offset as usize..(offset + u32::from(bytes)) as usize).unwrap_or(&[]);
-                let raw = area.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
+                let raw = number(area);
                 let unused = 64 - 8 * u32::from(bytes.clamp(1, 8));
                 let wide = if signed { ((raw << unused).cast_signed() >> unused).cast_unsigned() } else { raw };
                 if ext >= 64 { wide } else { wide & ((1 << ext) - 1) }

@@ -15,7 +15,7 @@ pub use environment::{Environment, FermiModel};
 pub use local::LocalMemory;
 pub use registers::{Held, Uses, Waits};
 
-use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc};
+use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc, number};
 use crate::choice::Oracle;
 use crate::program::env::AddressMap;
 use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
@@ -253,8 +253,7 @@ pub trait Memory {
     /// The number that lies at an address of global memory where all multiprocessors see it, least significant byte first; at
     /// most 8 bytes.
     fn number(&self, address: u64, bytes: u32) -> Option<u64> {
-        let found = self.peek(address, bytes.into()).filter(|_| bytes <= 8)?;
-        Some(found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
+        self.peek(address, bytes.into()).filter(|_| bytes <= 8).map(number)
     }
 
     /// The lanes of `lanes` that may not execute an instruction yet, because a register it names is blocked, a fence is

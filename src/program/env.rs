@@ -126,8 +126,8 @@ pub struct Function {
 impl Function {
     /// Where dynamic shared memory begins, from the start of a block's shared memory.
     #[must_use]
-    pub const fn dynamic_shared_at(&self) -> u32 {
-        self.shared_bytes.next_multiple_of(16)
+    pub fn dynamic_shared_at(&self) -> u32 {
+        self.shared_bytes.checked_next_multiple_of(16).unwrap_or(u32::MAX)
     }
 
     /// The shared variable of a kernel that a byte of a block's shared memory belongs to.

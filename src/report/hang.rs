@@ -1,6 +1,6 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
-use super::bug::{place_in, space_of};
+use super::bug::{inside_json, place_in, space_of};
 use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::{kind, token, token_json};
 use super::stop::{StopReport, lanes, who};
@@ -311,19 +311,15 @@ impl StopReport<'_> {
             json!({ "thread": self.thread(&s.place), "code": code })
         };
         let read = |r: &SpinRead| {
-            let (name, space, offset) = match &r.inside {
-                Some(Inside { name, kind, offset }) => {
-                    (Some(name).filter(|n| !n.is_empty()), space_of(*kind), Some(*offset))
-                }
-                None => (None, space_of(AllocKind::Heap), None),
-            };
+            let nowhere = || json!({ "name": null, "space": space_of(AllocKind::Heap), "offset": null });
+            let at = r.inside.as_ref().map_or_else(nowhere, inside_json);
             json!({
                 "address": r.address,
                 "bytes": r.bytes,
                 "block": r.block,
-                "name": name,
-                "space": space,
-                "offset": offset,
+                "name": at["name"],
+                "space": at["space"],
+                "offset": at["offset"],
                 "values": r.values,
                 "readers": threads(&r.readers),
                 "writers": threads(&r.writers),

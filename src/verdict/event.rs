@@ -3,7 +3,7 @@
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
 use super::{Named, Rule, Stop, Tokens};
-use crate::base::{Frame, LANES, LaneMask, Pc};
+use crate::base::{Frame, LANES, LaneMask, Pc, number};
 use fixedbitset::FixedBitSet;
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl Contents<'_> {
             part.get(at..at.checked_add(bytes as usize)?)
         });
         let found = found.filter(|_| bytes <= 8)?;
-        Some(found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
+        Some(number(found))
     }
 }
 

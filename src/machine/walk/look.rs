@@ -1,7 +1,7 @@
 //! What an explanation asks of a state besides who can step in it.
 
 use super::walker::Walker;
-use crate::base::{LaneMask, Pc, lanes_of};
+use crate::base::{LaneMask, Pc, lanes_of, number};
 use crate::machine::control::Explored;
 use crate::machine::grid::Grid;
 use crate::memory::Environment;
@@ -39,7 +39,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
         let block = grid.blocks.get(grid.slot(block)?)?.as_ref()?;
         let at = usize::try_from(address.wrapping_sub(self.env.addresses().shared)).ok()?;
         let found = block.shared.get(at..at.checked_add(bytes as usize)?)?;
-        (bytes <= 8).then(|| found.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b)))
+        (bytes <= 8).then(|| number(found))
     }
 
     fn has_caches(&self) -> bool {

@@ -6,7 +6,7 @@ use super::environment::{Multiprocessor, Seen, Touched, View, owner_of};
 use super::operation::{Body, Operation, Rank, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
 use crate::base::mutant::{Mutant, on};
-use crate::base::{Frame, LaneMask};
+use crate::base::{Frame, LaneMask, number};
 use crate::memory::{
     Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, ProgramFault, Stores,
     Trouble, Uses, Waits,
@@ -96,10 +96,10 @@ impl Memory for Fermi {
         let byte = |(address, byte): (u64, &u8)| {
             let (base, at) = self.env.l2.shape().split(address);
             let line = self.env.l2.line(LineKey { space: DeviceSpace::Global, owner: 0, base });
-            u64::from(line.and_then(|l| l.bytes().get(at)).unwrap_or(*byte))
+            line.and_then(|l| l.bytes().get(at)).unwrap_or(*byte)
         };
-        let all: SmallVec<[u64; 8]> = (address..).zip(behind).map(byte).collect();
-        Some(all.iter().rev().fold(0, |v, b| v << 8 | b))
+        let all: SmallVec<[u8; 8]> = (address..).zip(behind).map(byte).collect();
+        Some(number(&all))
     }
 
     fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {

@@ -3,7 +3,7 @@
 use super::Arena;
 use super::plain::shared_fault;
 use crate::alu::atom;
-use crate::base::{Frame, LANES, LaneMask, lanes_of};
+use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near};
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
@@ -296,17 +296,16 @@ pub(super) fn window_of(address: u64, near: &Near<'_>) -> Option<AllocKind> {
 }
 
 fn read(arena: &Arena, near: &Near<'_>, lane: usize, target: Target, at: usize, width: u32) -> u64 {
-    let le = |bytes: &[u8]| bytes.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
     let w = width as usize;
     match target {
         Target::Device(o) => match (w, arena.bytes.get(o + at..o + at + w)) {
             (4, Some(b)) => b.first_chunk().map_or(0, |c| u32::from_le_bytes(*c).into()),
             (8, Some(b)) => b.first_chunk().map_or(0, |c| u64::from_le_bytes(*c)),
-            (_, b) => b.map_or(0, le),
+            (_, b) => b.map_or(0, number),
         },
-        Target::Shared(o) => near.shared.get(o + at..o + at + w).map_or(0, le),
+        Target::Shared(o) => near.shared.get(o + at..o + at + w).map_or(0, number),
         Target::Local(o) => near.local.read(lane, o + at as u64, width),
-        Target::Param(o) => near.param.get(o + at..o + at + w).map_or(0, le),
+        Target::Param(o) => near.param.get(o + at..o + at + w).map_or(0, number),
     }
 }
 

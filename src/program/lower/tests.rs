@@ -300,6 +300,12 @@ fn dynamic_shared_memory_has_the_name_that_it_is_declared_with() {
     // It begins at the next multiple of 16 behind what has a size; what is between is nobody's.
     assert_eq!((at(19), at(20)), (("x".to_owned(), 19), (String::new(), 20)));
     assert_eq!((at(32), at(1032)), (("room".to_owned(), 0), ("room".to_owned(), 1000)));
+    // More than there can be: a launch says so.
+    let env = fine(
+        ".extern .shared .b8 room[]; .shared .b8 x[4294967290];
+         .entry k() { .reg .b32 %r; st.shared.b32 [x], %r; st.shared.b32 [room], %r; }",
+    );
+    assert_eq!(env.functions["k"].inside_shared(7).name, "x");
 }
 
 #[test]
