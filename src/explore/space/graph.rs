@@ -3,12 +3,12 @@
 //! A state is its 128-bit number; a step says who made it. 16 bytes a step and about 50 a state: what a search needs to
 //! tell cycles, to find the way to a state again, and to draw the graph.
 
+use super::table::Table;
 use crate::base::LaneMask;
 use crate::machine::walk::Agent;
 use crate::memory::OperationName;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use std::hash::{Hash, Hasher};
 
 /// No state, or no step.
 pub(super) const NONE: u32 = u32::MAX;
@@ -74,30 +74,32 @@ impl Bytes<'_> {
     }
 }
 
-/// The number of a state by its halves: a whole one would be aligned to 16 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Number {
+/// A state.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// Its number by halves: a whole one would be aligned to 16 bytes.
     low: u64,
     high: u64,
+    /// Its last edge.
+    last: u32,
+    /// How it was reached first: from which state, by which edge.
+    from: u32,
+    by: u32,
 }
 
-impl From<u128> for Number {
-    fn from(whole: u128) -> Self {
-        Self { low: whole as u64, high: (whole >> 64) as u64 }
+impl Seen {
+    const fn new(number: u128) -> Self {
+        Self { low: number as u64, high: (number >> 64) as u64, last: NONE, from: NONE, by: NONE }
+    }
+
+    const fn number(&self) -> u128 {
+        (self.high as u128) << 64 | self.low as u128
     }
 }
 
-impl From<Number> for u128 {
-    fn from(Number { low, high }: Number) -> Self {
-        Self::from(high) << 64 | Self::from(low)
-    }
-}
-
-impl Hash for Number {
-    /// It is a hash already: half of it says enough.
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        hasher.write_u64(self.low);
-    }
+/// Half of a state's hash: its number is one already.
+const fn hash(number: u128) -> u32 {
+    (number >> 96) as u32 ^ number as u32
 }
 
 /// Units whose numbers are at hand.
@@ -106,10 +108,8 @@ const AT_HAND: usize = 16;
 /// The graph of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    numbers: FxHashMap<Number, u32>,
-    first: Vec<u32>,
-    /// How each state was reached first: from which state, by which edge.
-    from: Vec<(u32, u32)>,
+    table: Table,
+    seen: Vec<Seen>,
     edges: Vec<Edge>,
     units: Vec<Unit>,
     /// The blocks that have stepped, where states tell.
@@ -122,13 +122,13 @@ pub struct Graph {
 impl Graph {
     /// The state with a number, and whether it is new.
     pub(super) fn state(&mut self, number: u128) -> (u32, bool) {
-        let next = u32::try_from(self.first.len()).unwrap_or(NONE - 1);
-        let id = *self.numbers.entry(number.into()).or_insert(next);
-        if id == next {
-            self.first.push(NONE);
-            self.from.push((NONE, NONE));
+        let fresh = u32::try_from(self.seen.len()).unwrap_or(NONE - 1);
+        let seen = &self.seen;
+        let id = self.table.find_or_insert(hash(number), fresh, |s| seen[s as usize].number() == number);
+        if id == fresh {
+            self.seen.push(Seen::new(number));
         }
-        (id, id == next)
+        (id, id == fresh)
     }
 
     /// The number of a unit.
@@ -154,7 +154,7 @@ impl Graph {
         let unit = self.number_of(unit);
         let id = u32::try_from(self.edges.len()).unwrap_or(NONE);
         let narrow = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
-        let next = std::mem::replace(&mut self.first[from as usize], id);
+        let next = std::mem::replace(&mut self.seen[from as usize].last, id);
         let agent = narrow(u32::try_from(agent).unwrap_or(u32::MAX));
         self.edges.push(Edge { to, next, unit, agent, nth: narrow(nth) });
         id
@@ -162,7 +162,8 @@ impl Graph {
 
     /// How a new state was reached.
     pub(super) fn reached(&mut self, state: u32, from: u32, edge: u32) {
-        self.from[state as usize] = (from, edge);
+        let seen = &mut self.seen[state as usize];
+        (seen.from, seen.by) = (from, edge);
     }
 
     /// The blocks of which a warp has stepped before a state, as a set of those below 64; none where states do not tell.
@@ -180,19 +181,12 @@ impl Graph {
 
     /// Appends the graph as bytes.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
-        let mut numbers = vec![0u128; self.first.len()];
-        for (number, state) in &self.numbers {
-            if let Some(place) = numbers.get_mut(*state as usize) {
-                *place = (*number).into();
-            }
-        }
-        let lengths = [self.first.len(), self.edges.len(), self.units.len(), self.stepped.len()];
+        let lengths = [self.seen.len(), self.edges.len(), self.units.len(), self.stepped.len()];
         lengths.iter().for_each(|n| out.extend_from_slice(&(*n as u64).to_le_bytes()));
         let word = |out: &mut Vec<u8>, value: u32| out.extend_from_slice(&value.to_le_bytes());
-        self.first.iter().for_each(|n| word(out, *n));
-        for (from, by) in &self.from {
-            word(out, *from);
-            word(out, *by);
+        for seen in &self.seen {
+            out.extend_from_slice(&seen.number().to_le_bytes());
+            [seen.last, seen.from, seen.by].iter().for_each(|n| word(out, *n));
         }
         for edge in &self.edges {
             let both = u32::from(edge.agent) << 16 | u32::from(edge.nth);
@@ -207,7 +201,6 @@ impl Graph {
             word(out, kind);
             [block, warp, lanes].iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
         }
-        numbers.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
         self.stepped.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
     }
 
@@ -220,8 +213,11 @@ impl Graph {
         if states.max(edges).max(units).max(stepped) > bytes.len() {
             return None;
         }
-        let first = (0..states).map(|_| from.u32()).collect::<Option<_>>()?;
-        let reached = (0..states).map(|_| Some((from.u32()?, from.u32()?))).collect::<Option<_>>()?;
+        let mut state = || {
+            let new = Seen::new(from.u128()?);
+            Some(Seen { last: from.u32()?, from: from.u32()?, by: from.u32()?, ..new })
+        };
+        let seen: Vec<Seen> = (0..states).map(|_| state()).collect::<Option<_>>()?;
         let narrow = |n: u32| u16::try_from(n & 0xffff).unwrap_or(u16::MAX);
         let mut edge = || {
             let [to, next, unit, both] = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
@@ -239,22 +235,27 @@ impl Graph {
         };
         let units: Vec<Unit> = (0..units).map(|_| unit()).collect::<Option<_>>()?;
         let known = units.iter().copied().zip(0..).collect();
-        let numbers: FxHashMap<Number, u32> =
-            (0..u32::try_from(states).ok()?).map(|k| Some((from.u128()?.into(), k))).collect::<Option<_>>()?;
         let stepped = (0..stepped).map(|_| from.u64()).collect::<Option<_>>()?;
-        let whole = from.0.is_empty() && numbers.len() == states;
-        whole.then_some(Self { numbers, first, from: reached, edges, units, stepped, known, at_hand: [None; AT_HAND] })
+        let mut table = Table::default();
+        for (fresh, new) in (0..u32::try_from(states).ok()?).zip(&seen) {
+            let of = |s: u32| seen[s as usize].number() == new.number();
+            if table.find_or_insert(hash(new.number()), fresh, of) != fresh {
+                return None;
+            }
+        }
+        let whole = from.0.is_empty();
+        whole.then_some(Self { table, seen, edges, units, stepped, known, at_hand: [None; AT_HAND] })
     }
 
     /// The state with a number, if it was seen.
     pub(super) fn known(&self, number: u128) -> Option<u32> {
-        self.numbers.get(&number.into()).copied()
+        self.table.find(hash(number), |s| self.seen[s as usize].number() == number).ok()
     }
 
     /// How many states there are.
     #[must_use]
     pub const fn states(&self) -> usize {
-        self.first.len()
+        self.seen.len()
     }
 
     /// How many steps there are, those not taken among them.
@@ -266,12 +267,12 @@ impl Graph {
     /// Bytes that the graph takes, about.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.numbers.capacity() * 25 + self.first.capacity() * 4 + self.from.capacity() * 8 + self.edges.capacity() * 16
+        self.table.bytes() + self.seen.capacity() * size_of::<Seen>() + self.edges.capacity() * size_of::<Edge>()
     }
 
     /// The steps from a state, the last first.
     pub fn from(&self, state: u32) -> impl Iterator<Item = &Edge> {
-        let mut at = self.first.get(state as usize).copied().unwrap_or(NONE);
+        let mut at = self.seen.get(state as usize).map_or(NONE, |s| s.last);
         std::iter::from_fn(move || {
             let edge = self.edges.get(at as usize)?;
             at = edge.next;
@@ -297,9 +298,9 @@ impl Graph {
     pub fn path(&self, state: u32) -> Vec<Move> {
         let mut path = Vec::new();
         let mut at = state;
-        while let Some(&(from, edge)) = self.from.get(at as usize).filter(|(from, _)| *from != NONE) {
-            path.extend(self.edges.get(edge as usize).map(Move::of));
-            at = from;
+        while let Some(seen) = self.seen.get(at as usize).filter(|s| s.from != NONE) {
+            path.extend(self.edges.get(seen.by as usize).map(Move::of));
+            at = seen.from;
         }
         path.reverse();
         path

@@ -12,6 +12,7 @@ mod frozen;
 mod graph;
 mod search;
 mod sleep;
+mod table;
 
 pub use fair::{Cycle, Fairness, Promised, cycles};
 pub use frozen::{Rest, Unfit, freeze, thaw};

@@ -92,6 +92,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// Whether the first step is still to come.
     pub(super) fn begins(&self) -> bool {
-        self.begins && self.journal.head() == Head { launch: 0, ended: false, issued: 0 }
+        self.begins && self.journal.head() == Head { launch: 0, ended: false, issued: 0, resident: 0 }
     }
 }

@@ -17,9 +17,14 @@ impl<C: Control> Grid<C> {
         self.slot(linear).unwrap_or(0)
     }
 
-    /// How many blocks have been issued.
-    pub(super) const fn issued(&self) -> u64 {
-        self.next
+    /// How many blocks have been issued, and how many of them are not complete.
+    pub(super) const fn counts(&self) -> (u64, u32) {
+        (self.next, self.resident)
+    }
+
+    /// Whether no block is left to be issued.
+    pub(super) const fn all_issued(&self) -> bool {
+        self.next >= self.total
     }
 
     /// So many blocks have been issued.

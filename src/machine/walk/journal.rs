@@ -9,6 +9,9 @@ use super::Mark;
 use super::memo::{Effect, Key};
 use super::pack::{Unpack, put};
 use super::store::{Content, Store};
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use std::ops::Range;
 
 /// Bytes of device memory that make a section.
 pub(super) const CHUNK: usize = 512;
@@ -28,6 +31,8 @@ pub(super) struct Head {
     pub ended: bool,
     /// How many blocks of it have been issued.
     pub issued: u64,
+    /// How many of these are not complete.
+    pub resident: u32,
 }
 
 impl Head {
@@ -36,6 +41,11 @@ impl Head {
         put(out, self.launch);
         put(out, self.ended.into());
         out.extend_from_slice(&self.issued.to_le_bytes());
+        put(out, self.resident);
+    }
+
+    fn unpack(mut from: Unpack<'_>) -> Self {
+        Self { launch: from.u32(), ended: from.u32() == 1, issued: from.u64(), resident: from.u32() }
     }
 }
 
@@ -49,12 +59,21 @@ struct Section {
     listed: bool,
 }
 
+/// Which memory it is, among all.
+#[derive(Clone, Copy, Default)]
+struct Which {
+    /// The part of the state's number that memory makes.
+    number: u128,
+    /// The same, counted; only where memory has an image.
+    id: u32,
+}
+
 /// The numbers of the state before a step.
 #[derive(Clone, Copy)]
 struct Numbers {
     at: usize,
     key: u128,
-    memory: u128,
+    memory: Which,
 }
 
 /// The state and the way back.
@@ -63,8 +82,9 @@ pub(super) struct Journal<M> {
     sections: Vec<Section>,
     chunks: Vec<Section>,
     key: u128,
-    /// The part of the key that memory makes.
-    memory: u128,
+    memory: Which,
+    /// The numbers of all memories that have an image.
+    images: IndexSet<u128, FxBuildHasher>,
     undo: Vec<(At, Content)>,
     numbers: Vec<Numbers>,
     /// Memories without an image, each with the length of the way back when it was left.
@@ -82,7 +102,8 @@ impl<M> Journal<M> {
             sections: Vec::new(),
             chunks: vec![Section::default(); image.len().div_ceil(CHUNK)],
             key: 0,
-            memory: 0,
+            memory: Which::default(),
+            images: IndexSet::default(),
             undo: Vec::new(),
             numbers: Vec::new(),
             memories: Vec::new(),
@@ -123,8 +144,7 @@ impl<M> Journal<M> {
 
     /// The first section.
     pub fn head(&self) -> Head {
-        let mut from = Unpack(self.bytes(0));
-        Head { launch: from.u32(), ended: from.u32() == 1, issued: from.u64() }
+        Head::unpack(Unpack(self.bytes(0)))
     }
 
     /// How many places of blocks and warps there are.
@@ -170,13 +190,18 @@ impl<M> Journal<M> {
             self.section_mut(at).held = Some(content);
             return;
         }
-        let place = if at >= MEMORY { 1 << 40 | u64::from(at - MEMORY) } else { at.into() };
-        let delta = self.store.number(place, content).wrapping_sub(self.store.number(place, before));
+        let delta = self.delta(at, content);
         self.key = self.key.wrapping_add(delta);
         if at >= MEMORY {
-            self.memory = self.memory.wrapping_add(delta);
+            self.memory.number = self.memory.number.wrapping_add(delta);
         }
         self.put(at, content, true);
+    }
+
+    /// What a content adds to the number of the state in place of what is there.
+    fn delta(&self, at: At, content: Content) -> u128 {
+        let place = if at >= MEMORY { 1 << 40 | u64::from(at - MEMORY) } else { at.into() };
+        self.store.number(place, content).wrapping_sub(self.store.number(place, self.content(at)))
     }
 
     /// Takes over the image of memory as the device holds it.
@@ -190,13 +215,15 @@ impl<M> Journal<M> {
                 self.section_mut(at).held = Some(content);
             }
         }
+        let (id, _) = self.images.insert_full(self.memory.number);
+        self.memory.id = u32::try_from(id).unwrap_or(u32::MAX);
     }
 
     /// Takes over the number of a memory that has no image. `before`: what it was, unless it is the same in all: memories of
     /// one number may differ in what does not matter (how operations are numbered), and the way back leads to what was there.
     pub fn update_memory(&mut self, digest: u128, before: Option<Box<M>>) {
-        self.key = self.key.wrapping_sub(self.memory).wrapping_add(digest);
-        self.memory = digest;
+        self.key = self.key.wrapping_sub(self.memory.number).wrapping_add(digest);
+        self.memory.number = digest;
         if let Some(before) = before {
             self.memories.push((self.mark().0, before));
         }
@@ -231,27 +258,34 @@ impl<M> Journal<M> {
     /// that of its block.
     pub fn key_of(&self, warp: At, block: At, lanes: u32) -> Key {
         let [warp_now, block_now, head] = [self.content(warp), self.content(block), self.content(0)];
-        Key { memory: self.memory, warp: warp_now, block: block_now, head, at: warp, lanes }
+        Key { memory: self.memory.id, warp: warp_now, block: block_now, head, at: warp, lanes }
     }
 
     /// A step that is known: the device stays where it was.
     pub fn apply(&mut self, effect: &Effect) {
         self.begin();
         self.key = self.key.wrapping_add(effect.delta);
-        self.memory = effect.memory;
+        let number = self.images.get_index(effect.memory as usize).copied().unwrap_or(0);
+        self.memory = Which { number, id: effect.memory };
         for &(at, content) in &effect.changes {
+            if effect.completes {
+                self.key = self.key.wrapping_add(self.delta(at, content));
+            }
             self.put(at, content, false);
             self.list(at);
         }
     }
 
-    /// What has changed since a mark, if that was only a warp, its block and memory.
-    pub fn effect(&self, since: Mark, warp: At, block: At, used: u32) -> Option<Effect> {
+    /// What has changed since a mark, if that was only a warp, its block and memory; or, when its block is complete by
+    /// that, besides these the block's other warps and the first section.
+    pub fn effect(&self, since: Mark, (warp, block): (At, At), complete: Option<Range<At>>, used: u32) -> Option<Effect> {
         let numbers = self.numbers.last().filter(|n| n.at == since.0 && self.memories.is_empty())?;
         let changed = self.undo.get(since.0..)?.iter();
-        let own = |at: At| at == warp || at == block || at >= MEMORY;
+        let whole = |at: At| complete.as_ref().is_some_and(|others| at == 0 || others.contains(&at));
+        let own = |at: At| at == warp || at == block || at >= MEMORY || whole(at);
         let changes = changed.map(|(at, _)| own(*at).then(|| (*at, self.content(*at)))).collect::<Option<_>>()?;
-        Some(Effect { delta: self.key.wrapping_sub(numbers.key), memory: self.memory, changes, used })
+        let delta = if complete.is_some() { 0 } else { self.key.wrapping_sub(numbers.key) };
+        Some(Effect { delta, memory: self.memory.id, changes, used, completes: complete.is_some() })
     }
 
     /// A section that the device does not hold: where, and the bytes that it is to hold. It is taken to hold them then.
@@ -280,7 +314,7 @@ impl<M> Journal<M> {
             all.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
             all.extend_from_slice(bytes);
         }
-        all.extend_from_slice(&self.memory.to_le_bytes());
+        all.extend_from_slice(&self.memory.number.to_le_bytes());
         all
     }
 }

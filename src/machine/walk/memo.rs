@@ -10,40 +10,56 @@ use super::journal::At;
 use super::store::Content;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
 /// Steps that are remembered before it is asked whether that pays.
 const TRIAL: u64 = 1 << 15;
 
 /// What a step can depend on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Key {
-    /// The number of memory.
-    pub memory: u128,
+    /// Which memory.
+    pub memory: u32,
     pub warp: Content,
     pub block: Content,
-    /// The launch, and which blocks have been issued.
+    /// The launch, which blocks have been issued, and how many are resident.
     pub head: Content,
     /// The place of the warp.
     pub at: At,
     pub lanes: u32,
 }
 
+impl Hash for Key {
+    /// In as few words as they fit in: this is computed for every step of a search.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let both = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
+        hasher.write_u64(both(self.memory, self.warp.0));
+        hasher.write_u64(both(self.block.0, self.head.0));
+        hasher.write_u64(both(self.at, self.lanes));
+    }
+}
+
 /// What a step does.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Effect {
     /// What is added to the number of the state.
     pub delta: u128,
-    /// The number of memory afterwards.
-    pub memory: u128,
-    pub changes: SmallVec<[(At, Content); 4]>,
+    pub changes: SmallVec<[(At, Content); 2]>,
+    /// Which memory it is afterwards.
+    pub memory: u32,
     /// Instructions executed.
     pub used: u32,
+    /// The block is complete by it: what its other warps were, which differs from state to state, is taken from the number
+    /// of the state, too.
+    pub completes: bool,
 }
 
 /// The steps that are known.
 #[derive(Default)]
 pub(super) struct Memo {
-    known: FxHashMap<Key, Effect>,
+    /// Their places among the effects: a table of small entries stays in the processor's caches.
+    known: FxHashMap<Key, u32>,
+    effects: Vec<Effect>,
     found: u64,
     missed: u64,
     /// Nothing is remembered any more.
@@ -56,26 +72,28 @@ impl Memo {
         if self.off {
             return None;
         }
-        let effect = self.known.get(key);
-        match effect {
-            Some(_) => self.found += 1,
-            None => self.missed += 1,
-        }
-        effect
+        let Some(place) = self.known.get(key) else {
+            self.missed += 1;
+            return None;
+        };
+        self.found += 1;
+        self.effects.get(*place as usize)
     }
 
     /// Remembers a step. Where hardly any is met again, none are remembered, not to fill memory in vain.
     pub fn learn(&mut self, key: Key, effect: Effect) {
         self.off |= self.missed >= TRIAL && self.found < self.missed;
         if self.off {
-            self.known = FxHashMap::default();
+            (self.known, self.effects) = (FxHashMap::default(), Vec::new());
         } else {
-            self.known.insert(key, effect);
+            let fresh = u32::try_from(self.effects.len()).unwrap_or(u32::MAX);
+            self.known.insert(key, fresh);
+            self.effects.push(effect);
         }
     }
 
     /// How many bytes this takes, about.
     pub fn held(&self) -> usize {
-        self.known.capacity() * (size_of::<(Key, Effect)>() + 1)
+        self.known.capacity() * (size_of::<(Key, u32)>() + 1) + self.effects.capacity() * size_of::<Effect>()
     }
 }

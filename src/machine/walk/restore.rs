@@ -25,8 +25,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         self.journal.begin();
         self.local = !head;
         if head {
-            let issued = self.state.grids.first().map_or(0, Grid::issued);
-            let head = Head { launch: index(self.launch), ended: self.ended, issued };
+            let (issued, resident) = self.state.grids.first().map_or((0, 0), Grid::counts);
+            let head = Head { launch: index(self.launch), ended: self.ended, issued, resident };
             self.journal.update(0, |out| head.pack(out));
         }
         for (slot, w) in warps.iter().copied() {
@@ -145,7 +145,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     fn put_head(&mut self) {
-        let Head { launch, ended, issued } = self.journal.head();
+        let Head { launch, ended, issued, .. } = self.journal.head();
         let launch = launch as usize;
         self.ended = ended;
         if launch != self.launch {

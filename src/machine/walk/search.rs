@@ -174,11 +174,13 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
         self.catch_up();
         let since = self.journal.mark();
+        let issued = self.state.grids.first().is_some_and(Grid::all_issued);
         let mut asked = Asked { oracle, times: 0 };
         let used = self.step_with(&mut asked, None, |walk, cx| walk.flow_step(slot, w, flow, cx))?;
-        // Whether a launch is at its end when a block is depends on all others.
-        if asked.times == 0 && self.local {
-            let effect = self.journal.effect(since, warp, block, used);
+        // Where a block goes that takes the place of a complete one depends on all others.
+        if asked.times == 0 && (self.local || issued) {
+            let complete = (!self.local).then(|| block + 1..block + self.stride);
+            let effect = self.journal.effect(since, (warp, block), complete, used);
             effect.into_iter().for_each(|effect| self.memo.learn(key, effect));
         }
         Ok(used)

@@ -400,7 +400,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             return Ok(false);
         }
         let sm = grid.processor::<M>(processors, cx.oracle)?;
-        let who = Who { launch: grid.id.0, block: grid.issued(), warp: 0 };
+        let who = Who { launch: grid.id.0, block: grid.counts().0, warp: 0 };
         cx.sink.event(who, Event::Block { processor: sm })?;
         let slot = grid.issue_next(&self.env, processors, sm);
         self.touched.blocks.push(slot);
