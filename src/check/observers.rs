@@ -2,8 +2,7 @@
 
 use super::{Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Sink, Stop, Who};
-use fixedbitset::FixedBitSet;
+use crate::verdict::{Event, Needs, Sink, Stop, Who};
 use std::sync::Arc;
 
 /// The observers of a run, each there or not. They see every event in this order, and the first objection stops the run.
@@ -82,6 +81,17 @@ impl Observers {
         self
     }
 
+    /// The check for races, when there is no other.
+    #[inline]
+    const fn only_races(&self) -> Option<&Races> {
+        match self {
+            Self { hash: None, uninit: None, div0: None, safety: None, liveness: None, coverage: None, races } => {
+                races.as_ref()
+            }
+            _ => None,
+        }
+    }
+
     /// Whether there is any: otherwise [`Silent`](crate::verdict::Silent) does the same at no cost.
     #[must_use]
     pub const fn any(&self) -> bool {
@@ -98,15 +108,17 @@ impl Observers {
 impl Sink for Observers {
     const ON: bool = true;
 
-    fn needs(&self) -> Option<Arc<FixedBitSet>> {
-        let Self { hash: None, uninit: None, div0: None, safety: None, liveness: None, coverage: None, races } = self
-        else {
-            return None;
-        };
-        races.as_ref().and_then(Sink::needs)
+    fn needs(&self) -> Needs {
+        self.only_races().map_or(Needs::ALL, Sink::needs)
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        // The one that is told most, and mostly alone.
+        if self.only_races().is_some()
+            && let Some(races) = &mut self.races
+        {
+            return races.event(who, event);
+        }
         if let Some(hash) = &mut self.hash {
             hash.event(who, event)?;
         }

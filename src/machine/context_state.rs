@@ -21,7 +21,7 @@ use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Environment, Fault, LocalMemory, Stores, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::program::instr::Op;
-use crate::verdict::{AllocKind, Event, Place, Rule, Stop, StuckKind, Who};
+use crate::verdict::{AllocKind, Place, Rule, Stop, StuckKind, Who};
 use pulp::Simd;
 
 /// A program loaded into a context.
@@ -271,7 +271,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         };
         if S::ON {
             let who = Who { launch: grid.id.0, ..Who::default() };
-            cx.sink.event(who, Event::Fired(Rule::ContextExec))?;
+            cx.sink.fire(who, Rule::ContextExec)?;
         }
         let (processors, mem) = (&mut self.processors, &mut self.memory);
         let held = exec(simd, grid, Turns { program, processors, mem, cx, books, hold })?;

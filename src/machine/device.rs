@@ -253,7 +253,7 @@ impl<C: Control, M: Environment> Device<C, M> {
                 cx.sink.event(tell.who, Event::Message(message))?;
             }
             for rule in tell.rules.into_iter().flatten() {
-                cx.sink.event(tell.who, Event::Fired(rule))?;
+                cx.sink.fire(tell.who, rule)?;
             }
         }
         Ok(output)
@@ -399,7 +399,7 @@ impl<C: Control, M: Environment> Device<C, M> {
             }
             let Some(context) = self.contexts.get_mut(at as usize) else { return Ok(Ran::Idle) };
             if S::ON {
-                cx.sink.event(Who::default(), Event::Fired(Rule::DeviceExec))?;
+                cx.sink.fire(Who::default(), Rule::DeviceExec)?;
             }
             match context.exec(simd, config, most, cx, books)? {
                 Stepped::On(spent) => self.last = Some((at, spent)),

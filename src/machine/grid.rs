@@ -181,7 +181,7 @@ impl<C: Control> Grid<C> {
         self.completed = true;
         if S::ON {
             let who = Who { launch: self.id.0, ..Who::default() };
-            cx.sink.event(who, Event::Fired(Rule::GridCompl))?;
+            cx.sink.fire(who, Rule::GridCompl)?;
         }
         Ok(())
     }
@@ -335,9 +335,9 @@ impl<C: Control> Grid<C> {
         if S::ON {
             let who = Who { launch: self.id.0, block: self.next, warp: 0 };
             cx.sink.event(who, Event::Block { processor: sm })?;
-            cx.sink.event(who, Event::Fired(Rule::ContextIssue))?;
+            cx.sink.fire(who, Rule::ContextIssue)?;
         }
-        self.issue(env, processors, sm, S::ON);
+        self.issue(env, processors, sm, cx.sink.wants_rules());
         Ok(())
     }
 
@@ -406,10 +406,10 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     let mut stats = Stats::default();
     let mut carried = None;
     if S::ON {
-        cx.sink.event(who(0, 0), Event::Fired(Rule::GridExec))?;
+        cx.sink.fire(who(0, 0), Rule::GridExec)?;
         // Rule: block.idle
         if grid.next < grid.total {
-            cx.sink.event(who(grid.next, 0), Event::Fired(Rule::BlockIdle))?;
+            cx.sink.fire(who(grid.next, 0), Rule::BlockIdle)?;
         }
     }
     let held = loop {
@@ -454,7 +454,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
             sh.clock = books.clock;
             // Rule: block.exec
             if S::ON {
-                cx.sink.event(sh.who, Event::Fired(Rule::BlockExec))?;
+                cx.sink.fire(sh.who, Rule::BlockExec)?;
             }
             let (done, used) = match warp::run(simd, warp, &mut sh, mem, fuel, cx) {
                 Ok(outcome) => outcome,
@@ -528,7 +528,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
                 }
                 if S::ON {
                     cx.sink.event(who(linear, 0), Event::BlockDone)?;
-                    cx.sink.event(who(linear, 0), Event::Fired(Rule::BlockCompl))?;
+                    cx.sink.fire(who(linear, 0), Rule::BlockCompl)?;
                 }
                 if on(Mutant::GridEndsEarly) {
                     break Held::Complete;
@@ -568,10 +568,10 @@ pub(super) fn tell_barriers<S: Sink>(ended: &[(u32, bool)], who: Who, cx: &mut C
     for (id, reduced) in ended {
         cx.sink.event(who, Event::Released(*id))?;
         for rule in [Rule::BarEndBar, Rule::BarRemBar, Rule::BlockEndBar] {
-            cx.sink.event(who, Event::Fired(rule))?;
+            cx.sink.fire(who, rule)?;
         }
         if *reduced {
-            cx.sink.event(who, Event::Fired(Rule::BarReduce))?;
+            cx.sink.fire(who, Rule::BarReduce)?;
         }
     }
     Ok(())

@@ -1,9 +1,7 @@
 //! An observer behind one type, so that the machine is compiled for observation once.
 
 use crate::base::Pc;
-use crate::verdict::{Event, Sink, Stop, Who};
-use fixedbitset::FixedBitSet;
-use std::sync::Arc;
+use crate::verdict::{Event, Needs, Sink, Stop, Who};
 
 /// Whoever listens to a machine: a function, or a [`Sink`] as [`Heard`].
 pub trait Listen {
@@ -13,8 +11,8 @@ pub trait Listen {
     /// It stops the run.
     fn hear(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop>;
 
-    /// The instructions whose steps it needs ([`Sink::needs`]). `None`: all.
-    fn needs(&self) -> Option<Arc<FixedBitSet>>;
+    /// What it needs ([`Sink::needs`]).
+    fn needs(&self) -> Needs;
 }
 
 impl<F: FnMut(Who, Event<'_>) -> Result<(), Stop>> Listen for F {
@@ -22,8 +20,8 @@ impl<F: FnMut(Who, Event<'_>) -> Result<(), Stop>> Listen for F {
         self(who, event)
     }
 
-    fn needs(&self) -> Option<Arc<FixedBitSet>> {
-        None
+    fn needs(&self) -> Needs {
+        Needs::ALL
     }
 }
 
@@ -35,7 +33,7 @@ impl<S: Sink> Listen for Heard<'_, S> {
         self.0.event(who, event)
     }
 
-    fn needs(&self) -> Option<Arc<FixedBitSet>> {
+    fn needs(&self) -> Needs {
         self.0.needs()
     }
 }
@@ -54,13 +52,14 @@ pub fn again<'s>(tell: &'s mut Option<Tell<'_>>) -> Option<Tell<'s>> {
 /// Somebody observes, or nobody does and events go nowhere.
 pub struct Observed<'a> {
     tell: Option<Tell<'a>>,
-    needs: Option<Arc<FixedBitSet>>,
+    needs: Needs,
 }
 
 impl<'a> Observed<'a> {
     /// An observer, if there is one.
     pub fn new(tell: Option<Tell<'a>>) -> Self {
-        let needs = tell.as_ref().and_then(|tell| tell.needs());
+        let nothing = Needs { steps: None, rules: false };
+        let needs = tell.as_ref().map_or(nothing, |tell| tell.needs());
         Self { tell, needs }
     }
 }
@@ -75,6 +74,11 @@ impl Sink for Observed<'_> {
 
     #[inline(always)]
     fn wants(&self, pc: Pc) -> bool {
-        self.tell.is_some() && self.needs.as_ref().is_none_or(|needs| needs.contains(pc.0 as usize))
+        self.tell.is_some() && self.needs.steps.as_ref().is_none_or(|needs| needs.contains(pc.0 as usize))
+    }
+
+    #[inline(always)]
+    fn wants_rules(&self) -> bool {
+        self.needs.rules
     }
 }

@@ -171,7 +171,7 @@ impl<M: Memory, S: Sink> Around<'_, '_, '_, M, S> {
         book(self.books.stats, grid.id, super::Stats { blocks: 1, ..Default::default() });
         if S::ON {
             self.cx.sink.event(who, Event::BlockDone)?;
-            self.cx.sink.event(who, Event::Fired(Rule::BlockCompl))?;
+            self.cx.sink.fire(who, Rule::BlockCompl)?;
         }
         Ok(())
     }
@@ -260,7 +260,7 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     };
     if S::ON {
         for rule in [Rule::ContextExec, Rule::GridExec, Rule::BlockExec] {
-            cx.sink.event(who, Event::Fired(rule))?;
+            cx.sink.fire(who, rule)?;
         }
     }
     let outcome = warp::run(simd, warp, &mut sh, memory, fuel, cx);

@@ -233,7 +233,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         if S::ON {
             let all = [Rule::BarBarInfo, Rule::BarUpdAct, Rule::BarUpdArrCnt, Rule::BarPrepBar];
             for rule in &all[..if opened { 4 } else { 3 }] {
-                cx.sink.event(self.sh.who, Event::Fired(*rule)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+                cx.sink.fire(self.sh.who, *rule).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
             }
             let (lanes, waits) = (if whole { live } else { m }, barrier.kind != BarrierKind::Arrive);
             let arrive = crate::verdict::Arrive { pc: Pc(self.flow.pc), id, lanes, waits };

@@ -17,7 +17,7 @@ use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
 use crate::memory::split::Split;
 use crate::memory::{Cx, Environment, FermiModel, SiteHints};
-use crate::verdict::{Event, LimitKind, Rule, Silent, Stop, Who};
+use crate::verdict::{LimitKind, Rule, Silent, Stop, Who};
 use pulp::{Simd, WithSimd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -229,7 +229,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let Run { oracle, out, order, hold, watch, whole_turns, .. } = run;
         for _ in 0..std::mem::take(&mut self.sent) {
             if S::ON {
-                sink.event(Who::default(), Event::Fired(Rule::DeviceIn))?;
+                sink.fire(Who::default(), Rule::DeviceIn)?;
             }
         }
         let mut cx = Cx { sink, oracle, hints: SiteHints::default(), tables: LaneTables::new(), out };

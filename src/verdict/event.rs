@@ -57,12 +57,37 @@ pub struct Access<'a> {
     pub kind: AccessKind,
     /// First address of each lane in the generic address space (local addresses: the thread's own window).
     pub addresses: &'a [u64; LANES],
+    /// How the addresses of each half of the warp lie, where memory has found that out.
+    pub strides: [Stride; 2],
     /// Bytes per lane.
     pub bytes: u32,
     /// The registers before it, in which a store's values are.
     pub regs: &'a Frame,
     /// Memory before it.
     pub memory: Contents<'a>,
+}
+
+/// How the addresses of those lanes of half a warp lie that access memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stride {
+    /// One word after another: this is where the word of the half's first lane is, or would be.
+    Row(u64),
+    /// All are this.
+    Same(u64),
+    /// Neither, or nobody has looked.
+    Mixed,
+}
+
+impl Stride {
+    /// The same in a window of addresses that begins there.
+    #[must_use]
+    pub const fn moved(self, window: u64) -> Self {
+        match self {
+            Self::Row(row) => Self::Row(row.wrapping_add(window)),
+            Self::Same(one) => Self::Same(one.wrapping_add(window)),
+            Self::Mixed => Self::Mixed,
+        }
+    }
 }
 
 /// What the memories that several threads see hold.
@@ -251,6 +276,20 @@ pub enum Event<'a> {
     Message(Message),
 }
 
+/// Which of the frequent events an observer needs to be told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Needs {
+    /// The instructions whose [`Event::Step`] it needs. `None`: all.
+    pub steps: Option<Arc<FixedBitSet>>,
+    /// Whether it needs [`Event::Fired`].
+    pub rules: bool,
+}
+
+impl Needs {
+    /// All of them.
+    pub const ALL: Self = Self { steps: None, rules: true };
+}
+
 /// An observer.
 pub trait Sink {
     /// Whether events are made at all.
@@ -262,14 +301,28 @@ pub trait Sink {
     /// A checker stops the run when the program broke its rule.
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop>;
 
-    /// The instructions whose [`Event::Step`] it needs; others may be left out. `None`: it needs all.
-    fn needs(&self) -> Option<Arc<FixedBitSet>> {
-        None
+    /// What it needs; other events of these kinds may be left out.
+    fn needs(&self) -> Needs {
+        Needs::ALL
     }
 
     /// Whether the step of an instruction is told.
     fn wants(&self, _: Pc) -> bool {
         true
+    }
+
+    /// Whether rules that fire are told.
+    fn wants_rules(&self) -> bool {
+        true
+    }
+
+    /// A rule fires.
+    ///
+    /// # Errors
+    /// As for [`Sink::event`].
+    #[inline(always)]
+    fn fire(&mut self, who: Who, rule: Rule) -> Result<(), Stop> {
+        if self.wants_rules() { self.event(who, Event::Fired(rule)) } else { Ok(()) }
     }
 }
 
@@ -284,6 +337,11 @@ impl Sink for Silent {
     fn event(&mut self, _: Who, _: Event<'_>) -> Result<(), Stop> {
         Ok(())
     }
+
+    #[inline(always)]
+    fn wants_rules(&self) -> bool {
+        false
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
@@ -294,11 +352,15 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).event(who, event)
     }
 
-    fn needs(&self) -> Option<Arc<FixedBitSet>> {
+    fn needs(&self) -> Needs {
         (**self).needs()
     }
 
     fn wants(&self, pc: Pc) -> bool {
         (**self).wants(pc)
+    }
+
+    fn wants_rules(&self) -> bool {
+        (**self).wants_rules()
     }
 }

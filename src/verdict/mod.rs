@@ -12,7 +12,9 @@ mod rules;
 mod stop;
 mod tokens;
 
-pub use event::{Access, AccessKind, Arrive, Contents, Enter, Event, Message, Shape, Silent, Sink, Step, Who};
+pub use event::{
+    Access, AccessKind, Arrive, Contents, Enter, Event, Message, Needs, Shape, Silent, Sink, Step, Stride, Who,
+};
 pub use footprint::{Footprint, Reach, SharedBy, Strength};
 pub use hang::{Blocked, Class, Hang, Holds, SpinRead, Spinner, Stack, Unissued};
 pub use identity::Identity;

@@ -78,10 +78,10 @@ pub(super) fn run(races: &mut Races, at: usize, warp: usize, access: &Access<'_>
     let Some(block) = &mut races.blocks[at] else { return Ok(()) };
     let Some(w) = block.warps.get_mut(warp) else { return Ok(()) };
     w.touched |= access.lanes;
-    let together = w.shared_clock().is_some();
+    let (together, hands_on) = (w.shared_clock().is_some(), !w.is_plain());
     let cx = Context { launch, at, warp, access, sites, site, pc: access.pc };
     let word = site.is_word();
-    let patterns = if word { Pattern::of(access.addresses, access.lanes) } else { [Pattern::Apart; 2] };
+    let patterns = if word { Pattern::of(access.addresses, access.lanes, access.strides) } else { [Pattern::Apart; 2] };
     // Rows in order are apart from each other, or the same.
     let apart = matches!(patterns, [Pattern::Row(low), Pattern::Row(high)] if low != high);
     if site.kind == AccessKind::Write && !apart {
@@ -91,6 +91,8 @@ pub(super) fn run(races: &mut Races, at: usize, warp: usize, access: &Access<'_>
     let mut lanes = access.lanes;
     if together && word {
         lanes &= !races.halves(&cx, &mut view, patterns);
+    } else if together && !hands_on && site.is_word_atomic() {
+        lanes &= !races.atomics(&cx, &mut view);
     }
     let mut released = false;
     while lanes != 0 {
@@ -222,6 +224,24 @@ impl Races {
             }
         }
         done
+    }
+
+    /// Lanes operate on words, one after the other, and hand nothing on. Gives those, from the first one on, for which that
+    /// is all right and noted.
+    fn atomics(&mut self, cx: &Context<'_>, view: &mut View) -> LaneMask {
+        let lanes = cx.access.lanes;
+        let addresses = cx.access.addresses;
+        if cx.site.space == Where::Generic {
+            return 0;
+        }
+        let Some(shadow) = self.shadow(cx, view, addresses[lanes.trailing_zeros() as usize % LANES]) else { return 0 };
+        let noted = |lane: &usize| {
+            let address = addresses[*lane];
+            let words = shadow.words(address);
+            let cell = words.map(|(cells, _)| &mut cells[(address / 4) as usize % HALF]);
+            cell.is_some_and(|cell| cell.atomic(view, *lane as u32, cx.pc, cx.site, cx.sites))
+        };
+        lanes_of(lanes).take_while(noted).fold(0, |done, lane| done | 1 << lane)
     }
 
     /// Whether an address of an access is in shared memory. `None`: no other thread sees it.

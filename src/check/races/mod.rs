@@ -26,7 +26,7 @@ pub use shadow::Footing;
 use super::plain;
 use crate::base::Pc;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Access, Event, Named, Shape, Sink, Step, Stop, Who};
+use crate::verdict::{Access, Event, Named, Needs, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
 use finding::Findings;
 use fixedbitset::FixedBitSet;
@@ -254,8 +254,8 @@ impl Races {
 impl Sink for Races {
     const ON: bool = true;
 
-    fn needs(&self) -> Option<Arc<FixedBitSet>> {
-        Some(Arc::clone(&self.orders))
+    fn needs(&self) -> Needs {
+        Needs { steps: Some(Arc::clone(&self.orders)), rules: false }
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! How the addresses of a warp's accesses lie.
 
 use crate::base::{Best, LANES, LaneMask, Tier};
+use crate::verdict::Stride;
 use pulp::{Simd, WithSimd};
 
 /// Lanes of half a warp, and words of a row.
@@ -24,10 +25,27 @@ pub(super) enum Pattern {
 }
 
 impl Pattern {
-    /// The patterns of both halves of a warp.
+    /// The patterns of both halves of a warp; `strides`: what is known of them.
     #[inline]
-    pub fn of(addresses: &[u64; LANES], lanes: LaneMask) -> [Self; 2] {
-        Best::run(Sort { addresses, lanes })
+    pub fn of(addresses: &[u64; LANES], lanes: LaneMask, strides: [Stride; 2]) -> [Self; 2] {
+        let [low, high] = strides;
+        match (Self::known(low, lanes & FULL), Self::known(high, lanes >> HALF)) {
+            (Some(low), Some(high)) => {
+                debug_assert_eq!([low, high], Best::run(Sort { addresses, lanes }), "a memory says how its accesses lie");
+                [low, high]
+            }
+            _ => Best::run(Sort { addresses, lanes }),
+        }
+    }
+
+    /// The pattern of a half, where its stride tells.
+    #[inline(always)]
+    fn known(stride: Stride, lanes: LaneMask) -> Option<Self> {
+        match stride {
+            Stride::Row(row) if lanes == FULL && row.is_multiple_of(ROW) => Some(Self::Row(row)),
+            Stride::Same(one) if one.is_multiple_of(4) => Some(Self::One(one)),
+            _ => None,
+        }
     }
 
     #[inline(always)]
@@ -102,6 +120,17 @@ mod tests {
         if taken.iter().all(|a| *a == first) { Pattern::One(first) } else { Pattern::Within(row) }
     }
 
+    /// What a memory says of lanes.
+    fn stride(addresses: &[u64], lanes: LaneMask) -> Stride {
+        let taken: Vec<usize> = (0..HALF).filter(|k| lanes >> k & 1 == 1).collect();
+        let row = addresses[taken[0]].wrapping_sub(4 * taken[0] as u64);
+        if taken.iter().all(|k| addresses[*k] == row.wrapping_add(4 * *k as u64)) {
+            return Stride::Row(row);
+        }
+        let one = addresses[taken[0]];
+        if taken.iter().all(|k| addresses[*k] == one) { Stride::Same(one) } else { Stride::Mixed }
+    }
+
     fn half() -> impl Strategy<Value = Vec<u64>> {
         let base = || (0_u64..8).prop_map(|n| n * 32);
         prop_oneof![
@@ -122,8 +151,11 @@ mod tests {
         fn patterns_are_as_defined(low in half(), high in half(), a in some(), b in some()) {
             let all: Vec<u64> = low.iter().chain(&high).copied().collect();
             let addresses: [u64; LANES] = all.try_into().unwrap_or([0; LANES]);
-            let found = Pattern::of(&addresses, a | b << HALF);
-            prop_assert_eq!(found, [plainly(&low, a), plainly(&high, b)]);
+            let is = [plainly(&low, a), plainly(&high, b)];
+            let unknown = [Stride::Mixed; 2];
+            prop_assert_eq!(Pattern::of(&addresses, a | b << HALF, unknown), is);
+            let strides = [stride(&low, a), stride(&high, b)];
+            prop_assert_eq!(Pattern::of(&addresses, a | b << HALF, strides), is);
         }
     }
 }

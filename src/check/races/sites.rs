@@ -150,6 +150,11 @@ impl AccessSite {
         matches!(self.kind, AccessKind::Atomic) && !self.acquires && !self.releases
     }
 
+    /// The same on a word.
+    pub const fn is_word_atomic(&self) -> bool {
+        self.is_plain_atomic() && self.width == 4 && self.elements == 1
+    }
+
     /// Whether it reads or writes a word, weakly.
     pub const fn is_word(&self) -> bool {
         let weak = matches!((self.kind, self.strength), (AccessKind::Read | AccessKind::Write, Strength::Weak));

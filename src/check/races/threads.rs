@@ -62,8 +62,8 @@ pub(super) struct Warp {
 /// Arrivals at a barrier.
 #[derive(Clone, Debug, Default)]
 struct Barrier {
-    /// Warps and lanes that wait.
-    waiting: Vec<(usize, LaneMask)>,
+    /// The lanes that wait, by warp; none of those behind its end.
+    waiting: Vec<LaneMask>,
     /// What those who arrived without waiting hand on.
     arrived: Option<Known>,
 }
@@ -85,7 +85,8 @@ pub(super) struct Block {
     pub fences: Option<Known>,
     /// Whether a thread exited after accesses that the others do not know of.
     unmet: bool,
-    barriers: FxHashMap<u32, Barrier>,
+    /// By number; there are 16 at most.
+    barriers: Vec<Barrier>,
 }
 
 impl Block {
@@ -110,7 +111,7 @@ impl Block {
             shared,
             fences: None,
             unmet: false,
-            barriers: FxHashMap::default(),
+            barriers: Vec::new(),
         }
     }
 
@@ -135,14 +136,21 @@ impl Block {
 
     /// Threads arrive at a barrier.
     pub fn arrive(&mut self, warp: usize, arrive: &Arrive) {
-        if arrive.waits {
-            self.barriers.entry(arrive.id).or_default().waiting.push((warp, arrive.lanes));
+        let id = arrive.id as usize;
+        if self.barriers.len() <= id {
+            self.barriers.resize_with(id + 1, Barrier::default);
+        }
+        if !arrive.waits {
+            let known = self.known_by(warp, arrive.lanes);
+            self.barriers[id].arrived.get_or_insert_with(Known::default).join(&known);
+            self.epoch += 1;
             return;
         }
-        let known = self.known_by(warp, arrive.lanes);
-        let barrier = self.barriers.entry(arrive.id).or_default();
-        barrier.arrived.get_or_insert_with(Known::default).join(&known);
-        self.epoch += 1;
+        let waiting = &mut self.barriers[id].waiting;
+        if waiting.len() <= warp {
+            waiting.resize(warp + 1, 0);
+        }
+        waiting[warp] |= arrive.lanes;
     }
 
     /// What lanes of a warp know together, themselves among it.
@@ -163,28 +171,31 @@ impl Block {
 
     /// A barrier is complete: who waited knows what all who arrived knew.
     pub fn release(&mut self, id: u32) {
-        let Some(barrier) = self.barriers.remove(&id) else { return };
-        if barrier.arrived.is_none() && self.everybody(&barrier.waiting) {
-            return self.meet();
+        let Some(Barrier { mut waiting, arrived }) = self.barriers.get_mut(id as usize).map(std::mem::take) else {
+            return;
+        };
+        if arrived.is_none() && self.everybody(&waiting) {
+            self.meet();
+        } else {
+            let mut known = arrived.unwrap_or_default();
+            for (warp, lanes) in waiting.iter().enumerate() {
+                known.join(&self.known_by(warp, *lanes));
+            }
+            let known = Arc::new(known);
+            for (warp, lanes) in waiting.iter().enumerate().filter(|(_, lanes)| **lanes != 0) {
+                self.join(warp, *lanes, &known);
+            }
+            self.epoch += 1;
         }
-        let mut known = barrier.arrived.unwrap_or_default();
-        for (warp, lanes) in &barrier.waiting {
-            known.join(&self.known_by(*warp, *lanes));
-        }
-        let known = Arc::new(known);
-        for (warp, lanes) in barrier.waiting {
-            self.join(warp, lanes, &known);
-        }
-        self.epoch += 1;
+        // Its room is used again.
+        waiting.clear();
+        self.barriers[id as usize].waiting = waiting;
     }
 
     /// Whether all threads wait, but for those that exited and left nothing unknown.
-    fn everybody(&self, waiting: &[(usize, LaneMask)]) -> bool {
-        if self.unmet {
-            return false;
-        }
-        let lanes = |k: usize| waiting.iter().filter(|(warp, _)| *warp == k).fold(0, |m, (_, lanes)| m | lanes);
-        self.warps.iter().enumerate().all(|(k, w)| w.populated & !w.exited & !lanes(k) == 0)
+    fn everybody(&self, waiting: &[LaneMask]) -> bool {
+        let lanes = waiting.iter().chain(std::iter::repeat(&0));
+        !self.unmet && self.warps.iter().zip(lanes).all(|(w, lanes)| w.populated & !w.exited & !lanes == 0)
     }
 
     /// All threads meet: each knows everything.

@@ -278,7 +278,13 @@ impl<M> Journal<M> {
 
     /// What has changed since a mark, if that was only a warp, its block and memory; or, when its block is complete by
     /// that, besides these the block's other warps and the first section.
-    pub fn effect(&self, since: Mark, (warp, block): (At, At), complete: Option<Range<At>>, used: u32) -> Option<Effect> {
+    pub fn effect(
+        &self,
+        since: Mark,
+        (warp, block): (At, At),
+        complete: Option<Range<At>>,
+        used: u32,
+    ) -> Option<Effect> {
         let numbers = self.numbers.last().filter(|n| n.at == since.0 && self.memories.is_empty())?;
         let changed = self.undo.get(since.0..)?.iter();
         let whole = |at: At| complete.as_ref().is_some_and(|others| at == 0 || others.contains(&at));

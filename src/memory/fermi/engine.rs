@@ -362,5 +362,5 @@ fn fence_may_end(sm: Option<&Multiprocessor>, wide: bool, discards: bool) -> boo
 }
 
 pub(super) fn fire<S: Sink>(who: Who, rule: Rule, cx: &mut Cx<'_, S>) -> Result<(), Box<Fault>> {
-    cx.sink.event(who, Event::Fired(rule)).map_err(|stop| Box::new(Fault::Stop(stop)))
+    cx.sink.fire(who, rule).map_err(|stop| Box::new(Fault::Stop(stop)))
 }

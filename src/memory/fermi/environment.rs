@@ -13,7 +13,7 @@ use crate::base::LANES;
 use crate::choice::{Menu, Oracle, Site};
 use crate::memory::flat::Arena;
 use crate::memory::{Cx, Stores};
-use crate::verdict::{Event, Rule, Sink, Stop, Who};
+use crate::verdict::{Rule, Sink, Stop, Who};
 use rustc_hash::FxHashMap;
 
 /// A streaming multiprocessor's part.
@@ -269,7 +269,7 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn fired(&mut self, rule: Rule) -> Result<(), Stop> {
-        self.cx.sink.event(self.operation.issuer.who, Event::Fired(rule))
+        self.cx.sink.fire(self.operation.issuer.who, rule)
     }
 }
 

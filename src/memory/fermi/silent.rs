@@ -11,7 +11,7 @@ use super::program::{AtomPlace, Sigma};
 use crate::base::mutant::{Mutant, on};
 use crate::choice::Site;
 use crate::memory::{Cx, Issuer, LocalMemory, Stores};
-use crate::verdict::{Event, Rule, Sink, Stop, Who};
+use crate::verdict::{Rule, Sink, Stop, Who};
 use smallvec::SmallVec;
 
 /// How many rules are listed that operations wait for: the others' turn comes.
@@ -180,7 +180,7 @@ impl Fermi {
         };
         self.changed_all();
         if S::ON {
-            cx.sink.event(Who::default(), Event::Fired(name))?;
+            cx.sink.fire(Who::default(), name)?;
         }
         Ok(())
     }

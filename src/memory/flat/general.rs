@@ -7,7 +7,7 @@ use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near};
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, Nearest, Relation, Sink};
+use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, Nearest, Relation, Sink, Stride};
 
 /// Where an address points, once its space is known.
 #[derive(Clone, Copy)]
@@ -437,8 +437,9 @@ fn tell<S: Sink>(
         MemOp::Store => AccessKind::Write,
         MemOp::Atom(..) | MemOp::Red(..) => AccessKind::Atomic,
     };
+    let strides = [Stride::Mixed; 2];
     let generic = addresses.map(|x| x.wrapping_add(window));
-    let access = Access { pc: at.pc, lanes: mask, kind, addresses: &generic, bytes, regs, memory };
+    let access = Access { pc: at.pc, lanes: mask, kind, addresses: &generic, strides, bytes, regs, memory };
     cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 

@@ -9,23 +9,12 @@ use super::general::window_of;
 use crate::base::{Frame, LANES, LaneMask, LaneTables, Pc, lanes_of};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
 use crate::program::instr::Space;
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink};
+use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink, Stride};
 
 /// Lanes classified together.
 const HALF: usize = 16;
 /// Bytes of a row of 32-bit words.
 const ROW: u64 = 64;
-
-/// How 16 addresses lie to each other.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    /// Lane k's address is `row + 4 k`.
-    Row(u64),
-    /// All the same.
-    Same(u64),
-    /// Neither.
-    Mixed,
-}
 
 /// The bytes that an access may touch, behind one check.
 struct Region<'a> {
@@ -51,7 +40,7 @@ impl Region<'_> {
 }
 
 #[inline(always)]
-fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF], offset: u64) -> Shape {
+fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF], offset: u64) -> Stride {
     let times4: &[u64] = &t.times4[..HALF];
     if half == 0xffff {
         // A zero that the compiler cannot see through: else it treats lane 0 apart and builds the vectors piece by piece.
@@ -59,10 +48,10 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
         let row = first;
         let off_row = h.iter().zip(times4).fold(0, |c, (x, i)| c | (x.wrapping_sub(*i) ^ row));
         if off_row == 0 {
-            return Shape::Row(row.wrapping_add(offset));
+            return Stride::Row(row.wrapping_add(offset));
         }
         let differ = h.iter().fold(0, |c, x| c | (x ^ first));
-        return if differ == 0 { Shape::Same(first.wrapping_add(offset)) } else { Shape::Mixed };
+        return if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed };
     }
     let lead = half.trailing_zeros() as usize & (HALF - 1);
     let first = h[lead];
@@ -70,10 +59,10 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
     let wide = |m: &u32| i64::from(m.cast_signed()).cast_unsigned();
     let off_row = h.iter().zip(times4).zip(lanes).fold(0, |c, ((x, i), m)| c | ((x.wrapping_sub(*i) ^ row) & wide(m)));
     if off_row == 0 {
-        return Shape::Row(row.wrapping_add(offset));
+        return Stride::Row(row.wrapping_add(offset));
     }
     let differ = h.iter().zip(lanes).fold(0, |c, (x, m)| c | ((x ^ first) & wide(m)));
-    if differ == 0 { Shape::Same(first.wrapping_add(offset)) } else { Shape::Mixed }
+    if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed }
 }
 
 #[inline(always)]
@@ -126,6 +115,10 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// A load.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "adaptors are compiled for the common instruction set before they are inlined"
+)]
 pub(super) fn load<S: Sink>(
     arena: &mut Arena,
     at: Issuer,
@@ -138,8 +131,9 @@ pub(super) fn load<S: Sink>(
     // Rule: expr.add
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
+    let mut known = [Stride::Mixed; 2];
     if S::ON {
-        tell(arena, at, on, site, AccessKind::Read, regs, near, cx)?;
+        known = tell(arena, at, on, site, AccessKind::Read, regs, near, cx)?;
     }
     let len = near.shared.len() as u64;
     let bytes: &[u8] = if global { &arena.bytes } else { near.shared };
@@ -153,8 +147,9 @@ pub(super) fn load<S: Sink>(
         }
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
-        match classify(h, half, &cx.tables, lanes, offset) {
-            Shape::Row(row) if row & 3 == 0 => {
+        let stride = if S::ON { known[g] } else { classify(h, half, &cx.tables, lanes, offset) };
+        match stride {
+            Stride::Row(row) if row & 3 == 0 => {
                 if let Some(o) = region.locate(row, ROW)
                     && let Some(chunk) = bytes.get(o..).and_then(|b| b.first_chunk())
                 {
@@ -163,7 +158,7 @@ pub(super) fn load<S: Sink>(
                     continue;
                 }
             }
-            Shape::Same(one) if one & 3 == 0 => {
+            Stride::Same(one) if one & 3 == 0 => {
                 if let Some(v) = region.locate(one, 4).and_then(|o| word(bytes, o)) {
                     blend(half_of_mut(&mut regs.w[site.d.index()].0, g), &[v; HALF], half, lanes);
                     continue;
@@ -220,6 +215,10 @@ fn gather(
 
 /// A store. Lanes that write one location take effect in ascending order: the highest survives.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "adaptors are compiled for the common instruction set before they are inlined"
+)]
 pub(super) fn store<S: Sink>(
     arena: &mut Arena,
     at: Issuer,
@@ -231,8 +230,9 @@ pub(super) fn store<S: Sink>(
 ) -> Result<(), Box<Fault>> {
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
+    let mut known = [Stride::Mixed; 2];
     if S::ON {
-        tell(arena, at, on, site, AccessKind::Write, regs, near, cx)?;
+        known = tell(arena, at, on, site, AccessKind::Write, regs, near, cx)?;
     }
     let len = near.shared.len() as u64;
     let a = site.a.index();
@@ -244,8 +244,8 @@ pub(super) fn store<S: Sink>(
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
         let data = half_of(&regs.w[site.d.index()].0, g);
-        let shape = classify(h, half, &cx.tables, lanes, offset);
-        if let Shape::Row(row) = shape
+        let stride = if S::ON { known[g] } else { classify(h, half, &cx.tables, lanes, offset) };
+        if let Stride::Row(row) = stride
             && row & 3 == 0
         {
             let table = if global { Some(&*arena) } else { None };
@@ -280,8 +280,12 @@ pub(super) fn store<S: Sink>(
     Ok(())
 }
 
-/// Tells the observer the footprints.
+/// Tells the observer the footprints; gives how the addresses of each half lie in their memory.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "adaptors are compiled for the common instruction set before they are inlined"
+)]
 #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 fn tell<S: Sink>(
     arena: &Arena,
@@ -292,14 +296,31 @@ fn tell<S: Sink>(
     regs: &Frame,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Result<[Stride; 2], Box<Fault>> {
     let window = if site.space == Space::Shared { near.map.shared } else { 0 };
-    let shift = window.wrapping_add(i64::from(site.offset).cast_unsigned());
+    let offset = i64::from(site.offset).cast_unsigned();
+    let shift = window.wrapping_add(offset);
     let mut addresses = regs.q[site.a.index()].0;
+    let mut found = [Stride::Mixed; 2];
+    for g in 0..LANES / HALF {
+        let half = on.mask >> (g * HALF) & 0xffff;
+        if half != 0 {
+            found[g] = classify(half_of(&addresses, g), half, &cx.tables, half_of(&on.lanes.0, g), offset);
+        }
+    }
     addresses.iter_mut().for_each(|x| *x = x.wrapping_add(shift));
-    let access =
-        Access { pc: at.pc, lanes: on.mask, kind, addresses: &addresses, bytes: 4, regs, memory: arena.contents(near) };
-    hand_on(at, &access, cx)
+    let access = Access {
+        pc: at.pc,
+        lanes: on.mask,
+        kind,
+        addresses: &addresses,
+        strides: [found[0].moved(window), found[1].moved(window)],
+        bytes: 4,
+        regs,
+        memory: arena.contents(near),
+    };
+    hand_on(at, &access, cx)?;
+    Ok(found)
 }
 
 #[inline(never)]
