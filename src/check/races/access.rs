@@ -8,7 +8,7 @@ use super::pattern::{FULL, HALF, Pattern, alike};
 use super::shadow::Shadow;
 use super::sites::{AccessSite, Site, Where};
 use super::threads::Block;
-use super::{Launch, Races, sync};
+use super::{Launch, Watch, sync};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::instr::NO_SLOT;
 use crate::verdict::{Access, AccessKind, Stop, Strength};
@@ -72,10 +72,10 @@ impl Context<'_> {
 /// # Errors
 /// A race, where the first one is to stop the run.
 #[inline]
-pub(super) fn run(races: &mut Races, at: usize, warp: usize, access: &Access<'_>, sites: &[Site]) -> Result<(), Stop> {
+pub(super) fn run(watch: &mut Watch, at: usize, warp: usize, access: &Access<'_>, sites: &[Site]) -> Result<(), Stop> {
     let Some(Site::Access(site)) = sites.get(access.pc.0 as usize) else { return Ok(()) };
-    let Some(launch) = races.launch else { return Ok(()) };
-    let Some(block) = &mut races.blocks[at] else { return Ok(()) };
+    let Some(launch) = watch.launch else { return Ok(()) };
+    let Some(block) = &mut watch.blocks[at] else { return Ok(()) };
     let Some(w) = block.warps.get_mut(warp) else { return Ok(()) };
     w.touched |= access.lanes;
     let (together, hands_on) = (w.shared_clock().is_some(), !w.is_plain());
@@ -85,34 +85,34 @@ pub(super) fn run(races: &mut Races, at: usize, warp: usize, access: &Access<'_>
     // Rows in order are apart from each other, or the same.
     let apart = matches!(patterns, [Pattern::Row(low), Pattern::Row(high)] if low != high);
     if site.kind == AccessKind::Write && !apart {
-        races.same_instruction(&cx)?;
+        watch.same_instruction(&cx)?;
     }
-    let mut view = races.view(&cx, access.lanes.trailing_zeros() as usize);
+    let mut view = watch.view(&cx, access.lanes.trailing_zeros() as usize);
     let mut lanes = access.lanes;
     if together && word {
-        lanes &= !races.halves(&cx, &mut view, patterns);
+        lanes &= !watch.halves(&cx, &mut view, patterns);
     } else if together && !hands_on && site.is_word_atomic() {
-        lanes &= !races.atomics(&cx, &mut view);
+        lanes &= !watch.atomics(&cx, &mut view);
     }
     let mut released = false;
     while lanes != 0 {
         let lane = lanes.trailing_zeros() as usize & (LANES - 1);
         if !together {
-            view = races.view(&cx, lane);
+            view = watch.view(&cx, lane);
         }
         // Lanes that read one location are noted as one.
         let merge = together && site.kind == AccessKind::Read;
         let group = if merge { alike(access.addresses, lanes, lane) } else { 1 << lane };
         lanes &= !group;
-        released |= races.lanes(&cx, &mut view, group)?;
+        released |= watch.lanes(&cx, &mut view, group)?;
     }
-    if released && let Some(block) = &mut races.blocks[at] {
+    if released && let Some(block) = &mut watch.blocks[at] {
         block.epoch += 1;
     }
     Ok(())
 }
 
-impl Races {
+impl Watch {
     /// How a lane sees the others.
     fn view(&self, cx: &Context<'_>, lane: usize) -> View {
         let Context { launch, at, warp, .. } = *cx;
@@ -148,7 +148,8 @@ impl Races {
             _ => {}
         }
         let mut done = 0;
-        for (shift, pattern) in [0, HALF].into_iter().zip(patterns) {
+        for (half, &pattern) in patterns.iter().enumerate() {
+            let shift = half * HALF;
             let lanes = cx.access.lanes & FULL << shift;
             if lanes == 0 {
                 continue;
@@ -176,7 +177,7 @@ impl Races {
     fn shadow<'s>(&'s mut self, cx: &Context<'_>, view: &mut View, address: u64) -> Option<&'s mut Shadow> {
         let shared = self.is_shared(cx, address)?;
         let block = self.blocks[cx.at].as_mut()?;
-        view.expired = block.expired(shared || cx.launch.is_one_block());
+        view.expired = block.expired(shared || cx.launch.one_block);
         Some(if shared { &mut block.shared } else { &mut self.global })
     }
 
@@ -282,7 +283,7 @@ impl Races {
         shared: bool,
     ) -> Result<bool, Stop> {
         let Some(block) = &mut self.blocks[cx.at] else { return Ok(false) };
-        view.expired = block.expired(shared || cx.launch.is_one_block());
+        view.expired = block.expired(shared || cx.launch.one_block);
         let lane = lanes.trailing_zeros();
         let single = lanes.is_power_of_two();
         let hands_on = cx.site.kind.writes()

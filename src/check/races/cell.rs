@@ -13,6 +13,8 @@ use crate::verdict::{AccessKind, Strength};
 
 /// Marks an index of [`Spill::histories`].
 const HISTORY: u32 = 1 << 31;
+/// Readers that a list has room for from the start.
+const ROOM: usize = 8;
 /// Marks a list that is full and has readers of several blocks: no further reader could tell more.
 const MANY: u32 = 1 << 30;
 /// How long a program may be: its addresses share a word with a lane.
@@ -154,25 +156,30 @@ impl Cell {
         let reader = Reader { warp: view.warp, epoch: view.epoch, lanes, pc: pc.0 };
         if self.more == 0 {
             let first = Reader { warp: self.r_warp, epoch: self.r_epoch, lanes: self.r_lanes, pc: self.r_pc };
-            self.more = spill.list(first);
+            self.more = spill.list(first, view.kept);
         }
         let Some(list) = spill.readers.get_mut(self.more as usize - 1) else { return false };
-        let covers = |r: &Reader| (r.warp, r.epoch, r.pc) == (reader.warp, reader.epoch, reader.pc);
-        if list.all.iter().any(|r| covers(r) && r.lanes & lanes == lanes) {
-            return true;
-        }
-        let mut noted = false;
-        list.all.retain_mut(|r| {
-            if r.warp == reader.warp {
-                if r.epoch == reader.epoch && r.pc == reader.pc {
-                    r.lanes |= lanes;
-                    noted = true;
+        let alike = |r: &Reader| (r.warp, r.epoch, r.pc) == (reader.warp, reader.epoch, reader.pc);
+        let (mut noted, mut outdated) = (false, false);
+        for r in &mut list.all {
+            if alike(r) {
+                if r.lanes & lanes == lanes {
                     return true;
                 }
-                r.lanes &= !lanes;
+                r.lanes |= lanes;
+                noted = true;
+            } else {
+                outdated |= r.warp == reader.warp && r.lanes & lanes != 0 || view.passed(r.warp, r.epoch);
             }
-            r.lanes != 0 && !view.passed(r.warp, r.epoch)
-        });
+        }
+        if outdated {
+            list.all.retain_mut(|r| {
+                if r.warp == reader.warp && !alike(r) {
+                    r.lanes &= !lanes;
+                }
+                alike(r) || r.lanes != 0 && !view.passed(r.warp, r.epoch)
+            });
+        }
         if !noted && list.all.len() < view.kept {
             list.all.push(reader);
         } else if !noted {
@@ -366,12 +373,15 @@ impl Cell {
 }
 
 impl Spill {
-    fn list(&mut self, first: Reader) -> u32 {
+    /// A list of at most `kept` readers, with the first; gives its index, from 1. Where two have read, most do.
+    fn list(&mut self, first: Reader, kept: usize) -> u32 {
         if let Some(at) = self.free.pop() {
             self.readers[at as usize].all.push(first);
             return at + 1;
         }
-        self.keep(Readers { all: vec![first], dropped: None })
+        let mut all = Vec::with_capacity(kept.min(ROOM));
+        all.push(first);
+        self.keep(Readers { all, dropped: None })
     }
 
     /// Takes in a list; gives its index, from 1.

@@ -1,9 +1,9 @@
-//! What the checker found: each pair of instructions once, with the first of its races.
+//! What the checker found: each pair of instructions once, with the first of its watch.
 
 use super::access::Context;
 use super::clock::Thread;
 use super::sites::{AccessSite, Site};
-use super::{Launch, Races};
+use super::{Launch, Watch};
 use crate::base::{Pc, lanes_of};
 use crate::verdict::{
     AccessKind, AllocKind, Bug, BugKind, Inside, Party, Place, Race, Reach, Stop, Strength, Unordered,
@@ -53,7 +53,7 @@ impl Findings {
         self.all.values().filter(|f| !(self.hide_same_value && same_value(&f.bug.kind)))
     }
 
-    /// See [`Races::unknown`].
+    /// See [`Races::unknown`](super::Races::unknown).
     pub fn unknown(&self) -> Vec<(Pc, u64)> {
         self.missed.iter().map(|(pc, times)| (Pc(*pc), *times)).collect()
     }
@@ -121,7 +121,7 @@ impl Launch {
     }
 }
 
-impl Races {
+impl Watch {
     fn entry(&self, launch: &Launch) -> String {
         self.env.functions.get_index(launch.shape.entry as usize).map_or_else(String::new, |(name, _)| name.clone())
     }

@@ -26,7 +26,7 @@ pub use shadow::Footing;
 use super::plain;
 use crate::base::Pc;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Access, Event, Named, Needs, Shape, Sink, Step, Stop, Who};
+use crate::verdict::{Event, Named, Needs, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
 use finding::Findings;
 use fixedbitset::FixedBitSet;
@@ -41,10 +41,15 @@ const KEPT: usize = 8;
 
 /// Looks for data races.
 pub struct Races {
-    env: Arc<ProgEnv>,
     sites: Vec<Site>,
     /// The instructions that order something.
     orders: Arc<FixedBitSet>,
+    watch: Watch,
+}
+
+/// What is known of a run so far.
+struct Watch {
+    env: Arc<ProgEnv>,
     /// Readers that are kept of a location.
     kept: usize,
     launch: Option<Launch>,
@@ -75,12 +80,8 @@ struct Launch {
     warps: u32,
     /// Whether the lanes of a warp execute in lockstep, one instruction after another (D-race-lockstep).
     lockstep: bool,
-}
-
-impl Launch {
-    fn is_one_block(&self) -> bool {
-        self.shape.grid == [1; 3]
-    }
+    /// Whether there is one block only.
+    one_block: bool,
 }
 
 impl Races {
@@ -90,10 +91,8 @@ impl Races {
         let sites = sites(&env);
         let orders = |s: &Site| matches!(s, Site::Fence(_) | Site::WarpSync(_) | Site::Exit);
         let orders = sites.iter().enumerate().filter(|(_, s)| orders(s)).map(|(k, _)| k).collect();
-        Self {
+        let watch = Watch {
             env,
-            sites,
-            orders: Arc::new(orders),
             kept: KEPT,
             launch: None,
             next: 1,
@@ -105,59 +104,79 @@ impl Races {
             order: FenceOrder::default(),
             names: Vec::new(),
             findings: Findings::default(),
-        }
+        };
+        Self { sites, orders: Arc::new(orders), watch }
     }
 
     /// Keeps at most so many readers of a location, and four times as many of its accesses where it takes part in more
     /// than plain reading and writing.
     #[must_use]
     pub const fn keeping(mut self, readers: usize) -> Self {
-        self.kept = readers;
+        self.watch.kept = readers;
         self
     }
 
     /// Stops the run at the first race instead of collecting all.
     #[must_use]
     pub const fn stopping(mut self) -> Self {
-        self.findings.stop = true;
+        self.watch.findings.stop = true;
         self
     }
 
     /// Hides races in which all writes store the same value.
     #[must_use]
     pub const fn without_same_value(mut self) -> Self {
-        self.findings.hide_same_value = true;
+        self.watch.findings.hide_same_value = true;
         self
     }
 
     /// The program whose launches it watches.
     #[must_use]
     pub fn program(&self) -> &ProgEnv {
-        &self.env
+        &self.watch.env
     }
 
     /// The races, each pair of instructions once, in the order in which they were found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.shown()
+        self.watch.findings.shown()
     }
 
     /// Instructions at which a race may have been missed because not all earlier accesses of a location were kept, with
     /// the number of times that happened.
     #[must_use]
     pub fn unknown(&self) -> Vec<(Pc, u64)> {
-        self.findings.unknown()
+        self.watch.findings.unknown()
     }
 
     /// The memory that it takes. Of shared memory, blocks that have ended leave the room but no bytes touched.
     #[must_use]
     pub fn footing(&self) -> Footing {
-        let shared = self.blocks.iter().flatten().map(|b| &b.shared).chain(&self.spare);
-        shared.chain([&self.global]).map(Shadow::footing).fold(Footing::default(), |sum, one| Footing {
+        let Watch { blocks, spare, global, .. } = &self.watch;
+        let shared = blocks.iter().flatten().map(|b| &b.shared).chain(spare);
+        shared.chain([global]).map(Shadow::footing).fold(Footing::default(), |sum, one| Footing {
             shadow: sum.shadow + one.shadow,
             touched: sum.touched + one.touched,
         })
     }
 
+    #[inline(always)]
+    fn step(&mut self, who: Who, step: &Step<'_>) {
+        // Nearly all instructions order nothing.
+        match self.sites.get(step.pc.0 as usize) {
+            None | Some(Site::Other | Site::Access(_)) => {}
+            Some(&site) => self.watch.synchronise(who, step, site),
+        }
+    }
+
+    fn begin(&mut self, shape: Shape, program: u32, tokens: bool) -> Result<(), Stop> {
+        if self.sites.len() > cell::LONGEST {
+            return Err(Stop::Unsupported("a race check of more than 2^27 instructions".to_owned(), None));
+        }
+        self.watch.begin(shape, program, tokens)
+    }
+}
+
+impl Watch {
     fn begin(&mut self, shape: Shape, program: u32, tokens: bool) -> Result<(), Stop> {
         let warps = shape.threads().div_ceil(shape.warp_size.max(1));
         let blocks = shape.grid.iter().map(|n| u64::from(*n)).product::<u64>();
@@ -165,11 +184,9 @@ impl Races {
         let Ok(end) = u32::try_from(end) else {
             return Err(Stop::Unsupported("a race check of launches of more than 2^32 warps".to_owned(), None));
         };
-        if self.sites.len() > cell::LONGEST {
-            return Err(Stop::Unsupported("a race check of more than 2^27 instructions".to_owned(), None));
-        }
         let lockstep = tokens && self.env.target.sm < 70;
-        self.launch = Some(Launch { shape, program, first: self.next, warps, lockstep });
+        let one_block = shape.grid == [1; 3];
+        self.launch = Some(Launch { shape, program, first: self.next, warps, lockstep, one_block });
         self.next = end;
         self.blocks.clear();
         self.places.clear();
@@ -179,11 +196,19 @@ impl Races {
         Ok(())
     }
 
+    fn block_mut(&mut self, who: Who) -> Option<&mut Block> {
+        let at = self.block(who)?;
+        self.blocks[at].as_mut()
+    }
+
     /// Where a block is; it is made when it is first heard of.
+    #[inline(always)]
     fn block(&mut self, who: Who) -> Option<usize> {
-        if self.last.0 == who.block {
-            return Some(self.last.1);
-        }
+        if self.last.0 == who.block { Some(self.last.1) } else { self.find_block(who) }
+    }
+
+    #[inline(never)]
+    fn find_block(&mut self, who: Who) -> Option<usize> {
         let launch = self.launch?;
         let at = if let Some(at) = self.places.get(&who.block) {
             *at
@@ -209,15 +234,6 @@ impl Races {
         if let Some(mut block) = self.blocks.get_mut(at).and_then(Option::take) {
             block.shared.clear();
             self.spare.push(block.shared);
-        }
-    }
-
-    #[inline(always)]
-    fn step(&mut self, who: Who, step: &Step<'_>) {
-        // Nearly all instructions order nothing.
-        match self.sites.get(step.pc.0 as usize) {
-            None | Some(Site::Other | Site::Access(_)) => {}
-            Some(&site) => self.synchronise(who, step, site),
         }
     }
 
@@ -262,21 +278,22 @@ impl Sink for Races {
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
             Event::Step(step) => self.step(who, &step),
-            Event::Access(access) => return self.access(who, access),
+            Event::Access(access) => {
+                let Some(at) = self.watch.block(who) else { return Ok(()) };
+                return access::run(&mut self.watch, at, who.warp as usize, access, &self.sites);
+            }
             Event::Launch { tokens, program, shape, names } => {
-                self.names = names.to_vec();
+                self.watch.names = names.to_vec();
                 return self.begin(shape, program, tokens);
             }
-            Event::BlockDone => self.end_block(who),
+            Event::BlockDone => self.watch.end_block(who),
             Event::Arrive(arrive) => {
-                let at = self.block(who);
-                if let Some(Some(block)) = at.map(|at| &mut self.blocks[at]) {
+                if let Some(block) = self.watch.block_mut(who) {
                     block.arrive(who.warp as usize, &arrive);
                 }
             }
             Event::Released(id) => {
-                let at = self.block(who);
-                if let Some(Some(block)) = at.map(|at| &mut self.blocks[at]) {
+                if let Some(block) = self.watch.block_mut(who) {
                     block.release(id);
                 }
             }
@@ -293,16 +310,5 @@ impl Sink for Races {
             | Event::Message(_) => {}
         }
         Ok(())
-    }
-}
-
-impl Races {
-    fn access(&mut self, who: Who, access: &Access<'_>) -> Result<(), Stop> {
-        let Some(at) = self.block(who) else { return Ok(()) };
-        // They are only read; taken out, nothing has to be copied.
-        let sites = std::mem::take(&mut self.sites);
-        let done = access::run(self, at, who.warp as usize, access, &sites);
-        self.sites = sites;
-        done
     }
 }

@@ -31,7 +31,11 @@ impl Pattern {
         let [low, high] = strides;
         match (Self::known(low, lanes & FULL), Self::known(high, lanes >> HALF)) {
             (Some(low), Some(high)) => {
-                debug_assert_eq!([low, high], Best::run(Sort { addresses, lanes }), "a memory says how its accesses lie");
+                debug_assert_eq!(
+                    [low, high],
+                    Best::run(Sort { addresses, lanes }),
+                    "a memory says how its accesses lie"
+                );
                 [low, high]
             }
             _ => Best::run(Sort { addresses, lanes }),

@@ -5,7 +5,7 @@
 //! fence followed by a strong write; an acquire pattern is its mirror image. They synchronise when the read observes
 //! the write and the pattern's outer operations are morally strong.
 
-use super::Races;
+use super::Watch;
 use super::history::Release;
 use super::sites::{AccessSite, FenceSite};
 use super::threads::{Block, Moment};
@@ -13,7 +13,7 @@ use crate::base::{LaneMask, lanes_of};
 use crate::verdict::{Reach, Strength};
 use std::sync::Arc;
 
-impl Races {
+impl Watch {
     /// Lanes of a warp execute a fence.
     pub(super) fn fence(&mut self, at: usize, warp: usize, lanes: LaneMask, fence: FenceSite) {
         let lockstep = self.launch.is_some_and(|l| l.lockstep);
