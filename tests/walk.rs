@@ -71,11 +71,12 @@ DONE:
 /// Agent and alternatives taken of each step, with the number and the whole of the state that it led to.
 type Path = Vec<(usize, Vec<u32>, u128, Vec<u8>)>;
 
-fn walk(env: &Arc<ProgEnv>, config: &Config, grain: Grain) -> Box<dyn Walk> {
+/// A walk over `times` launches, one after the other.
+fn walk(env: &Arc<ProgEnv>, config: &Config, grain: Grain, times: usize) -> Box<dyn Walk> {
     let mut context = Context::new(Arc::clone(env), config.clone()).unwrap();
     let params = context.alloc("memory", 64).unwrap().to_le_bytes().to_vec();
     let launch = Launch { entry: "k".into(), grid: [3, 1, 1], block: [2, 1, 1], shared_bytes: 0, params };
-    context.walk(&[launch], grain).unwrap()
+    context.walk(&vec![launch; times], grain).unwrap()
 }
 
 /// Some steps at random, from where the walk stands.
@@ -100,16 +101,19 @@ fn wander(walk: &mut dyn Walk, rng: &mut ChaCha8Rng, most: u32) -> Path {
     path
 }
 
-fn is_what_led_to_it(env: &Arc<ProgEnv>, config: &Config, grain: Grain) {
-    let mut old = walk(env, config, grain);
+fn is_what_led_to_it(env: &Arc<ProgEnv>, config: &Config, grain: Grain, times: usize) {
+    let mut old = walk(env, config, grain, times);
     let start = old.mark();
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut longest = 0;
     for round in 0..20 {
-        let path = wander(&mut *old, &mut rng, 60);
+        let path = wander(&mut *old, &mut rng, 60 * times as u32);
         longest = longest.max(path.len());
+        // The device follows the states only where somebody looks at it.
+        let memory = old.state().memory_hash();
+        let reached = old.state().reached();
         old.back(start);
-        let mut fresh = walk(env, config, grain);
+        let mut fresh = walk(env, config, grain, times);
         for (k, (at, taken, key, whole)) in path.iter().enumerate() {
             let mut agents = Vec::new();
             fresh.agents(&mut agents);
@@ -118,6 +122,8 @@ fn is_what_led_to_it(env: &Arc<ProgEnv>, config: &Config, grain: Grain) {
             assert!(fresh.whole() == *whole, "{what}");
             assert_eq!(fresh.key(), *key, "{what}");
         }
+        assert_eq!(fresh.state().memory_hash(), memory, "round {round}");
+        assert_eq!(fresh.state().reached(), reached, "round {round}");
     }
     assert!(longest > 5, "{longest}");
 }
@@ -135,7 +141,10 @@ fn a_state_is_what_led_to_it() {
                     Config { control: Some(control), memory: memory.clone(), warp_size: 2, ..Config::default() };
                 config.device.capacity.blocks = blocks;
                 for grain in [Grain::Visible, Grain::Instruction] {
-                    is_what_led_to_it(&env, &config, grain);
+                    is_what_led_to_it(&env, &config, grain, 1);
+                    if blocks == 8 && memory == MemoryModel::Flat {
+                        is_what_led_to_it(&env, &config, grain, 2);
+                    }
                 }
             }
         }
@@ -152,7 +161,7 @@ fn it_matters_where_blocks_are_only_if_multiprocessors_have_caches() {
     for (memory, chosen) in [(MemoryModel::Flat, false), (MemoryModel::Split, false), (tiny, true)] {
         let config = Config { control, memory, warp_size: 2, ..Config::default() };
         let mut agents = Vec::new();
-        walk(&env, &config, Grain::Visible).agents(&mut agents);
+        walk(&env, &config, Grain::Visible, 1).agents(&mut agents);
         assert_eq!(agents.contains(&Agent::Begin), chosen, "{:?}", config.memory);
     }
 }
