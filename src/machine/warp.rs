@@ -248,7 +248,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             let next = $next;
             sh.threads = sh.threads.wrapping_add(active * u64::from(mark - left));
             mark = left;
-            if S::ON && cx.sink.wants_rules() {
+            if cx.sink.wants_rules() {
                 for rule in control.fired() {
                     cx.sink.fire(sh.who, rule).map_err(|s| stopped(Fault::Stop(s), mask))?;
                 }
@@ -374,7 +374,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             }
             // Rule: thread.sync
             HotOp::Sync => {
-                if !(S::ON && cx.sink.wants_rules())
+                if !cx.sink.wants_rules()
                     && let Some(to) = control.rejoin(TokenKind::Sync, mask, depth)
                 {
                     pc = to;

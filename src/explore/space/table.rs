@@ -1,9 +1,8 @@
 //! Which states have been seen, by their numbers.
 //!
 //! A search asks this once for each step, in an order that no cache foresees, so that a question should wait for memory
-//! once: open addressing with half of a state's hash beside its place in one word (G. Holzmann, "The SPIN Model Checker",
-//! 2003, 9, keeps hashes beside states for the same reason). Half of the hash also says where a word goes when the table
-//! grows, so that nothing but the table is read then.
+//! once: open addressing with half of a state's hash beside its place in one word. Half of the hash also says where a
+//! word goes when the table grows, so that nothing but the table is read then.
 
 /// Words that a table has at first, as a power of two.
 const FIRST: u32 = 10;

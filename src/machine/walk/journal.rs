@@ -312,6 +312,11 @@ impl<M> Journal<M> {
         self.list(at);
     }
 
+    /// How many bytes it has come to take, about.
+    pub fn held(&self) -> usize {
+        self.store.held() + self.images.capacity() * (size_of::<u128>() + size_of::<(u64, usize)>())
+    }
+
     /// Everything that the number of the state is made from.
     pub fn whole(&self) -> Vec<u8> {
         let mut all = Vec::new();

@@ -108,7 +108,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     fn held(&self) -> usize {
-        self.journal.store.held() + self.memo.held()
+        self.journal.held() + self.memo.held()
     }
 
     fn program(&self) -> Arc<ProgEnv> {
