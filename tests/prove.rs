@@ -193,6 +193,27 @@ fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
 }
 
 #[test]
+fn a_search_whose_states_need_too_much_memory_goes_on_with_more() {
+    let (folder, lock) = (folder("memory"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
+    let _ = std::fs::remove_file(folder.join("c"));
+    let arguments = [&lock[..], "--block", "8", "--warp-size", "2", "--control", "its"];
+    let whole = proof(&folder, &arguments);
+    let within = |size| [&arguments[..], &["--checkpoint", "c", "--search-memory", size]].concat();
+    let mut before = 0;
+    for (size, cap) in [("256K", 262_144), ("512K", 524_288)] {
+        let (code, said) = warpstep(&folder, &[&["prove"], &within(size)[..]].concat());
+        let of = format!(
+            " bytes, {cap} are allowed; what was done is kept in c: the same command with more --search-memory"
+        );
+        assert!(code == 3 && said.contains("limit reached: the search takes ") && said.contains(&of), "{said}");
+        let states: u64 = said.lines().find_map(|l| l.split_once(" states, ")?.0.parse().ok()).unwrap();
+        assert!(before < states && states < whole["states"].as_u64().unwrap(), "{before} {states} {whole}");
+        before = states;
+    }
+    assert_eq!(proof(&folder, &within("64M")), whole);
+}
+
+#[test]
 fn a_search_of_a_litmus_test_goes_on_where_it_stopped() {
     let folder = folder("litmus");
     let test = "PTX SB\n{ x=0; y=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak x, 1 | st.weak y, 1 ;\n \

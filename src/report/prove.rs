@@ -169,7 +169,7 @@ pub fn kept(file: &Path, limit: LimitKind) -> String {
     let (file, why) = (file.display(), super::stop::limit(limit));
     let more = match limit {
         LimitKind::Switches(_) => "more switches are another search".to_owned(),
-        LimitKind::Memory { .. } => "the same command with more --search-memory goes on from there".to_owned(),
+        LimitKind::Search { .. } => "the same command with more --search-memory goes on from there".to_owned(),
         _ => "the same command goes on from there".to_owned(),
     };
     format!("{why}; what was done is kept in {file}: {more}\n")

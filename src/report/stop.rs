@@ -398,6 +398,7 @@ pub fn limit(limit: LimitKind) -> String {
         LimitKind::Memory { cap, wanted } => {
             format!("limit reached: {wanted} bytes of device memory are needed, {cap} are allowed")
         }
+        LimitKind::Search { cap, taken } => format!("limit reached: the search takes {taken} bytes, {cap} are allowed"),
     }
 }
 
@@ -410,6 +411,7 @@ fn limit_hint(limit: LimitKind) -> &'static str {
         LimitKind::Interrupted => "nothing is proved",
         LimitKind::Time(_) => "nothing is proved; raise --timeout to go on longer",
         LimitKind::Memory { .. } => "raise --max-memory",
+        LimitKind::Search { .. } => "nothing is proved; raise --search-memory to go on longer",
     }
 }
 
@@ -421,7 +423,9 @@ fn limit_json(limit: LimitKind) -> Value {
         LimitKind::Clock => json!("clock"),
         LimitKind::Interrupted => json!("interrupted"),
         LimitKind::Time(ms) => json!({ "milliseconds": ms }),
-        LimitKind::Memory { cap, wanted } => json!({ "cap": cap, "wanted": wanted }),
+        LimitKind::Memory { cap, wanted } | LimitKind::Search { cap, taken: wanted } => {
+            json!({ "cap": cap, "wanted": wanted })
+        }
     }
 }
 

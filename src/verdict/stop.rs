@@ -326,11 +326,18 @@ pub enum LimitKind {
     Clock,
     /// Somebody stopped it.
     Interrupted,
-    /// Memory, in bytes: the cap and what was asked for.
+    /// Memory of the device, in bytes: the cap and what was asked for.
     Memory {
         /// The cap.
         cap: u64,
         /// Wanted in all.
         wanted: u64,
+    },
+    /// What a search keeps of states, in bytes.
+    Search {
+        /// The cap.
+        cap: u64,
+        /// Taken by now.
+        taken: u64,
     },
 }

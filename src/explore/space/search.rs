@@ -252,7 +252,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         let bytes = (self.space.graph.bytes() + self.walk.held()) as u64;
         self.space.progress.bytes = bytes;
         let memory = self.options.max_bytes.filter(|cap| bytes > *cap);
-        memory.map(|cap| LimitKind::Memory { cap, wanted: bytes }).or_else(|| (self.options.poll)(&self.space.progress))
+        memory.map(|cap| LimitKind::Search { cap, taken: bytes }).or_else(|| (self.options.poll)(&self.space.progress))
     }
 
     /// The number of the state that the walk stands in, with what of the way to it belongs to it.
