@@ -1,4 +1,4 @@
-//! What the checker found: each pair of instructions once, with the first of its watch.
+//! What the checker found: each pair of instructions once, with the first of its races.
 
 use super::access::Context;
 use super::clock::Thread;
