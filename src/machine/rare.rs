@@ -87,6 +87,10 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             self.target(address[lead], m)?
         };
         let function = env.function(id).ok_or_else(|| bug(BugKind::Undefined { function: String::new() }, m))?;
+        if !function.defined && is_device_runtime(&function.name) {
+            let what = format!("`{}` of CUDA's device runtime (launches and synchronisation by a kernel)", function.name);
+            return Err(Trouble::Unsupported(what));
+        }
         if !function.defined {
             return Err(bug(BugKind::Undefined { function: function.name.clone() }, m));
         }
@@ -362,4 +366,11 @@ pub(super) fn reduced(frames: &mut [Frame], arrival: &Arrival, red: crate::progr
     } else {
         put_mask(&mut frame.p[arrival.dest.index()], value.wrapping_neg(), arrival.lanes);
     }
+}
+
+/// Whether a function belongs to CUDA's device runtime, by which kernels launch kernels (dynamic parallelism): its
+/// functions begin with `__cudaCDP`, or are called as the host's are.
+fn is_device_runtime(function: &str) -> bool {
+    let host = function.strip_prefix("cuda").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+    host || function.starts_with("__cudaCDP")
 }

@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     #[regex(r#""[^"\n]*""#)]
     Text,
     /// An `@@DWARF` line.
-    #[regex(r"@@[^\n]*", allow_greedy = true)]
+    #[regex(r"@@DWARF[^\n]*", allow_greedy = true)]
     Dwarf,
 
     #[token(".version", priority = 20)]
@@ -318,6 +318,7 @@ mod tests {
         assert_eq!(kinds("// a\n/* b * / ** */ x # 3 \"f.cu\"\n;"), [Word, Semi]);
         assert_eq!(kinds("/* open x"), [Slash, Star, Word, Word]);
         assert_eq!(kinds("\"a\\\" @@DWARF x y\n.b8"), [Text, Dwarf, Dot]);
+        assert!(!kinds("@@@ anything\n@@ DWARF").contains(&Dwarf));
         assert_eq!(kinds(".loc .locals .reg .register"), [Loc, Dot, Reg, Dot]);
     }
 }

@@ -300,6 +300,18 @@ fn declaration(problem: &Problem) -> Text {
             };
             say("constant", message.to_owned(), "", None)
         }
+        Problem::ParameterSpace { name, bytes, most } => say(
+            "parameter-space",
+            format!("the parameters of `{name}` take {bytes} bytes, and there is room for {most}"),
+            "too many bytes",
+            Some("pass a pointer to a buffer that holds the data".to_owned()),
+        ),
+        Problem::SeveralResults => say(
+            "several-results",
+            "a function has at most one result in `.param`".to_owned(),
+            "one more",
+            Some("return a structure as an array of bytes, or declare the results in `.reg`".to_owned()),
+        ),
         Problem::SectionData { found } => {
             let hint = "a section holds labels and `.b8`, `.b16`, `.b32`, `.b64` with numbers or labels".to_owned();
             say("section", format!("`{found}` does not belong into a debug section"), "", Some(hint))

@@ -170,6 +170,10 @@ pub enum Problem {
     InitialiserType { ty: String },
     /// A constant expression without a value.
     Constant(ConstError),
+    /// A kernel with more bytes of parameters than there is room for.
+    ParameterSpace { name: String, bytes: u64, most: u64 },
+    /// Several results in parameter space.
+    SeveralResults,
     /// A call of something that is not a device function.
     NotCallable { name: String },
     /// A call with the wrong number of arguments or results.

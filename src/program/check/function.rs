@@ -2,7 +2,7 @@
 
 use super::error::{CheckError, Problem};
 use super::scope::{ParamKind, SymbolKind};
-use super::{Checker, Signature};
+use super::{Checker, Parameter, Signature};
 use crate::ptx::tree::{Function, FunctionDirective, Ident, Linkage, Prototype, StateSpace, Stmt, Variable};
 
 impl Checker<'_> {
@@ -11,6 +11,7 @@ impl Checker<'_> {
         self.scopes.open();
         let signature = self.signature(function);
         self.scopes.close();
+        self.parameter_space(function, &signature);
         self.declare_function(function, signature);
         self.directives(&function.directives, function.entry);
         let Some(body) = &function.body else { return };
@@ -48,7 +49,34 @@ impl Checker<'_> {
             signature.params.push(self.parameter(variable, ParamKind::Input, false));
             self.parameter_rules(variable, function.entry);
         }
+        self.one_result(&function.returns);
         signature
+    }
+
+    /// Only registers can be several results (ptxas; PTX ISA 7.1 knows one result in parameter space).
+    fn one_result(&mut self, returns: &[Variable]) {
+        if let [_, second, ..] = returns
+            && returns.iter().any(|r| r.space == StateSpace::Param)
+        {
+            self.error(Problem::SeveralResults, second.span);
+        }
+    }
+
+    /// The room for a kernel's parameters (PTX ISA 5.1.6.1, and what ptxas allows for each version).
+    fn parameter_space(&mut self, function: &Function, signature: &Signature) {
+        let most = match self.checked.version {
+            version if version >= (8, 1) && self.checked.sm >= 70 => 32_764,
+            version if version >= (1, 5) => 4_352,
+            _ => 256,
+        };
+        let end = |end: u64, p: &Parameter| {
+            end.checked_next_multiple_of(p.align.max(1).into()).unwrap_or(u64::MAX).saturating_add(p.bytes)
+        };
+        let bytes = signature.params.iter().fold(0, end);
+        if function.entry && bytes > most {
+            let name = self.text(function.ident.name);
+            self.error(Problem::ParameterSpace { name, bytes, most }, function.ident.span);
+        }
     }
 
     fn parameter_rules(&mut self, variable: &Variable, entry: bool) {
@@ -180,6 +208,7 @@ impl Checker<'_> {
         for variable in &prototype.params {
             signature.params.push(self.parameter(variable, ParamKind::Input, false));
         }
+        self.one_result(&prototype.returns);
         let index = u32::try_from(self.prototypes.len()).unwrap_or(u32::MAX);
         self.prototypes.push(signature);
         self.declare(prototype.ident.name, prototype.ident.span, SymbolKind::Prototype(index));

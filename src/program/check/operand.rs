@@ -222,7 +222,7 @@ impl Checker<'_> {
             return false;
         }
         match want.role {
-            Role::Dst => register(want.wider),
+            Role::Dst => register(want.wider) && !matches!(operand.kind, OperandKind::Const(_)),
             Role::Reg => register(false),
             Role::Src if ty == Modifier::PRED => predicate || matches!(arg, Arg::Special(Modifier::PRED, _)),
             Role::Src | Role::Policy => {
@@ -291,6 +291,8 @@ impl Checker<'_> {
                         Arg::Variable(space)
                     }
                     Arg::Variable(_) | Arg::Function => Arg::Sum,
+                    // `%r + 4`: ptxas adds a constant to an integer register wherever it reads one.
+                    Arg::Register(ty, 1) if is_whole(ty) => Arg::Register(ty, 1),
                     _ => Arg::Other,
                 },
                 Err(_) => Arg::Other,
@@ -329,12 +331,20 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// `{a, b}` beside a scalar of `mov`: the elements are equal in size and fill the type.
+    /// `{a, b}` or a vector register beside a scalar of `mov`: the elements are equal in size and fill the type.
     fn pack(&mut self, operand: &Operand, ty: Modifier, cx: &Context) -> Verdict {
-        let OperandKind::Vector(list) = &operand.kind else {
-            return self.wrong(operand, Expected::Pack(self.word(ty)), cx);
-        };
         let bits = type_info(ty).map_or(32, |i| usize::from(i.bits));
+        let OperandKind::Vector(list) = &operand.kind else {
+            let whole = match self.classify(operand, cx) {
+                Arg::Register(reg, lanes @ 2..) => type_info(reg).map(|i| usize::from(i.bits) * usize::from(lanes)),
+                _ => None,
+            };
+            return if whole == Some(bits) {
+                Ok(())
+            } else {
+                self.wrong(operand, Expected::Pack(self.word(ty)), cx)
+            };
+        };
         let fits = matches!(list.len(), 1 | 2 | 4) && bits.is_multiple_of(list.len());
         for element in list {
             let ok = match self.classify(element, cx) {
@@ -532,6 +542,11 @@ struct Context<'a> {
     lone: bool,
     /// A constant source is a number of threads.
     count: bool,
+}
+
+/// Whether a register holds a whole number, or bits of whatever kind.
+fn is_whole(register: Modifier) -> bool {
+    type_info(register).is_some_and(|i| matches!(i.class, Class::Bits | Class::Int))
 }
 
 /// ptxas looks only at the size of a vector register's elements.

@@ -31,19 +31,27 @@ impl<'t> FnLower<'_, 't> {
         let Some(bits) = bits_of(ty) else { return Ok(false) };
         let (dest, source) = (nth(instr, 0)?, nth(instr, 1)?);
         let vector = instr.mods.iter().any(|m| matches!(*m, M::V2 | M::V4 | M::V8));
-        let register = match dest.kind {
-            OperandKind::Name(name) => match self.lookup(name)? {
-                Sym::Reg(reg) if reg.lanes > 1 => Some(reg),
-                _ => None,
-            },
-            _ => None,
-        };
-        if vector || register.is_some() {
-            return self.move_vector(register, dest, source, ty);
-        }
+        let (into, from) = (self.vector_register(dest)?, self.vector_register(source)?);
+        let fills = |reg: Option<Reg>| reg.is_some_and(|reg| u32::from(reg.lanes) * u32::from(reg.bits) == bits);
         match (&dest.kind, &source.kind) {
-            (OperandKind::Vector(parts), _) => self.unpack(parts, source, bits, ty),
-            (_, OperandKind::Vector(parts)) => self.pack(dest, parts, bits),
+            _ if vector => self.move_vector(into, dest, source, ty),
+            // A vector register beside a scalar of its size is packed or unpacked as its elements in braces are.
+            _ if fills(into) && from.is_none() => self.unpack(&elements(into), source, bits, ty),
+            _ if fills(from) && into.is_none() => self.pack(dest, &elements(from), bits),
+            _ if into.is_some() => self.move_vector(into, dest, source, ty),
+            (OperandKind::Vector(parts), _) => {
+                let parts = self.destinations(parts, if bits == 128 && parts.len() == 2 { Class::Q } else { Class::W })?;
+                self.unpack(&parts, source, bits, ty)
+            }
+            (_, OperandKind::Vector(parts)) => {
+                let each = bits / u32::try_from(parts.len().max(1)).unwrap_or(1);
+                let class = if each == 64 { Class::Q } else { Class::W };
+                let mut slots = Vec::with_capacity(parts.len());
+                for part in parts.iter() {
+                    slots.push(Some(self.source(part, class, bits_type(each))?));
+                }
+                self.pack(dest, &slots, bits)
+            }
             _ if bits == 128 => {
                 let from = self.wide_source(source)?;
                 let d = self.wide_source(dest)?;
@@ -52,6 +60,27 @@ impl<'t> FnLower<'_, 't> {
             }
             _ => self.move_scalar(dest, source, bits, ty),
         }
+    }
+
+    /// The vector register that an operand names, if it does.
+    fn vector_register(&mut self, operand: &Operand) -> Lowered<Option<Reg>> {
+        let OperandKind::Name(name) = operand.kind else { return Ok(None) };
+        Ok(match self.lookup(name)? {
+            Sym::Reg(reg) if reg.lanes > 1 => Some(reg),
+            _ => None,
+        })
+    }
+
+    /// The elements of `{a, b}` as destinations; `None` for `_`.
+    fn destinations(&mut self, parts: &[Operand], class: Class) -> Lowered<Vec<Option<Slot>>> {
+        let mut found = Vec::with_capacity(parts.len());
+        for part in parts {
+            found.push(match part.kind {
+                OperandKind::Sink => None,
+                _ => Some(self.destination_of(part, class)?),
+            });
+        }
+        Ok(found)
     }
 
     fn move_pair(&mut self, d: Slot, from: Slot) {
@@ -79,64 +108,46 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// `mov.b64 d, {a, b}`.
-    fn pack(&mut self, dest: &Operand, parts: &'t [Operand], bits: u32) -> Lowered<bool> {
-        let count = parts.len();
-        let each = bits / u32::try_from(count.max(1)).unwrap_or(1);
+    fn pack(&mut self, dest: &Operand, parts: &[Option<Slot>], bits: u32) -> Lowered<bool> {
+        let parts: Vec<Slot> = parts.iter().copied().flatten().collect();
         if bits == 128 {
-            return self.pack_wide(dest, parts);
+            return self.pack_wide(dest, &parts);
         }
-        let Some(op) = int::pack(bits, count) else {
+        let Some(op) = int::pack(bits, parts.len()) else {
             return operand("as many elements as the type can be made of", dest.span);
         };
-        let ty = bits_type(each);
-        let mut sources = [Slot(0); 4];
-        for (slot, part) in sources.iter_mut().zip(parts) {
-            *slot = self.source(part, Class::W, ty)?;
-        }
         let d = self.destination_of(dest, if bits == 64 { Class::Q } else { Class::W })?;
-        self.alu(Role::Main, op, d, sources.get(..count).unwrap_or(&sources), 0);
+        self.alu(Role::Main, op, d, &parts, 0);
         Ok(true)
     }
 
     /// `mov.b128 d, {a, b}` of two 64-bit halves or four 32-bit quarters.
-    fn pack_wide(&mut self, dest: &Operand, parts: &'t [Operand]) -> Lowered<bool> {
+    fn pack_wide(&mut self, dest: &Operand, parts: &[Slot]) -> Lowered<bool> {
         let d = self.wide_source(dest)?;
-        let mut halves = [Slot(0); 2];
-        match parts {
-            [low, high] => {
-                for (half, part) in halves.iter_mut().zip([low, high]) {
-                    *half = self.source(part, Class::Q, M::B64)?;
-                }
-            }
+        let halves = match *parts {
+            [low, high] => [low, high],
             [a, b, c, e] => {
+                let mut halves = [Slot(0); 2];
                 for (half, pair) in halves.iter_mut().zip([[a, b], [c, e]]) {
-                    let low = self.source(pair[0], Class::W, M::B32)?;
-                    let high = self.source(pair[1], Class::W, M::B32)?;
                     *half = self.temp(Class::Q)?;
-                    self.alu(Role::Helper, IntOp::Pack32x2, *half, &[low, high], 0);
+                    self.alu(Role::Helper, IntOp::Pack32x2, *half, &pair, 0);
                 }
+                halves
             }
             _ => return operand("two 64-bit or four 32-bit elements", dest.span),
-        }
+        };
         self.alu(Role::Main, IntOp::MovQ, d, &[halves[0]], 0);
         self.alu(Role::Part, IntOp::MovQ, Slot(d.0.saturating_add(1)), &[halves[1]], 0);
         Ok(true)
     }
 
     /// `mov.b64 {a, b}, d`.
-    fn unpack(&mut self, parts: &'t [Operand], source: &Operand, bits: u32, ty: M) -> Lowered<bool> {
+    fn unpack(&mut self, dests: &[Option<Slot>], source: &Operand, bits: u32, ty: M) -> Lowered<bool> {
         if bits == 128 {
-            return self.unpack_wide(parts, source);
+            return self.unpack_wide(dests, source);
         }
         let class = if bits == 64 { Class::Q } else { Class::W };
         let mut from = self.source(source, class, ty)?;
-        let mut dests = Vec::with_capacity(parts.len());
-        for part in parts {
-            dests.push(match part.kind {
-                OperandKind::Sink => None,
-                _ => Some(self.destination_of(part, Class::W)?),
-            });
-        }
         // The source must not be overwritten before its last element is taken.
         if class == Class::W && dests.iter().rev().skip(1).any(|d| *d == Some(from)) {
             let copy = self.temp(class)?;
@@ -144,8 +155,8 @@ impl<'t> FnLower<'_, 't> {
             from = copy;
         }
         let mut role = Role::Main;
-        for (i, d) in (0u32..).zip(&dests) {
-            let Some(Selected { op, mode }) = int::unpack(bits, parts.len(), i) else {
+        for (i, d) in (0u32..).zip(dests) {
+            let Some(Selected { op, mode }) = int::unpack(bits, dests.len(), i) else {
                 return operand("as many elements as the type can be made of", source.span);
             };
             let Some(d) = d else { continue };
@@ -158,34 +169,24 @@ impl<'t> FnLower<'_, 't> {
         Ok(true)
     }
 
-    fn unpack_wide(&mut self, parts: &'t [Operand], source: &Operand) -> Lowered<bool> {
+    fn unpack_wide(&mut self, dests: &[Option<Slot>], source: &Operand) -> Lowered<bool> {
         let low = self.wide_source(source)?;
         let halves = [low, Slot(low.0.saturating_add(1))];
-        let mut role = Role::Main;
-        // Copies first: a destination may be a half of... nothing else, since halves are no registers of their own.
-        match parts {
-            [_, _] => {
-                for (part, half) in parts.iter().zip(halves) {
-                    if matches!(part.kind, OperandKind::Sink) {
-                        continue;
-                    }
-                    let d = self.destination_of(part, Class::Q)?;
-                    self.alu(role, IntOp::MovQ, d, &[half], 0);
-                    role = Role::Part;
-                }
-            }
-            [_, _, _, _] => {
-                for (i, part) in parts.iter().enumerate() {
-                    if matches!(part.kind, OperandKind::Sink) {
-                        continue;
-                    }
-                    let d = self.destination_of(part, Class::W)?;
-                    let op = if i % 2 == 0 { IntOp::TruncQW } else { IntOp::Hi32 };
-                    self.alu(role, op, d, &[halves[i / 2]], 0);
-                    role = Role::Part;
-                }
-            }
+        let quarters = match dests.len() {
+            2 => false,
+            4 => true,
             _ => return operand("two 64-bit or four 32-bit elements", source.span),
+        };
+        let mut role = Role::Main;
+        for (i, d) in dests.iter().enumerate() {
+            let Some(d) = d else { continue };
+            let (op, half) = match (quarters, i % 2) {
+                (false, _) => (IntOp::MovQ, halves[i]),
+                (true, 0) => (IntOp::TruncQW, halves[i / 2]),
+                (true, _) => (IntOp::Hi32, halves[i / 2]),
+            };
+            self.alu(role, op, *d, &[half], 0);
+            role = Role::Part;
         }
         Ok(true)
     }
@@ -195,14 +196,9 @@ impl<'t> FnLower<'_, 't> {
         let class = class_of_type(ty);
         let mut dests = Vec::new();
         match (register, &dest.kind) {
-            (Some(reg), _) => dests.extend((0..reg.lanes).filter_map(|i| reg.component(i)).map(|reg| Some(reg.slot))),
+            (Some(_), _) => dests.extend(elements(register)),
             (None, OperandKind::Vector(parts)) => {
-                for part in parts.iter() {
-                    dests.push(match part.kind {
-                        OperandKind::Sink => None,
-                        _ => Some(self.destination_of(part, class)?),
-                    });
-                }
+                dests = self.destinations(parts, class)?;
             }
             _ => return operand("a vector register", dest.span),
         }
@@ -252,6 +248,12 @@ impl<'t> FnLower<'_, 't> {
         }
         Ok(true)
     }
+}
+
+/// The elements of a vector register.
+fn elements(register: Option<Reg>) -> Vec<Option<Slot>> {
+    let elements = register.into_iter().flat_map(|reg| (0..reg.lanes).filter_map(move |i| reg.component(i)));
+    elements.map(|element| Some(element.slot)).collect()
 }
 
 fn bits_type(bits: u32) -> M {

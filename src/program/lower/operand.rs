@@ -97,6 +97,9 @@ impl FnLower<'_, '_> {
         if let Some(value) = self.constant_value(op)? {
             if let Value::Address(address) = value {
                 let ident = Ident { name: address.name, span: address.span };
+                if let Sym::Reg(reg) = self.lookup(address.name)? {
+                    return self.register_sum(reg, address.offset, class, op.span);
+                }
                 return self.address_value(ident, address.offset, class, address.generic);
             }
             let bits = constant_bits(value, ty).ok_or((LowerErrorKind::ConstantType, op.span))?;
@@ -134,6 +137,21 @@ impl FnLower<'_, '_> {
             }
             _ => operand(register_of(class), op.span),
         }
+    }
+
+    /// `%r + 4` as an operand: a sum of the register's width.
+    fn register_sum(&mut self, reg: Reg, addend: i64, class: Class, span: Span) -> Lowered<Slot> {
+        let add = match (reg.class, reg.bits) {
+            (Class::W, 0..=16) => IntOp::Add16,
+            (Class::W, _) => IntOp::Add32,
+            (Class::Q, _) => IntOp::Add64,
+            (Class::P, _) => return operand(register_of(class), span),
+        };
+        let addend = self.constant(reg.class, addend.cast_unsigned())?;
+        let from = self.widened(reg, reg.class, span)?;
+        let slot = self.temp(reg.class)?;
+        self.alu(Role::Helper, add, slot, &[from, addend], 0);
+        self.widened(Reg { slot, ..reg }, class, span)
     }
 
     fn negated(&mut self, from: Slot, class: Class, ty: M, span: Span) -> Lowered<Slot> {
