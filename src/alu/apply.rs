@@ -81,7 +81,7 @@ mod tests {
     fn arguments_arrive_in_order() {
         assert_eq!(int(IntOp::Sub32, [5, 3, 9, 9], 7), (2, false));
         assert_eq!(int(IntOp::SelQ, [5, 3, 0, 0], 0), (3, false));
-        assert_eq!(int(IntOp::SubCc32, [3, 5, 0, 0], 0), (0xffff_fffe, true));
+        assert_eq!(int(IntOp::AddCc32, [0xffff_ffff, 5, 0, 0], 0), (4, true));
         assert_eq!(int(IntOp::ByteOfW, [0x4433_2211, 0, 0, 0], 2), (0x33, false));
         assert_eq!(int(IntOp::LtS32, [0xffff_ffff, 0, 0, 0], 0), (1, false));
     }

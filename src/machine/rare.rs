@@ -88,7 +88,8 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         };
         let function = env.function(id).ok_or_else(|| bug(BugKind::Undefined { function: String::new() }, m))?;
         if !function.defined && is_device_runtime(&function.name) {
-            let what = format!("`{}` of CUDA's device runtime (launches and synchronisation by a kernel)", function.name);
+            let what =
+                format!("`{}` of CUDA's device runtime (launches and synchronisation by a kernel)", function.name);
             return Err(Trouble::Unsupported(what));
         }
         if !function.defined {

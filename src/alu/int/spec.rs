@@ -122,6 +122,8 @@ pub fn convert(a: u64, c: IntCvt) -> u64 {
 pub fn spec(op: IntOp, [a, b, c, d]: [u64; 4], mode: u32) -> (u64, bool) {
     use IntOp::*;
     let sum = |value: i128, bits: u32| (put(value, bits), value < 0 || value >= 1 << bits);
+    // D-carry: set when nothing was borrowed.
+    let difference = |value: i128, bits: u32| (put(value, bits), value >= 0);
     let t = |bits: u32, signed: bool| n(a, bits, signed) * n(b, bits, signed);
     // The high half may be negative; as an addend to what carries it is the pattern.
     let hi = |bits: u32, signed: bool| i128::from(put(t(bits, signed) >> bits, bits));
@@ -230,12 +232,12 @@ pub fn spec(op: IntOp, [a, b, c, d]: [u64; 4], mode: u32) -> (u64, bool) {
         Addc64 => sum(u(a, 64) + u(b, 64) + cc(c), 64).0,
         AddcCc32 => return sum(u(a, 32) + u(b, 32) + cc(c), 32),
         AddcCc64 => return sum(u(a, 64) + u(b, 64) + cc(c), 64),
-        SubCc32 => return sum(u(a, 32) - u(b, 32), 32),
-        SubCc64 => return sum(u(a, 64) - u(b, 64), 64),
-        Subc32 => sum(u(a, 32) - u(b, 32) - cc(c), 32).0,
-        Subc64 => sum(u(a, 64) - u(b, 64) - cc(c), 64).0,
-        SubcCc32 => return sum(u(a, 32) - u(b, 32) - cc(c), 32),
-        SubcCc64 => return sum(u(a, 64) - u(b, 64) - cc(c), 64),
+        SubCc32 => return difference(u(a, 32) - u(b, 32), 32),
+        SubCc64 => return difference(u(a, 64) - u(b, 64), 64),
+        Subc32 => difference(u(a, 32) - u(b, 32) - (1 - cc(c)), 32).0,
+        Subc64 => difference(u(a, 64) - u(b, 64) - (1 - cc(c)), 64).0,
+        SubcCc32 => return difference(u(a, 32) - u(b, 32) - (1 - cc(c)), 32),
+        SubcCc64 => return difference(u(a, 64) - u(b, 64) - (1 - cc(c)), 64),
         MadLoCc32 => return sum(lo32() + u(c, 32), 32),
         MadLoCc64 => return sum(lo64() + u(c, 64), 64),
         MadHiCcU32 => return sum(hi(32, false) + u(c, 32), 32),

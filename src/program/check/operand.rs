@@ -339,11 +339,7 @@ impl Checker<'_> {
                 Arg::Register(reg, lanes @ 2..) => type_info(reg).map(|i| usize::from(i.bits) * usize::from(lanes)),
                 _ => None,
             };
-            return if whole == Some(bits) {
-                Ok(())
-            } else {
-                self.wrong(operand, Expected::Pack(self.word(ty)), cx)
-            };
+            return if whole == Some(bits) { Ok(()) } else { self.wrong(operand, Expected::Pack(self.word(ty)), cx) };
         };
         let fits = matches!(list.len(), 1 | 2 | 4) && bits.is_multiple_of(list.len());
         for element in list {

@@ -40,7 +40,8 @@ impl<'t> FnLower<'_, 't> {
             _ if fills(from) && into.is_none() => self.pack(dest, &elements(from), bits),
             _ if into.is_some() => self.move_vector(into, dest, source, ty),
             (OperandKind::Vector(parts), _) => {
-                let parts = self.destinations(parts, if bits == 128 && parts.len() == 2 { Class::Q } else { Class::W })?;
+                let parts =
+                    self.destinations(parts, if bits == 128 && parts.len() == 2 { Class::Q } else { Class::W })?;
                 self.unpack(&parts, source, bits, ty)
             }
             (_, OperandKind::Vector(parts)) => {
