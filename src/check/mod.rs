@@ -7,6 +7,7 @@
 
 mod coverage;
 mod div0;
+mod held;
 mod liveness;
 mod observers;
 mod per_launch;
@@ -35,7 +36,7 @@ pub use races::{Finding, Footing, Races};
 pub use reference::{Reference, Thread, topmost};
 pub use safety::Safety;
 pub use trace::TraceHash;
-pub use uninit::Uninit;
+pub use uninit::{Relied, Uninit};
 
 use crate::base::{LaneMask, Pc, lanes_of};
 use crate::verdict::{Bug, BugKind, Place, Stop};

@@ -1,5 +1,6 @@
 //! All observers in one sink.
 
+use super::held::Held;
 use super::{Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Needs, Sink, Stop, Who};
@@ -22,6 +23,8 @@ pub struct Observers {
     pub coverage: Option<Coverage>,
     /// Data races.
     pub races: Option<Races>,
+    /// An undefined value that a race may explain.
+    held: Held,
 }
 
 impl Observers {
@@ -85,11 +88,24 @@ impl Observers {
     #[inline]
     const fn only_races(&self) -> Option<&Races> {
         match self {
-            Self { hash: None, uninit: None, div0: None, safety: None, liveness: None, coverage: None, races } => {
-                races.as_ref()
-            }
+            Self {
+                hash: None,
+                uninit: None,
+                div0: None,
+                safety: None,
+                liveness: None,
+                coverage: None,
+                races,
+                held: _,
+            } => races.as_ref(),
             _ => None,
         }
+    }
+
+    /// Why a run stopped that came to `stop`: an undefined value that was held back for the sake of races came first.
+    #[must_use]
+    pub fn settle(&mut self, stop: Stop) -> Stop {
+        self.held.settle(stop, self.races.as_ref())
     }
 
     /// Whether there is any: otherwise [`Silent`](crate::verdict::Silent) does the same at no cost.
@@ -140,9 +156,14 @@ impl Sink for Observers {
         if let Some(div0) = &mut self.div0 {
             div0.event(who, event)?;
         }
-        if let Some(uninit) = &mut self.uninit {
-            uninit.event(who, event)?;
+        let Self { uninit: Some(uninit), races, held, .. } = self else { return Ok(()) };
+        let Some(races) = races else { return uninit.event(who, event) };
+        let entry = |k: u32| races.program().functions.get_index(k as usize).map_or_else(String::new, |f| f.0.clone());
+        held.event(who, &event, entry, races)?;
+        // What follows from an undefined value is undefined as well: nothing new.
+        if held.any() {
+            return Ok(());
         }
-        Ok(())
+        uninit.event(who, event).or_else(|stop| held.hold(who, stop))
     }
 }

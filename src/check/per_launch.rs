@@ -6,8 +6,8 @@ use crate::verdict::{Event, Sink, Stop, Who};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Observers of launches that may run at the same time and belong to several programs. What one launch tells the next
-/// (which `malloc`ed bytes were written, say) is not carried over.
+/// Observers of launches that may run at the same time and belong to several programs. Which bytes of device memory were
+/// written is common to all; nothing else that one launch tells is carried over to the next.
 pub struct PerLaunch<'a> {
     programs: Vec<Arc<ProgEnv>>,
     make: &'a dyn Fn(&Arc<ProgEnv>) -> Observers,
@@ -19,6 +19,12 @@ impl<'a> PerLaunch<'a> {
     #[must_use]
     pub fn new(programs: Vec<Arc<ProgEnv>>, make: &'a dyn Fn(&Arc<ProgEnv>) -> Observers) -> Self {
         Self { programs, make, launches: BTreeMap::new() }
+    }
+
+    /// Why a run stopped that came to `stop`: what some observer held back came first.
+    #[must_use]
+    pub fn settle(&mut self, stop: Stop) -> Stop {
+        self.launches.values_mut().fold(stop, |stop, observers| observers.settle(stop))
     }
 
     /// The observers of each launch, in the order of their starts.
@@ -35,7 +41,12 @@ impl Sink for PerLaunch<'_> {
         if let Event::Launch { program, .. } = event
             && let Some(env) = self.programs.get(program as usize)
         {
-            self.launches.insert(who.launch, (self.make)(env));
+            let mut new = (self.make)(env);
+            let other = self.launches.values().find_map(|o| o.uninit.as_ref());
+            if let (Some(uninit), Some(other)) = (&mut new.uninit, other) {
+                uninit.share(other);
+            }
+            self.launches.insert(who.launch, new);
         }
         if let Event::Remembered | Event::Repeated = event {
             // The whole device's state is everybody's.

@@ -4,6 +4,7 @@ use crate::launch::{
     Arg, Buffer, Data, Expect, ExpectStdout, Global, KernelLaunch, Number, Problem, ProblemKind, Scalar, Spec,
 };
 use clap::Args;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What to launch, when PATH is a .ptx file.
@@ -26,7 +27,9 @@ pub(super) struct LaunchFlags {
     #[arg(long, value_name = "BYTES")]
     pub shared: Option<u32>,
 
-    /// A device buffer. INIT: zeros, iota, random:SEED, values:1,2,3, hex:00ff, npy:FILE, raw:FILE.
+    /// A device buffer. INIT: zeros, uninit, iota, random:SEED, values:1,2,3, hex:00ff, npy:FILE, raw:FILE, and
+    /// ";uninit=FROM,TO" behind it leaves out elements. Without INIT it is zeros, and --check uninit tells when the kernel
+    /// relies on that.
     #[arg(long, value_name = "NAME:TYPE[:LEN][=INIT]")]
     pub buffer: Vec<String>,
 
@@ -48,9 +51,12 @@ pub(super) struct LaunchFlags {
 }
 
 const BUFFER: &str = "NAME:TYPE[:LEN][=INIT], e.g. in:f32:1024=random:7";
+const PART: &str = "NAME:TYPE[:LEN]=INIT;uninit=FROM,TO, e.g. in:f32:1024=iota;uninit=1000,1024: elements 1000 to 1023";
+const BUFFER_DATA: &str = "zeros, uninit, iota, random:SEED, values:1,2,3, hex:00ff, npy:FILE or raw:FILE";
 const GLOBAL: &str = "NAME:TYPE=DATA, e.g. coef:f32=values:1,2";
 const ARG: &str = "buffer:NAME, buffer:NAME+BYTES, TYPE:NUMBER, bytes:HEX or null, e.g. u32:1024";
 const EXPECT: &str = "NAME=DATA[;OPTION…], e.g. out=values:1,2,3;abs=1e-6";
+const TOLERANCE: &str = "abs=NUMBER or rel=NUMBER, finite and not below 0, e.g. abs=1e-6";
 const DIMS: &str = "X[,Y[,Z]], e.g. 64,1,1";
 const DATA: &str = "zeros, iota, random:SEED, values:1,2,3, hex:00ff, npy:FILE or raw:FILE";
 
@@ -201,7 +207,7 @@ impl Reader {
     }
 
     fn buffer(&mut self, text: &str) -> Option<(String, Buffer)> {
-        let (head, init) = text.split_once('=').unwrap_or((text, "zeros"));
+        let (head, init) = text.split_once('=').map_or((text, None), |(head, init)| (head, Some(init)));
         let parts: Vec<&str> = head.split(':').collect();
         let (name, ty, len) = match parts[..] {
             [name, ty] => (name, ty, None),
@@ -212,7 +218,32 @@ impl Reader {
             _ => return self.bad("--buffer", text, BUFFER),
         };
         let ty = self.scalar(ty)?;
-        Some((name.to_owned(), Buffer { ty, init: self.data("--buffer", init, ty)?, len, at: None }))
+        let init = match init {
+            None => Data::Assumed,
+            Some(init) => self.init(init, text, ty)?,
+        };
+        Some((name.to_owned(), Buffer { ty, init, len, at: None }))
+    }
+
+    /// INIT of a buffer; `flag` is all that was given.
+    fn init(&mut self, text: &str, flag: &str, ty: Scalar) -> Option<Data> {
+        let Some((init, part)) = text.split_once(';') else { return self.buffer_data(text, ty) };
+        let rest = Box::new(self.buffer_data(init, ty)?);
+        let range = part.strip_prefix("uninit=").and_then(|part| part.split_once(','));
+        let range = range.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+        match range.filter(|r: &Range<u64>| r.start < r.end) {
+            Some(uninit) => Some(Data::Partly { rest, uninit }),
+            None => self.bad("--buffer", flag, PART),
+        }
+    }
+
+    /// Data of a buffer: also none.
+    fn buffer_data(&mut self, text: &str, ty: Scalar) -> Option<Data> {
+        match text.split_once(':').map_or(text, |(kind, _)| kind) {
+            "uninit" => Some(Data::Uninit),
+            "zeros" | "iota" | "random" | "values" | "hex" | "npy" | "raw" => self.data("--buffer", text, ty),
+            _ => self.bad("--buffer", text, BUFFER_DATA),
+        }
     }
 
     fn global(&mut self, text: &str) -> Option<(String, Global)> {
@@ -258,7 +289,7 @@ impl Reader {
         let data = self.data("--expect", options.next().unwrap_or(""), ty)?;
         let mut expect = Expect { ty, data, abs: None, rel: None, first: None, unordered: false, at: None };
         for option in options {
-            let tolerance = |n: &str| n.parse::<f64>().ok().filter(|t| *t >= 0.0);
+            let tolerance = |n: &str| n.parse::<f64>().ok().filter(|t| *t >= 0.0 && t.is_finite());
             let known = match option.split_once('=') {
                 Some(("abs", n)) => tolerance(n).map(|t| expect.abs = Some(t)),
                 Some(("rel", n)) => tolerance(n).map(|t| expect.rel = Some(t)),
@@ -270,7 +301,12 @@ impl Reader {
                 _ => None,
             };
             if known.is_none() {
-                return self.bad("--expect", text, EXPECT);
+                let tolerance = option.starts_with("abs=") || option.starts_with("rel=");
+                return self.bad(
+                    "--expect",
+                    if tolerance { option } else { text },
+                    if tolerance { TOLERANCE } else { EXPECT },
+                );
             }
         }
         Some((name.to_owned(), expect))
@@ -336,7 +372,17 @@ mod tests {
 
     #[test]
     fn wrong_flags_are_told() {
-        for bad in ["in", "in:f32:x", "in:float:4", "in:f32:4=ones", "in:u8=values:256", "in:u8=hex:0", "a:b:c:d"] {
+        for bad in [
+            "in",
+            "in:f32:x",
+            "in:float:4",
+            "in:f32:4=ones",
+            "in:u8=values:256",
+            "in:u8=hex:0",
+            "a:b:c:d",
+            "in:u8:4=iota;uninit=2",
+            "in:u8:4=iota;uninit=2,2",
+        ] {
             assert_eq!(flags(|f| f.buffer = vec![bad.into()]), Err(1), "{bad}");
         }
         for bad in ["7", "u32:x", "buffer:nothing", "i32:7", "bytes:1"] {

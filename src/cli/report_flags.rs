@@ -6,7 +6,9 @@ use crate::explore::{Ending, Target};
 use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::report::hunt as text;
-use crate::report::{RacesReport, StopReport, exit_code, problem, run, sarif, suppressed_json, suppressed_stop};
+use crate::report::{
+    RacesReport, ReliedReport, StopReport, exit_code, problem, run, sarif, suppressed_json, suppressed_stop,
+};
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -245,6 +247,7 @@ impl Reporter {
                 outcome.mismatches.iter().for_each(|m| output::complain(&run::mismatch(m)));
                 outcome.output_mismatch.iter().for_each(|m| output::complain(&run::output_mismatch(m)));
                 self.warn();
+                output::complain(&results.relied.text());
                 output::complain(&run::summary(outcome, results.checked));
             }
             Form::Json => {
@@ -310,6 +313,8 @@ impl Reporter {
 pub(super) struct Results<'a> {
     /// The counts and the comparisons.
     pub outcome: &'a Outcome,
+    /// The buffers whose zeros were relied on though nobody had said what they hold.
+    pub relied: ReliedReport,
     /// The races, when asked for.
     pub races: Option<RacesReport<'a>>,
     /// How many things were compared.
@@ -330,6 +335,7 @@ impl Results<'_> {
     fn json(&self, code: u8) -> Value {
         let hash = |h: Option<u64>| h.map(|h| format!("{h:016x}"));
         let mut value = run::json(self.outcome);
+        value["assumed_zeros"] = self.relied.json();
         value["exit"] = code.into();
         value["buffers"] = self.buffers.clone().into();
         value["memory_hash"] = hash(self.memory).into();

@@ -5,13 +5,13 @@ use super::output;
 use super::report_flags::{Form, ReportFlags, Reporter, Results};
 use super::target::{Checks, Common};
 use crate::base::SourceMap;
-use crate::check::{Observers, Races};
+use crate::check::{Observers, Races, Relied, Uninit};
 use crate::choice::Decisions;
 use crate::explore::explained;
 use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, run_observed, write_npy};
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
-use crate::report::{RacesReport, run as text};
+use crate::report::{RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -85,6 +85,8 @@ struct Finished {
     trace: Option<u64>,
     /// The races, when asked for.
     races: Option<Races>,
+    /// Buffers whose zeros were relied on though nobody had said what they hold.
+    relied: Vec<Relied>,
 }
 
 /// Why there is no outcome; enough to tell.
@@ -181,9 +183,14 @@ impl Run {
         followers
             .finish(result.as_ref().err().and_then(Failure::stop))
             .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;
+        let result = result.map_err(|failure| match failure {
+            Failure::Stop(stop) => Failure::Stop(observers.settle(stop)),
+            input @ Failure::Input(_) => input,
+        });
+        let relied = observers.uninit.as_ref().map(Uninit::relied).unwrap_or_default();
         let (trace, races) = (observers.hash.map(|h| h.value()), observers.races);
         match result {
-            Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races }),
+            Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races, relied }),
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
             Err(Failure::Stop(mut stop)) => {
                 explained(&mut stop, &device);
@@ -194,7 +201,7 @@ impl Run {
 
     /// Saves and prints what was asked for, and tells the verdict.
     fn finish(&self, finished: &Finished, reporter: &mut Reporter) -> u8 {
-        let Finished { spec, device, outcome, trace, races } = finished;
+        let Finished { spec, device, outcome, trace, races, relied } = finished;
         let mut problems = Vec::new();
         for save in &self.save {
             if let Err(kind) = Self::save(save, device) {
@@ -217,6 +224,7 @@ impl Run {
         let races = races.as_ref().map(|r| RacesReport::new([r], device.sources()));
         let results = Results {
             outcome,
+            relied: ReliedReport::new(relied, device.context().env(), device.sources()),
             races,
             checked: spec.expect.len() + usize::from(spec.stdout.is_some()),
             expected_at: &|name| spec.expect.get(name).and_then(|e| e.at),

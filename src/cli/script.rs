@@ -9,7 +9,7 @@ use crate::check::{PerLaunch, Races};
 use crate::choice::Decisions;
 use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, programs, write_npy};
 use crate::program::env::ProgEnv;
-use crate::report::{RacesReport, run as text};
+use crate::report::{RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Sink, Who};
 use std::path::Path;
 
@@ -50,6 +50,10 @@ impl Run {
         if let Err(problem) = followers.finish(result.as_ref().err().and_then(Failure::stop)) {
             return reporter.problems(&[*problem], &sources);
         }
+        let result = result.map_err(|failure| match failure {
+            Failure::Stop(stop) => Failure::Stop(watching.settle(stop)),
+            input @ Failure::Input(_) => input,
+        });
         let found: Vec<&Races> = watching.launches().values().filter_map(|o| o.races.as_ref()).collect();
         let races = (!found.is_empty()).then(|| RacesReport::new(found, &sources));
         match result {
@@ -107,6 +111,7 @@ impl Run {
         }
         let results = Results {
             outcome,
+            relied: ReliedReport::default(),
             races,
             checked: script.expects() + usize::from(script.stdout.is_some()),
             expected_at: &|name| script.expected_at(name),

@@ -5,7 +5,7 @@ use crate::base::SourceMap;
 use crate::check::{Observers, Races};
 use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
-use crate::machine::{Config, ControlModel, DeviceShape, MemoryModel};
+use crate::machine::{Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::Models;
 use clap::{Args, ValueEnum};
@@ -67,6 +67,14 @@ pub(super) struct Common {
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8G")]
     max_memory: u64,
 
+    /// The heap of the device's malloc, as cudaLimitMallocHeapSize sets it.
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8M")]
+    heap_size: u64,
+
+    /// Stop a run whose malloc finds the heap full (exit code 3); it returns null otherwise.
+    #[arg(long)]
+    heap_stop: bool,
+
     /// Threads in a warp; the device's, or 32.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     warp_size: Option<u32>,
@@ -108,6 +116,8 @@ pub(super) enum Checks {
     Races,
     /// A state of the whole device repeats: the run never ends, and these tokens are never popped (control model crs).
     Liveness,
+    /// Memory from the device's malloc that is not freed when its context ends.
+    Leaks,
     /// Results differ between schedules (with `hunt` only).
     Deterministic,
 }
@@ -197,9 +207,16 @@ impl Common {
             timeout: self.timeout,
             max_memory: Some(self.max_memory),
             liveness: self.check.contains(&Checks::Liveness),
+            leaks: self.check.contains(&Checks::Leaks),
+            heap: self.heap(),
             memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
             ..Config::default()
         }
+    }
+
+    /// The heap of the device's malloc.
+    fn heap(&self) -> HeapConfig {
+        HeapConfig { bytes: self.heap_size, stop: self.heap_stop }
     }
 
     /// The observers that the flags ask for.
@@ -214,20 +231,21 @@ impl Common {
             }
             Checks::Safety => observers.with_safety(program),
             Checks::Liveness => observers.with_liveness(),
-            // Many runs are compared, none is observed.
-            Checks::Deterministic => observers,
+            // Many runs are compared, none is observed; and a context itself says what is left at its end.
+            Checks::Deterministic | Checks::Leaks => observers,
         })
     }
 
     /// The same for one run of many: it ends at the first race, which a schedule then leads to.
     pub fn stopping(&self, program: &Arc<ProgEnv>) -> Observers {
-        let observers = self.observers(program);
-        Observers { races: observers.races.map(Races::stopping), ..observers }
+        let mut observers = self.observers(program);
+        observers.races = observers.races.map(Races::stopping);
+        observers
     }
 
     /// Whether the flags ask for observers.
     pub fn observes(&self) -> bool {
-        self.check.iter().any(|check| *check != Checks::Deterministic)
+        self.check.iter().any(|check| !matches!(check, Checks::Deterministic | Checks::Leaks))
     }
 
     /// Whether the flags ask for a check.
@@ -364,6 +382,10 @@ impl Common {
         let checks: Vec<String> = self.check.iter().copied().map(word).collect();
         push("--check", (!checks.is_empty()).then(|| checks.join(",")));
         push("--benign", self.benign.map(word));
+        push("--heap-size", (self.heap_size != HeapConfig::default().bytes).then(|| self.heap_size.to_string()));
+        if self.heap_stop {
+            words.push("--heap-stop".to_owned());
+        }
         words
     }
 }

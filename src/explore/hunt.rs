@@ -189,7 +189,10 @@ impl Hunt<'_> {
             Some(make) => {
                 let mut observers = make();
                 let mut tell = Heard(&mut observers);
-                self.target.run(Way { oracle: &mut *oracle, tell: Some(&mut tell), steps, fair_steps })
+                let mut played =
+                    self.target.run(Way { oracle: &mut *oracle, tell: Some(&mut tell), steps, fair_steps });
+                played.settle(&mut observers);
+                played
             }
         };
         let Some(signature) = Signature::of(&played) else {

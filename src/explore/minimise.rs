@@ -80,7 +80,10 @@ impl Minimise<'_> {
         let mut observers = self.watchers.map(|make| make());
         let mut heard = observers.as_mut().map(Heard);
         let tell = heard.as_mut().map(|heard| -> Tell<'_> { heard });
-        let played = self.target.run(Way { oracle: &mut oracle, tell, steps, fair_steps: self.limits.fair_steps });
+        let mut played = self.target.run(Way { oracle: &mut oracle, tell, steps, fair_steps: self.limits.fair_steps });
+        if let Some(observers) = &mut observers {
+            played.settle(observers);
+        }
         let did = Schedule { fair_from: played.fair_from, ..oracle.did() };
         (played, did)
     }

@@ -12,7 +12,7 @@ use crate::choice::{Fair, Recorder};
 use crate::machine::walk::{Grain, Walk};
 use crate::machine::{ControlModel, MemoryModel};
 use crate::program::instr::Op;
-use crate::verdict::{Class, Event, LimitKind, Sink, Stack, Stop, Who};
+use crate::verdict::{Class, Event, Identity, LimitKind, Sink, Stack, Stop, Who};
 use std::collections::BTreeSet;
 
 /// How to prove.
@@ -77,6 +77,21 @@ pub struct Shown {
     pub path: Vec<Move>,
     /// The run.
     pub recorded: Recorded,
+}
+
+impl Shown {
+    /// Whether a check stopped the run, which a search does without.
+    fn objected(&self) -> bool {
+        matches!(&self.recorded.played.ending, Ending::Stopped(Stop::Bug(bug)) if bug.kind.needs_check())
+    }
+
+    /// What stopped the run, if something did.
+    fn identity(&self) -> Option<Identity> {
+        match &self.recorded.played.ending {
+            Ending::Stopped(stop) => Some(stop.identity()),
+            _ => None,
+        }
+    }
 }
 
 /// What a search came to.
@@ -161,10 +176,19 @@ impl Target {
         };
         for (memory, reaches) in &space.outcomes {
             let Retraced { recorded, .. } = self.retrace(walk, &reaches.path, observers());
-            if recorded.played.device.memory_hash() != *memory {
+            let shown = Shown { count: reaches.count, path: reaches.path.clone(), recorded };
+            if shown.objected() {
+                // A check stopped the run on its way: that it gets no further is no wonder.
+                let identity = shown.identity();
+                if !proof.defects.iter().any(|d| d.identity() == identity) {
+                    proof.defects.push(shown);
+                }
+                continue;
+            }
+            if shown.recorded.played.device.memory_hash() != *memory {
                 return Err(not_shown());
             }
-            proof.outcomes.push(Shown { count: reaches.count, path: reaches.path.clone(), recorded });
+            proof.outcomes.push(shown);
         }
         proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());
         for found in &space.found {
@@ -172,11 +196,14 @@ impl Target {
                 Stop::Unsupported(..) => return Err(found.stop.clone()),
                 _ => {
                     let Retraced { recorded, .. } = self.retrace(walk, &found.path, observers());
-                    match &recorded.played.ending {
-                        Ending::Stopped(stop) if stop.identity() == found.stop.identity() => {}
-                        _ => return Err(not_shown()),
+                    let shown = Shown { count: 1, path: found.path.clone(), recorded };
+                    let identity = shown.identity();
+                    if identity != Some(found.stop.identity()) && !shown.objected() {
+                        return Err(not_shown());
                     }
-                    proof.defects.push(Shown { count: 1, path: found.path.clone(), recorded });
+                    if !proof.defects.iter().any(|d| d.identity() == identity) {
+                        proof.defects.push(shown);
+                    }
                 }
             }
         }

@@ -78,7 +78,8 @@ impl Target {
             observers.event(who, event)
         };
         let Limits { steps, fair_steps } = limits;
-        let played = self.run(Way { oracle, tell: Some(&mut tell), steps, fair_steps });
+        let mut played = self.run(Way { oracle, tell: Some(&mut tell), steps, fair_steps });
+        played.settle(&mut observers);
         (played, observers.hash.map_or(0, |h| h.value()), switches)
     }
 }

@@ -2,11 +2,12 @@
 
 use super::checkpoint::Owner;
 use crate::base::{FileId, Pc, SourceMap};
+use crate::check::Observers;
 use crate::choice::{Fair, Oracle};
 use crate::launch::{
     Data, Device, Expect, ExpectStdout, Failure, Mismatch, OutputMismatch, ProblemKind, Spec, compare, compare_output,
 };
-use crate::machine::{Config, Context, ControlModel, Course, Launch, MemoryModel, Stats, Tell, again};
+use crate::machine::{Config, Context, ControlModel, Course, HeapConfig, Launch, MemoryModel, Stats, Tell, again};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Place, Stop, StuckKind, Who};
 use std::sync::Arc;
@@ -78,6 +79,15 @@ pub struct Played {
     pub output: Vec<u8>,
     /// The device after it.
     pub device: Device,
+}
+
+impl Played {
+    /// Tells what observers held back when the run stopped.
+    pub(super) fn settle(&mut self, observers: &mut Observers) {
+        if let Ending::Stopped(stop) = &mut self.ending {
+            *stop = observers.settle(stop.clone());
+        }
+    }
 }
 
 impl Target {
@@ -169,7 +179,10 @@ impl Target {
         played.clock = played.device.context().clock();
         played.ending = match ended {
             Err(stop) => Ending::Stopped(stop),
-            Ok(()) => self.compare(&played),
+            Ok(()) => match (self.compare(&played), played.device.context().leaks()) {
+                (Ending::Expected, Some(stop)) => Ending::Stopped(stop),
+                (ending, _) => ending,
+            },
         };
         played
     }
@@ -259,6 +272,10 @@ pub fn setup_hash(launches: &[Launch], context: &Context) -> u64 {
     let config = context.config();
     let control = config.control.unwrap_or(ControlModel::of_target(context.env().target.sm));
     add(format!("{control:?} {} {} {:?}", config.warp_size, config.stack_limit, config.device));
+    // Schedules that were saved before the heap had a size say nothing of it.
+    if config.heap != HeapConfig::default() {
+        add(format!("{:?}", config.heap));
+    }
     match &config.memory {
         MemoryModel::Flat => add("flat".to_owned()),
         MemoryModel::Split => add("flat, lanes split".to_owned()),

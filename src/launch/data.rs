@@ -2,16 +2,32 @@
 
 use super::npy::{self, NpyProblem};
 use super::{Meaning, Scalar};
+use crate::verdict::Unwritten;
 use half::{bf16, f16};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// What lies in memory that the host has left alone (D-uninit): no zero, which would look like an initial value.
+const LEFT_ALONE: u8 = 0xcd;
 
 /// Where an array's elements come from.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Data {
     /// All bytes zero.
     Zeros,
+    /// The same, because nothing was said: a flag without INIT.
+    Assumed,
+    /// Nothing: the host does not write it.
+    Uninit,
+    /// Other data, of which the host leaves out a range of elements.
+    Partly {
+        /// The data.
+        rest: Box<Self>,
+        /// The elements that are not written.
+        uninit: Range<u64>,
+    },
     /// 0, 1, 2 …; integer types wrap around, floats round.
     Iota,
     /// Pseudo-random numbers of a seed; see [`random`].
@@ -44,6 +60,13 @@ pub enum DataProblem {
     },
     /// Zeros, a sequence or random numbers without a length.
     NoLength,
+    /// Elements up to `to` are to be left out where there are `elements`.
+    Beyond {
+        /// The end of the range.
+        to: u64,
+        /// How many elements there are.
+        elements: u64,
+    },
     /// More bytes than this computer can address.
     TooLarge,
 }
@@ -55,8 +78,33 @@ impl Data {
     /// A file cannot be read or is no such array.
     pub fn elements(&self, ty: Scalar) -> Result<Option<u64>, DataProblem> {
         match self {
-            Self::Zeros | Self::Iota | Self::Random(_) => Ok(None),
+            _ if self.needs_length() => Ok(None),
+            Self::Partly { rest, .. } => rest.elements(ty),
             _ => Ok(Some(self.bytes(ty, None)?.len() as u64 / u64::from(ty.bytes))),
+        }
+    }
+
+    /// Whether the data has as many elements as `len` says, and none by itself.
+    #[must_use]
+    pub fn needs_length(&self) -> bool {
+        match self {
+            Self::Zeros | Self::Assumed | Self::Uninit | Self::Iota | Self::Random(_) => true,
+            Self::Partly { rest, .. } => rest.needs_length(),
+            Self::Values(_) | Self::Hex(_) | Self::Npy(_) | Self::Raw(_) => false,
+        }
+    }
+
+    /// The bytes of a buffer of `bytes` that the host does not write, if any.
+    #[must_use]
+    pub fn unwritten(&self, ty: Scalar, bytes: u64) -> Option<Unwritten> {
+        match self {
+            Self::Assumed => Some(Unwritten { bytes: 0..bytes, assumed: true }),
+            Self::Uninit => Some(Unwritten { bytes: 0..bytes, assumed: false }),
+            Self::Partly { uninit, .. } => {
+                let at = |n: u64| n.saturating_mul(ty.bytes.into()).min(bytes);
+                Some(Unwritten { bytes: at(uninit.start)..at(uninit.end), assumed: false })
+            }
+            _ => None,
         }
     }
 
@@ -67,7 +115,18 @@ impl Data {
     pub fn bytes(&self, ty: Scalar, len: Option<u64>) -> Result<Vec<u8>, DataProblem> {
         let count = || usize::try_from(len.ok_or(DataProblem::NoLength)?).map_err(|_| DataProblem::TooLarge);
         let bytes = match self {
-            Self::Zeros => vec![0; count()?.checked_mul(ty.size()).ok_or(DataProblem::TooLarge)?],
+            Self::Zeros | Self::Assumed | Self::Uninit => {
+                let byte = if *self == Self::Uninit { LEFT_ALONE } else { 0 };
+                vec![byte; count()?.checked_mul(ty.size()).ok_or(DataProblem::TooLarge)?]
+            }
+            Self::Partly { rest, uninit } => {
+                let mut bytes = rest.bytes(ty, len)?;
+                let elements = (bytes.len() / ty.size()) as u64;
+                let at = |n: u64| usize::try_from(n).ok()?.checked_mul(ty.size());
+                let range = at(uninit.start).zip(at(uninit.end)).and_then(|(from, to)| bytes.get_mut(from..to));
+                range.ok_or(DataProblem::Beyond { to: uninit.end, elements })?.fill(LEFT_ALONE);
+                return Ok(bytes);
+            }
             Self::Iota => return Ok(iota(ty, count()?)),
             Self::Random(seed) => return Ok(random(ty, *seed, count()?)),
             Self::Values(bytes) | Self::Hex(bytes) => bytes.clone(),
@@ -148,6 +207,16 @@ mod tests {
         assert_eq!(Data::Iota.bytes(ty("u8"), Some(258)).unwrap()[255..], [255, 0, 1]);
         assert_eq!(Data::Iota.bytes(ty("f32"), Some(3)).unwrap()[8..], 2f32.to_le_bytes());
         assert_eq!(Data::Iota.bytes(ty("f32"), None), Err(DataProblem::NoLength));
+    }
+
+    #[test]
+    fn what_is_left_out_is_no_zero() {
+        let part = |from, to| Data::Partly { rest: Box::new(Data::Iota), uninit: from..to };
+        assert_eq!(part(1, 3).bytes(ty("u8"), Some(4)), Ok(vec![0, LEFT_ALONE, LEFT_ALONE, 3]));
+        assert_eq!(part(1, 5).bytes(ty("u8"), Some(4)), Err(DataProblem::Beyond { to: 5, elements: 4 }));
+        assert_eq!(part(1, 3).unwritten(ty("u32"), 16).map(|u| u.bytes), Some(4..12));
+        assert_eq!(Data::Uninit.bytes(ty("u16"), Some(1)), Ok(vec![LEFT_ALONE; 2]));
+        assert!(part(0, 1).needs_length() && !Data::Hex(Vec::new()).needs_length());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
 use crate::machine::{Capacity, Config, Context, Launch, Stats};
 use crate::program::env::{Function, ProgEnv};
-use crate::verdict::{LimitKind, Silent, Sink, Stop};
+use crate::verdict::{LimitKind, Silent, Sink, Stop, Unwritten};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -139,8 +139,9 @@ impl Device {
         if self.buffers.contains_key(name) {
             return Err(ProblemKind::Twice { name: name.to_owned() }.at(buffer.at).into());
         }
-        let (bytes, contents) = filled(name, buffer, self.cap)?;
+        let Filled { bytes, contents, unwritten } = filled(name, buffer, self.cap)?;
         let address = self.context.alloc(name, bytes)?;
+        self.context.leave_unwritten(address, unwritten);
         if let Some(to) = self.context.bytes_mut(address, contents.len() as u64) {
             to.copy_from_slice(&contents);
         }
@@ -281,11 +282,21 @@ impl Device {
     }
 }
 
-/// The size of a buffer in bytes, and its contents; none when they are zeros.
+/// A buffer as it is to be made.
+pub(super) struct Filled {
+    /// Its size.
+    pub bytes: u64,
+    /// What it holds; none when that is zeros.
+    pub contents: Vec<u8>,
+    /// The part that the host has not written.
+    pub unwritten: Option<Unwritten>,
+}
+
+/// What a buffer is made of.
 ///
 /// # Errors
 /// The data cannot be had or has another length; the memory cap.
-pub(super) fn filled(name: &str, buffer: &Buffer, cap: Option<u64>) -> Result<(u64, Vec<u8>), Failure> {
+pub(super) fn filled(name: &str, buffer: &Buffer, cap: Option<u64>) -> Result<Filled, Failure> {
     let Buffer { ty, init, len, at } = buffer;
     let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(*at);
     let elements = init.elements(*ty).map_err(data)?.or(*len).ok_or_else(|| data(super::DataProblem::NoLength))?;
@@ -297,8 +308,9 @@ pub(super) fn filled(name: &str, buffer: &Buffer, cap: Option<u64>) -> Result<(u
     if let Some(cap) = cap.filter(|cap| bytes > *cap) {
         return Err(Stop::Limit(LimitKind::Memory { cap, wanted: bytes }).into());
     }
-    let contents = if *init == Data::Zeros { Vec::new() } else { init.bytes(*ty, *len).map_err(data)? };
-    Ok((bytes, contents))
+    let zeros = matches!(init, Data::Zeros | Data::Assumed);
+    let contents = if zeros { Vec::new() } else { init.bytes(*ty, *len).map_err(data)? };
+    Ok(Filled { bytes, contents, unwritten: init.unwritten(*ty, bytes) })
 }
 
 /// A launch as the machine takes it: the entry is there, the arguments fit, the target allows it. `address` gives the
@@ -417,5 +429,9 @@ pub fn run_observed<S: Sink>(
     }
     outcome.mismatches = device.compare(spec)?;
     outcome.output_mismatch = spec.stdout.as_ref().and_then(|e| compare_output(e, &outcome.output));
-    Ok(outcome)
+    // Wrong results say more.
+    match device.context.leaks() {
+        Some(stop) if outcome.as_expected() => Err(stop.into()),
+        _ => Ok(outcome),
+    }
 }

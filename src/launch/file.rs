@@ -6,11 +6,12 @@ use super::toml::{Table, Value, document};
 use super::{Data, SCALARS, Scalar};
 use crate::base::{FileId, Source, SourceMap};
 use indexmap::IndexMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
 const ROOT: &[&str] = &["ptx", "buffers", "globals", "launch", "expect", "expect_stdout", "schedule_dependent"];
-const BUFFER: &[&str] = &["type", "init", "len"];
+const BUFFER: &[&str] = &["type", "init", "len", "uninit"];
 const INIT: &[&str] = &["random", "values", "hex", "npy", "raw"];
 const GLOBAL: &[&str] = &["type", "values", "hex", "npy", "raw"];
 const LAUNCH: &[&str] = &["entry", "grid", "block", "shared", "args"];
@@ -164,23 +165,42 @@ impl<'o> Reader<'o> {
         let data = match init.get_ref() {
             DeValue::String(s) if s == "zeros" => Data::Zeros,
             DeValue::String(s) if s == "iota" => Data::Iota,
+            DeValue::String(s) if s == "uninit" => Data::Uninit,
             DeValue::Table(_) => {
                 let sub = table.sub("init", init, self.out)?;
                 sub.only(INIT, self.out);
                 self.data(&sub, INIT, ty)?
             }
             other => {
-                let wanted = "\"zeros\", \"iota\" or a table such as { random = 7 }";
+                let wanted = "\"zeros\", \"iota\", \"uninit\" or a table such as { random = 7 }";
                 let kind = ProblemKind::WrongType { key: "init".into(), wanted, found: other.type_str() };
                 self.out.push(kind.at(table.place(init)));
                 return None;
             }
         };
-        if len.is_none() && matches!(data, Data::Zeros | Data::Iota | Data::Random(_)) && table.get("len").is_none() {
+        if len.is_none() && data.needs_length() && table.get("len").is_none() {
             self.out.push(ProblemKind::MissingKey { key: "len", table: table.name.clone() }.at(at));
             return None;
         }
-        Some(Buffer { ty, init: data, len, at })
+        let init = match table.get("uninit") {
+            Some(value) => Data::Partly { rest: Box::new(data), uninit: self.part(table, value)? },
+            None => data,
+        };
+        Some(Buffer { ty, init, len, at })
+    }
+
+    /// A range of elements: its first, and the one after its last.
+    fn part(&mut self, table: &Table<'_, '_>, value: &Value<'_>) -> Option<Range<u64>> {
+        const WANTED: &str = "two numbers of elements, the first below the second";
+        let both = table.array("uninit", value, self.out)?;
+        let both: Option<Vec<u64>> = both.iter().map(|v| table.count("uninit", v, u64::MAX, self.out)).collect();
+        match both?[..] {
+            [from, to] if from < to => Some(from..to),
+            _ => {
+                self.out.push(ProblemKind::OutOfRange { key: "uninit".into(), wanted: WANTED }.at(table.place(value)));
+                None
+            }
+        }
     }
 
     fn global(&mut self, table: &Table<'_, '_>, at: At) -> Option<Global> {

@@ -112,17 +112,20 @@ impl<'t, 'a> Table<'t, 'a> {
         fits
     }
 
-    /// A number that may have a fraction, not negative.
+    /// A finite number that may have a fraction, not negative.
     pub fn tolerance(&self, key: &str, out: &mut Vec<Problem>) -> Option<f64> {
         let value = self.get(key)?;
         let number = self.convert(key, value, "a number", out, |v| match number(v)? {
             Number::Int(i) => i.to_string().parse().ok(),
             Number::Float(text) => text.parse::<f64>().ok(),
         })?;
-        if number >= 0.0 {
+        // An infinite one would accept everything.
+        if number >= 0.0 && number.is_finite() {
             return Some(number);
         }
-        out.push(ProblemKind::OutOfRange { key: key.into(), wanted: "a number not below 0" }.at(self.place(value)));
+        out.push(
+            ProblemKind::OutOfRange { key: key.into(), wanted: "a finite number not below 0" }.at(self.place(value)),
+        );
         None
     }
 

@@ -111,19 +111,7 @@ impl<C: Control> Block<C> {
     pub fn place(&self, env: &ProgEnv, loaded: &Loaded, warp: u32, lanes: LaneMask, pc: Pc) -> Place {
         let lane = lanes_of(lanes).next().unwrap_or(0);
         let calls = self.warps.get(warp as usize).map_or_else(Vec::new, |w| w.control.calls(lane));
-        let lane = u32::try_from(lane).unwrap_or(0);
-        Place {
-            program: loaded.program,
-            entry: env.function(loaded.entry).map_or_else(String::new, |f| f.name.clone()),
-            pc,
-            block: self.index,
-            thread: loaded.thread(warp, lane),
-            warp,
-            lane,
-            lanes,
-            // A return address stands behind its call.
-            calls: calls.into_iter().map(|back| call_before(env, back)).collect(),
-        }
+        place(env, loaded, (self.index, warp), lanes, pc, calls)
     }
 
     /// Completes what a warp said when it halted.
@@ -234,6 +222,30 @@ pub(super) fn end_barriers<C: Control>(
 impl<C: Control> Default for Block<C> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Where `lanes` of a warp of a block are; `calls` are the return addresses of the first of them.
+pub(super) fn place(
+    env: &ProgEnv,
+    loaded: &Loaded,
+    (block, warp): ([u32; 3], u32),
+    lanes: LaneMask,
+    pc: Pc,
+    calls: Vec<u32>,
+) -> Place {
+    let lane = lanes_of(lanes).next().and_then(|l| u32::try_from(l).ok()).unwrap_or(0);
+    Place {
+        program: loaded.program,
+        entry: env.function(loaded.entry).map_or_else(String::new, |f| f.name.clone()),
+        pc,
+        block,
+        thread: loaded.thread(warp, lane),
+        warp,
+        lane,
+        lanes,
+        // A return address stands behind its call.
+        calls: calls.into_iter().map(|back| call_before(env, back)).collect(),
     }
 }
 

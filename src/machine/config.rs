@@ -109,6 +109,22 @@ impl MemoryModel {
     }
 }
 
+/// The heap of a context's device `malloc` (D-heap).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct HeapConfig {
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Whether a run ends where it is full; `malloc` returns null otherwise.
+    pub stop: bool,
+}
+
+impl Default for HeapConfig {
+    /// What CUDA has until `cudaDeviceSetLimit(cudaLimitMallocHeapSize, …)`: 8 MB, and null when it is full.
+    fn default() -> Self {
+        Self { bytes: 8 << 20, stop: false }
+    }
+}
+
 /// How a device runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
@@ -126,6 +142,10 @@ pub struct Config {
     pub max_memory: Option<u64>,
     /// Limit of a thread's stack in bytes.
     pub stack_limit: u32,
+    /// The heap of the device's `malloc`.
+    pub heap: HeapConfig,
+    /// Whether memory of the heap that is not freed at the end of a context is a defect.
+    pub leaks: bool,
     /// The hardware.
     pub device: DeviceShape,
     /// The memory engine.
@@ -155,6 +175,8 @@ impl Default for Config {
             timeout: None,
             max_memory: None,
             stack_limit: 64 << 10,
+            heap: HeapConfig::default(),
+            leaks: false,
             device: DeviceShape::default(),
             memory: MemoryModel::Flat,
             liveness: false,

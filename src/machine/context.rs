@@ -13,7 +13,7 @@ use super::walk::{Grain, Walk};
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Arena;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Hang, LimitKind, Place, Silent, Sink, Stop, StuckKind, Who};
+use crate::verdict::{Event, Hang, LimitKind, Place, Silent, Sink, Stop, StuckKind, Unwritten, Who};
 use std::sync::Arc;
 
 /// A kernel launch: the report's program configuration ξ. Sizes are in blocks and threads.
@@ -126,6 +126,21 @@ impl Context {
     /// The memory cap.
     pub fn alloc(&mut self, name: &str, bytes: u64) -> Result<u64, Stop> {
         self.machine.alloc(self.context, name, bytes)?.ok_or_else(lost)
+    }
+
+    /// What is wrong with the context at its end, when memory of the heap that is not freed is a defect
+    /// ([`Config::leaks`]).
+    #[must_use]
+    pub fn leaks(&self) -> Option<Stop> {
+        let bug = self.arena().filter(|_| self.config.leaks)?.leaks()?;
+        Some(Stop::Bug(Box::new(bug)))
+    }
+
+    /// Notes what the host has not written of a buffer, for observers.
+    pub fn leave_unwritten(&mut self, address: u64, unwritten: Option<Unwritten>) {
+        if let Some(arena) = self.machine.arena_mut(self.context) {
+            arena.leave_unwritten(address, unwritten);
+        }
     }
 
     fn arena(&self) -> Option<&Arena> {

@@ -360,6 +360,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             number: id.0,
             variables: of.variables.clone(),
             stack_limit: config.stack_limit,
+            heap: config.heap,
             workspace,
             moves_stack: env.code.iter().any(|i| matches!(i.op, Op::Alloca | Op::StackRestore)),
             arguments: arguments(env),

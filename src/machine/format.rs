@@ -1,5 +1,7 @@
 //! C's `printf` format, as the device runtime has it: the argument buffer holds 4-byte integers, 8-byte integers,
-//! pointers and doubles, each aligned to its size.
+//! pointers and doubles, each aligned to its size (D-printf).
+
+use crate::verdict::{BugKind, FormatProblem};
 
 /// One conversion: flags, width, precision, kind.
 #[derive(Default)]
@@ -14,66 +16,115 @@ struct Spec {
     long: bool,
 }
 
-/// Formats a line. `next(size)` gives the next argument of 4 or 8 bytes, `string` a string in memory. Returns the bytes and
-/// the value of the call: the number of arguments used, as CUDA's `printf` returns it, or -1 for a broken format.
-pub(super) fn printf(
-    format: &[u8],
-    next: &mut dyn FnMut(u64) -> u64,
-    string: &dyn Fn(u64) -> Option<Vec<u8>>,
-) -> (Vec<u8>, u64) {
-    let mut out = Vec::new();
-    let mut count = 0;
-    let mut rest = format.iter().copied().peekable();
-    while let Some(c) = rest.next() {
-        if c != b'%' {
-            out.push(c);
-            continue;
+/// Characters that every host must be able to print by one conversion (C11, 7.21.6.1, paragraph 15).
+const WIDEST: u64 = 4095;
+
+/// Why a format cannot be printed: a defect of the program.
+type Failed = Box<BugKind>;
+
+/// The arguments of a call: `next(size)` gives the next of 4 or 8 bytes.
+type Next<'a> = &'a mut dyn FnMut(u64) -> Result<u64, Failed>;
+
+/// The rest of a format, and where the conversion began that is being read.
+struct Rest<'a> {
+    format: &'a [u8],
+    at: usize,
+    from: usize,
+}
+
+impl Rest<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.format.get(self.at).copied()
+    }
+
+    fn next_if(&mut self, wanted: impl Fn(u8) -> bool) -> Option<u8> {
+        let c = self.peek().filter(|c| wanted(*c))?;
+        self.at += 1;
+        Some(c)
+    }
+
+    /// What is wrong with the conversion.
+    fn bad(&self, problem: fn(String) -> FormatProblem) -> Failed {
+        let text = String::from_utf8_lossy(&self.format[self.from..self.at.min(self.format.len())]).into_owned();
+        Box::new(BugKind::BadFormat { problem: problem(text) })
+    }
+
+    /// A width or precision: digits, or `*` and an argument, which is counted.
+    fn number(&mut self, next: Next<'_>, count: &mut u64) -> Result<Option<i64>, Failed> {
+        if self.next_if(|c| c == b'*').is_some() {
+            *count += 1;
+            return Ok(Some(i64::from((next(4)? as u32).cast_signed())));
         }
+        let mut value = None;
+        while let Some(d) = self.next_if(|c| c.is_ascii_digit()) {
+            value = Some(i64::from(d - b'0').saturating_add(value.unwrap_or(0i64).saturating_mul(10)));
+        }
+        Ok(value)
+    }
+
+    /// Flags, width, precision and size of a conversion; how often `h` was said.
+    fn spec(&mut self, next: Next<'_>, count: &mut u64) -> Result<(Spec, u32), Failed> {
         let mut spec = Spec::default();
-        while let Some(&flag) = rest.peek() {
+        while let Some(flag) = self.next_if(|c| b"-+ #0".contains(&c)) {
             match flag {
                 b'-' => spec.left = true,
                 b'+' => spec.plus = true,
                 b' ' => spec.space = true,
                 b'#' => spec.alternate = true,
-                b'0' => spec.zero = true,
-                _ => break,
+                _ => spec.zero = true,
             }
-            rest.next();
         }
-        let mut number = |rest: &mut std::iter::Peekable<_>, next: &mut dyn FnMut(u64) -> u64| -> Option<i64> {
-            let rest: &mut std::iter::Peekable<std::iter::Copied<std::slice::Iter<'_, u8>>> = rest;
-            if rest.next_if_eq(&b'*').is_some() {
-                count += 1;
-                return Some(i64::from((next(4) as u32).cast_signed()));
-            }
-            let mut value = None;
-            while let Some(d) = rest.next_if(u8::is_ascii_digit) {
-                value = Some((value.unwrap_or(0i64) * 10 + i64::from(d - b'0')).min(1 << 16));
-            }
-            value
-        };
-        let width = number(&mut rest, next).unwrap_or(0);
+        let width = self.number(next, count)?.unwrap_or(0);
         spec.left |= width < 0;
-        spec.width = usize::try_from(width.unsigned_abs()).unwrap_or(0).min(1 << 16);
-        if rest.next_if_eq(&b'.').is_some() {
-            spec.precision = usize::try_from(number(&mut rest, next).unwrap_or(0)).ok().map(|p| p.min(1 << 12));
+        spec.width = usize::try_from(width.unsigned_abs().min(WIDEST + 1)).unwrap_or(usize::MAX);
+        if self.next_if(|c| c == b'.').is_some() {
+            let precision = self.number(next, count)?.unwrap_or(0);
+            spec.precision = usize::try_from(precision).ok();
         }
         let mut half = 0;
-        while let Some(l) = rest.next_if(|c| b"lhjztL".contains(c)) {
+        while let Some(l) = self.next_if(|c| b"lhjztL".contains(&c)) {
             spec.long |= b"ljztL".contains(&l);
             half += u32::from(l == b'h');
         }
-        let Some(kind) = rest.next() else { return (out, u64::MAX) };
-        let size = if spec.long { 8 } else { 4 };
+        Ok((spec, half))
+    }
+}
+
+/// Formats a line. `next(size)` gives the next argument of 4 or 8 bytes, `string` a string in memory of which at most so
+/// many bytes are wanted. Returns the bytes and the value of the call: the number of arguments used, as CUDA's `printf`
+/// returns it.
+///
+/// # Errors
+/// A conversion that device code does not have, or one that a host need not be able to print; what `next` and `string`
+/// cannot read.
+pub(super) fn printf(
+    format: &[u8],
+    next: Next<'_>,
+    string: &dyn Fn(u64, Option<u64>) -> Result<Vec<u8>, Failed>,
+) -> Result<(Vec<u8>, u64), Failed> {
+    let (mut out, mut count) = (Vec::new(), 0);
+    let mut rest = Rest { format, at: 0, from: 0 };
+    while let Some(c) = rest.next_if(|_| true) {
+        if c != b'%' {
+            out.push(c);
+            continue;
+        }
+        rest.from = rest.at - 1;
+        let (mut spec, half) = rest.spec(&mut *next, &mut count)?;
+        let Some(kind) = rest.next_if(|_| true) else { return Err(rest.bad(FormatProblem::Cut)) };
         if kind == b'%' {
             out.push(b'%');
             continue;
         }
+        let wide = |n: usize| n as u64 > WIDEST;
+        if wide(spec.width) || (kind != b's' && spec.precision.is_some_and(wide)) {
+            return Err(rest.bad(FormatProblem::Wide));
+        }
         count += 1;
+        let size = if spec.long { 8 } else { 4 };
         let (sign, body) = match kind {
             b'd' | b'i' => {
-                let raw = next(size);
+                let raw = next(size)?;
                 let v = match (spec.long, half) {
                     (true, _) => raw.cast_signed(),
                     (_, 1) => i64::from((raw as u16).cast_signed()),
@@ -82,47 +133,47 @@ pub(super) fn printf(
                 };
                 (sign_of(v < 0, &spec), digits(v.unsigned_abs(), 10, false, &spec))
             }
-            b'u' | b'x' | b'X' | b'o' => {
-                let raw = next(size);
-                let v = match half {
-                    1 => raw & 0xffff,
-                    2.. => raw & 0xff,
-                    _ => raw,
-                };
-                let radix = if kind == b'u' {
-                    10
-                } else if kind == b'o' {
-                    8
-                } else {
-                    16
-                };
-                let prefix = match kind {
-                    b'x' if spec.alternate && v != 0 => "0x",
-                    b'X' if spec.alternate && v != 0 => "0X",
-                    b'o' if spec.alternate => "0",
-                    _ => "",
-                };
-                (prefix.to_owned(), digits(v, radix, kind == b'X', &spec))
-            }
-            b'c' => (String::new(), char::from(next(4) as u8).to_string().into_bytes()),
+            b'u' | b'x' | b'X' | b'o' => unsigned(next(size)?, kind, half, &spec),
+            b'c' => (String::new(), vec![next(4)? as u8]),
             b's' => {
-                let address = next(8);
-                let mut text = if address == 0 { b"(null)".to_vec() } else { string(address).unwrap_or_default() };
-                text.truncate(spec.precision.unwrap_or(usize::MAX));
+                let (address, most) = (next(8)?, spec.precision);
+                let mut text = if address == 0 { b"(null)".to_vec() } else { string(address, most.map(|n| n as u64))? };
+                text.truncate(most.unwrap_or(usize::MAX));
                 spec.zero = false;
                 (String::new(), text)
             }
-            b'p' => (String::from("0x"), format!("{:x}", next(8)).into_bytes()),
+            b'p' => (String::from("0x"), format!("{:x}", next(8)?).into_bytes()),
             b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
-                let v = f64::from_bits(next(8));
+                let v = f64::from_bits(next(8)?);
                 spec.zero &= v.is_finite();
                 (sign_of(v.is_sign_negative() && !v.is_nan(), &spec), float(v.abs(), kind, &spec).into_bytes())
             }
-            _ => return (out, u64::MAX),
+            _ => return Err(rest.bad(FormatProblem::Conversion)),
         };
         pad(&mut out, sign.as_bytes(), &body, &spec, b"diuxXo".contains(&kind));
     }
-    (out, count)
+    Ok((out, count))
+}
+
+/// Prefix and digits of an unsigned number.
+fn unsigned(raw: u64, kind: u8, half: u32, spec: &Spec) -> (String, Vec<u8>) {
+    let v = match half {
+        1 => raw & 0xffff,
+        2.. => raw & 0xff,
+        _ => raw,
+    };
+    let radix = match kind {
+        b'u' => 10,
+        b'o' => 8,
+        _ => 16,
+    };
+    let prefix = match kind {
+        b'x' if spec.alternate && v != 0 => "0x",
+        b'X' if spec.alternate && v != 0 => "0X",
+        b'o' if spec.alternate => "0",
+        _ => "",
+    };
+    (prefix.to_owned(), digits(v, radix, kind == b'X', spec))
 }
 
 fn sign_of(negative: bool, spec: &Spec) -> String {
@@ -234,9 +285,22 @@ mod tests {
 
     fn line(format: &str, args: &[u64]) -> String {
         let mut args = args.iter().copied();
-        let mut next = |_| args.next().unwrap_or(0);
-        let text = |a: u64| Some(format!("s{a}").into_bytes());
-        String::from_utf8(printf(format.as_bytes(), &mut next, &text).0).unwrap()
+        let mut next = |_| Ok(args.next().unwrap_or(0));
+        let text = |a: u64, _: Option<u64>| Ok(format!("s{a}").into_bytes());
+        match printf(format.as_bytes(), &mut next, &text) {
+            Ok((bytes, _)) => String::from_utf8(bytes).unwrap(),
+            Err(kind) => format!("{kind:?}"),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_printed_is_told() {
+        assert!(line("a %n", &[]).contains("Conversion(\"%n\")"));
+        assert!(line("%-5", &[]).contains("Cut(\"%-5\")"));
+        assert!(line("%999999999999999999999d", &[]).contains("Wide("));
+        assert!(line("%*d", &[0x7fff_ffff, 1]).contains("Wide(\"%*d\")"));
+        assert!(line("%.5000f", &[0]).contains("Wide("));
+        assert_eq!(line("%.5000s|%4095d", &[1, 2]).len(), 2 + 1 + 4095);
     }
 
     #[test]

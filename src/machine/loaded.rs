@@ -1,5 +1,6 @@
 //! A launch, loaded: preloads with their values, parameters, sizes.
 
+use super::config::HeapConfig;
 use crate::base::{Frame, LANES, LaneMask, number};
 use crate::memory::Uses;
 use crate::program::env::{FuncId, Init, Preload, ProgEnv, Special};
@@ -37,6 +38,8 @@ pub struct Loaded {
     pub variables: Vec<u64>,
     /// Limit of a thread's stack in bytes.
     pub stack_limit: u32,
+    /// The heap of the device's `malloc`.
+    pub heap: HeapConfig,
     /// Whether anything in the program moves the top of the stack of a function that runs.
     pub moves_stack: bool,
     /// Address of the zeroed workspace of a cooperative launch, in which blocks meet at grid barriers.

@@ -36,7 +36,7 @@ pub mod warp;
 mod watch;
 mod watched;
 
-pub use config::{Config, ControlModel, DeviceShape, MemoryModel};
+pub use config::{Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
 pub use context::{Context, Course, Launch};
 pub use device::{Device, Order, Ran};
 pub use exchange::shuffle_sources;

@@ -1,6 +1,7 @@
 //! Instructions outside the innermost loop: calls, barriers, exchanges, stack allocation, clocks, the device runtime.
 
 use super::barrier::{Arrival, Arrive};
+use super::block::place;
 use super::control::{Control, Flow, Next, Wait};
 use super::warp::Shared;
 use super::{exchange, syscall};
@@ -177,7 +178,11 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
                 let (who, sm) = (self.sh.who, self.sh.sm);
                 let at = Issuer { who, pc: Pc(self.flow.pc), depth: self.flow.depth, sm };
                 self.mem.runtime_begins(at, self.local);
-                syscall::run(call, m, regs, self.local, self.sh, self.mem, cx)?;
+                let (control, sh) = (&*self.control, &*self.sh);
+                let place = |lane: usize| {
+                    place(sh.env, sh.loaded, (sh.block, self.warp), 1 << lane, at.pc, control.calls(lane))
+                };
+                syscall::run(call, m, regs, self.local, sh, self.mem, cx, &place)?;
                 self.mem.runtime_ends(at, self.local);
             }
             Op::Trap => return Err(bug(BugKind::Trap, m)),

@@ -7,47 +7,69 @@ use super::warp::Shared;
 use crate::base::{Frame, LaneMask, lanes_of};
 use crate::memory::{Cx, Fault, LocalMemory, Memory};
 use crate::program::instr::{STACK_TOP, Syscall};
-use crate::verdict::{BugKind, Event, Sink};
+use crate::verdict::{BugKind, Event, FormatProblem, LimitKind, Place, Sink};
 
 /// The longest string that is read, in bytes; beyond it a missing terminator is more likely than a message.
 const LONGEST: u64 = 1 << 16;
+/// Addresses below this are null pointers, or fields of what one points to.
+const FIRST_PAGE: u64 = 4096;
 
-/// Reads a generic address: device memory or the thread's local window.
-fn byte<M: Memory>(address: u64, lane: usize, local: &LocalMemory, sh: &Shared<'_>, mem: &M) -> Option<u8> {
-    let at = address.wrapping_sub(sh.map.local);
-    if at < sh.map.window {
-        return (at < local.extent().into()).then(|| local.read(lane, at, 1) as u8);
-    }
-    let at = address.wrapping_sub(sh.map.shared);
-    if at < sh.map.window {
-        return sh.shared.get(usize::try_from(at).ok()?).copied();
-    }
-    mem.peek(address, 1)?.first().copied()
+/// Where the runtime reads for a thread.
+struct Reader<'a, M> {
+    lane: usize,
+    local: &'a LocalMemory,
+    sh: &'a Shared<'a>,
+    mem: &'a M,
 }
 
-fn text<M: Memory>(
-    address: u64,
-    lane: usize,
-    local: &LocalMemory,
-    sh: &Shared<'_>,
-    mem: &M,
-) -> Result<Vec<u8>, Trouble> {
-    let mut out = Vec::new();
-    for k in 0..LONGEST {
-        match byte(address.wrapping_add(k), lane, local, sh, mem) {
-            Some(0) => break,
-            Some(b) => out.push(b),
-            None => {
-                let address = address.wrapping_add(k);
-                let kind = BugKind::OutOfBounds { address, bytes: 1, write: false, space: "generic", nearest: None };
-                return Err(Trouble::Fault(Fault::Bug(kind, 1 << lane)));
+impl<M: Memory> Reader<'_, M> {
+    /// The byte at a generic address: device memory, or the thread's local or shared window.
+    fn byte(&self, address: u64) -> Result<u8, Box<BugKind>> {
+        let found = || {
+            let at = address.wrapping_sub(self.sh.map.local);
+            if at < self.sh.map.window {
+                return (at < self.local.extent().into()).then(|| self.local.read(self.lane, at, 1) as u8);
+            }
+            let at = address.wrapping_sub(self.sh.map.shared);
+            if at < self.sh.map.window {
+                return self.sh.shared.get(usize::try_from(at).ok()?).copied();
+            }
+            self.mem.peek(address, 1)?.first().copied()
+        };
+        found().ok_or_else(|| {
+            let (bytes, write, space) = (1, false, "generic");
+            Box::new(if address < FIRST_PAGE {
+                BugKind::Null { address, bytes, write, space }
+            } else {
+                BugKind::OutOfBounds { address, bytes, write, space, nearest: None }
+            })
+        })
+    }
+
+    /// A string, of which at most `most` bytes are looked at.
+    fn text(&self, address: u64, most: Option<u64>) -> Result<Vec<u8>, Box<BugKind>> {
+        let mut out = Vec::new();
+        for k in 0..most.unwrap_or(u64::MAX) {
+            if k == LONGEST {
+                let problem = FormatProblem::Endless { address, bytes: LONGEST };
+                return Err(Box::new(BugKind::BadFormat { problem }));
+            }
+            match self.byte(address.wrapping_add(k))? {
+                0 => break,
+                b => out.push(b),
             }
         }
+        Ok(out)
     }
-    Ok(out)
+
+    /// A string as far as it can be read, for a message.
+    fn message(&self, address: u64) -> Result<String, Box<BugKind>> {
+        Ok(String::from_utf8_lossy(&self.text(address, Some(LONGEST))?).into_owned())
+    }
 }
 
-/// Carries out a call for `lanes`, in ascending order.
+/// Carries out a call for `lanes`, in ascending order; `place` says where a lane is.
+#[expect(clippy::too_many_arguments, reason = "registers, memories and observers are separate borrows")]
 pub(super) fn run<M: Memory, S: Sink>(
     call: Syscall,
     lanes: LaneMask,
@@ -56,6 +78,7 @@ pub(super) fn run<M: Memory, S: Sink>(
     sh: &Shared<'_>,
     mem: &mut M,
     cx: &mut Cx<'_, S>,
+    place: &dyn Fn(usize) -> Place,
 ) -> Result<(), Trouble> {
     let pointer = if sh.env.target.address_bits == 32 { 4 } else { 8 };
     let tops = regs.w[STACK_TOP.index()].0.map(|t| u64::from(t).next_multiple_of(16));
@@ -67,35 +90,45 @@ pub(super) fn run<M: Memory, S: Sink>(
             Fault::Bug(kind, _) => Trouble::Fault(Fault::Bug(kind, 1 << lane)),
             other => Trouble::Fault(other),
         };
+        let bug = |kind: Box<BugKind>| Trouble::Fault(Fault::Bug(*kind, 1 << lane));
         match call {
             Syscall::Vprintf => {
                 let first = u64::from(pointer);
-                let format = text(arg(local, first, pointer), lane, local, sh, mem)?;
-                let mut values = arg(local, first + u64::from(pointer), pointer);
+                let (format, mut values) =
+                    (arg(local, first, pointer), arg(local, first + u64::from(pointer), pointer));
+                let reader = Reader { lane, local, sh, mem };
+                let format = reader.text(format, None).map_err(bug)?;
                 let mut next = |size: u64| {
                     values = values.next_multiple_of(size);
-                    let v = (0..size)
-                        .fold(0, |v, k| v | u64::from(byte(values + k, lane, local, sh, mem).unwrap_or(0)) << (8 * k));
-                    values += size;
-                    v
+                    let bytes = (0..size).rev().map(|k| reader.byte(values.wrapping_add(k)));
+                    let value = bytes.into_iter().try_fold(0, |v, byte| Ok(v << 8 | u64::from(byte?)));
+                    values = values.wrapping_add(size);
+                    value
                 };
-                let (line, count) = super::format::printf(&format, &mut next, &|a| text(a, lane, local, sh, mem).ok());
+                let string = |address: u64, most: Option<u64>| reader.text(address, most);
+                let (line, count) = super::format::printf(&format, &mut next, &string).map_err(bug)?;
                 (cx.out)(&line);
                 local.write(lane, top, 4, count);
             }
             Syscall::Malloc => {
                 let first = u64::from(pointer);
-                let bytes = arg(local, first, pointer);
-                let address = mem.malloc(bytes).map_err(fault)?;
-                if S::ON {
+                let (bytes, heap) = (arg(local, first, pointer), sh.loaded.heap);
+                let made = mem.malloc(bytes, heap.bytes, place(lane)).map_err(fault)?;
+                if made.is_none() && heap.stop {
+                    let limit = LimitKind::Heap { size: heap.bytes, wanted: bytes };
+                    return Err(Trouble::Fault(Fault::Limit(limit)));
+                }
+                if S::ON
+                    && let Some(address) = made
+                {
                     cx.sink.event(sh.who, Event::Alloc(address, bytes)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
                 }
-                local.write(lane, top, pointer, address);
+                local.write(lane, top, pointer, made.unwrap_or(0));
             }
             Syscall::Free => {
                 let address = arg(local, 0, pointer);
                 if address != 0 {
-                    mem.free(address).map_err(fault)?;
+                    mem.free(address, place(lane)).map_err(fault)?;
                     cx.hints.clear();
                 }
             }
@@ -104,7 +137,8 @@ pub(super) fn run<M: Memory, S: Sink>(
                 let (message, file) = (arg(local, 0, pointer), arg(local, p, pointer));
                 let line = arg(local, 2 * p, 4) as u32;
                 let function = arg(local, (2 * p + 4).next_multiple_of(p), pointer);
-                let read = |a| text(a, lane, local, sh, mem).map(|t| String::from_utf8_lossy(&t).into_owned());
+                let reader = Reader { lane, local, sh, mem };
+                let read = |address| reader.message(address).map_err(bug);
                 let (message, file, function) = (read(message)?, read(file)?, read(function)?);
                 let kind = BugKind::Assertion { message, file, line, function };
                 return Err(Trouble::Fault(Fault::Bug(kind, 1 << lane)));

@@ -20,7 +20,7 @@ use crate::choice::Oracle;
 use crate::program::env::AddressMap;
 use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{BugKind, LimitKind, Sink, Stop, Who};
+use crate::verdict::{BugKind, LimitKind, Place, Sink, Stop, Who};
 
 /// Who issues a request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -235,17 +235,17 @@ pub trait Memory {
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>>;
 
-    /// Makes a block of device memory on behalf of a kernel (`malloc`); 0 when there is none left.
+    /// Makes a block of device memory on behalf of a thread (`malloc`). `None`: a heap of `heap` bytes has no room for it.
     ///
     /// # Errors
     /// The memory cap.
-    fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>>;
+    fn malloc(&mut self, bytes: u64, heap: u64, by: Place) -> Result<Option<u64>, Box<Fault>>;
 
     /// Frees a block that [`Memory::malloc`] made.
     ///
     /// # Errors
     /// A wrong address.
-    fn free(&mut self, address: u64) -> Result<(), Box<Fault>>;
+    fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>>;
 
     /// Bytes at an address of global or constant memory, as the host sees them after [`Memory::write_back`].
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]>;

@@ -1,7 +1,8 @@
 //! What each defect is called in words: message, what is at the place, advice.
 
+use super::count::{counted, plural};
 use super::stop::lanes;
-use crate::verdict::{AllocKind, BugKind, Inside, Nearest, Relation, UninitUse};
+use crate::verdict::{AllocKind, BugKind, FormatProblem, Inside, LeakSite, Nearest, Relation, UninitUse};
 use serde_json::{Value, json};
 
 /// The words for a defect.
@@ -28,7 +29,7 @@ impl Words {
 pub(super) fn access(space: &str, write: bool, bytes: u32, address: u64) -> String {
     let what = if write { "write" } else { "read" };
     let space = if space.is_empty() { String::new() } else { format!("{space} ") };
-    format!("{space}{what} of {bytes} {} at {address:#x}", if bytes == 1 { "byte" } else { "bytes" })
+    format!("{space}{what} of {} at {address:#x}", counted(bytes.into(), "byte"))
 }
 
 /// A block of memory, e.g. "buffer `in` (1024 bytes)".
@@ -43,7 +44,7 @@ fn block(name: &str, kind: AllocKind, bytes: u64) -> String {
         AllocKind::Param => "kernel parameters",
     };
     let name = if name.is_empty() { String::new() } else { format!(" `{name}`") };
-    format!("{what}{name} of {bytes} {}", if bytes == 1 { "byte" } else { "bytes" })
+    format!("{what}{name} of {}", counted(bytes, "byte"))
 }
 
 /// The place of an address in what has a name, e.g. "`lock`" or "`x`+4"; `None`: it has none.
@@ -77,15 +78,11 @@ fn nearest(n: &Nearest) -> String {
     let what = block(&n.name, n.kind, n.bytes);
     let freed = if n.freed { "freed " } else { "" };
     match n.relation {
-        Relation::Before(d) => format!("{d} {} before the start of {freed}{what}", bytes(d)),
+        Relation::Before(d) => format!("{} before the start of {freed}{what}", counted(d, "byte")),
         Relation::After(0) => format!("just after the end of {freed}{what}"),
-        Relation::After(d) => format!("{d} {} after the end of {freed}{what}", bytes(d)),
+        Relation::After(d) => format!("{} after the end of {freed}{what}", counted(d, "byte")),
         Relation::Inside(d) => format!("it begins at offset {d} of {freed}{what} and ends beyond it"),
     }
-}
-
-fn bytes(n: u64) -> &'static str {
-    if n == 1 { "byte" } else { "bytes" }
 }
 
 pub(super) fn bug(kind: &BugKind) -> Words {
@@ -102,7 +99,14 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             }
         }
         BugKind::UseAfterFree { address, bytes, write, nearest: n } => {
-            words(format!("{} after free", access("", *write, *bytes, *address)), nearest(n))
+            // The access lies inside: how else would it be known that it is about this block?
+            let what = block(&n.name, n.kind, n.bytes);
+            let label = match n.relation {
+                Relation::Inside(0) => format!("the start of {what}, which was freed"),
+                Relation::Inside(d) => format!("offset {d} of {what}, which was freed"),
+                Relation::Before(_) | Relation::After(_) => nearest(n),
+            };
+            words(format!("{} after free", access("", *write, *bytes, *address)), label)
                 .hint("free the memory after its last use")
         }
         BugKind::Null { address, bytes, write, space } => words(
@@ -114,7 +118,7 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             format!("misaligned {}", access(space, *write, *bytes, *address)),
             format!("the address is no multiple of {bytes}: {} too high", address % u64::from((*bytes).max(1))),
         )
-        .hint("vector accesses need an address that is a multiple of the whole vector's size"),
+        .hint("the address must be a multiple of the size of the access, for a vector that of all its elements"),
         BugKind::WrongSpace { address, bytes, write, space, actual } => words(
             format!("{} in another state space", access(space, *write, *bytes, *address)),
             format!("this address belongs to {} memory", space_of(*actual)),
@@ -124,15 +128,11 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             if *actual == AllocKind::Const { "const" } else { space_of(*actual) }
         )),
         BugKind::WriteToReadOnly { address, bytes, actual } => words(
-            format!(
-                "write of {bytes} {} to {} memory at {address:#x}",
-                self::bytes((*bytes).into()),
-                space_of(*actual)
-            ),
+            format!("write of {} to {} memory at {address:#x}", counted((*bytes).into(), "byte"), space_of(*actual)),
             "device code may not write here",
         )
         .hint("constant memory and kernel parameters are written by the host only"),
-        BugKind::Uninitialised { what, register, address } => uninitialised(*what, register.as_deref(), *address),
+        BugKind::Uninitialised { what, register, address, .. } => uninitialised(*what, register.as_deref(), *address),
         BugKind::DivisionByZero => words("integer division by zero", "the divisor is 0")
             .hint("the hardware gives all ones and goes on; --check div0 reports it"),
         BugKind::NotAMember { mask } => words(
@@ -165,17 +165,25 @@ pub(super) fn bug(kind: &BugKind) -> Words {
         .hint("move __syncthreads() out of the divergent branch"),
         BugKind::BarrierNumber { id } => words(format!("barrier {id} does not exist"), "barriers are numbered 0 to 15"),
         BugKind::BarrierCount { count } => words(
-            format!("{count} threads at a barrier: the count must be a multiple of the warp size above 0"),
+            format!(
+                "{} at a barrier: the count must be a multiple of the warp size above 0",
+                counted((*count).into(), "thread")
+            ),
             "this count",
         ),
         BugKind::BarrierMismatch { id, first, second } => {
             words(format!("arrivals at barrier {id} contradict each other: {first} and {second}"), second.clone())
                 .hint("all arrivals at one barrier must give the same thread count, and reductions the same operation")
         }
-        BugKind::StackOverflow { bytes, limit } => {
-            words(format!("stack overflow: {bytes} bytes of local memory, {limit} are allowed"), "this call needs more")
-                .hint("recursion without an end, or deeper than a thread's stack")
-        }
+        BugKind::StackOverflow { bytes, limit } => words(
+            format!(
+                "stack overflow: {} of local memory, {limit} {} allowed",
+                counted(*bytes, "byte"),
+                plural(*limit, "is")
+            ),
+            "this call needs more",
+        )
+        .hint("recursion without an end, or deeper than a thread's stack"),
         BugKind::Assertion { message, file, line, function } => {
             words(format!("assertion `{message}` failed at {file}:{line} in {function}"), "called here")
         }
@@ -201,13 +209,58 @@ pub(super) fn bug(kind: &BugKind) -> Words {
         BugKind::LaneDecides { address, bytes, inside, first, second } => {
             super::race::lane_decides((*address, *bytes), inside.as_ref(), *first, *second)
         }
-        BugKind::BadFree { address, twice: true } => {
+        BugKind::BadFree { address, twice: true, .. } => {
             words(format!("{address:#x} is freed a second time"), "it was freed before")
         }
-        BugKind::BadFree { address, twice: false } => words(
+        BugKind::BadFree { address, twice: false, .. } => words(
             format!("free of {address:#x}, which malloc did not give"),
             "only addresses from device malloc can be freed",
         ),
+        BugKind::Leak { sites } => leak(sites),
+        BugKind::BadFormat { problem } => bad_format(problem),
+    }
+}
+
+/// Blocks and bytes, e.g. "2 blocks of 128 bytes in all".
+pub(super) fn leaked(blocks: u64, bytes: u64) -> String {
+    format!("{}, {}", counted(blocks, "block"), counted(bytes, "byte"))
+}
+
+fn leak(sites: &[LeakSite]) -> Words {
+    let sum = |f: fn(&LeakSite) -> u64| sites.iter().map(f).sum::<u64>();
+    let (blocks, bytes) = (sum(|s| s.blocks), sum(|s| s.bytes));
+    let message = format!("{} of the device's malloc never freed: {}", plural(blocks, "block"), leaked(blocks, bytes));
+    let first = sites.first().map_or_else(String::new, |s| format!("{} allocated here", leaked(s.blocks, s.bytes)));
+    words(message, first).hint("free each block once: the heap keeps it until the context ends")
+}
+
+/// The conversion that a format's problem is about.
+fn conversion(problem: &FormatProblem) -> Option<&str> {
+    match problem {
+        FormatProblem::Conversion(text) | FormatProblem::Cut(text) | FormatProblem::Wide(text) => Some(text),
+        FormatProblem::Endless { .. } => None,
+    }
+}
+
+fn bad_format(problem: &FormatProblem) -> Words {
+    let shown = conversion(problem).unwrap_or_default().escape_debug();
+    match problem {
+        FormatProblem::Conversion(_) => {
+            words(format!("printf has no conversion `{shown}` in device code"), "called here")
+                .hint("there are %c %d %i %o %u %x %X %p %e %E %f %F %g %G %a %A %s and %%")
+        }
+        FormatProblem::Cut(_) => words(format!("the format of printf ends within `{shown}`"), "called here")
+            .hint("a percent sign is written %%"),
+        FormatProblem::Wide(_) => words(
+            format!("the width or precision of `{shown}` is more than printf need be able to print"),
+            "called here",
+        )
+        .hint("C guarantees 4095 characters for a conversion"),
+        FormatProblem::Endless { address, bytes } => words(
+            format!("no end of the string at {address:#x} within {}", counted(*bytes, "byte")),
+            "printf reads it here",
+        )
+        .hint("a string ends with a zero byte"),
     }
 }
 
@@ -223,7 +276,7 @@ fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>) 
         UninitUse::Stored => "is stored to memory",
     };
     words(format!("{source} is undefined and {usage}"), format!("{usage} here"))
-        .hint("it was never written, or computed from what was never written: 0 here, anything on hardware")
+        .hint("write it before it is read: on hardware it may hold anything")
 }
 
 /// The fields of a defect as JSON, named as in [`BugKind`]; masks and addresses are numbers.
@@ -251,7 +304,7 @@ pub(super) fn details(kind: &BugKind) -> Value {
         BugKind::WriteToReadOnly { address, bytes, actual } => {
             json!({ "address": address, "bytes": bytes, "write": true, "actual": space_of(*actual) })
         }
-        BugKind::Uninitialised { what, register, address } => {
+        BugKind::Uninitialised { what, register, address, .. } => {
             json!({ "use": format!("{what:?}").to_lowercase(), "register": register, "address": address })
         }
         BugKind::NotAMember { mask } => json!({ "mask": mask }),
@@ -275,7 +328,14 @@ pub(super) fn details(kind: &BugKind) -> Value {
             let inside = inside.as_ref().map(inside_json);
             json!({ "address": address, "bytes": bytes, "inside": inside, "first": first, "second": second })
         }
-        BugKind::BadFree { address, twice } => json!({ "address": address, "twice": twice }),
+        BugKind::BadFree { address, twice, .. } => json!({ "address": address, "twice": twice }),
+        BugKind::Leak { sites } => {
+            let sum = |f: fn(&LeakSite) -> u64| sites.iter().map(f).sum::<u64>();
+            json!({ "blocks": sum(|s| s.blocks), "bytes": sum(|s| s.bytes) })
+        }
+        BugKind::BadFormat { problem } => {
+            json!({ "conversion": conversion(problem) })
+        }
         BugKind::DivisionByZero | BugKind::Trap | BugKind::Breakpoint => json!({}),
     }
 }

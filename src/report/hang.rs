@@ -1,6 +1,7 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
 use super::bug::{inside_json, place_in, space_of};
+use super::count::counted;
 use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::{kind, token, token_json};
 use super::stop::{StopReport, lanes, who};
@@ -233,7 +234,7 @@ impl StopReport<'_> {
             note.push(format!("and {} more", hang.spinners.len() - LISTED));
         }
         for read in hang.reads.iter().take(LISTED) {
-            let bytes = if read.bytes == 1 { "1 byte".to_owned() } else { format!("{} bytes", read.bytes) };
+            let bytes = counted(read.bytes.into(), "byte");
             let by: Vec<String> =
                 read.writers.iter().take(LISTED).map(|w| format!("{}{}", party(w), self.at_line(w.pc))).collect();
             let by = if by.is_empty() {

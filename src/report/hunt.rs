@@ -1,5 +1,6 @@
 //! What hunts, replays and minimised schedules came to.
 
+use super::count::{counted, plural};
 use super::run;
 use super::stop::{StopReport, exit_code};
 use crate::base::SourceMap;
@@ -170,10 +171,10 @@ fn finder(seed: Option<u64>) -> String {
 pub fn found(seed: Option<u64>, times: u64, recorded: &Recorded, file: Option<&Path>) -> String {
     let more = if times > 1 { format!(", and by {} more", times - 1) } else { String::new() };
     let mut out = format!(
-        "found by {}{more}: {} decisions, {} context switches\n",
+        "found by {}{more}: {}, {}\n",
         finder(seed),
-        recorded.schedule.decisions(),
-        recorded.switches
+        counted(recorded.schedule.decisions(), "decision"),
+        counted(recorded.switches, "context switch")
     );
     if let Some(file) = file {
         let file = file.display();
@@ -246,18 +247,16 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
         Ended::Unsupported(_) => "; the program needs what warpstep cannot do",
     };
     let mut out = format!(
-        "hunted: the default schedule and {seeds} {} ({}; {}): {} distinct {}{why}\n",
-        if seeds == 1 { "seed" } else { "seeds" },
+        "hunted: the default schedule and {} ({}; {}): {} distinct {}{why}\n",
+        counted(seeds, "seed"),
         strategy(scope.strategy),
         scope.models,
         if defects == 0 { "no".to_owned() } else { defects.to_string() },
-        if defects == 1 { "defect" } else { "defects" },
+        plural(defects as u64, "defect"),
     );
     if *limited > 0 {
-        let (runs, steps) = (if *limited == 1 { "run" } else { "runs" }, scope.limits.steps);
-        out.push_str(&format!(
-            "{limited} {runs} reached the limit of {steps} warp instructions: nothing is known of them\n"
-        ));
+        let (runs, steps) = (counted(*limited, "run"), counted(scope.limits.steps, "warp instruction"));
+        out.push_str(&format!("{runs} reached the limit of {steps}: nothing is known of them\n"));
     }
     if let Some(bound) = bound(scope, seeds) {
         out.push_str(&bound);
@@ -328,7 +327,7 @@ pub fn progress(defects: u64) -> String {
 /// The line of a progress bar: how many decisions are left.
 #[must_use]
 pub fn left(decisions: usize) -> String {
-    format!("{decisions} decisions left")
+    format!("{} left", counted(decisions as u64, "decision"))
 }
 
 /// The last line of a replay.
@@ -336,9 +335,10 @@ pub fn left(decisions: usize) -> String {
 pub fn replayed(recorded: &Recorded) -> String {
     let Recorded { played, schedule, trace, switches } = recorded;
     format!(
-        "replayed: {} decisions, {switches} context switches, {} warp instructions, trace {trace:016x}: {}\n",
-        schedule.decisions(),
-        played.clock,
+        "replayed: {}, {}, {}, trace {trace:016x}: {}\n",
+        counted(schedule.decisions(), "decision"),
+        counted(*switches, "context switch"),
+        counted(played.clock, "warp instruction"),
         if played.ending.is_defect() { "a defect" } else { "no defect" }
     )
 }
@@ -351,10 +351,11 @@ pub fn minimised(before: &Recorded, after: &Recorded, complete: bool, trials: u6
         "minimised: {taken} of {of} decisions differ from the default schedule; {} of {} context switches are left\n",
         after.switches, before.switches
     );
+    let runs = counted(trials, "run");
     out.push_str(&if complete {
-        format!("nothing more can go: the defect does not show with any one of them left out ({trials} runs)\n")
+        format!("nothing more can go: the defect does not show with any one of them left out ({runs})\n")
     } else {
-        format!("more might go: it was stopped after {trials} runs\n")
+        format!("more might go: it was stopped after {runs}\n")
     });
     out.push_str(&format!("schedule written to {}\n", file.display()));
     out

@@ -145,6 +145,16 @@ pub const fn describe(kind: Kind) -> Description {
             "Only addresses from device malloc can be freed, and memory from the host cannot.",
         ),
         Kind::DoubleFree => ("Double free", "free was given an address a second time.", "Let one thread free, once."),
+        Kind::Leak => (
+            "Device memory that is never freed",
+            "Blocks of the device's malloc were not freed by the end of their context.",
+            "Free each block once; the heap keeps it until the context ends.",
+        ),
+        Kind::BadFormat => (
+            "A format that cannot be printed",
+            "printf in device code was given a conversion that it does not have, or a width or string without bounds.",
+            "Device printf has the conversions c d i o u x X p e E f F g G a A s and %%.",
+        ),
         Kind::BarrierDeadlock => (
             "Barrier deadlock",
             "No warp can step, and some wait at a barrier that cannot complete.",

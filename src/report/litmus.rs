@@ -1,5 +1,6 @@
 //! The text of litmus tests: complaints about files, and outcomes in the form of herd and litmus.
 
+use super::count::counted;
 use super::diagnostic::Diagnostic;
 use super::hunt::Models;
 use crate::base::{SourceMap, suggest};
@@ -94,10 +95,12 @@ fn syntax(kind: &K, here: &str) -> Said {
             said("too-deep", format!("nested more than {MAX_NESTING} levels deep"), "the limit is reached here")
         }
         K::TooMany => said("too-many", format!("more than {MAX_ERRORS} errors: the rest is not shown"), "stopped here"),
-        K::Columns { cells, threads } => {
-            said("columns", format!("the row has {}, there are {threads} threads", plural(*cells, "cell")), "this row")
-                .hint("separate cells by `|`; a cell may be empty")
-        }
+        K::Columns { cells, threads } => said(
+            "columns",
+            format!("the row has {}, there are {threads} threads", counted(*cells as u64, "cell")),
+            "this row",
+        )
+        .hint("separate cells by `|`; a cell may be empty"),
         K::UnknownInstruction => {
             let known: Vec<&str> = instructions().collect();
             said("unknown-instruction", format!("there is no instruction `{here}`"), "not an instruction")
@@ -119,7 +122,7 @@ fn syntax(kind: &K, here: &str) -> Said {
             said("modifier", "the instruction's name is not complete", format!("expected {}", dotted(allowed)))
         }
         K::Operands { form, found } => {
-            let message = format!("the instruction has {}", plural(*found, "operand"));
+            let message = format!("the instruction has {}", counted(*found as u64, "operand"));
             said("operands", message, "too many or too few").hint(format!("it is written `{form}`"))
         }
         K::Operand { form, wanted } => {
@@ -225,10 +228,6 @@ fn dotted(words: &[&str]) -> String {
     alternatives(&words.iter().map(|w| format!("`.{w}`")).collect::<Vec<_>>())
 }
 
-fn plural(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 fn expected_text(expected: Expected) -> String {
     let text = match expected {
         Expected::Token(text) => return format!("`{text}`"),
@@ -324,5 +323,9 @@ pub fn searched(models: &Models, progress: &str, counts: &Progress, endless: usi
         _ => "some fair runs never end",
     };
     let (states, transitions) = (counts.states, counts.transitions);
-    format!("{models}, progress {progress}: {states} states, {transitions} transitions; {ends}\n")
+    format!(
+        "{models}, progress {progress}: {}, {}; {ends}\n",
+        counted(states, "state"),
+        counted(transitions, "transition")
+    )
 }

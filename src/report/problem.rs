@@ -1,5 +1,6 @@
 //! Messages about wrong input: launch files, arguments, limits, data files.
 
+use super::count::plural;
 use super::{Diagnostic, Severity};
 use crate::base::{FileId, SourceMap, Span, suggest};
 use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
@@ -213,7 +214,7 @@ impl Text {
                 "argument-count",
                 format!(
                     "kernel `{entry}` has {wanted} {}, {given} {} given",
-                    plural(*wanted, "parameter"),
+                    plural(*wanted as u64, "parameter"),
                     if *given == 1 { "argument is" } else { "arguments are" }
                 ),
             )
@@ -233,7 +234,7 @@ impl Text {
             ProblemKind::ExpectLength { name, expected, buffer, first: None } => {
                 let t = text(
                     "expected-length",
-                    format!("`{name}` has {buffer} {}, {expected} are expected", plural_u64(*buffer, "element")),
+                    format!("`{name}` has {buffer} {}, {expected} are expected", plural(*buffer, "element")),
                 )
                 .label("here");
                 if expected < buffer {
@@ -298,11 +299,13 @@ fn data(name: &str, problem: &DataProblem) -> Text {
             text("ragged", format!("`{name}`: {bytes} bytes are no whole number of {} elements", ty.name()))
                 .label("here")
         }
-        DataProblem::Length { found, wanted } => text(
-            "length",
-            format!("`{name}`: the data has {found} {}, `len` says {wanted}", plural_u64(*found, "element")),
-        )
-        .label("here"),
+        DataProblem::Length { found, wanted } => {
+            text("length", format!("`{name}`: the data has {found} {}, `len` says {wanted}", plural(*found, "element")))
+                .label("here")
+        }
+        DataProblem::Beyond { to, elements } => {
+            text("length", format!("`uninit` of `{name}` ends at element {to}, and there are {elements}")).label("here")
+        }
         DataProblem::NoLength => {
             text("no-length", format!("`{name}`: how many elements?")).label("here").hint("add `len`")
         }
@@ -335,13 +338,13 @@ fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> 
     let wanted = if *array {
         format!("an array of {bytes} bytes")
     } else {
-        format!(".{ty} ({bytes} {})", plural(*bytes as usize, "byte"))
+        format!(".{ty} ({bytes} {})", plural(u64::from(*bytes), "byte"))
     };
     let what = match given {
         Given::Buffer(buffer, n) => format!("the address of buffer `{buffer}` ({n} bytes)"),
         Given::Null(n) => format!("a null pointer ({n} bytes)"),
-        Given::Scalar(ty) => format!("{} ({} {})", ty.name(), ty.bytes, plural(ty.size(), "byte")),
-        Given::Bytes(n) => format!("{n} {}", plural(*n, "byte")),
+        Given::Scalar(ty) => format!("{} ({} {})", ty.name(), ty.bytes, plural(ty.bytes.into(), "byte")),
+        Given::Bytes(n) => format!("{n} {}", plural(*n as u64, "byte")),
     };
     let hint = match (given, array) {
         (Given::Scalar(_) | Given::Buffer(..) | Given::Null(_), true) => {
@@ -458,14 +461,6 @@ fn range(ty: &str) -> &'static str {
 
 fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
-}
-
-fn plural(n: usize, noun: &str) -> String {
-    if n == 1 { noun.to_owned() } else { format!("{noun}s") }
-}
-
-fn plural_u64(n: u64, noun: &str) -> String {
-    plural(usize::try_from(n).unwrap_or(usize::MAX), noun)
 }
 
 /// Words in backquotes, at most a dozen.

@@ -1,5 +1,6 @@
 //! What a proof came to, as text and as JSON.
 
+use super::count::counted;
 use super::dot::{Edge, Node, Role, dot};
 use super::hang::class;
 use super::hunt::{Models, control, ending_json};
@@ -46,14 +47,13 @@ pub const fn code(proved: Proved) -> u8 {
 #[must_use]
 pub fn endless(endless: &Endless, env: &ProgEnv, sources: &SourceMap, colour: bool) -> String {
     let mut text = StopReport::new(&endless.stop, env, sources).render(colour);
-    let states = endless.cycle.states.len();
-    let s = if states == 1 { "" } else { "s" };
-    let _ = write!(text, "{states} state{s} that a fair scheduler need never leave");
+    let states = counted(endless.cycle.states.len() as u64, "state");
+    let _ = write!(text, "{states} that a fair scheduler need never leave");
     if endless.cycle.silent {
         text.push_str("; an eviction or write-back, which nobody promises, would leave them");
     }
     if endless.times > 1 {
-        let _ = write!(text, "; {} cycles more of the kind", endless.times - 1);
+        let _ = write!(text, "; {} more of the kind", counted(endless.times - 1, "cycle"));
     }
     text.push('\n');
     if !endless.stays() {
@@ -228,8 +228,8 @@ pub fn json(
 pub fn written(recorded: &Recorded, file: &Path) -> String {
     let file = file.display();
     format!(
-        "{} decisions, {} context switches; schedule written to {file}\n  warpstep replay {file}\n  warpstep minimise {file}\n",
-        recorded.schedule.decisions(),
-        recorded.switches,
+        "{}, {}; schedule written to {file}\n  warpstep replay {file}\n  warpstep minimise {file}\n",
+        counted(recorded.schedule.decisions(), "decision"),
+        counted(recorded.switches, "context switch"),
     )
 }

@@ -1,5 +1,6 @@
 //! Results of runs: counts, mismatches, values.
 
+use super::count::counted;
 use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Value};
 use serde_json::{Value as Json, json};
 use std::fmt::{self, Write};
@@ -81,19 +82,17 @@ pub fn output_mismatch(m: &OutputMismatch) -> String {
 #[must_use]
 pub fn summary(outcome: &Outcome, checked: usize) -> String {
     let sum = |f: fn(&crate::machine::Stats) -> u64| outcome.stats.iter().map(f).sum::<u64>();
-    let launches = outcome.stats.len();
     let verdict = match (checked, outcome.as_expected()) {
         (0, true) => "finished",
         (_, true) => "finished, as expected",
         (_, false) => "finished, not as expected",
     };
     format!(
-        "{verdict}: {launches} {}, {} {}, {} warp instructions, {} thread instructions\n",
-        if launches == 1 { "launch" } else { "launches" },
-        sum(|s| s.blocks),
-        if sum(|s| s.blocks) == 1 { "block" } else { "blocks" },
-        sum(|s| s.warp_instructions),
-        sum(|s| s.thread_instructions),
+        "{verdict}: {}, {}, {}, {}\n",
+        counted(outcome.stats.len() as u64, "launch"),
+        counted(sum(|s| s.blocks), "block"),
+        counted(sum(|s| s.warp_instructions), "warp instruction"),
+        counted(sum(|s| s.thread_instructions), "thread instruction"),
     )
 }
 

@@ -1,6 +1,7 @@
 //! Why a run stopped: a report of compute-sanitizer's kind, as text or as JSON.
 
-use super::bug::{bug, details};
+use super::bug::{bug, details, leaked};
+use super::count::{counted, often, plural};
 use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::token_json;
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, lanes_of};
@@ -12,8 +13,10 @@ use std::path::Path;
 
 /// How many waiting warps a report lists.
 const WAITING: usize = 8;
-/// How many calls of a stack a report lists.
+/// How many calls of a stack a report lists, equal ones in a row once.
 const CALLS: usize = 16;
+/// How many further lines a report of leaks shows.
+const LEAKS: usize = 16;
 
 /// A stop of a program, ready to be rendered.
 pub struct StopReport<'a> {
@@ -66,10 +69,12 @@ impl<'a> StopReport<'a> {
     pub fn json(&self) -> Value {
         let mut value = self.diagnostic().json(self.sources);
         let (kind, more) = match self.stop {
-            Stop::Bug(b) => (
-                "bug",
-                json!({ "thread": self.thread(&b.place), "other": b.other.as_ref().map(|o| self.thread(o)), "details": details(&b.kind) }),
-            ),
+            Stop::Bug(b) => {
+                let mut particulars = details(&b.kind);
+                self.particulars(&b.kind, &mut particulars);
+                let other = b.other.as_ref().map(|o| self.thread(o));
+                ("bug", json!({ "thread": self.thread(&b.place), "other": other, "details": particulars }))
+            }
             Stop::Stuck(s) => ("stuck", self.stuck_json(s)),
             Stop::Limit(l) => ("limit", json!({ "details": limit_json(*l) })),
             Stop::Unsupported(what, at) => {
@@ -92,6 +97,15 @@ impl<'a> StopReport<'a> {
                 let words = bug(&b.kind);
                 let mut d = self.at(&b.place, words.message).label(words.label);
                 d.hint = words.hint;
+                if let Some(more) = self.more(&b.kind) {
+                    d = d.note(format!("{}\n{more}", self.context(&b.place)));
+                }
+                if let BugKind::Leak { sites } = &b.kind {
+                    for site in sites.iter().skip(1).take(LEAKS) {
+                        let (file, span) = self.span(site.place.pc);
+                        d = d.also(file, span, format!("{} allocated here", leaked(site.blocks, site.bytes)));
+                    }
+                }
                 if let Some(other) = &b.other {
                     let (file, span) = self.span(other.pc);
                     let label = match &b.kind {
@@ -138,22 +152,27 @@ impl<'a> StopReport<'a> {
     fn context(&self, place: &Place) -> String {
         let mut text = format!("by {}", who(place));
         if self.times > 1 {
-            let _ = write!(text, "\nthe same two instructions did so {} times more", self.times - 1);
+            let _ = write!(text, "\nthe same two instructions did so {} more", often(self.times - 1));
         }
         if let Some(cuda) = self.cuda(place.pc) {
             let _ = write!(text, "\n{}", cuda.text());
         }
-        for pc in place.calls.iter().take(CALLS) {
-            let (file, span) = self.span(*pc);
+        let mut left = place.calls.len();
+        for (same, pc) in runs(&place.calls).into_iter().take(CALLS) {
+            left -= same;
+            let (file, span) = self.span(pc);
             let line = self
                 .sources
                 .get(file)
                 .map_or_else(String::new, |s| format!(" at {}:{}", s.name, s.line_col(span.start).0));
-            let cuda = self.cuda(*pc).map_or_else(String::new, |c| format!(", {}", c.text()));
-            let _ = write!(text, "\ncalled from `{}`{line}{cuda}", self.function(*pc));
+            let cuda = self.cuda(pc).map_or_else(String::new, |c| format!(", {}", c.text()));
+            let _ = write!(text, "\ncalled from `{}`{line}{cuda}", self.function(pc));
+            if same > 1 {
+                let _ = write!(text, ", {}", often(same as u64));
+            }
         }
-        if place.calls.len() > CALLS {
-            let _ = write!(text, "\nand {} more calls", place.calls.len() - CALLS);
+        if left > 0 {
+            let _ = write!(text, "\nand {} more", counted(left as u64, "call"));
         }
         text
     }
@@ -211,7 +230,8 @@ impl<'a> StopReport<'a> {
                     let _ = write!(note, "\nand {} more", waiting.len() - WAITING);
                 }
                 if *exited > 0 {
-                    let _ = write!(note, "\n{exited} threads of the block have exited");
+                    let threads = counted((*exited).into(), "thread");
+                    let _ = write!(note, "\n{threads} of the block {} exited", plural((*exited).into(), "has"));
                 }
                 let (file, span) = self.span(first.place.pc);
                 Diagnostic::error(self.stop.kind().id(), file, span, message)
@@ -284,6 +304,12 @@ impl<'a> StopReport<'a> {
             }),
         }
     }
+}
+
+/// Calls in a row that are the same, counted.
+fn runs(calls: &[Pc]) -> Vec<(usize, Pc)> {
+    let same = calls.chunk_by(|a, b| a == b);
+    same.filter_map(|run| Some((run.len(), *run.first()?))).collect()
 }
 
 /// A line of CUDA source.
@@ -388,13 +414,18 @@ pub(super) fn lanes(mask: LaneMask) -> String {
 #[must_use]
 pub fn limit(limit: LimitKind) -> String {
     match limit {
-        LimitKind::Steps(n) => format!("limit reached: {n} warp instructions"),
-        LimitKind::States(n) => format!("limit reached: {n} states"),
-        LimitKind::Switches(n) => format!("limit reached: schedules with more than {n} switches were left out"),
+        LimitKind::Steps(n) => format!("limit reached: {}", counted(n, "warp instruction")),
+        LimitKind::States(n) => format!("limit reached: {}", counted(n, "state")),
+        LimitKind::Switches(n) => {
+            format!("limit reached: schedules with more than {} were left out", counted(n.into(), "switch"))
+        }
         LimitKind::Clock => "limit reached: the program reads a clock".to_owned(),
         LimitKind::Interrupted => "interrupted".to_owned(),
-        LimitKind::Time(ms) if ms % 1000 == 0 => format!("limit reached: {} seconds", ms / 1000),
-        LimitKind::Time(ms) => format!("limit reached: {ms} milliseconds"),
+        LimitKind::Time(ms) if ms % 1000 == 0 => format!("limit reached: {}", counted(ms / 1000, "second")),
+        LimitKind::Time(ms) => format!("limit reached: {}", counted(ms, "millisecond")),
+        LimitKind::Heap { size, wanted } => {
+            format!("limit reached: malloc of {} in a heap of {}", counted(wanted, "byte"), counted(size, "byte"))
+        }
         LimitKind::Memory { cap, wanted } => {
             format!("limit reached: {wanted} bytes of device memory are needed, {cap} are allowed")
         }
@@ -410,6 +441,7 @@ fn limit_hint(limit: LimitKind) -> &'static str {
         LimitKind::Clock => "nothing is proved: a clock's values are too many to go through",
         LimitKind::Interrupted => "nothing is proved",
         LimitKind::Time(_) => "nothing is proved; raise --timeout to go on longer",
+        LimitKind::Heap { .. } => "raise --heap-size; without --heap-stop malloc returns null, as on a GPU",
         LimitKind::Memory { .. } => "raise --max-memory",
         LimitKind::Search { .. } => "nothing is proved; raise --search-memory to go on longer",
     }
@@ -426,6 +458,7 @@ fn limit_json(limit: LimitKind) -> Value {
         LimitKind::Memory { cap, wanted } | LimitKind::Search { cap, taken: wanted } => {
             json!({ "cap": cap, "wanted": wanted })
         }
+        LimitKind::Heap { size, wanted } => json!({ "heap": size, "wanted": wanted }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A run as the turns of its warps: who ran from where to where, for how many instructions.
 
+use super::count::counted;
 use crate::base::{LaneMask, Pc, SourceMap};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Who};
@@ -61,7 +62,7 @@ impl Turns {
     fn text(&self, turn: &Turn) -> String {
         let Turn { who: Who { launch, block, warp }, lanes, first, last, instructions } = *turn;
         let lanes = if lanes == !0 { "all lanes".to_owned() } else { super::stop::lanes(lanes) };
-        let count = if instructions == 1 { "1 instruction".to_owned() } else { format!("{instructions} instructions") };
+        let count = counted(instructions, "instruction");
         let launch = if launch == 0 { String::new() } else { format!("launch {launch}, ") };
         let from = self.place(first);
         let to = if first == last { String::new() } else { format!(" to {}", self.place(last)) };
@@ -79,8 +80,7 @@ impl Turns {
         self.end();
         let head = match self.left_out {
             0 => String::new(),
-            1 => "1 turn before these\n".to_owned(),
-            n => format!("{n} turns before these\n"),
+            n => format!("{} before these\n", counted(n, "turn")),
         };
         std::iter::once(head).chain(self.told).collect()
     }

@@ -53,6 +53,8 @@ kinds! {
     Safety = "safety",
     BadFree = "bad-free",
     DoubleFree = "double-free",
+    Leak = "leak",
+    BadFormat = "bad-format",
     BarrierDeadlock = "barrier-deadlock",
     SimtDeadlock = "simt-deadlock",
     Starvation = "starvation",
@@ -83,6 +85,20 @@ impl Kind {
 }
 
 impl BugKind {
+    /// Whether a run finds it under a check only (`--check`): the machine itself goes on.
+    #[must_use]
+    pub const fn needs_check(&self) -> bool {
+        matches!(
+            self,
+            Self::Uninitialised { .. }
+                | Self::DivisionByZero
+                | Self::Race(_)
+                | Self::LaneDecides { .. }
+                | Self::Leak { .. }
+                | Self::Unsafe(_)
+        )
+    }
+
     /// What it is called.
     #[must_use]
     pub const fn kind(&self) -> Kind {
@@ -115,6 +131,8 @@ impl BugKind {
             Self::Unsafe(_) => Kind::Safety,
             Self::BadFree { twice: true, .. } => Kind::DoubleFree,
             Self::BadFree { .. } => Kind::BadFree,
+            Self::Leak { .. } => Kind::Leak,
+            Self::BadFormat { .. } => Kind::BadFormat,
         }
     }
 }

@@ -5,18 +5,21 @@
 mod event;
 mod footprint;
 mod hang;
+mod heap;
 mod identity;
 mod kind;
 mod race;
 mod rules;
 mod stop;
 mod tokens;
+mod undefined;
 
 pub use event::{
     Access, AccessKind, Arrive, Contents, Enter, Event, Message, Needs, Shape, Silent, Sink, Step, Stride, Who,
 };
 pub use footprint::{Footprint, Reach, SharedBy, Strength};
 pub use hang::{Blocked, Class, Hang, Holds, SpinRead, Spinner, Stack, Unissued};
+pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
 pub use kind::Kind;
 pub use race::{Party, Race, Unordered};
@@ -26,3 +29,4 @@ pub use stop::{
     Waiting, WaitingFor,
 };
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
+pub use undefined::{Origin, Unwritten, Writers};

@@ -4,7 +4,7 @@
 //! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
 //! schedule does not fit ([`Stop::Diverged`]). A panic is a bug of ours.
 
-use super::{Hang, NeverPopped, Race, Violation, Who};
+use super::{FormatProblem, Hang, LeakSite, Lifetime, NeverPopped, Origin, Race, Unwritten, Violation, Who};
 use crate::base::{LaneMask, Pc};
 
 /// Why a run stopped.
@@ -68,7 +68,7 @@ pub struct Bug {
 }
 
 /// An instruction as executed by a thread.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     /// The number that the host gave to the program.
     pub program: u32,
@@ -120,6 +120,8 @@ pub struct Named {
     pub address: u64,
     /// Its size in bytes.
     pub bytes: u64,
+    /// The part that the host has not written.
+    pub unwritten: Option<Unwritten>,
 }
 
 /// Where in a buffer or variable an address lies.
@@ -167,6 +169,8 @@ pub struct Nearest {
     pub relation: Relation,
     /// Whether it was freed.
     pub freed: bool,
+    /// Who allocated and freed it, where device code did.
+    pub life: Option<Box<Lifetime>>,
 }
 
 /// The ways a program can break a rule.
@@ -186,7 +190,7 @@ pub enum BugKind {
     /// A write to constant memory or kernel parameters.
     WriteToReadOnly { address: u64, bytes: u32, actual: AllocKind },
     /// A register or byte that was never written decides something (D-undefined).
-    Uninitialised { what: UninitUse, register: Option<String>, address: Option<u64> },
+    Uninitialised { what: UninitUse, register: Option<String>, address: Option<u64>, origin: Option<Box<Origin>> },
     /// Integer division or remainder by zero (reported under `--check div0` only; D-div0).
     DivisionByZero,
     /// A lane executes a `.sync` instruction whose member mask does not name it.
@@ -222,7 +226,11 @@ pub enum BugKind {
     /// The branching algorithm lost a thread or led it astray (report, chapter 6).
     Unsafe(Box<Violation>),
     /// `free` of an address that `malloc` did not give, or twice.
-    BadFree { address: u64, twice: bool },
+    BadFree { address: u64, twice: bool, life: Option<Box<Lifetime>> },
+    /// Blocks that device code allocated and nobody freed, at the end of their context (reported under `--check leaks` only).
+    Leak { sites: Vec<LeakSite> },
+    /// A format of `printf` that cannot be printed.
+    BadFormat { problem: FormatProblem },
     /// Two accesses that nothing orders (D-race).
     Race(Box<Race>),
     /// Lanes of one instruction write different values to one location, strongly: no race, but which value stays is open.
@@ -326,6 +334,13 @@ pub enum LimitKind {
     Clock,
     /// Somebody stopped it.
     Interrupted,
+    /// The device's heap: its size and the block that was asked for, in bytes.
+    Heap {
+        /// The size.
+        size: u64,
+        /// The block.
+        wanted: u64,
+    },
     /// Memory of the device, in bytes: the cap and what was asked for.
     Memory {
         /// The cap.

@@ -1,16 +1,17 @@
 //! Definedness through memory actions.
 
-use super::memory::{Global, Local, Shared, all};
+use super::memory::{Local, Shared, all};
+use super::origin::{Cause, Device};
 use super::shadow::{Bytes, DEFINED, Regs};
-use crate::base::{LaneMask, lanes_of};
+use crate::base::{LaneMask, Pc, lanes_of};
 use crate::program::env::AddressMap;
-use crate::program::instr::{MemOp, NO_SLOT, Slot, WarpRequest};
+use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
 use crate::verdict::Access;
 
 /// The memories that a warp sees.
 pub(super) struct Memories<'a> {
-    pub global: &'a mut Global,
+    pub device: &'a mut Device,
     pub shared: &'a mut Shared,
     pub local: &'a mut Local,
     pub map: AddressMap,
@@ -51,7 +52,7 @@ impl Memories<'_> {
 
     fn get(&self, lane: usize, address: u64, len: u32) -> u32 {
         match self.target(address) {
-            Target::Global(a) => self.global.get(a, len),
+            Target::Global(a) => self.device.global.get(a, len),
             Target::Shared(o) => self.shared.get(o, len),
             Target::Local(o) => self.local.get(lane, o, len),
             Target::Param => all(len),
@@ -61,10 +62,39 @@ impl Memories<'_> {
     fn put(&mut self, lane: usize, address: u64, len: u32, defined: u32) {
         match self.target(address) {
             // Stores of undefined values to global memory are refused, so only definedness comes here.
-            Target::Global(a) => self.global.define(a, len),
+            Target::Global(a) => self.device.define(a, len),
             Target::Shared(o) => self.shared.put(o, len, defined),
             Target::Local(o) => self.local.put(lane, o, len, defined),
             Target::Param => {}
+        }
+    }
+
+    /// Why a byte is not defined in a lane, for an instruction that reads it.
+    fn cause(&self, lane: usize, address: u64, read: Pc) -> Cause {
+        let known = match self.target(address) {
+            Target::Shared(o) => self.shared.cause(o),
+            Target::Local(o) => self.local.cause(lane, o),
+            Target::Global(_) | Target::Param => None,
+        };
+        known.unwrap_or(Cause::Memory { address, read })
+    }
+
+    /// Says why those of `len` bytes that are not defined are not.
+    fn blame(&mut self, lane: usize, address: u64, len: u32, defined: u32, cause: Cause) {
+        match self.target(address) {
+            Target::Shared(o) => self.shared.blame(o, len, defined, cause),
+            Target::Local(o) => self.local.blame(lane, o, len, defined, cause),
+            Target::Global(_) | Target::Param => {}
+        }
+    }
+
+    /// The start of the window that a request's addresses are in.
+    const fn window(&self, space: Space) -> u64 {
+        match space {
+            Space::Shared => self.map.shared,
+            Space::Local => self.map.local,
+            Space::Param => self.map.param,
+            Space::Global | Space::Const | Space::Generic => 0,
         }
     }
 }
@@ -92,6 +122,7 @@ pub(super) fn run(
     shadow: &mut Regs,
     memories: &mut Memories<'_>,
 ) -> Result<(), Stored> {
+    memories.device.read(access);
     match rq.op {
         MemOp::Load => {
             load(rq, access, shadow, memories);
@@ -103,25 +134,50 @@ pub(super) fn run(
     }
 }
 
-/// The data slots of a request with their offsets in memory; a 16-byte element has two.
-fn pieces(rq: &WarpRequest) -> impl Iterator<Item = (Slot, u64, u32)> + '_ {
+/// The elements that an access is about: all of its request's, or the one that memory accesses at this time. An element's
+/// number comes with its offset from the access's address.
+fn elements(rq: &WarpRequest, access: &Access<'_>, memories: &Memories<'_>) -> Vec<(usize, u64)> {
+    let (count, width) = (usize::from(rq.elems.max(1)), u64::from(access.bytes));
+    let element = match rq.op {
+        MemOp::Load | MemOp::Store => u64::from(rq.width),
+        MemOp::Atom(_, ty) | MemOp::Red(_, ty) => u64::from(ty.bytes()),
+    };
+    if count == 1 || width != element {
+        return (0..count).map(|k| (k, k as u64 * element)).collect();
+    }
+    let Some(lane) = lanes_of(access.lanes).next() else { return Vec::new() };
+    let register = if rq.addr_wide {
+        access.regs.q.get(rq.addr.index()).map_or(0, |q| q.0[lane])
+    } else {
+        access.regs.w.get(rq.addr.index()).map_or(0, |w| w.0[lane].into())
+    };
+    let first = register.wrapping_add(rq.offset.cast_unsigned()).wrapping_add(memories.window(rq.space));
+    let k = access.addresses[lane].wrapping_sub(first) / element.max(1);
+    vec![(usize::try_from(k).unwrap_or(0).min(count - 1), 0)]
+}
+
+/// The data slots of an access with their offsets in memory; a 16-byte element has two.
+fn pieces<'a>(rq: &'a WarpRequest, of: &'a [(usize, u64)]) -> impl Iterator<Item = (Slot, u64, u32)> + 'a {
     let (width, twice) = if rq.width == 16 { (8, 2) } else { (u32::from(rq.width), 1) };
-    rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT).flat_map(move |(k, slot)| {
-        (0..twice).map(move |half| {
-            let offset = k as u64 * u64::from(rq.width) + 8 * u64::from(half);
-            (Slot(slot.0.saturating_add(half)), offset, width)
-        })
+    let slots = of.iter().filter_map(|(k, offset)| Some((*rq.regs.get(*k)?, *offset)));
+    slots.filter(|(slot, _)| *slot != NO_SLOT).flat_map(move |(slot, offset)| {
+        (0..twice).map(move |half| (Slot(slot.0.saturating_add(half)), offset + 8 * u64::from(half), width))
     })
 }
 
 fn load(rq: &WarpRequest, access: &Access<'_>, shadow: &mut Regs, memories: &Memories<'_>) {
     let class = class(rq.wide);
-    for (slot, offset, width) in pieces(rq) {
-        let mut result = DEFINED;
+    for (slot, offset, width) in pieces(rq, &elements(rq, access, memories)) {
+        let (mut result, mut causes) = (DEFINED, Vec::new());
         let plain = |l| matches!(memories.target(access.addresses[l]), Target::Global(_) | Target::Param);
-        if !(memories.global.complete() && lanes_of(access.lanes).all(plain)) {
+        if !(memories.device.global.complete() && lanes_of(access.lanes).all(plain)) {
             for lane in lanes_of(access.lanes) {
-                let mut defined = memories.get(lane, access.addresses[lane].wrapping_add(offset), width);
+                let address = access.addresses[lane].wrapping_add(offset);
+                let mut defined = memories.get(lane, address, width);
+                if defined != all(width) {
+                    let first = address.wrapping_add((!defined).trailing_zeros().into());
+                    causes.push((lane, memories.cause(lane, first, access.pc)));
+                }
                 // Bytes beyond the loaded ones are zero, or copies of its sign.
                 if !rq.signed || defined >> (width - 1) & 1 == 1 {
                     defined |= !all(width);
@@ -130,12 +186,13 @@ fn load(rq: &WarpRequest, access: &Access<'_>, shadow: &mut Regs, memories: &Mem
             }
         }
         shadow.put(class, slot, access.lanes, &result);
+        shadow.blame(class, slot, causes);
     }
 }
 
 fn store(rq: &WarpRequest, access: &Access<'_>, shadow: &Regs, memories: &mut Memories<'_>) -> Result<(), Stored> {
     let class = class(rq.wide);
-    for (slot, offset, width) in pieces(rq) {
+    for (slot, offset, width) in pieces(rq, &elements(rq, access, memories)) {
         let bytes = shadow.get(class, slot);
         let mut bad: Option<Stored> = None;
         for lane in lanes_of(access.lanes) {
@@ -147,6 +204,10 @@ fn store(rq: &WarpRequest, access: &Access<'_>, shadow: &Regs, memories: &mut Me
                 bad.get_or_insert(Stored { lanes: 0, slot, address }).lanes |= 1 << lane;
             } else {
                 memories.put(lane, address, width, defined);
+                if defined != all(width) {
+                    let cause = shadow.cause(class, slot, lane, access.pc);
+                    memories.blame(lane, address, width, defined, cause);
+                }
             }
         }
         if let Some(bad) = bad {
@@ -169,9 +230,8 @@ fn atomic(
     let wide = rq.wide || ty == AtomTy::B128;
     let class = class(wide);
     let half = rq.regs.len() / 2;
-    let elements = usize::from(rq.elems.max(1));
-    for k in 0..elements {
-        let [d, b, c] = if elements > 1 {
+    for (k, start) in elements(rq, access, memories) {
+        let [d, b, c] = if rq.elems > 1 {
             [rq.regs[k % half], rq.regs[half + k % half], NO_SLOT]
         } else {
             [rq.regs[0], rq.regs[1], if op == AtomOp::Cas { rq.regs[2] } else { NO_SLOT }]
@@ -180,7 +240,7 @@ fn atomic(
         for (part, at) in (0..bytes.div_ceil(8)).map(|p| (p as u16, u64::from(p) * 8)) {
             let width = bytes.min(8);
             let slot = |s: Slot| Slot(s.0.saturating_add(part));
-            let offset = k as u64 * u64::from(bytes) + at;
+            let offset = start + at;
             for operand in [b, c].into_iter().filter(|s| *s != NO_SLOT).map(slot) {
                 let defined = shadow.get(class, operand);
                 let good = defined.iter().take(width as usize).fold(!0, |m, b| m & b);
@@ -190,16 +250,22 @@ fn atomic(
                     return Err(Stored { lanes, slot: operand, address });
                 }
             }
-            let mut result = DEFINED;
+            let (mut result, mut causes) = (DEFINED, Vec::new());
             for lane in lanes_of(access.lanes) {
                 let address = access.addresses[lane].wrapping_add(offset);
-                to_lane(&mut result, lane, memories.get(lane, address, width) | !all(width));
+                let defined = memories.get(lane, address, width) | !all(width);
+                if defined != !0 {
+                    let first = address.wrapping_add((!defined).trailing_zeros().into());
+                    causes.push((lane, memories.cause(lane, first, access.pc)));
+                }
+                to_lane(&mut result, lane, defined);
                 if op == AtomOp::Exch {
                     memories.put(lane, address, width, all(width));
                 }
             }
             if returns && d != NO_SLOT {
                 shadow.put(class, slot(d), access.lanes, &result);
+                shadow.blame(class, slot(d), causes);
             }
         }
     }

@@ -4,9 +4,10 @@
 //! bits (packs, shifts, fields, extensions, permutations) moves undefined bits as well, so the operation itself is applied
 //! to the masks of undefined bits; and a bitwise result is defined where it does not depend on an undefined bit.
 
+use super::origin::Cause;
 use super::shadow::{Bytes, DEFINED, Regs, set_lane, size, undefined, whole};
 use crate::alu::apply;
-use crate::base::{Frame, LaneMask, lanes_of};
+use crate::base::{Frame, LaneMask, Pc, lanes_of};
 use crate::check::plain::carry_slot;
 use crate::program::float_ops::FloatOp;
 use crate::program::instr::{Instr, Slot};
@@ -107,8 +108,8 @@ struct Sources {
     count: usize,
 }
 
-/// Carries definedness through an operation for `lanes`; `regs` are the registers before it.
-pub(super) fn run(op: AluOp, i: &Instr, lanes: LaneMask, regs: &Frame, shadow: &mut Regs) {
+/// Carries definedness through an operation for `lanes` at `pc`; `regs` are the registers before it.
+pub(super) fn run(op: AluOp, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, shadow: &mut Regs) {
     let shape = op.shape();
     let slots = [i.a, i.b, i.c, i.e];
     let mut from = Sources { classes: [Class::W; 4], slots, bytes: [DEFINED; 4], count: 0 };
@@ -119,10 +120,38 @@ pub(super) fn run(op: AluOp, i: &Instr, lanes: LaneMask, regs: &Frame, shadow: &
     }
     narrow(op, i.imm, &mut from.bytes[0]);
     let all = from.bytes.iter().fold(!0, |m, b| m & whole(b));
-    let result = if all & lanes == lanes { DEFINED } else { partly(op, i.imm, lanes & !all, &from, regs) };
+    let carry = carry_slot(op, i);
+    if all & lanes == lanes {
+        shadow.put(shape.dest, i.d, lanes, &DEFINED);
+        if let Some(slot) = carry {
+            shadow.put(Class::P, slot, lanes, &DEFINED);
+        }
+        return;
+    }
+    let holes = lanes & !all;
+    let result = partly(op, i.imm, holes, &from, regs);
+    let cause = |lane| Some((lane, from.cause(kind(op, i.imm), lane, pc, regs, shadow)?));
+    let causes: Vec<(usize, Cause)> = lanes_of(holes).filter_map(cause).collect();
     shadow.put(shape.dest, i.d, lanes, &result);
-    if let Some(slot) = carry_slot(op, i) {
+    let bad = |(lane, _): &&(usize, Cause)| whole(&result) >> lane & 1 == 0;
+    shadow.blame(shape.dest, i.d, causes.iter().filter(bad).copied());
+    if let Some(slot) = carry {
         shadow.put(Class::P, slot, lanes, &[all; 8]);
+        shadow.blame(Class::P, slot, causes);
+    }
+}
+
+impl Sources {
+    /// Why a lane's result is not defined: why the first undefined source that it depends on is not.
+    fn cause(&self, kind: Kind, lane: usize, pc: Pc, regs: &Frame, shadow: &Regs) -> Option<Cause> {
+        let bad = |k: &usize| whole(&self.bytes[*k]) >> lane & 1 == 0;
+        let k = if kind == Kind::Select {
+            let first = value(regs, self.classes[2], self.slots[2], lane) != 0;
+            [2, if first { 0 } else { 1 }].into_iter().find(bad)
+        } else {
+            (0..self.count).find(bad)
+        }?;
+        Some(shadow.cause(self.classes[k], self.slots[k], lane, pc))
     }
 }
 

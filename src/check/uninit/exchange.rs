@@ -1,16 +1,18 @@
 //! Definedness through exchanges between lanes, and through barriers that reduce.
 
+use super::origin::Cause;
 use super::shadow::{Bytes, DEFINED, Regs, whole};
-use crate::base::{Frame, LANES, LaneMask, lanes_of};
+use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of};
 use crate::machine::shuffle_sources;
 use crate::program::instr::{ExchangeKind, Instr, Slot};
 use crate::program::ops::Class;
 
-/// Carries definedness through an exchange of `lanes`; `regs` are the registers before it.
-pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame, shadow: &mut Regs) {
+/// Carries definedness through an exchange of `lanes` at `pc`; `regs` are the registers before it.
+pub(super) fn run(kind: ExchangeKind, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, shadow: &mut Regs) {
     let second = Slot((i.imm >> 16) as u16);
     // All lanes get the same: defined when it is so in every lane that takes part.
     let agreed = |m: LaneMask| if m & lanes == lanes { DEFINED } else { [0; 8] };
+    let causes = causes(kind, i, pc, lanes, regs, shadow);
     match kind {
         ExchangeKind::ShflUp | ExchangeKind::ShflDown | ExchangeKind::ShflBfly | ExchangeKind::ShflIdx => {
             let data = shadow.get(Class::W, i.a);
@@ -22,6 +24,7 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame, 
             }
             shadow.put(Class::W, i.d, lanes, &result);
             shadow.put(Class::P, second, lanes, &[how; 8]);
+            shadow.blame(Class::P, second, causes.iter().copied());
         }
         ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni => {
             let known = shadow.get(Class::P, i.a)[0] & lanes;
@@ -51,6 +54,7 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame, 
             shadow.put(Class::W, i.d, lanes, &result);
             if matches!(kind, ExchangeKind::MatchAll32 | ExchangeKind::MatchAll64) {
                 shadow.put(Class::P, second, lanes, &result);
+                shadow.blame(Class::P, second, causes.iter().copied());
             }
         }
         ExchangeKind::Redux(_) => {
@@ -64,6 +68,39 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame, 
             }
         }
     }
+    let dest = if matches!(kind, ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni) {
+        Class::P
+    } else {
+        Class::W
+    };
+    shadow.blame(dest, i.d, causes);
+}
+
+/// Why the result of an exchange is not defined in each lane, if it is not: why the source of a shuffle is not; otherwise
+/// why the first lane's operand that is not.
+fn causes(kind: ExchangeKind, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, shadow: &Regs) -> Vec<(usize, Cause)> {
+    use ExchangeKind as E;
+    let class = match kind {
+        E::VoteAll | E::VoteAny | E::VoteUni | E::VoteBallot => Class::P,
+        E::MatchAny64 | E::MatchAll64 => Class::Q,
+        E::Elect | E::ActiveMask => return Vec::new(),
+        _ => Class::W,
+    };
+    let bad = |lane: &usize| whole(&shadow.get(class, i.a)) >> lane & 1 == 0;
+    if let E::ShflUp | E::ShflDown | E::ShflBfly | E::ShflIdx = kind {
+        let (from, _) = shuffle_sources(kind, i, lanes, regs);
+        let cause = |lane: usize| {
+            let how = [i.b, i.c].into_iter().find(|s| whole(&shadow.get(Class::W, *s)) >> lane & 1 == 0);
+            let source = from[lane] % LANES;
+            match how {
+                Some(slot) => Some((lane, shadow.cause(Class::W, slot, lane, pc))),
+                None => bad(&source).then(|| (lane, shadow.cause(class, i.a, source, pc))),
+            }
+        };
+        return lanes_of(lanes).filter_map(cause).collect();
+    }
+    let first = lanes_of(lanes).find(bad).map(|lane| shadow.cause(class, i.a, lane, pc));
+    first.into_iter().flat_map(|cause| lanes_of(lanes).map(move |lane| (lane, cause))).collect()
 }
 
 /// A barrier with a reduction that is under way.
@@ -71,6 +108,6 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame, 
 pub(super) struct Reduction {
     /// Warp, depth, slot and lanes of each result to come.
     pub waiting: Vec<(u32, u32, Class, Slot, LaneMask)>,
-    /// Whether a predicate was undefined.
-    pub tainted: bool,
+    /// Why a predicate was undefined, if one was.
+    pub tainted: Option<Cause>,
 }

@@ -1,5 +1,6 @@
 //! Definedness of memory, byte by byte.
 
+use super::origin::Cause;
 use crate::base::LaneMask;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -12,6 +13,11 @@ const LARGEST_LOCAL: u64 = 1 << 24;
 /// Bit `k` of a mask stands for byte `k`; `len` is at most 16.
 pub(super) const fn all(len: u32) -> u32 {
     (1 << len) - 1
+}
+
+/// The bytes of `len` that are not defined.
+fn holes(len: u32, defined: u32) -> impl Iterator<Item = u64> {
+    (0..len).filter(move |k| defined >> k & 1 == 0).map(u64::from)
 }
 
 /// Device memory: everything is defined but the ranges that nobody has initialised, as far as they were not written.
@@ -52,6 +58,12 @@ impl Global {
         self.ranges.insert(start, end);
     }
 
+    /// The range that holds an address is defined from now on.
+    pub fn settle(&mut self, address: u64) {
+        let found = self.ranges.range(..=address).next_back().filter(|r| *r.1 > address).map(|r| *r.0);
+        found.map(|start| self.ranges.remove(&start));
+    }
+
     /// Whether everything is defined.
     pub fn complete(&self) -> bool {
         self.ranges.is_empty()
@@ -85,6 +97,8 @@ impl Global {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
     words: Vec<u64>,
+    /// Why bytes that were written are not defined.
+    causes: FxHashMap<u64, Cause>,
 }
 
 impl Shared {
@@ -95,6 +109,16 @@ impl Shared {
             usize::try_from(at / 64).ok().and_then(|w| self.words.get(w)).is_some_and(|w| w >> (at % 64) & 1 == 1)
         };
         (0..len).filter(defined).fold(0, |m, k| m | 1 << k)
+    }
+
+    /// Why a byte is not defined, if it was written.
+    pub fn cause(&self, offset: u64) -> Option<Cause> {
+        self.causes.get(&offset).copied()
+    }
+
+    /// Says why those of `len` bytes at an offset that are not defined are not.
+    pub fn blame(&mut self, offset: u64, len: u32, defined: u32, cause: Cause) {
+        self.causes.extend(holes(len, defined).map(|k| (offset.wrapping_add(k), cause)));
     }
 
     /// Sets the definedness of `len` bytes at an offset.
@@ -122,6 +146,8 @@ impl Shared {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Local {
     bytes: Vec<LaneMask>,
+    /// Why bytes that were written are not defined, by lane and offset.
+    causes: FxHashMap<(usize, u64), Cause>,
 }
 
 impl Local {
@@ -143,8 +169,21 @@ impl Local {
         }
     }
 
+    /// Why a byte is not defined in a lane, if it was written.
+    pub fn cause(&self, lane: usize, offset: u64) -> Option<Cause> {
+        self.causes.get(&(lane, offset)).copied()
+    }
+
+    /// Says why those of `len` bytes at an offset of one lane that are not defined are not.
+    pub fn blame(&mut self, lane: usize, offset: u64, len: u32, defined: u32, cause: Cause) {
+        self.causes.extend(holes(len, defined).map(|k| ((lane, offset.wrapping_add(k)), cause)));
+    }
+
     /// Nothing of `offset .. end` is defined any more in one lane.
     pub fn forget(&mut self, lane: usize, offset: u64, end: u64) {
+        if !self.causes.is_empty() {
+            self.causes.retain(|(l, at), _| *l != lane || !(offset..end).contains(at));
+        }
         let length = self.bytes.len();
         let clamp = |v: u64| usize::try_from(v).unwrap_or(length).min(length);
         let (from, to) = (clamp(offset), clamp(end));

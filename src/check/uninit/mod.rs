@@ -6,26 +6,33 @@
 //! mask, as the operand of an atomic operation, or as a value stored to global memory; compilers emit dead arithmetic on
 //! undefined registers.
 //!
-//! Buffers and variables are defined when a launch begins unless [`Uninit::mark_undefined`] says otherwise. Memory of the
-//! device's `malloc`, shared memory and local memory are undefined until they are written.
+//! Variables are defined when a launch begins, and buffers but for the parts that the host has left alone
+//! ([`Unwritten`](crate::verdict::Unwritten)). Memory of the device's `malloc`, shared memory and local memory are undefined
+//! until they are written. Each undefined value is told with where it comes from ([`origin`]).
 
 mod access;
 mod data;
 mod exchange;
 mod memory;
+mod origin;
 mod shadow;
 
+pub use origin::Relied;
+
 use super::{bug, plain};
-use crate::base::{Frame, LaneMask, Pc, lanes_of};
+use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of};
 use crate::program::env::{Function, ProgEnv};
 use crate::program::instr::{BarrierKind, BarrierRed, Instr, Moving, Op, STACK_TOP, Slot, Syscall};
 use crate::program::ops::Class;
 use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse, Who};
-use access::Memories;
+use access::{Memories, Stored};
 use exchange::Reduction;
-use memory::{Global, Local, Shared};
+use memory::{Local, Shared};
+use origin::{Cause, Device, Ground, Writes};
 use rustc_hash::FxHashMap;
 use shadow::{DEFINED, Regs, whole};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Barriers of a block.
@@ -37,6 +44,8 @@ struct Warp {
     /// Registers by depth of the call stack.
     frames: Vec<Regs>,
     local: Local,
+    /// Depth of the call stack at which each lane executed an instruction last, which the accesses after it belong to.
+    depths: [u32; LANES],
 }
 
 /// The shadow of a resident block.
@@ -51,21 +60,33 @@ struct Block {
 pub struct Uninit {
     env: Arc<ProgEnv>,
     blocks: FxHashMap<u64, Block>,
-    global: Global,
-    /// Depth of the call stack of the last step, which the accesses after it belong to.
-    depth: u32,
+    device: Rc<RefCell<Device>>,
+    writes: Writes,
+    /// The kernel of the launch that began last: its index among the program's functions.
+    entry: u32,
 }
 
 impl Uninit {
     /// An observer of a program's runs. It serves all launches of one context, in order.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        Self { env, blocks: FxHashMap::default(), global: Global::default(), depth: 0 }
+        Self { env, blocks: FxHashMap::default(), device: Rc::default(), writes: Writes::default(), entry: 0 }
+    }
+
+    /// Shares the memory of the device with another observer, whose launches are on the same.
+    pub(super) fn share(&mut self, other: &Self) {
+        self.device = Rc::clone(&other.device);
+    }
+
+    /// The buffers whose zeros were relied on though nobody had said what they hold.
+    #[must_use]
+    pub fn relied(&self) -> Vec<Relied> {
+        self.device.borrow().relied.clone()
     }
 
     /// Says that the host has not initialised `len` bytes at a device address.
     pub fn mark_undefined(&mut self, address: u64, len: u64) {
-        self.global.forget(address, len);
+        self.device.borrow_mut().global.forget(address, len);
     }
 
     /// The function of an instruction.
@@ -73,10 +94,24 @@ impl Uninit {
         env.function(env.origin.get(pc.0 as usize)?.function)
     }
 
-    fn report(&self, what: UninitUse, slot: (Class, Slot), address: Option<u64>, pc: Pc, lanes: LaneMask) -> Stop {
+    fn ground(&self) -> Ground<'_> {
+        let entry = self.env.functions.get_index(self.entry as usize).map(|(_, f)| f);
+        Ground { env: &self.env, entry, map: self.env.addresses() }
+    }
+
+    fn report(
+        &self,
+        what: UninitUse,
+        slot: (Class, Slot),
+        cause: Cause,
+        at: (Pc, LaneMask),
+        address: Option<u64>,
+    ) -> Stop {
+        let (pc, lanes) = at;
         let function = Self::function(&self.env, pc);
         let register = function.and_then(|f| f.registers.name_of(slot.0, slot.1)).map(str::to_owned);
-        bug(BugKind::Uninitialised { what, register, address }, pc, lanes)
+        let origin = Some(Box::new(self.ground().origin(cause, &self.device.borrow(), &self.writes)));
+        bug(BugKind::Uninitialised { what, register, address, origin }, pc, lanes)
     }
 
     fn warp(&mut self, who: Who) -> &mut Warp {
@@ -108,12 +143,16 @@ impl Uninit {
     fn step(&mut self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
         let env = Arc::clone(&self.env);
         let Some(i) = env.code.get(step.pc.0 as usize) else { return Ok(()) };
-        self.depth = step.depth;
+        for lane in lanes_of(step.active) {
+            self.warp(who).depths[lane] = step.depth;
+        }
         let regs = self.regs(who, step.pc, step.depth);
         if let Some(guard) = i.guard {
             let bad = step.active & !regs.get(Class::P, guard.pred)[0];
             if bad != 0 {
-                return Err(self.report(UninitUse::Condition, (Class::P, guard.pred), None, step.pc, bad));
+                let slot = (Class::P, guard.pred);
+                let cause = regs.cause(slot.0, slot.1, first(bad), step.pc);
+                return Err(self.report(UninitUse::Condition, slot, cause, (step.pc, bad), None));
             }
         }
         let lanes = step.lanes;
@@ -121,13 +160,14 @@ impl Uninit {
             return Ok(());
         }
         if let Some(op) = plain::data_op(i.op) {
-            data::run(op, i, lanes, step.regs, regs);
+            data::run(op, i, step.pc, lanes, step.regs, regs);
             return Ok(());
         }
         for (what, class, slot) in deciding(&env, i) {
             let bad = lanes & !whole(&regs.get(class, slot));
             if bad != 0 {
-                return Err(self.report(what, (class, slot), None, step.pc, bad));
+                let cause = regs.cause(class, slot, first(bad), step.pc);
+                return Err(self.report(what, (class, slot), cause, (step.pc, bad), None));
             }
         }
         match i.op {
@@ -157,13 +197,14 @@ impl Uninit {
     fn barrier(&mut self, who: Who, i: &Instr, step: &Step<'_>) {
         let Some(BarrierKind::Red(red)) = self.env.barriers.get(i.imm as usize).map(|b| b.kind) else { return };
         let regs = self.regs(who, step.pc, step.depth);
-        let tainted = step.lanes & !regs.get(Class::P, i.c)[0] != 0;
+        let bad = lanes_of(step.lanes & !regs.get(Class::P, i.c)[0]).next();
+        let tainted = bad.map(|lane| regs.cause(Class::P, i.c, lane, step.pc));
         let lead = lanes_of(step.lanes).next().unwrap_or(0);
         let id = step.regs.w.get(i.a.index()).map_or(0, |w| w.0[lead]) as usize % BARRIERS;
         let class = if red == BarrierRed::Popc { Class::W } else { Class::P };
         let reduction = &mut self.blocks.entry(who.block).or_default().reductions[id];
         reduction.waiting.push((who.warp, step.depth, class, i.d, step.lanes));
-        reduction.tainted |= tainted;
+        reduction.tainted = reduction.tainted.or(tainted);
     }
 
     /// A barrier is complete: the results of its reduction are written.
@@ -173,7 +214,10 @@ impl Uninit {
         for (warp, depth, class, slot, lanes) in waiting {
             let frames = block.warps.get_mut(warp as usize).map(|w| &mut w.frames);
             if let Some(regs) = frames.and_then(|f| f.get_mut(depth as usize)) {
-                regs.put(class, slot, lanes, &if tainted { [0; 8] } else { DEFINED });
+                regs.put(class, slot, lanes, &if tainted.is_some() { [0; 8] } else { DEFINED });
+                if let Some(cause) = tainted {
+                    regs.blame_all(class, slot, lanes, cause);
+                }
             }
         }
     }
@@ -181,23 +225,27 @@ impl Uninit {
     /// The device runtime: results lie at the top of the caller's stack, arguments after them.
     fn syscall(&mut self, who: Who, call: Syscall, step: &Step<'_>) -> Result<(), Stop> {
         let pointer = if self.env.target.address_bits == 32 { 4 } else { 8 };
+        let window = self.env.addresses().local;
         let local = &mut self.warp(who).local;
-        let mut bad = 0;
+        let (mut bad, mut cause) = (0, None);
         for lane in lanes_of(step.lanes) {
             let top = stack_top(step.regs, lane).next_multiple_of(16);
             match call {
                 Syscall::Vprintf => local.put(lane, top, 4, !0),
                 Syscall::Malloc => local.put(lane, top, pointer, !0),
                 Syscall::Free => {
-                    bad |= u32::from(local.get(lane, top, pointer) != memory::all(pointer)) << lane;
+                    if local.get(lane, top, pointer) != memory::all(pointer) {
+                        bad |= 1 << lane;
+                        let unwritten = Cause::Memory { address: window + top, read: step.pc };
+                        cause = cause.or(local.cause(lane, top)).or(Some(unwritten));
+                    }
                 }
                 Syscall::AssertFail => {}
             }
         }
-        if bad == 0 {
-            return Ok(());
-        }
-        let kind = BugKind::Uninitialised { what: UninitUse::Address, register: None, address: None };
+        let Some(cause) = cause else { return Ok(()) };
+        let origin = Some(Box::new(self.ground().origin(cause, &self.device.borrow(), &self.writes)));
+        let kind = BugKind::Uninitialised { what: UninitUse::Address, register: None, address: None, origin };
         Err(bug(kind, step.pc, bad))
     }
 
@@ -224,29 +272,46 @@ impl Uninit {
     }
 
     fn access(&mut self, who: Who, access: &Access<'_>) -> Result<(), Stop> {
+        self.carry(who, access).map_err(|(slot, cause, Stored { lanes, address, .. })| {
+            self.report(UninitUse::Stored, slot, cause, (access.pc, lanes), Some(address))
+        })
+    }
+
+    /// Carries definedness through an access. An error says which slot should not be stored, and why it is not defined.
+    fn carry(&mut self, who: Who, access: &Access<'_>) -> Result<(), ((Class, Slot), Cause, Stored)> {
         let env = Arc::clone(&self.env);
         let request = env.code.get(access.pc.0 as usize).and_then(|i| plain::request(&env, i));
         let Some(request) = request else { return Ok(()) };
-        let depth = self.depth as usize;
         self.warp(who);
-        let Self { blocks, global, .. } = self;
+        let Self { blocks, device, writes, entry, .. } = self;
+        let device = &mut *device.borrow_mut();
+        let entry = env.functions.get_index(*entry as usize).map(|(_, f)| f);
+        let ground = Ground { env: &env, entry, map: env.addresses() };
         let Some(Block { warps, shared, .. }) = blocks.get_mut(&who.block) else { return Ok(()) };
-        let Some(Warp { frames, local }) = warps.get_mut(who.warp as usize) else { return Ok(()) };
+        let Some(Warp { frames, local, depths }) = warps.get_mut(who.warp as usize) else { return Ok(()) };
+        let depth = depths[first(access.lanes)] as usize;
         let Some(regs) = frames.get_mut(depth) else { return Ok(()) };
-        let mut memories = Memories { global, shared, local, map: env.addresses() };
-        access::run(&request, access, regs, &mut memories).map_err(|stored| {
-            let class = if request.wide { Class::Q } else { Class::W };
-            let slot = (class, stored.slot);
-            self.report(UninitUse::Stored, slot, Some(stored.address), access.pc, stored.lanes)
-        })
+        let mut memories = Memories { device, shared, local, map: env.addresses() };
+        let Err(stored) = access::run(&request, access, regs, &mut memories) else {
+            writes.add(access, &ground, device);
+            return Ok(());
+        };
+        let slot = (if request.wide { Class::Q } else { Class::W }, stored.slot);
+        let cause = regs.cause(slot.0, slot.1, first(stored.lanes), access.pc);
+        Err((slot, cause, stored))
     }
 
     fn exchange(&mut self, who: Who, step: &Step<'_>) {
         let env = Arc::clone(&self.env);
         let Some(i) = env.code.get(step.pc.0 as usize) else { return };
         let Some(exchange) = env.exchanges.get(i.imm as usize & 0xffff) else { return };
-        exchange::run(exchange.kind, i, step.lanes, step.regs, self.regs(who, step.pc, step.depth));
+        exchange::run(exchange.kind, i, step.pc, step.lanes, step.regs, self.regs(who, step.pc, step.depth));
     }
+}
+
+/// The first of some lanes.
+fn first(lanes: LaneMask) -> usize {
+    lanes_of(lanes).next().unwrap_or(0)
 }
 
 /// The top of a lane's stack, in bytes of its local memory.
@@ -284,7 +349,11 @@ impl Sink for Uninit {
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
-            Event::Launch { .. } => self.blocks.clear(),
+            Event::Launch { shape, names, .. } => {
+                self.blocks.clear();
+                self.entry = shape.entry;
+                self.device.borrow_mut().launch(names);
+            }
             Event::Block { .. } | Event::BlockDone => {
                 self.blocks.remove(&who.block);
             }
@@ -293,7 +362,7 @@ impl Sink for Uninit {
             Event::Exchange(step) => self.exchange(who, &step),
             Event::Enter(enter) => self.enter(who, &enter),
             Event::Released(id) => self.released(who, id),
-            Event::Alloc(address, bytes) => self.global.forget(address, bytes),
+            Event::Alloc(address, bytes) => self.device.borrow_mut().alloc(address, bytes),
             Event::Fired(_)
             | Event::Survivor { .. }
             | Event::Arrive(_)

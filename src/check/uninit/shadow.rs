@@ -1,9 +1,11 @@
 //! Definedness of registers: a mask of lanes for each byte of a slot, so that all lanes are handled at once.
 
-use crate::base::{LaneMask, put_mask};
+use super::origin::Cause;
+use crate::base::{LaneMask, Pc, lanes_of, put_mask};
 use crate::program::env::Function;
 use crate::program::instr::{NO_SLOT, STACK_BASE, STACK_TOP, Slot};
 use crate::program::ops::Class;
+use rustc_hash::FxHashMap;
 
 /// For each byte of a value the lanes in which it is defined. Bytes that the class does not have are defined; a predicate
 /// is byte 0.
@@ -45,6 +47,8 @@ pub(super) struct Regs {
     w: Vec<[LaneMask; 4]>,
     q: Vec<[LaneMask; 8]>,
     p: Vec<LaneMask>,
+    /// Why lanes of a slot are not defined, where something was written that is not; with the lane.
+    causes: FxHashMap<(Class, Slot, usize), Cause>,
 }
 
 impl Regs {
@@ -86,10 +90,28 @@ impl Regs {
         }
     }
 
+    /// Why a slot is not defined in a lane, for an instruction that uses it.
+    pub fn cause(&self, class: Class, slot: Slot, lane: usize, by: Pc) -> Cause {
+        self.causes.get(&(class, slot, lane)).copied().unwrap_or(Cause::Register { by, class, slot })
+    }
+
+    /// Says why a slot is not defined in some lanes.
+    pub fn blame(&mut self, class: Class, slot: Slot, causes: impl IntoIterator<Item = (usize, Cause)>) {
+        if slot != NO_SLOT {
+            self.causes.extend(causes.into_iter().map(|(lane, cause)| ((class, slot, lane), cause)));
+        }
+    }
+
+    /// The same for all of some lanes.
+    pub fn blame_all(&mut self, class: Class, slot: Slot, lanes: LaneMask, cause: Cause) {
+        self.blame(class, slot, lanes_of(lanes).map(|lane| (lane, cause)));
+    }
+
     /// The registers of `lanes` that enter a function: preloaded slots are defined, the others are not.
     pub fn enter(&mut self, f: &Function, lanes: LaneMask) {
         let sizes = [usize::from(f.slots.w.max(2)), f.slots.q.into(), f.slots.p.into()];
-        let Self { w, q, p } = self;
+        let Self { w, q, p, causes } = self;
+        causes.retain(|(_, _, lane), _| lanes >> lane & 1 == 0);
         w.resize(w.len().max(sizes[0]), [0; 4]);
         q.resize(q.len().max(sizes[1]), [0; 8]);
         p.resize(p.len().max(sizes[2]), 0);

@@ -3,7 +3,7 @@
 use super::{Do, Script, Start};
 use crate::base::SourceMap;
 use crate::choice::{Decisions, Fair, Observed, Oracle, Seeded};
-use crate::launch::device::{filled, launch_of};
+use crate::launch::device::{Filled, filled, launch_of};
 use crate::launch::problem::{At, Problem, ProblemKind};
 use crate::launch::{Buffer, ExpectProblem, Failure, Outcome, Scalar, compare, compare_output, load};
 use crate::machine::message::{
@@ -245,7 +245,11 @@ impl ScriptDevice {
         outcome.stats = self.launches.values().filter_map(|l| l.grid).map(|g| self.machine.stats(g)).collect();
         outcome.output = printed;
         outcome.output_mismatch = script.stdout.as_ref().and_then(|e| compare_output(e, &outcome.output));
-        Ok(outcome)
+        let left = self.contexts.values().filter(|c| !c.destroyed).filter_map(|c| c.id);
+        match left.into_iter().find_map(|id| self.leaks(id)) {
+            Some(stop) if outcome.as_expected() => Err(stop.into()),
+            _ => Ok(outcome),
+        }
     }
 
     fn step(
@@ -282,6 +286,9 @@ impl ScriptDevice {
             }
             Do::Destroy(name) => {
                 let id = self.context(script, name, with)?;
+                if let Some(stop) = self.leaks(id) {
+                    return Err(stop.into());
+                }
                 self.send(DeviceInput::Destroy(id))?;
                 if let Some(known) = self.contexts.get_mut(name) {
                     known.destroyed = true;
@@ -322,6 +329,12 @@ impl ScriptDevice {
             }
         }
         Ok(())
+    }
+
+    /// What is wrong with a context at its end ([`Config::leaks`]).
+    fn leaks(&self, id: ContextId) -> Option<Stop> {
+        let bug = self.machine.arena(id).filter(|_| self.config.leaks)?.leaks()?;
+        Some(Stop::Bug(Box::new(bug)))
     }
 
     fn start(&mut self, script: &Script, start: &Start, tag: Tag, with: &mut With<'_, '_>) -> Result<(), Failure> {
@@ -397,12 +410,13 @@ impl ScriptDevice {
     }
 
     fn buffer(&mut self, context: ContextId, name: &str, buffer: &Buffer) -> Result<Placed, Failure> {
-        let (bytes, contents) = filled(name, buffer, self.config.max_memory)?;
+        let Filled { bytes, contents, unwritten } = filled(name, buffer, self.config.max_memory)?;
         let address = self.machine.alloc(context, name, bytes)?.ok_or_else(lost)?;
         let arena = self.machine.arena_mut(context).ok_or_else(lost)?;
         if let Some(to) = arena.bytes_at_mut(address, contents.len() as u64) {
             to.copy_from_slice(&contents);
         }
+        arena.leave_unwritten(address, unwritten);
         Ok(Placed { address, bytes, ty: buffer.ty })
     }
 

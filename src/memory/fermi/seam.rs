@@ -14,7 +14,7 @@ use crate::memory::{
 use crate::program::instr::Slot;
 use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{AllocKind, Rule, Sink, Who};
+use crate::verdict::{Place, Rule, Sink, Who};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -79,12 +79,12 @@ impl Memory for Fermi {
         self.request(at, on.mask, &site.request(MemOp::Store), regs, near, cx)
     }
 
-    fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>> {
-        self.env.arena.alloc("", AllocKind::Heap, bytes, 16)
+    fn malloc(&mut self, bytes: u64, heap: u64, by: Place) -> Result<Option<u64>, Box<Fault>> {
+        self.env.arena.malloc(bytes, heap, by)
     }
 
-    fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
-        self.env.arena.free(address)
+    fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>> {
+        self.env.arena.free(address, by)
     }
 
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {

@@ -1,8 +1,9 @@
 //! The arena: all blocks of device memory, in one vector of bytes with gaps between them.
 
+use super::heap::Heap;
 use crate::base::{LaneMask, Pc};
 use crate::memory::{Fault, Hint, Near, SiteHints};
-use crate::verdict::{AllocKind, BugKind, Contents, LimitKind, Named, Nearest, Relation};
+use crate::verdict::{AllocKind, Bug, BugKind, Contents, LimitKind, Named, Nearest, Place, Relation, Unwritten};
 use aligned_vec::{AVec, ConstAlign};
 
 /// Bytes between two blocks, so that a small overrun hits nothing. At least a vector register and a half.
@@ -21,6 +22,8 @@ pub struct Block {
     pub freed: bool,
     /// The name of the buffer or variable; "" when it has none.
     pub name: String,
+    /// The part of a buffer that the host has not written.
+    pub unwritten: Option<Unwritten>,
 }
 
 /// Device memory.
@@ -32,11 +35,12 @@ pub struct Arena {
     blocks: Vec<Block>,
     base: u64,
     cap: Option<u64>,
+    heap: Heap,
 }
 
 impl Arena {
     pub(in crate::memory) fn new(base: u64, cap: Option<u64>) -> Self {
-        Self { bytes: AVec::new(64), blocks: Vec::new(), base, cap }
+        Self { bytes: AVec::new(64), blocks: Vec::new(), base, cap, heap: Heap::default() }
     }
 
     /// Makes a zeroed block at the next address that is a multiple of `align`; gives its address.
@@ -53,19 +57,47 @@ impl Arena {
             return Err(Box::new(Fault::Limit(LimitKind::Memory { cap, wanted })));
         };
         self.bytes.resize(size, 0);
-        self.blocks.push(Block { base: start, len, kind, freed: false, name: name.to_owned() });
+        self.blocks.push(Block { base: start, len, kind, freed: false, name: name.to_owned(), unwritten: None });
         Ok(self.base + start)
     }
 
+    /// Makes a block for device `malloc`; `None` when a heap of `size` bytes has no room for it.
+    pub(in crate::memory) fn malloc(&mut self, bytes: u64, size: u64, by: Place) -> Result<Option<u64>, Box<Fault>> {
+        if !self.heap.has_room(bytes, size) {
+            return Ok(None);
+        }
+        let address = self.alloc("", AllocKind::Heap, bytes, 16)?;
+        self.heap.made(address, bytes, by);
+        Ok(Some(address))
+    }
+
+    /// The blocks of device `malloc` that are not freed, as the defect that they are at the end of a context.
+    #[must_use]
+    pub fn leaks(&self) -> Option<Bug> {
+        self.heap.leaks()
+    }
+
     /// Frees a block made by device `malloc`.
-    pub(in crate::memory) fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
+    pub(in crate::memory) fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>> {
         let at = address.wrapping_sub(self.base);
         match self.blocks.iter_mut().find(|b| b.base == at && b.kind == AllocKind::Heap) {
             Some(b) if !b.freed => {
                 b.freed = true;
+                self.heap.freed(address, by);
                 Ok(())
             }
-            other => Err(Box::new(Fault::Bug(BugKind::BadFree { address, twice: other.is_some() }, 0))),
+            other => {
+                let (twice, life) = (other.is_some(), self.heap.life(address));
+                Err(Box::new(Fault::Bug(BugKind::BadFree { address, twice, life }, 0)))
+            }
+        }
+    }
+
+    /// Notes what the host has not written of the buffer at an address, for observers.
+    pub fn leave_unwritten(&mut self, address: u64, unwritten: Option<Unwritten>) {
+        let at = self.offset(address);
+        if let Some(block) = self.blocks.iter_mut().rfind(|b| b.base == at) {
+            block.unwritten = unwritten;
         }
     }
 
@@ -90,7 +122,11 @@ impl Arena {
     #[must_use]
     pub fn names(&self) -> Vec<Named> {
         let named = self.blocks.iter().filter(|b| !b.freed && !b.name.is_empty());
-        named.map(|b| Named { name: b.name.clone(), kind: b.kind, address: self.address(b), bytes: b.len }).collect()
+        let one = |b: &Block| {
+            let (name, unwritten) = (b.name.clone(), b.unwritten.clone());
+            Named { name, kind: b.kind, address: self.address(b), bytes: b.len, unwritten }
+        };
+        named.map(one).collect()
     }
 
     /// Feeds a hash with addresses, sizes and contents of all blocks that were not freed.
@@ -202,7 +238,7 @@ impl Arena {
             let near = self.blocks.iter().min_by_key(distance).filter(|b| distance(b) < 1 << 40);
             BugKind::OutOfBounds { address, bytes, write, space, nearest: near.map(|b| nearest(b, at)) }
         };
-        Box::new(Fault::Bug(kind, lanes))
+        Box::new(Fault::Bug(self.heap.told(kind), lanes))
     }
 }
 
@@ -215,7 +251,7 @@ fn nearest(block: &Block, at: u64) -> Nearest {
     } else {
         Relation::Inside(at - block.base)
     };
-    Nearest { name: block.name.clone(), kind: block.kind, bytes: block.len, relation, freed: block.freed }
+    Nearest { name: block.name.clone(), kind: block.kind, bytes: block.len, relation, freed: block.freed, life: None }
 }
 
 #[cfg(test)]
@@ -247,10 +283,13 @@ mod tests {
     #[test]
     fn the_cap_counts_live_blocks() {
         let mut arena = Arena::new(0, Some(100));
-        let a = arena.alloc("", AllocKind::Heap, 80, 16).unwrap();
+        let a = arena.malloc(80, 1 << 20, Place::default()).unwrap().unwrap();
         assert!(arena.alloc("", AllocKind::Heap, 30, 16).is_err());
-        arena.free(a).unwrap();
+        arena.free(a, Place::default()).unwrap();
         assert!(arena.alloc("", AllocKind::Heap, 30, 16).is_ok());
-        assert!(matches!(*arena.free(a).unwrap_err(), Fault::Bug(BugKind::BadFree { twice: true, .. }, _)));
+        assert!(matches!(
+            *arena.free(a, Place::default()).unwrap_err(),
+            Fault::Bug(BugKind::BadFree { twice: true, .. }, _)
+        ));
     }
 }

@@ -483,7 +483,7 @@ fn fault(
     let (space, offset) = resolve(rq.space, address, near);
     let beyond = |kind, size: u64| {
         let relation = if offset < size { Relation::Inside(offset) } else { Relation::After(offset - size) };
-        let nearest = Some(Nearest { name: String::new(), kind, bytes: size, relation, freed: false });
+        let nearest = Some(Nearest { name: String::new(), kind, bytes: size, relation, freed: false, life: None });
         bug(BugKind::OutOfBounds { address, bytes, write, space: name, nearest })
     };
     match space {

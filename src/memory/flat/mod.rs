@@ -5,6 +5,7 @@
 
 mod arena;
 mod general;
+mod heap;
 mod plain;
 
 pub use arena::{Arena, Block};
@@ -13,7 +14,7 @@ pub(super) use general::{Place, check, places};
 use super::{Active, Cx, Fault, Issuer, Memory, Near, Plain32};
 use crate::base::Frame;
 use crate::program::instr::WarpRequest;
-use crate::verdict::{AllocKind, Sink};
+use crate::verdict::{self, Sink};
 
 /// Flat device memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,12 +86,12 @@ impl Memory for Flat {
         plain::store(&mut self.arena, at, on, site, regs, near, cx)
     }
 
-    fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>> {
-        self.arena.alloc("", AllocKind::Heap, bytes, 16)
+    fn malloc(&mut self, bytes: u64, heap: u64, by: verdict::Place) -> Result<Option<u64>, Box<Fault>> {
+        self.arena.malloc(bytes, heap, by)
     }
 
-    fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
-        self.arena.free(address)
+    fn free(&mut self, address: u64, by: verdict::Place) -> Result<(), Box<Fault>> {
+        self.arena.free(address, by)
     }
 
     fn digest(&self, into: &mut dyn std::hash::Hasher) {

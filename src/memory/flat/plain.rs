@@ -364,6 +364,7 @@ fn fault(
 #[cold]
 pub(super) fn shared_fault(address: u64, bytes: u32, write: bool, len: u64, lanes: LaneMask) -> Box<Fault> {
     let relation = if address < len { Relation::Inside(address) } else { Relation::After(address - len) };
-    let nearest = Nearest { name: String::new(), kind: AllocKind::Shared, bytes: len, relation, freed: false };
+    let nearest =
+        Nearest { name: String::new(), kind: AllocKind::Shared, bytes: len, relation, freed: false, life: None };
     Box::new(Fault::Bug(BugKind::OutOfBounds { address, bytes, write, space: "shared", nearest: Some(nearest) }, lanes))
 }

@@ -19,7 +19,7 @@ use super::{
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::instr::{MemOp, NO_SLOT, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{Silent, Sink, Who};
+use crate::verdict::{self, Silent, Sink, Who};
 use pending::{Instruction, Operation, Pending};
 use std::hash::{Hash, Hasher};
 
@@ -138,12 +138,12 @@ impl Memory for Split {
         self.issue(at, on, &site.request(MemOp::Store), regs, near, cx)
     }
 
-    fn malloc(&mut self, bytes: u64) -> Result<u64, Box<Fault>> {
-        self.flat.malloc(bytes)
+    fn malloc(&mut self, bytes: u64, heap: u64, by: verdict::Place) -> Result<Option<u64>, Box<Fault>> {
+        self.flat.malloc(bytes, heap, by)
     }
 
-    fn free(&mut self, address: u64) -> Result<(), Box<Fault>> {
-        self.flat.free(address)
+    fn free(&mut self, address: u64, by: verdict::Place) -> Result<(), Box<Fault>> {
+        self.flat.free(address, by)
     }
 
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {

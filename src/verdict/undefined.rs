@@ -1,0 +1,43 @@
+//! Where undefined values come from (D-undefined).
+
+use super::Inside;
+use crate::base::Pc;
+use std::ops::Range;
+
+/// A part of a buffer that the host has not written before the first launch.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Unwritten {
+    /// The bytes, from the buffer's start.
+    pub bytes: Range<u64>,
+    /// Nobody said so: nothing was said, and the bytes are taken to be zeros.
+    pub assumed: bool,
+}
+
+/// Where an undefined value comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A register that its thread had not written; its name, if it has one.
+    Register(Option<String>),
+    /// A byte of memory that nobody had written.
+    Memory {
+        /// The byte, in the generic address space.
+        address: u64,
+        /// Where that is.
+        inside: Inside,
+        /// The instruction that read it.
+        read: Pc,
+        /// Who writes there.
+        writers: Writers,
+    },
+}
+
+/// Who would have written a byte of memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Writers {
+    /// These instructions wrote other bytes of the same variable or buffer before.
+    Beside(Vec<Pc>),
+    /// None wrote to it before; these of the program write to its state space, or may.
+    Later(Vec<Pc>),
+    /// The program has no instruction that could.
+    Nobody,
+}
