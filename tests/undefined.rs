@@ -1,7 +1,8 @@
-//! `--check uninit`: what is undefined is told, with where it comes from, and nothing else is.
+//! Undefined values (`--check uninit`) and the device runtime: what is wrong is told, with where it comes from, and nothing
+//! else is.
 //!
-//! `tests/undefined/kernels` are in pairs, defect and repaired, each run on every kind of memory; `// not:` are words that
-//! must not be there, `// memory: flat` says that a kernel is for that one.
+//! The kernels of `tests/undefined/kernels` and `tests/undefined/runtime` are in pairs, defect and repaired, each run on
+//! every kind of memory; `// not:` are words that must not be there, `// memory: flat` says that a kernel is for that one.
 
 mod case;
 
@@ -15,7 +16,7 @@ const MEMORIES: [&[&str]; 3] = [&[], &["--lanes", "split"], &["--memory", "fermi
 /// What a run of a case has wrong.
 fn wrong(case: &Case, memory: &[&str]) -> Option<String> {
     let arguments = [&case.arguments()[..], memory].concat();
-    let output = case.run(&arguments).ok()?;
+    let output = case.run(&arguments).unwrap();
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let exit: Option<i32> = case.header("exit").first().and_then(|code| code.parse().ok());
     let missing = case.header("says").into_iter().find(|words| !text.contains(words));
@@ -26,15 +27,21 @@ fn wrong(case: &Case, memory: &[&str]) -> Option<String> {
     })
 }
 
+/// Runs all kernels of a folder on every kind of memory that they are for.
+fn all_are_right(folder: &str, least: usize) {
+    let (mut runs, mut bad) = (0, Vec::new());
+    for case in Case::below(folder) {
+        let memories = if case.header("memory").is_empty() { &MEMORIES[..] } else { &MEMORIES[..1] };
+        runs += memories.len();
+        let name = case.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        bad.extend(memories.iter().filter_map(|m| wrong(&case, m)).map(|w| format!("{name}: {w}")));
+    }
+    assert!(bad.is_empty() && runs >= least, "{runs} runs\n{}", bad.join("\n"));
+}
+
 #[test]
 fn undefined_values_are_told_with_their_origins() {
-    let mut all = Vec::new();
-    for case in Case::below("tests/undefined/kernels") {
-        let memories = if case.header("memory").is_empty() { &MEMORIES[..] } else { &MEMORIES[..1] };
-        let name = case.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        all.extend(memories.iter().filter_map(|m| wrong(&case, m)).map(|w| format!("{name}: {w}")));
-    }
-    assert!(all.is_empty(), "{}", all.join("\n"));
+    all_are_right("tests/undefined/kernels", 75);
 }
 
 /// Runs `warpstep` in the folder of the kernels; its exit code and all that it says.
@@ -122,4 +129,57 @@ fn the_origin_is_in_json() {
     let told = (&origin["inside"]["name"], &origin["inside"]["offset"], &origin["read"]["line"], &origin["written"]);
     assert_eq!(code, Some(1));
     assert_eq!(told, (&"x".into(), &120.into(), &14.into(), &"later".into()), "{text}");
+}
+
+#[test]
+fn the_device_runtime_tells_what_it_is_given() {
+    all_are_right("tests/undefined/runtime", 75);
+}
+
+#[test]
+fn leaks_are_found_by_every_command() {
+    let leak = "runtime/leaks.one.ptx --buffer out:u64:32 --arg buffer:out --check leaks";
+    for command in ["run", "hunt", "prove"] {
+        let (schedule, mut words) = (Temporary::new(&format!("leak-{command}")), vec![command]);
+        words.extend(leak.split(' '));
+        if command != "run" {
+            words.extend(["--save-schedule", &schedule.0]);
+        }
+        let (code, text) = warpstep(&words);
+        assert_eq!((code, missing(&text, &["[leak]"])), (Some(1), vec![]), "{command}: {text}");
+        if command != "run" {
+            let (code, text) = warpstep(&["replay", &schedule.0]);
+            assert_eq!((code, missing(&text, &["[leak]"])), (Some(1), vec![]), "{command}, replayed: {text}");
+        }
+    }
+}
+
+#[test]
+fn tolerances_are_finite() {
+    for bad in ["inf", "nan", "-1.0", "1e999"] {
+        for key in ["abs", "rel"] {
+            let flag = format!("out=zeros;{key}={bad}");
+            let words = "run runtime/leaks.unasked.ptx --buffer out:u64:32 --arg buffer:out --expect";
+            let words: Vec<&str> = words.split(' ').chain([flag.as_str()]).collect();
+            let (code, text) = warpstep(&words);
+            assert_eq!(
+                (code, missing(&text, &[&format!("--expect {key}={bad}"), "finite"])),
+                (Some(2), vec![]),
+                "{text}"
+            );
+
+            let file = Temporary::new(&format!("tolerance-{key}{bad}"));
+            let toml = format!(
+                "ptx = '{}/tests/undefined/copy.ptx'\n[buffers.out]\ntype = 'u32'\nlen = 32\ninit = 'zeros'\n[expect.out]\n\
+                 values = [0]\nfirst = 1\n{key} = {bad}\n[[launch]]\nentry = 'copy'\ngrid = 1\nblock = 32\n\
+                 args = [{{ buffer = 'out' }}, {{ buffer = 'out' }}]\n",
+                env!("CARGO_MANIFEST_DIR")
+            );
+            let name = file.0.replace(".schedule", ".toml");
+            std::fs::write(&name, toml).unwrap();
+            let (code, text) = warpstep(&["run", &name]);
+            std::fs::remove_file(&name).unwrap();
+            assert_eq!(code, Some(2), "{key} = {bad}: {text}");
+        }
+    }
 }

@@ -129,7 +129,7 @@ impl Context {
     }
 
     /// What is wrong with the context at its end, when memory of the heap that is not freed is a defect
-    /// ([`Config::leaks`]).
+    /// ([`Config::leaks`]; D-leaks).
     #[must_use]
     pub fn leaks(&self) -> Option<Stop> {
         let bug = self.arena().filter(|_| self.config.leaks)?.leaks()?;

@@ -85,8 +85,8 @@ impl Device {
         }
         for lane in lanes_of(access.lanes) {
             let address = access.addresses[lane];
-            let first = (0..u64::from(access.bytes)).map(|k| address.wrapping_add(k));
-            let Some(first) = first.into_iter().find(|a| self.assumed.get(*a, 1) == 0) else { continue };
+            let mut bytes = (0..u64::from(access.bytes)).map(|k| address.wrapping_add(k));
+            let Some(first) = bytes.find(|a| self.assumed.get(*a, 1) == 0) else { continue };
             if let Some(inside) = Inside::of(&self.names, first) {
                 self.relied.push(Relied { inside, read: access.pc });
             }
@@ -196,14 +196,14 @@ impl Writes {
         if access.kind == AccessKind::Read {
             return;
         }
-        for lane in lanes_of(access.lanes) {
-            let address = access.addresses[lane];
-            if self.last.get(&access.pc).is_some_and(|(first, last)| (*first..=*last).contains(&address)) {
+        let last = self.last.entry(access.pc).or_insert((1, 0));
+        for address in lanes_of(access.lanes).map(|lane| access.addresses[lane]) {
+            if (last.0..=last.1).contains(&address) {
                 continue;
             }
-            if let Some((first, last)) = ground.extent(address, device) {
-                self.by.entry(first).or_default().insert(access.pc.0);
-                self.last.insert(access.pc, (first, last));
+            if let Some(extent) = ground.extent(address, device) {
+                self.by.entry(extent.0).or_default().insert(access.pc.0);
+                *last = extent;
             }
         }
     }
