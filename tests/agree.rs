@@ -138,17 +138,14 @@ fn most(debug: u64, release: u64) -> u64 {
 }
 
 /// All tests were compared, but those named and a search that is too large for each; debug builds compare `least` at least
-/// by every search. Nothing is asked where the suite is absent.
+/// by every search.
 fn compared(all: &Compared, tests: usize, least: usize, large: &[&str]) {
-    if all.tests > 0 {
-        let whole = all.tests - all.large.len();
-        assert!(all.tests == tests && whole >= least, "{whole} of {} tests by every search", all.tests);
-        assert!(cfg!(debug_assertions) || all.large == *large, "too large: {:?}", all.large);
-        assert!(all.steps.iter().all(|n| *n >= all.steps[all.steps.len() - 1]), "{:?}", all.steps);
-    }
+    let whole = all.tests - all.large.len();
+    assert!(all.tests == tests && whole >= least, "{whole} of {} tests by every search", all.tests);
+    assert!(cfg!(debug_assertions) || all.large == *large, "too large: {:?}", all.large);
+    assert!(all.steps.iter().all(|n| *n >= all.steps[all.steps.len() - 1]), "{:?}", all.steps);
 }
 
-#[test]
 fn on_flat_memory() {
     let (control, memory, placement) = (ControlModel::Its, MemoryModel::Flat, Placement::Warps);
     let searches = &[UNREDUCED, SCHEDULES, MATCHED, STATES];
@@ -162,7 +159,6 @@ fn on_flat_memory() {
     compared(&agree.all(), 469, 430, &large);
 }
 
-#[test]
 fn lanes_of_one_warp() {
     for control in [ControlModel::Crs, ControlModel::Its, ControlModel::Thread] {
         let (memory, placement, searches) = (MemoryModel::Flat, Placement::SameWarp, &[UNREDUCED, MATCHED, STATES]);
@@ -171,7 +167,6 @@ fn lanes_of_one_warp() {
     }
 }
 
-#[test]
 fn lanes_one_by_one() {
     for (placement, tests) in [(Placement::Warps, 469), (Placement::SameWarp, 463)] {
         let (control, memory, searches) = (ControlModel::Its, MemoryModel::Split, &[UNREDUCED, STATES]);
@@ -181,7 +176,6 @@ fn lanes_one_by_one() {
 }
 
 /// On caches a state has many steps: every tenth test.
-#[test]
 fn on_caches() {
     let (control, placement, searches) = (ControlModel::Its, Placement::Warps, &[UNREDUCED, STATES]);
     let memory = MemoryModel::preset("tiny").unwrap();
@@ -193,4 +187,13 @@ fn on_caches() {
         "Co-Total-3-threads-scope-diff by unreduced",
     ];
     compared(&agree.all(), 47, 10, &large);
+}
+
+fn main() {
+    shared::run(&[
+        ("on_flat_memory", Some("conformance/litmus/ptx"), on_flat_memory),
+        ("lanes_of_one_warp", Some("conformance/litmus/ptx"), lanes_of_one_warp),
+        ("lanes_one_by_one", Some("conformance/litmus/ptx"), lanes_one_by_one),
+        ("on_caches", Some("conformance/litmus/ptx"), on_caches),
+    ]);
 }

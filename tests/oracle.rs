@@ -1,10 +1,11 @@
 //! Does the checker agree with ptxas? Mutations of real PTX, by seed, are given to both.
 //!
 //! ptxas comes from `WARPSTEP_PTXAS`, from `target/ptxas` (where `.ci/run` installs its wheel) or from the search path;
-//! where it is absent the test says so and passes. Every disagreement is printed. `WARPSTEP_ORACLE_COUNT` and
+//! where it is absent the test is counted as ignored. Every disagreement is printed. `WARPSTEP_ORACLE_COUNT` and
 //! `WARPSTEP_ORACLE_SEED` ask for more mutations and for others.
 
 mod oracle_mutate;
+mod shared;
 
 use oracle_mutate::{KINDS, Kind, mutate};
 use rand::SeedableRng;
@@ -95,12 +96,8 @@ struct Tally {
     lines: Vec<String>,
 }
 
-#[test]
 fn the_checker_agrees_with_ptxas() {
-    let Some(ptxas) = ptxas() else {
-        println!("oracle: ptxas not found (set WARPSTEP_PTXAS); nothing was compared");
-        return;
-    };
+    let ptxas = ptxas().expect("the test is ignored where there is none");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let files = corpus();
     assert!(files.len() >= 12, "the examples are there");
@@ -174,4 +171,14 @@ fn the_checker_agrees_with_ptxas() {
     }
     assert!(refused.is_empty(), "valid files are rejected: {refused:#?}");
     assert!(poor.is_empty(), "agreement below 95 %: {poor:?}");
+}
+
+fn main() {
+    let trial = shared::unless_absent(
+        "the_checker_agrees_with_ptxas",
+        "ptxas",
+        ptxas().is_some(),
+        the_checker_agrees_with_ptxas,
+    );
+    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), vec![trial]).exit();
 }

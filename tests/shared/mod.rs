@@ -1,6 +1,7 @@
-//! Extra material that some machines have: `../shared`, beside the checkout or one level up.
+//! Extra material that some machines have: `../shared`, beside the checkout or one level up. Tests that read it are counted
+//! as ignored where it is absent.
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
 
 /// The folder, where it is.
@@ -9,22 +10,38 @@ pub fn found() -> Option<PathBuf> {
     ["../shared", "../../shared"].iter().map(|p| here.join(p)).find(|p| p.is_dir())
 }
 
-/// The folder; `None`, with a notice that says what is skipped, where it is absent.
-#[allow(dead_code, reason = "not every test file asks so")]
-pub fn folder(skipped: &str) -> Option<PathBuf> {
-    let found = found();
-    if found.is_none() {
-        eprintln!("notice: ../shared is absent; {skipped}: skipped");
-    }
-    found
+/// A file of it, for a test that is run only where the file is.
+#[allow(dead_code, reason = "not every test file reads one")]
+pub fn text(path: &str) -> String {
+    let file = found().expect("asked for where it is").join(path);
+    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// A test that reads `needs`, a path below the folder: counted as ignored, with what is missing as its kind, where that is
-/// absent.
-#[allow(dead_code, reason = "not every test file asks so")]
-pub fn trial(name: &str, needs: &str, test: fn(&Path) -> Result<(), Failed>) -> Trial {
-    match found().filter(|folder| folder.join(needs).exists()) {
-        Some(folder) => Trial::test(name, move || test(&folder)),
-        None => Trial::test(name, || Ok(())).with_kind(format!("../shared/{needs} is absent")).with_ignored_flag(true),
-    }
+/// A test that reads `needs`, a path below the folder; where that is absent it is ignored, with what is missing as its kind.
+pub fn trial(name: &str, needs: &str, test: fn()) -> Trial {
+    let there = found().is_some_and(|folder| folder.join(needs).exists());
+    unless_absent(name, &format!("../shared/{needs}"), there, test)
+}
+
+/// A test that is ignored unless `there`.
+pub fn unless_absent(name: &str, needs: &str, there: bool, test: fn()) -> Trial {
+    let trial = Trial::test(name, move || {
+        test();
+        Ok(())
+    });
+    if there { trial } else { trial.with_kind(format!("{needs} is absent")).with_ignored_flag(true) }
+}
+
+/// A test: its name, what it reads of the folder if it does, and its body.
+#[allow(dead_code, reason = "some test files make their own list")]
+pub type Test<'a> = (&'a str, Option<&'a str>, fn());
+
+/// Runs tests.
+#[allow(dead_code, reason = "some test files make their own list")]
+pub fn run(tests: &[Test<'_>]) -> ! {
+    let trial = |(name, needs, test): &Test<'_>| match needs {
+        Some(needs) => trial(name, needs, *test),
+        None => unless_absent(name, "", true, *test),
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests.iter().map(trial).collect()).exit()
 }
