@@ -46,6 +46,33 @@ fn a_folder_serves_every_operation() {
     );
 }
 
+/// A line that a store has reserved is filled, and the run ends (D-line).
+#[test]
+fn a_store_that_reserves_a_line_ends() {
+    let programs = folder("through");
+    says(&warpstep(&["check"], Some(&programs)), 0, &[]);
+    let flags = ["run", "--memory", "fermi", "--memory-programs", programs.to_str().unwrap()];
+    says(&warpstep(&flags, Some(&example("vecadd"))), 0, &["as expected"]);
+}
+
+#[test]
+fn protocols_are_devices() {
+    for device in ["write-through", "invalidate"] {
+        let flags = ["run", "--memory", "fermi", "--device", device];
+        says(&warpstep(&flags, Some(&example("operators"))), 0, &["as expected"]);
+    }
+}
+
+/// What would lose bytes or wait for ever is refused, with its place and reason.
+#[test]
+fn unsound_programs_are_refused() {
+    let check = warpstep(&["check"], Some(&folder("unsound")));
+    says(&check, 2, &["unsound.memp:7", "`cleanL1` of bytes that L2 may not have", "`writeL2` in the same micro step"]);
+    says(&check, 2, &["unsound.memp:14", "`invalidateOthersL1` may wait for ever", "another multiprocessor"]);
+    says(&check, 2, &["unsound.memp:21", "`readL1` is undefined for `fence.sc.gpu`", "no caches"]);
+    says(&check, 2, &["unsound.memp:25", "`flushL1` is undefined for `st.release.cta.global`", "only a fence"]);
+}
+
 #[test]
 fn rules_are_listed() {
     says(&warpstep(&["rules"], None), 0, &["crs.braguard", "src/machine/control/crs.rs", "fire in the examples"]);

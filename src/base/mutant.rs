@@ -32,6 +32,10 @@ mutants! {
     WholeLineWriteBack = "whole-line-write-back",
     /// `update` overwrites bytes that were written meanwhile.
     UpdateOverwrites = "update-overwrites",
+    /// `update` brings in what the operation has and leaves the rest of the line to be fetched by nobody (D-line).
+    UpdateLeavesRest = "update-leaves-rest",
+    /// `invalidateOthersL1` leaves the other multiprocessors' lines as they are (D-others).
+    OthersKeepLines = "others-keep-lines",
     /// Dirty lines are evicted.
     EvictDirty = "evict-dirty",
     /// Pinned lines are evicted.

@@ -97,6 +97,8 @@ impl Sink for TraceHash {
             | Event::Message(_)
             | Event::Remembered
             | Event::Memory
+            | Event::MemoryStep(_)
+            | Event::Environment(_)
             | Event::State(_)
             | Event::Repeated => {}
         }

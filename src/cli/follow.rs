@@ -1,4 +1,4 @@
-//! What follows a run while it goes on: the lines of `--rules`, the file of `--trace`.
+//! What follows a run while it goes on: the lines of `--rules`, the tables of `--show`, the file of `--trace`.
 
 use super::report_flags::Form;
 use super::run::Run;
@@ -6,8 +6,9 @@ use crate::base::SourceMap;
 use crate::choice::Decisions;
 use crate::launch::{Problem, ProblemKind};
 use crate::program::env::ProgEnv;
-use crate::report::{RuleTrace, Timeline};
+use crate::report::{MemoryShow, RuleTrace, Timeline};
 use crate::verdict::{Event, Sink, Stop, Who};
+use serde_json::Value;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 /// The followers of a run, each there or not.
 pub(super) struct Followers<'a> {
     rules: Option<RuleTrace<'a>>,
+    show: Option<MemoryShow>,
     timeline: Option<(Timeline<'a, BufWriter<File>>, &'a Path)>,
 }
 
@@ -45,12 +47,19 @@ impl<'a> Followers<'a> {
             None => None,
         };
         let rules = lines.then(|| RuleTrace::new(programs.to_vec(), sources.clone(), line));
-        Ok(Self { rules, timeline })
+        let show = run.show.wanted(run.common.memory_steps())?;
+        let show = show.map(|after| after.follow(programs.to_vec(), sources.clone(), run.report.format));
+        Ok(Self { rules, show, timeline })
     }
 
     /// Whether there is any.
     pub const fn any(&self) -> bool {
-        self.rules.is_some() || self.timeline.is_some()
+        self.rules.is_some() || self.show.is_some() || self.timeline.is_some()
+    }
+
+    /// What `--show` has gathered for a report; nothing where it was printed.
+    pub fn shown(&mut self) -> Option<Vec<Value>> {
+        self.show.take().map(MemoryShow::finish)
     }
 
     /// Ends what has an end; `stop` says why the run ended early.
@@ -73,6 +82,9 @@ impl Sink for Followers<'_> {
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         if let Some(rules) = &mut self.rules {
             rules.event(who, event)?;
+        }
+        if let Some(show) = &mut self.show {
+            show.event(who, &event);
         }
         if let Some((timeline, _)) = &mut self.timeline {
             timeline.event(who, event)?;

@@ -20,6 +20,7 @@ mod rules;
 mod run;
 mod saved;
 mod script;
+mod show;
 mod target;
 
 use clap::{Parser, Subcommand, ValueEnum};

@@ -4,15 +4,16 @@ use super::hunt::StrategyFlags;
 use super::output;
 use super::report_flags::{Form, ReportFlags};
 use super::saved::{Saved, target, write, write_for};
+use super::show::ShowFlags;
 use super::target::Common;
 use crate::base::SourceMap;
 use crate::choice::{Recorder, Replay as Script};
 use crate::explore::{Ending, Limits, Played, Recorded, Target};
 use crate::launch::ProblemKind;
-use crate::report::{Turns, hunt as text};
+use crate::report::{MemoryShow, Turns, hunt as text};
 use crate::verdict::{Event, Stop, Who};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Turns that are told when not all are asked for.
@@ -24,6 +25,7 @@ const LAST: usize = 12;
 Examples:
   warpstep replay k.schedule                      the very same run, its last turns, its defect
   warpstep replay k.schedule --trace              all turns: who ran from where to where
+  warpstep replay k.schedule --show memory@7      caches and operations after step 7 of memory
   warpstep replay k.schedule --continue           where it does not fit, go on by the default schedule
   warpstep replay --seed 17 DIR --strategy pct    the schedule of a seed, as `hunt` takes it
 
@@ -50,6 +52,9 @@ pub(super) struct Replay {
     #[arg(long)]
     trace: bool,
 
+    #[command(flatten)]
+    show: ShowFlags,
+
     /// Write the schedule to a file.
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
@@ -62,6 +67,8 @@ pub(super) struct Replay {
 struct Seen {
     recorded: Recorded,
     turns: String,
+    /// What `--show memory` has gathered for a report.
+    memory: Option<Vec<Value>>,
     diverged: Option<Stop>,
 }
 
@@ -80,12 +87,12 @@ impl Replay {
         let limits = self.common.limits(Some(target.play_fair(self.common.limits(None)).clock));
         let (strategy, _) = self.strategy.of(&target, limits);
         let mut recorder = Recorder::new(strategy.oracle(seed));
-        let (played, turns, (trace, switches)) = self.run(&target, &mut recorder, limits, &self.common);
+        let (played, turns, memory, (trace, switches)) = self.run(&target, &mut recorder, limits, &self.common)?;
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);
         if let Some(file) = &self.save_schedule {
             write_for(file, &recorded, &target, (&self.common, &self.path), self.report.format)?;
         }
-        self.tell(&target, &Seen { recorded, turns, diverged: None })
+        self.tell(&target, &Seen { recorded, turns, memory, diverged: None })
     }
 
     fn of_file(&self) -> Result<u8, u8> {
@@ -97,8 +104,8 @@ impl Replay {
         let saved = Saved::read(&self.path, self.report.format)?;
         let script = Script::new(saved.file.schedule.clone());
         let mut recorder = Recorder::new(if self.go_on { script.lenient() } else { script });
-        let (mut played, turns, (trace, switches)) =
-            self.run(&saved.target, &mut recorder, saved.limits(), &saved.common);
+        let (mut played, turns, memory, (trace, switches)) =
+            self.run(&saved.target, &mut recorder, saved.limits(), &saved.common)?;
         let (mut script, schedule) = recorder.into_parts();
         let whole = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && played.fair_from.is_none();
         if whole && let Err(stop) = script.finish() {
@@ -112,7 +119,7 @@ impl Replay {
         if let Some(file) = &self.save_schedule {
             write(file, &recorded, &saved.target, saved.file.target.clone(), self.report.format)?;
         }
-        self.tell(&saved.target, &Seen { recorded, turns, diverged: script.diverged().cloned() })
+        self.tell(&saved.target, &Seen { recorded, turns, memory, diverged: script.diverged().cloned() })
     }
 
     fn run(
@@ -121,21 +128,30 @@ impl Replay {
         oracle: &mut dyn crate::choice::Oracle,
         limits: Limits,
         common: &Common,
-    ) -> (Played, String, (u64, u64)) {
-        let program = target.program();
+    ) -> Result<(Played, String, Option<Vec<Value>>, (u64, u64)), u8> {
+        let (program, sources) = (target.program(), target.start().sources());
+        let show = self.show.wanted(common.memory_steps());
+        let show = show.map_err(|p| output::problems(&[*p], sources, self.report.format))?;
+        let mut show = show.map(|after| after.follow(vec![program.clone()], sources.clone(), self.report.format));
         let keep = if self.trace { usize::MAX } else { LAST };
         let mut turns = Turns::new(program.clone(), target.start().sources().clone(), keep);
-        let mut also = |who: Who, event: &Event<'_>| turns.event(who, event);
+        let mut also = |who: Who, event: &Event<'_>| {
+            turns.event(who, event);
+            if let Some(show) = &mut show {
+                show.event(who, event);
+            }
+        };
         let (mut played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
         target.explain(&mut played);
-        (played, turns.finish(), (trace, switches))
+        Ok((played, turns.finish(), show.map(MemoryShow::finish), (trace, switches)))
     }
 
     fn tell(&self, target: &Target, seen: &Seen) -> Result<u8, u8> {
-        let Seen { recorded, turns, diverged } = seen;
+        let Seen { recorded, turns, memory, diverged } = seen;
         let (env, sources) = (target.start().context().env(), target.start().sources());
         let ending = &recorded.played.ending;
         let mut reporter = self.report.open()?;
+        reporter.memory.clone_from(memory);
         let accepted = reporter.accept(ending, target);
         let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
         if self.report.format == Form::Text {

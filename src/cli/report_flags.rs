@@ -55,7 +55,7 @@ impl ReportFlags {
         let mut sources = SourceMap::default();
         let known = self.suppressions.as_ref().map(|path| Suppressions::read(path, &mut sources)).transpose();
         let known = known.map_err(|problems| output::problems(&problems, &sources, self.format))?;
-        Ok(Reporter { form: self.format, known, sources })
+        Ok(Reporter { form: self.format, known, sources, memory: None })
     }
 }
 
@@ -65,12 +65,14 @@ pub(super) struct Reporter {
     known: Option<Suppressions>,
     /// The suppression file.
     sources: SourceMap,
+    /// What `--show memory` has gathered for the report.
+    pub memory: Option<Vec<Value>>,
 }
 
 impl Reporter {
     /// A reporter that suppresses nothing.
     pub fn plain(form: Form) -> Self {
-        Self { form, known: None, sources: SourceMap::default() }
+        Self { form, known: None, sources: SourceMap::default(), memory: None }
     }
 
     /// Tells all problems of the input; gives the exit code.
@@ -286,6 +288,9 @@ impl Reporter {
 
     /// Prints a JSON report, with the entries that nothing matched.
     fn print_json(&self, mut report: Value) {
+        if let Some(memory) = &self.memory {
+            report["memory"] = memory.clone().into();
+        }
         if self.known.is_some() {
             let unused =
                 self.unused().iter().map(|p| problem(p, &self.sources).json(&self.sources)).collect::<Vec<_>>();
@@ -296,6 +301,9 @@ impl Reporter {
 
     /// Prints a SARIF log, with the entries that nothing matched.
     fn print_sarif(&self, mut log: sarif::Log, code: u8) {
+        if let Some(memory) = &self.memory {
+            log.property("memory", memory.clone().into());
+        }
         for warning in self.unused() {
             log.notice(&problem(&warning, &self.sources), &self.sources);
         }

@@ -3,6 +3,7 @@
 use super::follow::Followers;
 use super::output;
 use super::report_flags::{Form, ReportFlags, Reporter, Results};
+use super::show::ShowFlags;
 use super::target::{Checks, Common};
 use crate::base::SourceMap;
 use crate::check::{Observers, Races, Relied, Uninit};
@@ -55,6 +56,9 @@ pub(super) struct Run {
     /// Write a timeline that ui.perfetto.dev loads: multiprocessors, warps, barriers, choices; with --rules, rules too.
     #[arg(long, value_name = "FILE.json")]
     pub(super) trace: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) show: ShowFlags,
 
     /// Take another schedule, at random; the same seed gives the same run on every host.
     #[arg(long, value_name = "N")]
@@ -111,7 +115,7 @@ impl Run {
             Ok(None) => {}
             Err(problems) => return reporter.problems(&problems, &sources),
         }
-        match self.outcome() {
+        match self.outcome(&mut reporter) {
             Ok(finished) => self.finish(&finished, &mut reporter),
             Err(Trouble::Problems(problems, sources)) => reporter.problems(&problems, &sources),
             Err(Trouble::Early(stop, sources)) => reporter.stop(&stop, &ProgEnv::default(), &sources, &[]),
@@ -148,7 +152,7 @@ impl Run {
         if self.hash { observers.with_hash(program) } else { observers }
     }
 
-    fn outcome(&self) -> Result<Finished, Trouble> {
+    fn outcome(&self, reporter: &mut Reporter) -> Result<Finished, Trouble> {
         let mut sources = SourceMap::default();
         let loaded = self.common.spec(&self.path, &mut sources).and_then(|spec| {
             let config = self.config(&mut sources)?;
@@ -180,6 +184,7 @@ impl Run {
         } else {
             run(&spec, &mut device, &mut Silent, &mut out)
         };
+        reporter.memory = followers.shown();
         followers
             .finish(result.as_ref().err().and_then(Failure::stop))
             .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;

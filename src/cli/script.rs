@@ -47,6 +47,7 @@ impl Run {
         };
         let seen = self.trace.is_some().then_some(&seen);
         let result = device.run(script, if observe { Some(&mut tell) } else { None }, seen, &mut out);
+        reporter.memory = followers.shown();
         if let Err(problem) = followers.finish(result.as_ref().err().and_then(Failure::stop)) {
             return reporter.problems(&[*problem], &sources);
         }

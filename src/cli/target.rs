@@ -37,8 +37,8 @@ pub(super) struct Common {
     #[arg(long, value_enum)]
     lanes: Option<Lanes>,
 
-    /// The device: fermi, report, fermi-like-sm80, tiny, or a description (.toml) over one of them. Its programs and caches
-    /// matter with --memory fermi only.
+    /// The device: fermi, report, fermi-like-sm80, tiny, write-through, invalidate, or a description (.toml) over one of
+    /// them. Its programs and caches matter with --memory fermi only.
     #[arg(long, value_name = "PRESET|FILE")]
     device: Option<String>,
 
@@ -344,6 +344,11 @@ impl Common {
     /// A phrase that names the control model and the memory, for verdicts.
     pub fn models(&self, target: &Target) -> Models {
         self.models_of(target.control(), &target.start().context().config().memory)
+    }
+
+    /// Whether memory makes steps of its own.
+    pub fn memory_steps(&self) -> bool {
+        self.memory != "flat" || self.lanes == Some(Lanes::Split)
     }
 
     /// The same of what was made from these flags.

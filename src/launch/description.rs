@@ -37,7 +37,7 @@ const CACHE: &[&str] = &["sets", "ways"];
 pub fn device_model(name: &str, sources: &mut SourceMap) -> Result<DeviceModel, Vec<Problem>> {
     let path = Path::new(name);
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
-        let unknown = || vec![ProblemKind::NoDevice { name: name.to_owned(), known: DeviceModel::PRESETS }.at(None)];
+        let unknown = || vec![ProblemKind::NoDevice { name: name.to_owned(), known: &DeviceModel::PRESETS }.at(None)];
         return DeviceModel::preset(name).ok_or_else(unknown);
     }
     let text = text_of(path).map_err(|p| vec![*p])?;
@@ -68,7 +68,7 @@ fn read(root: &Table<'_, '_>, out: &mut Vec<Problem>) -> DeviceModel {
     if let Some((name, at)) = word(root, "preset", out) {
         match DeviceModel::preset(&name) {
             Some(preset) => model = preset,
-            None => out.push(ProblemKind::NoDevice { name, known: DeviceModel::PRESETS }.at(at)),
+            None => out.push(ProblemKind::NoDevice { name, known: &DeviceModel::PRESETS }.at(at)),
         }
     }
     // The GTX 480 divides 64 KiB (report, figure 3.2: 16 or 48 KiB each); the other presets give sizes of their own.

@@ -79,7 +79,7 @@ pub enum ProblemKind {
     /// A suppression that no defect has matched.
     UnusedSuppression { kind: &'static str, reason: String },
     /// No such preset of a device.
-    NoDevice { name: String, known: [&'static str; 4] },
+    NoDevice { name: String, known: &'static [&'static str] },
     /// A constant of a device that no device can have.
     Impossible { key: &'static str, wanted: String },
     /// A context, program or launch of a host script that is not there, and those that are.

@@ -9,7 +9,7 @@
 use super::aside::Aside;
 use crate::choice::{MICRO_END, MICRO_SILENT, MICRO_STEPS, MICRO_WANTED, Menu, Site};
 use crate::memory::{Cx, Memory, Stores, Trouble};
-use crate::verdict::{Event, Sink, Stop, Who};
+use crate::verdict::{Event, Look, Sink, Stop, Who};
 
 /// What is kept between macro steps: who went last, which a deterministic schedule remembers, and space for menus.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -99,6 +99,10 @@ pub fn go_on<M: Memory, S: Sink>(
             *last = Some(step);
             mem.step(step - MICRO_STEPS, stores, cx)?;
         }
+    }
+    if S::ON {
+        let look = || mem.view();
+        cx.sink.event(Who::default(), Event::Environment(Look::new(&look))).map_err(Halted::Stop)?;
     }
     Ok(Went::On)
 }

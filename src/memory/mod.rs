@@ -20,7 +20,7 @@ use crate::choice::Oracle;
 use crate::program::env::AddressMap;
 use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{BugKind, LimitKind, Place, Sink, Stop, Who};
+use crate::verdict::{BugKind, LimitKind, MemoryView, Place, Sink, Stop, Who};
 
 /// Who issues a request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -352,6 +352,11 @@ pub trait Memory {
     /// The operations that have not ended, for a report.
     fn describe(&self) -> Vec<InFlight> {
         Vec::new()
+    }
+
+    /// The environment as it is, for people.
+    fn view(&self) -> MemoryView {
+        MemoryView::default()
     }
 
     /// A block has completed and its operations have ended: its local memory is gone.

@@ -102,11 +102,12 @@ fn syntax(kind: &K, here: &str) -> Said {
             )
         }
         K::UnknownOperation => {
-            let names: Vec<String> = OpKey::all().iter().map(OpKey::name).collect();
+            let known = OpKey::all().into_iter().chain(OpKey::refinements());
+            let names: Vec<String> = known.map(|key| key.name()).collect();
             said("unknown-operation", format!("no memory operation is called `{shown}`"), "not an operation").likely(
                 here,
                 names.iter().map(String::as_str),
-                "operations are named as in PTX, e.g. `ld.global.ca`, `st.volatile.shared`, `atom.global`; `mov` writes registers",
+                "operations are named as in PTX, e.g. `ld.global.ca`, `ld.relaxed.cta.global`, `atom.global`, `fence.sc.gpu`; `mov` writes registers",
             )
         }
         K::UnknownPreset => {
@@ -168,6 +169,21 @@ fn meaning(kind: &K) -> Said {
             "the program itself has reserved the line, and neither filled nor read it",
         )
         .hint("fetch the bytes and `update` the line; `read` lets go of it"),
+        K::WaitsForEachOther => said(
+            "waits-for-each-other",
+            "`invalidateOthersL1` may wait for ever on some path",
+            "the program has a line reserved here, which the same program on another multiprocessor may wait for",
+        )
+        .hint("`read` the line first, which lets go of it, or invalidate before you reserve"),
+        K::NotWrittenThrough(level) => {
+            let (behind, write) = if *level == Level::L1 { ("L2", "writeL2") } else { ("memory", "writeMem") };
+            said(
+                "not-written-through",
+                format!("`clean{}` of bytes that {behind} may not have: they would be lost", text(*level)),
+                format!("no `{write}` in this micro step on some path to this"),
+            )
+            .hint(format!("`{write}` in the same micro step; what may have to wait in between ends it"))
+        }
         K::StillPinned(level) => said(
             "still-pinned",
             format!("the program ends with a line of {} reserved on some path", text(*level)),
@@ -244,6 +260,7 @@ pub(super) fn because(cause: Undefined) -> String {
         Undefined::AlreadyCached(level) => format!("the address is in {} already", text(level)),
         Undefined::NoCaches => "this memory has no caches".to_owned(),
         Undefined::NotAtomic => "the operation is not atomic".to_owned(),
+        Undefined::NotFence => "only a fence acts on all lines of the cache".to_owned(),
         Undefined::NotSharedAtomic => "only atomic operations on shared memory lock banks".to_owned(),
         Undefined::NoMemory => "the operation has no address".to_owned(),
         Undefined::NothingRead => "no value has been read".to_owned(),

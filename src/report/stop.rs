@@ -354,6 +354,7 @@ fn undefined(cause: &str) -> &str {
         "already-cached-l2" => "which reserves a line that the L2 cache has already: ask isCachedL2 first",
         "no-caches" => "which uses a cache for memory that is not cached",
         "not-atomic" => "which is no atomic operation",
+        "not-fence" => "which is no fence",
         "not-shared-atomic" => "which locks banks for what is no atomic operation on shared memory",
         "no-memory" => "which accesses no memory",
         "nothing-read" => "which uses a value before it was read",

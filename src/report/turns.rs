@@ -1,6 +1,8 @@
-//! A run as the turns of its warps: who ran from where to where, for how many instructions.
+//! A run as the turns of its warps: who ran from where to where, for how many instructions; and the steps of memory that
+//! acts on its own between them.
 
 use super::count::counted;
+use super::memory::Names;
 use crate::base::{LaneMask, Pc, SourceMap};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Who};
@@ -21,6 +23,7 @@ struct Turn {
 pub struct Turns {
     env: Arc<ProgEnv>,
     sources: SourceMap,
+    names: Names,
     now: Option<Turn>,
     told: VecDeque<String>,
     keep: usize,
@@ -30,12 +33,19 @@ pub struct Turns {
 impl Turns {
     /// Keeps the last `keep` turns of a run of a program; `sources` are its files.
     #[must_use]
-    pub const fn new(env: Arc<ProgEnv>, sources: SourceMap, keep: usize) -> Self {
-        Self { env, sources, now: None, told: VecDeque::new(), keep, left_out: 0 }
+    pub fn new(env: Arc<ProgEnv>, sources: SourceMap, keep: usize) -> Self {
+        let names = Names::new(vec![Arc::clone(&env)], sources.clone());
+        Self { env, sources, names, now: None, told: VecDeque::new(), keep, left_out: 0 }
     }
 
     /// Takes note of an event.
     pub fn event(&mut self, who: Who, event: &Event<'_>) {
+        let number = self.names.event(who, event);
+        if let (Event::MemoryStep(step), Some(number)) = (event, number) {
+            self.end();
+            let text = format!("memory step {number}: {}\n", self.names.step(&step.look()));
+            return self.tell(text);
+        }
         let Event::Step(step) = event else { return };
         if self.env.origin.get(step.pc.0 as usize).is_none_or(|o| o.hidden) {
             return;
@@ -52,6 +62,10 @@ impl Turns {
     fn end(&mut self) {
         let Some(turn) = self.now.take() else { return };
         let text = self.text(&turn);
+        self.tell(text);
+    }
+
+    fn tell(&mut self, text: String) {
         self.told.push_back(text);
         if self.told.len() > self.keep {
             self.told.pop_front();

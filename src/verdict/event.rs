@@ -2,7 +2,7 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{Named, Rule, Stop, Tokens};
+use super::{Look, MemoryStep, MemoryView, Named, Rule, Stop, Tokens};
 use crate::base::{Frame, LANES, LaneMask, Pc, number};
 use fixedbitset::FixedBitSet;
 use std::sync::Arc;
@@ -239,8 +239,12 @@ pub enum Event<'a> {
     Step(Step<'a>),
     /// A rule fired besides the step itself.
     Fired(Rule),
-    /// Memory that acts on its own does so: an operation makes a micro step, or a silent rule fires.
+    /// Memory that acts on its own is about to do so: an operation makes a micro step, or a silent rule fires.
     Memory,
+    /// A step that memory has made; several follow an [`Event::Memory`] where micro steps are made at once.
+    MemoryStep(Look<'a, MemoryStep>),
+    /// Memory as it is after what an [`Event::Memory`] announced.
+    Environment(Look<'a, MemoryView>),
     /// Memory is accessed.
     Access(&'a Access<'a>),
     /// The state between two choices of a macro step, as a number: equal states have equal numbers. Told only when the

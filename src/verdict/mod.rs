@@ -8,6 +8,7 @@ mod hang;
 mod heap;
 mod identity;
 mod kind;
+mod memory;
 mod race;
 mod rules;
 mod stop;
@@ -22,6 +23,7 @@ pub use hang::{Blocked, Class, Hang, Holds, SpinRead, Spinner, Stack, Unissued};
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
 pub use kind::Kind;
+pub use memory::{CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd};
 pub use race::{Party, Race, Unordered};
 pub use rules::Rule;
 pub use stop::{

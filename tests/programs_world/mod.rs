@@ -4,8 +4,8 @@ use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 use warpstep::memory::fermi::cache::{ByteMask, Bytes, Cache, DeviceSpace, Flow, Geometry, LineKey, OpIdx, Room, bits};
 use warpstep::memory::fermi::program::{
-    At, AtomPlace, Atomic, Device, Eta, Fill, Level, Micro, OpKey, OpKind, OpSpace, Piece, ProgramSet, Shared, Sigma,
-    micro, stalled,
+    Around, At, AtomPlace, Atomic, Device, Eta, Fill, Level, Micro, OpKey, OpKind, OpSpace, Piece, ProgramSet, Shared,
+    Sigma, micro, stalled,
 };
 use warpstep::program::ops::{AtomOp, AtomTy};
 use warpstep::verdict::{Rule, Stop};
@@ -65,6 +65,9 @@ impl Act {
         let (at, mask) = place(space, self.at, self.len, line);
         if key.kind() == OpKind::Reg {
             return Sigma::Reg;
+        }
+        if key.kind() == OpKind::Fence {
+            return Sigma::Fence { holds: true };
         }
         if key.atomic() {
             let shared = key.space() == OpSpace::Shared;
@@ -141,6 +144,11 @@ impl Eta for View<'_> {
         if level == Level::L1 { &mut self.world.l1[self.sm] } else { &mut self.world.l2 }
     }
 
+    fn others(&mut self) -> impl Iterator<Item = &mut Cache> {
+        let own = self.sm;
+        self.world.l1.iter_mut().enumerate().filter(move |(k, _)| *k != own).map(|(_, l1)| l1)
+    }
+
     fn fill(&self) -> Fill {
         self.fill
     }
@@ -187,7 +195,7 @@ impl Eta for View<'_> {
             Sigma::Device(d) => bits(d.mask).enumerate().map(|(k, at)| u32::from(d.value.data()[at]) << (8 * k)).sum(),
             Sigma::Atomic(a) => a.old().unwrap_or(0) as u32,
             Sigma::Shared(s) => s.value.iter().enumerate().map(|(k, b)| u32::from(*b) << (8 * k)).sum(),
-            Sigma::Reg => 0,
+            Sigma::Reg | Sigma::Fence { .. } => 0,
         };
         self.world.running[self.k].result = Some(value);
         returns
@@ -220,7 +228,7 @@ impl Scenario {
             at: At::default(),
             sigma: a.state(line),
             ended: false,
-            released: false,
+            released: a.key().kind() == OpKind::Fence,
             result: None,
         });
         let sms = 1 + self.acts.iter().map(|a| a.sm).max().unwrap_or(0);
@@ -273,7 +281,11 @@ impl Scenario {
             while pick < offered {
                 let mut after = world.clone();
                 let Running { mut at, mut sigma, .. } = after.running[k].clone();
-                let idle = stalled(program, at, OpIdx(k as u32), &sigma, &world.l1[act.sm], &world.l2, world.locked);
+                let others = || world.l1.iter().enumerate().filter(|(sm, _)| *sm != act.sm);
+                let pinned_elsewhere = &|key| others().any(|(_, l1)| l1.pinned(key));
+                let (l1, l2, locked) = (&world.l1[act.sm], &world.l2, world.locked);
+                let around = Around { l1, l2, locked, pinned_elsewhere };
+                let idle = stalled(program, at, OpIdx(k as u32), &sigma, &around);
                 let fill = self.fill;
                 let fired = &mut self.fired;
                 let mut view = View { world: &mut after, sm: act.sm, k, act, fill, pick, offered, fired };

@@ -300,6 +300,8 @@ impl Sink for Races {
             Event::Block { .. }
             | Event::Fired(_)
             | Event::Memory
+            | Event::MemoryStep(_)
+            | Event::Environment(_)
             | Event::State(_)
             | Event::Survivor { .. }
             | Event::Alloc(..)

@@ -367,6 +367,8 @@ impl Sink for Uninit {
             | Event::Survivor { .. }
             | Event::Arrive(_)
             | Event::Memory
+            | Event::MemoryStep(_)
+            | Event::Environment(_)
             | Event::State(_)
             | Event::Message(_)
             | Event::Remembered

@@ -12,7 +12,8 @@ use super::environment::{Environment, Multiprocessor, Touched, stalls};
 use super::issue::{Draft, Survivor, operations};
 use super::model::{AcquireDiscards, DeviceModel};
 use super::operation::{Blocked, Body, Operation, Queue, Rank, Slab, Stalled, Target};
-use super::program::{At, ProgramSet, Sigma};
+use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
+use super::view::{FENCE, Shown};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
 use crate::memory::{Cx, Fault, Issuer, Memory, Movable, Near, OperationName, ProgramFault, Trouble};
@@ -126,14 +127,16 @@ impl Fermi {
         };
         let wide = rq.scope > Scope::Cta;
         if releases {
-            self.push_fence(at, mask, false, wide, false);
+            let own = Body::Fence { holds: false, wide, discards: false };
+            self.push_fence(at, mask, (Order::Release, rq.scope), own);
         }
         let blocked: SmallVec<[(Class, Slot); 8]> = data_slots(rq).filter(|s| near.names.contains(s)).collect();
         for draft in drafts {
             self.push_draft(at, rq, draft, &blocked)?;
         }
         if acquires {
-            self.push_fence(at, mask, true, false, wide && self.discards);
+            let own = Body::Fence { holds: true, wide: false, discards: wide && self.discards };
+            self.push_fence(at, mask, (Order::Acquire, rq.scope), own);
         }
         Ok(())
     }
@@ -163,18 +166,26 @@ impl Fermi {
         Ok(())
     }
 
-    pub(super) fn push_fence(&mut self, at: Issuer, lanes: LaneMask, holds: bool, wide: bool, discards: bool) {
+    /// A fence of an ordering and a scope: its program, where one serves it (D-fence), else `own`.
+    pub(super) fn push_fence(&mut self, at: Issuer, lanes: LaneMask, (order, scope): (Order, Scope), own: Body) {
+        let key = OpKey::fence(order).map(|key| key.within(scope));
+        let program = key.and_then(|key| self.programs.find(key)).map(|id| Body::Program {
+            id,
+            at: At::default(),
+            sigma: Sigma::Fence { holds: matches!(own, Body::Fence { holds: true, .. }) },
+        });
+        let idle = matches!(own, Body::Fence { wide: false, discards: false, .. }) && program.is_none();
         let earlier = self.queues.get(&at.who);
         let operations = earlier.map_or(&[][..], |q| &q.operations);
         let waits = operations.iter().filter_map(|k| self.operations.get(*k)).any(|o| o.lanes & lanes != 0);
-        if on(Mutant::FenceAtOnce) || !waits && !wide && !discards {
+        if on(Mutant::FenceAtOnce) || !waits && idle {
             // Nothing to wait for and nothing to do: the condition of D-membar holds already.
             return;
         }
         let operation = Operation {
             issuer: at,
             lanes,
-            body: Body::Fence { holds, wide, discards },
+            body: program.unwrap_or(own),
             parts: SmallVec::new(),
             target: Target::None,
             rank: Rank::default(),
@@ -192,7 +203,7 @@ impl Fermi {
         let above = above.filter(|earlier| earlier.is_above(&operation, order)).count();
         operation.above = u32::try_from(above).unwrap_or(u32::MAX);
         let (lanes, depth) = (operation.lanes, operation.issuer.depth);
-        if matches!(operation.body, Body::Fence { holds: true, .. }) {
+        if operation.holds() {
             queue.held |= lanes;
         }
         let k = self.operations.add(operation);
@@ -219,9 +230,9 @@ impl Fermi {
                 self.operations.set_ready(*later, goes);
             }
         }
-        if matches!(ended.body, Body::Fence { holds: true, .. }) {
+        if ended.holds() {
             let fences = queue.operations.iter().filter_map(|k| self.operations.get(*k));
-            let held = fences.filter(|o| matches!(o.body, Body::Fence { holds: true, .. }));
+            let held = fences.filter(|o| o.holds());
             queue.held = held.fold(0, |m, o| m | o.lanes);
         }
         if queue.operations.is_empty() {
@@ -252,18 +263,27 @@ impl Fermi {
 
     /// After a micro step on `key` by a warp of multiprocessor `sm`: lines that came or went are of its sets.
     pub(super) fn changed(&mut self, touched: Touched, sm: u32, key: Option<LineKey>) {
+        let caches = touched.l1 || touched.l2 || touched.others;
+        if caches && key.is_none() {
+            // A fence's program acts on lines of any set.
+            return self.changed_all();
+        }
         if !self.operations.stalled.is_empty() {
             let sets = key.map(|key| self.sets(sm, key));
-            self.look_again(|s| match (sets, s.sets) {
-                (Some((l1, l2)), Some((their_l1, their_l2))) => {
-                    touched.l1 && s.sm == sm && l1 == their_l1 || touched.l2 && l2 == their_l2
+            self.look_again(|s| {
+                let near = s.sm == sm || s.far || touched.others;
+                let l1 = near && (touched.l1 || touched.others);
+                match (sets, s.sets) {
+                    (Some((set, l2)), Some((their_set, their_l2))) => {
+                        l1 && set == their_set || touched.l2 && l2 == their_l2
+                    }
+                    // A fence waits for any line of the L1.
+                    (Some(_), None) => l1 || s.sm == sm && touched.locks || s.far && touched.l2,
+                    (None, _) => s.sm == sm && touched.locks,
                 }
-                // A fence waits for any line of the L1.
-                (Some(_), None) => s.sm == sm && (touched.l1 || touched.locks),
-                (None, _) => s.sm == sm && touched.locks,
             });
         }
-        if touched.l1 || touched.l2 {
+        if caches {
             self.silent = self.any_silent();
         }
     }
@@ -298,13 +318,17 @@ impl Fermi {
     pub(super) fn stall(&mut self, k: u32, mut operation: Box<Operation>) {
         operation.stalled = true;
         let sm = operation.issuer.sm;
-        let key = match &operation.body {
-            Body::Program { sigma, .. } => super::silent::line_of(sigma),
-            Body::Fence { .. } => None,
+        let (key, far) = match &operation.body {
+            Body::Program { sigma: Sigma::Fence { .. }, .. } => (None, true),
+            Body::Program { id, at, sigma } => {
+                let far = self.programs.get(*id).is_some_and(|program| program.looks_far(*at));
+                (super::silent::line_of(sigma), far)
+            }
+            Body::Fence { .. } => (None, false),
         };
         let sets = key.map(|key| self.sets(sm, key));
         self.operations.put(k, operation);
-        self.operations.stalled.push(Stalled { operation: k, sm, sets });
+        self.operations.stalled.push(Stalled { operation: k, sm, sets, far });
         // What it did itself may be what it needed, or nothing may keep it any more: decided as for all others.
         self.look_again(|s| s.operation == k);
     }
@@ -331,6 +355,11 @@ impl Fermi {
             sm.l1.flush();
         }
         let (issuer, lanes) = (operation.issuer, operation.lanes);
+        let trouble = |stop| Box::new(Trouble { at: issuer, lanes, fault: Fault::Stop(stop) });
+        if S::ON {
+            let shown = Shown { issuer, lanes, program: None, sigma: &FENCE, parts: &[] };
+            self.tell_step(k, &shown, 0, Micro::End, cx).map_err(trouble)?;
+        }
         self.finish(k, &operation);
         if S::ON {
             let told = fire(issuer.who, Rule::MmUpdMemBar, cx);
@@ -344,7 +373,13 @@ impl Fermi {
 }
 
 /// Whether all that an operation's next micro step would do is to wait.
-fn waits(env: &Environment, model: &DeviceModel, programs: &ProgramSet, number: u32, operation: &Operation) -> bool {
+pub(super) fn waits(
+    env: &Environment,
+    model: &DeviceModel,
+    programs: &ProgramSet,
+    number: u32,
+    operation: &Operation,
+) -> bool {
     match operation.body {
         Body::Program { .. } => stalls(env, model, number, operation, programs),
         Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(operation.issuer.sm), wide, discards),

@@ -169,6 +169,8 @@ pub(super) struct Seen<'a> {
 pub(super) struct Touched {
     pub l1: bool,
     pub l2: bool,
+    /// Other multiprocessors' L1 caches.
+    pub others: bool,
     pub locks: bool,
     pub released: bool,
 }
@@ -185,6 +187,13 @@ impl<S: Sink> Eta for View<'_, '_, S> {
         }
         self.touched.l2 = true;
         &mut self.env.l2
+    }
+
+    fn others(&mut self) -> impl Iterator<Item = &mut Cache> {
+        self.touched.others = true;
+        let own = self.operation.issuer.sm as usize;
+        let others = self.env.sms.iter_mut().enumerate().filter(move |(k, _)| *k != own);
+        others.map(|(_, sm)| &mut sm.l1)
     }
 
     fn fill(&self) -> Fill {
@@ -257,7 +266,7 @@ impl<S: Sink> Eta for View<'_, '_, S> {
                     Sigma::Shared(s) => {
                         decompose(parts, to, frame, |k| s.value.get(usize::from(k)).copied().unwrap_or(0));
                     }
-                    Sigma::Reg => {}
+                    Sigma::Reg | Sigma::Fence { .. } => {}
                 }
                 true
             }
@@ -293,14 +302,18 @@ pub(super) fn stalls(
     operation: &Operation,
     set: &super::program::ProgramSet,
 ) -> bool {
-    use super::program::{AtomPlace, Atomic, stalled};
+    use super::program::{Around, AtomPlace, Atomic, stalled};
     let Body::Program { id, at, sigma } = &operation.body else { return false };
     let Some((program, sm)) = set.get(*id).zip(env.sm(operation.issuer.sm)) else { return false };
     let locked = match sigma {
         Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => sm.locked & banks(*piece, model.banks) != 0,
         _ => false,
     };
-    stalled(program, *at, super::cache::OpIdx(k), sigma, &sm.l1, &env.l2, locked)
+    let own = operation.issuer.sm as usize;
+    let others = || env.sms.iter().enumerate().filter(|(k, _)| *k != own);
+    let pinned_elsewhere = &|key| others().any(|(_, sm)| sm.l1.pinned(key));
+    let around = Around { l1: &sm.l1, l2: &env.l2, locked, pinned_elsewhere };
+    stalled(program, *at, super::cache::OpIdx(k), sigma, &around)
 }
 
 #[cfg(test)]

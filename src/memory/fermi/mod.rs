@@ -10,6 +10,7 @@ mod operation;
 pub mod program;
 mod seam;
 mod silent;
+mod view;
 
 pub use engine::Fermi;
 pub use silent::Silent;

@@ -74,13 +74,14 @@ pub struct DeviceModel {
     pub acquire_discards: AcquireDiscards,
     /// Whether micro steps that only their own warp can notice are made at once (see `super::engine`).
     pub eager_local: bool,
-    /// The preset of memory programs: `fermi`, `report` or `sm80`.
+    /// The preset of memory programs: `fermi`, `report`, `sm80`, `write-through` or `invalidate`.
     pub programs: String,
 }
 
 impl DeviceModel {
     /// Names of the presets.
-    pub const PRESETS: [&'static str; 4] = ["fermi", "report", "fermi-like-sm80", "tiny"];
+    pub const PRESETS: [&'static str; 6] =
+        ["fermi", "report", "fermi-like-sm80", "tiny", "write-through", "invalidate"];
 
     /// The GTX 480 of figure 3.2, with 48 KiB of shared memory and 16 KiB of L1 cache.
     #[must_use]
@@ -131,6 +132,8 @@ impl DeviceModel {
                 programs: "sm80".to_owned(),
                 ..fermi
             },
+            // Protocols of the sizes of `fermi`, for comparison: no device is known to be like this.
+            "write-through" | "invalidate" => Self { programs: name.to_owned(), ..fermi },
             "tiny" => Self {
                 processors: 2,
                 warp_size: 2,

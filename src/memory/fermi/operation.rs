@@ -1,8 +1,8 @@
 //! Memory operations in flight (report, 4.6), and the registers that they block (5.7.1).
 //!
 //! An operation is a memory program's position and state, and what the report keeps beside it in Σ: who issued it, the
-//! decomposition of its value as data ([`Part`]), the registers that it blocks. A fence is an operation, too: it has no
-//! program, and ends when the condition of D-membar holds.
+//! decomposition of its value as data ([`Part`]), the registers that it blocks. A fence is an operation, too: it ends when
+//! the condition of D-membar holds, or has a program (D-fence).
 
 use super::program::{At, ProgramId, Sigma};
 use crate::base::mutant::{Mutant, on};
@@ -54,7 +54,7 @@ pub(super) struct Registers {
 pub(super) enum Body {
     /// A memory program.
     Program { id: ProgramId, at: At, sigma: Sigma },
-    /// `membar`, `fence`, or the fence that an acquire or a release implies (D-strong).
+    /// `membar`, `fence`, or the fence that an acquire or a release implies (D-strong), where no program serves it.
     Fence {
         /// Its threads may not go on before it has ended.
         holds: bool,
@@ -92,10 +92,23 @@ pub(super) struct Operation {
 }
 
 impl Operation {
+    /// Whether it is a fence.
+    pub const fn is_fence(&self) -> bool {
+        matches!(self.body, Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. })
+    }
+
+    /// Whether its threads may not go on before it has ended.
+    pub const fn holds(&self) -> bool {
+        matches!(self.body, Body::Fence { holds: true, .. } | Body::Program { sigma: Sigma::Fence { holds: true }, .. })
+    }
+
     /// Whether `self`, issued earlier, is above `later`, issued by the same warp (D-prio).
     pub fn is_above(&self, later: &Self, same_thread_order: bool) -> bool {
         if self.lanes & later.lanes == 0 {
             return false;
+        }
+        if self.is_fence() || later.is_fence() {
+            return true;
         }
         let (Body::Program { sigma, .. }, Body::Program { sigma: other, .. }) = (&self.body, &later.body) else {
             return true;
@@ -134,7 +147,7 @@ impl Operation {
 }
 
 /// The offset in shared memory of byte `at` of an operation's value.
-fn offset_of(shared: &super::program::Shared, at: u16) -> u64 {
+pub(super) fn offset_of(shared: &super::program::Shared, at: u16) -> u64 {
     let mut before = 0;
     for piece in &shared.pieces {
         let len = u16::from(piece.len);
@@ -155,7 +168,7 @@ fn same_memory(a: &Sigma, b: &Sigma) -> bool {
             AtomPlace::Global { key, .. } => Some(key),
             AtomPlace::Shared(_) => None,
         },
-        Sigma::Shared(_) | Sigma::Reg => None,
+        Sigma::Shared(_) | Sigma::Reg | Sigma::Fence { .. } => None,
     };
     line(a) == line(b)
 }
@@ -200,6 +213,8 @@ pub(super) struct Stalled {
     pub sm: u32,
     /// The sets of its line in the L1 and in the L2.
     pub sets: Option<(usize, usize)>,
+    /// It waits for more than these: for other multiprocessors' lines, or as a fence with a program for room in any set.
+    pub far: bool,
 }
 
 impl Slab {

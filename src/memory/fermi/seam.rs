@@ -5,6 +5,7 @@ use super::engine::{Fermi, fire};
 use super::environment::{Multiprocessor, Seen, Touched, View, owner_of};
 use super::operation::{Body, Operation, Rank, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
+use super::view::Shown;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
 use crate::memory::{
@@ -14,7 +15,7 @@ use crate::memory::{
 use crate::program::instr::Slot;
 use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{Place, Rule, Sink, Who};
+use crate::verdict::{MemoryView, Place, Rule, Sink, Who};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ const fn cause(undefined: Undefined) -> &'static str {
         Undefined::AlreadyCached(Level::L2) => "already-cached-l2",
         Undefined::NoCaches => "no-caches",
         Undefined::NotAtomic => "not-atomic",
+        Undefined::NotFence => "not-fence",
         Undefined::NotSharedAtomic => "not-shared-atomic",
         Undefined::NoMemory => "no-memory",
         Undefined::NothingRead => "nothing-read",
@@ -167,7 +169,8 @@ impl Memory for Fermi {
     ) -> Result<(), Box<Fault>> {
         let wide = scope > Scope::Cta;
         let acquires = !matches!(order, Order::Release | Order::Relaxed);
-        self.push_fence(at, lanes, true, wide, wide && acquires && self.discards);
+        let own = Body::Fence { holds: true, wide, discards: wide && acquires && self.discards };
+        self.push_fence(at, lanes, (order, scope), own);
         Ok(())
     }
 
@@ -197,6 +200,7 @@ impl Memory for Fermi {
         let (issuer, lanes) = (*issuer, *lanes);
         let trouble = |fault| Box::new(Trouble { at: issuer, lanes, fault });
         let Some(program) = programs.get(*id) else { return Ok(()) };
+        let mut from = program.line(*at);
         let seen = Seen { issuer, lanes, parts, target };
         let mut touched = Touched::default();
         let went = loop {
@@ -206,6 +210,12 @@ impl Memory for Fermi {
             if S::ON {
                 let rule = if went == Micro::End { Rule::MEnd } else { Rule::MStep };
                 fire(issuer.who, rule, cx).map_err(|fault| trouble(*fault))?;
+                if went == Micro::End && matches!(sigma, Sigma::Fence { .. }) {
+                    fire(issuer.who, Rule::MmUpdMemBar, cx).map_err(|fault| trouble(*fault))?;
+                }
+                let shown = Shown { issuer, lanes, program: Some((program, *at)), sigma, parts };
+                self.tell_step(k, &shown, from, went, cx).map_err(|stop| trouble(Fault::Stop(stop)))?;
+                from = program.line(*at);
             }
             if !(went == Micro::Yield && self.model.eager_local && program.is_local(*at)) {
                 break went;
@@ -278,6 +288,10 @@ impl Memory for Fermi {
             })
         };
         all.into_iter().filter_map(describe).collect()
+    }
+
+    fn view(&self) -> MemoryView {
+        self.environment()
     }
 
     fn retire(&mut self, launch: u32, block: u64) {

@@ -8,10 +8,11 @@ use super::engine::Fermi;
 use super::environment::{STRIDE, choose, local_owner, unmap_local};
 use super::operation::Body;
 use super::program::{AtomPlace, Sigma};
+use super::view::region;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::Site;
 use crate::memory::{Cx, Issuer, LocalMemory, Stores};
-use crate::verdict::{Rule, Sink, Stop, Who};
+use crate::verdict::{Event, Look, MemoryStep, Rule, Sink, Stop, Who};
 use smallvec::SmallVec;
 
 /// How many rules are listed that operations wait for: the others' turn comes.
@@ -77,6 +78,7 @@ impl Fermi {
             let sm = operation.issuer.sm;
             let Some(l1) = self.env.sm(sm).map(|sm| &sm.l1) else { continue };
             let all: SmallVec<[LineKey; 4]> = match &operation.body {
+                Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. } => l1.dirty().collect(),
                 Body::Program { sigma, .. } => {
                     let Some(key) = line_of(sigma) else { continue };
                     if dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WbL2(d))) {
@@ -84,7 +86,6 @@ impl Fermi {
                     }
                     dirty(l1, key)
                 }
-                Body::Fence { .. } => l1.dirty().collect(),
             };
             for key in all {
                 // A write-back of the L1 may itself wait for room in the L2.
@@ -136,6 +137,11 @@ impl Fermi {
         stores: &mut dyn Stores,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Stop> {
+        let written = match rule {
+            Silent::WbL1(sm, key) if S::ON => self.env.sm(sm).and_then(|sm| sm.l1.line(key)).map_or(0, Line::dirty),
+            Silent::WbL2(key) if S::ON => self.env.l2.line(key).map_or(0, Line::dirty),
+            _ => 0,
+        };
         let name = match rule {
             Silent::EvictL1(sm, key) => {
                 if let Some(sm) = self.env.sms.get_mut(sm as usize) {
@@ -181,6 +187,14 @@ impl Fermi {
         self.changed_all();
         if S::ON {
             cx.sink.fire(Who::default(), name)?;
+            let (processor, line) = match rule {
+                Silent::EvictL1(sm, key) | Silent::WbL1(sm, key) => (Some(sm), Some(key)),
+                Silent::EvictL2(key) | Silent::WbL2(key) => (None, Some(key)),
+                Silent::Flush(sm) => (Some(sm), None),
+            };
+            let line = line.map(|key| (region(key), key.base));
+            let look = || MemoryStep::Silent { rule: name, processor, line, written };
+            cx.sink.event(Who::default(), Event::MemoryStep(Look::new(&look)))?;
         }
         Ok(())
     }
@@ -259,7 +273,7 @@ pub(super) fn line_of(sigma: &Sigma) -> Option<LineKey> {
             AtomPlace::Global { key, .. } => Some(key),
             AtomPlace::Shared(_) => None,
         },
-        Sigma::Shared(_) | Sigma::Reg => None,
+        Sigma::Shared(_) | Sigma::Reg | Sigma::Fence { .. } => None,
     }
 }
 

@@ -17,9 +17,11 @@ use super::{
     Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
-use crate::program::instr::{MemOp, NO_SLOT, WarpRequest};
+use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{self, Silent, Sink, Who};
+use crate::verdict::{
+    self, Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Silent, Sink, StepEnd, Who,
+};
 use pending::{Instruction, Operation, Pending};
 use std::hash::{Hash, Hasher};
 
@@ -70,6 +72,50 @@ fn element(rq: &WarpRequest, k: usize) -> WarpRequest {
         MemOp::Atom(..) | MemOp::Red(..) => (regs[0], regs[1]) = (rq.regs[k % half], rq.regs[half + k % half]),
     }
     WarpRequest { elems: 1, regs, offset: rq.offset + i64::from(rq.width) * k as i64, ..*rq }
+}
+
+/// What a request is called.
+const fn name(rq: &WarpRequest) -> &'static str {
+    match rq.op {
+        MemOp::Load => "ld",
+        MemOp::Store => "st",
+        MemOp::Atom(..) => "atom",
+        MemOp::Red(..) => "red",
+    }
+}
+
+/// A lane's value of a register; `None`: there is no such register.
+fn register(regs: &Frame, slot: Slot, wide: bool, lane: usize) -> Option<u64> {
+    if wide {
+        regs.q.get(slot.index())?.0.get(lane).copied()
+    } else {
+        regs.w.get(slot.index())?.0.get(lane).map(|v| u64::from(*v))
+    }
+}
+
+/// The address that a lane accesses, in the space of the request.
+fn effective(rq: &WarpRequest, lane: usize, regs: &Frame) -> u64 {
+    let register = register(regs, rq.addr, rq.addr_wide, lane).unwrap_or(0);
+    register.wrapping_add_signed(rq.offset)
+}
+
+/// Lanes of an instruction whose accesses have not taken effect, for people.
+fn shown(at: Issuer, lanes: LaneMask, rq: &WarpRequest) -> OperationView {
+    OperationView {
+        who: at.who,
+        place: 0,
+        pc: at.pc,
+        lanes,
+        processor: at.sm,
+        name: name(rq).to_owned(),
+        file: String::new(),
+        line: 0,
+        region: Some(if rq.space == Space::Shared { Region::Shared } else { Region::Generic }),
+        accesses: Vec::new(),
+        operands: Vec::new(),
+        above: 0,
+        waits: false,
+    }
 }
 
 impl Memory for Split {
@@ -176,6 +222,7 @@ impl Memory for Split {
         let (mask, mut local, request) = (1 << lane, LocalMemory::default(), element(&request, k));
         let now = address.again(&regs);
         address.put(&mut regs, mask);
+        let from = effective(&request, lane, &regs);
         let done = {
             let shared = stores.shared(at.who.launch, at.who.block).unwrap_or_default();
             let mut near = Near { shared, local: &mut local, param: &[], map, names: &[] };
@@ -186,8 +233,19 @@ impl Memory for Split {
         if request.regs[0] != request.addr {
             now.put(&mut regs, mask);
         }
+        let value = register(&regs, request.regs[0], request.wide, lane).map(u128::from);
         if let Some(frame) = stores.frame(at.who, at.depth) {
             *frame = regs;
+        }
+        if S::ON && done.is_ok() {
+            let lane = u32::try_from(lane).unwrap_or(0);
+            let look = || {
+                let access = LaneBytes { lane, address: from, bytes: request.width.into(), value };
+                let operation = OperationView { accesses: vec![access], ..shown(at, mask, &request) };
+                MemoryStep::Operation { operation, from: 0, end: StepEnd::Ends }
+            };
+            let told = cx.sink.event(at.who, Event::MemoryStep(Look::new(&look)));
+            told.map_err(|stop| Box::new(Trouble { at, lanes: mask, fault: Fault::Stop(stop) }))?;
         }
         done.map_err(|fault| Box::new(Trouble { at, lanes: mask, fault: *fault }))
     }
@@ -203,20 +261,21 @@ impl Memory for Split {
     fn describe(&self) -> Vec<InFlight> {
         let mut all: Vec<&Instruction> = self.pending.instructions().collect();
         all.sort_unstable_by_key(|i| i.order());
-        let name = |i: &Instruction| match i.request.op {
-            MemOp::Load => "ld",
-            MemOp::Store => "st",
-            MemOp::Atom(..) => "atom",
-            MemOp::Red(..) => "red",
-        };
         let describe = |i: &Instruction| InFlight {
             at: i.at,
             lanes: i.lanes,
-            program: name(i).into(),
+            program: name(&i.request).into(),
             file: String::new(),
             line: 0,
         };
         all.into_iter().map(describe).collect()
+    }
+
+    fn view(&self) -> MemoryView {
+        let mut all: Vec<(&Instruction, LaneMask)> = self.pending.lanes_left().collect();
+        all.sort_unstable_by_key(|(i, _)| i.order());
+        let operations = all.into_iter().map(|(i, lanes)| shown(i.at, lanes, &i.request)).collect();
+        MemoryView { operations, ..MemoryView::default() }
     }
 
     fn digest(&self, mut into: &mut dyn Hasher) {

@@ -137,6 +137,16 @@ impl Pending {
         self.slots.iter().flatten()
     }
 
+    /// The instructions that are not complete, with the lanes that have an element left.
+    pub(super) fn lanes_left(&self) -> impl Iterator<Item = (&Instruction, LaneMask)> {
+        let instructions = self.slots.iter().enumerate().filter_map(|(slot, i)| Some((slot, i.as_ref()?)));
+        instructions.map(|(slot, i)| {
+            let both = self.words(slot).iter().fold(0, |all, word| all | word);
+            let low = |word: u64| LaneMask::try_from(word & u64::from(LaneMask::MAX)).unwrap_or(0);
+            (i, low(both) | low(both >> LANES))
+        })
+    }
+
     /// Adds what is pending to a hash, however it is numbered.
     pub(super) fn digest(&self, into: &mut impl Hasher) {
         let mut all: Vec<(usize, &Instruction)> =

@@ -8,13 +8,14 @@
 mod writer;
 
 use self::writer::{Track, Writer};
+use super::memory::Names;
 use super::rules::message;
 use super::stop::lanes;
 use crate::base::{Pc, SourceMap, lanes_of};
 use crate::check::rules_of;
 use crate::choice::{Decision, Decisions};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Access, AccessKind, Arrive, Event, Rule, Sink, Step, Stop, Who};
+use crate::verdict::{Access, AccessKind, Arrive, Event, MemoryStep, Rule, Sink, Step, StepEnd, Stop, Who};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +62,8 @@ pub struct Timeline<'a, W: Write> {
     texts: FxHashMap<(u32, Pc), (String, Map<String, Value>)>,
     /// Of each launch its program's number, its program, and whether it is under the token stack.
     launches: BTreeMap<u32, (u32, Arc<ProgEnv>, bool)>,
+    /// What addresses and instructions are called in steps of memory.
+    names: Names,
     /// The multiprocessors that have a name.
     named: BTreeSet<u32>,
     /// The multiprocessor of each block.
@@ -86,6 +89,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             out.name_thread(track, name);
         }
         Self {
+            names: Names::new(programs.clone(), sources.clone()),
             programs,
             sources,
             decisions,
@@ -225,18 +229,27 @@ impl<'a, W: Write> Timeline<'a, W> {
     fn rule(&mut self, who: Who, rule: Rule) {
         let id = rule.id();
         let level = id.split('.').next().unwrap_or(id);
-        // Memory's own steps are no instructions: without them a timeline would have holes.
-        if !self.rules && level != "m" {
+        // Steps of memory are told by events of their own.
+        if !self.rules || level == "m" {
             return;
         }
         self.flush();
-        let silent = matches!(rule, Rule::MEvictL1 | Rule::MEvictL2 | Rule::MWbL1 | Rule::MWbL2 | Rule::MFlush);
         let track = match level {
             "device" | "dio" | "cio" | "context" | "grid" | "block" => HOST,
-            "m" if silent => MEMORY,
             _ => self.warp(who),
         };
-        self.out.instant(track, id, if level == "m" { "memory" } else { "rule" }, self.now, json!({}));
+        self.out.instant(track, id, "rule", self.now, json!({}));
+    }
+
+    /// A step of memory. It is no instruction: without it a timeline would have holes.
+    fn memory(&mut self, who: Who, number: u64, step: &MemoryStep) {
+        let (track, rule) = match step {
+            MemoryStep::Operation { end: StepEnd::Ends, .. } => (self.warp(who), Rule::MEnd),
+            MemoryStep::Operation { .. } => (self.warp(who), Rule::MStep),
+            MemoryStep::Silent { rule, .. } => (MEMORY, *rule),
+        };
+        let args = self.names.step_json(number, step);
+        self.out.instant(track, rule.id(), "memory", self.now, args);
     }
 
     fn arrive(&mut self, who: Who, arrive: &Arrive) {
@@ -302,6 +315,7 @@ impl<W: Write> Sink for Timeline<'_, W> {
         }
         self.flush();
         self.choose();
+        let number = self.names.event(who, &event);
         match event {
             Event::Launch { tokens, program, .. } => {
                 if let Some(env) = self.programs.get(program as usize) {
@@ -342,7 +356,8 @@ impl<W: Write> Sink for Timeline<'_, W> {
             Event::Repeated => self.out.instant(HOST, "the state repeats", "host", self.now, json!({})),
             // Seen by the instruction that does it, or of no account for a reader.
             Event::Access(_) | Event::Enter(_) | Event::Exchange(_) => {}
-            Event::Memory | Event::State(_) | Event::Remembered => {}
+            Event::MemoryStep(step) => self.memory(who, number.unwrap_or(0), &step.look()),
+            Event::Memory | Event::Environment(_) | Event::State(_) | Event::Remembered => {}
         }
         Ok(())
     }

@@ -102,6 +102,12 @@ impl Cache {
         self.line(key).is_some_and(|l| l.covers(mask))
     }
 
+    /// Whether some operation pins the line of an address.
+    #[must_use]
+    pub fn pinned(&self, key: LineKey) -> bool {
+        self.line(key).is_some_and(|l| !l.pins().is_empty())
+    }
+
     /// The set of an address (the report's `eligible`).
     fn index(&self, key: LineKey) -> usize {
         let number = key.base / u64::from(self.shape.line);

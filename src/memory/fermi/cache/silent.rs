@@ -1,7 +1,7 @@
 //! What the silent rules of 4.6 need of a cache: what may be evicted or written back, and doing so.
 
 use super::ops::victims;
-use super::{Bytes, Cache, DeviceSpace, Geometry, LineKey, OpIdx, bits};
+use super::{ByteMask, Bytes, Cache, DeviceSpace, Geometry, LineKey, OpIdx, bits};
 use crate::base::mutant::{Mutant, on};
 
 impl Cache {
@@ -28,6 +28,13 @@ impl Cache {
     pub fn clean(&mut self, key: LineKey) {
         if let Some(line) = self.line_mut(key) {
             line.dirty = 0;
+        }
+    }
+
+    /// Marks bytes of a line as no newer than the next level's (D-clean).
+    pub fn clean_bytes(&mut self, key: LineKey, mask: ByteMask) {
+        if let Some(line) = self.line_mut(key) {
+            line.dirty &= !mask;
         }
     }
 

@@ -67,6 +67,11 @@ impl Sort {
         self.key.kind() == other.key.kind() && self.key.space() == other.key.space()
     }
 
+    /// Whether it is a fence: it has neither an address nor registers.
+    fn fence(&self) -> bool {
+        self.key.kind() == OpKind::Fence
+    }
+
     /// Whether it has destination registers.
     fn returns(&self) -> bool {
         matches!(self.key.kind(), OpKind::Load | OpKind::Atom | OpKind::Reg)
@@ -81,11 +86,15 @@ impl Sort {
     fn undefined(&self, op: OpExp) -> Option<Undefined> {
         let shared = self.key.space() == OpSpace::Shared;
         match op {
-            OpExp::Cache(..) => (!self.key.cached()).then_some(Undefined::NoCaches),
+            OpExp::Cache(CacheFn::WriteBack, _) if self.fence() => None,
+            OpExp::Cache(..) | OpExp::InvalidateOthersL1 => (!self.key.cached()).then_some(Undefined::NoCaches),
+            OpExp::FlushL1 => (!self.fence()).then_some(Undefined::NotFence),
             OpExp::AtomOp => (!self.key.atomic()).then_some(Undefined::NotAtomic),
             OpExp::Lock | OpExp::Unlock => (!self.key.atomic() || !shared).then_some(Undefined::NotSharedAtomic),
-            OpExp::ReadMem => (self.key.kind() == OpKind::Reg).then_some(Undefined::NoMemory),
-            OpExp::WriteMem if self.key.kind() == OpKind::Reg => Some(Undefined::NoMemory),
+            OpExp::ReadMem | OpExp::WriteMem if self.fence() || self.key.kind() == OpKind::Reg => {
+                Some(Undefined::NoMemory)
+            }
+            OpExp::ReadMem => None,
             OpExp::WriteMem => {
                 matches!(self.key.space(), OpSpace::Const | OpSpace::Param).then_some(Undefined::NotWritable)
             }
@@ -137,6 +146,9 @@ struct Facts {
     released: bool,
     written: bool,
     effect: bool,
+    /// L2, or memory, has been written in this micro step.
+    through_l2: bool,
+    through_memory: bool,
 }
 
 impl Facts {
@@ -148,6 +160,8 @@ impl Facts {
         released: false,
         written: false,
         effect: false,
+        through_l2: false,
+        through_memory: false,
     };
 
     fn line(&mut self, level: Level) -> &mut Line {
@@ -167,7 +181,7 @@ impl Facts {
         if let Value::Fresh(at) = self.value {
             self.value = Value::Old(at);
         }
-        self
+        Self { through_l2: false, through_memory: false, ..self }
     }
 }
 
@@ -263,6 +277,7 @@ impl Walk<'_> {
     fn may_wait(&self, op: OpExp, mut facts: Facts) -> bool {
         match op {
             OpExp::Lock => !facts.locked,
+            OpExp::InvalidateOthersL1 | OpExp::FlushL1 => true,
             OpExp::Cache(function, level) => {
                 let line = *facts.line(level);
                 match function {
@@ -270,7 +285,11 @@ impl Walk<'_> {
                     CacheFn::Read => line == Line::Cached,
                     CacheFn::Write => matches!(line, Line::Unknown | Line::Absent),
                     CacheFn::Evict | CacheFn::Discard => matches!(line, Line::Unknown | Line::Cached),
-                    CacheFn::Update | CacheFn::ClassifyFirst | CacheFn::ClassifyNormal => false,
+                    // For room in L2.
+                    CacheFn::WriteBack => {
+                        level == Level::L1 && (self.sort.fence() || matches!(facts.l2, Line::Unknown | Line::Absent))
+                    }
+                    CacheFn::Update | CacheFn::ClassifyFirst | CacheFn::ClassifyNormal | CacheFn::Clean => false,
                 }
             }
             _ => false,
@@ -282,7 +301,16 @@ impl Walk<'_> {
         let fresh = if facts.locked { Value::Locked(span) } else { Value::Fresh(span) };
         match op {
             OpExp::ReadMem => facts.value = fresh,
-            OpExp::WriteMem => self.write(op, &mut facts, span),
+            OpExp::WriteMem => {
+                self.write(op, &mut facts, span);
+                facts.through_memory = true;
+            }
+            OpExp::InvalidateOthersL1 => {
+                if facts.l1.pinned() || facts.l2.pinned() {
+                    self.complain(MempErrorKind::WaitsForEachOther, span);
+                }
+            }
+            OpExp::FlushL1 => facts.l1 = Line::Unknown,
             OpExp::AtomOp => self.needs_value(op, &facts, span),
             OpExp::ReleaseRegs => facts.released = true,
             OpExp::WriteToRegs => {
@@ -349,6 +377,22 @@ impl Walk<'_> {
                 if !line.pinned() {
                     *facts.line(level) = Line::Cached;
                 }
+                facts.through_l2 |= level == Level::L2;
+            }
+            CacheFn::Clean => {
+                if !present {
+                    self.complain(lacking, span);
+                }
+                let through = if level == Level::L1 { facts.through_l2 } else { facts.through_memory };
+                if !through {
+                    self.complain(MempErrorKind::NotWrittenThrough(level), span);
+                }
+            }
+            CacheFn::WriteBack => {
+                // The line may be in L2 now: whether it was dirty is not known.
+                if level == Level::L1 && facts.l2 == Line::Absent {
+                    facts.l2 = Line::Unknown;
+                }
             }
             CacheFn::Evict | CacheFn::Discard => {
                 if line.pinned() {
@@ -386,7 +430,7 @@ impl Walk<'_> {
 
     fn end(&mut self, facts: Facts, span: Span) {
         let wrong = [
-            (!facts.released, MempErrorKind::NotReleased),
+            (!facts.released && !self.sort.fence(), MempErrorKind::NotReleased),
             (!facts.written && self.sort.returns(), MempErrorKind::NotWritten),
             (!facts.effect && self.sort.writes(), MempErrorKind::NoEffect),
             (facts.l1.pinned(), MempErrorKind::StillPinned(Level::L1)),

@@ -91,6 +91,12 @@ impl Program {
         self.code.get(usize::from(at.pc)).or(self.code.last()).map_or(1, |i| i.line)
     }
 
+    /// Whether what it may have to wait for at a position lies beyond its own multiprocessor.
+    #[must_use]
+    pub fn looks_far(&self, at: At) -> bool {
+        self.code.get(usize::from(at.pc)).is_some_and(|i| i.code == Code::Op(OpExp::InvalidateOthersL1))
+    }
+
     /// Whether the micro step at a position only writes or releases registers: nobody but the operation's warp can tell
     /// that it was made.
     #[must_use]

@@ -105,6 +105,11 @@ pub enum MempErrorKind {
     MayBeCached(Level),
     /// On some path the statement waits for ever: for a line that the program pins itself, or has undertaken to fill.
     WaitsForItself(OpExp),
+    /// On some path the program waits for the other multiprocessors' lines while it has one reserved itself: two that do so
+    /// wait for each other.
+    WaitsForEachOther,
+    /// On some path bytes are made clean that the level behind has not been given in the same micro step.
+    NotWrittenThrough(Level),
     /// On some path the program ends while it pins a line.
     StillPinned(Level),
     /// On some path the value of an atomic operation is read in another micro step than the one it is written in, with

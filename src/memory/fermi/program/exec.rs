@@ -3,18 +3,15 @@
 //! [`micro`] is a micro step: statements up to a yield, the end, or an operation that has to wait. An undefined step (⊥) is
 //! [`Micro::Stuck`] with its line.
 //!
-//! Departures: the cache operations and queries are defined for the states of atomic operations on global memory, too, and
-//! for operations without a cache operator (D-atomic, D-strong). `reserve` widens what the operation fetches to the line
-//! where lines are filled whole (D-line).
+//! Departures: the cache queries are defined for the states of atomic operations on global memory, too, and for operations
+//! without a cache operator (D-atomic, D-strong). What is done to caches is in `caches`.
 
 use super::code::{At, Code, Program};
 use super::state::{AtomPlace, Atomic, Piece, Sigma};
-use super::tree::{BExp, CacheFn, Level, OpExp};
+use super::tree::{BExp, Level, OpExp};
 use crate::alu::atom;
 use crate::base::mutant::{Mutant, on};
-use crate::memory::fermi::cache::{
-    Absent, ByteMask, Bytes, Cache, Effect, EvClass, Flow, LineKey, OpIdx, Reserve, Room,
-};
+use crate::memory::fermi::cache::{ByteMask, Bytes, Cache, Flow, LineKey, OpIdx};
 use crate::program::ops::AtomTy;
 use crate::verdict::{Rule, Stop};
 
@@ -34,6 +31,9 @@ pub trait Eta {
 
     /// The multiprocessor's L1 cache, or the L2 cache. Both have one line size.
     fn cache(&mut self, level: Level) -> &mut Cache;
+
+    /// The L1 caches of the other multiprocessors.
+    fn others(&mut self) -> impl Iterator<Item = &mut Cache>;
 
     /// How much a miss fetches.
     fn fill(&self) -> Fill;
@@ -109,6 +109,8 @@ pub enum Undefined {
     NoCaches,
     /// Not an atomic operation.
     NotAtomic,
+    /// Not a fence.
+    NotFence,
     /// Banks are locked for atomic operations on shared memory only.
     NotSharedAtomic,
     /// Registers only: there is no memory to access.
@@ -200,18 +202,18 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
 }
 
 /// A micro step being executed.
-struct Run<'a, E> {
-    op: OpIdx,
-    sigma: &'a mut Sigma,
-    eta: &'a mut E,
+pub(super) struct Run<'a, E> {
+    pub(super) op: OpIdx,
+    pub(super) sigma: &'a mut Sigma,
+    pub(super) eta: &'a mut E,
 }
 
 /// An answer, or why there is none (⊥).
-type Defined<T> = Result<T, Undefined>;
+pub(super) type Defined<T> = Result<T, Undefined>;
 
 impl<E: Eta> Run<'_, E> {
     #[inline]
-    fn fire(&mut self, rule: Rule) -> Result<(), Stop> {
+    pub(super) fn fire(&mut self, rule: Rule) -> Result<(), Stop> {
         if E::ON { self.eta.fired(rule) } else { Ok(()) }
     }
 
@@ -315,10 +317,9 @@ impl<E: Eta> Run<'_, E> {
                 self.eta.set_lock(piece, false);
                 Ok(Ok(Flow::Done))
             }
-            OpExp::Cache(function, level) => {
-                self.fire(cache_rule(function, level))?;
-                self.cache(function, level, again)
-            }
+            OpExp::Cache(function, level) => self.cache(function, level, again),
+            OpExp::InvalidateOthersL1 => self.invalidate_others(),
+            OpExp::FlushL1 => self.flush(),
         }
     }
 
@@ -352,7 +353,7 @@ impl<E: Eta> Run<'_, E> {
                     }
                 }
             }
-            Sigma::Reg => return Err(Undefined::NoMemory),
+            Sigma::Reg | Sigma::Fence { .. } => return Err(Undefined::NoMemory),
         }
         Ok(())
     }
@@ -375,7 +376,7 @@ impl<E: Eta> Run<'_, E> {
                     self.eta.write_shared(*piece, now)
                 })
             }
-            Sigma::Reg => return Err(Undefined::NoMemory),
+            Sigma::Reg | Sigma::Fence { .. } => return Err(Undefined::NoMemory),
         };
         written.then_some(()).ok_or(Undefined::NotWritable)
     }
@@ -394,121 +395,5 @@ impl<E: Eta> Run<'_, E> {
             atom::apply(a.op, a.ty, low(old), low(a.first), low(a.second)).into()
         };
         Ok(())
-    }
-
-    /// `L1_op` and `L2_op` with the cache functions of 4.4.3.
-    fn cache(&mut self, function: CacheFn, level: Level, again: bool) -> Result<Defined<Flow>, Stop> {
-        let Some((key, mask, want)) = self.sigma.line() else { return Ok(Err(Undefined::NoCaches)) };
-        let op = self.op;
-        let effect = match function {
-            CacheFn::Reserve => {
-                let fill = match self.eta.fill() {
-                    Fill::Line => self.eta.cache(level).shape().whole(),
-                    Fill::Bytes => want,
-                };
-                let victim = self.victim(level, key)?;
-                let asked = Reserve { key, mask: want, fill: fill | want, op, again };
-                let effect = self.eta.cache(level).reserve(asked, victim);
-                if matches!(effect, Ok(Effect { flow: Flow::Done, .. })) {
-                    self.sigma.widen(fill);
-                }
-                effect
-            }
-            CacheFn::Read => {
-                let cache = self.eta.cache(level);
-                match self.sigma.read() {
-                    Some(into) => cache.read(key, want, op, into),
-                    None => Err(Absent::NotCached),
-                }
-            }
-            CacheFn::Write => {
-                let bytes = self.sigma.written();
-                if bytes.mask() != mask {
-                    return Ok(Err(Undefined::NothingRead));
-                }
-                let victim = self.victim(level, key)?;
-                Ok(self.eta.cache(level).write(key, &bytes, victim))
-            }
-            CacheFn::Update => {
-                let cache = self.eta.cache(level);
-                match self.sigma.read() {
-                    Some(from) => cache.update(key, &from.only(want)),
-                    None => Err(Absent::NotCached),
-                }
-            }
-            CacheFn::Evict => Ok(self.eta.cache(level).evict(key)),
-            CacheFn::Discard => Ok(self.eta.cache(level).discard(key, mask)),
-            CacheFn::ClassifyFirst => self.eta.cache(level).classify(key, EvClass::First),
-            CacheFn::ClassifyNormal => self.eta.cache(level).classify(key, EvClass::Normal),
-        };
-        match effect {
-            Ok(effect) => {
-                self.fire(effect.rule)?;
-                if let Some(pins) = effect.pins {
-                    self.fire(pins)?;
-                }
-                Ok(Ok(effect.flow))
-            }
-            Err(Absent::NotCached) => Ok(Err(Undefined::NotCached(level))),
-            Err(Absent::AlreadyCached) => Ok(Err(Undefined::AlreadyCached(level))),
-        }
-    }
-
-    /// Which line makes room, where there are several.
-    fn victim(&mut self, level: Level, key: LineKey) -> Result<Option<LineKey>, Stop> {
-        match self.eta.cache(level).room(key) {
-            Room::Evict(list) if list.len() > 1 => {
-                let at = self.eta.victim(level, &list)?;
-                Ok(list.get(at).copied())
-            }
-            _ => Ok(None),
-        }
-    }
-}
-
-/// Rule: opexp.readL1, opexp.readL2, opexp.writeL1, opexp.writeL2, opexp.reserveL1, opexp.reserveL2, opexp.updateL1
-/// Rule: opexp.updateL2, opexp.evictL1, opexp.evictL2, opexp.discardL1, opexp.discardL2, opexp.classifyFirstL1
-/// Rule: opexp.classifyFirstL2, opexp.classifyNormalL1, opexp.classifyNormalL2
-const fn cache_rule(function: CacheFn, level: Level) -> Rule {
-    match (function, level) {
-        (CacheFn::Read, Level::L1) => Rule::OpexpReadL1,
-        (CacheFn::Read, Level::L2) => Rule::OpexpReadL2,
-        (CacheFn::Write, Level::L1) => Rule::OpexpWriteL1,
-        (CacheFn::Write, Level::L2) => Rule::OpexpWriteL2,
-        (CacheFn::Reserve, Level::L1) => Rule::OpexpReserveL1,
-        (CacheFn::Reserve, Level::L2) => Rule::OpexpReserveL2,
-        (CacheFn::Update, Level::L1) => Rule::OpexpUpdateL1,
-        (CacheFn::Update, Level::L2) => Rule::OpexpUpdateL2,
-        (CacheFn::Evict, Level::L1) => Rule::OpexpEvictL1,
-        (CacheFn::Evict, Level::L2) => Rule::OpexpEvictL2,
-        (CacheFn::Discard, Level::L1) => Rule::OpexpDiscardL1,
-        (CacheFn::Discard, Level::L2) => Rule::OpexpDiscardL2,
-        (CacheFn::ClassifyFirst, Level::L1) => Rule::OpexpClassifyFirstL1,
-        (CacheFn::ClassifyFirst, Level::L2) => Rule::OpexpClassifyFirstL2,
-        (CacheFn::ClassifyNormal, Level::L1) => Rule::OpexpClassifyNormalL1,
-        (CacheFn::ClassifyNormal, Level::L2) => Rule::OpexpClassifyNormalL2,
-    }
-}
-
-/// Whether a micro step of an operation would do nothing but wait, leaving everything as it is: then it is no step at all
-/// for a search. `l1` and `l2` are the caches it sees, `locked` says whether its banks are.
-#[must_use]
-pub fn stalled(program: &Program, at: At, op: OpIdx, sigma: &Sigma, l1: &Cache, l2: &Cache, locked: bool) -> bool {
-    // A first attempt always changes the state: it marks the position.
-    let Some(Code::Op(exp)) = program.code.get(usize::from(at.pc)).map(|i| i.code).filter(|_| at.again) else {
-        return false;
-    };
-    let OpExp::Cache(function, level) = exp else { return exp == OpExp::Lock && locked };
-    let Some((key, _, want)) = sigma.line() else { return false };
-    let cache = if level == Level::L1 { l1 } else { l2 };
-    let line = cache.line(key);
-    match function {
-        CacheFn::Reserve | CacheFn::Write => cache.room(key) == Room::Full,
-        CacheFn::Read => {
-            line.is_some_and(|l| want & !l.valid() != 0 && l.covers(want) && l.pins().binary_search(&op).is_ok())
-        }
-        CacheFn::Evict => line.is_some_and(|l| !l.evictable()),
-        CacheFn::Discard => line.is_some_and(|l| !l.pins().is_empty()),
-        CacheFn::Update | CacheFn::ClassifyFirst | CacheFn::ClassifyNormal => false,
     }
 }

@@ -1,9 +1,11 @@
-//! What a memory program is for: the kind of an operation, its state space, ordering and cache operator.
+//! What a memory program is for: the kind of an operation, its state space, ordering, scope and cache operator.
 //!
-//! The names are PTX's: `ld.global.ca`, `st.volatile.shared`, `atom.acq_rel.global`. `mov` is the update of registers by an
-//! instruction that touches no memory (listing 4.6).
+//! The names are PTX's: `ld.global.ca`, `st.volatile.shared`, `atom.acq_rel.gpu.global`. `mov` is the update of registers by
+//! an instruction that touches no memory (listing 4.6); `fence.sc.gpu` is a fence, also the one that a strong operation
+//! implies. A set of programs has to have the names without a scope, fences excepted ([`OpKey::all`]); the others are
+//! refinements of them (D-scope, D-fence).
 
-use crate::program::instr::{CacheOp, MemOp, Order, WarpRequest};
+use crate::program::instr::{CacheOp, MemOp, Order, Scope, WarpRequest};
 
 /// Kinds of memory operations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -18,6 +20,8 @@ pub enum OpKind {
     Red,
     /// An update of registers.
     Reg,
+    /// `fence`, `membar`, and the fences that an acquire or a release implies.
+    Fence,
 }
 
 /// State spaces after generic addresses are resolved.
@@ -37,6 +41,8 @@ pub struct OpKey {
     kind: OpKind,
     space: OpSpace,
     order: Order,
+    /// [`Scope::Lane`]: every scope that has no program of its own.
+    scope: Scope,
     cache: CacheOp,
 }
 
@@ -55,8 +61,15 @@ const ORDERS: &[(&str, Order)] = &[
     ("acquire", Order::Acquire),
     ("release", Order::Release),
     ("acq_rel", Order::AcqRel),
+    ("sc", Order::Sc),
     ("mmio", Order::Mmio),
 ];
+
+const SCOPES: &[(&str, Scope)] =
+    &[("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("sys", Scope::Sys)];
+
+/// The orderings of fences.
+const FENCES: &[Order] = &[Order::Acquire, Order::Release, Order::AcqRel, Order::Sc];
 
 const CACHES: &[(&str, CacheOp)] = &[
     ("ca", CacheOp::Ca),
@@ -69,23 +82,35 @@ const CACHES: &[(&str, CacheOp)] = &[
     ("nc", CacheOp::Nc),
 ];
 
-const KINDS: &[(&str, OpKind)] =
-    &[("ld", OpKind::Load), ("st", OpKind::Store), ("atom", OpKind::Atom), ("red", OpKind::Red)];
+const KINDS: &[(&str, OpKind)] = &[
+    ("ld", OpKind::Load),
+    ("st", OpKind::Store),
+    ("atom", OpKind::Atom),
+    ("red", OpKind::Red),
+    ("fence", OpKind::Fence),
+];
 
 impl OpKey {
     /// The update of registers.
-    pub const REG: Self =
-        Self { kind: OpKind::Reg, space: OpSpace::Local, order: Order::Weak, cache: CacheOp::Default };
+    pub const REG: Self = Self {
+        kind: OpKind::Reg,
+        space: OpSpace::Local,
+        order: Order::Weak,
+        scope: Scope::Lane,
+        cache: CacheOp::Default,
+    };
 
-    /// The key of an operation that PTX has; qualifiers that make no difference are normalised: a strong operation has no
-    /// cache operator (PTX ISA 9.7.9.8), nor has an operation on a space without caches, an atomic operation without
-    /// ordering is relaxed, and memory that no other thread writes has no orderings. `None` for a write to constant memory or kernel parameters, or an atomic operation on other
-    /// than global and shared memory.
+    /// The key of an operation that PTX has, for every scope; qualifiers that make no difference are normalised: a strong
+    /// operation has no cache operator (PTX ISA 9.7.9.8), nor has an operation on a space without caches, an atomic operation
+    /// without ordering is relaxed, and memory that no other thread writes has no orderings. `None` for a write to constant
+    /// memory or kernel parameters, for an atomic operation on other than global and shared memory, and for fences, which
+    /// have no space ([`OpKey::fence`]).
     #[must_use]
     pub fn new(kind: OpKind, space: OpSpace, order: Order, cache: CacheOp) -> Option<Self> {
         use {CacheOp as C, OpKind as K, OpSpace as S};
         let order = match (kind, order) {
             (K::Reg, _) => return Some(Self::REG),
+            (K::Fence, _) => return None,
             (K::Atom | K::Red, Order::Weak | Order::Volatile | Order::Mmio) => Order::Relaxed,
             (K::Atom | K::Red, Order::Sc) => Order::AcqRel,
             // PTX has `fence.sc` but neither loads nor stores with that ordering.
@@ -108,7 +133,29 @@ impl OpKey {
             (K::Store, C::Wb | C::Cg | C::Cs | C::Wt) if cached => cache,
             _ => C::Default,
         };
-        Some(Self { kind, space, order, cache })
+        Some(Self { kind, space, order, scope: Scope::Lane, cache })
+    }
+
+    /// The key of a fence for every scope. `None`: fences have no such ordering.
+    #[must_use]
+    pub fn fence(order: Order) -> Option<Self> {
+        let key = Self { kind: OpKind::Fence, order, ..Self::REG };
+        FENCES.contains(&order).then_some(key)
+    }
+
+    /// The same for one scope alone; for an operation whose scope makes no difference, or [`Scope::Lane`], the same.
+    #[must_use]
+    pub const fn within(self, scope: Scope) -> Self {
+        match self.order {
+            Order::Weak | Order::Volatile | Order::Mmio => self,
+            _ => Self { scope, ..self },
+        }
+    }
+
+    /// The same for every scope.
+    #[must_use]
+    pub const fn any_scope(self) -> Self {
+        Self { scope: Scope::Lane, ..self }
     }
 
     /// The key of a request whose address lies in `space`.
@@ -120,10 +167,10 @@ impl OpKey {
             MemOp::Atom(..) => OpKind::Atom,
             MemOp::Red(..) => OpKind::Red,
         };
-        Self::new(kind, space, request.order, request.cache)
+        Self::new(kind, space, request.order, request.cache).map(|key| key.within(request.scope))
     }
 
-    /// Every key, in a fixed order: what a complete set of programs has.
+    /// Every key that a complete set of programs has, in a fixed order: those for every scope, without fences.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Self::REG];
@@ -144,6 +191,16 @@ impl OpKey {
         all
     }
 
+    /// The keys that a set of programs need not have, in a fixed order: fences, and strong operations of one scope.
+    #[must_use]
+    pub fn refinements() -> Vec<Self> {
+        let fences: Vec<Self> = FENCES.iter().filter_map(|order| Self::fence(*order)).collect();
+        let all = Self::all();
+        let scoped = all.iter().chain(&fences).flat_map(|key| SCOPES.iter().map(|(_, scope)| key.within(*scope)));
+        let scoped: Vec<Self> = scoped.filter(|key| key.scope != Scope::Lane).collect();
+        fences.into_iter().chain(scoped).collect()
+    }
+
     /// The key of a name, its qualifiers in any order; `None` when it is not the name of an operation, or has qualifiers
     /// that make no difference to it.
     #[must_use]
@@ -153,19 +210,27 @@ impl OpKey {
         }
         let mut words = name.split('.');
         let kind = find(KINDS, words.next()?)?;
-        let (mut space, mut order, mut cache) = (None, None, None);
+        let (mut space, mut order, mut scope, mut cache) = (None, None, None, None);
         for word in words {
             if let Some(found) = find(SPACES, word) {
                 space.replace(found).is_none().then_some(())?;
             } else if let Some(found) = find(ORDERS, word) {
                 order.replace(found).is_none().then_some(())?;
+            } else if let Some(found) = find(SCOPES, word) {
+                scope.replace(found).is_none().then_some(())?;
             } else {
                 cache.replace(find(CACHES, word)?).is_none().then_some(())?;
             }
         }
+        let scope = scope.unwrap_or(Scope::Lane);
+        if kind == OpKind::Fence {
+            let plain = space.is_none() && cache.is_none();
+            return order.filter(|_| plain).and_then(Self::fence).map(|key| key.within(scope));
+        }
         let asked = if matches!(kind, OpKind::Atom | OpKind::Red) { Order::Relaxed } else { Order::Weak };
         let (order, cache) = (order.unwrap_or(asked), cache.unwrap_or(CacheOp::Default));
-        Self::new(kind, space?, order, cache).filter(|key| key.order == order && key.cache == cache)
+        let key = Self::new(kind, space?, order, cache)?.within(scope);
+        ((key.order, key.scope, key.cache) == (order, scope, cache)).then_some(key)
     }
 
     /// Its name.
@@ -178,6 +243,12 @@ impl OpKey {
         let silent = if self.atomic() { Order::Relaxed } else { Order::Weak };
         if self.order != silent {
             name = format!("{name}.{}", word(ORDERS, self.order));
+        }
+        if self.scope != Scope::Lane {
+            name = format!("{name}.{}", word(SCOPES, self.scope));
+        }
+        if self.kind == OpKind::Fence {
+            return name;
         }
         name = format!("{name}.{}", word(SPACES, self.space));
         if self.cache != CacheOp::Default {
@@ -192,7 +263,7 @@ impl OpKey {
         self.kind
     }
 
-    /// The state space; of no meaning for [`OpKey::REG`].
+    /// The state space; of no meaning for [`OpKey::REG`] and fences.
     #[must_use]
     pub const fn space(&self) -> OpSpace {
         self.space
@@ -220,7 +291,7 @@ impl OpKey {
     /// strong or not, atomic or not (the report asks for a cache operator: D-atomic, D-strong).
     #[must_use]
     pub const fn cached(&self) -> bool {
-        !matches!(self.kind, OpKind::Reg) && matches!(self.space, OpSpace::Global | OpSpace::Local)
+        !matches!(self.kind, OpKind::Reg | OpKind::Fence) && matches!(self.space, OpSpace::Global | OpSpace::Local)
     }
 }
 
@@ -238,19 +309,32 @@ mod tests {
 
     #[test]
     fn names_and_keys_are_one_to_one() {
-        let all = OpKey::all();
+        let all: Vec<OpKey> = OpKey::all().into_iter().chain(OpKey::refinements()).collect();
         let mut names: Vec<String> = all.iter().map(OpKey::name).collect();
         for (key, name) in all.iter().zip(&names) {
             assert_eq!(OpKey::named(name), Some(*key), "{name}");
         }
-        for name in ["mov", "ld.global.ca", "st.volatile.shared", "red.release.global", "ld.param", "atom.shared"] {
+        for name in ["mov", "ld.global.ca", "st.volatile.shared", "red.release.global", "ld.param", "atom.shared"]
+            .into_iter()
+            .chain(["ld.relaxed.cta.global", "atom.gpu.global", "fence.sc.sys", "fence.acquire"])
+        {
             assert!(names.iter().any(|n| n == name), "{name}");
         }
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all.len());
         assert_eq!(OpKey::named("st.shared.volatile"), OpKey::named("st.volatile.shared"));
+        assert_eq!(OpKey::named("fence.gpu.sc"), OpKey::named("fence.sc.gpu"));
         for wrong in ["", "ld", "ld.shared.ca", "st.const", "ld.global.global", "st.global.ca", "mov.b32", "atom.local"]
+            .into_iter()
+            .chain([
+                "ld.cta.global",
+                "st.volatile.sys.global",
+                "ld.sc.global",
+                "fence",
+                "fence.relaxed",
+                "fence.sc.global",
+            ])
         {
             assert_eq!(OpKey::named(wrong), None, "{wrong}");
         }

@@ -24,6 +24,8 @@ const PRESETS: &[Preset] = &[
     ),
     ("report", files!("report/listings.memp")),
     ("sm80", files!("sm80/shared.memp")),
+    ("write-through", files!("write-through/global.memp")),
+    ("invalidate", files!("invalidate/global.memp")),
 ];
 
 /// The names of the presets.
@@ -37,13 +39,14 @@ pub fn preset_files(name: &str) -> Option<&'static [(&'static str, &'static str)
     PRESETS.iter().find(|(n, _)| *n == name).map(|(_, files)| *files)
 }
 
-/// A preset: `report` (the listings as printed), `fermi`, or `sm80` (as `fermi`, with atomic operations on shared memory
-/// that are atomic with respect to every access).
+/// A preset: `report` (the listings as printed), `fermi`, `sm80` (as `fermi`, with atomic operations on shared memory
+/// that are atomic with respect to every access), `write-through` (stores write L1 through) or `invalidate` (and invalidate
+/// the other multiprocessors' copies).
 #[must_use]
 pub fn preset(name: &str) -> Option<ProgramSet> {
     let mut sources = SourceMap::default();
     let files: Vec<FileId> =
-        preset_files(name)?.iter().map(|(name, text)| sources.add(format!("preset {name}"), *text)).collect();
+        preset_files(name)?.iter().map(|(file, text)| sources.add(format!("preset {file}"), *text)).collect();
     Some(load(&files, &sources).0)
 }
 

@@ -3,6 +3,7 @@
 //! Text ([`parse`]) becomes a tree, the tree a [`Program`], and [`micro`] executes a micro step of it on a state
 //! [`Sigma`] and the memory environment behind [`Eta`]. Programs are looked up by [`OpKey`].
 
+mod caches;
 mod check;
 mod code;
 mod error;
@@ -16,9 +17,10 @@ mod state;
 mod token;
 pub mod tree;
 
+pub use caches::{Around, stalled};
 pub use code::{At, Program};
 pub use error::{Expected, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind};
-pub use exec::{Eta, Fill, Micro, StuckAt, Undefined, micro, stalled};
+pub use exec::{Eta, Fill, Micro, StuckAt, Undefined, micro};
 pub use key::{OpKey, OpKind, OpSpace};
 pub use load::{load, preset, preset_files, presets};
 pub use parse::parse;

@@ -15,10 +15,10 @@ pub struct ProgramSet {
 }
 
 impl ProgramSet {
-    /// The program of an operation.
+    /// The program of an operation: the one for its scope if there is one, else that for every scope (D-scope).
     #[must_use]
     pub fn find(&self, key: OpKey) -> Option<ProgramId> {
-        self.by_key.get(&key).copied()
+        self.by_key.get(&key).or_else(|| self.by_key.get(&key.any_scope())).copied()
     }
 
     /// A program by its number.

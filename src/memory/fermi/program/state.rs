@@ -1,4 +1,4 @@
-//! The implicit state of memory programs (report, 4.4.1), as far as programs act on it.
+//! The implicit state of memory programs (report, 4.4.1), as far as programs act on it; fences have one, too (D-fence).
 //!
 //! What the report keeps beside it in Σ, the decomposition function, the blocked registers and the multiprocessor's index,
 //! belongs to the engine that runs the operation: programs reach it through [`Eta`](super::Eta) only.
@@ -6,7 +6,7 @@
 use crate::memory::fermi::cache::{ByteMask, Bytes, LineKey};
 use crate::program::ops::{AtomOp, AtomTy};
 
-/// The state of a memory program: the report's four kinds.
+/// The state of a memory program: the report's four kinds, and that of fences.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Sigma {
     /// Atomic operations.
@@ -17,6 +17,11 @@ pub enum Sigma {
     Shared(Shared),
     /// Updates of registers.
     Reg,
+    /// A fence, which has no address (D-fence).
+    Fence {
+        /// Its threads may not go on before it has ended.
+        holds: bool,
+    },
 }
 
 /// Σ_device. An operation stays within one line.
@@ -161,7 +166,7 @@ impl Sigma {
             Self::Device(d) => d.mask & !d.value.mask() == 0,
             Self::Atomic(a) => a.old().is_some(),
             Self::Shared(s) => s.value.len() == s.len(),
-            Self::Reg => true,
+            Self::Reg | Self::Fence { .. } => true,
         }
     }
 }

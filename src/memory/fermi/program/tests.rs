@@ -106,7 +106,8 @@ fn statements() -> impl Strategy<Value = Vec<Stmt>> {
 }
 
 fn files() -> impl Strategy<Value = MempFile> {
-    let keys = proptest::collection::vec(proptest::sample::select(OpKey::all()), 1..4);
+    let known: Vec<OpKey> = OpKey::all().into_iter().chain(OpKey::refinements()).collect();
+    let keys = proptest::collection::vec(proptest::sample::select(known), 1..4);
     let program = (keys, statements()).prop_map(|(keys, body)| MemProgram {
         serves: keys.into_iter().map(|key| (key, Span::default())).collect(),
         body,
@@ -214,6 +215,9 @@ impl Eta for Bare {
     fn cache(&mut self, level: Level) -> &mut Cache {
         if level == Level::L1 { &mut self.l1 } else { &mut self.l2 }
     }
+    fn others(&mut self) -> impl Iterator<Item = &mut Cache> {
+        std::iter::empty()
+    }
     fn fill(&self) -> Fill {
         Fill::Line
     }
@@ -276,6 +280,7 @@ fn undefined_steps_are_stuck_at_their_line() {
     let atom = |place| {
         Sigma::Atomic(Atomic { place, op: AtomOp::Add, ty: AtomTy::U32, out: Bytes::NONE, first: 1, second: 0 })
     };
+    let fence = || Sigma::Fence { holds: true };
     let global = || atom(AtomPlace::Global { key: key(DeviceSpace::Global), mask: 15, want: 15 });
     for (body, sigma, cause) in [
         ("readL1;", load(), Some((2, U::NotCached(Level::L1)))),
@@ -289,6 +294,14 @@ fn undefined_steps_are_stuck_at_their_line() {
         ("atomOp;", load(), Some((2, U::NotAtomic))),
         ("atomOp;", global(), Some((2, U::NothingRead))),
         ("lock;", global(), Some((2, U::NotSharedAtomic))),
+        ("reserveL1; updateL1;", load(), Some((2, U::NothingRead))),
+        ("cleanL1;", load(), Some((2, U::NotCached(Level::L1)))),
+        ("flushL1;", load(), Some((2, U::NotFence))),
+        ("invalidateOthersL1;", fence(), Some((2, U::NoCaches))),
+        ("discardL1;", fence(), Some((2, U::NoCaches))),
+        ("readMem;", fence(), Some((2, U::NoMemory))),
+        ("writeBackL1;", constant(), Some((2, U::NoCaches))),
+        ("writeBackL1; writeBackL2; flushL1; end;", fence(), None),
         ("unlock;", Sigma::Reg, Some((2, U::NotSharedAtomic))),
         ("readMem;", Sigma::Reg, Some((2, U::NoMemory))),
         ("writeMem;", Sigma::Reg, Some((2, U::NoMemory))),

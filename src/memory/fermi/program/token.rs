@@ -11,7 +11,7 @@ use logos::Logos;
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
 pub(super) enum Kind {
     /// A keyword, an operation, a preset; with dots the name of an operation of PTX.
-    #[regex(r"[A-Za-z_][A-Za-z0-9_.:]*[A-Za-z0-9_]|[A-Za-z_]")]
+    #[regex(r"[A-Za-z_][A-Za-z0-9_.:-]*[A-Za-z0-9_]|[A-Za-z_]")]
     Word,
     #[token(";")]
     Semi,

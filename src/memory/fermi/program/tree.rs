@@ -14,7 +14,7 @@ pub enum Level {
 
 /// What is done to a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the operations of 4.4.3")]
+#[expect(missing_docs, reason = "the operations of 4.4.3, and two more (D-clean)")]
 pub enum CacheFn {
     Read,
     Write,
@@ -24,11 +24,13 @@ pub enum CacheFn {
     Discard,
     ClassifyFirst,
     ClassifyNormal,
+    Clean,
+    WriteBack,
 }
 
 /// Operational expressions (4.4.3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the operations of 4.4.3")]
+#[expect(missing_docs, reason = "the operations of 4.4.3, and two more (D-others, D-fence)")]
 pub enum OpExp {
     ReadMem,
     WriteMem,
@@ -38,6 +40,8 @@ pub enum OpExp {
     Lock,
     Unlock,
     Cache(CacheFn, Level),
+    InvalidateOthersL1,
+    FlushL1,
 }
 
 /// Their names.
@@ -65,6 +69,12 @@ pub(super) const OPERATIONS: &[(&str, OpExp)] = &[
     ("classifyFirstL2", OpExp::Cache(CacheFn::ClassifyFirst, Level::L2)),
     ("classifyNormalL1", OpExp::Cache(CacheFn::ClassifyNormal, Level::L1)),
     ("classifyNormalL2", OpExp::Cache(CacheFn::ClassifyNormal, Level::L2)),
+    ("cleanL1", OpExp::Cache(CacheFn::Clean, Level::L1)),
+    ("cleanL2", OpExp::Cache(CacheFn::Clean, Level::L2)),
+    ("writeBackL1", OpExp::Cache(CacheFn::WriteBack, Level::L1)),
+    ("writeBackL2", OpExp::Cache(CacheFn::WriteBack, Level::L2)),
+    ("invalidateOthersL1", OpExp::InvalidateOthersL1),
+    ("flushL1", OpExp::FlushL1),
 ];
 
 impl OpExp {
