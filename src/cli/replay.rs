@@ -63,6 +63,15 @@ pub(super) struct Replay {
     report: ReportFlags,
 }
 
+/// What a run came to.
+struct Ran {
+    played: Played,
+    turns: String,
+    memory: Option<Vec<Value>>,
+    /// The hash of its trace, and how often another warp went on.
+    trace: (u64, u64),
+}
+
 /// A run that was seen again.
 struct Seen {
     recorded: Recorded,
@@ -87,7 +96,8 @@ impl Replay {
         let limits = self.common.limits(Some(target.play_fair(self.common.limits(None)).clock));
         let (strategy, _) = self.strategy.of(&target, limits);
         let mut recorder = Recorder::new(strategy.oracle(seed));
-        let (played, turns, memory, (trace, switches)) = self.run(&target, &mut recorder, limits, &self.common)?;
+        let Ran { played, turns, memory, trace: (trace, switches) } =
+            self.run(&target, &mut recorder, limits, &self.common)?;
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);
         if let Some(file) = &self.save_schedule {
             write_for(file, &recorded, &target, (&self.common, &self.path), self.report.format)?;
@@ -104,7 +114,7 @@ impl Replay {
         let saved = Saved::read(&self.path, self.report.format)?;
         let script = Script::new(saved.file.schedule.clone());
         let mut recorder = Recorder::new(if self.go_on { script.lenient() } else { script });
-        let (mut played, turns, memory, (trace, switches)) =
+        let Ran { mut played, turns, memory, trace: (trace, switches) } =
             self.run(&saved.target, &mut recorder, saved.limits(), &saved.common)?;
         let (mut script, schedule) = recorder.into_parts();
         let whole = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && played.fair_from.is_none();
@@ -128,7 +138,7 @@ impl Replay {
         oracle: &mut dyn crate::choice::Oracle,
         limits: Limits,
         common: &Common,
-    ) -> Result<(Played, String, Option<Vec<Value>>, (u64, u64)), u8> {
+    ) -> Result<Ran, u8> {
         let (program, sources) = (target.program(), target.start().sources());
         let show = self.show.wanted(common.memory_steps());
         let show = show.map_err(|p| output::problems(&[*p], sources, self.report.format))?;
@@ -143,7 +153,7 @@ impl Replay {
         };
         let (mut played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
         target.explain(&mut played);
-        Ok((played, turns.finish(), show.map(MemoryShow::finish), (trace, switches)))
+        Ok(Ran { played, turns: turns.finish(), memory: show.map(MemoryShow::finish), trace: (trace, switches) })
     }
 
     fn tell(&self, target: &Target, seen: &Seen) -> Result<u8, u8> {
