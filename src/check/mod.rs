@@ -5,6 +5,7 @@
 //! single-warp semantics, running along), [`Coverage`] collects the rules that fired. [`Observers`] is all of them in one sink, so that the machine is
 //! compiled twice only: silent and observed. They know the program and its events, nothing of schedules.
 
+mod barriers;
 mod coverage;
 mod div0;
 mod held;
@@ -27,6 +28,7 @@ mod uninit;
 #[cfg(test)]
 mod worked;
 
+pub use barriers::Barriers;
 pub use coverage::{Coverage, rules_of};
 pub use div0::Div0;
 pub use liveness::Liveness;

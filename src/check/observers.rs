@@ -1,7 +1,7 @@
 //! All observers in one sink.
 
 use super::held::Held;
-use super::{Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
+use super::{Barriers, Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Needs, Sink, Stop, Who};
 use std::sync::Arc;
@@ -15,6 +15,8 @@ pub struct Observers {
     pub uninit: Option<Uninit>,
     /// Integer divisions by zero.
     pub div0: Option<Div0>,
+    /// Barriers and exchanges without all whom they name.
+    pub barriers: Option<Barriers>,
     /// The safety property.
     pub safety: Option<Safety>,
     /// The liveness property.
@@ -55,6 +57,13 @@ impl Observers {
         self
     }
 
+    /// With a check for barriers and exchanges without all whom they name.
+    #[must_use]
+    pub fn with_barriers(mut self, env: &Arc<ProgEnv>) -> Self {
+        self.barriers = Some(Barriers::new(Arc::clone(env)));
+        self
+    }
+
     /// With a check of the safety property.
     #[must_use]
     pub fn with_safety(mut self, env: &Arc<ProgEnv>) -> Self {
@@ -92,6 +101,7 @@ impl Observers {
                 hash: None,
                 uninit: None,
                 div0: None,
+                barriers: None,
                 safety: None,
                 liveness: None,
                 coverage: None,
@@ -114,6 +124,7 @@ impl Observers {
         self.hash.is_some()
             || self.uninit.is_some()
             || self.div0.is_some()
+            || self.barriers.is_some()
             || self.safety.is_some()
             || self.liveness.is_some()
             || self.coverage.is_some()
@@ -152,6 +163,9 @@ impl Sink for Observers {
         }
         if let Some(races) = &mut self.races {
             races.event(who, event)?;
+        }
+        if let Some(barriers) = &mut self.barriers {
+            barriers.event(who, event)?;
         }
         if let Some(div0) = &mut self.div0 {
             div0.event(who, event)?;

@@ -109,6 +109,9 @@ pub(super) enum Checks {
     Uninit,
     /// Integer division by zero.
     Div0,
+    /// A barrier or .sync instruction is executed without threads that it stands for because they have exited, or a shuffle
+    /// reads a lane that takes no part. (A warp's running lanes that are elsewhere are always reported.)
+    Barriers,
     /// Threads do only what each would do alone (report, chapter 6); asserted at each step.
     Safety,
     /// Two accesses of one location, one a write, that nothing orders; also lanes of one instruction that write different
@@ -224,6 +227,7 @@ impl Common {
         self.check.iter().fold(Observers::none(), |observers, check| match check {
             Checks::Uninit => observers.with_uninit(program),
             Checks::Div0 => observers.with_div0(program),
+            Checks::Barriers => observers.with_barriers(program),
             Checks::Races => {
                 let races = Races::new(Arc::clone(program));
                 let hide = self.benign == Some(Benign::SameValue);

@@ -2,7 +2,8 @@
 //!
 //! Follows barInfo, prepBar, updAct, updArrCnt, reduce, remBar and endBar. Departures: who has exited does not hold up a
 //! barrier without a count (D-bar-exit); under `its` arrival is per thread, under `crs` one lane's arrival counts for its
-//! warp (D-barrier-crs). Contradictory arrivals are a bug with both parties.
+//! warp (D-barrier-crs). Contradictory arrivals are a bug with both parties; all threads of the block, counted, are no
+//! contradiction to none counted.
 
 use crate::base::LaneMask;
 use crate::base::mutant::{Mutant, on};
@@ -74,6 +75,8 @@ pub struct Arrive {
     pub stands_for: u32,
     /// The predicate of each lane.
     pub predicate: LaneMask,
+    /// Threads of the block, counted in whole warps: what a barrier without a count awaits.
+    pub block: u32,
 }
 
 impl Barriers {
@@ -107,9 +110,12 @@ impl Barriers {
         if first {
             self.used |= 1 << id;
             (open.count, open.red) = (a.count, red);
-        } else if open.count != a.count || open.red != red {
+        } else if open.count.unwrap_or(a.block) != a.count.unwrap_or(a.block) || open.red != red {
             let (first, second) = (text(open.count, open.red), text(a.count, red));
             return Err(BugKind::BarrierMismatch { id: a.id, first, second });
+        } else {
+            // Of two that say the same, the one with a count is not affected by exits (D-bar-exit).
+            open.count = open.count.or(a.count);
         }
         open.arrived += a.weight;
         open.lanes += a.stands_for;

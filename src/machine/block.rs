@@ -11,7 +11,7 @@ use crate::base::{Frame, LaneMask, Pc, lanes_of};
 use crate::memory::{Fault, LocalMemory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{STACK_BASE, STACK_TOP};
-use crate::verdict::{Bug, BugKind, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
+use crate::verdict::{Bug, BugKind, Doing, Elsewhere, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
 use aligned_vec::{AVec, ConstAlign};
 
 /// A block on a streaming multiprocessor.
@@ -123,12 +123,21 @@ impl<C: Control> Block<C> {
         };
         let place = self.place(env, loaded, warp, lanes, halt.pc);
         match halt.why {
-            Why::Fault(Fault::Bug(kind, _)) => Stop::Bug(Box::new(Bug { kind, place, other: None })),
+            Why::Fault(Fault::Bug(kind, _)) => {
+                let other = match &kind {
+                    BugKind::BarrierMismatch { id, .. } => self.waits_at(env, loaded, *id),
+                    _ => None,
+                };
+                Stop::Bug(Box::new(Bug { kind, place, other }))
+            }
             Why::Fault(Fault::Limit(limit)) => Stop::Limit(limit),
             // An observer knows the lanes; the rest of the place is known here.
             Why::Fault(Fault::Stop(Stop::Bug(mut bug))) if bug.place.entry.is_empty() => {
                 let lanes = if bug.place.lanes == 0 { lanes } else { bug.place.lanes };
-                bug.place = self.place(env, loaded, warp, lanes, halt.pc);
+                bug.place = self.place(env, loaded, warp, lanes, bug.place.pc);
+                if let Some(other) = bug.other.as_mut().filter(|o| o.entry.is_empty()) {
+                    *other = self.place(env, loaded, other.warp, other.lanes, other.pc);
+                }
                 Stop::Bug(bug)
             }
             Why::Fault(Fault::Stop(stop)) => stop,
@@ -139,6 +148,15 @@ impl<C: Control> Block<C> {
             Why::Corrupt => Stop::Stuck(Box::new(StuckKind::TokenStack { place })),
             Why::Unsupported(what) => Stop::Unsupported(what, Some(Box::new(place))),
         }
+    }
+
+    /// Where lanes wait at a barrier, those of the lowest warp.
+    fn waits_at(&self, env: &ProgEnv, loaded: &Loaded, id: u32) -> Option<Place> {
+        self.warps.iter().find_map(|warp| {
+            let all = warp.control.waiting();
+            let (lanes, pc, _) = all.into_iter().find(|(.., wait)| *wait == Wait::Barrier(id))?;
+            Some(self.place(env, loaded, warp.index, lanes, Pc(pc)))
+        })
     }
 
     /// Who waits, and for what.
@@ -167,13 +185,17 @@ impl<C: Control> Block<C> {
         if let Some((w, wait)) = members {
             // The other party: lanes of the same warp that wait elsewhere.
             let same = |o: &&(Waiting, Wait)| o.0.place.warp == w.place.warp && o.0.place.pc != w.place.pc;
-            let other = waiting.iter().find(same).map(|o| o.0.place.clone());
+            let mut others = waiting.iter().filter(same).map(|o| &o.0.place);
             let arrived = w.place.lanes;
-            let kind = match *wait {
-                Wait::Members(mask) | Wait::WarpSync(mask) => BugKind::MembersNeverCome { mask, waiting: arrived },
+            let (kind, other) = match *wait {
+                Wait::Members(mask) | Wait::WarpSync(mask) => {
+                    (BugKind::MembersNeverCome { mask, waiting: arrived }, others.next().cloned())
+                }
                 Wait::Warp | Wait::Barrier(_) => {
                     let live = self.warps.get(w.place.warp as usize).map_or(0, |w| w.control.live());
-                    BugKind::BarrierDivergence { arrived, missing: live & !arrived }
+                    let at = |p: &Place| Elsewhere { warp: p.warp, lanes: p.lanes, pc: p.pc, doing: Doing::Waits };
+                    let elsewhere = others.map(at).collect();
+                    (BugKind::BarrierDivergence { arrived, missing: live & !arrived, elsewhere }, None)
                 }
             };
             return Stop::Bug(Box::new(Bug { kind, place: w.place.clone(), other }));

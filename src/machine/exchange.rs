@@ -102,25 +102,30 @@ fn reduce(op: Redux, a: u32, b: u32) -> u32 {
 }
 
 /// `shfl`: the source lane is computed within a segment of the warp (PTX ISA, shfl.sync, the semantics' pseudocode).
-/// A source outside the segment gives the lane's own value and a false predicate; so does a source that takes no part,
-/// where PTX leaves the value open. Lanes that a smaller warp does not have are outside of every segment.
+/// A source outside the segment gives the lane's own value and a false predicate; a source that takes no part gives the
+/// own value, too, where PTX leaves it open (D-shuffle). Lanes that a smaller warp does not have are outside of every segment.
 fn shuffle(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &Frame) -> ([u32; LANES], LaneMask) {
     let a = &regs.w[i.a.index()].0;
-    let (from, valid) = sources(kind, i, lanes, size, regs);
-    (from.map(|f| a[f % LANES]), valid)
+    let Sources { from, inside, absent } = shuffle_sources(kind, i, lanes, size, regs);
+    (std::array::from_fn(|l| a[if absent >> l & 1 == 1 { l } else { from[l] % LANES }]), inside)
 }
 
-/// The lane that each lane of a `shfl` reads, and the lanes whose source lies inside their segment, in a warp of 32 lanes.
-/// Lanes that take no part read themselves.
+/// Whom the lanes of a `shfl` read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sources {
+    /// The lane that each lane reads: itself where the source is outside of its segment.
+    pub from: [usize; LANES],
+    /// The lanes whose source lies inside their segment.
+    pub inside: LaneMask,
+    /// Those of them whose source takes no part: what they get is undefined, and their own value here (D-shuffle).
+    pub absent: LaneMask,
+}
+
+/// Whom the `lanes` that execute a `shfl` read, in a warp of `size` lanes. Lanes that take no part read themselves.
 #[must_use]
-pub fn shuffle_sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, regs: &Frame) -> ([usize; LANES], LaneMask) {
-    sources(kind, i, lanes, 32, regs)
-}
-
-fn sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &Frame) -> ([usize; LANES], LaneMask) {
+pub fn shuffle_sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &Frame) -> Sources {
     let (b, c) = (&regs.w[i.b.index()].0, &regs.w[i.c.index()].0);
-    let mut sources = std::array::from_fn(|l| l);
-    let mut valid = 0;
+    let mut all = Sources { from: std::array::from_fn(|l| l), inside: 0, absent: 0 };
     for l in lanes_of(lanes) {
         let lane = u32::try_from(l).unwrap_or(0);
         let by = b[l] & 0x1f;
@@ -144,10 +149,11 @@ fn sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &Fra
         };
         let from = if inside { from } else { lane };
         let takes_part = lanes >> (from & 31) & 1 == 1;
-        sources[l] = if takes_part { from as usize & 31 } else { l };
-        valid |= u32::from(inside) << l;
+        all.from[l] = from as usize & 31;
+        all.inside |= u32::from(inside) << l;
+        all.absent |= u32::from(!takes_part) << l;
     }
-    (sources, valid)
+    all
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! need. Knows nothing of files, of text or of many runs.
 
 mod apart;
+mod arrive;
 mod aside;
 pub mod barrier;
 pub mod block;
@@ -39,7 +40,7 @@ mod watched;
 pub use config::{Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
 pub use context::{Context, Course, Launch};
 pub use device::{Device, Order, Ran};
-pub use exchange::shuffle_sources;
+pub use exchange::{Sources, shuffle_sources};
 pub use grid::Stats;
 pub use observed::{Heard, Listen, Tell, again};
 pub use processors::Capacity;

@@ -1,6 +1,6 @@
-//! Instructions outside the innermost loop: calls, barriers, exchanges, stack allocation, clocks, the device runtime.
+//! Instructions outside the innermost loop: calls, exchanges, stack allocation, clocks, the device runtime.
 
-use super::barrier::{Arrival, Arrive};
+use super::barrier::Arrival;
 use super::block::place;
 use super::control::{Control, Flow, Next, Wait};
 use super::warp::Shared;
@@ -10,8 +10,8 @@ use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of, put_mask};
 use crate::choice::Oracle;
 use crate::memory::{Cx, Fault, Issuer, LocalMemory, Memory};
 use crate::program::env::FuncId;
-use crate::program::instr::{BarrierKind, Instr, Moving, Op, STACK_TOP, Slot};
-use crate::verdict::{BugKind, Event, Rule, Sink, Step};
+use crate::program::instr::{Instr, Moving, Op, STACK_TOP, Slot};
+use crate::verdict::{BugKind, Event, Sink, Step};
 
 /// What an instruction did to the flow.
 pub(super) enum Did {
@@ -47,15 +47,7 @@ pub(super) struct Rare<'a, 'b, C, M> {
     pub warp: u32,
 }
 
-/// The barrier that all lanes name.
-fn one_barrier(ids: &[u32; LANES], m: LaneMask) -> Result<u32, Trouble> {
-    let id = ids[lanes_of(m).next().unwrap_or(0)];
-    let Some(l) = lanes_of(m).find(|&l| ids[l] != id) else { return Ok(id) };
-    let (first, second) = (format!("barrier {id}"), format!("barrier {}", ids[l]));
-    Err(bug(BugKind::BarrierMismatch { id, first, second }, m))
-}
-
-fn bug(kind: BugKind, lanes: LaneMask) -> Trouble {
+pub(super) fn bug(kind: BugKind, lanes: LaneMask) -> Trouble {
     Trouble::Fault(Fault::Bug(kind, lanes))
 }
 
@@ -194,65 +186,6 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             _ => return Err(Trouble::Unsupported(format!("{:?}", i.op))),
         }
         Ok(Did::Next)
-    }
-
-    /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter. `same_id`: all
-    /// lanes of the slot name one barrier, which the caller can tell by vectors.
-    #[inline(never)]
-    ///
-    /// Rule: thread.barsync
-    ///
-    /// Rule: thread.bararrive
-    ///
-    /// Rule: thread.barred
-    pub fn barrier<S: Sink>(
-        &mut self,
-        i: &Instr,
-        m: LaneMask,
-        regs: &Frame,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<Did, Trouble> {
-        let Some(&barrier) = self.sh.env.barriers.get(i.imm as usize) else { return Ok(Did::Next) };
-        let live = self.control.live();
-        if C::WAITS && barrier.aligned && m != live {
-            // An aligned barrier is executed by the whole warp: wait for the lanes that are behind.
-            return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Warp)));
-        }
-        let lead = lanes_of(m).next().unwrap_or(0);
-        let count = barrier.counted.then(|| regs.w[i.b.index()].0[lead]);
-        let id = match barrier.id {
-            Some(id) => id.into(),
-            None => one_barrier(&regs.w[i.a.index()].0, m)?,
-        };
-        if id >= super::barrier::COUNT {
-            return Err(bug(BugKind::BarrierNumber { id }, m));
-        }
-        let size = self.sh.loaded.warp_size;
-        if let Some(n) = count
-            && (n == 0 || n % size != 0)
-        {
-            return Err(bug(BugKind::BarrierCount { count: n }, m));
-        }
-        let whole = (!C::WAITS || barrier.aligned) && !on(Mutant::BarrierCountsLanes);
-        let predicate = regs.p.get(i.c.index()).copied().unwrap_or(0);
-        let who = Arrival { warp: self.warp, lanes: m, depth: self.flow.depth, dest: i.d, pc: self.flow.pc };
-        let stands_for = if whole { live.count_ones() } else { m.count_ones() };
-        let weight = if whole { size } else { m.count_ones() };
-        let arrive = Arrive { id, barrier, count, who, weight, stands_for, predicate };
-        let opened = self.sh.barriers.arrive(&arrive).map_err(|kind| bug(kind, m))?;
-        if S::ON {
-            let all = [Rule::BarBarInfo, Rule::BarUpdAct, Rule::BarUpdArrCnt, Rule::BarPrepBar];
-            for rule in &all[..if opened { 4 } else { 3 }] {
-                cx.sink.fire(self.sh.who, *rule).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
-            }
-            let (lanes, waits) = (if whole { live } else { m }, barrier.kind != BarrierKind::Arrive);
-            let arrive = crate::verdict::Arrive { pc: Pc(self.flow.pc), id, lanes, waits };
-            cx.sink.event(self.sh.who, Event::Arrive(arrive)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
-        }
-        if barrier.kind == BarrierKind::Arrive {
-            return Ok(Did::Next);
-        }
-        Ok(Did::Control(self.control.wait(self.flow, m, Wait::Barrier(id))))
     }
 
     /// The lanes of `m` grouped by the member mask each gives, checked.

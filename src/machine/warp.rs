@@ -6,6 +6,7 @@
 //! observer, because a mode is a type.
 
 use super::apart::{data_op, guarded, names, taken_over, writes};
+use super::arrive::stranded;
 use super::barrier::Barriers;
 use super::control::{Control, Flow, Idle, Next, TokenKind, Wait};
 use super::data::Lane;
@@ -387,7 +388,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     && !S::ON
                     && m != 0
                     && let Some(id) = env.barriers.get(i.imm as usize).and_then(Barrier::plain)
-                    && (!C::WAITS || m == control.live())
+                    && m == control.live()
                     && sh.barriers.join(id, *index, control.live().count_ones(), sh.loaded.warp_size)
                 {
                     let mut here = Flow { pc, mask, depth };
@@ -471,6 +472,12 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 } else {
                     sync_flow!();
                     sh.exited += m.count_ones();
+                    if C::WAITS
+                        && m != control.live()
+                        && let Some(fault) = stranded(env, control, *index, *flow, m)
+                    {
+                        halt!(fault);
+                    }
                     turn!(control.exit(flow, m));
                 }
             }

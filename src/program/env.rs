@@ -46,6 +46,8 @@ pub struct ProgEnv {
     pub target: Target,
     /// Whether CRS instructions were injected (step 6).
     pub injected: bool,
+    /// From where instructions can be reached, as far as somebody asked.
+    pub reachable: super::reachable::Reachable,
 }
 
 /// `.target`, `.version`, `.address_size`.

@@ -468,6 +468,14 @@ pub struct Exchange {
     pub sync: bool,
 }
 
+impl ExchangeKind {
+    /// Whether it is a `shfl`.
+    #[must_use]
+    pub const fn is_shuffle(self) -> bool {
+        matches!(self, Self::ShflUp | Self::ShflDown | Self::ShflBfly | Self::ShflIdx)
+    }
+}
+
 /// The exchanges.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the modes of the PTX ISA")]

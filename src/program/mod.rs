@@ -19,6 +19,7 @@ pub mod lower;
 pub mod mode;
 pub mod ops;
 pub mod promote;
+mod reachable;
 pub mod registers;
 mod scope;
 pub mod select;

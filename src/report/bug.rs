@@ -154,15 +154,10 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             format!("the member mask is {mask:#010x}"),
         )
         .hint("lanes that have exited or wait elsewhere must not be named"),
-        BugKind::BarrierDivergence { arrived, missing } => words(
-            format!(
-                "barrier divergence: {} of the warp execute the barrier without {}",
-                lanes(*arrived),
-                lanes(*missing)
-            ),
-            "all lanes of a warp must execute this barrier together",
-        )
-        .hint("move __syncthreads() out of the divergent branch"),
+        BugKind::BarrierDivergence { .. }
+        | BugKind::BarrierExited { .. }
+        | BugKind::MembersExited { .. }
+        | BugKind::AbsentSource { .. } => super::elsewhere::words_of(kind),
         BugKind::BarrierNumber { id } => words(format!("barrier {id} does not exist"), "barriers are numbered 0 to 15"),
         BugKind::BarrierCount { count } => words(
             format!(
@@ -311,7 +306,10 @@ pub(super) fn details(kind: &BugKind) -> Value {
         BugKind::MembersInactive { mask, active } => json!({ "mask": mask, "active": active }),
         BugKind::MasksDiffer { first, second } => json!({ "first": first, "second": second }),
         BugKind::MembersNeverCome { mask, waiting } => json!({ "mask": mask, "waiting": waiting }),
-        BugKind::BarrierDivergence { arrived, missing } => json!({ "arrived": arrived, "missing": missing }),
+        BugKind::BarrierDivergence { .. }
+        | BugKind::BarrierExited { .. }
+        | BugKind::MembersExited { .. }
+        | BugKind::AbsentSource { .. } => super::elsewhere::details(kind),
         BugKind::BarrierNumber { id } => json!({ "id": id }),
         BugKind::BarrierCount { count } => json!({ "count": count }),
         BugKind::BarrierMismatch { id, first, second } => json!({ "id": id, "first": first, "second": second }),

@@ -84,6 +84,21 @@ pub const fn describe(kind: Kind) -> Description {
             "Some lanes of a warp executed an aligned barrier without the others.",
             "Move __syncthreads() out of the divergent branch.",
         ),
+        Kind::BarrierExited => (
+            "Threads exited before a barrier",
+            "Threads that a barrier awaits had exited, or had nothing left but to exit (--check barriers). Hardware goes on without them.",
+            "Let all threads reach the barrier, and put the rest of the work under the condition.",
+        ),
+        Kind::MembersExited => (
+            "Named lanes have exited",
+            "The member mask of a .sync instruction names lanes that have exited (--check barriers). Hardware goes on without them.",
+            "Do not name lanes that return early.",
+        ),
+        Kind::AbsentSource => (
+            "A shuffle reads an absent lane",
+            "A lane read by shfl from a lane that took no part: it had exited, is elsewhere or is not in the mask. The value is undefined (--check barriers).",
+            "Name the source lane in the mask and let it execute the shuffle, or bound the source by the number of lanes.",
+        ),
         Kind::BarrierNumber => ("No such barrier", "A barrier above 15 was named.", "A block has barriers 0 to 15."),
         Kind::BarrierCount => (
             "Wrong thread count at a barrier",

@@ -8,6 +8,7 @@ mod compare;
 mod count;
 pub mod diagnostic;
 pub mod dot;
+mod elsewhere;
 pub mod hang;
 pub mod hunt;
 pub mod kinds;

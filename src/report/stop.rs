@@ -114,6 +114,10 @@ impl<'a> StopReport<'a> {
                     };
                     d = d.also(file, span, label);
                 }
+                for (pc, label) in super::elsewhere::labels(&b.kind, b.place.warp) {
+                    let (file, span) = self.span(pc);
+                    d = d.also(file, span, label);
+                }
                 d
             }
             Stop::Stuck(s) => self.stuck(s),

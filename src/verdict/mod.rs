@@ -27,8 +27,8 @@ pub use memory::{CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, O
 pub use race::{Party, Race, Unordered};
 pub use rules::Rule;
 pub use stop::{
-    AllocKind, Bug, BugKind, Inside, LimitKind, Named, Nearest, Operation, Place, Relation, Stop, StuckKind, UninitUse,
-    Waiting, WaitingFor,
+    AllocKind, Bug, BugKind, Doing, Elsewhere, Inside, LimitKind, Named, Nearest, Operation, Place, Relation, Stop,
+    StuckKind, UninitUse, Waiting, WaitingFor,
 };
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
 pub use undefined::{Origin, Unwritten, Writers};

@@ -202,7 +202,13 @@ pub enum BugKind {
     /// Members wait for lanes that can no longer come.
     MembersNeverCome { mask: LaneMask, waiting: LaneMask },
     /// Lanes of one warp do not execute an aligned barrier together (barrier divergence).
-    BarrierDivergence { arrived: LaneMask, missing: LaneMask },
+    BarrierDivergence { arrived: LaneMask, missing: LaneMask, elsewhere: Vec<Elsewhere> },
+    /// Threads for which a barrier stands have exited, or do nothing more but exit (`--check barriers`).
+    BarrierExited { id: u32, arrived: LaneMask, elsewhere: Vec<Elsewhere> },
+    /// A member mask names lanes that have exited (`--check barriers`).
+    MembersExited { mask: LaneMask, exited: LaneMask, elsewhere: Vec<Elsewhere> },
+    /// Lanes read by `shfl` from lanes that take no part in it (`--check barriers`).
+    AbsentSource { readers: LaneMask, sources: LaneMask, elsewhere: Vec<Elsewhere> },
     /// A barrier number above 15.
     BarrierNumber { id: u32 },
     /// A thread count of zero or no multiple of the warp size.
@@ -235,6 +241,32 @@ pub enum BugKind {
     Race(Box<Race>),
     /// Lanes of one instruction write different values to one location, strongly: no race, but which value stays is open.
     LaneDecides { address: u64, bytes: u32, inside: Option<Inside>, first: Option<u64>, second: Option<u64> },
+}
+
+/// Lanes of the same block that are not where others wait for them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Elsewhere {
+    /// Their warp.
+    pub warp: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Where they are.
+    pub pc: Pc,
+    /// What they do there.
+    pub doing: Doing,
+}
+
+/// What lanes do that are not where others wait for them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Doing {
+    /// They go on here.
+    Runs,
+    /// They wait here for something else.
+    Waits,
+    /// They go on here, and do nothing more but exit.
+    Leaves,
+    /// They have exited here.
+    Exited,
 }
 
 /// What an undefined value was used for.

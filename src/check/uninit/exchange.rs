@@ -3,12 +3,24 @@
 use super::origin::Cause;
 use super::shadow::{Bytes, DEFINED, Regs, whole};
 use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of};
-use crate::machine::shuffle_sources;
+use crate::machine::{Sources, shuffle_sources};
 use crate::program::instr::{ExchangeKind, Instr, Slot};
 use crate::program::ops::Class;
 
-/// Carries definedness through an exchange of `lanes` at `pc`; `regs` are the registers before it.
-pub(super) fn run(kind: ExchangeKind, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, shadow: &mut Regs) {
+/// Who exchanges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchanging {
+    /// The instruction.
+    pub pc: Pc,
+    /// The lanes that take part.
+    pub lanes: LaneMask,
+    /// The lanes that the warp has.
+    pub size: u32,
+}
+
+/// Carries definedness through an exchange; `regs` are the registers before it.
+pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, shadow: &mut Regs) {
+    let Exchanging { pc, lanes, size } = who;
     let second = Slot((i.imm >> 16) as u16);
     // All lanes get the same: defined when it is so in every lane that takes part.
     let agreed = |m: LaneMask| if m & lanes == lanes { DEFINED } else { [0; 8] };
@@ -17,10 +29,12 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, pc: Pc, lanes: LaneMask, regs: 
         ExchangeKind::ShflUp | ExchangeKind::ShflDown | ExchangeKind::ShflBfly | ExchangeKind::ShflIdx => {
             let data = shadow.get(Class::W, i.a);
             let how = whole(&shadow.get(Class::W, i.b)) & whole(&shadow.get(Class::W, i.c));
-            let (from, _) = shuffle_sources(kind, i, lanes, regs);
+            // What comes from a lane that takes no part is undefined (D-shuffle).
+            let Sources { from, absent, .. } = shuffle_sources(kind, i, lanes, size, regs);
             let mut result = DEFINED;
             for (d, a) in result.iter_mut().zip(&data).take(4) {
-                *d = lanes_of(lanes).filter(|l| a >> (from[*l] % LANES) & 1 == 1).fold(0, |m, l| m | 1 << l) & how;
+                let known = lanes_of(lanes & !absent).filter(|l| a >> (from[*l] % LANES) & 1 == 1);
+                *d = known.fold(0, |m, l| m | 1 << l) & how;
             }
             shadow.put(Class::W, i.d, lanes, &result);
             shadow.put(Class::P, second, lanes, &[how; 8]);

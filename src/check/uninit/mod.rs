@@ -64,13 +64,16 @@ pub struct Uninit {
     writes: Writes,
     /// The kernel of the launch that began last: its index among the program's functions.
     entry: u32,
+    /// The lanes of its warps.
+    warp_size: u32,
 }
 
 impl Uninit {
     /// An observer of a program's runs. It serves all launches of one context, in order.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        Self { env, blocks: FxHashMap::default(), device: Rc::default(), writes: Writes::default(), entry: 0 }
+        let (device, writes) = (Rc::default(), Writes::default());
+        Self { env, blocks: FxHashMap::default(), device, writes, entry: 0, warp_size: 32 }
     }
 
     /// Shares the memory of the device with another observer, whose launches are on the same.
@@ -305,7 +308,8 @@ impl Uninit {
         let env = Arc::clone(&self.env);
         let Some(i) = env.code.get(step.pc.0 as usize) else { return };
         let Some(exchange) = env.exchanges.get(i.imm as usize & 0xffff) else { return };
-        exchange::run(exchange.kind, i, step.pc, step.lanes, step.regs, self.regs(who, step.pc, step.depth));
+        let on = exchange::Exchanging { pc: step.pc, lanes: step.lanes, size: self.warp_size };
+        exchange::run(exchange.kind, i, on, step.regs, self.regs(who, step.pc, step.depth));
     }
 }
 
@@ -351,7 +355,7 @@ impl Sink for Uninit {
         match event {
             Event::Launch { shape, names, .. } => {
                 self.blocks.clear();
-                self.entry = shape.entry;
+                (self.entry, self.warp_size) = (shape.entry, shape.warp_size);
                 self.device.borrow_mut().launch(names);
             }
             Event::Block { .. } | Event::BlockDone => {

@@ -5,7 +5,7 @@
 //! `semantics.md` make: uniform break, return and exit update the disable mask (D-uni), `unwind` leaves the masks alone
 //! while a token activates nobody (D-unwind).
 
-use super::{Control, Flow, Idle, Next, Wait};
+use super::{Control, Flow, Idle, Next, Standing, Wait};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::choice::{Menu, Oracle, Site};
@@ -293,9 +293,22 @@ impl Control for Crs {
         !self.exited
     }
 
+    fn standing(&self, flow: &Flow, lanes: LaneMask) -> Vec<Standing> {
+        let mut all = Vec::new();
+        let mut add = |lanes, pc, depth| {
+            if lanes != 0 {
+                Standing::add(&mut all, Standing { lanes, pc, depth, wait: None });
+            }
+        };
+        add(flow.mask & lanes, flow.pc + 1, flow.depth);
+        let view = Tokens { stack: &self.stack, disabled: self.disabled() };
+        view.activations(flow.mask, |_, token, waiting| add(waiting & lanes, token.pc, token.depth));
+        all
+    }
+
     fn waiting(&self) -> Vec<(LaneMask, u32, Wait)> {
-        let id = self.barriers.trailing_zeros();
-        if id < 16 { vec![(self.flow.mask, self.flow.pc.wrapping_sub(1), Wait::Barrier(id))] } else { Vec::new() }
+        let awaited = (0..16).filter(|id| self.barriers >> id & 1 == 1);
+        awaited.map(|id| (self.flow.mask, self.flow.pc.wrapping_sub(1), Wait::Barrier(id))).collect()
     }
 
     fn calls(&self, lane: usize) -> Vec<u32> {

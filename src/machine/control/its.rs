@@ -5,7 +5,7 @@
 //! joins; every so often the group that has waited longest comes first, so that no ready lane starves. Running lanes stop where
 //! others stand ([`Control::watch`]). With `SINGLE` a group is one lane; with `split` any part of a group may run (`parts`).
 
-use super::{Control, Flow, Idle, Next, TokenKind, Wait};
+use super::{Control, Flow, Idle, Next, Standing, TokenKind, Wait};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::choice::{Menu, Oracle, Site};
 use crate::verdict::Stop;
@@ -420,6 +420,20 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
 
     fn live(&self) -> LaneMask {
         !self.exited
+    }
+
+    fn standing(&self, flow: &Flow, lanes: LaneMask) -> Vec<Standing> {
+        let mut all = Vec::new();
+        for l in lanes_of(lanes & !self.exited) {
+            let (pc, depth, wait) = if flow.mask >> l & 1 == 1 {
+                (flow.pc + 1, flow.depth, None)
+            } else {
+                let (pc, depth, wait) = self.at(l);
+                (pc, depth, wait.filter(|_| self.ready >> l & 1 == 0))
+            };
+            Standing::add(&mut all, Standing { lanes: 1 << l, pc, depth, wait });
+        }
+        all
     }
 
     fn waiting(&self) -> Vec<(LaneMask, u32, Wait)> {

@@ -67,6 +67,39 @@ pub enum Wait {
     Barrier(u32),
 }
 
+/// Lanes that are somewhere else than those that execute an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Where they go on.
+    pub pc: u32,
+    /// The depth of their call stack there.
+    pub depth: u32,
+    /// What they wait for.
+    pub wait: Option<Wait>,
+}
+
+impl Standing {
+    /// Adds lanes to those at the same place.
+    fn add(all: &mut Vec<Self>, more: Self) {
+        let place = |s: &Self| (s.pc, s.depth, s.wait);
+        match all.iter_mut().find(|s| place(s) == place(&more)) {
+            Some(s) => s.lanes |= more.lanes,
+            None => all.push(more),
+        }
+    }
+
+    /// The instruction that they go on at or wait at: of some waits the address is behind it.
+    #[must_use]
+    pub const fn at(&self) -> u32 {
+        match self.wait {
+            Some(Wait::Barrier(_) | Wait::WarpSync(_)) => self.pc.saturating_sub(1),
+            _ => self.pc,
+        }
+    }
+}
+
 /// A control model: the execution state of a warp.
 pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// Whether running lanes can meet others without an instruction that says so.
@@ -168,6 +201,10 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
 
     /// Lanes that have not exited.
     fn live(&self) -> LaneMask;
+
+    /// Where live lanes stand that are not among those of `flow` that execute its instruction now: those of the flow whose
+    /// guard keeps them out go on behind it.
+    fn standing(&self, flow: &Flow, lanes: LaneMask) -> Vec<Standing>;
 
     /// Lanes at a barrier of the block, with their next addresses and depths.
     fn waiting(&self) -> Vec<(LaneMask, u32, Wait)>;
