@@ -20,11 +20,11 @@ pub(super) struct Exchanging {
 
 /// Carries definedness through an exchange; `regs` are the registers before it.
 pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, shadow: &mut Regs) {
-    let Exchanging { pc, lanes, size } = who;
+    let Exchanging { lanes, size, .. } = who;
     let second = Slot((i.imm >> 16) as u16);
     // All lanes get the same: defined when it is so in every lane that takes part.
     let agreed = |m: LaneMask| if m & lanes == lanes { DEFINED } else { [0; 8] };
-    let causes = causes(kind, i, pc, lanes, regs, shadow);
+    let causes = causes(kind, i, who, regs, shadow);
     match kind {
         ExchangeKind::ShflUp | ExchangeKind::ShflDown | ExchangeKind::ShflBfly | ExchangeKind::ShflIdx => {
             let data = shadow.get(Class::W, i.a);
@@ -92,8 +92,9 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
 
 /// Why the result of an exchange is not defined in each lane, if it is not: why the source of a shuffle is not; otherwise
 /// why the first lane's operand that is not.
-fn causes(kind: ExchangeKind, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, shadow: &Regs) -> Vec<(usize, Cause)> {
+fn causes(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, shadow: &Regs) -> Vec<(usize, Cause)> {
     use ExchangeKind as E;
+    let Exchanging { pc, lanes, size } = who;
     let class = match kind {
         E::VoteAll | E::VoteAny | E::VoteUni | E::VoteBallot => Class::P,
         E::MatchAny64 | E::MatchAll64 => Class::Q,
@@ -102,7 +103,7 @@ fn causes(kind: ExchangeKind, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, 
     };
     let bad = |lane: &usize| whole(&shadow.get(class, i.a)) >> lane & 1 == 0;
     if let E::ShflUp | E::ShflDown | E::ShflBfly | E::ShflIdx = kind {
-        let (from, _) = shuffle_sources(kind, i, lanes, regs);
+        let Sources { from, absent, .. } = shuffle_sources(kind, i, lanes, size, regs);
         let cause = |lane: usize| {
             let how = [i.b, i.c].into_iter().find(|s| whole(&shadow.get(Class::W, *s)) >> lane & 1 == 0);
             let source = from[lane] % LANES;
@@ -111,7 +112,8 @@ fn causes(kind: ExchangeKind, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, 
                 None => bad(&source).then(|| (lane, shadow.cause(class, i.a, source, pc))),
             }
         };
-        return lanes_of(lanes).filter_map(cause).collect();
+        // Nobody wrote what comes from a lane that takes no part: no cause but the exchange.
+        return lanes_of(lanes & !absent).filter_map(cause).collect();
     }
     let first = lanes_of(lanes).find(bad).map(|lane| shadow.cause(class, i.a, lane, pc));
     first.into_iter().flat_map(|cause| lanes_of(lanes).map(move |lane| (lane, cause))).collect()
