@@ -105,7 +105,8 @@ enum Lanes {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Checks {
-    /// A value that was never written becomes an address, a branch condition or a stored result.
+    /// A value that was never written becomes an address, a branch condition or a stored result; told with where it comes
+    /// from.
     Uninit,
     /// Integer division by zero.
     Div0,

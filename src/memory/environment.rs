@@ -23,14 +23,10 @@ pub trait Environment: Memory + Clone + PartialEq + Eq + std::fmt::Debug + Send 
     fn arena_mut(&mut self) -> &mut Arena;
 
     /// All that can change, as bytes, if that is so simple while no blocks are made or freed.
-    fn image(&self) -> Option<&[u8]> {
-        None
-    }
+    fn image(&self) -> Option<&[u8]>;
 
     /// The same, to put an earlier image back.
-    fn image_mut(&mut self) -> Option<&mut [u8]> {
-        None
-    }
+    fn image_mut(&mut self) -> Option<&mut [u8]>;
 }
 
 /// What [`Fermi`] is made from.
@@ -57,6 +53,15 @@ impl Environment for Fermi {
 
     fn arena_mut(&mut self) -> &mut Arena {
         Self::arena_mut(self)
+    }
+
+    /// Caches and operations change as well.
+    fn image(&self) -> Option<&[u8]> {
+        None
+    }
+
+    fn image_mut(&mut self) -> Option<&mut [u8]> {
+        None
     }
 }
 
@@ -97,5 +102,14 @@ impl Environment for Split {
 
     fn arena_mut(&mut self) -> &mut Arena {
         Self::arena_mut(self)
+    }
+
+    /// Operations change as well.
+    fn image(&self) -> Option<&[u8]> {
+        None
+    }
+
+    fn image_mut(&mut self) -> Option<&mut [u8]> {
+        None
     }
 }

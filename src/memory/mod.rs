@@ -366,8 +366,9 @@ pub trait Memory {
     /// to look at memory.
     fn write_back(&mut self, _stores: &mut dyn Stores) {}
 
-    /// Adds the state to a hash, the same for states that differ in nothing that matters (how operations are numbered).
-    fn digest(&self, _into: &mut dyn std::hash::Hasher) {}
+    /// Adds the state to a hash, the same for states that differ in nothing that matters (how operations are numbered), and
+    /// different for others: a search takes states with equal hashes for one.
+    fn digest(&self, into: &mut dyn std::hash::Hasher);
 
     /// The device runtime is about to look at memory for an instruction of `at`: memory and the warp's local memory hold what
     /// caches do.

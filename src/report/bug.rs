@@ -2,7 +2,9 @@
 
 use super::count::{counted, plural};
 use super::stop::lanes;
-use crate::verdict::{AllocKind, BugKind, FormatProblem, Inside, LeakSite, Nearest, Relation, UninitUse};
+use crate::verdict::{
+    AllocKind, BugKind, FormatProblem, Inside, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
+};
 use serde_json::{Value, json};
 
 /// The words for a defect.
@@ -132,7 +134,9 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             "device code may not write here",
         )
         .hint("constant memory and kernel parameters are written by the host only"),
-        BugKind::Uninitialised { what, register, address, .. } => uninitialised(*what, register.as_deref(), *address),
+        BugKind::Uninitialised { what, register, address, origin } => {
+            uninitialised(*what, register.as_deref(), *address, origin.as_deref())
+        }
         BugKind::DivisionByZero => words("integer division by zero", "the divisor is 0")
             .hint("the hardware gives all ones and goes on; --check div0 reports it"),
         BugKind::NotAMember { mask } => words(
@@ -259,7 +263,7 @@ fn bad_format(problem: &FormatProblem) -> Words {
     }
 }
 
-fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>) -> Words {
+fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>, origin: Option<&Origin>) -> Words {
     let source = match (register, address) {
         (Some(r), _) => format!("register {r}"),
         (None, Some(a)) => format!("what lies at {a:#x}"),
@@ -270,8 +274,20 @@ fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>) 
         UninitUse::Condition => "decides a branch",
         UninitUse::Stored => "is stored to memory",
     };
-    words(format!("{source} is undefined and {usage}"), format!("{usage} here"))
-        .hint("write it before it is read: on hardware it may hold anything")
+    words(format!("{source} is undefined and {usage}"), format!("{usage} here")).hint(if others_write(origin) {
+        "write it before it is read: on hardware it may hold anything; if another thread writes it, the two may lack a \
+             barrier: --check races"
+    } else {
+        "write it before it is read: on hardware it may hold anything"
+    })
+}
+
+/// Whether other threads may write what was read.
+fn others_write(origin: Option<&Origin>) -> bool {
+    match origin {
+        Some(Origin::Memory { inside, writers, .. }) => inside.kind != AllocKind::Local && *writers != Writers::Nobody,
+        _ => false,
+    }
 }
 
 /// The fields of a defect as JSON, named as in [`BugKind`]; masks and addresses are numbers.

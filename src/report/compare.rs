@@ -1,5 +1,6 @@
 //! What one program comes to under several models: a table, with a letter for each fate.
 
+use super::count::counted;
 use super::hunt::Models;
 use super::kinds::describe;
 use crate::base::SourceMap;
@@ -120,10 +121,11 @@ impl Compared {
                 let _ = write!(out, " {mark:>2}");
             }
             let _ = match fates.limit {
-                None => writeln!(out, "   all {} states", fates.states),
+                None => writeln!(out, "   all {}", counted(fates.states, "state")),
                 Some(limit) => {
                     let limit = super::stop::limit(limit);
-                    writeln!(out, "   {} states and {} seeds: {limit}", fates.states, fates.runs)
+                    let (states, seeds) = (counted(fates.states, "state"), counted(fates.runs, "seed"));
+                    writeln!(out, "   {states} and {seeds}: {limit}")
                 }
             };
         }

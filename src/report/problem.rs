@@ -1,6 +1,6 @@
 //! Messages about wrong input: launch files, arguments, limits, data files.
 
-use super::count::plural;
+use super::count::{counted, plural};
 use super::{Diagnostic, Severity};
 use crate::base::{FileId, SourceMap, Span, suggest};
 use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
@@ -234,7 +234,11 @@ impl Text {
             ProblemKind::ExpectLength { name, expected, buffer, first: None } => {
                 let t = text(
                     "expected-length",
-                    format!("`{name}` has {buffer} {}, {expected} are expected", plural(*buffer, "element")),
+                    format!(
+                        "`{name}` has {}, {expected} {} expected",
+                        counted(*buffer, "element"),
+                        plural(*expected, "is")
+                    ),
                 )
                 .label("here");
                 if expected < buffer {
@@ -300,7 +304,7 @@ fn data(name: &str, problem: &DataProblem) -> Text {
                 .label("here")
         }
         DataProblem::Length { found, wanted } => {
-            text("length", format!("`{name}`: the data has {found} {}, `len` says {wanted}", plural(*found, "element")))
+            text("length", format!("`{name}`: the data has {}, `len` says {wanted}", counted(*found, "element")))
                 .label("here")
         }
         DataProblem::Beyond { to, elements } => {

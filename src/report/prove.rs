@@ -99,11 +99,12 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     };
     let ends: u64 = proof.outcomes.iter().map(|o| o.count).sum();
     format!(
-        "{word} ({})\n{} states, {} transitions, {ends} final states with {} contents of memory, longest way {}\n",
+        "{word} ({})\n{}, {}, {} with {} of memory, longest way {}\n",
         scope.text(),
-        counts.states,
-        counts.transitions,
-        proof.outcomes.len(),
+        counted(counts.states, "state"),
+        counted(counts.transitions, "transition"),
+        counted(ends, "final state"),
+        counted(proof.outcomes.len() as u64, "content"),
         counts.deepest,
     )
 }

@@ -44,7 +44,7 @@ impl Fermi {
         for sm in &self.env.sms {
             sm.locked.hash(into);
         }
-        into.write(&self.env.arena.bytes);
+        self.env.arena.hash_state(into);
     }
 }
 

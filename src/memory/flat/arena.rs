@@ -5,6 +5,7 @@ use crate::base::{LaneMask, Pc};
 use crate::memory::{Fault, Hint, Near, SiteHints};
 use crate::verdict::{AllocKind, Bug, BugKind, Contents, LimitKind, Named, Nearest, Place, Relation, Unwritten};
 use aligned_vec::{AVec, ConstAlign};
+use std::hash::Hasher;
 
 /// Bytes between two blocks, so that a small overrun hits nothing. At least a vector register and a half.
 const GAP: u64 = 256;
@@ -137,6 +138,15 @@ impl Arena {
             hasher.update(&block.len.to_le_bytes());
             hasher.update(self.bytes_at(address, block.len).unwrap_or(&[]));
         }
+    }
+
+    /// Adds to a hash all that decides what accesses, `malloc` and `free` come to.
+    pub(in crate::memory) fn hash_state(&self, into: &mut dyn Hasher) {
+        for block in &self.blocks {
+            into.write(&[block.freed.into()]);
+            into.write_u64(block.len);
+        }
+        into.write(&self.bytes);
     }
 
     /// The bytes of all blocks and between them.
@@ -278,6 +288,23 @@ mod tests {
             panic!()
         };
         assert_eq!((n.name.as_str(), n.relation), ("a", Relation::Before(8)));
+    }
+
+    #[test]
+    fn other_blocks_are_another_state() {
+        let state = |bytes: u64, free: bool| {
+            let mut arena = Arena::new(0x1000_0000, None);
+            let a = arena.malloc(bytes, 1 << 20, Place::default()).unwrap().unwrap();
+            if free {
+                arena.free(a, Place::default()).unwrap();
+            }
+            let mut hash = xxhash_rust::xxh3::Xxh3::new();
+            arena.hash_state(&mut hash);
+            hash.digest128()
+        };
+        // A search would take what may be done with 20 bytes for what may be done with 60, or after they are freed.
+        assert!(state(20, false) == state(20, false) && state(20, false) != state(60, false));
+        assert!(state(20, true) != state(20, false));
     }
 
     #[test]

@@ -95,8 +95,7 @@ impl Memory for Flat {
     }
 
     fn digest(&self, into: &mut dyn std::hash::Hasher) {
-        self.arena.blocks().iter().for_each(|b| into.write(&[b.freed.into()]));
-        into.write(self.arena.image());
+        self.arena.hash_state(into);
     }
 
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {

@@ -23,7 +23,7 @@ use crate::verdict::{
     self, Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Silent, Sink, StepEnd, Who,
 };
 use pending::{Instruction, Operation, Pending};
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 
 /// Flat memory that is accessed lane by lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -280,9 +280,6 @@ impl Memory for Split {
 
     fn digest(&self, mut into: &mut dyn Hasher) {
         self.pending.digest(&mut into);
-        let arena = self.flat.arena();
-        for block in arena.blocks().iter().filter(|b| !b.freed) {
-            (arena.address(block), arena.bytes_at(arena.address(block), block.len)).hash(&mut into);
-        }
+        self.flat.arena().hash_state(into);
     }
 }
