@@ -252,7 +252,7 @@ fn schedules_on_the_command_line() {
     let seen = ["1 of 1 u32 elements differ", "context switches", "a defect", "atomicity.ptx:"];
     let text = folder.expect(&["replay", file], 1, &seen);
     assert_eq!(text, folder.expect(&["replay", file, "--continue"], 1, &seen));
-    folder.expect(&["replay", file, "--trace"], 1, &["block 0, warp 0", "block 0, warp 1"]);
+    folder.expect(&["replay", file, "--turns"], 1, &["block 0, warp 0", "block 0, warp 1"]);
     folder.expect(&["minimise", file], 1, &["1 of ", "2 of ", "nothing more can go"]);
     let short = file.replace(".schedule", ".min.schedule");
     folder.expect(&["replay", &short, "--format", "json"], 1, &["\"context_switches\": 2"]);

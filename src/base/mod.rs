@@ -1,8 +1,9 @@
-//! Layer 0: source text and spans, newtyped ids, lane masks, the instruction sets of the machine that we run on.
+//! Layer 0: files, source text and spans, newtyped ids, lane masks, the instruction sets of the machine that we run on.
 //!
 //! Knows nothing of PTX, of programs or of machines.
 
 mod bytes;
+pub mod files;
 mod ids;
 mod lanes;
 mod mask;

@@ -1,6 +1,7 @@
 //! Source text and byte spans.
 
 use super::FileId;
+use std::sync::OnceLock;
 
 /// A half-open range of bytes in one source file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
@@ -38,17 +39,31 @@ pub struct Source {
     pub name: String,
     /// The whole text.
     pub text: String,
+    /// Where its lines end, once somebody has asked.
+    ends: OnceLock<Vec<usize>>,
 }
 
 impl Source {
+    fn new(name: String, text: String) -> Self {
+        Self { name, text, ends: OnceLock::new() }
+    }
+
+    /// How many lines end before a byte offset.
+    #[must_use]
+    pub fn line_of(&self, offset: usize) -> usize {
+        // A file with thousands of errors is asked for as many lines: it must not be gone through for each.
+        let ends = || self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect();
+        self.ends.get_or_init(ends).partition_point(|end| *end < offset)
+    }
+
     /// The line and column (both from 1, columns in bytes) of a byte offset.
     #[must_use]
     pub fn line_col(&self, offset: u32) -> (u32, u32) {
-        let upto = &self.text.as_bytes()[..(offset as usize).min(self.text.len())];
-        let line = upto.iter().filter(|b| **b == b'\n').count();
-        let start = upto.iter().rposition(|b| *b == b'\n').map_or(0, |p| p + 1);
+        let offset = (offset as usize).min(self.text.len());
+        let line = self.line_of(offset);
+        let start = line.checked_sub(1).and_then(|before| self.ends.get()?.get(before)).map_or(0, |end| end + 1);
         let clamp = |n: usize| u32::try_from(n + 1).unwrap_or(u32::MAX);
-        (clamp(line), clamp(upto.len() - start))
+        (clamp(line), clamp(offset - start))
     }
 }
 
@@ -61,7 +76,7 @@ pub struct SourceMap {
 impl SourceMap {
     /// Adds a file and names it.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        self.files.push(Source { name: name.into(), text: text.into() });
+        self.files.push(Source::new(name.into(), text.into()));
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -78,7 +93,7 @@ mod tests {
 
     #[test]
     fn lines_and_columns_count_from_one() {
-        let s = Source { name: "x".into(), text: "ab\ncd\n".into() };
+        let s = Source::new("x".into(), "ab\ncd\n".into());
         assert_eq!(s.line_col(0), (1, 1));
         assert_eq!(s.line_col(4), (2, 2));
         assert_eq!(s.line_col(99), (3, 1));

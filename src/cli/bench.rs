@@ -78,7 +78,7 @@ impl Bench {
             match self.measure(name, &env) {
                 Ok(measured) => {
                     if self.format == Format::Text {
-                        output::print(line(name, &measured));
+                        output::say(line(name, &measured));
                     }
                     rows.push((*name, measured));
                 }
@@ -138,7 +138,7 @@ impl Bench {
         let mean = libm::exp(logs.iter().sum::<f64>() / rows.len().max(1) as f64);
         let correct = rows.iter().all(|(_, m)| m.correct);
         match self.format {
-            Format::Text => output::print(format!("{:<13} {:>30} {mean:>12.0} M/s\n", "", "geometric mean")),
+            Format::Text => output::say(format!("{:<13} {:>30} {mean:>12.0} M/s\n", "", "geometric mean")),
             Format::Json => {
                 let all: Vec<_> = rows
                     .iter()

@@ -3,14 +3,14 @@
 use super::output;
 use super::report_flags::Form;
 use crate::base::{FileId, SourceMap};
-use crate::launch::{Problem, ProblemKind, check_memory_programs, is_memp, memory_programs, understand};
+use crate::launch::{Problem, ProblemKind, check_memory_programs, is_memp, memory_programs, text_of, understand};
 use crate::litmus::{self, is_litmus};
 use crate::program::env::FuncId;
 use crate::program::{self, Options};
 use crate::ptx;
 use crate::report::{self, Diagnostic, problem};
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Check PTX files as ptxas does, memory programs and litmus tests; report every error.
 #[derive(Args)]
@@ -63,7 +63,7 @@ impl Check {
                 problems.extend(check_memory_programs(std::slice::from_ref(path), &mut sources));
                 continue;
             }
-            match read(path) {
+            match text_of(path) {
                 Ok(text) if is_litmus(path) => {
                     let file = sources.add(path.display().to_string(), text);
                     complaints.extend(self.litmus(file, &mut sources));
@@ -73,7 +73,7 @@ impl Check {
                     let (module, _) = understand(file, &sources, &mut problems);
                     modules.push((file, module));
                 }
-                Err(kind) => problems.push(kind.at(None)),
+                Err(problem) => problems.push(*problem),
             }
         }
         // Building finds what checking one function at a time cannot; each module stands for itself.
@@ -84,13 +84,13 @@ impl Check {
                 let at = |e: &program::LowerError| Some((e.file, e.span));
                 problems.extend(errors.into_iter().map(|e| ProblemKind::Lower(Box::new(e.clone())).at(at(&e))));
                 match self.dump {
-                    Some(Dump::Tree) => output::print(ptx::print(module)),
+                    Some(Dump::Tree) => output::say(ptx::print(module)),
                     Some(Dump::Program) => {
-                        output::print(program::dump(&env, sources.get(*file).map(|s| s.text.as_str())));
+                        output::say(program::dump(&env, sources.get(*file).map(|s| s.text.as_str())));
                     }
                     Some(Dump::Cfg) => {
                         for id in (0..env.functions.len()).filter_map(|k| u32::try_from(k).ok()).map(FuncId) {
-                            output::print(program::flow::dot(&env, id, &sources));
+                            output::say(program::flow::dot(&env, id, &sources));
                         }
                     }
                     None => {}
@@ -98,8 +98,8 @@ impl Check {
             }
         }
         if !problems.is_empty() || !complaints.is_empty() {
-            complaints.extend(problems.iter().map(|p| problem(p, &sources)));
-            return output::diagnostics(&complaints, &sources, self.format);
+            let all = complaints.into_iter().chain(problems.iter().map(|p| problem(p, &sources)));
+            return output::diagnostics(all, &sources, self.format);
         }
         if self.format == Form::Text || self.dump.is_some() { 0 } else { output::problems(&[], &sources, self.format) }
     }
@@ -115,9 +115,9 @@ impl Check {
             return complaints;
         }
         match self.dump {
-            Some(Dump::Tree) => output::print(litmus::print(&test)),
+            Some(Dump::Tree) => output::say(litmus::print(&test)),
             Some(Dump::Program | Dump::Cfg) => match litmus::lower(&test, file, litmus::Options::default(), sources) {
-                Ok(lowered) => output::print(sources.get(lowered.ptx).map_or("", |s| s.text.as_str())),
+                Ok(lowered) => output::say(sources.get(lowered.ptx).map_or("", |s| s.text.as_str())),
                 Err(litmus::Failure::Gaps(gaps)) => {
                     complaints.extend(gaps.iter().map(|e| report::litmus::diagnostic(e, sources)));
                 }
@@ -127,12 +127,4 @@ impl Check {
         }
         complaints
     }
-}
-
-fn read(path: &Path) -> Result<String, ProblemKind> {
-    let bytes = std::fs::read(path).map_err(|e| ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() })?;
-    String::from_utf8(bytes).map_err(|e| {
-        let offset = e.utf8_error().valid_up_to() as u64;
-        ProblemKind::NotText { path: path.to_owned(), offset }
-    })
 }

@@ -1,7 +1,7 @@
 //! `warpstep compare`
 
 use super::flags::time;
-use super::saved::{default_name, target, write_for};
+use super::saved::{name, target, write_for};
 use super::target::Common;
 use super::{Format, output};
 use crate::explore::space::{Fairness, Options};
@@ -69,7 +69,7 @@ impl Compare {
             let problem = ProblemKind::BadFlag { flag, text: self.path.display().to_string(), form }.at(None);
             return Err(output::problems(&[problem], &Default::default(), self.format));
         }
-        let folder = self.schedules.clone().unwrap_or_else(|| default_name(&self.path, 1).with_extension("schedules"));
+        let folder = self.schedules.clone().unwrap_or_else(|| PathBuf::from(format!("{}.schedules", name(&self.path))));
         let unwritable = |e: std::io::Error| {
             let problem = ProblemKind::Unwritable { path: folder.clone(), cause: e.kind() }.at(None);
             output::problems(&[problem], &Default::default(), self.format)
@@ -96,15 +96,14 @@ impl Compare {
             let fates = target.fates(how, &mut options, self.seeds, &mut more, &observers);
             let models = common.models(&target);
             let at = compared.cells.len();
-            let name = models.file_name();
+            let models_name = models.file_name();
             compared.add(Cell { models, fates, schedules: Vec::new() }, &env, target.start().sources());
             let Some(cell) = compared.cells.get(at) else { continue };
             let mut files = Vec::new();
             for seen in cell.fates.iter().flat_map(|f| &f.seen) {
                 let letter = compared.number(&seen.fate).map_or_else(String::new, letter);
-                let file = folder.join(format!("{name}-{letter}.schedule"));
-                write_for(&file, &seen.recorded, &target, (&common, &self.path), self.format.into())?;
-                files.push(file);
+                let file = folder.join(format!("{models_name}-{letter}.schedule"));
+                files.push(write_for(&file, &seen.recorded, &target, (&common, &self.path)));
             }
             if let Some(cell) = compared.cells.get_mut(at) {
                 cell.schedules = files;
@@ -112,7 +111,7 @@ impl Compare {
         }
         match self.format {
             Format::Json => output::print_json(&compared.json()),
-            Format::Text => output::print(compared.render()),
+            Format::Text => output::say(compared.render()),
         }
         Ok(compared.code())
     }

@@ -2,23 +2,21 @@
 
 use super::report_flags::Form;
 use super::run::Run;
+use super::trace::Trace;
 use crate::base::SourceMap;
 use crate::choice::Decisions;
 use crate::launch::{Problem, ProblemKind};
 use crate::program::env::ProgEnv;
-use crate::report::{MemoryShow, RuleTrace, Timeline};
+use crate::report::{MemoryShow, RuleTrace};
 use crate::verdict::{Event, Sink, Stop, Who};
 use serde_json::Value;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The followers of a run, each there or not.
 pub(super) struct Followers<'a> {
     rules: Option<RuleTrace<'a>>,
     show: Option<MemoryShow>,
-    timeline: Option<(Timeline<'a, BufWriter<File>>, &'a Path)>,
+    timeline: Option<Trace<'a>>,
 }
 
 impl<'a> Followers<'a> {
@@ -33,19 +31,12 @@ impl<'a> Followers<'a> {
         line: &'a mut dyn FnMut(&str),
         seen: &'a Decisions,
     ) -> Result<Self, Box<Problem>> {
-        let (lines, trace) = (run.rules && run.report.format == Form::Text, run.trace.as_deref());
-        if run.rules && !lines && trace.is_none() {
+        let lines = run.rules && run.report.format == Form::Text;
+        if run.rules && !lines && run.trace.file.is_none() {
             let form = "rules are lines of text; with --format json or sarif, --trace FILE.json shows them";
             return Err(Box::new(ProblemKind::BadFlag { flag: "--rules", text: String::new(), form }.at(None)));
         }
-        let timeline = match trace {
-            Some(path) => {
-                let file = File::create(path).map_err(|e| unwritable(path, &e))?;
-                let (programs, sources) = (programs.to_vec(), sources.clone());
-                Some((Timeline::new(programs, sources, seen, run.rules, BufWriter::new(file)), path))
-            }
-            None => None,
-        };
+        let timeline = run.trace.open(programs, sources, seen, run.rules)?;
         let rules = lines.then(|| RuleTrace::new(programs.to_vec(), sources.clone(), line));
         let show = run.show.wanted(run.common.memory_steps())?;
         let show = show.map(|after| after.follow(programs.to_vec(), sources.clone(), run.report.format));
@@ -63,17 +54,11 @@ impl<'a> Followers<'a> {
     }
 
     /// Ends what has an end; `stop` says why the run ended early.
-    ///
-    /// # Errors
-    /// The file of the trace could not be written.
-    pub fn finish(self, stop: Option<&Stop>) -> Result<(), Box<Problem>> {
-        let Some((timeline, path)) = self.timeline else { return Ok(()) };
-        timeline.finish(stop).map_err(|e| unwritable(path, &e))
+    pub fn finish(self, stop: Option<&Stop>) {
+        if let Some(timeline) = self.timeline {
+            timeline.finish(stop);
+        }
     }
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Box<Problem> {
-    Box::new(ProblemKind::Unwritable { path: path.to_owned(), cause: error.kind() }.at(None))
 }
 
 impl Sink for Followers<'_> {
@@ -86,8 +71,8 @@ impl Sink for Followers<'_> {
         if let Some(show) = &mut self.show {
             show.event(who, &event);
         }
-        if let Some((timeline, _)) = &mut self.timeline {
-            timeline.event(who, event)?;
+        if let Some(timeline) = &mut self.timeline {
+            timeline.event(who, event);
         }
         Ok(())
     }

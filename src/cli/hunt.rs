@@ -3,7 +3,7 @@
 use super::flags::time;
 use super::output;
 use super::report_flags::{Form, ReportFlags, Reporter};
-use super::saved::{default_name, target, write_for};
+use super::saved::{Names, target, write_for};
 use super::target::Common;
 use crate::base::SourceMap;
 use crate::check::Observers;
@@ -138,6 +138,11 @@ impl Hunt {
     fn hunt(&self) -> Result<u8, u8> {
         let target = target(&self.common, &self.path, self.report.format)?;
         let mut reporter = self.report.open()?;
+        self.names().check(self.report.format)?;
+        if let Some(path) = &self.checkpoint {
+            let usable = checkpoint::writable(path).and_then(|()| checkpoint::load(path, "hunt", target.owner()));
+            usable.map_err(|e| self.refuse(&e, path))?;
+        }
         let fair = target.play_fair(self.common.limits(None));
         let limits = self.common.limits(Some(fair.clock));
         let (strategy, measure) = self.strategy.of(&target, limits);
@@ -150,7 +155,7 @@ impl Hunt {
         let worth = fair.ending.is_defect() || self.common.observes();
         let fair = worth.then(again).filter(|recorded| recorded.played.ending.is_defect());
         if let Some(recorded) = &fair {
-            findings.push(self.tell(&mut reporter, (None, 1), recorded, 1, &target)?);
+            findings.push(self.tell(&mut reporter, (None, 1), recorded, 1, &target));
         }
         let hunted = if fair.is_some() && !self.keep_going {
             let none = self.first_seed..self.first_seed;
@@ -165,12 +170,12 @@ impl Hunt {
         for finding in &hunted.findings {
             let recorded = target.record(strategy.oracle(finding.seed), limits, self.observers(&target));
             let number = findings.len() + 1;
-            findings.push(self.tell(&mut reporter, (Some(finding.seed), finding.times), &recorded, number, &target)?);
+            findings.push(self.tell(&mut reporter, (Some(finding.seed), finding.times), &recorded, number, &target));
         }
         let models = self.common.models(&target);
         let scope = text::Scope { models: &models, strategy, limits, measure };
         if self.report.format == Form::Text {
-            output::complain(&text::summary(&hunted, fair.is_some(), &scope));
+            output::complain(text::summary(&hunted, fair.is_some(), &scope));
         }
         let mut code = text::hunt_code(&hunted, fair.is_some());
         if code == 1 && findings.iter().all(|f| f.accepted.is_some()) {
@@ -187,6 +192,10 @@ impl Hunt {
         Ok(code)
     }
 
+    fn names(&self) -> Names<'_> {
+        Names { path: &self.path, file: self.save_schedule.as_deref(), infix: "" }
+    }
+
     fn observers(&self, target: &Target) -> Observers {
         self.common.stopping(&target.program())
     }
@@ -199,22 +208,17 @@ impl Hunt {
         recorded: &Recorded,
         number: usize,
         target: &Target,
-    ) -> Result<Told, u8> {
-        let file = match &self.save_schedule {
-            Some(file) if number == 1 => file.clone(),
-            Some(file) => file.with_extension(format!("{number}.schedule")),
-            None => default_name(&self.path, number),
-        };
-        write_for(&file, recorded, target, (&self.common, &self.path), self.report.format)?;
+    ) -> Told {
+        let file = write_for(&self.names().file(number), recorded, target, (&self.common, &self.path));
         let (env, sources) = (target.start().context().env(), target.start().sources());
         let accepted = reporter.accept(&recorded.played.ending, target);
         if self.report.format == Form::Text {
-            output::complain(&reporter.ending(&recorded.played.ending, accepted.as_ref(), target));
-            output::complain(&text::found(seed, times, recorded, Some(&file)));
+            output::complain(reporter.ending(&recorded.played.ending, accepted.as_ref(), target));
+            output::complain(text::found(seed, times, recorded, file.as_deref()));
         }
-        let mut value = text::found_json(seed, times, recorded, Some(&file), env, sources);
+        let mut value = text::found_json(seed, times, recorded, file.as_deref(), env, sources);
         reporter.mark(&mut value, accepted.as_ref());
-        Ok(Told { ending: recorded.played.ending.clone(), accepted, value })
+        Told { ending: recorded.played.ending.clone(), accepted, value }
     }
 
     /// Runs the seeds that a checkpoint does not have yet.
@@ -255,7 +259,7 @@ impl Hunt {
         if let Some(path) = &self.checkpoint {
             let state = hunted.state(self.options(job));
             let data = serde_json::to_vec(&state).unwrap_or_default();
-            checkpoint::save(path, "hunt", job.target.owner(), &data).map_err(|e| self.refuse(&e, path))?;
+            output::keep(path, "hunt", job.target.owner(), &data);
         }
         Ok(hunted)
     }

@@ -3,7 +3,7 @@
 use super::flags::time;
 use super::output;
 use super::report_flags::{Form, ReportFlags};
-use super::saved::{Saved, write};
+use super::saved::{Saved, check, write};
 use crate::base::SourceMap;
 use crate::choice::Replay;
 use crate::explore::{Limits, Minimise as Search, Minimised};
@@ -49,6 +49,8 @@ impl Minimise {
     fn minimise(&self) -> Result<u8, u8> {
         let saved = Saved::read(&self.schedule, self.report.format)?;
         let Saved { file, target, common, .. } = &saved;
+        let output_file = self.output.clone().unwrap_or_else(|| self.schedule.with_extension("min.schedule"));
+        check(&output_file, self.report.format)?;
         let observers = || common.stopping(&target.program());
         let before = target.record(Replay::new(file.schedule.clone()), saved.limits(), observers());
         if before.trace != file.trace {
@@ -88,18 +90,17 @@ impl Minimise {
         let limits = Limits { steps: schedule.fair_from.unwrap_or(u64::MAX), ..limits };
         let mut after = target.record(Replay::new(schedule.clone()), limits, observers());
         after.schedule = schedule;
-        let output_file = self.output.clone().unwrap_or_else(|| self.schedule.with_extension("min.schedule"));
-        write(&output_file, &after, target, file.target.clone(), self.report.format)?;
+        let written = write(&output_file, &after, target, file.target.clone());
         let mut reporter = self.report.open()?;
         let ending = &after.played.ending;
         let accepted = reporter.accept(ending, target);
         let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
         if self.report.format == Form::Text {
-            output::complain(&reporter.ending(ending, accepted.as_ref(), target));
-            output::complain(&text::minimised(&before, &after, complete, trials, &output_file));
+            output::complain(reporter.ending(ending, accepted.as_ref(), target));
+            output::complain(text::minimised(&before, &after, complete, trials, written.as_deref()));
         }
         let json = || {
-            let mut value = text::minimised_json(&before, &after, complete, trials, &output_file);
+            let mut value = text::minimised_json(&before, &after, complete, trials, written.as_deref());
             value["exit"] = code.into();
             reporter.mark_as(&mut value, "suppressed", accepted.as_ref());
             value

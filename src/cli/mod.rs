@@ -2,7 +2,7 @@
 //!
 //! Reads arguments, calls the layers below, prints what `report` says, and chooses the exit code: 0 finished or as
 //! expected, 1 the program has a defect or results differ, 2 bad input or usage, 3 a limit was reached, 4 unsupported.
-//! 101 is a panic: a bug of ours.
+//! 101 is a panic: a bug of ours. What could not be written is told after the verdict, and makes of 0 a 2 (D-unwritable).
 
 mod bench;
 mod check;
@@ -22,21 +22,28 @@ mod saved;
 mod script;
 mod show;
 mod target;
+mod trace;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 /// Run PTX kernels with no GPU, exactly repeatably, and explain what goes wrong.
 #[derive(Parser)]
 #[command(version, about, after_help = EXIT_CODES)]
 struct Cli {
+    /// Errors of the input that are told at most; the rest is counted.
+    #[arg(long, global = true, value_name = "N", default_value_t = 100)]
+    max_errors: usize,
+
     #[command(subcommand)]
     command: Command,
 }
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 finished, as expected | 1 the program has a defect, or results differ | 2 bad input or usage
-            3 a limit was reached: nothing is proved | 4 unsupported | 101 a bug of warpstep itself";
+            3 a limit was reached: nothing is proved | 4 unsupported | 101 a bug of warpstep itself
+What cannot be written (a file, standard output) is told after the verdict, whose code stays; 2 where that was 0.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -63,7 +70,9 @@ enum Format {
 /// Runs the command of this process's arguments; gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    let code = match Cli::parse().command {
+    let Cli { max_errors, command } = Cli::parse();
+    output::MOST_ERRORS.store(max_errors, Ordering::Relaxed);
+    let code = match command {
         Command::Run(run) => run.execute(),
         Command::Hunt(hunt) => hunt.execute(),
         Command::Replay(replay) => replay.execute(),
@@ -74,14 +83,14 @@ pub fn main() -> ExitCode {
         Command::Bench(bench) => bench.execute(),
         Command::Rules(rules) => rules.execute(),
     };
-    ExitCode::from(code)
+    ExitCode::from(output::end(code))
 }
 
 /// What `warpstep bench` prints: for `cargo bench`, whose own arguments it leaves alone.
 #[must_use]
 pub fn bench_all() -> ExitCode {
     match Cli::parse_from(["warpstep", "bench"]).command {
-        Command::Bench(bench) => ExitCode::from(bench.execute()),
+        Command::Bench(bench) => ExitCode::from(output::end(bench.execute())),
         _ => ExitCode::FAILURE,
     }
 }

@@ -3,13 +3,12 @@
 use super::flags::{size, time};
 use super::output;
 use super::report_flags::{Form, ReportFlags};
-use super::saved::{default_name, target, write_for};
+use super::saved::{Names, target, write_for};
 use super::target::Common;
 use crate::base::SourceMap;
 use crate::explore::checkpoint::{self, CheckpointError, Owner};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Ending, Ends, Progress, Proof, Prove as How};
-use crate::launch::ProblemKind;
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
@@ -100,7 +99,7 @@ pub(super) struct Prove {
     #[arg(long)]
     pub(super) same_warp: bool,
 
-    /// Write the schedule of the first defect here, not to NAME.schedule.
+    /// Write the schedule of the first defect here, not to NAME.prove.schedule.
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
 
@@ -157,6 +156,7 @@ impl Prove {
     fn target(&self) -> Result<u8, u8> {
         let target = target(&self.common, &self.path, self.report.format)?;
         let mut reporter = self.report.open()?;
+        self.names().check(self.report.format)?;
         let (env, sources) = (target.program(), target.start().sources().clone());
         let observers = || self.common.observers(&env);
         let proof = self.bounded(target.control(), |options| match &self.checkpoint {
@@ -176,20 +176,20 @@ impl Prove {
         let all: Vec<_> = ended.chain(never).collect();
         let (mut ends, mut files) = (Vec::new(), Vec::new());
         for (shown, ending, endless) in &all {
-            let file = self.schedule_file(files.len() + 1);
-            write_for(&file, &shown.recorded, &target, (&self.common, &self.path), self.report.format)?;
+            let file = self.names().file(files.len() + 1);
+            let file = write_for(&file, &shown.recorded, &target, (&self.common, &self.path));
             let accepted = reporter.accept(ending, &target);
             if self.report.format == Form::Text {
-                output::complain(&match (endless, &accepted) {
+                output::complain(match (endless, &accepted) {
                     (Some(endless), None) => text::endless(endless, &env, &sources, output::colour()),
                     _ => reporter.ending(ending, accepted.as_ref(), &target),
                 });
-                output::complain(&text::written(&shown.recorded, &file));
+                output::complain(text::written(&shown.recorded, file.as_deref()));
             }
             ends.push((ending, accepted));
             files.push(file);
         }
-        self.draw(&proof)?;
+        self.draw(&proof);
         let mut code = text::code(proof.proved);
         // What is suppressed does not make the command fail; a limit leaves open what else there is.
         if code == 1 && ends.iter().all(|(_, accepted)| accepted.is_some()) {
@@ -217,10 +217,12 @@ impl Prove {
         if self.report.format != Form::Text {
             return Ok(code);
         }
-        output::complain(&text::controls(&controls));
-        output::complain(&text::summary(&proof, &scope));
-        if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit) {
-            output::complain(&text::kept(path, limit));
+        output::complain(text::controls(&controls));
+        output::complain(text::summary(&proof, &scope));
+        if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit)
+            && !output::is_lost(path)
+        {
+            output::complain(text::kept(path, limit));
         }
         Ok(code)
     }
@@ -235,10 +237,11 @@ impl Prove {
         let refuse = |e: CheckpointError| {
             output::diagnostic(&checkpoint_refused(&e, path), &SourceMap::default(), self.report.format)
         };
+        checkpoint::writable(path).map_err(refuse)?;
         let mut kept = checkpoint::load(path, "prove", owner).map_err(refuse)?;
         let found = search(&mut kept).map_err(refuse)?;
         if let Some(data) = kept {
-            checkpoint::save(path, "prove", owner, &data).map_err(refuse)?;
+            output::keep(path, "prove", owner, &data);
         }
         Ok(found)
     }
@@ -260,26 +263,19 @@ impl Prove {
     }
 
     /// Draws the graph, if that was asked for and it is small.
-    fn draw(&self, proof: &Proof) -> Result<(), u8> {
-        let Some(file) = &self.dot else { return Ok(()) };
+    fn draw(&self, proof: &Proof) {
+        let Some(file) = &self.dot else { return };
         let states = proof.graph.states();
         if states > text::DRAWN {
-            output::complain(&text::too_large(states, file));
-            return Ok(());
+            output::complain(text::too_large(states, file));
+            return;
         }
         let name = self.path.display().to_string();
-        std::fs::write(file, text::drawn(&name, proof)).map_err(|e| {
-            let problem = ProblemKind::Unwritable { path: file.clone(), cause: e.kind() }.at(None);
-            output::problems(&[problem], &SourceMap::default(), self.report.format)
-        })
+        output::write(file, text::drawn(&name, proof).as_bytes());
     }
 
-    /// Where the schedule of a defect goes.
-    fn schedule_file(&self, number: usize) -> PathBuf {
-        match &self.save_schedule {
-            Some(file) if number == 1 => file.clone(),
-            Some(file) => file.with_extension(format!("{number}.schedule")),
-            None => default_name(&self.path, number),
-        }
+    /// Where the schedules of defects go.
+    fn names(&self) -> Names<'_> {
+        Names { path: &self.path, file: self.save_schedule.as_deref(), infix: ".prove" }
     }
 }

@@ -5,7 +5,7 @@ use super::prove::Prove;
 use super::report_flags::Form;
 use crate::base::SourceMap;
 use crate::explore::space::Space;
-use crate::launch::ProblemKind;
+use crate::launch::text_of;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
@@ -19,15 +19,11 @@ impl Prove {
     pub(super) fn litmus(&self) -> Result<u8, u8> {
         let mut sources = SourceMap::default();
         let format = self.report.format;
-        let content = std::fs::read_to_string(&self.path).map_err(|e| {
-            let problem = ProblemKind::Unreadable { path: self.path.clone(), cause: e.kind() }.at(None);
-            output::problems(&[problem], &sources, format)
-        })?;
+        let content = text_of(&self.path).map_err(|problem| output::problems(&[*problem], &sources, format))?;
         let file = sources.add(self.path.display().to_string(), content.clone());
         let (litmus, errors) = parse(file, &content);
         let complain = |errors: &[_], sources: &SourceMap| {
-            let all: Vec<_> = errors.iter().map(|e| text::diagnostic(e, sources)).collect();
-            output::diagnostics(&all, sources, format)
+            output::diagnostics(errors.iter().map(|e| text::diagnostic(e, sources)), sources, format)
         };
         if !errors.is_empty() {
             return Err(complain(&errors, &sources));
@@ -80,8 +76,8 @@ impl Prove {
             _ => output::print_json(&value),
         };
         match format {
-            Form::Text if self.all => output::print(text::outcomes(&outcomes, complete)),
-            Form::Text => output::print(text::verdict(&outcomes, complete)),
+            Form::Text if self.all => output::say(text::outcomes(&outcomes, complete)),
+            Form::Text => output::say(text::verdict(&outcomes, complete)),
             Form::Json | Form::Sarif => told(json!({
                 "exit": code,
                 "test": litmus.name,
@@ -97,10 +93,13 @@ impl Prove {
         }
         if format == Form::Text {
             let models = self.common.models_of(control, &memory);
-            output::complain(&text::searched(&models, self.progress.name(), &space.progress, endless.len()));
+            output::complain(text::searched(&models, self.progress.name(), &space.progress, endless.len()));
             if let Some(limit) = space.limit {
                 stopped(&Stop::Limit(limit), &lowered.env);
-                self.checkpoint.iter().for_each(|path| output::complain(&kept(path, limit)));
+                self.checkpoint
+                    .iter()
+                    .filter(|path| !output::is_lost(path))
+                    .for_each(|path| output::complain(kept(path, limit)));
             }
         }
         Ok(code)

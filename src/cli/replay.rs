@@ -3,13 +3,14 @@
 use super::hunt::StrategyFlags;
 use super::output;
 use super::report_flags::{Form, ReportFlags};
-use super::saved::{Saved, target, write, write_for};
+use super::saved::{Saved, check, target, write, write_for};
 use super::show::ShowFlags;
 use super::target::Common;
+use super::trace::TraceFlags;
 use crate::base::SourceMap;
-use crate::choice::{Recorder, Replay as Script};
+use crate::choice::{Decisions, Observed, Oracle, Recorder, Replay as Script};
 use crate::explore::{Ending, Limits, Played, Recorded, Target};
-use crate::launch::ProblemKind;
+use crate::launch::{Problem, ProblemKind};
 use crate::report::{MemoryShow, Turns, hunt as text};
 use crate::verdict::{Event, Stop, Who};
 use clap::Args;
@@ -24,8 +25,9 @@ const LAST: usize = 12;
 #[command(after_help = "\
 Examples:
   warpstep replay k.schedule                      the very same run, its last turns, its defect
-  warpstep replay k.schedule --trace              all turns: who ran from where to where
+  warpstep replay k.schedule --turns              all turns: who ran from where to where
   warpstep replay k.schedule --show memory@7      caches and operations after step 7 of memory
+  warpstep replay k.schedule --trace run.json     a timeline for ui.perfetto.dev
   warpstep replay k.schedule --continue           where it does not fit, go on by the default schedule
   warpstep replay --seed 17 DIR --strategy pct    the schedule of a seed, as `hunt` takes it
 
@@ -50,7 +52,10 @@ pub(super) struct Replay {
 
     /// Print all turns on standard output.
     #[arg(long)]
-    trace: bool,
+    turns: bool,
+
+    #[command(flatten)]
+    trace: TraceFlags,
 
     #[command(flatten)]
     show: ShowFlags,
@@ -84,6 +89,9 @@ struct Seen {
 impl Replay {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
+        if let Some(Err(code)) = self.save_schedule.as_deref().map(|file| check(file, self.report.format)) {
+            return code;
+        }
         let result = match self.seed {
             Some(seed) => self.of_seed(seed),
             None => self.of_file(),
@@ -100,7 +108,7 @@ impl Replay {
             self.run(&target, &mut recorder, limits, &self.common)?;
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);
         if let Some(file) = &self.save_schedule {
-            write_for(file, &recorded, &target, (&self.common, &self.path), self.report.format)?;
+            write_for(file, &recorded, &target, (&self.common, &self.path));
         }
         self.tell(&target, &Seen { recorded, turns, memory, diverged: None })
     }
@@ -127,7 +135,7 @@ impl Replay {
         }
         let recorded = Recorded::new(played, schedule, trace, switches);
         if let Some(file) = &self.save_schedule {
-            write(file, &recorded, &saved.target, saved.file.target.clone(), self.report.format)?;
+            write(file, &recorded, &saved.target, saved.file.target.clone());
         }
         self.tell(&saved.target, &Seen { recorded, turns, memory, diverged: script.diverged().cloned() })
     }
@@ -135,24 +143,35 @@ impl Replay {
     fn run(
         &self,
         target: &Target,
-        oracle: &mut dyn crate::choice::Oracle,
+        oracle: &mut dyn Oracle,
         limits: Limits,
         common: &Common,
     ) -> Result<Ran, u8> {
         let (program, sources) = (target.program(), target.start().sources());
-        let show = self.show.wanted(common.memory_steps());
-        let show = show.map_err(|p| output::problems(&[*p], sources, self.report.format))?;
+        let refuse = |p: Box<Problem>| output::problems(&[*p], sources, self.report.format);
+        let show = self.show.wanted(common.memory_steps()).map_err(refuse)?;
         let mut show = show.map(|after| after.follow(vec![program.clone()], sources.clone(), self.report.format));
-        let keep = if self.trace { usize::MAX } else { LAST };
-        let mut turns = Turns::new(program.clone(), target.start().sources().clone(), keep);
+        let keep = if self.turns { usize::MAX } else { LAST };
+        let mut turns = Turns::new(program.clone(), sources.clone(), keep);
+        let seen = Decisions::default();
+        let timeline = self.trace.open(std::slice::from_ref(&program), sources, &seen, false);
+        let mut timeline = timeline.map_err(refuse)?;
         let mut also = |who: Who, event: &Event<'_>| {
             turns.event(who, event);
             if let Some(show) = &mut show {
                 show.event(who, event);
             }
+            if let Some(timeline) = &mut timeline {
+                timeline.event(who, *event);
+            }
         };
+        let mut watched = Observed::new(&mut *oracle, &seen);
+        let oracle: &mut dyn Oracle = if self.trace.file.is_some() { &mut watched } else { oracle };
         let (mut played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
         target.explain(&mut played);
+        if let Some(timeline) = timeline {
+            timeline.finish(if let Ending::Stopped(stop) = &played.ending { Some(stop) } else { None });
+        }
         Ok(Ran { played, turns: turns.finish(), memory: show.map(MemoryShow::finish), trace: (trace, switches) })
     }
 
@@ -165,12 +184,12 @@ impl Replay {
         let accepted = reporter.accept(ending, target);
         let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
         if self.report.format == Form::Text {
-            output::print(turns);
+            output::say(turns);
             if let Some(stop) = diverged {
                 output::stop(stop, env, sources, &[], self.report.format);
             }
-            output::complain(&reporter.ending(ending, accepted.as_ref(), target));
-            output::complain(&text::replayed(recorded));
+            output::complain(reporter.ending(ending, accepted.as_ref(), target));
+            output::complain(text::replayed(recorded));
         }
         let json = || {
             let mut value = text::found_json(self.seed, 1, recorded, self.save_schedule.as_deref(), env, sources);

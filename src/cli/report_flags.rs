@@ -7,7 +7,7 @@ use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions
 use crate::program::env::ProgEnv;
 use crate::report::hunt as text;
 use crate::report::{
-    RacesReport, ReliedReport, StopReport, exit_code, problem, run, sarif, suppressed_json, suppressed_stop,
+    RacesReport, ReliedReport, StopReport, Text, exit_code, problem, run, sarif, suppressed_json, suppressed_stop,
 };
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
@@ -103,11 +103,11 @@ impl Reporter {
         match self.form {
             Form::Text => {
                 if let Some(races) = &races {
-                    output::complain(&races.render(&self.sources, output::colour()));
+                    output::complain(races.render(&self.sources, output::colour()));
                 }
                 match &accepted {
-                    Some(entry) => output::complain(&suppressed_stop(&report, entry, &self.sources)),
-                    None => output::complain(&report.render(output::colour())),
+                    Some(entry) => output::complain(suppressed_stop(&report, entry, &self.sources)),
+                    None => output::complain(report.render(output::colour())),
                 }
                 self.warn();
             }
@@ -139,11 +139,11 @@ impl Reporter {
     }
 
     /// How a run ended, as text: in a few lines when it is suppressed.
-    pub fn ending(&self, ending: &Ending, accepted: Option<&Suppression>, target: &Target) -> String {
+    pub fn ending(&self, ending: &Ending, accepted: Option<&Suppression>, target: &Target) -> Text {
         let (env, sources) = (target.start().context().env(), target.start().sources());
         match (ending, accepted) {
             (Ending::Stopped(stop), Some(entry)) => {
-                suppressed_stop(&StopReport::new(stop, env, sources), entry, &self.sources)
+                suppressed_stop(&StopReport::new(stop, env, sources), entry, &self.sources).into()
             }
             _ => text::ending(ending, env, sources, output::colour()),
         }
@@ -240,17 +240,17 @@ impl Reporter {
             Form::Text => {
                 for (name, hash) in [("memory", memory), ("trace", trace)] {
                     if let Some(hash) = hash {
-                        output::print(format!("{name} {hash:016x}\n"));
+                        output::say(format!("{name} {hash:016x}\n"));
                     }
                 }
                 if let Some(races) = races {
-                    output::complain(&races.render(&self.sources, output::colour()));
+                    output::complain(races.render(&self.sources, output::colour()));
                 }
-                outcome.mismatches.iter().for_each(|m| output::complain(&run::mismatch(m)));
-                outcome.output_mismatch.iter().for_each(|m| output::complain(&run::output_mismatch(m)));
+                outcome.mismatches.iter().for_each(|m| output::complain(run::mismatch(m)));
+                outcome.output_mismatch.iter().for_each(|m| output::complain(run::output_mismatch(m)));
                 self.warn();
-                output::complain(&results.relied.text());
-                output::complain(&run::summary(outcome, results.checked));
+                output::complain(results.relied.text());
+                output::complain(run::summary(outcome, results.checked));
             }
             Form::Json => {
                 let mut value = results.json(code);

@@ -35,7 +35,7 @@ impl Rules {
         }
         rows.retain(|r| self.prefixes.is_empty() || self.prefixes.iter().any(|p| begins(r.rule.id(), p)));
         match self.format {
-            Format::Text => output::print(rule_table::text(&rows)),
+            Format::Text => output::say(rule_table::text(&rows)),
             Format::Json => output::print_json(&rule_table::json(&rows)),
         }
         0

@@ -5,11 +5,14 @@ use super::output;
 use super::report_flags::{Form, ReportFlags, Reporter, Results};
 use super::show::ShowFlags;
 use super::target::{Checks, Common};
+use super::trace::TraceFlags;
 use crate::base::SourceMap;
 use crate::check::{Observers, Races, Relied, Uninit};
 use crate::choice::Decisions;
 use crate::explore::explained;
-use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Script, Spec, load, run, run_observed, write_npy};
+use crate::launch::{
+    Device, Failure, Outcome, Problem, ProblemKind, Scalar, Script, Spec, load, run, run_observed, write_npy,
+};
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
 use crate::report::{RacesReport, ReliedReport, run as text};
@@ -53,9 +56,8 @@ pub(super) struct Run {
     #[arg(long)]
     pub(super) rules: bool,
 
-    /// Write a timeline that ui.perfetto.dev loads: multiprocessors, warps, barriers, choices; with --rules, rules too.
-    #[arg(long, value_name = "FILE.json")]
-    pub(super) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) trace: TraceFlags,
 
     #[command(flatten)]
     pub(super) show: ShowFlags,
@@ -172,12 +174,12 @@ impl Run {
             Form::Text => output::print(bytes),
             Form::Json | Form::Sarif => printed.extend_from_slice(bytes),
         };
-        let mut line = |line: &str| output::print(format!("{line}\n"));
+        let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
         let mut followers = Followers::open(self, &[program], device.sources(), &mut line, &seen)
             .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;
         let result = if followers.any() {
-            let seen = self.trace.is_some().then_some(&seen);
+            let seen = self.trace.file.is_some().then_some(&seen);
             run_observed(&spec, &mut device, &mut Both(&mut followers, &mut observers), seen, &mut out)
         } else if observers.any() {
             run(&spec, &mut device, &mut observers, &mut out)
@@ -185,9 +187,7 @@ impl Run {
             run(&spec, &mut device, &mut Silent, &mut out)
         };
         reporter.memory = followers.shown();
-        followers
-            .finish(result.as_ref().err().and_then(Failure::stop))
-            .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;
+        followers.finish(result.as_ref().err().and_then(Failure::stop));
         let result = result.map_err(|failure| match failure {
             Failure::Stop(stop) => Failure::Stop(observers.settle(stop)),
             input @ Failure::Input(_) => input,
@@ -219,7 +219,7 @@ impl Run {
                 Some((ty, bytes)) if reporter.form != Form::Text => {
                     printed.insert(name.clone(), text::values_json(ty, bytes));
                 }
-                Some((ty, bytes)) => output::print(text::values(name, ty, bytes)),
+                Some((ty, bytes)) => output::say(text::values(name, ty, bytes)),
                 None => problems.push(unknown(name, device).at(None)),
             }
         }
@@ -246,11 +246,19 @@ impl Run {
         let bad = || ProblemKind::BadFlag { flag: "--save", text: text.to_owned(), form };
         let (name, path) = text.split_once('=').ok_or_else(bad)?;
         let (ty, bytes) = device.contents(name).ok_or_else(|| unknown(name, device))?;
-        let path = Path::new(path);
-        let npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
-        let written = if npy { std::fs::write(path, write_npy(bytes, ty)) } else { std::fs::write(path, bytes) };
-        written.map_err(|e| ProblemKind::Unwritable { path: path.to_owned(), cause: e.kind() })
+        save(Path::new(path), ty, bytes);
+        Ok(())
     }
+}
+
+/// Writes the contents of a buffer.
+pub(super) fn save(path: &Path, ty: Scalar, bytes: &[u8]) {
+    let npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+    if npy {
+        output::write(path, &write_npy(bytes, ty))
+    } else {
+        output::write(path, bytes)
+    };
 }
 
 fn unknown(name: &str, device: &Device) -> ProblemKind {

@@ -3,13 +3,14 @@
 use super::output;
 use super::report_flags::Form;
 use super::target::Common;
-use crate::base::{FileId, SourceMap};
+use crate::base::{FileId, SourceMap, files};
 use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Target};
 use crate::launch::{Failure, Problem, ProblemKind};
 use crate::program::env::ProgEnv;
 use crate::report::{hunt as text, refused};
 use clap::Parser;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// The words of a schedule's target, as on a command line.
@@ -36,17 +37,12 @@ fn words(common: &Common, path: &Path) -> Vec<String> {
     std::iter::once(path.display().to_string()).chain(common.words()).collect()
 }
 
-/// Writes the schedule of a run of a target.
-///
-/// # Errors
-/// The exit code, when the file cannot be written; that has been told.
-pub(super) fn write(
-    file: &Path,
-    recorded: &Recorded,
-    target: &Target,
-    named: Vec<String>,
-    format: Form,
-) -> Result<(), u8> {
+/// Writes the schedule of a run of a target; gives the file, if it could be written.
+pub(super) fn write(file: &Path, recorded: &Recorded, target: &Target, named: Vec<String>) -> Option<PathBuf> {
+    if is_taken(file) {
+        output::lose(ProblemKind::Taken { path: file.to_owned() });
+        return None;
+    }
     let device = target.start();
     let text = ScheduleFile {
         target: named,
@@ -57,10 +53,7 @@ pub(super) fn write(
         schedule: recorded.schedule.clone(),
         ..ScheduleFile::default()
     };
-    std::fs::write(file, text.text()).map_err(|e| {
-        let problem = ProblemKind::Unwritable { path: file.to_owned(), cause: e.kind() }.at(None);
-        output::problems(&[problem], &SourceMap::default(), format)
-    })
+    output::write(file, text.text().as_bytes()).then(|| file.to_owned())
 }
 
 /// The same, for a target that flags name.
@@ -69,9 +62,8 @@ pub(super) fn write_for(
     recorded: &Recorded,
     target: &Target,
     (common, path): (&Common, &Path),
-    format: Form,
-) -> Result<(), u8> {
-    write(file, recorded, target, words(common, path), format)
+) -> Option<PathBuf> {
+    write(file, recorded, target, words(common, path))
 }
 
 /// A schedule with what it belongs to.
@@ -90,7 +82,7 @@ impl Saved {
     /// The exit code, when they do not fit; that has been told.
     pub fn read(path: &Path, format: Form) -> Result<Self, u8> {
         let mut sources = SourceMap::default();
-        let text = std::fs::read(path).map_err(|e| unreadable(path, e.kind(), format))?;
+        let text = files::read(path).map_err(|e| unreadable(path, e.kind(), format))?;
         let text = String::from_utf8_lossy(&text).into_owned();
         let id = sources.add(path.display().to_string(), text.clone());
         let file = ScheduleFile::parse(&text, id).map_err(|refusal| refuse(&refusal, id, &sources, format))?;
@@ -138,12 +130,72 @@ fn unreadable(path: &Path, cause: ErrorKind, format: Form) -> u8 {
     output::problems(&[problem], &SourceMap::default(), format)
 }
 
-/// The name of a schedule of a target: `NAME.schedule`, and `NAME.2.schedule` for the second one. A `launch.toml` or
-/// `launch.….toml` is named for its folder.
-pub(super) fn default_name(path: &Path, number: usize) -> PathBuf {
+/// Where a command that searches writes the schedules of what it finds.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    /// The target.
+    pub path: &'a Path,
+    /// The file of the first, where one was named.
+    pub file: Option<&'a Path>,
+    /// What follows a target's name in that of its schedules: each command keeps those of the others.
+    pub infix: &'a str,
+}
+
+impl Names<'_> {
+    /// The file of a schedule: the one that was named, or `NAME.schedule`; for the second one `NAME.2.schedule`. Where the
+    /// name was not chosen and is that of something else, it is `NAME-2.schedule`, and so on.
+    pub fn file(&self, number: usize) -> PathBuf {
+        let end = if number == 1 { "schedule".to_owned() } else { format!("{number}.schedule") };
+        match self.file {
+            Some(file) if number == 1 => file.to_owned(),
+            Some(file) => file.with_extension(end),
+            None => {
+                let name = format!("{}{}", name(self.path), self.infix);
+                let others = (2..100).map(|k| format!("{name}-{k}"));
+                let mut files =
+                    std::iter::once(name.clone()).chain(others).map(|n| PathBuf::from(format!("{n}.{end}")));
+                files.find(|file| !is_taken(file)).unwrap_or_else(|| PathBuf::from(format!("{name}.{end}")))
+            }
+        }
+    }
+
+    /// Sees to it, before a search, that a file that was named can be written and is no other.
+    ///
+    /// # Errors
+    /// The exit code, when it cannot; that has been told.
+    pub fn check(&self, format: Form) -> Result<(), u8> {
+        self.file.map_or(Ok(()), |file| check(file, format))
+    }
+}
+
+/// Sees to it, before the work, that a schedule can be written to a file.
+///
+/// # Errors
+/// The exit code, when it cannot; that has been told.
+pub(super) fn check(file: &Path, format: Form) -> Result<(), u8> {
+    let path = file.to_owned();
+    let problem = match files::writable(file) {
+        Err(e) => ProblemKind::Unwritable { path, cause: e.kind() },
+        Ok(()) if is_taken(file) => ProblemKind::Taken { path },
+        Ok(()) => return Ok(()),
+    };
+    Err(output::problems(&[problem.at(None)], &SourceMap::default(), format))
+}
+
+/// Whether a regular file is there that has something in it and is no schedule.
+fn is_taken(file: &Path) -> bool {
+    if !file.is_file() {
+        return false;
+    }
+    let mut start = Vec::new();
+    let read = File::open(file).and_then(|f| f.take(ScheduleFile::START.len() as u64).read_to_end(&mut start));
+    read.is_err() || !start.is_empty() && start != ScheduleFile::START.as_bytes()
+}
+
+/// What a target is called: its file's name; a `launch.toml` or `launch.….toml` is named for its folder.
+pub(super) fn name(path: &Path) -> String {
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let stem = whole.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = whole.parent().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
-    let name = if stem.split('.').next() == Some("launch") { folder.unwrap_or(stem) } else { stem };
-    PathBuf::from(if number == 1 { format!("{name}.schedule") } else { format!("{name}.{number}.schedule") })
+    if stem.split('.').next() == Some("launch") { folder.unwrap_or(stem) } else { stem }
 }

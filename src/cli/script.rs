@@ -3,11 +3,11 @@
 use super::follow::Followers;
 use super::output;
 use super::report_flags::{Form, Reporter, Results};
-use super::run::Run;
+use super::run::{Run, save};
 use crate::base::SourceMap;
 use crate::check::{PerLaunch, Races};
 use crate::choice::Decisions;
-use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, programs, write_npy};
+use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, programs};
 use crate::program::env::ProgEnv;
 use crate::report::{RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Sink, Who};
@@ -33,7 +33,7 @@ impl Run {
         };
         let make = |env: &_| self.observers_of(env);
         let mut watching = PerLaunch::new(envs.clone(), &make);
-        let mut line = |line: &str| output::print(format!("{line}\n"));
+        let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
         let mut followers = match Followers::open(self, &envs, &sources, &mut line, &seen) {
             Ok(followers) => followers,
@@ -45,12 +45,10 @@ impl Run {
             followers.event(who, event)?;
             if watched { watching.event(who, event) } else { Ok(()) }
         };
-        let seen = self.trace.is_some().then_some(&seen);
+        let seen = self.trace.file.is_some().then_some(&seen);
         let result = device.run(script, if observe { Some(&mut tell) } else { None }, seen, &mut out);
         reporter.memory = followers.shown();
-        if let Err(problem) = followers.finish(result.as_ref().err().and_then(Failure::stop)) {
-            return reporter.problems(&[*problem], &sources);
-        }
+        followers.finish(result.as_ref().err().and_then(Failure::stop));
         let result = result.map_err(|failure| match failure {
             Failure::Stop(stop) => Failure::Stop(watching.settle(stop)),
             input @ Failure::Input(_) => input,
@@ -90,12 +88,7 @@ impl Run {
                 problems.push(unknown(name).at(None));
                 continue;
             };
-            let path = Path::new(path);
-            let npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
-            let written = if npy { std::fs::write(path, write_npy(bytes, ty)) } else { std::fs::write(path, bytes) };
-            if let Err(e) = written {
-                problems.push(ProblemKind::Unwritable { path: path.to_owned(), cause: e.kind() }.at(None));
-            }
+            save(Path::new(path), ty, bytes);
         }
         let mut buffers = serde_json::Map::new();
         for name in &self.print {
@@ -103,7 +96,7 @@ impl Run {
                 Some((ty, bytes)) if reporter.form != Form::Text => {
                     buffers.insert(name.clone(), text::values_json(ty, bytes));
                 }
-                Some((ty, bytes)) => output::print(text::values(name, ty, bytes)),
+                Some((ty, bytes)) => output::say(text::values(name, ty, bytes)),
                 None => problems.push(unknown(name).at(None)),
             }
         }

@@ -48,7 +48,7 @@ impl ShowFlags {
 impl After {
     /// The environment of a run of `programs`, as text on standard output or to be put into a report.
     pub fn follow(self, programs: Vec<Arc<ProgEnv>>, sources: SourceMap, form: Form) -> MemoryShow {
-        let print: fn(&str) = |text| output::print(text);
+        let print: fn(&str) = |text| output::say(text);
         MemoryShow::new(programs, sources, self.0, (form == Form::Text).then_some(print))
     }
 }

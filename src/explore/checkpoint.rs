@@ -11,6 +11,7 @@
 
 use super::minor_version;
 use super::space::{Options, Rest, Space, Unfit, freeze, go_on, thaw};
+use crate::base::files;
 use crate::machine::walk::{Grain, State, Walk};
 use crate::program::env::ProgEnv;
 use serde::Serialize;
@@ -56,7 +57,7 @@ pub enum CheckpointError {
 ///
 /// # Errors
 /// The file cannot be written; an older one is left as it was.
-pub fn save(path: &Path, kind: &'static str, owner: Owner, data: &[u8]) -> Result<(), CheckpointError> {
+pub fn save(path: &Path, kind: &'static str, owner: Owner, data: &[u8]) -> std::io::Result<()> {
     let mut bytes = format!(
         "{MAGIC}\n{kind} {} {:016x} {:016x} {} {:016x}\n",
         minor_version(),
@@ -67,10 +68,15 @@ pub fn save(path: &Path, kind: &'static str, owner: Owner, data: &[u8]) -> Resul
     )
     .into_bytes();
     bytes.extend_from_slice(data);
-    // A search that is killed while it writes must not lose what it had.
-    let mut new = path.as_os_str().to_owned();
-    new.push(".new");
-    std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, path)).map_err(|e| CheckpointError::File(e.kind()))
+    files::write(path, &bytes)
+}
+
+/// Whether a checkpoint can be written, before the search that it will keep.
+///
+/// # Errors
+/// Why it cannot.
+pub fn writable(path: &Path) -> Result<(), CheckpointError> {
+    files::writable(path).map_err(|e| CheckpointError::File(e.kind()))
 }
 
 /// Reads the data of a checkpoint. `None`: there is no such file.
@@ -78,7 +84,7 @@ pub fn save(path: &Path, kind: &'static str, owner: Owner, data: &[u8]) -> Resul
 /// # Errors
 /// It does not belong to this search.
 pub fn load(path: &Path, kind: &'static str, owner: Owner) -> Result<Option<Vec<u8>>, CheckpointError> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match files::read(path) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(CheckpointError::File(e.kind())),

@@ -88,6 +88,8 @@ pub enum ScheduleError {
     Line { expected: &'static str },
     /// A word that is no decision.
     Word,
+    /// There are more decisions than are read.
+    TooLong { most: usize },
     /// The program is another one: hashes.
     OtherProgram { recorded: u64, found: u64 },
     /// Launches, arguments, memory or device are others: hashes.
@@ -95,6 +97,9 @@ pub enum ScheduleError {
     /// The run fits but is another one: hashes of the trace.
     OtherTrace { recorded: u64, found: u64 },
 }
+
+/// Decisions that are read at most: a few bytes of text stand for any number of equal ones, each of which is kept (D-schedule-length).
+const LONGEST: usize = 1 << 24;
 
 /// A reason with its place.
 pub type Refusal = (ScheduleError, Span);
@@ -106,6 +111,9 @@ pub fn minor_version() -> String {
 }
 
 impl ScheduleFile {
+    /// How the text of every schedule begins.
+    pub const START: &str = "warpstep schedule ";
+
     /// The schedule as text.
     #[must_use]
     pub fn text(&self) -> String {
@@ -282,7 +290,7 @@ impl<'a> Lines<'a> {
             all.pop();
         }
         let (first, at) = all.first().copied().unwrap_or_default();
-        let Some(format) = first.strip_prefix("warpstep schedule ") else {
+        let Some(format) = first.strip_prefix(ScheduleFile::START) else {
             return Err((ScheduleError::NoSchedule, at));
         };
         if format != FORMAT {
@@ -342,7 +350,7 @@ impl<'a> Lines<'a> {
     }
 
     fn schedule(&mut self) -> Result<Schedule, Refusal> {
-        let mut schedule = Schedule::default();
+        let (mut schedule, mut room) = (Schedule::default(), LONGEST);
         while let Some((line, at)) = self.peek() {
             if let Some(from) = line.strip_prefix("fair from ") {
                 let from = from.parse().map_err(|_| (ScheduleError::Word, at))?;
@@ -362,7 +370,7 @@ impl<'a> Lines<'a> {
                 && !line.starts_with("launch ")
                 && !line.starts_with("fair from ")
             {
-                read_decisions(line, at, &mut parts)?;
+                read_decisions(line, at, &mut parts, &mut room)?;
                 self.next += 1;
             }
             schedule.launches.push(parts);
@@ -371,8 +379,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Reads a line of decisions.
-fn read_decisions(line: &str, at: Span, parts: &mut Vec<Part>) -> Result<(), Refusal> {
+/// Reads a line of decisions; `room` is how many more there may be.
+fn read_decisions(line: &str, at: Span, parts: &mut Vec<Part>, room: &mut usize) -> Result<(), Refusal> {
     let mut site = None;
     let mut offset = at.start;
     for word in line.split(' ') {
@@ -398,7 +406,9 @@ fn read_decisions(line: &str, at: Span, parts: &mut Vec<Part>) -> Result<(), Ref
         let (pick, arity, lease) = (number(pick)?, number(arity)?, number(lease)?);
         let site = site.filter(|site| arity > u32::from(*site != Site::Warp) && lease > 0).ok_or_else(wrong)?;
         let part = Part::Take(Decision { site, arity, pick, lease });
-        parts.extend(std::iter::repeat_n(part, times.max(1) as usize));
+        let times = usize::try_from(times.max(1)).unwrap_or(usize::MAX);
+        *room = room.checked_sub(times).ok_or((ScheduleError::TooLong { most: LONGEST }, here))?;
+        parts.extend(std::iter::repeat_n(part, times));
     }
     Ok(())
 }
@@ -439,6 +449,20 @@ mod tests {
         assert!(text.contains("warp 0/4:12 3/4 group 5/3:2*7 fair*57 warp 1/2:9 micro 64/41"), "{text}");
         let pasted = text.replace('\n', " \r\n") + "\n\n";
         assert_eq!(parse(&pasted), Ok(sample()));
+    }
+
+    #[test]
+    fn a_count_is_no_bomb() {
+        let times = |n: u64| {
+            let text = sample().text();
+            let body = text.split("launch 0").next().unwrap();
+            parse(&ScheduleFile::sealed(&format!("{body}launch 0\nwarp 0/2*{n} 1/2*{n}\n")))
+        };
+        assert_eq!(times(3).unwrap().schedule.launches[0].len(), 6);
+        for n in [LONGEST as u64, u64::from(u32::MAX)] {
+            assert_eq!(times(n).unwrap_err().0, ScheduleError::TooLong { most: LONGEST }, "{n}");
+        }
+        assert_eq!(times(1 << 32).unwrap_err().0, ScheduleError::Word);
     }
 
     #[test]

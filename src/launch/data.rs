@@ -2,6 +2,7 @@
 
 use super::npy::{self, NpyProblem};
 use super::{Meaning, Scalar};
+use crate::base::files;
 use crate::verdict::Unwritten;
 use half::{bf16, f16};
 use rand_chacha::ChaCha8Rng;
@@ -148,7 +149,7 @@ impl Data {
 }
 
 fn file(path: &Path) -> Result<Vec<u8>, DataProblem> {
-    std::fs::read(path).map_err(|e| DataProblem::Unreadable(path.to_owned(), e.kind()))
+    files::read(path).map_err(|e| DataProblem::Unreadable(path.to_owned(), e.kind()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a float sequence rounds")]

@@ -4,7 +4,7 @@ use super::problem::{At, Problem, ProblemKind};
 use super::spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 use super::toml::{Table, Value, document};
 use super::{Data, SCALARS, Scalar};
-use crate::base::{FileId, Source, SourceMap};
+use crate::base::{FileId, Source, SourceMap, files};
 use indexmap::IndexMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -70,10 +70,13 @@ impl Spec {
 }
 
 /// The text of a file.
-pub(super) fn text_of(path: &Path) -> Result<String, Box<Problem>> {
+///
+/// # Errors
+/// It cannot be read, or is no UTF-8.
+pub fn text_of(path: &Path) -> Result<String, Box<Problem>> {
     let problem = |kind: ProblemKind| Box::new(kind.at(None));
     let bytes =
-        std::fs::read(path).map_err(|e| problem(ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }))?;
+        files::read(path).map_err(|e| problem(ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }))?;
     String::from_utf8(bytes).map_err(|e| {
         let offset = e.utf8_error().valid_up_to() as u64;
         problem(ProblemKind::NotText { path: path.to_owned(), offset })

@@ -40,6 +40,8 @@ pub enum ProblemKind {
     Unreadable { path: PathBuf, cause: std::io::ErrorKind },
     /// A file cannot be written.
     Unwritable { path: PathBuf, cause: std::io::ErrorKind },
+    /// A schedule would overwrite a file that is none.
+    Taken { path: PathBuf },
     /// A folder has no `launch.toml`; other launch files that it has.
     NoLaunchFile { folder: PathBuf, others: Vec<String> },
     /// Neither a folder nor a `.toml` nor a `.ptx`.

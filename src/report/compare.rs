@@ -3,6 +3,7 @@
 use super::count::counted;
 use super::hunt::Models;
 use super::kinds::describe;
+use super::terminal::inline;
 use crate::base::SourceMap;
 use crate::explore::{Content, Fate, Fates};
 use crate::program::env::ProgEnv;
@@ -21,7 +22,7 @@ pub struct Cell {
     /// What the program comes to under it, or why that cannot be said.
     pub fates: Result<Fates, Stop>,
     /// The schedule of each fate, in the order of `fates.seen`.
-    pub schedules: Vec<PathBuf>,
+    pub schedules: Vec<Option<PathBuf>>,
 }
 
 /// A program under several models.
@@ -134,10 +135,10 @@ impl Compared {
             let _ = writeln!(out, "{letter:>2}  {text}{}", self.particulars(fate));
             let file = (self.cells.iter()).find_map(|cell| {
                 let at = cell.fates.as_ref().ok()?.seen.iter().position(|s| s.fate == *fate)?;
-                cell.schedules.get(at)
+                cell.schedules.get(at)?.as_ref()
             });
             if let Some(file) = file {
-                let _ = writeln!(out, "    warpstep replay {}", file.display());
+                let _ = writeln!(out, "    warpstep replay {}", inline(&file.display().to_string()));
             }
         }
         out
@@ -162,7 +163,7 @@ impl Compared {
                     let seen = fates.seen.iter().zip(&cell.schedules).map(|(seen, file)| {
                         json!({
                             "letter": self.number(&seen.fate).map(letter),
-                            "schedule": file.display().to_string(),
+                            "schedule": file.as_ref().map(|f| f.display().to_string()),
                         })
                     });
                     value["seen"] = seen.collect();
@@ -202,7 +203,7 @@ fn stops(what: &str, spans: &[crate::base::Span], env: &ProgEnv, sources: &Sourc
     let line = |span: &crate::base::Span| {
         let origin = env.origin.iter().find(|o| o.span == *span)?;
         let source = sources.get(origin.file)?;
-        Some(format!("{}:{}", source.name, source.line_col(span.start).0))
+        Some(format!("{}:{}", inline(&source.name), source.line_col(span.start).0))
     };
     let lines: Vec<String> = spans.iter().filter_map(line).collect();
     if lines.is_empty() { what.to_owned() } else { format!("{what} at {}", lines.join(" and ")) }

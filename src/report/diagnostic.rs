@@ -1,5 +1,6 @@
 //! A message about a place in a source file, as text with an excerpt (ariadne) or as JSON.
 
+use super::terminal::{Text, in_place, inline};
 use crate::base::{FileId, Source, SourceMap, Span};
 use ariadne::{Color, Config, IndexType, Label as Mark, Report, ReportKind};
 use serde_json::{Value, json};
@@ -100,7 +101,7 @@ impl Diagnostic {
 
     /// The message as text with an excerpt, ending in a line feed.
     #[must_use]
-    pub fn render(&self, sources: &SourceMap, colour: bool) -> String {
+    pub fn render(&self, sources: &SourceMap, colour: bool) -> Text {
         let excerpt = sources.get(self.file).and_then(|source| Excerpt::of(self, source));
         match (excerpt, sources.get(self.file)) {
             (Some(excerpt), Some(source)) => self.pretty(&excerpt, source, sources, colour),
@@ -115,8 +116,9 @@ impl Diagnostic {
         }
     }
 
-    fn pretty(&self, excerpt: &Excerpt<'_>, source: &Source, sources: &SourceMap, colour: bool) -> String {
-        let name = source.name.as_str();
+    fn pretty(&self, excerpt: &Excerpt<'_>, source: &Source, sources: &SourceMap, colour: bool) -> Text {
+        let name = inline(&source.name);
+        let name = &*name;
         let range = |span: Span| {
             let inside = |n: u32| (n as usize).clamp(excerpt.start, excerpt.start + excerpt.text.len());
             let at = |n: u32| inside(n) - excerpt.start + excerpt.first_line;
@@ -125,25 +127,28 @@ impl Diagnostic {
         let main = if self.severity == Severity::Error { Color::Red } else { Color::Yellow };
         let config = Config::default().with_color(colour).with_index_type(IndexType::Byte);
         let kind = if self.severity == Severity::Error { ReportKind::Error } else { ReportKind::Warning };
-        let mut report =
-            Report::build(kind, range(self.span)).with_config(config).with_code(self.code).with_message(&self.message);
+        let mut report = Report::build(kind, range(self.span))
+            .with_config(config)
+            .with_code(self.code)
+            .with_message(inline(&self.message));
         let mark = Mark::new(range(self.span)).with_color(main).with_priority(1);
-        report.add_label(if self.label.is_empty() { mark } else { mark.with_message(&self.label) });
+        report.add_label(if self.label.is_empty() { mark } else { mark.with_message(inline(&self.label)) });
         for label in &self.secondary {
             if label.file == self.file && excerpt.covers(label.span) {
-                report.add_label(Mark::new(range(label.span)).with_message(&label.text).with_color(Color::Blue));
+                report
+                    .add_label(Mark::new(range(label.span)).with_message(inline(&label.text)).with_color(Color::Blue));
             } else {
                 report.add_note(elsewhere(label, sources));
             }
         }
         if let Some(note) = &self.note {
-            report.add_note(note);
+            report.add_note(Text::from(note));
         }
         if let Some(hint) = &self.hint {
-            report.add_help(hint);
+            report.add_help(Text::from(hint));
         }
         // Empty lines stand for those before the excerpt: ariadne numbers lines by counting them.
-        let text = ariadne::Source::from("\n".repeat(excerpt.first_line) + excerpt.text);
+        let text = ariadne::Source::from("\n".repeat(excerpt.first_line) + &in_place(excerpt.text));
         let mut out = Vec::new();
         if report.finish().write((name, text), &mut out).is_err() {
             return self.plain(Some(source), sources);
@@ -151,20 +156,20 @@ impl Diagnostic {
         let text = String::from_utf8_lossy(&out);
         let mut lines = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         lines.push('\n');
-        lines
+        Text::ours(lines)
     }
 
     /// The form for places that make no readable excerpt: very long lines, files that are not there.
-    fn plain(&self, source: Option<&Source>, sources: &SourceMap) -> String {
+    fn plain(&self, source: Option<&Source>, sources: &SourceMap) -> Text {
         let kind = if self.severity == Severity::Error { "Error" } else { "Warning" };
-        let mut out = format!("[{}] {kind}: {}\n", self.code, self.message);
+        let mut out = format!("[{}] {kind}: {}\n", self.code, inline(&self.message));
         if let Some(source) = source {
             let (line, column) = source.line_col(self.span.start);
-            let _ = writeln!(out, "  at {}:{line}:{column}", source.name);
+            let _ = writeln!(out, "  at {}:{line}:{column}", inline(&source.name));
             let _ = writeln!(out, "    {}", around(&source.text, self.span));
         }
         if !self.label.is_empty() {
-            let _ = writeln!(out, "  {}", self.label);
+            let _ = writeln!(out, "  {}", inline(&self.label));
         }
         for label in &self.secondary {
             let _ = writeln!(out, "  {}", elsewhere(label, sources));
@@ -174,7 +179,7 @@ impl Diagnostic {
                 let _ = writeln!(out, "  {name}: {}", text.replace('\n', "\n        "));
             }
         }
-        out
+        out.into()
     }
 
     /// The message as a JSON object: `code`, `severity` (`error` or `warning`), `message`, `label`, `place`, `secondary`
@@ -214,9 +219,9 @@ pub fn place(file: FileId, span: Span, sources: &SourceMap) -> Value {
 }
 
 fn elsewhere(label: &Label, sources: &SourceMap) -> String {
-    let Some(source) = sources.get(label.file) else { return label.text.clone() };
+    let Some(source) = sources.get(label.file) else { return inline(&label.text).into_owned() };
     let (line, column) = source.line_col(label.span.start);
-    format!("{} (at {}:{line}:{column})", label.text, source.name)
+    format!("{} (at {}:{line}:{column})", inline(&label.text), inline(&source.name))
 }
 
 /// The lines of a file that a message needs. Only those are handed on, since splitting a file of megabytes into lines for
@@ -242,7 +247,7 @@ impl<'a> Excerpt<'a> {
         }
         let text = text.get(wanted.0..wanted.1)?;
         let readable = text.lines().take(FAR + 1).all(|l| l.len() <= LONG) && text.lines().count() <= FAR;
-        let first_line = source.text.as_bytes()[..wanted.0].iter().filter(|b| **b == b'\n').count();
+        let first_line = source.line_of(wanted.0);
         readable.then_some(Self { text, start: wanted.0, first_line })
     }
 

@@ -3,6 +3,7 @@
 use super::count::{counted, plural};
 use super::run;
 use super::stop::{StopReport, exit_code};
+use super::terminal::{Text, inline};
 use crate::base::SourceMap;
 use crate::choice::{Pct, Strategy};
 use crate::explore::{Ended, Ending, Hunted, Limits, Measure, Recorded};
@@ -98,20 +99,24 @@ pub const fn ending_code(ending: &Ending) -> u8 {
 
 /// How a run ended, with all that is known of a defect.
 #[must_use]
-pub fn ending(ending: &Ending, env: &ProgEnv, sources: &SourceMap, colour: bool) -> String {
+pub fn ending(ending: &Ending, env: &ProgEnv, sources: &SourceMap, colour: bool) -> Text {
     match ending {
-        Ending::Expected => String::new(),
+        Ending::Expected => Text::default(),
         Ending::Stopped(stop) => StopReport::new(stop, env, sources).render(colour),
-        Ending::Unexpected(mismatches, output) => {
-            mismatches.iter().map(run::mismatch).chain(output.iter().map(run::output_mismatch)).collect()
-        }
+        Ending::Unexpected(mismatches, output) => mismatches
+            .iter()
+            .map(run::mismatch)
+            .chain(output.iter().map(run::output_mismatch))
+            .collect::<String>()
+            .into(),
         Ending::Differs(mismatches, output) => {
             let all = mismatches.iter().map(run::mismatch).chain(output.iter().map(run::output_mismatch));
             std::iter::once(
                 "the results depend on the schedule; expected is what the default schedule gives\n".to_owned(),
             )
             .chain(all)
-            .collect()
+            .collect::<String>()
+            .into()
         }
     }
 }
@@ -177,7 +182,7 @@ pub fn found(seed: Option<u64>, times: u64, recorded: &Recorded, file: Option<&P
         counted(recorded.switches, "context switch")
     );
     if let Some(file) = file {
-        let file = file.display();
+        let file = inline(&file.display().to_string()).into_owned();
         out.push_str(&format!(
             "schedule written to {file}\n  see it again: warpstep replay {file}\n  make it short: warpstep minimise {file}\n"
         ));
@@ -345,7 +350,7 @@ pub fn replayed(recorded: &Recorded) -> String {
 
 /// What is left of a minimised schedule.
 #[must_use]
-pub fn minimised(before: &Recorded, after: &Recorded, complete: bool, trials: u64, file: &Path) -> String {
+pub fn minimised(before: &Recorded, after: &Recorded, complete: bool, trials: u64, file: Option<&Path>) -> String {
     let (taken, of) = (after.schedule.taken(), before.schedule.decisions());
     let mut out = format!(
         "minimised: {taken} of {of} decisions differ from the default schedule; {} of {} context switches are left\n",
@@ -357,19 +362,21 @@ pub fn minimised(before: &Recorded, after: &Recorded, complete: bool, trials: u6
     } else {
         format!("more might go: it was stopped after {runs}\n")
     });
-    out.push_str(&format!("schedule written to {}\n", file.display()));
+    if let Some(file) = file {
+        out.push_str(&format!("schedule written to {}\n", inline(&file.display().to_string())));
+    }
     out
 }
 
 /// The same as JSON.
 #[must_use]
-pub fn minimised_json(before: &Recorded, after: &Recorded, complete: bool, trials: u64, file: &Path) -> Value {
+pub fn minimised_json(before: &Recorded, after: &Recorded, complete: bool, trials: u64, file: Option<&Path>) -> Value {
     json!({
         "exit": 1,
         "decisions": { "before": before.schedule.decisions(), "after": after.schedule.taken() },
         "context_switches": { "before": before.switches, "after": after.switches },
         "complete": complete,
         "runs": trials,
-        "schedule": file.display().to_string(),
+        "schedule": file.map(|f| f.display().to_string()),
     })
 }

@@ -69,7 +69,11 @@ impl Text {
         match kind {
             ProblemKind::Unreadable { path, cause } => unreadable(path, *cause),
             ProblemKind::Unwritable { path, cause } => {
-                text("unwritable", format!("cannot write `{}`: {cause}", path.display()))
+                text("unwritable", format!("cannot write `{}`: {}", path.display(), why(*cause)))
+            }
+            ProblemKind::Taken { path } => {
+                text("taken", format!("`{}` is there, and is no schedule: it is not overwritten", path.display()))
+                    .hint("name another file, or remove this one")
             }
             ProblemKind::NoMemoryPrograms { folder } => {
                 text("no-memory-programs", format!("`{}` has no memory programs", folder.display()))
@@ -262,13 +266,25 @@ impl Text {
 }
 
 fn unreadable(path: &Path, cause: ErrorKind) -> Text {
-    let why = match cause {
+    text("unreadable", format!("cannot read `{}`: {}", path.display(), why(cause)))
+}
+
+/// How many problems were not told, of how many.
+#[must_use]
+pub fn more(left_out: usize, all: usize) -> String {
+    format!("and {left_out} more: --max-errors {all} tells all\n")
+}
+
+/// Why a file cannot be used.
+pub(super) fn why(cause: ErrorKind) -> String {
+    match cause {
         ErrorKind::NotFound => "there is no such file or folder".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::InvalidInput => "it is no regular file".to_owned(),
+        ErrorKind::StorageFull => "no space is left on the device".to_owned(),
         other => other.to_string(),
-    };
-    text("unreadable", format!("cannot read `{}`: {why}", path.display()))
+    }
 }
 
 fn data(name: &str, problem: &DataProblem) -> Text {

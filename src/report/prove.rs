@@ -5,6 +5,7 @@ use super::dot::{Edge, Node, Role, dot};
 use super::hang::class;
 use super::hunt::{Models, control, ending_json};
 use super::stop::StopReport;
+use super::terminal::{Text, inline};
 use crate::base::{LaneMask, SourceMap};
 use crate::explore::space::{Fairness, Unit};
 use crate::explore::{Endless, Ends, Progress, Proof, Proved, Recorded};
@@ -45,8 +46,9 @@ pub const fn code(proved: Proved) -> u8 {
 
 /// A run that never ends: why, and what the run that shows it comes to.
 #[must_use]
-pub fn endless(endless: &Endless, env: &ProgEnv, sources: &SourceMap, colour: bool) -> String {
-    let mut text = StopReport::new(&endless.stop, env, sources).render(colour);
+pub fn endless(endless: &Endless, env: &ProgEnv, sources: &SourceMap, colour: bool) -> Text {
+    let mut told = StopReport::new(&endless.stop, env, sources).render(colour);
+    let mut text = String::new();
     let states = counted(endless.cycle.states.len() as u64, "state");
     let _ = write!(text, "{states} that a fair scheduler need never leave");
     if endless.cycle.silent {
@@ -59,7 +61,8 @@ pub fn endless(endless: &Endless, env: &ProgEnv, sources: &SourceMap, colour: bo
     if !endless.stays() {
         text.push_str("the schedule leads to the loop; behind its end the default schedule leaves it\n");
     }
-    text
+    told.push(text);
+    told
 }
 
 /// Whether the runs of a program end: `ends`, `endless`, the name of the defect that stops some, or `limit`.
@@ -167,7 +170,7 @@ pub fn drawn(name: &str, proof: &Proof) -> String {
 /// That what was done is kept, and how to go on where a limit was reached.
 #[must_use]
 pub fn kept(file: &Path, limit: LimitKind) -> String {
-    let (file, why) = (file.display(), super::stop::limit(limit));
+    let (file, why) = (inline(&file.display().to_string()).into_owned(), super::stop::limit(limit));
     let more = match limit {
         LimitKind::Switches(_) => "more switches are another search".to_owned(),
         LimitKind::Search { .. } => "the same command with more --search-memory goes on from there".to_owned(),
@@ -181,14 +184,14 @@ pub fn kept(file: &Path, limit: LimitKind) -> String {
 pub fn json(
     proof: &Proof,
     scope: &Scope<'_>,
-    files: &[PathBuf],
+    files: &[Option<PathBuf>],
     controls: &[(ControlModel, Ends)],
     env: &ProgEnv,
     sources: &SourceMap,
 ) -> Value {
     let mut files = files.iter();
     let all = proof.shown().map(|(shown, defect)| {
-        let file = if defect { files.next().map(|f| f.display().to_string()) } else { None };
+        let file = if defect { files.next().and_then(|f| f.as_ref()).map(|f| f.display().to_string()) } else { None };
         let ending = ending_json(&shown.recorded.played.ending, env, sources);
         json!({ "states": shown.count, "schedule": file, "ending": ending })
     });
@@ -224,13 +227,11 @@ pub fn json(
     })
 }
 
-/// What can be done with a schedule that was written.
+/// How long the schedule of a defect is, and what can be done with it where it was written.
 #[must_use]
-pub fn written(recorded: &Recorded, file: &Path) -> String {
-    let file = file.display();
-    format!(
-        "{}, {}; schedule written to {file}\n  warpstep replay {file}\n  warpstep minimise {file}\n",
-        counted(recorded.schedule.decisions(), "decision"),
-        counted(recorded.switches, "context switch"),
-    )
+pub fn written(recorded: &Recorded, file: Option<&Path>) -> String {
+    let (decisions, switches) = (recorded.schedule.decisions(), recorded.switches);
+    let counts = format!("{}, {}", counted(decisions, "decision"), counted(switches, "context switch"));
+    let Some(file) = file.map(|f| inline(&f.display().to_string()).into_owned()) else { return format!("{counts}\n") };
+    format!("{counts}; schedule written to {file}\n  warpstep replay {file}\n  warpstep minimise {file}\n")
 }

@@ -4,13 +4,13 @@ use super::bug::{Words, inside_json, place_in, space_of, words as named};
 use super::diagnostic::{Diagnostic, Severity};
 use super::stop::StopReport;
 use super::suppress::{suppressed, suppressed_json};
+use super::terminal::Text;
 use crate::base::{Pc, SourceMap};
 use crate::check::{Finding, Races};
 use crate::launch::{Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::verdict::{AccessKind, AllocKind, Inside, Party, Race, Stop, Unordered};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// How many pairs of instructions a text tells in full.
 const TOLD: usize = 20;
@@ -71,21 +71,21 @@ impl<'a> RacesReport<'a> {
     /// Each pair of instructions with an excerpt, the first 20 of them; those that are suppressed in short, by
     /// the entries of a file that is in `known`; a warning where accesses were not compared with all earlier ones.
     #[must_use]
-    pub fn render(&self, known: &SourceMap, colour: bool) -> String {
-        let mut text = String::new();
+    pub fn render(&self, known: &SourceMap, colour: bool) -> Text {
+        let mut text = Text::default();
         let open = || self.all().filter(|(_, accepted)| accepted.is_none());
         for (report, _) in open().take(TOLD) {
-            text.push_str(&report.render(colour));
+            text.push(report.render(colour));
         }
         let all = open().count();
         if all > TOLD {
-            let _ = writeln!(text, "and {} more pairs of instructions that race", all - TOLD);
+            text.push(format!("and {} more pairs of instructions that race\n", all - TOLD));
         }
         for (report, entry) in self.all().filter_map(|(report, accepted)| Some((report, accepted?))) {
-            text.push_str(&suppressed(&report, entry, known));
+            text.push(suppressed(&report, entry, known));
         }
         for diagnostic in self.missed() {
-            text.push_str(&diagnostic.render(self.sources, colour));
+            text.push(diagnostic.render(self.sources, colour));
         }
         text
     }

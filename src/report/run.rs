@@ -1,9 +1,11 @@
 //! Results of runs: counts, mismatches, values.
 
 use super::count::counted;
+use super::terminal::inline;
 use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Value};
 use serde_json::{Value as Json, json};
 use std::fmt::{self, Write};
+use std::path::Path;
 
 impl fmt::Display for Value {
     /// The value as it can be written in a launch file; floats with as many digits as tell them apart.
@@ -29,12 +31,21 @@ fn number(value: Value) -> Json {
     }
 }
 
+/// That a timeline has only the beginning of a run.
+#[must_use]
+pub fn trace_cut(file: &Path, limit: u64) -> String {
+    format!(
+        "the timeline in {} ends early: it reached --trace-limit ({limit} bytes)\n",
+        inline(&file.display().to_string())
+    )
+}
+
 /// The first differences of a buffer, and how many there are.
 #[must_use]
 pub fn mismatch(m: &Mismatch) -> String {
     let mut out = format!(
         "mismatch: `{}`: {} of {} {} elements differ from what is expected",
-        m.name,
+        inline(&m.name),
         m.differing,
         m.compared,
         m.ty.name()
@@ -101,7 +112,7 @@ pub fn summary(outcome: &Outcome, checked: usize) -> String {
 pub fn values(name: &str, ty: Scalar, bytes: &[u8]) -> String {
     let elements: Vec<String> = bytes.chunks_exact(ty.size()).map(|c| ty.decode(c).to_string()).collect();
     let width = elements.iter().map(String::len).max().unwrap_or(0);
-    let mut out = format!("{name}: {} x {}\n", elements.len(), ty.name());
+    let mut out = format!("{}: {} x {}\n", inline(name), elements.len(), ty.name());
     let digits = elements.len().to_string().len();
     for (k, row) in elements.chunks(8).enumerate() {
         let cells: Vec<String> = row.iter().map(|e| format!("{e:>width$}")).collect();

@@ -1,6 +1,7 @@
 //! Refusals of schedules and checkpoints.
 
 use super::Diagnostic;
+use super::problem::why;
 use crate::base::{FileId, Span};
 use crate::explore::ScheduleError;
 use crate::explore::checkpoint::CheckpointError;
@@ -39,6 +40,9 @@ pub fn refused(error: &ScheduleError, file: FileId, span: Span) -> Diagnostic {
         ScheduleError::Word => d("schedule-word", "this is no decision".into())
             .label("here")
             .hint("e.g. `warp 3/4:12*2`: alternative 3 of 4, for 12 warp instructions, twice; or `fair*9`"),
+        ScheduleError::TooLong { most } => d("schedule-long", format!("the schedule has more than {most} decisions"))
+            .label("with these")
+            .hint("find the defect by a shorter run: fewer blocks or threads, or a smaller --max-steps"),
         ScheduleError::OtherProgram { recorded, found } => d(
             "schedule-program",
             format!("the schedule belongs to another program: the PTX has hash {found:016x}, not {recorded:016x}"),
@@ -68,7 +72,7 @@ pub fn checkpoint_refused(error: &CheckpointError, path: &Path) -> Diagnostic {
     let path = path.display();
     let again = "name another file, or delete this one to begin anew";
     let (code, message) = match error {
-        CheckpointError::File(cause) => ("checkpoint-file", format!("cannot use checkpoint `{path}`: {cause}")),
+        CheckpointError::File(cause) => ("checkpoint-file", format!("cannot use checkpoint `{path}`: {}", why(*cause))),
         CheckpointError::NoCheckpoint => ("no-checkpoint", format!("`{path}` is no checkpoint")),
         CheckpointError::Kind { found, wanted } => {
             ("checkpoint-kind", format!("`{path}` is a checkpoint of `{found}`, not of `{wanted}`"))

@@ -4,7 +4,8 @@ use super::bug::{bug, details, leaked};
 use super::count::{counted, often, plural};
 use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::token_json;
-use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, lanes_of};
+use super::terminal::Text;
+use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, files, lanes_of};
 use crate::program::env::ProgEnv;
 use crate::verdict::{BugKind, LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ impl<'a> StopReport<'a> {
 
     /// The report as text, ending in a line feed.
     #[must_use]
-    pub fn render(&self, colour: bool) -> String {
+    pub fn render(&self, colour: bool) -> Text {
         self.diagnostic().render(self.sources, colour)
     }
 
@@ -339,7 +340,8 @@ impl Cuda {
 fn cuda_line(ptx: &str, file: &str, line: u32) -> Option<String> {
     let named = Path::new(file);
     let beside = Path::new(ptx).parent()?.join(named.file_name()?);
-    let text = [beside.as_path(), named].into_iter().find_map(|p| std::fs::read_to_string(p).ok())?;
+    let text = [beside.as_path(), named].into_iter().find_map(|p| files::read(p).ok())?;
+    let text = String::from_utf8_lossy(&text);
     let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim();
     Some(line.chars().take(200).collect())
 }

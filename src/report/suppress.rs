@@ -2,6 +2,7 @@
 
 use super::diagnostic::place;
 use super::stop::{StopReport, who};
+use super::terminal::inline;
 use crate::base::SourceMap;
 use crate::launch::Suppression;
 use serde_json::{Value, json};
@@ -15,16 +16,17 @@ pub fn suppressed_stop(report: &StopReport<'_>, entry: &Suppression, sources: &S
 /// A suppressed defect in a few lines; `sources` has the suppression file.
 pub(super) fn suppressed(report: &StopReport<'_>, entry: &Suppression, sources: &SourceMap) -> String {
     let diagnostic = report.diagnostic();
-    let at = |source: &crate::base::Source, offset: u32| format!("{}:{}", source.name, source.line_col(offset).0);
+    let at =
+        |source: &crate::base::Source, offset: u32| format!("{}:{}", inline(&source.name), source.line_col(offset).0);
     let place = report.sources.get(diagnostic.file).map(|s| format!("\n  at {}", at(s, diagnostic.span.start)));
     let by = report.stop.places().first().map(|p| format!("\n  by {}", who(p)));
     let entry_at = entry.at.and_then(|(file, span)| Some(format!(" ({})", at(sources.get(file)?, span.start))));
     format!(
         "1 suppressed: {}{}\n  [{}] {}{}{}\n",
-        entry.reason,
+        inline(&entry.reason),
         entry_at.unwrap_or_default(),
         diagnostic.code,
-        diagnostic.message,
+        inline(&diagnostic.message),
         place.unwrap_or_default(),
         by.unwrap_or_default(),
     )

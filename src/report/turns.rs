@@ -3,6 +3,7 @@
 
 use super::count::counted;
 use super::memory::Names;
+use super::terminal::inline;
 use crate::base::{LaneMask, Pc, SourceMap};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Who};
@@ -85,7 +86,10 @@ impl Turns {
 
     fn place(&self, pc: Pc) -> String {
         let source = self.env.origin.get(pc.0 as usize).and_then(|o| Some((self.sources.get(o.file)?, o.span)));
-        source.map_or_else(|| format!("@{}", pc.0), |(s, span)| format!("{}:{}", s.name, s.line_col(span.start).0))
+        source.map_or_else(
+            || format!("@{}", pc.0),
+            |(s, span)| format!("{}:{}", inline(&s.name), s.line_col(span.start).0),
+        )
     }
 
     /// The turns as text.

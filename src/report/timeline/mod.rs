@@ -80,10 +80,16 @@ pub struct Timeline<'a, W: Write> {
 
 impl<'a, W: Write> Timeline<'a, W> {
     /// A timeline of the launches of `programs`, which are numbered as the host numbers them. `decisions` is told by the
-    /// oracle of the run.
+    /// oracle of the run. `out` is the file, and how many bytes it gets, about; what is left out then is said there.
     #[must_use]
-    pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, decisions: &'a Decisions, rules: bool, out: W) -> Self {
-        let mut out = Writer::new(out);
+    pub fn new(
+        programs: Vec<Arc<ProgEnv>>,
+        sources: SourceMap,
+        decisions: &'a Decisions,
+        rules: bool,
+        (out, most): (W, u64),
+    ) -> Self {
+        let mut out = Writer::new(out, most);
         out.name_process(DEVICE, "device");
         for (track, name) in [(HOST, "host"), (CHOICES, "choices"), (MEMORY, "memory")] {
             out.name_thread(track, name);
@@ -112,11 +118,11 @@ impl<'a, W: Write> Timeline<'a, W> {
         }
     }
 
-    /// Ends the timeline; `stop` says why the run ended early.
+    /// Ends the timeline; `stop` says why the run ended early. Gives the file back, and whether it was cut.
     ///
     /// # Errors
     /// What went wrong first when the file was written.
-    pub fn finish(mut self, stop: Option<&Stop>) -> io::Result<()> {
+    pub fn finish(mut self, stop: Option<&Stop>) -> io::Result<(W, bool)> {
         self.flush();
         self.choose();
         self.now = self.clock;

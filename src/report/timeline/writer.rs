@@ -14,28 +14,50 @@ pub(super) struct Track {
 pub(super) struct Writer<W> {
     out: W,
     begun: bool,
+    /// Bytes that may still be written.
+    left: u64,
+    /// Whether events were left out, since there was no room.
+    cut: bool,
     /// The first thing that went wrong; nothing is written after it.
     failed: Option<io::Error>,
 }
 
 impl<W: Write> Writer<W> {
-    pub const fn new(out: W) -> Self {
-        Self { out, begun: false, failed: None }
+    /// A writer of `most` bytes, and a few more that say so when that was too little.
+    pub const fn new(out: W, most: u64) -> Self {
+        Self { out, begun: false, left: most, cut: false, failed: None }
     }
 
     /// Whether nothing more can be written.
     pub const fn failed(&self) -> bool {
-        self.failed.is_some()
+        self.failed.is_some() || self.cut
     }
 
     fn event(&mut self, ph: &str, track: Track, name: &str, more: Value) {
-        if self.failed.is_some() {
+        if self.failed() {
             return;
         }
         let mut event = json!({ "ph": ph, "pid": track.pid, "tid": track.tid, "name": name });
         if let (Value::Object(event), Value::Object(more)) = (&mut event, more) {
             event.extend(more);
         }
+        let text = event.to_string();
+        match self.left.checked_sub(text.len() as u64) {
+            Some(left) => {
+                self.left = left;
+                self.put(&text);
+            }
+            None => {
+                let name = "cut: --trace-limit is reached";
+                let cut =
+                    json!({ "ph": "i", "pid": track.pid, "tid": track.tid, "name": name, "ts": event["ts"], "s": "g" });
+                self.put(&cut.to_string());
+                self.cut = true;
+            }
+        }
+    }
+
+    fn put(&mut self, event: &str) {
         let before = if self.begun { ",\n" } else { "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" };
         self.begun = true;
         if let Err(error) = write!(self.out, "{before}{event}") {
@@ -86,8 +108,8 @@ impl<W: Write> Writer<W> {
         self.event(ph, track, name, more);
     }
 
-    /// Ends the file.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// Ends the file; gives it back, and whether events were left out.
+    pub fn finish(mut self) -> io::Result<(W, bool)> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -95,6 +117,7 @@ impl<W: Write> Writer<W> {
             self.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
         }
         self.out.write_all(b"\n]}\n")?;
-        self.out.flush()
+        self.out.flush()?;
+        Ok((self.out, self.cut))
     }
 }
