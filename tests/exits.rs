@@ -398,3 +398,194 @@ fn a_schedule_has_a_timeline() {
     assert!(slices("run.json") > 0 && slices("run.json") == slices("replay.json"), "{}", folder.read("replay.json"));
     folder.run(&["replay", "a.schedule", "--turns"]).expect(1, &["block 0, warp 0"]);
 }
+
+/// A file of the repository.
+fn file(name: &str) -> String {
+    format!("{}/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Sends a signal to a command that has worked for a while.
+fn signalled(folder: &Folder, signal: &str, words: &[&str]) -> Said {
+    let mut command = folder.command(words);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success(), "it had ended before");
+    said(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn searches_are_kept_when_they_are_ended() {
+    let folder = Folder::new();
+    let big = file("tests/prove/big.toml");
+    for (kind, words) in [("prove", &["prove", &big, "--lanes", "split"][..]), ("hunt", &["hunt", &big, "--for", "1h"])]
+    {
+        let name = format!("{kind}.term");
+        signalled(&folder, "-TERM", &[words, &["--checkpoint", &name]].concat()).expect(3, &["interrupted"]);
+        assert!(std::fs::read(folder.path(&name)).unwrap().starts_with(b"warpstep checkpoint"));
+        // Whoever is killed cannot write: there is what was written before.
+        let name = format!("{kind}.kill");
+        let said = signalled(&folder, "-KILL", &[words, &["--checkpoint", &name, "--checkpoint-every", "1s"]].concat());
+        assert_eq!(said.code, None);
+        let limit: &[&str] = if kind == "prove" { &["--max-states", "1"] } else { &["--seeds", "1"] };
+        folder.run(&[words, &["--checkpoint", &name], limit].concat()).expect(if kind == "prove" { 3 } else { 0 }, &[]);
+        assert!(std::fs::metadata(folder.path(&name)).unwrap().len() > 100);
+    }
+}
+
+/// A checkpoint with other data, whose length and hash are right.
+fn checkpoint(bytes: &[u8], data: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let mut lines = text.lines();
+    let (magic, words) = (lines.next().unwrap(), lines.next().unwrap());
+    let words: Vec<&str> = words.split(' ').collect();
+    let hash = xxhash_rust::xxh3::xxh3_64(data);
+    let mut out = format!("{magic}\n{} {} {hash:016x}\n", words[..4].join(" "), data.len()).into_bytes();
+    out.extend_from_slice(data);
+    out
+}
+
+/// What follows the second line.
+fn data_of(bytes: &[u8]) -> Vec<u8> {
+    bytes.splitn(3, |b| *b == b'\n').nth(2).unwrap().to_vec()
+}
+
+#[test]
+fn a_checkpoint_that_was_edited_is_no_danger() {
+    let folder = Folder::new();
+    let lock = file("tests/ui/stuck/lock_in_one_warp.ptx");
+    let words = ["prove", &lock, "--block", "2", "--control", "its", "--checkpoint", "c"];
+    let again = |bytes: &[u8]| {
+        folder.write("c", bytes);
+        folder.run(&words)
+    };
+    folder.run(&[&words[..], &["--max-states", "12"]].concat()).expect(3, &[]);
+    let good = std::fs::read(folder.path("c")).unwrap();
+    let data = data_of(&good);
+    assert_eq!(checkpoint(&good, &data), good);
+    again(&good).expect(1, &["refuted"]);
+    // The graph's numbers lie at the end: states, steps, units.
+    let mut refused = 0;
+    for k in 0..80 {
+        let at = data.len() - 1 - k * (data.len() - 9) / 80;
+        let mut edited = data.clone();
+        edited[at] ^= [0xff, 0x01, 0x80][k % 3];
+        let said = again(&checkpoint(&good, &edited));
+        assert!(said.code.is_some_and(|c| c <= 3), "byte {at}: {:?} {}", said.code, said.err);
+        if said.code == Some(2) {
+            assert!(said.err.contains("checkpoint-"), "byte {at}: {}", said.err);
+            refused += 1;
+        }
+    }
+    assert!(refused > 20, "{refused}");
+    for at in (0..data.len()).step_by(data.len() / 7) {
+        again(&checkpoint(&good, &data[..at])).expect(2, &["cut off or edited"]);
+    }
+}
+
+#[test]
+fn a_hunt_that_never_was_is_not_gone_on_with() {
+    let folder = Folder::right();
+    let words = ["hunt", ".", "--seeds", "9", "--checkpoint", "c"];
+    folder.run(&words).expect(0, &[]);
+    let good = std::fs::read(folder.path("c")).unwrap();
+    let state: serde_json::Value = serde_json::from_slice(&data_of(&good)).unwrap();
+    for (key, value) in [
+        ("from", serde_json::json!(3)),
+        ("next", serde_json::json!(u64::MAX)),
+        ("limited", serde_json::json!(10)),
+        ("found", serde_json::json!([[3, 1]])),
+        ("found", serde_json::json!([[3, u64::MAX], [4, u64::MAX]])),
+        ("found", serde_json::json!([[u64::MAX, 1]])),
+    ] {
+        let mut edited = state.clone();
+        edited[key] = value.clone();
+        folder.write("c", checkpoint(&good, edited.to_string().as_bytes()));
+        let said = folder.run(&words);
+        // That a hunt has got further than it has is believed: no data tells.
+        let code = if key == "next" { 0 } else { 2 };
+        assert_eq!(said.code, Some(code), "{key} {value}: {}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn launch_files_of_others_are_confined_to_their_folder() {
+    let folder = Folder::right();
+    folder.write("secret", [1, 0, 0, 0]);
+    let inner = folder.path("inner");
+    std::fs::create_dir(&inner).unwrap();
+    folder.write("inner/k.ptx", STORE);
+    folder.write("inner/data", [0, 0, 0, 0]);
+    std::os::unix::fs::symlink("../secret", inner.join("link")).unwrap();
+    let launch = LAUNCH.replace("store.ptx", "k.ptx").replace("[9]", "[1]");
+    let with = |init: &str| launch.replace("init = \"zeros\"", &format!("init = {{ raw = \"{init}\" }}"));
+    let secret = folder.path("secret").display().to_string();
+    for (text, confined) in [
+        (with("data"), 0),
+        (with("./data"), 0),
+        (with("../secret"), 2),
+        (with("link"), 2),
+        (with("../none"), 2),
+        (with(&secret), 2),
+        (launch.replace("k.ptx", "../store.ptx"), 2),
+        (launch.replace("values = [1]", "raw = \"../secret\""), 2),
+    ] {
+        folder.write("inner/launch.toml", &text);
+        let said = folder.run(&["run", "inner", "--confine"]).expect(confined, &[]);
+        assert!(confined == 0 || said.err.contains("[outside]"), "{text}: {}", said.err);
+        if !text.contains("none") {
+            folder.run(&["run", "inner"]).expect(0, &[]);
+        }
+        for command in ["hunt", "prove"] {
+            folder.run(&[command, "inner", "--confine"]).expect(confined, &[]);
+        }
+    }
+    let script = std::fs::read_to_string(file("tests/host/abort.toml")).unwrap();
+    folder.write("inner/script.toml", script.replace("kernels.ptx", "../kernels.ptx"));
+    folder.run(&["run", "inner/script.toml", "--confine"]).expect(2, &["[outside]"]);
+}
+
+#[test]
+fn a_line_table_names_no_file_of_others() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("inner")).unwrap();
+    folder.write("secret", "the secret\n");
+    let secret = folder.path("secret").display().to_string();
+    let body = STORE.replace("    st.global.u32 [%rd1], %r1;", ".loc 1 1 1\n    trap;");
+    folder.write("inner/k.ptx", format!("{body}.file 1 \"{secret}\"\n"));
+    let words = ["run", "inner/k.ptx", "--block", "1", "--buffer", "o:u32:1=zeros", "--arg", "buffer:o"];
+    folder.run(&words).expect(1, &["the secret"]);
+    let said = folder.run(&[&words[..], &["--confine"]].concat()).expect(1, &[]);
+    assert!(!said.err.contains("the secret"), "{}", said.err);
+    std::os::unix::fs::symlink("../secret", folder.path("inner/secret")).unwrap();
+    let said = folder.run(&[&words[..], &["--confine"]].concat()).expect(1, &[]);
+    assert!(!said.err.contains("the secret"), "{}", said.err);
+    // A file that never ends is no excerpt.
+    folder.write("inner/k.ptx", format!("{body}.file 1 \"/dev/zero\"\n"));
+    folder.run(&words).expect(1, &[]);
+}
+
+const DEADLOCK: &str = "\
+PTX deadlock
+{ x = 0; }
+ P0@cta 0, gpu 0 | P1@cta 0, gpu 0 ;
+ bar.sync 0      | bar.sync 1      ;
+forall (x == 0)
+";
+
+#[test]
+fn a_litmus_test_that_stops_is_one_report() {
+    let folder = Folder::new();
+    folder.write("stop.litmus", DEADLOCK);
+    let said = folder.run(&["prove", "stop.litmus"]).expect(1, &["deadlock", "some runs stop before their end"]);
+    assert!(!said.err.contains("every fair run ends"), "{}", said.err);
+    for form in ["json", "sarif"] {
+        let said = folder.run(&["prove", "stop.litmus", "--format", form]).expect(1, &[]);
+        let value: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let stopped = if form == "json" { &value["stopped"] } else { &value["runs"][0]["results"] };
+        assert_eq!(stopped.as_array().unwrap().len(), 1, "{value}");
+    }
+    for command in ["run", "hunt", "compare"] {
+        folder.run(&[command, "stop.litmus"]).expect(2, &["litmus test", "warpstep prove stop.litmus"]);
+    }
+}

@@ -44,6 +44,17 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Whether a file lies in a folder or in one of its folders, all links followed; so does one that is not there.
+#[must_use]
+pub fn lies_in(folder: &Path, file: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match (fs::canonicalize(folder), fs::canonicalize(file)) {
+        (Ok(folder), Ok(file)) => file.starts_with(folder),
+        (_, Err(e)) => e.kind() == ErrorKind::NotFound,
+        (Err(_), Ok(_)) => false,
+    }
+}
+
 /// The length of what is a regular file.
 fn regular(about: &fs::Metadata) -> io::Result<u64> {
     match about.len() {

@@ -71,9 +71,22 @@ impl Source {
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<Source>,
+    confined: bool,
 }
 
 impl SourceMap {
+    /// The same, where whoever wrote the files may not be trusted: those that are named in them must lie beside them.
+    #[must_use]
+    pub fn confined(self, confined: bool) -> Self {
+        Self { confined, ..self }
+    }
+
+    /// Whether files may name others of their own folder only.
+    #[must_use]
+    pub const fn is_confined(&self) -> bool {
+        self.confined
+    }
+
     /// Adds a file and names it.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
         self.files.push(Source::new(name.into(), text.into()));

@@ -78,6 +78,10 @@ pub(super) struct Hunt {
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
+    /// With --checkpoint: keep what was done so often.
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1m")]
+    checkpoint_every: Duration,
+
     #[command(flatten)]
     report: ReportFlags,
 }
@@ -249,19 +253,34 @@ impl Hunt {
             interrupted: output::interrupted(),
             progress: &progress,
         };
-        let mut hunted = search.run();
+        let hunted = match &self.checkpoint {
+            None => search.run(),
+            Some(path) => self.kept(path, job, before, &search)?,
+        };
         bar.finish_and_clear();
-        if let Some(before) = before {
-            hunted.done.start = before.from;
-            hunted.limited += before.limited;
-            search.recall(&before.found, &mut hunted);
-        }
-        if let Some(path) = &self.checkpoint {
-            let state = hunted.state(self.options(job));
-            let data = serde_json::to_vec(&state).unwrap_or_default();
-            output::keep(path, "hunt", job.target.owner(), &data);
-        }
         Ok(hunted)
+    }
+
+    /// Hunts, and keeps in a file what was done, together with what it held before.
+    fn kept(&self, path: &Path, job: &Job<'_>, before: Option<HuntState>, search: &Search<'_>) -> Result<Hunted, u8> {
+        let state = before.unwrap_or_else(|| HuntState {
+            from: self.first_seed,
+            next: self.first_seed,
+            ..HuntState::default()
+        });
+        let mut earlier =
+            Hunted { ended: Ended::Done, done: state.from..state.next, limited: state.limited, findings: Vec::new() };
+        if !search.recall(&state.found, &mut earlier) {
+            return Err(self.refuse(&CheckpointError::Damaged, path));
+        }
+        let mut keep = |hunted: &Hunted| {
+            let state = earlier.clone().and(hunted.clone()).state(self.options(job));
+            output::keep(path, "hunt", job.target.owner(), &serde_json::to_vec(&state).unwrap_or_default());
+        };
+        let hunted = search.run_in_parts(self.checkpoint_every, &mut keep);
+        let mut all = earlier.and(hunted);
+        all.findings.sort_by_key(|f| f.seed);
+        Ok(all)
     }
 
     /// What an earlier hunt with the same options has done.
@@ -273,6 +292,9 @@ impl Hunt {
             serde_json::from_slice(&data).map_err(|_| self.refuse(&CheckpointError::Damaged, path))?;
         if state.options != self.options(job) {
             return Err(self.refuse(&CheckpointError::OtherOptions, path));
+        }
+        if !state.is_sound(self.first_seed) {
+            return Err(self.refuse(&CheckpointError::Damaged, path));
         }
         Ok(Some(state))
     }

@@ -47,7 +47,7 @@ impl Minimise {
     }
 
     fn minimise(&self) -> Result<u8, u8> {
-        let saved = Saved::read(&self.schedule, self.report.format)?;
+        let saved = Saved::read(&self.schedule, None, self.report.format)?;
         let Saved { file, target, common, .. } = &saved;
         let output_file = self.output.clone().unwrap_or_else(|| self.schedule.with_extension("min.schedule"));
         check(&output_file, self.report.format)?;

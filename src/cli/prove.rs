@@ -6,7 +6,7 @@ use super::report_flags::{Form, ReportFlags};
 use super::saved::{Names, target, write_for};
 use super::target::Common;
 use crate::base::SourceMap;
-use crate::explore::checkpoint::{self, CheckpointError, Owner};
+use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Ending, Ends, Progress, Proof, Prove as How};
 use crate::litmus::is_litmus;
@@ -15,6 +15,7 @@ use crate::machine::{ControlModel, Stopwatch};
 use crate::report::{checkpoint_refused, prove as text};
 use crate::verdict::LimitKind;
 use clap::{Args, ValueEnum};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -87,6 +88,10 @@ pub(super) struct Prove {
     #[arg(long, value_name = "FILE", conflicts_with = "audit")]
     pub(super) checkpoint: Option<PathBuf>,
 
+    /// With --checkpoint: keep what was done at least so often, and a minute later for each GB.
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1m")]
+    checkpoint_every: Duration,
+
     /// Write the states and steps as a graph (DOT), where they are few.
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
@@ -105,6 +110,12 @@ pub(super) struct Prove {
 
     #[command(flatten)]
     pub(super) report: ReportFlags,
+}
+
+/// How long a search goes on until it is kept again, when `bytes` were kept: what takes long is done less often.
+fn pause(every: Duration, bytes: usize) -> Duration {
+    let gigabytes = u32::try_from(bytes >> 30).unwrap_or(u32::MAX);
+    every.saturating_add(Duration::from_secs(60).saturating_mul(gigabytes))
 }
 
 /// States and time of a search that tells whether a program ends under another control model.
@@ -227,23 +238,25 @@ impl Prove {
         Ok(code)
     }
 
-    /// Goes on with the search that a file keeps, and keeps what it came to.
+    /// Goes on with the search that a file keeps, and keeps there what it does.
     pub(super) fn kept<T>(
         &self,
         path: &Path,
         owner: Owner,
-        search: impl FnOnce(&mut Option<Vec<u8>>) -> Result<T, CheckpointError>,
+        search: impl FnOnce(&mut Kept<'_>) -> Result<T, CheckpointError>,
     ) -> Result<T, u8> {
         let refuse = |e: CheckpointError| {
             output::diagnostic(&checkpoint_refused(&e, path), &SourceMap::default(), self.report.format)
         };
         checkpoint::writable(path).map_err(refuse)?;
-        let mut kept = checkpoint::load(path, "prove", owner).map_err(refuse)?;
-        let found = search(&mut kept).map_err(refuse)?;
-        if let Some(data) = kept {
-            output::keep(path, "prove", owner, &data);
-        }
-        Ok(found)
+        let before = checkpoint::load(path, "prove", owner).map_err(refuse)?;
+        let watch = Cell::new(Stopwatch::start(Some(self.checkpoint_every)));
+        let mut due = || watch.get().is_up();
+        let mut save = |data: &[u8]| {
+            output::keep(path, "prove", owner, data);
+            watch.set(Stopwatch::start(Some(pause(self.checkpoint_every, data.len()))));
+        };
+        search(&mut Kept { before, due: &mut due, save: &mut save }).map_err(refuse)
     }
 
     /// Under which control models all runs end, when under `known` some do not.
@@ -252,7 +265,7 @@ impl Prove {
             if control == known {
                 return Ends::NotAlways;
             }
-            let target = self.common.under(control).target(&self.path, &mut SourceMap::default());
+            let target = self.common.under(control).target(&self.path, &mut self.common.sources());
             let watch = Stopwatch::start(Some(OTHERS.1));
             let mut poll = |_: &_| watch.up();
             let mut options = Options { max_states: Some(OTHERS.0), ..Options::states(false, &mut poll) };

@@ -10,7 +10,7 @@ use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placem
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
 use crate::report::prove::kept;
-use crate::report::{exit_code, limit, litmus as text, sarif};
+use crate::report::{StopReport, exit_code, limit, litmus as text, sarif};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
 
@@ -55,7 +55,9 @@ impl Prove {
         let mut code = 0;
         for found in &space.found {
             code = code.max(exit_code(&found.stop));
-            stopped(&found.stop, &lowered.env);
+            if format == Form::Text {
+                stopped(&found.stop, &lowered.env);
+            }
         }
         let verdict = outcomes.verdict();
         let complete = space.limit.is_none();
@@ -68,8 +70,11 @@ impl Prove {
             Form::Sarif => {
                 // A condition is about a test's outcomes: no place in it is at fault.
                 let mut log = sarif::Log::new();
+                space.found.iter().for_each(|f| log.stop(&StopReport::new(&f.stop, &lowered.env, &sources), None));
                 if let Value::Object(all) = value {
-                    all.into_iter().filter(|(k, _)| k != "exit").for_each(|(name, value)| log.property(&name, value));
+                    all.into_iter()
+                        .filter(|(k, _)| k != "exit" && k != "stopped")
+                        .for_each(|(name, value)| log.property(&name, value));
                 }
                 output::print_json(&log.finish(code));
             }
@@ -86,6 +91,7 @@ impl Prove {
                 "not_satisfied": verdict.not_satisfied,
                 "complete": complete,
                 "limit": space.limit.map(limit),
+                "stopped": space.found.iter().map(|f| StopReport::new(&f.stop, &lowered.env, &sources).json()).collect::<Vec<_>>(),
                 "endless": endless.len(),
                 "states": space.progress.states,
                 "transitions": space.progress.transitions,
@@ -93,7 +99,13 @@ impl Prove {
         }
         if format == Form::Text {
             let models = self.common.models_of(control, &memory);
-            output::complain(text::searched(&models, self.progress.name(), &space.progress, endless.len()));
+            output::complain(text::searched(
+                &models,
+                self.progress.name(),
+                &space.progress,
+                endless.len(),
+                space.found.len(),
+            ));
             if let Some(limit) = space.limit {
                 stopped(&Stop::Limit(limit), &lowered.env);
                 self.checkpoint

@@ -119,7 +119,7 @@ impl Replay {
             let problem = ProblemKind::BadFlag { flag: "replay", text: word.clone(), form }.at(None);
             return Err(output::problems(&[problem], &SourceMap::default(), self.report.format));
         }
-        let saved = Saved::read(&self.path, self.report.format)?;
+        let saved = Saved::read(&self.path, Some(&self.common), self.report.format)?;
         let script = Script::new(saved.file.schedule.clone());
         let mut recorder = Recorder::new(if self.go_on { script.lenient() } else { script });
         let Ran { mut played, turns, memory, trace: (trace, switches) } =

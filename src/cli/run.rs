@@ -111,7 +111,7 @@ impl Run {
             Ok(reporter) => reporter,
             Err(code) => return code,
         };
-        let mut sources = SourceMap::default();
+        let mut sources = self.common.sources();
         match Script::read(&self.path, &mut sources) {
             Ok(Some(script)) => return self.script(&script, sources, &mut reporter),
             Ok(None) => {}
@@ -155,7 +155,7 @@ impl Run {
     }
 
     fn outcome(&self, reporter: &mut Reporter) -> Result<Finished, Trouble> {
-        let mut sources = SourceMap::default();
+        let mut sources = self.common.sources();
         let loaded = self.common.spec(&self.path, &mut sources).and_then(|spec| {
             let config = self.config(&mut sources)?;
             let env = load(&spec.ptx, config.control, &mut sources)?;

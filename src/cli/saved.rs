@@ -25,7 +25,7 @@ struct Words {
 /// A target that is run again and again, or the exit code of why there is none.
 pub(super) fn target(common: &Common, path: &Path, format: Form) -> Result<Target, u8> {
     common.select_mutant();
-    let mut sources = SourceMap::default();
+    let mut sources = common.sources();
     common.target(path, &mut sources).map_err(|failure| match failure {
         Failure::Input(problems) => output::problems(&problems, &sources, format),
         Failure::Stop(stop) => output::stop(&stop, &ProgEnv::default(), &sources, &[], format),
@@ -76,11 +76,12 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// Reads a schedule and its target, which is looked for where it was named, or else beside the schedule.
+    /// Reads a schedule and its target, which is looked for where it was named, or else beside the schedule. `flags` are those
+    /// of the command, if it has some of targets.
     ///
     /// # Errors
     /// The exit code, when they do not fit; that has been told.
-    pub fn read(path: &Path, format: Form) -> Result<Self, u8> {
+    pub fn read(path: &Path, flags: Option<&Common>, format: Form) -> Result<Self, u8> {
         let mut sources = SourceMap::default();
         let text = files::read(path).map_err(|e| unreadable(path, e.kind(), format))?;
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -90,6 +91,7 @@ impl Saved {
             let error = ScheduleError::Line { expected: "target" };
             return Err(refuse(&(error, file.places.target), id, &sources, format));
         };
+        let common = if let Some(flags) = flags { common.confined_as(flags) } else { common };
         if let Some(folder) = path.parent().filter(|_| !named.exists()) {
             named = folder.join(&named);
         }

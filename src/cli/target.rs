@@ -75,6 +75,10 @@ pub(super) struct Common {
     #[arg(long)]
     heap_stop: bool,
 
+    /// For launch files, host scripts and PTX of others: they name files of their own folder only.
+    #[arg(long)]
+    confine: bool,
+
     /// Threads in a warp; the device's, or 32.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     warp_size: Option<u32>,
@@ -256,6 +260,17 @@ impl Common {
     /// Whether the flags ask for a check.
     pub fn checks(&self, check: Checks) -> bool {
         self.check.contains(&check)
+    }
+
+    /// For what is read of a target.
+    pub fn sources(&self) -> SourceMap {
+        SourceMap::default().confined(self.confine)
+    }
+
+    /// The same flags; whether the files of a target name others of their folder only is said by those of a command, not by
+    /// a schedule.
+    pub fn confined_as(self, other: &Self) -> Self {
+        Self { confine: other.confine, ..self }
     }
 
     /// What to launch: a folder with a launch.toml, a launch file, or PTX launched by flags.

@@ -67,7 +67,7 @@ impl Trace<'_> {
             Ok(cut)
         });
         match kept {
-            Ok(true) => output::complain(&text::trace_cut(self.path, self.limit)),
+            Ok(true) => output::complain(text::trace_cut(self.path, self.limit)),
             Ok(false) => {}
             Err(error) => output::lost(self.path, &error),
         }

@@ -10,7 +10,7 @@
 //! of bytes that follow, and their hash (xxh3).
 
 use super::minor_version;
-use super::space::{Options, Rest, Space, Unfit, freeze, go_on, thaw};
+use super::space::{Keep, Options, Rest, Space, Unfit, freeze, go_on, thaw};
 use crate::base::files;
 use crate::machine::walk::{Grain, State, Walk};
 use crate::program::env::ProgEnv;
@@ -115,7 +115,33 @@ pub fn load(path: &Path, kind: &'static str, owner: Owner) -> Result<Option<Vec<
     Ok(Some(data.to_vec()))
 }
 
-/// Goes on with a search through states that `kept` holds, if anything, and leaves there what it has done. `walk` stands at
+/// What was done before, and where it is kept while the search goes on and when it stops.
+pub struct Kept<'a> {
+    /// What an earlier search has done, if there was one.
+    pub before: Option<Vec<u8>>,
+    /// Asked now and then: whether it is time to keep what was done.
+    pub due: &'a mut dyn FnMut() -> bool,
+    /// Keeps it.
+    pub save: &'a mut dyn FnMut(&[u8]),
+}
+
+/// Makes what is kept of a search's state.
+struct Freezer<'k, 'a> {
+    kept: &'k mut Kept<'a>,
+    options: &'k str,
+}
+
+impl<O: Serialize + Clone> Keep<O> for Freezer<'_, '_> {
+    fn is_due(&mut self) -> bool {
+        (self.kept.due)()
+    }
+
+    fn keep(&mut self, space: &Space<O>, rest: &Rest) {
+        (self.kept.save)(&freeze(space, rest, self.options.to_owned()));
+    }
+}
+
+/// Goes on with a search through states that `kept` holds, if anything, and keeps there what it does. `walk` stands at
 /// its start, and does so afterwards. Whole states ([`Options::audit`]) are not kept.
 ///
 /// # Errors
@@ -126,21 +152,17 @@ pub fn search_on<O: Serialize + DeserializeOwned + Clone + Eq + Hash>(
     grain: Grain,
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
-    kept: &mut Option<Vec<u8>>,
+    kept: &mut Kept<'_>,
 ) -> Result<Space<O>, CheckpointError> {
     // What decides which states there are; by whom progress is promised is asked of the graph.
     let named = format!("{grain:?} stepped {} preemptions {:?}", options.stepped, options.preemptions);
-    let from = match kept {
+    let from = match &kept.before {
         None => (Space::default(), Rest::default()),
-        Some(bytes) => thaw(bytes, &named, walk).map_err(|unfit| match unfit {
+        Some(bytes) => thaw(bytes, &named, walk, outcome).map_err(|unfit| match unfit {
             Unfit::Damaged => CheckpointError::Damaged,
             Unfit::Options => CheckpointError::OtherOptions,
         })?,
     };
-    let mut left = None;
-    let mut stopped = |space: &Space<O>, rest: &Rest| left = Some(freeze(space, rest, named.clone()));
-    let space = go_on(walk, env, options, outcome, from, &mut stopped);
-    let space = space.ok_or(CheckpointError::Damaged)?;
-    *kept = left;
-    Ok(space)
+    let mut keep = Freezer { kept, options: &named };
+    go_on(walk, env, options, outcome, from, &mut keep).ok_or(CheckpointError::Damaged)
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Makes the observers of a run.
 pub type Watchers<'a> = &'a (dyn Fn() -> Observers + Sync);
@@ -83,6 +84,35 @@ impl Hunted {
         let found = self.findings.iter().map(|f| (f.seed, f.times)).collect();
         HuntState { options, from: self.done.start, next: self.done.end, limited: self.limited, found }
     }
+
+    /// What this part of a hunt and the next one come to.
+    #[must_use]
+    pub fn and(mut self, later: Self) -> Self {
+        for finding in later.findings {
+            match self.findings.iter_mut().find(|f| f.signature == finding.signature) {
+                Some(known) => known.times += finding.times,
+                None => self.findings.push(finding),
+            }
+        }
+        Self {
+            ended: later.ended,
+            done: self.done.start..later.done.end,
+            limited: self.limited + later.limited,
+            ..self
+        }
+    }
+}
+
+impl HuntState {
+    /// Whether its numbers can be those of a hunt from `first` on.
+    #[must_use]
+    pub fn is_sound(&self, first: u64) -> bool {
+        let Some(done) = self.next.checked_sub(self.from) else { return false };
+        let times = self.found.iter().try_fold(0u64, |sum, (_, times)| sum.checked_add(*times));
+        let in_order = self.found.is_sorted_by(|a, b| a.0 < b.0);
+        let within = self.found.iter().all(|(seed, times)| (self.from..self.next).contains(seed) && *times > 0);
+        self.from == first && self.limited <= done && times.is_some_and(|n| n <= done) && in_order && within
+    }
 }
 
 /// What the threads of a hunt share.
@@ -141,13 +171,33 @@ impl Hunt<'_> {
         Hunted { ended, done: self.seeds.start..end, limited, findings }
     }
 
+    /// Hunts in parts of some time, and tells `keep` after each what all of them come to.
+    pub fn run_in_parts(&self, every: Duration, keep: &mut dyn FnMut(&Hunted)) -> Hunted {
+        let start = self.seeds.start;
+        let mut all = Hunted { ended: Ended::Done, done: start..start, limited: 0, findings: Vec::new() };
+        loop {
+            let (done, seen) = (all.done.end - start, all.findings.iter().map(|f| f.times).sum::<u64>());
+            let progress = |more, defects| (self.progress)(done + more, seen + defects);
+            let time = self.time.or(Stopwatch::start(Some(every)));
+            let part = Hunt { seeds: all.done.end..self.seeds.end, time, progress: &progress, ..*self };
+            all = all.and(part.run());
+            keep(&all);
+            if all.ended != Ended::Time || self.time.is_up() {
+                return all;
+            }
+        }
+    }
+
     /// Adds what an earlier part of the hunt found: the smallest seed of each defect is run again to know it, and how many
-    /// showed it.
-    pub fn recall(&self, earlier: &[(u64, u64)], hunted: &mut Hunted) {
+    /// showed it. Tells whether each still shows one.
+    pub fn recall(&self, earlier: &[(u64, u64)], hunted: &mut Hunted) -> bool {
+        let mut shown = true;
         for &(seed, times) in earlier {
             let again =
                 Hunt { seeds: seed..seed + 1, jobs: 1, time: Stopwatch::start(None), progress: &|_, _| (), ..*self };
-            for old in again.run().findings {
+            let found = again.run().findings;
+            shown &= !found.is_empty() || self.interrupted.load(Ordering::Relaxed);
+            for old in found {
                 let finding = Finding { times, ..old };
                 match hunted.findings.iter_mut().find(|f| f.signature == finding.signature) {
                     Some(known) => *known = Finding { times: known.times + times, ..finding },
@@ -156,6 +206,7 @@ impl Hunt<'_> {
             }
         }
         hunted.findings.sort_by_key(|f| f.seed);
+        shown
     }
 
     /// Runs one seed after the other. A seed that was taken is run to its end, so that those before it are all done.
@@ -280,7 +331,7 @@ pub fn fair_schedule(launches: usize, fair_from: Option<u64>) -> Schedule {
 
 /// What a hunt has done, for a checkpoint: the seeds that were run, those of them that reached a limit, and the smallest
 /// seed of each defect with how many showed it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct HuntState {
     /// Strategy, limits and checks as words: a hunt goes on only with the same.
     pub options: String,

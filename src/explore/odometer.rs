@@ -51,7 +51,8 @@ impl Oracle for Odometer {
         if self.at == self.path.len() {
             self.path.push((0, menu.arity()));
         }
-        let nth = self.path.get(self.at).map_or(0, |(taken, _)| *taken);
+        // One that was read from a file may belong to other choices: what is taken was offered nevertheless.
+        let nth = self.path.get(self.at).map_or(0, |(taken, _)| *taken).min(menu.arity().saturating_sub(1));
         self.at += 1;
         Ok(Pick { index: menu.nth(nth), lease: NonZeroU32::MIN })
     }

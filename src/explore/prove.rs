@@ -1,6 +1,6 @@
 //! Proving and refuting: what all schedules of a target come to.
 
-use super::checkpoint::{CheckpointError, search_on};
+use super::checkpoint::{CheckpointError, Kept, search_on};
 use super::endless::rounds;
 use super::progress::Progress;
 use super::record::{Limits, Recorded};
@@ -133,7 +133,7 @@ impl Target {
         self.judge(how, &mut *walk, space, observers)
     }
 
-    /// The same, of a search that is kept: it goes on from what `kept` holds, if anything, and leaves there what it has done.
+    /// The same, of a search that is kept: it goes on from what `kept` holds, if anything, and keeps there what it does.
     /// Whole states ([`Options::audit`]) are not kept.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl Target {
         how: Prove,
         options: &mut Options<'_>,
         observers: &dyn Fn() -> Observers,
-        kept: &mut Option<Vec<u8>>,
+        kept: &mut Kept<'_>,
     ) -> Result<Result<Proof, Stop>, CheckpointError> {
         let mut walk = match self.start().context().walk(self.launches(), how.grain) {
             Ok(walk) => walk,
@@ -153,7 +153,11 @@ impl Target {
         let env = self.program();
         options.stepped = how.progress.needs_stepped();
         let space = search_on(&mut *walk, &env, how.grain, options, &mut |walk| walk.memory_hash(), kept)?;
-        Ok(self.judge(how, &mut *walk, space, observers))
+        match self.judge(how, &mut *walk, space, observers) {
+            // No run goes the way of a step that the program does not make.
+            Err(stop) if kept.before.is_some() && stop == not_shown() => Err(CheckpointError::Damaged),
+            proof => Ok(proof),
+        }
     }
 
     /// What a search found comes to.

@@ -89,7 +89,9 @@ pub(super) fn take<O: Oracle>(
         // What they come to was looked at before.
         let _ = walk.advance(agent, &mut odometer, None);
         walk.back(here);
-        odometer.advance();
+        if !odometer.advance() {
+            break;
+        }
     }
     walk.advance(agent, &mut oracle(odometer), tell).map(|_| ())
 }

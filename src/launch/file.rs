@@ -1,5 +1,6 @@
 //! Reading a `launch.toml`. README.md describes its keys; every other key is an error.
 
+use super::folder::Folder;
 use super::problem::{At, Problem, ProblemKind};
 use super::spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 use super::toml::{Table, Value, document};
@@ -25,8 +26,7 @@ const ARG: &[&str] = &[
 
 /// Reads one launch file, or a part of a host script.
 pub(super) struct Reader<'o> {
-    /// The folder that file names are relative to.
-    folder: PathBuf,
+    folder: Folder<'o>,
     /// Element types of the buffers and variables that were read so far.
     types: IndexMap<String, Scalar>,
     /// Names of the buffers and variables, also of those with problems.
@@ -54,7 +54,8 @@ impl Spec {
         let text = text_of(&path).map_err(|p| vec![*p])?;
         let file = sources.add(path.display().to_string(), text);
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        Self::parse(sources.get(file).map_or("", |s: &Source| &s.text), file, &folder)
+        let folder = Folder { path: &folder, confined: sources.is_confined() };
+        Self::parse_in(sources.get(file).map_or("", |s: &Source| &s.text), file, folder)
     }
 
     /// Reads the text of a launch file whose file names are relative to `folder`.
@@ -62,6 +63,10 @@ impl Spec {
     /// # Errors
     /// Every problem of the text, with its place.
     pub fn parse(text: &str, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
+        Self::parse_in(text, file, Folder { path: folder, confined: false })
+    }
+
+    fn parse_in(text: &str, file: FileId, folder: Folder<'_>) -> Result<Self, Vec<Problem>> {
         let table = document(text, file)?;
         let mut out = Vec::new();
         let spec = Reader::new(folder, &mut out).spec(&Table::root(&table, file));
@@ -92,8 +97,8 @@ fn launch_files(folder: &Path) -> Vec<String> {
 
 impl<'o> Reader<'o> {
     /// A reader of a file in `folder`.
-    pub fn new(folder: &Path, out: &'o mut Vec<Problem>) -> Self {
-        Self { folder: folder.to_owned(), types: IndexMap::new(), names: Vec::new(), out }
+    pub fn new(folder: Folder<'o>, out: &'o mut Vec<Problem>) -> Self {
+        Self { folder, types: IndexMap::new(), names: Vec::new(), out }
     }
 
     /// Knowing the names of buffers.
@@ -120,6 +125,12 @@ impl<'o> Reader<'o> {
         spec
     }
 
+    /// The file that a value names.
+    fn file<'t, 'a>(&mut self, table: &Table<'t, 'a>, key: &str, value: &'t Value<'a>) -> Option<PathBuf> {
+        let name = table.text(key, value, self.out)?;
+        self.folder.file(&name).map_err(|kind| self.out.push(kind.at(table.place(value)))).ok()
+    }
+
     /// The modules of a program.
     pub fn modules(&mut self, root: &Table<'_, '_>) -> Option<Vec<(PathBuf, At)>> {
         let value = root.need("ptx", self.out)?;
@@ -127,8 +138,7 @@ impl<'o> Reader<'o> {
         let all = if let DeValue::Array(array) = value.get_ref() { &**array } else { one };
         let mut modules = Vec::new();
         for v in all {
-            let name = root.text("ptx", v, self.out)?;
-            modules.push((self.folder.join(name), root.place(v)));
+            modules.push((self.file(root, "ptx", v)?, root.place(v)));
         }
         if modules.is_empty() {
             self.out
@@ -261,8 +271,8 @@ impl<'o> Reader<'o> {
                 Data::Values(bytes)
             }
             "hex" => Data::Hex(table.hex(key, value, self.out)?),
-            "npy" => Data::Npy(self.folder.join(table.text(key, value, self.out)?)),
-            _ => Data::Raw(self.folder.join(table.text(key, value, self.out)?)),
+            "npy" => Data::Npy(self.file(table, key, value)?),
+            _ => Data::Raw(self.file(table, key, value)?),
         })
     }
 

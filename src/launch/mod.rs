@@ -9,6 +9,7 @@ mod description;
 mod device;
 mod expect;
 mod file;
+mod folder;
 mod limits;
 mod memp;
 mod npy;

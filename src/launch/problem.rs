@@ -40,6 +40,8 @@ pub enum ProblemKind {
     Unreadable { path: PathBuf, cause: std::io::ErrorKind },
     /// A file cannot be written.
     Unwritable { path: PathBuf, cause: std::io::ErrorKind },
+    /// A file that is named in one of a folder lies elsewhere, and must not.
+    Outside { path: PathBuf, folder: PathBuf },
     /// A schedule would overwrite a file that is none.
     Taken { path: PathBuf },
     /// A folder has no `launch.toml`; other launch files that it has.

@@ -5,7 +5,7 @@ use super::condition::Final;
 use super::outcome::{Outcome, Outcomes};
 use super::tree::Litmus;
 use crate::base::Pc;
-use crate::explore::checkpoint::{CheckpointError, Owner, search_on};
+use crate::explore::checkpoint::{CheckpointError, Kept, Owner, search_on};
 use crate::explore::setup_hash;
 use crate::explore::space::{Options, Space, explore};
 use crate::machine::walk::{Grain, State, Walk};
@@ -67,7 +67,7 @@ impl<'a> Board<'a> {
         explore(&mut **walk, &lowered.env, options, &mut outcome)
     }
 
-    /// The same, of a search that is kept: it goes on from what `kept` holds, if anything, and leaves there what it has done.
+    /// The same, of a search that is kept: it goes on from what `kept` holds, if anything, and keeps there what it does.
     ///
     /// # Errors
     /// `kept` is of another search.
@@ -75,7 +75,7 @@ impl<'a> Board<'a> {
         &mut self,
         litmus: &Litmus,
         options: &mut Options<'_>,
-        kept: &mut Option<Vec<u8>>,
+        kept: &mut Kept<'_>,
     ) -> Result<Space<Outcome>, CheckpointError> {
         let Self { lowered, context, grain, walk } = self;
         let outcomes = Outcomes::new(litmus);

@@ -71,6 +71,17 @@ impl Stopwatch {
         Self(limit.map(|limit| (Instant::now(), limit)))
     }
 
+    /// The one whose time is up first.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let end = |watch: Self| watch.0.and_then(|(start, limit)| start.checked_add(limit));
+        match (end(self), end(other)) {
+            (Some(own), Some(others)) if others < own => other,
+            (None, Some(_)) => other,
+            _ => self,
+        }
+    }
+
     /// Whether the time is up.
     #[must_use]
     pub fn is_up(&self) -> bool {

@@ -317,9 +317,10 @@ pub fn verdict(all: &Outcomes<'_>, complete: bool) -> String {
 
 /// What a search of a test looked at.
 #[must_use]
-pub fn searched(models: &Models, progress: &str, counts: &Progress, endless: usize) -> String {
-    let ends = match endless {
-        0 => "every fair run ends",
+pub fn searched(models: &Models, progress: &str, counts: &Progress, endless: usize, stopped: usize) -> String {
+    let ends = match (endless, stopped) {
+        (0, 0) => "every fair run ends",
+        (0, _) => "some runs stop before their end",
         _ => "some fair runs never end",
     };
     let (states, transitions) = (counts.states, counts.transitions);

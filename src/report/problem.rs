@@ -71,6 +71,12 @@ impl Text {
             ProblemKind::Unwritable { path, cause } => {
                 text("unwritable", format!("cannot write `{}`: {}", path.display(), why(*cause)))
             }
+            ProblemKind::Outside { path, folder } => {
+                let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+                text("outside", format!("`{}` is not in `{}`", path.display(), folder.display()))
+                    .label("for this")
+                    .hint("with --confine a launch file names files of its own folder only")
+            }
             ProblemKind::Taken { path } => {
                 text("taken", format!("`{}` is there, and is no schedule: it is not overwritten", path.display()))
                     .hint("name another file, or remove this one")
@@ -91,6 +97,10 @@ impl Text {
                         "write one, or name a .ptx file and describe the launch by flags (`warpstep run --help`)",
                     ),
                 }
+            }
+            ProblemKind::UnknownKind { path } if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("litmus")) => {
+                text("litmus-target", format!("`{}` is a litmus test, which has no launch", path.display()))
+                    .hint(format!("`warpstep prove {}` goes through all its outcomes", path.display()))
             }
             ProblemKind::UnknownKind { path } => {
                 text("unknown-file", format!("`{}` is neither a folder nor a .toml nor a .ptx file", path.display()))

@@ -217,7 +217,7 @@ impl<'a> StopReport<'a> {
         let (file, loc) = self.env.cuda(pc)?;
         let ptx = self.sources.get(self.env.origin.get(pc.0 as usize)?.file)?;
         let (file, line, column) = (file.to_owned(), loc.line, loc.column);
-        Some(Cuda { text: cuda_line(&ptx.name, &file, line), file, line, column })
+        Some(Cuda { text: cuda_line(&ptx.name, &file, line, self.sources.is_confined()), file, line, column })
     }
 
     fn stuck(&self, stuck: &StuckKind) -> Diagnostic {
@@ -337,10 +337,12 @@ impl Cuda {
 }
 
 /// A line of the source, when the file lies where it was compiled, or beside the PTX.
-fn cuda_line(ptx: &str, file: &str, line: u32) -> Option<String> {
+fn cuda_line(ptx: &str, file: &str, line: u32, confined: bool) -> Option<String> {
     let named = Path::new(file);
     let beside = Path::new(ptx).parent()?.join(named.file_name()?);
-    let text = [beside.as_path(), named].into_iter().find_map(|p| files::read(p).ok())?;
+    let folder = Path::new(ptx).parent()?;
+    let allowed = |p: &&Path| !confined || **p == beside && files::lies_in(folder, p);
+    let text = [beside.as_path(), named].into_iter().filter(allowed).find_map(|p| files::read(p).ok())?;
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim();
     Some(line.chars().take(200).collect())

@@ -129,7 +129,7 @@ fn put(text: &str, out: &mut String, stays: impl Fn(char) -> bool) {
     let mut hash = false;
     for c in text.chars() {
         match c {
-            _ if stays(c) || !acts(c) && !(c == '#' && hash) => out.push(c),
+            _ if stays(c) || !(acts(c) || c == '#' && hash) => out.push(c),
             '#' => out.push_str("\\u{23}"),
             _ => out.extend(c.escape_default()),
         }

@@ -7,8 +7,9 @@ use super::graph::Graph;
 use super::search::Before;
 use super::{Found, Move, Progress, Reaches, Space};
 use crate::explore::odometer::Odometer;
-use crate::explore::retrace::stop_on;
-use crate::machine::walk::Walk;
+use crate::explore::retrace::{follow, stop_on};
+use crate::machine::walk::{Reached, State, Walk};
+use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,23 @@ impl Rest {
     }
 }
 
+/// Keeps what a search has done.
+pub trait Keep<O> {
+    /// Asked now and then: whether it is time.
+    fn is_due(&mut self) -> bool;
+
+    /// Keeps what was seen, and where the search stands.
+    fn keep(&mut self, space: &Space<O>, rest: &Rest);
+}
+
+impl<O> Keep<O> for () {
+    fn is_due(&mut self) -> bool {
+        false
+    }
+
+    fn keep(&mut self, _: &Space<O>, _: &Rest) {}
+}
+
 /// All but the graph.
 #[derive(Serialize, Deserialize)]
 struct Small<O> {
@@ -46,6 +64,33 @@ struct Small<O> {
     outcomes: Vec<(O, u64, Vec<Move>)>,
     found: Vec<Vec<Move>>,
     progress: Progress,
+}
+
+impl<O> Small<O> {
+    /// Whether counts can be those of a search that has seen the states of a graph; they are added up later.
+    fn is_sound(&self, graph: &Graph) -> bool {
+        let Progress { states, transitions, schedules, deepest, collisions, .. } = self.progress;
+        let most = graph.states() as u64;
+        let ends = self.outcomes.iter().map(|(_, count, _)| *count).try_fold(0u64, u64::checked_add);
+        states <= most
+            && transitions <= graph.steps() as u64
+            && schedules.max(deepest).max(collisions) <= transitions + 1
+            && ends.is_some_and(|ends| ends <= most)
+            && self.rest.stack.len() as u64 <= most
+    }
+}
+
+/// What a run along a path comes to; `None`: not to its end. The walk stands where it stood, afterwards.
+fn end_of<O>(walk: &mut dyn Walk, path: &[Move], outcome: &mut dyn FnMut(&dyn State) -> O) -> Option<O> {
+    let start = walk.mark();
+    follow(walk, path);
+    let mut agents = Vec::new();
+    walk.agents(&mut agents);
+    let state = walk.state();
+    let ended = agents.is_empty() && matches!(state.reached(), Reached::End);
+    let seen = ended.then(|| outcome(state));
+    walk.back(start);
+    seen
 }
 
 /// Why a search cannot go on from some bytes.
@@ -79,6 +124,7 @@ pub fn thaw<O: DeserializeOwned + Eq + std::hash::Hash>(
     bytes: &[u8],
     options: &str,
     walk: &mut dyn Walk,
+    outcome: &mut dyn FnMut(&dyn State) -> O,
 ) -> Result<(Space<O>, Rest), Unfit> {
     let (length, bytes) = bytes.split_first_chunk().ok_or(Unfit::Damaged)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
@@ -88,11 +134,21 @@ pub fn thaw<O: DeserializeOwned + Eq + std::hash::Hash>(
         return Err(Unfit::Options);
     }
     let graph = Graph::take(graph).ok_or(Unfit::Damaged)?;
+    if !small.is_sound(&graph) {
+        return Err(Unfit::Damaged);
+    }
     let mut found = Vec::with_capacity(small.found.len());
     for path in small.found {
         let stop = stop_on(walk, &path).ok_or(Unfit::Damaged)?;
         found.push(Found { stop, path });
     }
-    let outcomes = small.outcomes.into_iter().map(|(o, count, path)| (o, Reaches { count, path })).collect();
+    let mut outcomes = IndexMap::new();
+    for (kept, count, path) in small.outcomes {
+        // What a way comes to is asked of the program, not of the file.
+        if end_of(walk, &path, outcome).is_none_or(|seen| seen != kept) {
+            return Err(Unfit::Damaged);
+        }
+        outcomes.insert(kept, Reaches { count, path });
+    }
     Ok((Space { outcomes, found, graph, progress: small.progress, limit: None }, small.rest))
 }

@@ -244,7 +244,29 @@ impl Graph {
             }
         }
         let whole = from.0.is_empty();
-        whole.then_some(Self { table, seen, edges, units, stepped, known, at_hand: [None; AT_HAND] })
+        let graph = Self { table, seen, edges, units, stepped, known, at_hand: [None; AT_HAND] };
+        (whole && graph.is_sound()).then_some(graph)
+    }
+
+    /// Whether all numbers in it are those of its own states, steps and units, and lists come to their ends: each step was
+    /// noted after the one that it follows, each state was reached from one that was seen before. That the program makes these
+    /// steps is not asked: the search would have to be done again (D-checkpoint-trust).
+    fn is_sound(&self) -> bool {
+        let within = |n: u32, length: usize| n == NONE || (n as usize) < length;
+        let (states, edges) = (self.seen.len(), self.edges.len());
+        let state = |(at, seen): (usize, &Seen)| {
+            let first = at == 0 && (seen.from, seen.by) == (NONE, NONE);
+            let by = self.edges.get(seen.by as usize);
+            let reached = (seen.from as usize) < at && by.is_some_and(|edge| edge.to as usize == at);
+            within(seen.last, edges) && (first || reached)
+        };
+        let edge = |(at, edge): (usize, &Edge)| {
+            within(edge.to, states) && within(edge.next, at) && (edge.unit as usize) < self.units.len()
+        };
+        self.seen.iter().enumerate().all(state)
+            && self.edges.iter().enumerate().all(edge)
+            && self.known.len() == self.units.len()
+            && self.stepped.len() <= states
     }
 
     /// The state with a number, if it was seen.

@@ -15,7 +15,7 @@ mod sleep;
 mod table;
 
 pub use fair::{Cycle, Fairness, Promised, cycles};
-pub use frozen::{Rest, Unfit, freeze, thaw};
+pub use frozen::{Keep, Rest, Unfit, freeze, thaw};
 pub use graph::{Edge, Graph, Move, Unit};
 pub use search::{explore, go_on};
 

@@ -1,6 +1,6 @@
 //! The loop of all searches.
 
-use super::frozen::{Level, Rest};
+use super::frozen::{Keep, Level, Rest};
 use super::graph::NONE;
 use super::sleep::{Sleeper, Touch};
 use super::{Found, Move, Options, Reaches, Search, Space, Unit};
@@ -95,6 +95,7 @@ struct Run<'a, 'o, O> {
     pruned: bool,
     /// States at most, with those of the search that goes on.
     most: u64,
+    keep: &'a mut dyn Keep<O>,
 }
 
 fn index(k: usize) -> u32 {
@@ -110,20 +111,20 @@ pub fn explore<O: Eq + Hash>(
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
 ) -> Space<O> {
-    search_from(walk, env, options, outcome, (Space::default(), Rest::default()), &mut |_, _| ()).0
+    search_from(walk, env, options, outcome, (Space::default(), Rest::default()), &mut ()).0
 }
 
 /// Goes on with a search through all states where it stood; `None`: the rest is not of this walk. A search that has seen no
-/// state begins. `stopped` is told where it stands when it stops, before it is prepared to be judged.
+/// state begins. `keep` is told where it stands now and then, and when it stops, before it is prepared to be judged.
 pub fn go_on<O: Eq + Hash>(
     walk: &mut dyn Walk,
     env: &ProgEnv,
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
     from: (Space<O>, Rest),
-    stopped: &mut dyn FnMut(&Space<O>, &Rest),
+    keep: &mut dyn Keep<O>,
 ) -> Option<Space<O>> {
-    let (space, fits) = search_from(walk, env, options, outcome, from, stopped);
+    let (space, fits) = search_from(walk, env, options, outcome, from, keep);
     fits.then_some(space)
 }
 
@@ -134,7 +135,7 @@ fn search_from<O: Eq + Hash>(
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
     (space, rest): (Space<O>, Rest),
-    stopped: &mut dyn FnMut(&Space<O>, &Rest),
+    keep: &mut dyn Keep<O>,
 ) -> (Space<O>, bool) {
     let start = walk.mark();
     let told = space.found.iter().map(|f| f.stop.identity()).collect();
@@ -151,6 +152,7 @@ fn search_from<O: Eq + Hash>(
         slept: FxHashMap::default(),
         told,
         most,
+        keep,
         whole: FxHashMap::default(),
         pruned: rest.pruned,
     };
@@ -160,7 +162,7 @@ fn search_from<O: Eq + Hash>(
     }
     run.walk.back(start);
     if fits {
-        stopped(&run.space, &run.rest());
+        run.keep.keep(&run.space, &run.rest());
     }
     run.own_up();
     let mut space = run.space;
@@ -235,6 +237,9 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 self.step(agent);
             }
             patience -= 1;
+            if patience == 0 && self.keep.is_due() {
+                self.keep.keep(&self.space, &self.rest());
+            }
             if patience == 0 || self.space.limit.is_some() {
                 patience = PATIENCE;
                 self.space.limit = self.space.limit.or_else(|| self.over());

@@ -3,6 +3,7 @@
 use super::{Do, Script, Start, Step};
 use crate::base::{FileId, Source, SourceMap};
 use crate::launch::file::{Reader, text_of};
+use crate::launch::folder::Folder;
 use crate::launch::problem::{At, Problem, ProblemKind};
 use crate::launch::toml::{Table, Value, document};
 use crate::launch::{Buffer, Scalar};
@@ -50,7 +51,8 @@ impl Script {
         }
         let file = sources.add(path.display().to_string(), text);
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        Self::parse(sources.get(file).map_or("", |s: &Source| &s.text), file, &folder).map(Some)
+        let folder = Folder { path: &folder, confined: sources.is_confined() };
+        Self::parse_in(sources.get(file).map_or("", |s: &Source| &s.text), file, folder).map(Some)
     }
 
     /// Reads the text of a host script whose file names are relative to `folder`.
@@ -58,6 +60,10 @@ impl Script {
     /// # Errors
     /// Every problem of the text, with its place.
     pub fn parse(text: &str, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
+        Self::parse_in(text, file, Folder { path: folder, confined: false })
+    }
+
+    fn parse_in(text: &str, file: FileId, folder: Folder<'_>) -> Result<Self, Vec<Problem>> {
         let table = document(text, file)?;
         let mut out = Vec::new();
         let mut root = Table::root(&table, file);
@@ -67,7 +73,7 @@ impl Script {
     }
 }
 
-fn read(root: &Table<'_, '_>, folder: &Path, out: &mut Vec<Problem>) -> Script {
+fn read(root: &Table<'_, '_>, folder: Folder<'_>, out: &mut Vec<Problem>) -> Script {
     root.only(ROOT, out);
     let mut script = Script::default();
     if let Some(table) = root.need("programs", out).and_then(|v| root.sub("programs", v, out)) {
@@ -105,7 +111,7 @@ fn read(root: &Table<'_, '_>, folder: &Path, out: &mut Vec<Problem>) -> Script {
 
 fn step(
     table: &Table<'_, '_>,
-    folder: &Path,
+    folder: Folder<'_>,
     script: &Script,
     known: &mut Known,
     out: &mut Vec<Problem>,
@@ -196,7 +202,7 @@ fn ended(known: &mut Known, name: &str) {
 
 fn start(
     table: &Table<'_, '_>,
-    folder: &Path,
+    folder: Folder<'_>,
     script: &Script,
     known: &mut Known,
     out: &mut Vec<Problem>,
@@ -231,7 +237,13 @@ fn start(
     Some(Start { context, program, launch, kernel })
 }
 
-fn expect(table: &Table<'_, '_>, folder: &Path, script: &Script, known: &Known, out: &mut Vec<Problem>) -> Option<Do> {
+fn expect(
+    table: &Table<'_, '_>,
+    folder: Folder<'_>,
+    script: &Script,
+    known: &Known,
+    out: &mut Vec<Problem>,
+) -> Option<Do> {
     table.only(EXPECT, out);
     let context = in_context(table, known, out);
     let (buffer, at) = name(table, "buffer", out)?;
