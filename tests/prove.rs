@@ -30,9 +30,9 @@ fn a_lost_update_is_found_replayed_and_made_short() {
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("refuted (control its, memory flat, lanes whole, progress fair)"), "{said}");
     assert!(said.contains("with 2 contents of memory"), "{said}");
-    let (code, said) = warpstep(&folder, &["replay", "atomicity.schedule"]);
+    let (code, said) = warpstep(&folder, &["replay", "atomicity.prove.schedule"]);
     assert!(code == 1 && said.contains("differ from what is expected"), "{said}");
-    let (code, said) = warpstep(&folder, &["minimise", "atomicity.schedule"]);
+    let (code, said) = warpstep(&folder, &["minimise", "atomicity.prove.schedule"]);
     assert!(code == 1 && said.contains("nothing more can go"), "{said}");
 }
 
@@ -41,7 +41,7 @@ fn the_lock_between_lanes_is_a_simt_deadlock_under_crs_and_ends_under_its() {
     let (folder, target) = (folder("lock"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
     let (code, said) = warpstep(&folder, &["prove", &target, "--block", "2", "--control", "crs"]);
     assert!(code == 1 && said.contains("SIMT deadlock") && said.contains("a break token holds lane 0"), "{said}");
-    let (code, said) = warpstep(&folder, &["replay", "lock_in_one_warp.schedule"]);
+    let (code, said) = warpstep(&folder, &["replay", "lock_in_one_warp.prove.schedule"]);
     assert!(code == 1 && said.contains("SIMT deadlock"), "{said}");
     for control in ["its", "thread"] {
         let (code, said) = warpstep(&folder, &["prove", &target, "--block", "2", "--control", control]);
@@ -92,7 +92,7 @@ fn blocks_with_caches_may_both_read_what_was() {
     let (folder, target) = (folder("stale"), file("tests/prove/stale.toml"));
     let (code, said) = warpstep(&folder, &["prove", &target, "--memory", "fermi", "--device", &apart]);
     assert!(code == 1 && said.contains("refuted (control crs, memory fermi, progress fair)"), "{said}");
-    let (code, said) = warpstep(&folder, &["replay", "stale.schedule"]);
+    let (code, said) = warpstep(&folder, &["replay", "stale.prove.schedule"]);
     assert!(code == 1 && said.contains("differ from what is expected"), "{said}");
 }
 
@@ -104,9 +104,9 @@ fn a_schedule_on_split_lanes_names_them() {
     assert_eq!(code, 0, "{said}");
     let (code, said) = warpstep(&folder, &[&flags[..], &["--lanes", "split"]].concat());
     assert!(code == 1, "{said}");
-    let schedule = std::fs::read_to_string(folder.join("torn.schedule")).unwrap();
+    let schedule = std::fs::read_to_string(folder.join("torn.prove.schedule")).unwrap();
     assert!(schedule.contains("--lanes split"), "{schedule}");
-    let (code, said) = warpstep(&folder, &["replay", "torn.schedule"]);
+    let (code, said) = warpstep(&folder, &["replay", "torn.prove.schedule"]);
     assert!(code == 1 && said.contains("of 4 u32 elements differ"), "{said}");
 }
 
@@ -119,9 +119,9 @@ fn only_parts_of_groups_show_a_missing_syncwarp() {
         code == 1 && said.contains("refuted (control its-split, memory flat, lanes whole, progress fair)"),
         "{said}"
     );
-    let schedule = std::fs::read_to_string(folder.join("handoff.schedule")).unwrap();
+    let schedule = std::fs::read_to_string(folder.join("handoff.prove.schedule")).unwrap();
     assert!(schedule.contains("--its-split") && schedule.contains("lanes 2/2"), "{schedule}");
-    let (code, said) = warpstep(&folder, &["replay", "handoff.schedule"]);
+    let (code, said) = warpstep(&folder, &["replay", "handoff.prove.schedule"]);
     assert!(code == 1 && said.contains("differ from what is expected"), "{said}");
     // The same decisions do not fit where groups are whole: it is another launch.
     let mut whole = ScheduleFile::parse(&schedule, FileId(0)).unwrap();
@@ -375,7 +375,7 @@ fn a_schedule_of_a_schedule_names_the_target() {
     let (folder, target) = (folder("resaved"), file("tests/prove/torn.toml"));
     let (code, _) = warpstep(&folder, &["prove", &target, "--warp-size", "2", "--lanes", "split"]);
     assert_eq!(code, 1);
-    let (code, said) = warpstep(&folder, &["replay", "torn.schedule", "--save-schedule", "again.schedule"]);
+    let (code, said) = warpstep(&folder, &["replay", "torn.prove.schedule", "--save-schedule", "again.schedule"]);
     assert_eq!(code, 1, "{said}");
     let [first, again] = ["torn", "again"].map(|n| std::fs::read_to_string(folder.join(n).with_extension("schedule")));
     assert_eq!(again.unwrap(), first.unwrap());

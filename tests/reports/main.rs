@@ -118,14 +118,14 @@ fn proofs_keep_to_the_schema() {
     for (arguments, exit, results, suppressed) in [
         (vec!["prove", "atomicity.toml"], 1, 1, 0),
         (vec!["prove", "atomicity.toml", "--max-states", "2"], 3, 0, 0),
-        (vec!["replay", "atomicity.schedule"], 1, 1, 0),
-        (vec!["minimise", "atomicity.schedule"], 1, 1, 0),
+        (vec!["replay", "atomicity.prove.schedule"], 1, 1, 0),
+        (vec!["minimise", "atomicity.prove.schedule"], 1, 1, 0),
         (vec!["hunt", "atomicity.toml"], 1, 1, 0),
         (lock("its", &[]), 0, 0, 0),
         (lock("crs", &[]), 1, 1, 0),
         (lock("crs", &known), 0, 1, 1),
-        ([&["replay", "lock_in_one_warp.schedule"], &known[..]].concat(), 0, 1, 1),
-        ([&["minimise", "lock_in_one_warp.schedule"], &known[..]].concat(), 0, 1, 1),
+        ([&["replay", "lock_in_one_warp.prove.schedule"], &known[..]].concat(), 0, 1, 1),
+        ([&["minimise", "lock_in_one_warp.prove.schedule"], &known[..]].concat(), 0, 1, 1),
         ([&["hunt"], &lock("crs", &["--max-steps", "3000"])[1..], &known[..]].concat(), 0, 1, 1),
         (vec!["prove", "mp.litmus"], 1, 0, 0),
     ] {
