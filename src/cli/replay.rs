@@ -140,13 +140,7 @@ impl Replay {
         self.tell(&saved.target, &Seen { recorded, turns, memory, diverged: script.diverged().cloned() })
     }
 
-    fn run(
-        &self,
-        target: &Target,
-        oracle: &mut dyn Oracle,
-        limits: Limits,
-        common: &Common,
-    ) -> Result<Ran, u8> {
+    fn run(&self, target: &Target, oracle: &mut dyn Oracle, limits: Limits, common: &Common) -> Result<Ran, u8> {
         let (program, sources) = (target.program(), target.start().sources());
         let refuse = |p: Box<Problem>| output::problems(&[*p], sources, self.report.format);
         let show = self.show.wanted(common.memory_steps()).map_err(refuse)?;
