@@ -142,7 +142,7 @@ fn only_parts_of_groups_show_a_missing_syncwarp() {
         assert!(code == 2 && said.contains("--its-split"), "{said}");
     }
     let (code, said) = warpstep(&folder, &["prove", &file("tests/schedules/atomicity.toml"), "--its-split"]);
-    assert!(code == 4 && said.contains("--warp-size"), "{said}");
+    assert!(code == 3 && said.contains("--warp-size"), "{said}");
 }
 
 /// What a target comes to: as JSON, without exit code.

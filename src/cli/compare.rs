@@ -1,6 +1,8 @@
 //! `warpstep compare`
 
-use super::flags::time;
+use super::bounds::sooner;
+use super::flags::{size, time};
+use super::progress::line;
 use super::saved::{name, target, write_for};
 use super::target::Common;
 use super::{Format, output};
@@ -9,10 +11,11 @@ use crate::explore::{Progress, Prove};
 use crate::launch::ProblemKind;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
-use crate::report::{Cell, Compared, letter};
-use crate::verdict::LimitKind;
+use crate::report::{Compared, letter, prove as text};
+use crate::verdict::Stop;
 use clap::Args;
-use std::path::PathBuf;
+use indicatif::ProgressBar;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -22,11 +25,13 @@ use std::time::Duration;
 Examples:
   warpstep compare ptx-examples/spinlock
   warpstep compare k.ptx --block 32 --arg data=u32:zeros:1
-  warpstep compare DIR --max-states 1000000 --for 5m    search each model longer
+  warpstep compare DIR --max-states 1000000 --for 5m    search longer
 
 Each of crs, its, its --its-split, thread is run with flat memory, with flat memory that lanes access one by one, and with
 fermi's caches. Under each model all states are searched; where there are too many, random schedules look for more. `x`: some
 schedule comes to it, and one is written; `.`: none does; `?`: none was seen, and not all states were searched.
+
+Each model is told on standard error when it is done; Ctrl-C ends all of them with what was found.
 
 Exit codes: 0 no defect under any model | 1 a defect under some model | 2 bad input | 3 some model was not searched to its end")]
 pub(super) struct Compare {
@@ -37,12 +42,17 @@ pub(super) struct Compare {
     common: Common,
 
     /// States at most, under each model.
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_states: u64,
 
-    /// Search each model for this time at most, e.g. 1m, and as long again by random schedules.
-    #[arg(long = "for", value_name = "TIME", value_parser = time, default_value = "5s")]
+    /// Compare for this time at most, e.g. 5m. What is left of it is shared by the models that are left; half of each part
+    /// is for the search, the rest for random schedules where it met a limit.
+    #[arg(long = "for", value_name = "TIME", value_parser = time, default_value = "1m")]
     time: Duration,
+
+    /// Memory of each search at most, e.g. 8G, which is the default, or three quarters of what is free.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    search_memory: Option<u64>,
 
     /// Random schedules under each model that has too many states.
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -59,7 +69,8 @@ pub(super) struct Compare {
 
 impl Compare {
     /// Runs the command; gives the exit code.
-    pub fn execute(&self) -> u8 {
+    pub fn execute(&mut self) -> u8 {
+        self.common.begin(sooner(Some(self.time), self.common.timeout), self.search_memory);
         self.compare().unwrap_or_else(|code| code)
     }
 
@@ -75,44 +86,60 @@ impl Compare {
             output::problems(&[problem], &Default::default(), self.format)
         };
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
-        let mut compared = Compared { cells: Vec::new(), fates: Vec::new() };
-        for common in self.common.all_models() {
-            let target = target(&common, &self.path, self.format.into())?;
-            let env = target.program();
-            let (watch, interrupted) = (Stopwatch::start(Some(self.time)), output::interrupted());
-            let mut poll = |_: &_| {
-                let stopped = interrupted.load(Ordering::Relaxed).then_some(LimitKind::Interrupted);
-                stopped.or_else(|| watch.up())
-            };
-            let mut options = Options::states(target.control() == ControlModel::Crs, &mut poll);
-            options.max_states = Some(self.max_states);
-            let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Visible };
-            let observers = || common.observers(&env);
-            let mut since = None;
-            let mut more = || {
-                let watch = since.get_or_insert_with(|| Stopwatch::start(Some(self.time)));
-                !interrupted.load(Ordering::Relaxed) && watch.up().is_none()
-            };
-            let fates = target.fates(how, &mut options, self.seeds, &mut more, &observers);
-            let models = common.models(&target);
-            let at = compared.cells.len();
-            let models_name = models.file_name();
-            compared.add(Cell { models, fates, schedules: Vec::new() }, &env, target.start().sources());
-            let Some(cell) = compared.cells.get(at) else { continue };
-            let mut files = Vec::new();
-            for seen in cell.fates.iter().flat_map(|f| &f.seen) {
-                let letter = compared.number(&seen.fate).map_or_else(String::new, letter);
-                let file = folder.join(format!("{models_name}-{letter}.schedule"));
-                files.push(write_for(&file, &seen.recorded, &target, (&common, &self.path)));
-            }
-            if let Some(cell) = compared.cells.get_mut(at) {
-                cell.schedules = files;
+        let mut compared = Compared { cells: Vec::new(), fates: Vec::new(), expects: false };
+        let models = self.common.all_models();
+        let bar = line(None, "{spinner} {msg} in {elapsed}", self.format == Format::Text);
+        for (k, mut common) in models.iter().cloned().enumerate() {
+            let left = u32::try_from(models.len() - k).unwrap_or(1);
+            common.share(left, self.search_memory);
+            self.row(&common, &folder, &bar, &mut compared)?;
+            if let Some(cell) = compared.cells.last().filter(|_| self.format == Format::Text) {
+                bar.suspend(|| output::complain(Compared::row(cell)));
             }
         }
+        bar.finish_and_clear();
         match self.format {
             Format::Json => output::print_json(&compared.json()),
             Format::Text => output::say(compared.render()),
         }
         Ok(compared.code())
+    }
+
+    /// Finds out what the program comes to under one model.
+    fn row(&self, common: &Common, folder: &Path, bar: &ProgressBar, compared: &mut Compared) -> Result<(), u8> {
+        let target = target(common, &self.path, self.format.into())?;
+        compared.expects = !target.spec().expect.is_empty() || target.spec().stdout.is_some();
+        let (env, bounds, models) = (target.program(), target.bounds(), common.models(&target));
+        let half = Stopwatch::start(bounds.left().map(|left| left / 2));
+        let name = format!("{} {}", models.control(), models.memory_and_lanes());
+        let mut poll = |done: &_| {
+            if !bar.is_hidden() {
+                bar.set_message(format!("{name}: {}", text::progress(done)));
+            }
+            half.up().or_else(|| bounds.search_up())
+        };
+        let mut options = Options::states(target.control() == ControlModel::Crs, &mut poll);
+        options.max_states = Some(self.max_states);
+        options.max_bytes = self.search_memory;
+        options.max_steps = common.max_steps;
+        let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Visible };
+        let observers = || common.observers(&env);
+        let interrupted = output::interrupted();
+        let mut more = || !interrupted.load(Ordering::Relaxed) && bounds.search_up().is_none();
+        let fates = match bounds.up() {
+            None => target.fates(how, &mut options, self.seeds, &mut more, &observers),
+            Some(limit) => Err(Stop::Limit(limit)),
+        };
+        let models_name = models.file_name();
+        let found = compared.add(models, fates, &env, target.start().sources());
+        let mut files = Vec::new();
+        for (number, recorded) in &found {
+            let file = folder.join(format!("{models_name}-{}.schedule", letter(*number)));
+            files.push(write_for(&file, recorded, &target, (common, &self.path)));
+        }
+        if let Some(cell) = compared.cells.last_mut() {
+            cell.schedules = files;
+        }
+        Ok(())
     }
 }

@@ -325,7 +325,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
         _ => return Err("a number of bytes, e.g. 512M or 4G".to_owned()),
     };
     let number = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
-    number.ok_or_else(|| "a number of bytes, e.g. 512M or 4G".to_owned())
+    number.filter(|n| *n > 0).ok_or_else(|| "a number of bytes above 0, e.g. 512M or 4G".to_owned())
 }
 
 /// Time with a unit: `10s`, `500ms`, `2m`.
@@ -341,7 +341,8 @@ pub(super) fn time(text: &str) -> Result<std::time::Duration, String> {
     let seconds = digits.parse::<f64>().ok().map(|n| n * unit);
     seconds
         .and_then(|s| std::time::Duration::try_from_secs_f64(s).ok())
-        .ok_or_else(|| "a time, e.g. 10s, 500ms or 2m".to_owned())
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "a time above 0, e.g. 10s, 500ms or 2m".to_owned())
 }
 
 #[cfg(test)]
@@ -396,6 +397,7 @@ mod tests {
     fn sizes_and_times() {
         assert_eq!(size("4G"), Ok(4 << 30));
         assert_eq!(size("64KiB"), Ok(65536));
+        assert!(size("0").is_err() && size("0G").is_err() && time("0s").is_err() && time("0.0ms").is_err());
         assert!(size("G").is_err() && size("99999999999T").is_err());
         assert_eq!(time("500ms"), Ok(std::time::Duration::from_millis(500)));
         assert!(time("soon").is_err() && time("-1s").is_err());

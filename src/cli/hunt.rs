@@ -2,6 +2,7 @@
 
 use super::flags::time;
 use super::output;
+use super::progress::{line, running};
 use super::report_flags::{Form, ReportFlags, Reporter};
 use super::saved::{Names, target, write_for};
 use super::target::Common;
@@ -12,9 +13,10 @@ use crate::explore::checkpoint::{self, CheckpointError};
 use crate::explore::{Ended, Ending, Hunt as Search, HuntState, Hunted, Limits, Measure, Recorded, Target};
 use crate::launch::Suppression;
 use crate::machine::Stopwatch;
-use crate::report::{checkpoint_refused, hunt as text};
+use crate::report::{EndedEarly, checkpoint_refused, hunt as text};
+use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,11 +50,11 @@ pub(super) struct Hunt {
     common: Common,
 
     /// How many seeds; 1000, or as many as there is time for.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
 
     /// The first seed.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..u64::MAX))]
     first_seed: u64,
 
     /// Hunt for this time, e.g. 10m.
@@ -135,7 +137,8 @@ struct Told {
 
 impl Hunt {
     /// Runs the command; gives the exit code.
-    pub fn execute(&self) -> u8 {
+    pub fn execute(&mut self) -> u8 {
+        self.common.begin(self.time, None);
         self.hunt().unwrap_or_else(|code| code)
     }
 
@@ -147,7 +150,9 @@ impl Hunt {
             let usable = checkpoint::writable(path).and_then(|()| checkpoint::load(path, "hunt", target.owner()));
             usable.map_err(|e| self.refuse(&e, path))?;
         }
+        let bar = running("the default schedule runs", self.report.format == Form::Text);
         let fair = target.play_fair(self.common.limits(None));
+        bar.finish_and_clear();
         let limits = self.common.limits(Some(fair.clock));
         let (strategy, measure) = self.strategy.of(&target, limits);
         let job = Job { target: &target, strategy, limits };
@@ -157,6 +162,16 @@ impl Hunt {
             target.record(Fair, Limits { steps, ..limits }, self.observers(&target))
         };
         let worth = fair.ending.is_defect() || self.common.observes();
+        let unended = matches!(fair.ending, Ending::Stopped(Stop::Limit(_)));
+        if unended {
+            // That it would go on may be what is looked for.
+            let standing = fair.device.context().standing().to_vec();
+            reporter.ended = EndedEarly { standing, target: None };
+            if self.report.format == Form::Text {
+                output::complain(text::UNENDED);
+                output::complain(reporter.ending(&fair.ending, None, &target));
+            }
+        }
         let fair = worth.then(again).filter(|recorded| recorded.played.ending.is_defect());
         if let Some(recorded) = &fair {
             findings.push(self.tell(&mut reporter, (None, 1), recorded, 1, &target));
@@ -171,6 +186,7 @@ impl Hunt {
             let device = target.start();
             return Ok(output::stop(stop, device.context().env(), device.sources(), &[], self.report.format));
         }
+        target.bounds().show();
         for finding in &hunted.findings {
             let recorded = target.record(strategy.oracle(finding.seed), limits, self.observers(&target));
             let number = findings.len() + 1;
@@ -182,6 +198,9 @@ impl Hunt {
             output::complain(text::summary(&hunted, fair.is_some(), &scope));
         }
         let mut code = text::hunt_code(&hunted, fair.is_some());
+        if code == 0 && unended {
+            code = 3;
+        }
         if code == 1 && findings.iter().all(|f| f.accepted.is_some()) {
             code = text::quiet_code(&hunted);
         }
@@ -249,7 +268,7 @@ impl Hunt {
             watchers: if self.common.observes() { Some(&watch) } else { None },
             keep_going: self.keep_going,
             jobs: jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
-            time: Stopwatch::start(self.time),
+            time: Stopwatch::start(job.target.bounds().search_left()),
             interrupted: output::interrupted(),
             progress: &progress,
         };
@@ -316,9 +335,5 @@ fn bar(total: Option<u64>, format: Form) -> ProgressBar {
         Some(_) => "{bar:30} {pos} of {len} seeds, {per_sec}, {eta} left: {msg}",
         None => "{pos} seeds in {elapsed}, {per_sec}: {msg}",
     };
-    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-    if format != Form::Text {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+    line(total, template, format == Form::Text)
 }

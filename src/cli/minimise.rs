@@ -1,17 +1,19 @@
 //! `warpstep minimise`
 
-use super::flags::time;
+use super::bounds::{bounds, usual_memory};
+use super::flags::{size, time};
 use super::output;
+use super::progress::line;
 use super::report_flags::{Form, ReportFlags};
 use super::saved::{Saved, check, write};
 use crate::base::SourceMap;
 use crate::choice::Replay;
-use crate::explore::{Limits, Minimise as Search, Minimised};
+use crate::explore::{Ending, Limits, Minimise as Search, Minimised};
 use crate::launch::ProblemKind;
 use crate::machine::Stopwatch;
 use crate::report::hunt as text;
+use crate::verdict::Stop;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,6 +38,10 @@ pub(super) struct Minimise {
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
 
+    /// Memory, e.g. 512M or 4G (exit code 3 beyond it); 8G by default, or three quarters of what is free.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<u64>,
+
     #[command(flatten)]
     report: ReportFlags,
 }
@@ -47,12 +53,17 @@ impl Minimise {
     }
 
     fn minimise(&self) -> Result<u8, u8> {
-        let saved = Saved::read(&self.schedule, None, self.report.format)?;
+        let bounds = bounds(self.time, self.max_memory.unwrap_or_else(usual_memory), false);
+        let saved = Saved::read(&self.schedule, None, &bounds, self.report.format)?;
         let Saved { file, target, common, .. } = &saved;
         let output_file = self.output.clone().unwrap_or_else(|| self.schedule.with_extension("min.schedule"));
         check(&output_file, self.report.format)?;
         let observers = || common.stopping(&target.program());
         let before = target.record(Replay::new(file.schedule.clone()), saved.limits(), observers());
+        if let Ending::Stopped(stop @ Stop::Limit(_)) = &before.played.ending {
+            let device = target.start();
+            return Err(output::stop(stop, device.context().env(), device.sources(), &[], self.report.format));
+        }
         if before.trace != file.trace {
             return Err(saved.other_trace(before.trace, self.report.format));
         }
@@ -61,10 +72,7 @@ impl Minimise {
             Some(_) => saved.limits(),
             None => Limits::of(before.played.clock),
         };
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if self.report.format != Form::Text {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
+        let bar = line(None, "{spinner} {pos} runs in {elapsed}: {msg}", self.report.format == Form::Text);
         let progress = |trials, left| {
             bar.set_position(trials);
             bar.set_message(text::left(left));
@@ -73,12 +81,13 @@ impl Minimise {
             target,
             watchers: if common.observes() { Some(&observers) } else { None },
             limits,
-            time: Stopwatch::start(self.time),
+            time: Stopwatch::start(bounds.search_left()),
             interrupted: output::interrupted(),
             progress: &progress,
         };
         let minimised = search.run(&file.schedule);
         bar.finish_and_clear();
+        bounds.show();
         let Some(Minimised { schedule, complete, trials }) = minimised else {
             let path = self.schedule.clone();
             return Err(output::problems(

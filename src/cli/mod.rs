@@ -5,6 +5,7 @@
 //! 101 is a panic: a bug of ours. What could not be written is told after the verdict, and makes of 0 a 2 (D-unwritable).
 
 mod bench;
+mod bounds;
 mod check;
 mod compare;
 mod flags;
@@ -12,6 +13,7 @@ mod follow;
 mod hunt;
 mod minimise;
 mod output;
+mod progress;
 mod prove;
 mod prove_litmus;
 mod replay;
@@ -67,18 +69,20 @@ enum Format {
     Json,
 }
 
-/// Runs the command of this process's arguments; gives its exit code.
+/// Runs the command of this process's arguments; gives its exit code. `taken` tells how many bytes the process has
+/// allocated: limits of memory are about that.
 #[must_use]
-pub fn main() -> ExitCode {
+pub fn main(taken: fn() -> u64) -> ExitCode {
+    bounds::count_by(taken);
     let Cli { max_errors, command } = Cli::parse();
     output::MOST_ERRORS.store(max_errors, Ordering::Relaxed);
     let code = match command {
-        Command::Run(run) => run.execute(),
-        Command::Hunt(hunt) => hunt.execute(),
-        Command::Replay(replay) => replay.execute(),
+        Command::Run(mut run) => run.execute(),
+        Command::Hunt(mut hunt) => hunt.execute(),
+        Command::Replay(mut replay) => replay.execute(),
         Command::Minimise(minimise) => minimise.execute(),
-        Command::Prove(prove) => prove.execute(),
-        Command::Compare(compare) => compare.execute(),
+        Command::Prove(mut prove) => prove.execute(),
+        Command::Compare(mut compare) => compare.execute(),
         Command::Check(check) => check.execute(),
         Command::Bench(bench) => bench.execute(),
         Command::Rules(rules) => rules.execute(),

@@ -1,10 +1,11 @@
 //! `warpstep prove`
 
+use super::bounds::{sooner, usual_memory};
 use super::flags::{size, time};
-use super::output;
 use super::report_flags::{Form, ReportFlags};
 use super::saved::{Names, target, write_for};
 use super::target::Common;
+use super::{output, progress};
 use crate::base::SourceMap;
 use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
 use crate::explore::space::{Fairness, Options};
@@ -13,11 +14,9 @@ use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
 use crate::report::{checkpoint_refused, prove as text};
-use crate::verdict::LimitKind;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Go through all schedules, and say whether every one of them ends as it should.
@@ -49,7 +48,7 @@ pub(super) struct Prove {
     pub(super) common: Common,
 
     /// Whom the scheduler promises progress.
-    #[arg(long, value_name = "MODEL", default_value = "fair", value_parser = progress)]
+    #[arg(long, value_name = "MODEL", default_value = "fair", value_parser = promise)]
     pub(super) progress: Progress,
 
     /// Strong fairness: who can step again and again does. Otherwise: who can step from some point on.
@@ -61,12 +60,12 @@ pub(super) struct Prove {
     preemptions: Option<u32>,
 
     /// States at most.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_states: Option<u64>,
 
-    /// Memory for the states at most, e.g. 8G.
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8G")]
-    search_memory: u64,
+    /// Memory of the search at most, e.g. 8G, which is the default, or three quarters of what is free.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    search_memory: Option<u64>,
 
     /// Search for this time at most, e.g. 10m.
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
@@ -127,14 +126,16 @@ enum Reduction {
     None,
 }
 
-fn progress(name: &str) -> Result<Progress, String> {
+fn promise(name: &str) -> Result<Progress, String> {
     let names = || Progress::ALL.map(Progress::name).join(", ");
     Progress::named(name).ok_or_else(|| format!("one of {}", names()))
 }
 
 impl Prove {
     /// Runs the command; gives the exit code.
-    pub fn execute(&self) -> u8 {
+    pub fn execute(&mut self) -> u8 {
+        let memory = self.search_memory.unwrap_or_else(usual_memory);
+        self.common.begin(sooner(self.time, self.common.timeout), Some(memory));
         let done = if is_litmus(&self.path) { self.litmus() } else { self.target() };
         done.unwrap_or_else(|code| code)
     }
@@ -149,19 +150,22 @@ impl Prove {
 
     /// Calls `search` with the bounds that the flags give.
     pub(super) fn bounded<T>(&self, control: ControlModel, search: impl FnOnce(&mut Options<'_>) -> T) -> T {
-        let (watch, interrupted) = (Stopwatch::start(self.time), output::interrupted());
-        let mut poll = |_: &_| {
-            let stopped = interrupted.load(Ordering::Relaxed).then_some(LimitKind::Interrupted);
-            stopped.or_else(|| watch.up())
+        let bar = progress::searching(self.report.format == Form::Text);
+        let mut poll = |done: &_| {
+            progress::searched(&bar, done);
+            self.common.bounds.search_up()
         };
         let mut options = Options::states(control == ControlModel::Crs, &mut poll);
         options.audit = self.audit;
         options.first = self.first;
         options.preemptions = self.preemptions;
         options.max_states = self.max_states;
-        options.max_bytes = Some(self.search_memory);
+        options.max_bytes = self.search_memory;
+        options.max_steps = self.common.max_steps;
         options.stepped = self.progress.needs_stepped();
-        search(&mut options)
+        let found = search(&mut options);
+        bar.finish_and_clear();
+        found
     }
 
     fn target(&self) -> Result<u8, u8> {
@@ -228,6 +232,7 @@ impl Prove {
         if self.report.format != Form::Text {
             return Ok(code);
         }
+        output::complain(text::unshown(&proof.unshown, &env, &sources, output::colour()));
         output::complain(text::controls(&controls));
         output::complain(text::summary(&proof, &scope));
         if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit)
@@ -267,7 +272,7 @@ impl Prove {
             }
             let target = self.common.under(control).target(&self.path, &mut self.common.sources());
             let watch = Stopwatch::start(Some(OTHERS.1));
-            let mut poll = |_: &_| watch.up();
+            let mut poll = |_: &_| watch.up().or_else(|| self.common.bounds.search_up());
             let mut options = Options { max_states: Some(OTHERS.0), ..Options::states(false, &mut poll) };
             target.map_or(Ends::Unknown, |target| target.ends(self.how(), &mut options))
         };

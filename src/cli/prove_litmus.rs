@@ -39,6 +39,7 @@ impl Prove {
         let stopped = |stop: &Stop, env: &ProgEnv| output::stop(stop, env, &sources, &[], format);
         let config = Config { control: Some(control), ..config };
         let memory = config.memory.clone();
+        self.common.bounds.count_from_here();
         let mut board = Board::new(&lowered, config, self.how().grain).map_err(|stop| stopped(&stop, &lowered.env))?;
         let space: Space<Outcome> = self.bounded(control, |options| match &self.checkpoint {
             None => Ok(board.explore(&litmus, options)),

@@ -3,7 +3,7 @@
 use super::hunt::StrategyFlags;
 use super::output;
 use super::report_flags::{Form, ReportFlags};
-use super::saved::{Saved, check, target, write, write_for};
+use super::saved::{Saved, as_typed, check, target, write, write_for};
 use super::show::ShowFlags;
 use super::target::Common;
 use super::trace::TraceFlags;
@@ -11,7 +11,7 @@ use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed, Oracle, Recorder, Replay as Script};
 use crate::explore::{Ending, Limits, Played, Recorded, Target};
 use crate::launch::{Problem, ProblemKind};
-use crate::report::{MemoryShow, Turns, hunt as text};
+use crate::report::{EndedEarly, MemoryShow, Turns, hunt as text};
 use crate::verdict::{Event, Stop, Who};
 use clap::Args;
 use serde_json::{Value, json};
@@ -88,10 +88,11 @@ struct Seen {
 
 impl Replay {
     /// Runs the command; gives the exit code.
-    pub fn execute(&self) -> u8 {
+    pub fn execute(&mut self) -> u8 {
         if let Some(Err(code)) = self.save_schedule.as_deref().map(|file| check(file, self.report.format)) {
             return code;
         }
+        self.common.begin(self.common.timeout, None);
         let result = match self.seed {
             Some(seed) => self.of_seed(seed),
             None => self.of_file(),
@@ -110,7 +111,8 @@ impl Replay {
         if let Some(file) = &self.save_schedule {
             write_for(file, &recorded, &target, (&self.common, &self.path));
         }
-        self.tell(&target, &Seen { recorded, turns, memory, diverged: None })
+        let named = as_typed(&self.common, &self.path);
+        self.tell(&target, named, &Seen { recorded, turns, memory, diverged: None })
     }
 
     fn of_file(&self) -> Result<u8, u8> {
@@ -119,25 +121,32 @@ impl Replay {
             let problem = ProblemKind::BadFlag { flag: "replay", text: word.clone(), form }.at(None);
             return Err(output::problems(&[problem], &SourceMap::default(), self.report.format));
         }
-        let saved = Saved::read(&self.path, Some(&self.common), self.report.format)?;
+        let saved = Saved::read(&self.path, Some(&self.common), &self.common.bounds, self.report.format)?;
         let script = Script::new(saved.file.schedule.clone());
         let mut recorder = Recorder::new(if self.go_on { script.lenient() } else { script });
+        let limits = match (saved.limits(), self.common.max_steps) {
+            (Limits { steps, .. }, Some(most)) if most < steps => Limits { steps: most, fair_steps: 0 },
+            (limits, _) => limits,
+        };
         let Ran { mut played, turns, memory, trace: (trace, switches) } =
-            self.run(&saved.target, &mut recorder, saved.limits(), &saved.common)?;
+            self.run(&saved.target, &mut recorder, limits, &saved.common)?;
         let (mut script, schedule) = recorder.into_parts();
-        let whole = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && played.fair_from.is_none();
+        let cut = matches!(played.ending, Ending::Stopped(Stop::Limit(_)));
+        let diverged = matches!(played.ending, Ending::Stopped(Stop::Diverged { .. }));
+        let whole = !diverged && !cut && played.fair_from.is_none();
         if whole && let Err(stop) = script.finish() {
             played.ending = Ending::Stopped(stop);
         }
         let fits = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && script.diverged().is_none();
-        if fits && trace != saved.file.trace {
+        if fits && !cut && trace != saved.file.trace {
             return Err(saved.other_trace(trace, self.report.format));
         }
         let recorded = Recorded::new(played, schedule, trace, switches);
         if let Some(file) = &self.save_schedule {
             write(file, &recorded, &saved.target, saved.file.target.clone());
         }
-        self.tell(&saved.target, &Seen { recorded, turns, memory, diverged: script.diverged().cloned() })
+        let named = saved.file.target.join(" ");
+        self.tell(&saved.target, named, &Seen { recorded, turns, memory, diverged: script.diverged().cloned() })
     }
 
     fn run(&self, target: &Target, oracle: &mut dyn Oracle, limits: Limits, common: &Common) -> Result<Ran, u8> {
@@ -169,12 +178,14 @@ impl Replay {
         Ok(Ran { played, turns: turns.finish(), memory: show.map(MemoryShow::finish), trace: (trace, switches) })
     }
 
-    fn tell(&self, target: &Target, seen: &Seen) -> Result<u8, u8> {
+    fn tell(&self, target: &Target, named: String, seen: &Seen) -> Result<u8, u8> {
         let Seen { recorded, turns, memory, diverged } = seen;
         let (env, sources) = (target.start().context().env(), target.start().sources());
         let ending = &recorded.played.ending;
         let mut reporter = self.report.open()?;
         reporter.memory.clone_from(memory);
+        let standing = recorded.played.device.context().standing().to_vec();
+        reporter.ended = EndedEarly { standing, target: Some(named) };
         let accepted = reporter.accept(ending, target);
         let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
         if self.report.format == Form::Text {

@@ -7,7 +7,8 @@ use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions
 use crate::program::env::ProgEnv;
 use crate::report::hunt as text;
 use crate::report::{
-    RacesReport, ReliedReport, StopReport, Text, exit_code, problem, run, sarif, suppressed_json, suppressed_stop,
+    EndedEarly, RacesReport, ReliedReport, StopReport, Text, exit_code, problem, run, sarif, suppressed_json,
+    suppressed_stop,
 };
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
@@ -55,7 +56,7 @@ impl ReportFlags {
         let mut sources = SourceMap::default();
         let known = self.suppressions.as_ref().map(|path| Suppressions::read(path, &mut sources)).transpose();
         let known = known.map_err(|problems| output::problems(&problems, &sources, self.format))?;
-        Ok(Reporter { form: self.format, known, sources, memory: None })
+        Ok(Reporter { form: self.format, known, sources, memory: None, ended: EndedEarly::default() })
     }
 }
 
@@ -67,12 +68,14 @@ pub(super) struct Reporter {
     sources: SourceMap,
     /// What `--show memory` has gathered for the report.
     pub memory: Option<Vec<Value>>,
+    /// What is known of a run that a limit ended, or its user.
+    pub ended: EndedEarly,
 }
 
 impl Reporter {
     /// A reporter that suppresses nothing.
     pub fn plain(form: Form) -> Self {
-        Self { form, known: None, sources: SourceMap::default(), memory: None }
+        Self { form, known: None, sources: SourceMap::default(), memory: None, ended: EndedEarly::default() }
     }
 
     /// Tells all problems of the input; gives the exit code.
@@ -95,7 +98,7 @@ impl Reporter {
         sources: &SourceMap,
         printed: &[u8],
     ) -> u8 {
-        let report = StopReport::new(stop, env, sources);
+        let report = StopReport::new(stop, env, sources).ended(self.ended.clone());
         let races = races.map(|r| self.known_of(r));
         let accepted = self.known.as_mut().and_then(|known| known.accept(stop, env, sources)).cloned();
         let racy = races.as_ref().is_some_and(RacesReport::any);
@@ -144,6 +147,9 @@ impl Reporter {
         match (ending, accepted) {
             (Ending::Stopped(stop), Some(entry)) => {
                 suppressed_stop(&StopReport::new(stop, env, sources), entry, &self.sources).into()
+            }
+            (Ending::Stopped(stop @ Stop::Limit(_)), None) => {
+                StopReport::new(stop, env, sources).ended(self.ended.clone()).render(output::colour())
             }
             _ => text::ending(ending, env, sources, output::colour()),
         }

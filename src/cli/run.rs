@@ -2,7 +2,9 @@
 
 use super::follow::Followers;
 use super::output;
+use super::progress::running;
 use super::report_flags::{Form, ReportFlags, Reporter, Results};
+use super::saved::as_typed;
 use super::show::ShowFlags;
 use super::target::{Checks, Common};
 use super::trace::TraceFlags;
@@ -15,7 +17,7 @@ use crate::launch::{
 };
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
-use crate::report::{RacesReport, ReliedReport, run as text};
+use crate::report::{EndedEarly, RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -105,7 +107,8 @@ enum Trouble {
 
 impl Run {
     /// Runs the command; gives the exit code.
-    pub fn execute(&self) -> u8 {
+    pub fn execute(&mut self) -> u8 {
+        self.common.begin(None, None);
         self.common.select_mutant();
         let mut reporter = match self.report.open() {
             Ok(reporter) => reporter,
@@ -123,6 +126,8 @@ impl Run {
             Err(Trouble::Early(stop, sources)) => reporter.stop(&stop, &ProgEnv::default(), &sources, &[]),
             Err(Trouble::Stopped(stop, device, printed, races)) => {
                 let (env, sources) = (device.context().env(), device.sources());
+                let target = Some(as_typed(&self.common, &self.path));
+                reporter.ended = EndedEarly { standing: device.context().standing().to_vec(), target };
                 let races = races.as_deref().map(|r| RacesReport::new([r], sources));
                 reporter.stop_after(&stop, races, env, sources, &printed)
             }
@@ -137,6 +142,10 @@ impl Run {
         if self.common.checks(Checks::Deterministic) {
             let form = "one run is not compared with others: `warpstep hunt --check deterministic`";
             return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "deterministic".into(), form }.at(None)]);
+        }
+        if self.common.checks(Checks::Liveness) && self.seed.is_some() {
+            let form = "a random schedule never repeats: without --seed, or `warpstep hunt`, whose runs go on by the default schedule";
+            return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "liveness".into(), form }.at(None)]);
         }
         let config = self.common.config(sources)?;
         // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.
@@ -166,12 +175,14 @@ impl Run {
             Err(problems) => return Err(Trouble::Problems(problems, sources)),
         };
         let copy = sources.clone();
+        self.common.bounds.count_from_here();
         let mut device = Device::new(env, sources, config).map_err(|stop| Trouble::Early(stop, copy))?;
         let program = device.context().program();
         let mut observers = self.observers_of(&program);
         let mut printed = Vec::new();
+        let bar = running("running", self.report.format == Form::Text && !self.rules);
         let mut out = |bytes: &[u8]| match self.report.format {
-            Form::Text => output::print(bytes),
+            Form::Text => bar.suspend(|| output::print(bytes)),
             Form::Json | Form::Sarif => printed.extend_from_slice(bytes),
         };
         let mut line = |line: &str| output::say(format!("{line}\n"));
@@ -187,6 +198,7 @@ impl Run {
             run(&spec, &mut device, &mut Silent, &mut out)
         };
         reporter.memory = followers.shown();
+        bar.finish_and_clear();
         followers.finish(result.as_ref().err().and_then(Failure::stop));
         let result = result.map_err(|failure| match failure {
             Failure::Stop(stop) => Failure::Stop(observers.settle(stop)),

@@ -6,6 +6,7 @@ use super::target::Common;
 use crate::base::{FileId, SourceMap, files};
 use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Target};
 use crate::launch::{Failure, Problem, ProblemKind};
+use crate::machine::Bounds;
 use crate::program::env::ProgEnv;
 use crate::report::{hunt as text, refused};
 use clap::Parser;
@@ -30,6 +31,15 @@ pub(super) fn target(common: &Common, path: &Path, format: Form) -> Result<Targe
         Failure::Input(problems) => output::problems(&problems, &sources, format),
         Failure::Stop(stop) => output::stop(&stop, &ProgEnv::default(), &sources, &[], format),
     })
+}
+
+/// A target as on a command line, for messages that name commands.
+pub(super) fn as_typed(common: &Common, path: &Path) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    let quoted = |word: String| {
+        if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    words(common, path).into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The words that name a target in a schedule.
@@ -77,11 +87,11 @@ pub(super) struct Saved {
 
 impl Saved {
     /// Reads a schedule and its target, which is looked for where it was named, or else beside the schedule. `flags` are those
-    /// of the command, if it has some of targets.
+    /// of the command, if it has some of targets; what is done is bounded by `bounds`.
     ///
     /// # Errors
     /// The exit code, when they do not fit; that has been told.
-    pub fn read(path: &Path, flags: Option<&Common>, format: Form) -> Result<Self, u8> {
+    pub fn read(path: &Path, flags: Option<&Common>, bounds: &Bounds, format: Form) -> Result<Self, u8> {
         let mut sources = SourceMap::default();
         let text = files::read(path).map_err(|e| unreadable(path, e.kind(), format))?;
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -91,10 +101,11 @@ impl Saved {
             let error = ScheduleError::Line { expected: "target" };
             return Err(refuse(&(error, file.places.target), id, &sources, format));
         };
-        let common = if let Some(flags) = flags { common.confined_as(flags) } else { common };
+        let mut common = if let Some(flags) = flags { common.confined_as(flags) } else { common };
         if let Some(folder) = path.parent().filter(|_| !named.exists()) {
             named = folder.join(&named);
         }
+        common.bounds = bounds.clone();
         let target = target(&common, &named, format)?;
         let (ptx, setup) = (target.ptx_hash(), target.setup_hash());
         let places = file.places;

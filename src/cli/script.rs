@@ -9,7 +9,7 @@ use crate::check::{PerLaunch, Races};
 use crate::choice::Decisions;
 use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, programs};
 use crate::program::env::ProgEnv;
-use crate::report::{RacesReport, ReliedReport, run as text};
+use crate::report::{EndedEarly, RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Sink, Who};
 use std::path::Path;
 
@@ -25,6 +25,7 @@ impl Run {
             Err(problems) => return reporter.problems(&problems, &sources),
         };
         let envs: Vec<_> = all.values().cloned().collect();
+        self.common.bounds.count_from_here();
         let mut device = ScriptDevice::new(all, control, sources.clone(), config);
         let mut printed = Vec::new();
         let mut out = |bytes: &[u8]| match self.report.format {
@@ -63,6 +64,7 @@ impl Run {
             }
             Err(Failure::Input(problems)) => reporter.problems(&problems, &sources),
             Err(Failure::Stop(stop)) => {
+                reporter.ended = EndedEarly { standing: device.standing(), target: None };
                 let none = ProgEnv::default();
                 let env = envs.get(stop.program() as usize).map_or(&none, |env| &**env);
                 reporter.stop_after(&stop, races, env, &sources, &printed)

@@ -1,11 +1,12 @@
 //! What is run and how: the flags that all commands share which run kernels.
 
+use super::bounds::{bounds, usual_memory};
 use super::flags::{LaunchFlags, size, time};
 use crate::base::SourceMap;
 use crate::check::{Observers, Races};
 use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
-use crate::machine::{Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
+use crate::machine::{Bounds, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::Models;
 use clap::{Args, ValueEnum};
@@ -55,17 +56,18 @@ pub(super) struct Common {
     #[arg(long, value_enum, value_name = "KIND")]
     benign: Option<Benign>,
 
-    /// Stop after so many warp instructions (exit code 3).
-    #[arg(long, value_name = "N")]
-    max_steps: Option<u64>,
+    /// Stop after so many warp instructions (exit code 3); those of a search are counted together.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_steps: Option<u64>,
 
-    /// Stop a launch after this time, e.g. 10s (exit code 3).
+    /// Stop a launch after this time, e.g. 10s (exit code 3); of a search it is the time for all.
     #[arg(long, value_name = "TIME", value_parser = time)]
-    timeout: Option<Duration>,
+    pub timeout: Option<Duration>,
 
-    /// Device memory, e.g. 512M or 4G (exit code 3 beyond it).
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8G")]
-    max_memory: u64,
+    /// Memory, e.g. 512M or 4G (exit code 3 beyond it): of the device, and of what is needed to run it. 8G by default, or
+    /// three quarters of what is free.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<u64>,
 
     /// The heap of the device's malloc, as cudaLimitMallocHeapSize sets it.
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8M")]
@@ -87,6 +89,10 @@ pub(super) struct Common {
     #[cfg(feature = "mutants")]
     #[arg(long, hide = true, value_name = "NAME", value_parser = mutant)]
     mutant: Option<crate::base::Mutant>,
+
+    /// What the command may take.
+    #[arg(skip)]
+    pub bounds: Bounds,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -148,6 +154,18 @@ impl Common {
     pub fn select_mutant(&self) {
         #[cfg(feature = "mutants")]
         crate::base::mutant::select(self.mutant);
+    }
+
+    /// The command begins: from now on it may take so much time, and the memory that the flags allow; `search`: of a search.
+    pub fn begin(&mut self, time: Option<Duration>, search: Option<u64>) {
+        let cap = search.into_iter().chain(self.max_memory).min().unwrap_or_else(usual_memory);
+        self.bounds = bounds(time, cap, search.is_some());
+    }
+
+    /// A part of the work begins, the first of so many: it may take its share of the time that is left.
+    pub fn share(&mut self, parts: u32, search: Option<u64>) {
+        let left = self.bounds.left().map(|left| left / parts.max(1));
+        self.begin(left, search);
     }
 
     /// How the flags want the device to be.
@@ -213,7 +231,8 @@ impl Common {
             warp_size: self.warp_size.unwrap_or(32),
             max_steps: self.max_steps,
             timeout: self.timeout,
-            max_memory: Some(self.max_memory),
+            max_memory: Some(self.max_memory.unwrap_or_else(usual_memory)),
+            bounds: self.bounds.clone(),
             liveness: self.check.contains(&Checks::Liveness),
             leaks: self.check.contains(&Checks::Leaks),
             heap: self.heap(),
@@ -304,6 +323,7 @@ impl Common {
         let spec = self.spec(path, sources)?;
         let config = Config { eager: true, liveness: true, ..self.config(sources)? };
         let env = load(&spec.ptx, config.control, sources)?;
+        self.bounds.count_from_here();
         let mut target = Target::new(spec, env, sources.clone(), config)?;
         if self.checks(Checks::Deterministic) {
             let played = target.play_fair(self.limits(None));

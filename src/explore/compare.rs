@@ -4,7 +4,7 @@
 //! is compared is what a user sees: contents of buffers and variables, what was printed, kinds of defects and their places
 //! in the source, classes of runs that never end.
 
-use super::prove::{Prove, Proved, Shown};
+use super::prove::{Proof, Prove, Proved, Shown};
 use super::record::Recorded;
 use super::space::Options;
 use super::target::{Ending, Target};
@@ -19,8 +19,11 @@ use crate::verdict::{Kind, LimitKind, Stop, StuckKind};
 /// Instructions after which a run by a seed is taken to spin, where ten times those of an ordinary run are fewer.
 const SPINS: u64 = 100_000;
 
+/// Ends of one kind, as expected or not, that are kept: each is a copy of all buffers.
+const ENDS: usize = 32;
+
 /// A buffer or variable at the end of a run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Content {
     /// Its name.
     pub name: String,
@@ -31,7 +34,7 @@ pub struct Content {
 }
 
 /// What a run can come to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Fate {
     /// All launches end.
     Ends {
@@ -44,6 +47,17 @@ pub enum Fate {
     },
     /// The run stops at a defect of this kind at these places of the source; or never ends, and reads there what it waits for.
     Stops(Kind, Vec<Span>),
+}
+
+impl Fate {
+    /// Whether a run that ends does so as expected. `None`: it does not end.
+    #[must_use]
+    pub const fn is_expected(&self) -> Option<bool> {
+        match self {
+            Self::Ends { expected, .. } => Some(*expected),
+            Self::Stops(..) => None,
+        }
+    }
 }
 
 /// A fate, and a run that meets it.
@@ -64,18 +78,18 @@ pub struct Fates {
     pub states: u64,
     /// Runs by seeds, when the search met a limit.
     pub runs: u64,
+    /// Ends that were not kept, since there are too many others.
+    pub more: u64,
 }
 
 impl Fates {
-    /// Whether some run has a defect, or results other than expected.
-    #[must_use]
-    pub fn any_defect(&self) -> bool {
-        self.seen.iter().any(|s| !matches!(s.fate, Fate::Ends { expected: true, .. }))
-    }
-
     fn add(&mut self, fate: Option<Fate>, recorded: Recorded) {
-        if let Some(fate) = fate.filter(|fate| self.seen.iter().all(|s| s.fate != *fate)) {
+        let Some(fate) = fate.filter(|fate| self.seen.iter().all(|s| s.fate != *fate)) else { return };
+        let like = |s: &&Seen| s.fate.is_expected().is_some() && s.fate.is_expected() == fate.is_expected();
+        if self.seen.iter().filter(like).count() < ENDS {
             self.seen.push(Seen { fate, recorded });
+        } else {
+            self.more += 1;
         }
     }
 }
@@ -94,18 +108,14 @@ impl Target {
         more: &mut dyn FnMut() -> bool,
         observers: &dyn Fn() -> Observers,
     ) -> Result<Fates, Stop> {
-        let proof = self.prove(how, options, observers)?;
-        let states = proof.counts.states;
-        let mut fates = Fates { seen: Vec::new(), limit: proof.limit, states, runs: 0 };
-        if let (Proved::Limit(limit), None) = (proof.proved, fates.limit) {
-            fates.limit = Some(limit);
-        }
-        for Shown { recorded, .. } in proof.outcomes.into_iter().chain(proof.defects) {
-            fates.add(self.fate(&recorded), recorded);
-        }
-        for endless in proof.endless {
-            fates.add(Some(stops(&endless.stop, &self.program())), endless.shown.recorded);
-        }
+        let mut fates = match self.prove(how, options, observers) {
+            Ok(proof) => self.proved(proof),
+            // Seeds go where no search can.
+            Err(Stop::Limit(limit @ LimitKind::Parts { .. })) => {
+                Fates { seen: Vec::new(), limit: Some(limit), states: 0, runs: 0, more: 0 }
+            }
+            Err(stop) => return Err(stop),
+        };
         if fates.limit.is_some() {
             let long = |steps: u64| Limits { steps, fair_steps: steps };
             let limits = long(Measure::of(self, long(SPINS)).steps.saturating_mul(10).max(SPINS));
@@ -116,6 +126,22 @@ impl Target {
             }
         }
         Ok(fates)
+    }
+
+    /// What a search found.
+    fn proved(&self, proof: Proof) -> Fates {
+        let limit = match proof.proved {
+            Proved::Limit(limit) => proof.limit.or(Some(limit)),
+            _ => proof.limit,
+        };
+        let mut fates = Fates { seen: Vec::new(), limit, states: proof.counts.states, runs: 0, more: 0 };
+        for Shown { recorded, .. } in proof.outcomes.into_iter().chain(proof.defects) {
+            fates.add(self.fate(&recorded), recorded);
+        }
+        for endless in proof.endless {
+            fates.add(Some(stops(&endless.stop, &self.program())), endless.shown.recorded);
+        }
+        fates
     }
 
     /// What a run came to. `None`: it met a limit.

@@ -9,10 +9,10 @@ use super::space::{Cycle, Graph, Move, Options, Space, explore};
 use super::{Ending, Played, Recorded, Target};
 use crate::base::Pc;
 use crate::launch::Device;
-use crate::machine::ControlModel;
 use crate::machine::walk::Walk;
+use crate::machine::{Bounds, ControlModel};
 use crate::program::instr::Op;
-use crate::verdict::{Event, Kind, Sink, Stack, Stop, StuckKind, Who};
+use crate::verdict::{Event, Kind, LimitKind, Sink, Stack, Stop, StuckKind, Who};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps of a cycle that are looked at: more say nothing new.
@@ -37,14 +37,26 @@ pub(super) struct Round {
 type Likeness = (BTreeSet<BTreeSet<Pc>>, bool, BTreeSet<(u32, bool, bool)>, bool);
 
 /// The cycles of a search by their kinds. The walk stands at the start of the search, and does so afterwards.
-pub(super) fn rounds(walk: &mut dyn Walk, graph: &Graph, cycles: Vec<Cycle>) -> Vec<Round> {
+/// Those that are not looked at because of `bounds` are left out, and the limit is given.
+pub(super) fn rounds(
+    walk: &mut dyn Walk,
+    graph: &Graph,
+    cycles: Vec<Cycle>,
+    bounds: &Bounds,
+) -> (Vec<Round>, Option<LimitKind>) {
     let start = walk.mark();
     let mut kinds: BTreeMap<Likeness, usize> = BTreeMap::new();
     let mut rounds: Vec<Round> = Vec::new();
+    let mut limit = None;
     for cycle in cycles.into_iter().take(CYCLES) {
+        // One is shown in any case: it decides the verdict.
+        limit = bounds.up();
+        if limit.is_some() && !rounds.is_empty() {
+            break;
+        }
         let path = cycle.states.first().map_or_else(Vec::new, |s| graph.path(*s));
         follow(walk, &path);
-        let circle = round(walk, graph, &cycle);
+        let circle = round(walk, graph, &cycle, bounds);
         let code = circle.runs.values().cloned().collect();
         let state = walk.state();
         let others = state.lanes().into_iter().filter(|(b, w, l)| !circle.runs.contains_key(&(*b, *w, l.lane)));
@@ -59,11 +71,11 @@ pub(super) fn rounds(walk: &mut dyn Walk, graph: &Graph, cycles: Vec<Cycle>) -> 
             }
         }
     }
-    rounds
+    (rounds, limit)
 }
 
 /// Takes every step within a cycle, from its first state, in which the walk stands.
-fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle) -> Circle {
+fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle, bounds: &Bounds) -> Circle {
     let mut circle = Circle::new(&walk.program());
     let here = walk.mark();
     let inside = |state: u32| cycle.states.binary_search(&state).ok();
@@ -82,7 +94,7 @@ fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle) -> Circle {
             continue;
         };
         let Some(at) = inside(to) else { continue };
-        if taken == STEPS {
+        if taken == STEPS || bounds.up().is_some() {
             break;
         }
         taken += 1;
@@ -146,7 +158,7 @@ impl Target {
         let Round { cycle, times, path, mut circle } = round;
         let start = walk.mark();
         follow(walk, &path);
-        let hang = explain(walk, &mut circle, &stacks, self.control());
+        let hang = explain(walk, &mut circle, &stacks, (self.control(), self.bounds()));
         walk.back(start);
         let class = hang.class;
         let stop = stop(hang);
@@ -178,5 +190,5 @@ pub fn explained(stop: &mut Stop, device: &Device) {
     let control = context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm));
     let mut circle = Circle::new(&context.program());
     context.once_more(&mut circle);
-    **hang = explain(&mut *walk, &mut circle, &hang.stacks, control);
+    **hang = explain(&mut *walk, &mut circle, &hang.stacks, (control, &context.config().bounds));
 }

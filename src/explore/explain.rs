@@ -10,33 +10,45 @@ use super::odometer::Odometer;
 use super::progress::Progress;
 use super::space::{Fairness, Options, Progress as Counts, Space, explore};
 use crate::base::{LaneMask, Pc};
-use crate::machine::ControlModel;
 use crate::machine::control::{Lane, Wait};
 use crate::machine::walk::{Agent, Free, State, Walk};
+use crate::machine::{Bounds, ControlModel};
 use crate::verdict::{
-    Blocked, Class, Event, Hang, Holds, NeverPopped, Place, SpinRead, Spinner, Stack, Stop, StuckKind, Who,
+    Blocked, Class, Event, Hang, Holds, LimitKind, NeverPopped, Place, SpinRead, Spinner, Stack, Stop, StuckKind, Who,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// States of the search that decides what a run without end is called.
 const FREED: u64 = 20_000;
 /// The same where memory has caches: a state of theirs takes a hundred times as long.
 const FREED_CACHES: u64 = 1_000;
+/// Time and bytes of an explanation at most.
+const EXPLAINING: (Duration, u64) = (Duration::from_secs(10), 1 << 30);
 /// Steps of the run that shows who would change what is read.
 const WATCHED: u32 = 1 << 12;
 
 /// Explains a cycle; `walk` stands in one of its states. `stacks`: the token stacks there.
-pub(super) fn explain(walk: &mut dyn Walk, circle: &mut Circle, stacks: &[Stack], control: ControlModel) -> Hang {
+///
+/// Within `bounds`, and a part of them at most: nobody waits for an explanation as long as for what is explained.
+pub(super) fn explain(
+    walk: &mut dyn Walk,
+    circle: &mut Circle,
+    stacks: &[Stack],
+    (control, bounds): (ControlModel, &Bounds),
+) -> Hang {
+    let part = bounds.part(EXPLAINING.0, EXPLAINING.1);
+    let over = || bounds.up().or_else(|| part.up());
     let state = walk.state();
     circle.look(state);
     let blocked = blocked(state, circle, stacks);
     let unissued = state.unissued();
-    let class = class(state, circle, &blocked, control);
+    let class = class(state, circle, &blocked, (control, &over));
     let free = Free {
         blocks: class != Some(Class::SimtDeadlock) && unissued.is_some(),
         waits: matches!(class, Some(Class::Mixed) | None),
     };
-    let writes = if circle.reads.is_empty() { Vec::new() } else { writes(state, free, circle) };
+    let writes = if circle.reads.is_empty() { Vec::new() } else { writes(state, free, circle, &over) };
     let (spinners, reads) = (spinners(state, circle), reads(state, circle, &writes));
     Hang { class, spinners, reads, blocked, stacks: stacks.to_vec(), unissued }
 }
@@ -54,14 +66,19 @@ pub(super) fn stop(hang: Hang) -> Stop {
 }
 
 /// What a run is called that stays in a cycle; the walk stands in a state of it.
-fn class(walk: &dyn State, circle: &Circle, blocked: &[Blocked], control: ControlModel) -> Option<Class> {
+fn class(
+    walk: &dyn State,
+    circle: &Circle,
+    blocked: &[Blocked],
+    (control, over): (ControlModel, &dyn Fn() -> Option<LimitKind>),
+) -> Option<Class> {
     let mut unknown = false;
     let mut ends = |free: Free| {
         if circle.is_apart() {
             return false;
         }
         // What cannot be set free is not known to end.
-        let ends = walk.freed(free, None).ok().and_then(|mut freed| fair_runs_leave(&mut *freed, circle));
+        let ends = walk.freed(free, None).ok().and_then(|mut freed| fair_runs_leave(&mut *freed, circle, over));
         unknown |= ends.is_none();
         ends == Some(true)
     };
@@ -80,9 +97,10 @@ fn class(walk: &dyn State, circle: &Circle, blocked: &[Blocked], control: Contro
     }
 }
 
-/// Whether every fair run from a state of a cycle leaves it, or ends. `None`: there are too many states to tell.
-fn fair_runs_leave(walk: &mut dyn Walk, circle: &Circle) -> Option<bool> {
-    let mut poll = |_: &Counts| None;
+/// Whether every fair run from a state of a cycle leaves it, or ends. `None`: there are too many states to tell, or `over`
+/// says that it takes too long.
+fn fair_runs_leave(walk: &mut dyn Walk, circle: &Circle, over: &dyn Fn() -> Option<LimitKind>) -> Option<bool> {
+    let mut poll = |_: &Counts| over();
     let most = if walk.state().has_caches() { FREED_CACHES } else { FREED };
     let mut options = Options { max_states: Some(most), ..Options::states(false, &mut poll) };
     let env = walk.program();
@@ -195,7 +213,7 @@ fn read(walk: &dyn State, (block, address): Location, reads: &Reads, writes: &[W
 
 /// The writes of what is read in the cycle, and whether they change it, in a run on from a state with lanes set free in which
 /// everybody who can step does in turn. Where nobody can be set free, nobody is seen to write.
-fn writes(from: &dyn State, free: Free, circle: &Circle) -> Vec<(Write, bool)> {
+fn writes(from: &dyn State, free: Free, circle: &Circle, over: &dyn Fn() -> Option<LimitKind>) -> Vec<(Write, bool)> {
     let mut seen = Vec::new();
     let hear = |seen: &mut Vec<(Write, Option<u64>)>, who: Who, event: Event<'_>| {
         if let Event::Access(access) = event {
@@ -227,7 +245,7 @@ fn writes(from: &dyn State, free: Free, circle: &Circle) -> Vec<(Write, bool)> {
             Agent::Begin => (u64::MAX, 2, 0),
         };
         let longest = agents.iter().copied().min_by_key(|a| last.get(&key(a)).copied().unwrap_or(0));
-        let Some(agent) = longest else { break };
+        let Some(agent) = longest.filter(|_| over().is_none()) else { break };
         last.insert(key(&agent), now);
         let mut tell = |who: Who, event: Event<'_>| {
             hear(&mut seen, who, event);

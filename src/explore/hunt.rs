@@ -4,7 +4,7 @@ use super::{Ending, Limits, Signature, Target, Way};
 use crate::check::Observers;
 use crate::choice::{Fair, Menu, Oracle, Pick, Schedule, Site, Strategy};
 use crate::machine::{Heard, Stopwatch};
-use crate::verdict::Stop;
+use crate::verdict::{LimitKind, Stop};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,6 +60,8 @@ pub enum Ended {
     Time,
     /// It was asked to stop.
     Interrupted,
+    /// There is no more memory.
+    Memory(LimitKind),
     /// The program needs what warpstep cannot do.
     Unsupported(Stop),
 }
@@ -122,6 +124,8 @@ struct Shared {
     first: AtomicU64,
     /// Whether a thread stopped because the time was up.
     late: AtomicBool,
+    /// The smallest seed whose run the bounds of the hunt ended, and which.
+    cut: Mutex<Option<(u64, LimitKind)>>,
     done: AtomicU64,
     /// The seeds that reached a limit.
     limited: Mutex<Vec<u64>>,
@@ -138,6 +142,7 @@ impl Hunt<'_> {
             next: AtomicU64::new(self.seeds.start),
             first: AtomicU64::new(u64::MAX),
             late: AtomicBool::new(false),
+            cut: Mutex::new(None),
             done: AtomicU64::new(0),
             limited: Mutex::new(Vec::new()),
             defects: AtomicU64::new(0),
@@ -145,12 +150,14 @@ impl Hunt<'_> {
             unsupported: Mutex::new(None),
         };
         std::thread::scope(|scope| {
-            for _ in 1..self.jobs.max(1) {
+            for _ in 1..self.threads() {
                 scope.spawn(|| self.work(&shared));
             }
             self.work(&shared);
         });
+        let cut = *lock(&shared.cut);
         let end = shared.next.load(Ordering::Relaxed).min(self.seeds.end);
+        let end = cut.map_or(end, |(seed, _)| end.min(seed));
         let mut findings = std::mem::take(&mut *lock(&shared.findings));
         findings.sort_by_key(|f| f.seed);
         if !self.keep_going {
@@ -163,6 +170,11 @@ impl Hunt<'_> {
         let ended = match unsupported {
             Some(stop) => Ended::Unsupported(stop),
             None if found || end >= self.seeds.end => Ended::Done,
+            None if let Some((_, limit)) = cut => match limit {
+                LimitKind::Time(_) => Ended::Time,
+                LimitKind::Interrupted => Ended::Interrupted,
+                memory => Ended::Memory(memory),
+            },
             None if shared.late.load(Ordering::Relaxed) => Ended::Time,
             None => Ended::Interrupted,
         };
@@ -215,6 +227,9 @@ impl Hunt<'_> {
             if self.interrupted.load(Ordering::Relaxed) {
                 return;
             }
+            if lock(&shared.cut).is_some() {
+                return;
+            }
             if self.time.is_up() {
                 shared.late.store(true, Ordering::Relaxed);
                 return;
@@ -230,6 +245,19 @@ impl Hunt<'_> {
             let done = shared.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(done, shared.defects.load(Ordering::Relaxed));
         }
+    }
+
+    /// How many runs go on at a time: each has a copy of the device, and all share the memory.
+    fn threads(&self) -> usize {
+        let copy = self.target.start().bytes().max(1);
+        let room = self.target.bounds().spare().map_or(u64::MAX, |spare| spare / copy);
+        self.jobs.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// Whether a limit is the hunt's, and not one of the run that reached it.
+    fn cuts(&self, limit: LimitKind) -> bool {
+        let bounds = self.target.bounds();
+        matches!(limit, LimitKind::Taken { .. } | LimitKind::Host { .. }) || bounds.up() == Some(limit)
     }
 
     fn one(&self, seed: u64, shared: &Shared) {
@@ -251,6 +279,10 @@ impl Hunt<'_> {
                 Ending::Stopped(stop @ Stop::Unsupported(..)) => {
                     *lock(&shared.unsupported) = Some(stop);
                     shared.first.fetch_min(seed, Ordering::Relaxed);
+                }
+                Ending::Stopped(Stop::Limit(limit)) if self.cuts(limit) => {
+                    let mut cut = lock(&shared.cut);
+                    *cut = cut.filter(|(earlier, _)| *earlier < seed).or(Some((seed, limit)));
                 }
                 Ending::Stopped(_) => lock(&shared.limited).push(seed),
                 _ => {}

@@ -73,6 +73,14 @@ impl Walk for Leaving<'_> {
         self.walk.held()
     }
 
+    fn grows(&self, steps: u64) -> usize {
+        self.walk.grows(steps)
+    }
+
+    fn copies(&self) -> bool {
+        self.walk.copies()
+    }
+
     fn program(&self) -> Arc<ProgEnv> {
         self.walk.program()
     }

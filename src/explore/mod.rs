@@ -29,7 +29,7 @@ pub use hunt::{Ended, Finding, Hunt, HuntState, Hunted, Measure, Watchers, fair_
 pub use minimise::{Minimise, Minimised};
 pub use odometer::Odometer;
 pub use progress::Progress;
-pub use prove::{Endless, Proof, Prove, Proved, Shown};
+pub use prove::{Endless, Proof, Prove, Proved, Shown, Unshown};
 pub use record::{Limits, Recorded};
 pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
 pub use target::{Ending, Played, Target, Way, setup_hash};

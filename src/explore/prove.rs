@@ -52,7 +52,24 @@ pub struct Endless {
     pub shown: Shown,
 }
 
+/// What a search found and no run shows, because a bound was reached first.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Unshown {
+    /// Contents of memory of runs that came to their ends: whether they are as expected is not known.
+    pub outcomes: u64,
+    /// Defects that stop a run.
+    pub defects: Vec<Stop>,
+    /// Kinds of runs that never end.
+    pub endless: u64,
+}
+
 impl Proof {
+    /// Something is left out because of a limit: nothing is proved then.
+    fn leave_out(&mut self, limit: LimitKind) -> &mut Unshown {
+        self.limit.get_or_insert(limit);
+        &mut self.unshown
+    }
+
     /// All that is shown by runs: defects, outcomes, runs that never end; and whether it is a defect.
     pub fn shown(&self) -> impl Iterator<Item = (&Shown, bool)> {
         let ended = self.defects.iter().chain(&self.outcomes);
@@ -104,6 +121,8 @@ pub struct Proof {
     pub defects: Vec<Shown>,
     /// Runs that never end.
     pub endless: Vec<Endless>,
+    /// What was found besides, and could not be shown within the bounds.
+    pub unshown: Unshown,
     /// Why the search ended early, also when something was found by then.
     pub limit: Option<LimitKind>,
     /// Counts.
@@ -168,18 +187,47 @@ impl Target {
         space: Space<u64>,
         observers: &dyn Fn() -> Observers,
     ) -> Result<Proof, Stop> {
-        let env = self.program();
+        let bounds = self.bounds();
+        bounds.show();
         let mut proof = Proof {
             proved: Proved::Holds,
             outcomes: Vec::new(),
             defects: Vec::new(),
             endless: Vec::new(),
+            unshown: Unshown::default(),
             limit: space.limit,
             counts: space.progress,
             graph: Graph::default(),
         };
+        for found in &space.found {
+            if matches!(found.stop, Stop::Unsupported(..)) {
+                return Err(found.stop.clone());
+            }
+            let Retraced { recorded, .. } = match self.retrace(walk, &found.path, observers()) {
+                Ok(retraced) => retraced,
+                Err(limit) => {
+                    proof.leave_out(limit).defects.push(found.stop.clone());
+                    continue;
+                }
+            };
+            let shown = Shown { count: 1, path: found.path.clone(), recorded };
+            let identity = shown.identity();
+            if identity != Some(found.stop.identity()) && !shown.objected() {
+                return Err(not_shown());
+            }
+            if !proof.defects.iter().any(|d| d.identity() == identity) {
+                proof.defects.push(shown);
+            }
+        }
+        let clocks = self.judge_cycles(how, walk, &space.graph, observers, &mut proof)?;
         for (memory, reaches) in &space.outcomes {
-            let Retraced { recorded, .. } = self.retrace(walk, &reaches.path, observers());
+            let Retraced { recorded, .. } = match self.retrace(walk, &reaches.path, observers()) {
+                Ok(retraced) => retraced,
+                Err(limit) => {
+                    proof.leave_out(limit).outcomes += 1;
+                    continue;
+                }
+            };
             let shown = Shown { count: reaches.count, path: reaches.path.clone(), recorded };
             if shown.objected() {
                 // A check stopped the run on its way: that it gets no further is no wonder.
@@ -195,35 +243,11 @@ impl Target {
             proof.outcomes.push(shown);
         }
         proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());
-        for found in &space.found {
-            match &found.stop {
-                Stop::Unsupported(..) => return Err(found.stop.clone()),
-                _ => {
-                    let Retraced { recorded, .. } = self.retrace(walk, &found.path, observers());
-                    let shown = Shown { count: 1, path: found.path.clone(), recorded };
-                    let identity = shown.identity();
-                    if identity != Some(found.stop.identity()) && !shown.objected() {
-                        return Err(not_shown());
-                    }
-                    if !proof.defects.iter().any(|d| d.identity() == identity) {
-                        proof.defects.push(shown);
-                    }
-                }
-            }
-        }
-        // A state is a clock's, too: where one is read, no cycle proves anything (D-clock).
-        let clocks = env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_)));
-        let endless = if clocks { Vec::new() } else { how.progress.endless(&space.graph, how.fairness) };
-        for found in rounds(walk, &space.graph, endless) {
-            let Retraced { recorded, stacks, followed } = self.retrace(walk, &found.path, observers());
-            if !followed {
-                return Err(not_shown());
-            }
-            proof.endless.push(self.endless(walk, found, (recorded, stacks)));
-        }
         let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));
-        let refuted = !proof.defects.is_empty() || !proof.endless.is_empty() || proof.outcomes.iter().any(unexpected);
-        proof.proved = match space.limit.or_else(|| clocks.then_some(LimitKind::Clock)) {
+        let defects = !proof.defects.is_empty() || !proof.unshown.defects.is_empty();
+        let endless = !proof.endless.is_empty() || proof.unshown.endless > 0;
+        let refuted = defects || endless || proof.outcomes.iter().any(unexpected);
+        proof.proved = match proof.limit.or_else(|| clocks.then_some(LimitKind::Clock)) {
             _ if refuted => Proved::Refuted,
             Some(limit) => Proved::Limit(limit),
             None => Proved::Holds,
@@ -232,17 +256,59 @@ impl Target {
         Ok(proof)
     }
 
+    /// Shows runs that never end. Tells whether none are looked for: a state is a clock's, too, and where one is read, no
+    /// cycle proves anything (D-clock).
+    fn judge_cycles(
+        &self,
+        how: Prove,
+        walk: &mut dyn Walk,
+        graph: &Graph,
+        observers: &dyn Fn() -> Observers,
+        proof: &mut Proof,
+    ) -> Result<bool, Stop> {
+        if self.program().code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))) {
+            return Ok(true);
+        }
+        let cycles = how.progress.endless(graph, how.fairness);
+        let (rounds, limit) = rounds(walk, graph, cycles, self.bounds());
+        if let Some(limit) = limit {
+            proof.leave_out(limit);
+        }
+        for found in rounds {
+            let Retraced { recorded, stacks, followed } = match self.retrace(walk, &found.path, observers()) {
+                Ok(retraced) => retraced,
+                Err(limit) => {
+                    proof.leave_out(limit).endless += 1;
+                    continue;
+                }
+            };
+            if !followed {
+                return Err(not_shown());
+            }
+            proof.endless.push(self.endless(walk, found, (recorded, stacks)));
+        }
+        Ok(false)
+    }
+
     /// What a search comes to that ends before anybody has a choice: at a defect that every run shows.
     fn at_once(&self, observers: Observers) -> Proof {
         let recorded = self.record(Fair, Limits::of(0), observers);
         let counts = Counts { states: 1, ..Counts::default() };
         let defects = vec![Shown { count: 1, path: Vec::new(), recorded }];
         let (outcomes, endless, graph) = (Vec::new(), Vec::new(), Graph::default());
-        Proof { proved: Proved::Refuted, outcomes, defects, endless, limit: None, counts, graph }
+        let unshown = Unshown::default();
+        Proof { proved: Proved::Refuted, outcomes, defects, endless, unshown, limit: None, counts, graph }
     }
 
     /// An ordinary run that goes the way of a search, and on by the fair schedule.
-    fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> Retraced {
+    ///
+    /// # Errors
+    /// A bound was reached before it had come to its end.
+    fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> Result<Retraced, LimitKind> {
+        let bounds = self.bounds();
+        if let Some(limit) = bounds.up() {
+            return Err(limit);
+        }
         let script = Script::of(walk, path, self.control() == ControlModel::ItsSplit);
         let config = self.start().context().config();
         let warps: Vec<u32> =
@@ -262,8 +328,13 @@ impl Target {
         });
         let (played, trace, switches) = told;
         let followed = oracle.followed();
+        match played.ending {
+            Ending::Stopped(Stop::Limit(LimitKind::Steps(_))) => {}
+            Ending::Stopped(Stop::Limit(limit)) => return Err(limit),
+            _ => {}
+        }
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);
-        Retraced { recorded, stacks: stacks.tokens.stacks(), followed }
+        Ok(Retraced { recorded, stacks: stacks.tokens.stacks(), followed })
     }
 
     /// The control model that the target runs under.

@@ -7,7 +7,9 @@ use crate::choice::{Fair, Oracle};
 use crate::launch::{
     Data, Device, Expect, ExpectStdout, Failure, Mismatch, OutputMismatch, ProblemKind, Spec, compare, compare_output,
 };
-use crate::machine::{Config, Context, ControlModel, Course, HeapConfig, Launch, MemoryModel, Stats, Tell, again};
+use crate::machine::{
+    Bounds, Config, Context, ControlModel, Course, HeapConfig, Launch, MemoryModel, Stats, Tell, again,
+};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Place, Stop, StuckKind, Who};
 use std::sync::Arc;
@@ -126,6 +128,12 @@ impl Target {
     #[must_use]
     pub const fn start(&self) -> &Device {
         &self.start
+    }
+
+    /// What all that is done with it may take.
+    #[must_use]
+    pub fn bounds(&self) -> &Bounds {
+        &self.start.context().config().bounds
     }
 
     /// The launches, in order.

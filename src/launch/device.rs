@@ -7,7 +7,7 @@ use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
 use crate::machine::{Capacity, Config, Context, Launch, Stats};
 use crate::program::env::{Function, ProgEnv};
-use crate::verdict::{LimitKind, Silent, Sink, Stop, Unwritten};
+use crate::verdict::{LimitKind, Silent, Sink, Stop, Taker, Unwritten};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -62,7 +62,6 @@ impl From<Problem> for Failure {
 pub struct Device {
     context: Context,
     sources: Arc<SourceMap>,
-    cap: Option<u64>,
     buffers: IndexMap<String, Placed>,
     types: IndexMap<String, Scalar>,
 }
@@ -80,16 +79,15 @@ impl Device {
     /// # Errors
     /// [`Stop::Limit`] when the program's variables exceed the memory cap.
     pub fn new(env: impl Into<Arc<ProgEnv>>, sources: SourceMap, config: Config) -> Result<Self, Stop> {
-        let cap = config.max_memory;
         let (context, sources) = (Context::new(env, config)?, Arc::new(sources));
-        Ok(Self { context, sources, cap, buffers: IndexMap::new(), types: IndexMap::new() })
+        Ok(Self { context, sources, buffers: IndexMap::new(), types: IndexMap::new() })
     }
 
     /// Another device in the same state, cheaply: the program and the sources are shared, memory is copied.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let (context, sources, cap) = (self.context.fork(), Arc::clone(&self.sources), self.cap);
-        Self { context, sources, cap, buffers: self.buffers.clone(), types: self.types.clone() }
+        let (context, sources) = (self.context.fork(), Arc::clone(&self.sources));
+        Self { context, sources, buffers: self.buffers.clone(), types: self.types.clone() }
     }
 
     /// The context, to be run step by step.
@@ -107,6 +105,12 @@ impl Device {
     #[must_use]
     pub fn sources(&self) -> &SourceMap {
         &self.sources
+    }
+
+    /// Bytes of its memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.context.bytes_in_all()
     }
 
     /// Makes all buffers of a launch file and sets its variables.
@@ -139,7 +143,7 @@ impl Device {
         if self.buffers.contains_key(name) {
             return Err(ProblemKind::Twice { name: name.to_owned() }.at(buffer.at).into());
         }
-        let Filled { bytes, contents, unwritten } = filled(name, buffer, self.cap)?;
+        let Filled { bytes, contents, unwritten } = filled(name, buffer, self.context.config())?;
         let address = self.context.alloc(name, bytes)?;
         self.context.leave_unwritten(address, unwritten);
         if let Some(to) = self.context.bytes_mut(address, contents.len() as u64) {
@@ -296,7 +300,7 @@ pub(super) struct Filled {
 ///
 /// # Errors
 /// The data cannot be had or has another length; the memory cap.
-pub(super) fn filled(name: &str, buffer: &Buffer, cap: Option<u64>) -> Result<Filled, Failure> {
+pub(super) fn filled(name: &str, buffer: &Buffer, config: &Config) -> Result<Filled, Failure> {
     let Buffer { ty, init, len, at } = buffer;
     let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(*at);
     let elements = init.elements(*ty).map_err(data)?.or(*len).ok_or_else(|| data(super::DataProblem::NoLength))?;
@@ -305,10 +309,15 @@ pub(super) fn filled(name: &str, buffer: &Buffer, cap: Option<u64>) -> Result<Fi
         .filter(|n| *n < 1 << 62)
         .ok_or_else(|| data(super::DataProblem::TooLarge))?;
     // The cap comes before the contents: they might not fit this computer either.
-    if let Some(cap) = cap.filter(|cap| bytes > *cap) {
+    if let Some(cap) = config.max_memory.filter(|cap| bytes > *cap) {
         return Err(Stop::Limit(LimitKind::Memory { cap, wanted: bytes }).into());
     }
     let zeros = matches!(init, Data::Zeros | Data::Assumed);
+    // Once for the contents, and once on the device.
+    let wanted = if zeros { bytes } else { bytes.saturating_mul(2) };
+    if let Some(limit) = config.bounds.room(wanted, Taker::Buffers) {
+        return Err(Stop::Limit(limit).into());
+    }
     let contents = if zeros { Vec::new() } else { init.bytes(*ty, *len).map_err(data)? };
     Ok(Filled { bytes, contents, unwritten: init.unwritten(*ty, bytes) })
 }

@@ -1,5 +1,6 @@
 //! How a device runs: control model, schedule, limits, and what hardware it stands for.
 
+use super::bounds::Bounds;
 use super::processors::Capacity;
 use crate::memory::fermi::model::DeviceModel;
 use crate::memory::fermi::program::{ProgramSet, preset};
@@ -140,6 +141,8 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// Limit of a context's device memory in bytes.
     pub max_memory: Option<u64>,
+    /// What the command may take that this belongs to.
+    pub bounds: Bounds,
     /// Limit of a thread's stack in bytes.
     pub stack_limit: u32,
     /// The heap of the device's `malloc`.
@@ -174,6 +177,7 @@ impl Default for Config {
             max_steps: None,
             timeout: None,
             max_memory: None,
+            bounds: Bounds::default(),
             stack_limit: 64 << 10,
             heap: HeapConfig::default(),
             leaks: false,

@@ -3,17 +3,18 @@
 //! What it does goes through the device's messages and its step; nobody is asked in which order messages are handled,
 //! because this host waits for each answer.
 
+use super::books::Stats;
+use super::bounds::Stopwatch;
 use super::config::{Config, ControlModel};
 use super::device::{Order, Ran};
-use super::grid::Stats;
 use super::message::{ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, Program, ProgramId, Tag};
 use super::observed::{Heard, Tell, again};
-use super::runner::{Machine, Run, Stopwatch, machine};
+use super::runner::{Machine, Run, machine};
 use super::walk::{Grain, Walk};
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Arena;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Hang, LimitKind, Place, Silent, Sink, Stop, StuckKind, Unwritten, Who};
+use crate::verdict::{Event, Hang, LimitKind, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
 use std::sync::Arc;
 
 /// A kernel launch: the report's program configuration ξ. Sizes are in blocks and threads.
@@ -43,6 +44,8 @@ pub struct Context {
     watch: Stopwatch,
     /// The device in the state that was seen to repeat, when a run never ends.
     endless: Option<Box<dyn Machine>>,
+    /// Where the warps were when a limit ended a run.
+    standing: Vec<Standing>,
 }
 
 impl Context {
@@ -56,7 +59,8 @@ impl Context {
         let machine = machine(control, env.target.sm, env.target.address_bits, &config);
         let (context, program) = (ContextId(0), ProgramId(0));
         let watch = Stopwatch::start(None);
-        let mut new = Self { env, config, machine, context, program, launches: 0, watch, endless: None };
+        let mut new =
+            Self { env, config, machine, context, program, launches: 0, watch, endless: None, standing: Vec::new() };
         new.tell(DeviceInput::Create(Tag(0)))?;
         new.context = match new.answer()? {
             DeviceOutput::Created(id, _) => id,
@@ -75,7 +79,7 @@ impl Context {
     pub fn fork(&self) -> Self {
         let (env, config, machine) = (Arc::clone(&self.env), self.config.clone(), self.machine.fork());
         let Self { context, program, launches, watch, .. } = *self;
-        Self { env, config, machine, context, program, launches, watch, endless: None }
+        Self { env, config, machine, context, program, launches, watch, endless: None, standing: Vec::new() }
     }
 
     /// Sends a message that names only what exists.
@@ -145,6 +149,12 @@ impl Context {
 
     fn arena(&self) -> Option<&Arena> {
         self.machine.arena(self.context)
+    }
+
+    /// Bytes of all device memory, with the gaps in it.
+    #[must_use]
+    pub fn bytes_in_all(&self) -> u64 {
+        self.arena().map_or(0, |arena| arena.image().len() as u64)
     }
 
     /// The bytes at a device address; `None` when they are not inside one block of memory.
@@ -282,9 +292,18 @@ impl Context {
             };
             let repeats = matches!(&stopped, Stop::Stuck(s) if matches!(**s, StuckKind::Endless { .. }));
             self.endless = repeats.then(|| self.machine.fork());
+            if matches!(stopped, Stop::Limit(_)) {
+                self.standing = self.machine.standing(self.context);
+            }
             self.machine.abandon();
             return Err(stopped);
         }
+    }
+
+    /// After a run that a limit ended: where its warps were.
+    #[must_use]
+    pub fn standing(&self) -> &[Standing] {
+        &self.standing
     }
 
     /// After a run that never ends: a walk from the state that repeats. `None`: no run did, or memory is such that no

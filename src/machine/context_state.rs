@@ -6,10 +6,11 @@
 //! same time is bounded by the device (NumConKernels) when blocks are issued, not when a grid is made, so that the host
 //! gets its index at once.
 
+use super::books::Books;
 use super::config::{Config, ControlModel};
 use super::context::Launch;
 use super::control::Control;
-use super::grid::{Books, Grid, Held, Turns, exec};
+use super::grid::{Grid, Held, Turns, exec};
 use super::loaded::{Loaded, arguments, per_block};
 use super::message::{ContextId, ContextInput, ContextIo, ContextOutput, GridId, Program, ProgramId, Tag};
 use super::overlap::{self, Kept};
@@ -359,6 +360,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             sms: config.device.processors,
             number: id.0,
             variables: of.variables.clone(),
+            bounds: config.bounds.clone(),
             stack_limit: config.stack_limit,
             heap: config.heap,
             workspace,

@@ -6,10 +6,10 @@
 //! which is one of the schedules of the report; each context has a memory environment of its own, since contexts share no
 //! address and are never active together (D-vm).
 
+use super::books::Books;
 use super::config::Config;
 use super::context_state::{ContextState, Stepped};
 use super::control::Control;
-use super::grid::Books;
 use super::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceIo, DeviceOutput, GridId, MessageError, Program,
 };

@@ -9,6 +9,7 @@
 
 use super::aside::Aside;
 use super::block::{Block, end_barriers};
+use super::books::{Books, Stats};
 use super::control::Control;
 use super::loaded::Loaded;
 use super::message::{GridId, Program, ProgramId};
@@ -20,7 +21,7 @@ use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Oracle, Site};
 use crate::memory::{Cx, LocalMemory, Memory};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Who};
+use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Taker, Who};
 use pulp::Simd;
 
 /// Instructions that a warp may execute when nothing else is ready: a multiple of the lengths of most short loops, so that
@@ -28,47 +29,6 @@ use pulp::Simd;
 pub(super) const ALONE: u32 = 15_120;
 /// Leases used up before another block is issued: somebody may be waiting for it.
 const PRESSURE: u32 = 16;
-
-/// What a grid's run did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stats {
-    /// Warp instructions executed.
-    pub warp_instructions: u64,
-    /// Thread instructions executed: warp instructions times active lanes, injected ones left out.
-    pub thread_instructions: u64,
-    /// Blocks completed.
-    pub blocks: u64,
-}
-
-/// Budgets of a run.
-pub struct Budget<'a> {
-    /// Warp instructions that may still be executed.
-    pub steps: u64,
-    /// The limit that `steps` came from, for the report.
-    pub limit: u64,
-    /// Asked now and then: whether time is up.
-    pub time_up: &'a mut dyn FnMut() -> Option<LimitKind>,
-}
-
-/// What goes along with a run and is no state: counts, budgets, the granularity.
-pub struct Books<'a> {
-    /// Budgets.
-    pub budget: Budget<'a>,
-    /// Warp instructions executed so far on the device, for clocks.
-    pub clock: u64,
-    /// Counts by grid.
-    pub stats: &'a mut Vec<(GridId, Stats)>,
-    /// Whether every choice holds for one warp instruction only.
-    pub small: bool,
-    /// Whether every choice holds for one turn of a warp only: the state is looked at between turns.
-    pub watched: bool,
-    /// Whether a turn goes on to its end when the pick is used up meanwhile: then who stops the run changes nothing in it.
-    pub whole_turns: bool,
-    /// Whether the observer is told states.
-    pub states: bool,
-    /// Whether blocks are issued as soon as there is room.
-    pub eager: bool,
-}
 
 /// A grid of a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -245,8 +205,22 @@ impl<C: Control> Grid<C> {
     }
 
     /// Issues the next block.
+    ///
+    /// # Errors
+    /// There is no memory for it.
     #[inline(never)]
-    pub(super) fn issue(&mut self, env: &ProgEnv, processors: &mut Processors, sm: u32, trace: bool) {
+    pub(super) fn issue(
+        &mut self,
+        env: &ProgEnv,
+        processors: &mut Processors,
+        sm: u32,
+        trace: bool,
+    ) -> Result<(), Stop> {
+        if self.spare.0.is_empty()
+            && let Some(limit) = self.loaded.bounds.room(self.loaded.block_bytes(env), Taker::Blocks)
+        {
+            return Err(Stop::Limit(limit));
+        }
         let slot = self.blocks.iter().position(Option::is_none).unwrap_or_else(|| {
             self.blocks.push(None);
             self.blocks.len() - 1
@@ -268,6 +242,7 @@ impl<C: Control> Grid<C> {
             set(&mut self.ready, (slot << self.shift) + w);
         }
         self.blocks[slot] = Some(block);
+        Ok(())
     }
 
     /// Issues blocks: one when none is ready, more when the oracle says so.
@@ -337,8 +312,7 @@ impl<C: Control> Grid<C> {
             cx.sink.event(who, Event::Block { processor: sm })?;
             cx.sink.fire(who, Rule::ContextIssue)?;
         }
-        self.issue(env, processors, sm, cx.sink.wants_rules());
-        Ok(())
+        self.issue(env, processors, sm, cx.sink.wants_rules())
     }
 
     /// Which multiprocessor takes the next block: the first that has room, where they do not differ.
@@ -382,7 +356,7 @@ enum Leave {
     Spent,
     /// A warp halted.
     Halt(u32, Box<Halt>),
-    /// The time is up.
+    /// A limit is reached.
     Limit(LimitKind),
 }
 
@@ -462,7 +436,9 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
             };
             stats.warp_instructions += u64::from(used);
             books.clock += u64::from(used);
-            books.budget.steps -= u64::from(used);
+            if let Some(limit) = books.budget.spend(u64::from(used)) {
+                break Leave::Limit(limit);
+            }
             hold = hold.saturating_sub(u64::from(used));
             let spent = done == Yield::Fuel;
             *last = Some((u32::try_from(index).unwrap_or(0), spent));
@@ -473,9 +449,6 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
                 }
                 if books.budget.steps == 0 {
                     break Leave::Limit(LimitKind::Steps(books.budget.limit));
-                }
-                if let Some(limit) = (books.budget.time_up)() {
-                    break Leave::Limit(limit);
                 }
             } else {
                 clear(ready, index);

@@ -1,9 +1,10 @@
 //! A launch, loaded: preloads with their values, parameters, sizes.
 
+use super::bounds::Bounds;
 use super::config::HeapConfig;
-use crate::base::{Frame, LANES, LaneMask, number};
-use crate::memory::Uses;
-use crate::program::env::{FuncId, Init, Preload, ProgEnv, Special};
+use crate::base::{Frame, LANES, LaneMask, Lanes32, Lanes64, number};
+use crate::memory::{LocalMemory, Uses};
+use crate::program::env::{FuncId, Function, Init, Preload, ProgEnv, Special};
 use crate::program::ops::Class;
 use crate::verdict::Shape;
 
@@ -36,6 +37,8 @@ pub struct Loaded {
     pub number: u32,
     /// Addresses of [`ProgEnv::variables`].
     pub variables: Vec<u64>,
+    /// What its blocks and calls may take.
+    pub bounds: Bounds,
     /// Limit of a thread's stack in bytes.
     pub stack_limit: u32,
     /// The heap of the device's `malloc`.
@@ -68,6 +71,14 @@ pub fn arguments(env: &ProgEnv) -> u32 {
     let called = env.functions.values().filter(|f| !f.entry);
     let ends = called.flat_map(|f| &f.params).map(|p| p.offset.saturating_add(p.bytes));
     ends.max().unwrap_or(0).max(64).saturating_add(15)
+}
+
+/// Bytes of this computer that the registers of a function take, for a warp.
+#[must_use]
+pub fn frame_bytes(function: &Function) -> u64 {
+    let (w, q, p) = (function.slots.w, function.slots.q, function.slots.p);
+    let rows = [(w, size_of::<Lanes32>()), (q, size_of::<Lanes64>()), (p, size_of::<LaneMask>())];
+    rows.iter().map(|(count, bytes)| u64::from(*count) * *bytes as u64).sum()
 }
 
 /// The preloads whose values differ between the blocks of a launch.
@@ -106,6 +117,15 @@ impl Loaded {
     #[must_use]
     pub const fn warps(&self) -> u32 {
         self.threads().div_ceil(self.warp_size)
+    }
+
+    /// Bytes of this computer that a block takes at its start: registers, local and shared memory.
+    #[must_use]
+    pub fn block_bytes(&self, env: &ProgEnv) -> u64 {
+        let Some(entry) = env.function(self.entry) else { return 0 };
+        let local = u64::from(entry.frame_bytes) + u64::from(self.arguments);
+        let warp = frame_bytes(entry) + LocalMemory::bytes_of(local);
+        u64::from(self.warps()).saturating_mul(warp).saturating_add(self.shared_bytes.into())
     }
 
     /// The lanes of a warp that hold threads.

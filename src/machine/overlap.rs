@@ -7,10 +7,11 @@
 //! share the rules of warp, block and grid.
 
 use super::aside::Aside;
+use super::books::Books;
 use super::config::Config;
 use super::context_state::{ContextState, Resident, Stepped};
 use super::control::Control;
-use super::grid::{ALONE, Books, Grid, book, tell_barriers};
+use super::grid::{ALONE, Grid, book, tell_barriers};
 use super::macro_step::{self, Halted, Now, Schedule, Went};
 use super::message::{GridId, Program};
 use super::processors::Processors;
@@ -20,9 +21,6 @@ use crate::choice::{Menu, Site};
 use crate::memory::{Cx, Environment, InFlight, Memory, Trouble};
 use crate::verdict::{Event, LimitKind, Operation, Place, Rule, Sink, Stop, StuckKind, Who};
 use pulp::Simd;
-
-/// Micro steps between two looks at the clock.
-const PATIENCE: u32 = 1 << 14;
 
 /// What is kept between steps.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -103,7 +101,6 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
 ) -> Result<bool, Stop> {
     let spent = state.last.is_some_and(|(_, spent)| spent);
     let mut now = Now { can_end: can_end(state, config), spent };
-    let mut patience = PATIENCE;
     let mut moved = false;
     loop {
         if S::ON && books.states {
@@ -125,12 +122,8 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
         }
         kept.woken.0 = woken;
         now = Now { can_end: can_end(state, config), spent: false };
-        patience -= 1;
-        if patience == 0 {
-            patience = PATIENCE;
-            if let Some(limit) = (books.budget.time_up)() {
-                return Err(Stop::Limit(limit));
-            }
+        if let Some(limit) = books.budget.spend(0) {
+            return Err(Stop::Limit(limit));
         }
     }
 }
@@ -276,15 +269,18 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     stats.warp_instructions = u64::from(used);
     book(books.stats, id, stats);
     books.clock += u64::from(used);
-    books.budget.steps -= u64::from(used);
+    let limit = books.budget.spend(u64::from(used));
     let spent = done == Yield::Fuel;
     let can = spent && can_be_scheduled(warp, who, sm, &loaded.uses, memory);
     block.running -= u32::from(done == Yield::Done);
     grid.last = Some((u32::try_from(index).unwrap_or(0), spent));
     grid.mark(slot, who.warp, can);
+    if let Some(limit) = limit {
+        return Err(Stop::Limit(limit));
+    }
     match done {
         Yield::Fuel if books.budget.steps == 0 => Err(Stop::Limit(LimitKind::Steps(books.budget.limit))),
-        Yield::Fuel => (books.budget.time_up)().map_or(Ok(true), |limit| Err(Stop::Limit(limit))),
+        Yield::Fuel => Ok(true),
         Yield::Blocked => Ok(false),
         Yield::Done | Yield::Barrier | Yield::Members => {
             Around { memory, processors, cx, books }.settle(grid, slot, who)?;

@@ -2,11 +2,12 @@
 //!
 //! Each combination is compiled here and nowhere else ([`super::watched`]: the instructions of observed warps).
 
+use super::books::{Books, Budget, Stats};
+use super::bounds::Stopwatch;
 use super::config::{Config, ControlModel, DeviceShape, MemoryModel};
 use super::context::Launch;
 use super::control::{Control, Crs, Explored, Its};
 use super::device::{Device, Order, Ran};
-use super::grid::{Books, Budget, Stats};
 use super::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
 use super::observed::{Observed, Tell};
 use super::walk::{Grain, Walk, Walker};
@@ -17,10 +18,9 @@ use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
 use crate::memory::split::Split;
 use crate::memory::{Cx, Environment, FermiModel, SiteHints};
-use crate::verdict::{LimitKind, Rule, Silent, Stop, Who};
+use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// How runs that nobody observes are compiled: for every instruction set, but threads on their own spend their time
 /// elsewhere; and memory that acts later costs more than an observer who does not listen, so that it is not compiled for
@@ -56,43 +56,6 @@ impl<C: Explored + 'static> Quiet<C, Split> for (C, Split) {
 impl<C: Explored + 'static> Quiet<C, Fermi> for (C, Fermi) {
     fn quietly(hosted: &mut Hosted<C, Fermi>, run: Run<'_>) -> Result<Ran, Stop> {
         hosted.go::<_, Baseline>(Observed::new(None), run)
-    }
-}
-
-/// Time that a run may take.
-#[derive(Clone, Copy, Debug)]
-pub struct Stopwatch(Option<(Instant, Duration)>);
-
-impl Stopwatch {
-    /// Starts now; `None` never ends.
-    #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "a limit of time; no choice depends on it")]
-    pub fn start(limit: Option<Duration>) -> Self {
-        Self(limit.map(|limit| (Instant::now(), limit)))
-    }
-
-    /// The one whose time is up first.
-    #[must_use]
-    pub fn or(self, other: Self) -> Self {
-        let end = |watch: Self| watch.0.and_then(|(start, limit)| start.checked_add(limit));
-        match (end(self), end(other)) {
-            (Some(own), Some(others)) if others < own => other,
-            (None, Some(_)) => other,
-            _ => self,
-        }
-    }
-
-    /// Whether the time is up.
-    #[must_use]
-    pub fn is_up(&self) -> bool {
-        self.up().is_some()
-    }
-
-    /// The limit, when the time is up.
-    #[must_use]
-    pub fn up(&self) -> Option<LimitKind> {
-        let (_, limit) = self.0.filter(|(start, limit)| start.elapsed() >= *limit)?;
-        Some(LimitKind::Time(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)))
     }
 }
 
@@ -172,6 +135,9 @@ pub trait Machine: Send + Sync {
     /// Why nothing can step, when grids are left.
     fn stuck(&self) -> Option<Stop>;
 
+    /// Where the live lanes of a context's warps stand.
+    fn standing(&self, context: ContextId) -> Vec<Standing>;
+
     /// Warp instructions executed so far.
     fn clock(&self) -> u64;
 
@@ -244,9 +210,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             }
         }
         let mut cx = Cx { sink, oracle, hints: SiteHints::default(), tables: LaneTables::new(), out };
-        let mut time_up = || watch.up();
+        let bounds = self.config.bounds.clone();
+        let mut time_up = || watch.up().or_else(|| bounds.up());
         let limit = self.config.max_steps.unwrap_or(u64::MAX);
-        let budget = Budget { steps: limit.saturating_sub(self.clock), limit, time_up: &mut time_up };
+        let budget = Budget { steps: limit.saturating_sub(self.clock), limit, patience: 0, time_up: &mut time_up };
         let Config { small_steps: small, states, eager, .. } = self.config;
         let (clock, stats, watched) = (self.clock, &mut self.stats, false);
         let mut books = Books { budget, clock, stats, small, watched, whole_turns, states, eager };
@@ -339,6 +306,10 @@ where
 
     fn stuck(&self) -> Option<Stop> {
         self.device.stuck()
+    }
+
+    fn standing(&self, context: ContextId) -> Vec<Standing> {
+        self.device.context(context).map_or_else(Vec::new, super::context_state::ContextState::standing)
     }
 
     fn clock(&self) -> u64 {

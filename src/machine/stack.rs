@@ -1,13 +1,13 @@
 //! Function activation: frames of registers and of local memory (report, 5.1.3 step 3).
 
-use super::loaded::Where;
+use super::loaded::{Where, frame_bytes};
 use super::warp::Shared;
 use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of};
 use crate::memory::{Fault, LocalMemory};
 use crate::program::env::FuncId;
 use crate::program::instr::{STACK_BASE, STACK_TOP};
 use crate::program::ops::Class;
-use crate::verdict::BugKind;
+use crate::verdict::{BugKind, Taker};
 
 /// Bytes that a call takes of the stack besides its frame: a return address, as on the hardware.
 const LINK: u32 = 16;
@@ -26,7 +26,7 @@ impl Stack<'_> {
     /// Prepares the frame of a function that `lanes` enter from depth `caller`.
     ///
     /// # Errors
-    /// The stack overflows.
+    /// The stack overflows; there is no memory for it.
     pub fn enter(
         &mut self,
         sh: &Shared<'_>,
@@ -38,6 +38,12 @@ impl Stack<'_> {
         let Some(f) = sh.env.function(function) else { return Ok(()) };
         let depth = caller as usize + 1;
         if self.frames.len() <= depth {
+            // Local memory grows with them, by the frame of the function at most and what is above it.
+            let local = u64::from(f.frame_bytes) + u64::from(sh.loaded.arguments);
+            let bytes = frame_bytes(f) + LocalMemory::bytes_of(local);
+            if let Some(limit) = sh.loaded.bounds.room(bytes, Taker::Stacks) {
+                return Err(Fault::Limit(limit));
+            }
             self.frames.resize_with(depth + 1, Frame::default);
             self.filled.resize(depth + 1, None);
         }

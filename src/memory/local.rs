@@ -34,6 +34,12 @@ impl LocalMemory {
         self.rows.get(..self.extent.div_ceil(4) as usize).unwrap_or(&[])
     }
 
+    /// Bytes of this computer that `bytes` of each thread take.
+    #[must_use]
+    pub const fn bytes_of(bytes: u64) -> u64 {
+        bytes.div_ceil(4).saturating_mul(size_of::<Lanes32>() as u64)
+    }
+
     /// Makes the first `bytes` of every thread's local memory accessible; new ones are zero.
     pub fn reach(&mut self, bytes: u32) {
         if bytes > self.extent {

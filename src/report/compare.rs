@@ -5,32 +5,52 @@ use super::hunt::Models;
 use super::kinds::describe;
 use super::terminal::inline;
 use crate::base::SourceMap;
-use crate::explore::{Content, Fate, Fates};
+use crate::explore::{Content, Fate, Fates, Recorded, Seen};
 use crate::program::env::ProgEnv;
 use crate::verdict::Stop;
+use rustc_hash::FxHasher;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 
 /// Elements of buffers that tell one end from another, at most.
 const TOLD: usize = 4;
 
+/// Ends that are alike, as expected or not, that are told one by one.
+const ENDS: usize = 8;
+
 /// One model's part of a comparison.
 pub struct Cell {
     /// The model.
     pub models: Models,
-    /// What the program comes to under it, or why that cannot be said.
+    /// What the program comes to under it, or why that cannot be said; what was seen is in `seen` alone.
     pub fates: Result<Fates, Stop>,
-    /// The schedule of each fate, in the order of `fates.seen`.
+    /// The numbers of the fates that were seen, each once.
+    pub seen: Vec<usize>,
+    /// The schedule of each, in the same order.
     pub schedules: Vec<Option<PathBuf>>,
+}
+
+/// A fate that was seen.
+pub struct Told {
+    /// The fate.
+    pub fate: Fate,
+    /// What it is called.
+    pub text: String,
+    /// Hashes of other ends that have its number.
+    pub others: BTreeSet<u64>,
 }
 
 /// A program under several models.
 pub struct Compared {
     /// The models, in the order in which they are shown.
     pub cells: Vec<Cell>,
-    /// Every fate that was seen under some model, each once.
-    pub fates: Vec<(Fate, String)>,
+    /// Every fate that was seen under some model, each once; of ends that are alike some.
+    pub fates: Vec<Told>,
+    /// Whether it is known what to expect of a run that ends.
+    pub expects: bool,
 }
 
 /// What a fate is called: `A`, `B`, …, `Z`, `A1`, ….
@@ -41,32 +61,68 @@ pub fn letter(k: usize) -> String {
 }
 
 impl Compared {
-    /// Takes note of what a program comes to under one more model.
-    pub fn add(&mut self, cell: Cell, env: &ProgEnv, sources: &SourceMap) {
-        for seen in cell.fates.iter().flat_map(|f| &f.seen) {
-            if self.number(&seen.fate).is_none() {
-                let text = match &seen.fate {
-                    Fate::Stops(kind, spans) => stops(describe(*kind).short, spans, env, sources),
-                    Fate::Ends { expected: true, .. } => "ends, as expected".to_owned(),
-                    Fate::Ends { expected: false, .. } => "ends, with results other than expected".to_owned(),
-                };
-                self.fates.push((seen.fate.clone(), text));
+    /// Takes note of what a program comes to under one more model. Gives the fates that it meets, each once, with the run that
+    /// shows it: what they left on the device is not kept.
+    pub fn add(
+        &mut self,
+        models: Models,
+        mut fates: Result<Fates, Stop>,
+        env: &ProgEnv,
+        sources: &SourceMap,
+    ) -> Vec<(usize, Recorded)> {
+        let mut told: Vec<(usize, Recorded)> = Vec::new();
+        for Seen { fate, recorded } in fates.iter_mut().flat_map(|f| std::mem::take(&mut f.seen)) {
+            let number = self.number(fate, env, sources);
+            if told.iter().all(|(known, _)| *known != number) {
+                told.push((number, recorded));
             }
         }
-        self.cells.push(cell);
+        let seen = told.iter().map(|(number, _)| *number).collect();
+        self.cells.push(Cell { models, fates, seen, schedules: Vec::new() });
+        told
     }
 
-    /// The number of a fate.
+    /// The number of a fate. Beyond [`ENDS`] ends that are alike, as expected or not, others have the number of the last.
+    fn number(&mut self, fate: Fate, env: &ProgEnv, sources: &SourceMap) -> usize {
+        if let Some(same) = self.fates.iter().position(|told| told.fate == fate) {
+            return same;
+        }
+        let text = match &fate {
+            Fate::Stops(kind, spans) => stops(describe(*kind).short, spans, env, sources),
+            Fate::Ends { expected: true, .. } if !self.expects => "ends".to_owned(),
+            Fate::Ends { expected: true, .. } => "ends, as expected".to_owned(),
+            Fate::Ends { expected: false, .. } => "ends, with results other than expected".to_owned(),
+        };
+        if let Some(expected) = fate.is_expected() {
+            let alike = self.fates.iter().enumerate().filter(|(_, told)| told.fate.is_expected() == Some(expected));
+            if let Some(last) = alike.map(|(k, _)| k).nth(ENDS - 1) {
+                let mut hasher = FxHasher::default();
+                fate.hash(&mut hasher);
+                self.fates[last].others.insert(hasher.finish());
+                return last;
+            }
+        }
+        self.fates.push(Told { fate, text, others: BTreeSet::new() });
+        self.fates.len() - 1
+    }
+
+    /// A model's part in a line: for who waits for the others.
     #[must_use]
-    pub fn number(&self, fate: &Fate) -> Option<usize> {
-        self.fates.iter().position(|(f, _)| f == fate)
+    pub fn row(cell: &Cell) -> String {
+        let name = format!("{:<10} {:<18}", cell.models.control(), cell.models.memory_and_lanes());
+        let letters: Vec<String> = cell.seen.iter().copied().map(letter).collect();
+        let letters = if letters.is_empty() { "nothing seen".to_owned() } else { letters.join(" ") };
+        match &cell.fates {
+            Err(stop) => format!("{name} {}\n", short(stop)),
+            Ok(fates) => format!("{name} {letters}; {}\n", searched(fates)),
+        }
     }
 
     /// What tells an end from the others: the elements in which they differ.
     fn particulars(&self, fate: &Fate) -> String {
         let Fate::Ends { contents, output, .. } = fate else { return String::new() };
         let ends: Vec<(&[Content], &[u8])> = (self.fates.iter())
-            .filter_map(|(f, _)| match f {
+            .filter_map(|told| match &told.fate {
                 Fate::Ends { contents, output, .. } => Some((&contents[..], &output[..])),
                 _ => None,
             })
@@ -113,28 +169,28 @@ impl Compared {
                     continue;
                 }
             };
-            for (fate, _) in &self.fates {
-                let mark = match (fates.seen.iter().any(|s| s.fate == *fate), fates.limit) {
+            for k in 0..self.fates.len() {
+                let mark = match (cell.seen.contains(&k), fates.limit) {
                     (true, _) => "x",
                     (false, None) => ".",
                     (false, Some(_)) => "?",
                 };
                 let _ = write!(out, " {mark:>2}");
             }
-            let _ = match fates.limit {
-                None => writeln!(out, "   all {}", counted(fates.states, "state")),
-                Some(limit) => {
-                    let limit = super::stop::limit(limit);
-                    let (states, seeds) = (counted(fates.states, "state"), counted(fates.runs, "seed"));
-                    writeln!(out, "   {states} and {seeds}: {limit}")
-                }
-            };
+            let _ = writeln!(out, "   {}", searched(fates));
         }
         out.push_str("\nx some schedule comes to it   . none does   ? none was seen, and not all were searched\n\n");
-        for ((fate, text), letter) in self.fates.iter().zip(&letters) {
-            let _ = writeln!(out, "{letter:>2}  {text}{}", self.particulars(fate));
-            let file = (self.cells.iter()).find_map(|cell| {
-                let at = cell.fates.as_ref().ok()?.seen.iter().position(|s| s.fate == *fate)?;
+        if !self.expects {
+            out.push_str("no expectation is given: whether an end is right is not known (`[expect]`, or --expect)\n\n");
+        }
+        for (k, (Told { fate, text, others }, letter)) in self.fates.iter().zip(&letters).enumerate() {
+            let _ = write!(out, "{letter:>2}  {text}{}", self.particulars(fate));
+            let _ = match others.len() {
+                0 => writeln!(out),
+                n => writeln!(out, "; and {n} other ends of the kind"),
+            };
+            let file = self.cells.iter().find_map(|cell| {
+                let at = cell.seen.iter().position(|seen| *seen == k)?;
                 cell.schedules.get(at)?.as_ref()
             });
             if let Some(file) = file {
@@ -147,7 +203,7 @@ impl Compared {
     /// The same as JSON; described in docs/schema/report.schema.json.
     #[must_use]
     pub fn json(&self) -> Value {
-        let fates = self.fates.iter().enumerate().map(|(k, (fate, text))| {
+        let fates = self.fates.iter().enumerate().map(|(k, Told { fate, text, .. })| {
             let kind = match fate {
                 Fate::Ends { expected: true, .. } => "expected",
                 Fate::Ends { expected: false, .. } => "unexpected",
@@ -160,11 +216,8 @@ impl Compared {
             match &cell.fates {
                 Err(stop) => value["unsupported"] = short(stop).into(),
                 Ok(fates) => {
-                    let seen = fates.seen.iter().zip(&cell.schedules).map(|(seen, file)| {
-                        json!({
-                            "letter": self.number(&seen.fate).map(letter),
-                            "schedule": file.as_ref().map(|f| f.display().to_string()),
-                        })
+                    let seen = cell.seen.iter().zip(&cell.schedules).map(|(seen, file)| {
+                        json!({ "letter": letter(*seen), "schedule": file.as_ref().map(|f| f.display().to_string()) })
                     });
                     value["seen"] = seen.collect();
                     value["complete"] = fates.limit.is_none().into();
@@ -174,17 +227,30 @@ impl Compared {
             }
             value
         });
-        json!({ "exit": self.code(), "fates": fates.collect::<Vec<_>>(), "models": cells.collect::<Vec<_>>() })
+        json!({ "exit": self.code(), "expectations": self.expects, "fates": fates.collect::<Vec<_>>(), "models": cells.collect::<Vec<_>>() })
     }
 
     /// The exit code: 1 with a defect under some model, 3 where some model was not searched to its end.
     #[must_use]
     pub fn code(&self) -> u8 {
         let all = || self.cells.iter().filter_map(|c| c.fates.as_ref().ok());
-        match (all().any(Fates::any_defect), all().any(|f| f.limit.is_some())) {
+        let defect = self.fates.iter().any(|told| told.fate.is_expected() != Some(true));
+        match (defect, all().any(|f| f.limit.is_some())) {
             (true, _) => 1,
             (false, true) => 3,
             (false, false) => 0,
+        }
+    }
+}
+
+/// How far a model was searched.
+fn searched(fates: &Fates) -> String {
+    let more = if fates.more > 0 { format!(", {} more ends were left out", fates.more) } else { String::new() };
+    match fates.limit {
+        None => format!("all {}{more}", counted(fates.states, "state")),
+        Some(limit) => {
+            let (states, seeds) = (counted(fates.states, "state"), counted(fates.runs, "seed"));
+            format!("{states} and {seeds}: {}{more}", super::stop::limit(limit))
         }
     }
 }

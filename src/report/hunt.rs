@@ -166,6 +166,9 @@ pub fn headline(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> String {
     }
 }
 
+/// What is said above the report of a default run that a limit ended.
+pub const UNENDED: &str = "the default schedule did not come to its end:\n";
+
 /// Who found a defect.
 fn finder(seed: Option<u64>) -> String {
     seed.map_or_else(|| "the default schedule".to_owned(), |seed| format!("seed {seed}"))
@@ -234,8 +237,10 @@ pub fn hunt_code(hunted: &Hunted, fair: bool) -> u8 {
     match &hunted.ended {
         _ if fair || !hunted.findings.is_empty() => 1,
         Ended::Unsupported(stop) => exit_code(stop),
-        Ended::Interrupted => 3,
+        Ended::Interrupted | Ended::Memory(_) => 3,
         Ended::Done | Ended::Time if hunted.limited > 0 => 3,
+        // Nothing was run, so nothing is known.
+        Ended::Time if hunted.done.is_empty() => 3,
         Ended::Done | Ended::Time => 0,
     }
 }
@@ -249,6 +254,7 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
         Ended::Done => "",
         Ended::Time => "; the time was up",
         Ended::Interrupted => "; interrupted",
+        Ended::Memory(_) => "; there is no more memory",
         Ended::Unsupported(_) => "; the program needs what warpstep cannot do",
     };
     let mut out = format!(
@@ -259,6 +265,9 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
         if defects == 0 { "no".to_owned() } else { defects.to_string() },
         plural(defects as u64, "defect"),
     );
+    if let Ended::Memory(limit) = ended {
+        out.push_str(&format!("{}; fewer --jobs need less\n", super::stop::limit(*limit)));
+    }
     if *limited > 0 {
         let (runs, steps) = (counted(*limited, "run"), counted(scope.limits.steps, "warp instruction"));
         out.push_str(&format!("{runs} reached the limit of {steps}: nothing is known of them\n"));
@@ -290,6 +299,7 @@ pub fn json(hunted: &Hunted, fair: bool, scope: &Scope<'_>, findings: &[Value]) 
         Ended::Done => "done",
         Ended::Time => "time",
         Ended::Interrupted => "interrupted",
+        Ended::Memory(_) => "memory",
         Ended::Unsupported(_) => "unsupported",
     };
     let bound = match (scope.strategy, scope.measure) {

@@ -7,8 +7,8 @@ use super::hunt::{Models, control, ending_json};
 use super::stop::StopReport;
 use super::terminal::{Text, inline};
 use crate::base::{LaneMask, SourceMap};
-use crate::explore::space::{Fairness, Unit};
-use crate::explore::{Endless, Ends, Progress, Proof, Proved, Recorded};
+use crate::explore::space::{Fairness, Progress as Counts, Unit};
+use crate::explore::{Endless, Ends, Progress, Proof, Proved, Recorded, Unshown};
 use crate::machine::ControlModel;
 use crate::program::env::ProgEnv;
 use crate::verdict::LimitKind;
@@ -234,4 +234,28 @@ pub fn written(recorded: &Recorded, file: Option<&Path>) -> String {
     let counts = format!("{}, {}", counted(decisions, "decision"), counted(switches, "context switch"));
     let Some(file) = file.map(|f| inline(&f.display().to_string()).into_owned()) else { return format!("{counts}\n") };
     format!("{counts}; schedule written to {file}\n  warpstep replay {file}\n  warpstep minimise {file}\n")
+}
+
+/// The line of a progress bar: how far a search is.
+#[must_use]
+pub fn progress(done: &Counts) -> String {
+    format!("{} states, {} transitions, {} MiB", done.states, done.transitions, done.bytes >> 20)
+}
+
+/// What was found and not shown because of a limit: each defect, and how much else. Empty when all was shown.
+#[must_use]
+pub fn unshown(unshown: &Unshown, env: &ProgEnv, sources: &SourceMap, colour: bool) -> Text {
+    let Unshown { outcomes, defects, endless } = unshown;
+    let mut text = Text::default();
+    defects.iter().for_each(|stop| text.push(StopReport::new(stop, env, sources).render(colour)));
+    let counts = [
+        (defects.len() as u64, "defect"),
+        (*endless, "kind of endless run"),
+        (*outcomes, "content of memory at an end"),
+    ];
+    let told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} × {what}")).collect();
+    if !told.is_empty() {
+        text.push(format!("found, but not shown by a run within the limits: {}\n", told.join(", ")));
+    }
+    text
 }

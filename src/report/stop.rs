@@ -4,10 +4,11 @@ use super::bug::{bug, details, leaked};
 use super::count::{counted, often, plural};
 use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::token_json;
+use super::standing::EndedEarly;
 use super::terminal::Text;
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, files, lanes_of};
 use crate::program::env::ProgEnv;
-use crate::verdict::{BugKind, LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
+use crate::verdict::{BugKind, LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Taker, Waiting, WaitingFor};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -25,6 +26,7 @@ pub struct StopReport<'a> {
     pub(super) env: &'a ProgEnv,
     pub(super) sources: &'a SourceMap,
     pub(super) times: u64,
+    pub(super) ended: EndedEarly,
 }
 
 /// What a stop is called in JSON and how a process ends that reports it.
@@ -42,7 +44,14 @@ impl<'a> StopReport<'a> {
     /// A report of why a run of `env` stopped; `sources` are its files.
     #[must_use]
     pub const fn new(stop: &'a Stop, env: &'a ProgEnv, sources: &'a SourceMap) -> Self {
-        Self { stop, env, sources, times: 1 }
+        Self { stop, env, sources, times: 1, ended: EndedEarly { standing: Vec::new(), target: None } }
+    }
+
+    /// The same of a run that was ended from outside, when more is known of it.
+    #[must_use]
+    pub fn ended(mut self, ended: EndedEarly) -> Self {
+        self.ended = ended;
+        self
     }
 
     /// The same of something that happened so often and did not stop the run.
@@ -77,7 +86,7 @@ impl<'a> StopReport<'a> {
                 ("bug", json!({ "thread": self.thread(&b.place), "other": other, "details": particulars }))
             }
             Stop::Stuck(s) => ("stuck", self.stuck_json(s)),
-            Stop::Limit(l) => ("limit", json!({ "details": limit_json(*l) })),
+            Stop::Limit(l) => ("limit", json!({ "details": limit_json(*l), "standing": self.standing_json() })),
             Stop::Unsupported(what, at) => {
                 ("unsupported", json!({ "thread": at.as_ref().map(|p| self.thread(p)), "details": { "what": what } }))
             }
@@ -122,7 +131,14 @@ impl<'a> StopReport<'a> {
                 d
             }
             Stop::Stuck(s) => self.stuck(s),
-            Stop::Limit(l) => self.plain(limit(*l)).hint(limit_hint(*l)),
+            Stop::Limit(l) => {
+                let hint = limit_hint(*l);
+                let advice = if takes_too_long(*l) { self.ended.advice() } else { None };
+                let mut d =
+                    self.plain(limit(*l)).hint(advice.map_or_else(|| hint.to_owned(), |a| format!("{hint}; {a}")));
+                d.note = self.standing();
+                d
+            }
             Stop::Unsupported(what, at) => {
                 let message = format!("warpstep cannot execute {what}");
                 let hint = "this is a gap of warpstep, not a defect of the program";
@@ -428,6 +444,11 @@ pub fn limit(limit: LimitKind) -> String {
         LimitKind::Switches(n) => {
             format!("limit reached: schedules with more than {} were left out", counted(n.into(), "switch"))
         }
+        LimitKind::Parts { lanes, .. } => {
+            format!(
+                "limit reached: groups of {lanes} lanes, any of which may run without the others, are too wide to search"
+            )
+        }
         LimitKind::Clock => "limit reached: the program reads a clock".to_owned(),
         LimitKind::Interrupted => "interrupted".to_owned(),
         LimitKind::Time(ms) if ms % 1000 == 0 => format!("limit reached: {}", counted(ms / 1000, "second")),
@@ -438,6 +459,15 @@ pub fn limit(limit: LimitKind) -> String {
         LimitKind::Memory { cap, wanted } => {
             format!("limit reached: {wanted} bytes of device memory are needed, {cap} are allowed")
         }
+        LimitKind::Taken { cap, taken, by } => {
+            format!(
+                "limit reached: {taken} bytes of memory would be taken, the last of them by {}, {cap} are allowed",
+                taker(by)
+            )
+        }
+        LimitKind::Host { wanted } => {
+            format!("limit reached: this computer does not have {wanted} bytes of memory more")
+        }
         LimitKind::Search { cap, taken } => format!("limit reached: the search takes {taken} bytes, {cap} are allowed"),
     }
 }
@@ -447,13 +477,35 @@ fn limit_hint(limit: LimitKind) -> &'static str {
         LimitKind::Steps(_) => "nothing is proved; raise --max-steps to go on longer",
         LimitKind::States(_) => "nothing is proved; raise --max-states to go on longer",
         LimitKind::Switches(_) => "nothing is proved; raise --preemptions, or leave it out",
+        LimitKind::Parts { .. } => {
+            "nothing is proved: a group of n lanes has 2^n parts; with --its-split, warps of at most 12 lanes (--warp-size 12)"
+        }
         LimitKind::Clock => "nothing is proved: a clock's values are too many to go through",
         LimitKind::Interrupted => "nothing is proved",
-        LimitKind::Time(_) => "nothing is proved; raise --timeout to go on longer",
+        LimitKind::Time(_) => "nothing is proved; raise --timeout, or --for, to go on longer",
         LimitKind::Heap { .. } => "raise --heap-size; without --heap-stop malloc returns null, as on a GPU",
         LimitKind::Memory { .. } => "raise --max-memory",
+        LimitKind::Taken { .. } => {
+            "nothing is proved; raise --max-memory (and --search-memory of a search), or launch less"
+        }
+        LimitKind::Host { .. } => "nothing is proved; launch less, or use a larger computer",
         LimitKind::Search { .. } => "nothing is proved; raise --search-memory to go on longer",
     }
+}
+
+/// What takes memory of this computer, in words.
+const fn taker(by: Taker) -> &'static str {
+    match by {
+        Taker::Run => "the run and its checks",
+        Taker::Blocks => "a block's registers, local and shared memory",
+        Taker::Stacks => "the registers and local memory of a call",
+        Taker::Buffers => "buffers and their contents",
+    }
+}
+
+/// Whether a limit may mean that a run never ends.
+const fn takes_too_long(limit: LimitKind) -> bool {
+    matches!(limit, LimitKind::Steps(_) | LimitKind::Time(_) | LimitKind::Interrupted)
 }
 
 fn limit_json(limit: LimitKind) -> Value {
@@ -461,9 +513,12 @@ fn limit_json(limit: LimitKind) -> Value {
         LimitKind::Steps(n) => json!({ "steps": n }),
         LimitKind::States(n) => json!({ "states": n }),
         LimitKind::Switches(n) => json!({ "switches": n }),
+        LimitKind::Parts { lanes, most } => json!({ "lanes": lanes, "most": most }),
         LimitKind::Clock => json!("clock"),
         LimitKind::Interrupted => json!("interrupted"),
         LimitKind::Time(ms) => json!({ "milliseconds": ms }),
+        LimitKind::Host { wanted } => json!({ "wanted": wanted }),
+        LimitKind::Taken { cap, taken, by } => json!({ "cap": cap, "wanted": taken, "by": taker(by) }),
         LimitKind::Memory { cap, wanted } | LimitKind::Search { cap, taken: wanted } => {
             json!({ "cap": cap, "wanted": wanted })
         }

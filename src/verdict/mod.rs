@@ -11,6 +11,7 @@ mod kind;
 mod memory;
 mod race;
 mod rules;
+mod standing;
 mod stop;
 mod tokens;
 mod undefined;
@@ -26,9 +27,10 @@ pub use kind::Kind;
 pub use memory::{CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd};
 pub use race::{Party, Race, Unordered};
 pub use rules::Rule;
+pub use standing::Standing;
 pub use stop::{
     AllocKind, Bug, BugKind, Doing, Elsewhere, Inside, LimitKind, Named, Nearest, Operation, Place, Relation, Stop,
-    StuckKind, UninitUse, Waiting, WaitingFor,
+    StuckKind, Taker, UninitUse, Waiting, WaitingFor,
 };
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
 pub use undefined::{Origin, Unwritten, Writers};

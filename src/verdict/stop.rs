@@ -351,6 +351,19 @@ pub struct Operation {
     pub line: u32,
 }
 
+/// What takes memory of this computer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taker {
+    /// All of a run: the device, and who observes it.
+    Run,
+    /// Buffers, and what they are filled with.
+    Buffers,
+    /// Blocks that run: registers, local and shared memory.
+    Blocks,
+    /// Calls: registers and local memory of functions.
+    Stacks,
+}
+
 /// Which budget ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LimitKind {
@@ -362,6 +375,13 @@ pub enum LimitKind {
     States(u64),
     /// Switches between warps in a schedule: others were not looked at.
     Switches(u32),
+    /// Any lanes of a group may run without the others, and groups of so many have too many parts to be gone through.
+    Parts {
+        /// Lanes of the widest group.
+        lanes: u32,
+        /// The most whose parts are gone through.
+        most: u32,
+    },
     /// The program reads a clock, which no search can go through in full (D-clock).
     Clock,
     /// Somebody stopped it.
@@ -378,6 +398,20 @@ pub enum LimitKind {
         /// The cap.
         cap: u64,
         /// Wanted in all.
+        wanted: u64,
+    },
+    /// Memory of this computer, in bytes: a command's cap, and what it has taken or would have.
+    Taken {
+        /// The cap.
+        cap: u64,
+        /// Taken, with what was asked for last.
+        taken: u64,
+        /// What asked for it.
+        by: Taker,
+    },
+    /// Bytes that this computer does not have.
+    Host {
+        /// Asked for at once.
         wanted: u64,
     },
     /// What a search keeps of states, in bytes.

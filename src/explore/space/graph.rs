@@ -292,6 +292,12 @@ impl Graph {
         self.table.bytes() + self.seen.capacity() * size_of::<Seen>() + self.edges.capacity() * size_of::<Edge>()
     }
 
+    /// Bytes that its table is about to grow by within so many steps. Lists grow in place.
+    #[must_use]
+    pub(super) fn grows(&self, steps: u64) -> usize {
+        self.table.grows(usize::try_from(steps).unwrap_or(usize::MAX))
+    }
+
     /// The steps from a state, the last first.
     pub fn from(&self, state: u32) -> impl Iterator<Item = &Edge> {
         let mut at = self.seen.get(state as usize).map_or(NONE, |s| s.last);

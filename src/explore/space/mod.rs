@@ -52,6 +52,8 @@ pub struct Options<'a> {
     pub max_states: Option<u64>,
     /// Steps of a schedule at most.
     pub max_depth: Option<u64>,
+    /// Warp instructions at most, of all steps together.
+    pub max_steps: Option<u64>,
     /// Bytes for the search at most.
     pub max_bytes: Option<u64>,
     /// Whether to stop at the first defect.
@@ -72,6 +74,7 @@ impl<'a> Options<'a> {
             preemptions: None,
             max_states: None,
             max_depth: None,
+            max_steps: None,
             max_bytes: None,
             first: false,
             poll,

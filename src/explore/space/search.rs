@@ -16,8 +16,10 @@ use std::hash::Hash;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Steps between two questions whether to go on.
-const PATIENCE: u64 = 1 << 12;
+/// Steps between two questions whether to go on, where a step takes about a microsecond.
+const PATIENCE: u64 = 1 << 6;
+/// The same where each copies the memory that it starts from.
+const PATIENCE_COPIES: u64 = 1;
 
 /// A state on the way: small, since ways are long.
 struct Node {
@@ -96,6 +98,8 @@ struct Run<'a, 'o, O> {
     /// States at most, with those of the search that goes on.
     most: u64,
     keep: &'a mut dyn Keep<O>,
+    /// Warp instructions that were executed.
+    executed: u64,
 }
 
 fn index(k: usize) -> u32 {
@@ -153,6 +157,7 @@ fn search_from<O: Eq + Hash>(
         told,
         most,
         keep,
+        executed: 0,
         whole: FxHashMap::default(),
         pruned: rest.pruned,
     };
@@ -225,7 +230,8 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             self.is_matched(state, &[]);
             self.enter(state, None, Vec::new(), before);
         }
-        let mut patience = PATIENCE;
+        let often = if self.walk.copies() { PATIENCE_COPIES } else { PATIENCE };
+        let mut patience = often;
         while let Some(node) = self.stack.last() {
             let Some(&agent) = self.agents[node.agents()].get(node.next as usize) else {
                 self.leave();
@@ -241,8 +247,8 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 self.keep.keep(&self.space, &self.rest());
             }
             if patience == 0 || self.space.limit.is_some() {
-                patience = PATIENCE;
-                self.space.limit = self.space.limit.or_else(|| self.over());
+                patience = often;
+                self.space.limit = self.space.limit.or_else(|| self.over(often));
                 if self.space.limit.is_some() || self.options.first && !self.space.found.is_empty() {
                     return;
                 }
@@ -253,10 +259,12 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     }
 
     /// A limit that is reached.
-    fn over(&mut self) -> Option<LimitKind> {
+    fn over(&mut self, often: u64) -> Option<LimitKind> {
         let bytes = (self.space.graph.bytes() + self.walk.held()) as u64;
         self.space.progress.bytes = bytes;
-        let memory = self.options.max_bytes.filter(|cap| bytes > *cap);
+        // A table that grows is there twice for a moment.
+        let next = (self.space.graph.grows(often) + self.walk.grows(often)) as u64;
+        let memory = self.options.max_bytes.filter(|cap| bytes + next > *cap);
         memory.map(|cap| LimitKind::Search { cap, taken: bytes }).or_else(|| (self.options.poll)(&self.space.progress))
     }
 
@@ -379,6 +387,12 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         } else {
             self.walk.advance(agent, &mut odometer, None)
         };
+        if let Err(Stop::Limit(limit)) = done {
+            // It was not taken: that it could be is owned up to.
+            self.space.limit = Some(limit);
+            node.extra().odometer = odometer;
+            return;
+        }
         self.space.progress.transitions += 1;
         let (state, at, nth) = (node.state, node.next as usize, node.nth);
         // The node goes on to the next combination, or agent, before its child is entered.
@@ -400,7 +414,11 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 self.find(stop, path);
                 self.next(self.stack.len() - 1, agent, touch, odometer);
             }
-            Ok(_) => {
+            Ok(used) => {
+                self.executed += u64::from(used);
+                if let Some(most) = self.options.max_steps.filter(|most| self.executed > *most) {
+                    self.space.limit = Some(LimitKind::Steps(most));
+                }
                 let before = self.before(agent);
                 let number = self.number(before);
                 let (to, new) = self.space.graph.state(number);

@@ -67,6 +67,11 @@ impl Table {
         }
     }
 
+    /// Bytes that it grows by when so many more are inserted.
+    pub const fn grows(&self, more: usize) -> usize {
+        if (self.used + more) * 3 > self.words.len() * 2 { self.bytes() * 2 } else { 0 }
+    }
+
     /// Bytes that it takes.
     pub const fn bytes(&self) -> usize {
         self.words.capacity() * size_of::<u64>()

@@ -11,7 +11,7 @@ use crate::machine::message::{
 };
 use crate::machine::{Config, ControlModel, Launch, Machine, Order, Ran, Run, Stopwatch, Tell, machine};
 use crate::program::env::ProgEnv;
-use crate::verdict::{LimitKind, Stop};
+use crate::verdict::{LimitKind, Standing, Stop};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -161,6 +161,12 @@ impl ScriptDevice {
         let mut programs = self.loaded.iter().filter(|((c, _), _)| c == context).filter_map(|(_, id)| *id);
         let (address, bytes) = programs.find_map(|p| self.machine.symbol(known.id?, p, buffer))?;
         Some((Scalar::BYTE, arena.bytes_at(address, bytes)?))
+    }
+
+    /// Where the warps of all contexts are.
+    #[must_use]
+    pub fn standing(&self) -> Vec<Standing> {
+        self.contexts.values().filter_map(|c| c.id).flat_map(|id| self.machine.standing(id)).collect()
     }
 
     /// A hash of the memory of all contexts that are left. The same on every host.
@@ -410,7 +416,7 @@ impl ScriptDevice {
     }
 
     fn buffer(&mut self, context: ContextId, name: &str, buffer: &Buffer) -> Result<Placed, Failure> {
-        let Filled { bytes, contents, unwritten } = filled(name, buffer, self.config.max_memory)?;
+        let Filled { bytes, contents, unwritten } = filled(name, buffer, &self.config)?;
         let address = self.machine.alloc(context, name, bytes)?.ok_or_else(lost)?;
         let arena = self.machine.arena_mut(context).ok_or_else(lost)?;
         if let Some(to) = arena.bytes_at_mut(address, contents.len() as u64) {

@@ -6,15 +6,19 @@ use crate::machine::grid::Grid;
 use crate::machine::processors::Processors;
 use crate::machine::warp::Warp;
 use crate::program::env::ProgEnv;
+use crate::verdict::Stop;
 
 impl<C: Control> Grid<C> {
     /// Issues the next block; gives its slot.
-    pub(super) fn issue_next(&mut self, env: &ProgEnv, processors: &mut Processors, sm: u32) -> usize {
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(super) fn issue_next(&mut self, env: &ProgEnv, processors: &mut Processors, sm: u32) -> Result<usize, Stop> {
         let linear = self.next;
         // Registers keep what a block that was here before left in them; here they would come into the state.
         self.spare.0.iter_mut().for_each(|block| block.warps.clear());
-        self.issue(env, processors, sm, false);
-        self.slot(linear).unwrap_or(0)
+        self.issue(env, processors, sm, false)?;
+        Ok(self.slot(linear).unwrap_or(0))
     }
 
     /// How many blocks have been issued, and how many of them are not complete.

@@ -312,6 +312,12 @@ impl<M> Journal<M> {
         self.list(at);
     }
 
+    /// Bytes that tables grow by when there are so many more memories or contents.
+    pub fn grows(&self, more: usize) -> usize {
+        let full = self.images.len() + more > self.images.capacity();
+        self.store.grows(more) + if full { 2 * self.images.capacity() * size_of::<usize>() } else { 0 }
+    }
+
     /// How many bytes it has come to take, about.
     pub fn held(&self) -> usize {
         self.store.held() + self.images.capacity() * (size_of::<u128>() + size_of::<(u64, usize)>())

@@ -92,6 +92,12 @@ impl Memo {
         }
     }
 
+    /// Bytes that the table grows by when so many more steps are known.
+    pub fn grows(&self, more: usize) -> usize {
+        let full = self.known.len() + more > self.known.capacity();
+        if full { 2 * self.known.capacity() * (size_of::<(Key, u32)>() + 1) } else { 0 }
+    }
+
     /// How many bytes this takes, about.
     pub fn held(&self) -> usize {
         self.known.capacity() * (size_of::<(Key, u32)>() + 1) + self.effects.capacity() * size_of::<Effect>()

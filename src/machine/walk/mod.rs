@@ -85,6 +85,12 @@ pub trait Walk {
     /// How many bytes the walk itself has come to take, about.
     fn held(&self) -> usize;
 
+    /// Bytes that its tables are about to grow by within so many steps.
+    fn grows(&self, steps: u64) -> usize;
+
+    /// Whether each step keeps a copy of the memory before it.
+    fn copies(&self) -> bool;
+
     /// The program.
     fn program(&self) -> Arc<ProgEnv>;
 

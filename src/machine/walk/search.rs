@@ -111,6 +111,15 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         self.journal.held() + self.memo.held()
     }
 
+    fn grows(&self, steps: u64) -> usize {
+        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+        self.memo.grows(steps) + self.journal.grows(steps)
+    }
+
+    fn copies(&self) -> bool {
+        !self.imaged
+    }
+
     fn program(&self) -> Arc<ProgEnv> {
         Arc::clone(&self.env)
     }

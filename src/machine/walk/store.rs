@@ -68,6 +68,12 @@ impl Store {
         }
     }
 
+    /// Bytes that the table grows by when there are so many more contents.
+    pub fn grows(&self, more: usize) -> usize {
+        let full = self.contents.len() + more > self.contents.capacity();
+        if full { 2 * self.contents.capacity() * size_of::<usize>() } else { 0 }
+    }
+
     /// How many bytes all this takes, about.
     pub const fn held(&self) -> usize {
         self.bytes

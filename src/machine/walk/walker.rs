@@ -21,7 +21,7 @@ use crate::machine::warp::{self, Halt, Shared, Why};
 use crate::memory::{Cx, Environment, Issuer, SiteHints};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Op, Syscall};
-use crate::verdict::{Event, Sink, Stop, Who};
+use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
 use pulp::Scalar;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -102,12 +102,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let threads = |l: &Launch| l.block.iter().fold(1, |n: u32, of| n.saturating_mul(*of)).min(config.warp_size);
         let widest = launches.iter().map(threads).max().unwrap_or(0);
         if config.control == Some(ControlModel::ItsSplit) && widest > WIDEST {
-            let lanes = 1u64 << widest;
-            let what = format!(
-                "a search through all parts of groups of {widest} lanes, {lanes} in each state: \
-                 with --its-split, warps of at most {WIDEST} lanes (--warp-size)"
-            );
-            return Err(Stop::Unsupported(what, None));
+            return Err(Stop::Limit(LimitKind::Parts { lanes: widest, most: WIDEST }));
         }
         let mut all = Vec::with_capacity(launches.len());
         for (k, launch) in launches.iter().enumerate() {
@@ -341,6 +336,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     fn follow(&mut self, cx: &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop> {
         let mut used = 0;
         let mut carried = 0;
+        let mut patience = 0;
         // Warps that only compute: each of their turns touches them again.
         let mut tired = SmallVec::<[(usize, usize); 4]>::new();
         loop {
@@ -352,6 +348,11 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                     }
                     let far = self.carry_on(slot, w, cx)?;
                     used += far;
+                    patience += far + 1;
+                    if patience >= FAR {
+                        patience = 0;
+                        self.check_bounds()?;
+                    }
                     if far >= FAR {
                         tired.push((slot, w));
                     }
@@ -364,7 +365,13 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             if !self.drop_complete(cx)? && !self.issue(cx)? && !self.next_launch() {
                 return Ok(used);
             }
+            self.check_bounds()?;
         }
+    }
+
+    /// A step may be long: it goes through whole launches where nobody has a choice.
+    fn check_bounds(&self) -> Result<(), Stop> {
+        self.config.bounds.step_up().map_or(Ok(()), |limit| Err(Stop::Limit(limit)))
     }
 
     /// Drops the blocks that are complete.
@@ -402,7 +409,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let sm = grid.processor::<M>(processors, cx.oracle)?;
         let who = Who { launch: grid.id.0, block: grid.counts().0, warp: 0 };
         cx.sink.event(who, Event::Block { processor: sm })?;
-        let slot = grid.issue_next(&self.env, processors, sm);
+        let slot = grid.issue_next(&self.env, processors, sm)?;
         self.touched.blocks.push(slot);
         self.touched.warps.extend((0..grid.loaded.warps() as usize).map(|w| (slot, w)));
         self.touched.head = true;

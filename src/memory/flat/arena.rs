@@ -47,7 +47,7 @@ impl Arena {
     /// Makes a zeroed block at the next address that is a multiple of `align`; gives its address.
     ///
     /// # Errors
-    /// The memory cap.
+    /// The memory cap; this computer has no more.
     pub fn alloc(&mut self, name: &str, kind: AllocKind, len: u64, align: u64) -> Result<u64, Box<Fault>> {
         let used = self.blocks.last().map_or(0, |b| b.base + b.len + GAP);
         let start = used.next_multiple_of(align.max(64));
@@ -57,6 +57,10 @@ impl Arena {
         let Some(size) = usize::try_from(end).ok().filter(|_| wanted <= cap && end < 1 << 46) else {
             return Err(Box::new(Fault::Limit(LimitKind::Memory { cap, wanted })));
         };
+        let more = size.saturating_sub(self.bytes.len());
+        if self.bytes.try_reserve(more).is_err() && self.bytes.try_reserve_exact(more).is_err() {
+            return Err(Box::new(Fault::Limit(LimitKind::Host { wanted: end })));
+        }
         self.bytes.resize(size, 0);
         self.blocks.push(Block { base: start, len, kind, freed: false, name: name.to_owned(), unwritten: None });
         Ok(self.base + start)

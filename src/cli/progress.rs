@@ -1,0 +1,39 @@
+//! Lines on a terminal that tell how far a command is.
+
+use crate::explore::space::Progress;
+use crate::report::prove as text;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Duration;
+
+/// States between two updates of a line.
+const OFTEN: u64 = 1 << 10;
+
+/// A line on standard error, where that is a terminal, made by a template of `indicatif`'s. Not `shown`: none, since
+/// something else reads what is written.
+pub(super) fn line(total: Option<u64>, template: &str, shown: bool) -> ProgressBar {
+    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(total, target);
+    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+}
+
+/// The line of a run, which says nothing until it ends: how long it has been going on.
+pub(super) fn running(what: &'static str, shown: bool) -> ProgressBar {
+    let bar = line(None, "{spinner} {msg} for {elapsed}; Ctrl-C ends it", shown).with_message(what);
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(Duration::from_secs(1));
+    }
+    bar
+}
+
+/// The line of a search.
+pub(super) fn searching(shown: bool) -> ProgressBar {
+    line(None, "{spinner} {msg} in {elapsed}", shown)
+}
+
+/// Tells how far a search is.
+pub(super) fn searched(bar: &ProgressBar, done: &Progress) {
+    if !bar.is_hidden() && done.states / OFTEN != bar.position() {
+        bar.set_position(done.states / OFTEN);
+        bar.set_message(text::progress(done));
+    }
+}

@@ -1,0 +1,65 @@
+//! What goes along with a run and is no part of the state: counts and budgets.
+
+use super::message::GridId;
+use crate::verdict::LimitKind;
+
+/// What a grid's run did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Warp instructions executed.
+    pub warp_instructions: u64,
+    /// Thread instructions executed: warp instructions times active lanes, injected ones left out.
+    pub thread_instructions: u64,
+    /// Blocks completed.
+    pub blocks: u64,
+}
+
+/// Budgets of a run.
+pub struct Budget<'a> {
+    /// Warp instructions that may still be executed.
+    pub steps: u64,
+    /// The limit that `steps` came from, for the report.
+    pub limit: u64,
+    /// What was done since `time_up` was asked.
+    pub patience: u64,
+    /// Asked now and then: whether time is up.
+    pub time_up: &'a mut dyn FnMut() -> Option<LimitKind>,
+}
+
+/// Warp instructions, and turns, between two questions whether time is up: a fraction of a millisecond.
+const PATIENCE: u64 = 1 << 11;
+
+impl Budget<'_> {
+    /// Takes `used` instructions of a turn off. Gives the limit when one is reached; that of steps is left to the caller, who
+    /// knows whether the turn came to an end with the last of them.
+    #[inline(always)]
+    pub(super) fn spend(&mut self, used: u64) -> Option<LimitKind> {
+        self.steps -= used;
+        self.patience += used + 1;
+        if self.patience < PATIENCE {
+            return None;
+        }
+        self.patience = 0;
+        (self.time_up)()
+    }
+}
+
+/// What goes along with a run and is no state: counts, budgets, the granularity.
+pub struct Books<'a> {
+    /// Budgets.
+    pub budget: Budget<'a>,
+    /// Warp instructions executed so far on the device, for clocks.
+    pub clock: u64,
+    /// Counts by grid.
+    pub stats: &'a mut Vec<(GridId, Stats)>,
+    /// Whether every choice holds for one warp instruction only.
+    pub small: bool,
+    /// Whether every choice holds for one turn of a warp only: the state is looked at between turns.
+    pub watched: bool,
+    /// Whether a turn goes on to its end when the pick is used up meanwhile: then who stops the run changes nothing in it.
+    pub whole_turns: bool,
+    /// Whether the observer is told states.
+    pub states: bool,
+    /// Whether blocks are issued as soon as there is room.
+    pub eager: bool,
+}

@@ -1,0 +1,313 @@
+//! What a command may take of this computer: time, memory, and its user's patience (D-bounds).
+//!
+//! One [`Bounds`] belongs to all that a command runs and searches; its copies are the same bounds. Who works for long asks
+//! [`Bounds::up`] now and then, and [`Bounds::room`] before something large is made. What is taken is counted where memory is
+//! allocated, so that the tables of a search, copies of devices and the shadows of observers all count without saying so.
+
+use crate::verdict::{LimitKind, Taker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The part of its time that a search leaves for showing what it found.
+const SHOWING: u32 = 8;
+/// The least time for that, also after an interruption.
+const GRACE: Duration = Duration::from_millis(500);
+/// Bytes that any command takes, which are not counted: small bounds are about what is bounded.
+const SLACK: u64 = 16 << 20;
+/// Bytes from which on the host is asked beforehand whether it has them.
+const LARGE: u64 = 1 << 20;
+
+/// Time that a run may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Option<(Instant, Duration)>);
+
+impl Stopwatch {
+    /// Starts now; `None` never ends.
+    #[must_use]
+    pub fn start(limit: Option<Duration>) -> Self {
+        Self(limit.map(|limit| (now(), limit)))
+    }
+
+    /// The one whose time is up first.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let end = |watch: Self| watch.0.and_then(|(start, limit)| start.checked_add(limit));
+        match (end(self), end(other)) {
+            (Some(own), Some(others)) if others < own => other,
+            (None, Some(_)) => other,
+            _ => self,
+        }
+    }
+
+    /// Whether the time is up.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.up().is_some()
+    }
+
+    /// The limit, when the time is up.
+    #[must_use]
+    pub fn up(&self) -> Option<LimitKind> {
+        let (_, limit) = self.0.filter(|(start, limit)| start.elapsed() >= *limit)?;
+        Some(LimitKind::Time(milliseconds(limit)))
+    }
+
+    /// What is left of the time.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        self.0.map(|(start, limit)| limit.saturating_sub(start.elapsed()))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a limit of time; no choice depends on it")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What tells the bounds how far they are used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Host {
+    /// Bytes that this process has allocated; without it no memory is bounded.
+    pub taken: Option<fn() -> u64>,
+    /// Set when the user wants the command to end.
+    pub interrupted: Option<&'static AtomicBool>,
+}
+
+/// Bounds of a command. The default has none.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds(Option<Arc<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    host: Host,
+    start: Instant,
+    /// The time that the user gave.
+    time: Option<Duration>,
+    /// Milliseconds after the start at which all ends, and at which searches do.
+    ends: AtomicU64,
+    searches_end: AtomicU64,
+    /// Whether what was found is being shown.
+    showing: AtomicBool,
+    /// Whether an interruption has been heard.
+    heard: AtomicBool,
+    /// Bytes that may be taken, and whether they were given for a search.
+    cap: Option<u64>,
+    search: bool,
+    /// Bytes that were taken when this began.
+    base: AtomicU64,
+    /// Whether that was said to be the program.
+    counts: AtomicBool,
+}
+
+/// Bounds are no part of what they bound.
+impl PartialEq for Bounds {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Bounds {}
+
+impl Bounds {
+    /// Bounds from now on: `time` for everything, `cap` bytes beyond what is allocated now. `search`: they were given for a
+    /// search.
+    #[must_use]
+    pub fn new(host: Host, time: Option<Duration>, cap: Option<u64>, search: bool) -> Self {
+        let ends = time.map_or(u64::MAX, milliseconds);
+        let inner = Inner {
+            host,
+            start: now(),
+            time,
+            ends: AtomicU64::new(ends),
+            searches_end: AtomicU64::new(if time.is_some() { ends - ends / u64::from(SHOWING) } else { u64::MAX }),
+            showing: AtomicBool::new(false),
+            heard: AtomicBool::new(false),
+            cap,
+            search,
+            base: AtomicU64::new(host.taken.map_or(0, |taken| taken())),
+            counts: AtomicBool::new(false),
+        };
+        Self(Some(Arc::new(inner)))
+    }
+
+    /// What is allocated now, the first program and its sources, is not counted.
+    pub fn count_from_here(&self) {
+        if let Some(inner) = &self.0
+            && !inner.counts.swap(true, Ordering::Relaxed)
+        {
+            inner.base.store(inner.host.taken.map_or(0, |taken| taken()), Ordering::Relaxed);
+        }
+    }
+
+    /// Why everything has to end now, if it has.
+    #[must_use]
+    pub fn up(&self) -> Option<LimitKind> {
+        let inner = self.0.as_ref()?;
+        inner.ended(inner.ends.load(Ordering::Relaxed))
+    }
+
+    /// Why a search has to end now: it leaves some of the time for showing what it found.
+    #[must_use]
+    pub fn search_up(&self) -> Option<LimitKind> {
+        let inner = self.0.as_ref()?;
+        inner.ended(inner.searches_end.load(Ordering::Relaxed))
+    }
+
+    /// Why a step of a search has to end in its midst. A way that is gone again, to show what was found, is gone to its end.
+    #[must_use]
+    pub fn step_up(&self) -> Option<LimitKind> {
+        let showing = self.0.as_ref()?.showing.load(Ordering::Relaxed);
+        if showing { None } else { self.up() }
+    }
+
+    /// Why `bytes` more may not be taken, if they may not, for the state of `by`.
+    #[must_use]
+    pub fn room(&self, bytes: u64, by: Taker) -> Option<LimitKind> {
+        if let Some(inner) = &self.0
+            && let Some(limit) = inner.over(bytes, by)
+        {
+            return Some(limit);
+        }
+        (bytes >= LARGE && !host_has(bytes)).then_some(LimitKind::Host { wanted: bytes })
+    }
+
+    /// A search is over, and what it found is shown from now on: the interruption that ended it does not end that, and some
+    /// time is left for it.
+    pub fn show(&self) {
+        let Some(inner) = &self.0 else { return };
+        let interrupted = inner.interrupted();
+        inner.showing.store(true, Ordering::Relaxed);
+        inner.heard.store(interrupted, Ordering::Relaxed);
+        let grace = milliseconds(inner.start.elapsed() + GRACE);
+        if interrupted {
+            inner.ends.store(grace, Ordering::Relaxed);
+        } else {
+            inner.ends.fetch_max(grace, Ordering::Relaxed);
+        }
+        inner.searches_end.store(inner.ends.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Bounds of a part of the work that nobody waits for: at most so much time and memory, and half of the time that is left.
+    /// Without bounds of the whole there are none, so that what a library finds out depends on no clock.
+    #[must_use]
+    pub fn part(&self, time: Duration, bytes: u64) -> Self {
+        let Some(inner) = &self.0 else { return Self::default() };
+        let time = self.left().map_or(time, |left| time.min(left / 2));
+        Self::new(Host { interrupted: None, ..inner.host }, Some(time), Some(bytes), false)
+    }
+
+    /// How many bytes may still be taken. `None`: they are not bounded.
+    #[must_use]
+    pub fn spare(&self) -> Option<u64> {
+        let inner = self.0.as_ref()?;
+        Some(inner.cap?.saturating_sub(inner.taken()?))
+    }
+
+    /// What is left of the time of a search. `None`: it is not bounded.
+    #[must_use]
+    pub fn search_left(&self) -> Option<Duration> {
+        let inner = self.0.as_ref()?;
+        let ends = Duration::from_millis(inner.searches_end.load(Ordering::Relaxed));
+        inner.time.map(|_| ends.saturating_sub(inner.start.elapsed()))
+    }
+
+    /// What is left of the time. `None`: it is not bounded.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        let inner = self.0.as_ref()?;
+        Some(inner.time?.saturating_sub(inner.start.elapsed()))
+    }
+}
+
+impl Inner {
+    fn interrupted(&self) -> bool {
+        self.host.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Bytes that were taken since the bounds began.
+    fn taken(&self) -> Option<u64> {
+        Some((self.host.taken?)().saturating_sub(self.base.load(Ordering::Relaxed) + SLACK))
+    }
+
+    fn ended(&self, at: u64) -> Option<LimitKind> {
+        if !self.heard.load(Ordering::Relaxed) && self.interrupted() {
+            return Some(LimitKind::Interrupted);
+        }
+        if at != u64::MAX && milliseconds(self.start.elapsed()) >= at {
+            return Some(self.time.map_or(LimitKind::Interrupted, |time| LimitKind::Time(milliseconds(time))));
+        }
+        self.over(0, Taker::Run)
+    }
+
+    /// Why `more` bytes may not be taken. What shows what was found may take an eighth more than what found it.
+    fn over(&self, more: u64, by: Taker) -> Option<LimitKind> {
+        let (cap, taken) = (self.cap?, self.taken()?.saturating_add(more));
+        let most = if self.showing.load(Ordering::Relaxed) { cap.saturating_add(cap / 8) } else { cap };
+        if taken <= most {
+            return None;
+        }
+        Some(match by {
+            Taker::Run if self.search => LimitKind::Search { cap, taken },
+            by => LimitKind::Taken { cap, taken, by },
+        })
+    }
+}
+
+/// Whether the host gives so many bytes at once: asked beforehand, since a vector that grows may not fail.
+fn host_has(bytes: u64) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static STOP: AtomicBool = AtomicBool::new(false);
+
+    #[test]
+    fn no_bounds_bound_nothing_but_what_nobody_has() {
+        let none = Bounds::default();
+        assert_eq!((none.up(), none.room(1 << 30, Taker::Blocks)), (None, None));
+        assert_eq!(none.room(1 << 62, Taker::Blocks), Some(LimitKind::Host { wanted: 1 << 62 }));
+    }
+
+    #[test]
+    fn time_ends_searches_first() {
+        let bounds = Bounds::new(Host::default(), Some(Duration::ZERO), None, true);
+        assert_eq!(bounds.up(), Some(LimitKind::Time(0)));
+        bounds.show();
+        assert_eq!(bounds.up(), None);
+        let long = Bounds::new(Host::default(), Some(Duration::from_secs(3600)), None, true);
+        assert_eq!((long.up(), long.search_up()), (None, None));
+        assert!(long.left().is_some_and(|left| left > Duration::from_secs(3000)));
+    }
+
+    #[test]
+    fn memory_is_what_was_taken_since() {
+        let host = Host { taken: Some(|| SLACK), interrupted: None };
+        let bounds = Bounds::new(host, None, Some(10), false);
+        // What is there already is not counted, nor what any command takes.
+        if let Some(inner) = &bounds.0 {
+            inner.base.store(0, Ordering::Relaxed);
+        }
+        assert_eq!((bounds.up(), bounds.room(10, Taker::Blocks)), (None, None));
+        let limit = LimitKind::Taken { cap: 10, taken: 11, by: Taker::Stacks };
+        assert_eq!(bounds.room(11, Taker::Stacks), Some(limit));
+    }
+
+    #[test]
+    fn an_interruption_is_heard_once() {
+        let host = Host { taken: None, interrupted: Some(&STOP) };
+        let bounds = Bounds::new(host, None, None, false);
+        assert_eq!(bounds.up(), None);
+        STOP.store(true, Ordering::Relaxed);
+        assert_eq!(bounds.up(), Some(LimitKind::Interrupted));
+        bounds.show();
+        assert_eq!(bounds.up(), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! Where the warps were when a run was ended, and which command finds out more.
+
+use super::diagnostic::place as source_place;
+use super::stop::StopReport;
+use crate::verdict::{Standing, WaitingFor};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Groups of lanes that a text lists.
+const LISTED: usize = 12;
+
+/// What is known of a run that a limit or its user ended.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct EndedEarly {
+    /// Where its warps were.
+    pub standing: Vec<Standing>,
+    /// The target and its flags as words, to name commands that find out more.
+    pub target: Option<String>,
+}
+
+impl EndedEarly {
+    /// Commands that find out why a run does not end.
+    pub(super) fn advice(&self) -> Option<String> {
+        let target = self.target.as_ref()?;
+        Some(format!(
+            "`warpstep hunt {target}` tells whether it never ends, and why; `warpstep prove {target}` goes through all \
+             schedules"
+        ))
+    }
+}
+
+impl StopReport<'_> {
+    /// Where the warps were, a line for each place.
+    pub(super) fn standing(&self) -> Option<String> {
+        let all = &self.ended.standing;
+        let lanes: u64 = all.iter().map(|s| s.lanes).sum();
+        if all.is_empty() {
+            return None;
+        }
+        let mut text = format!("where the warps were ({}):", threads(lanes));
+        for s in all.iter().take(LISTED) {
+            let (file, span) = self.span(s.place.pc);
+            let at = self.sources.get(file).map_or_else(String::new, |source| {
+                let code = span.of(&source.text).split_whitespace().collect::<Vec<_>>().join(" ");
+                format!("{}:{}  {code}", source.name, source.line_col(span.start).0)
+            });
+            let [x, y, z] = s.place.block;
+            let first = match (s.blocks, s.warps) {
+                (1, 1) => {
+                    format!("{} of warp {} in block ({x}, {y}, {z})", super::stop::lanes(s.place.lanes), s.place.warp)
+                }
+                (1, warps) => format!("{}, {warps} warps of block ({x}, {y}, {z})", threads(s.lanes)),
+                (blocks, warps) => format!("{}, {warps} warps of {blocks} blocks", threads(s.lanes)),
+            };
+            let on = match s.on {
+                Some(WaitingFor::Barrier(id)) => format!(", waiting at barrier {id}"),
+                Some(WaitingFor::Members(mask)) => format!(", waiting for {}", super::stop::lanes(mask)),
+                None => String::new(),
+            };
+            let _ = write!(text, "\n  {at}\n    {first}{on}");
+        }
+        if all.len() > LISTED {
+            let _ = write!(text, "\n  and at {} more places", all.len() - LISTED);
+        }
+        Some(text)
+    }
+
+    /// The same as JSON.
+    pub(super) fn standing_json(&self) -> Value {
+        let one = |s: &Standing| {
+            let (file, span) = self.span(s.place.pc);
+            let on = match s.on {
+                Some(WaitingFor::Barrier(id)) => json!({ "barrier": id }),
+                Some(WaitingFor::Members(mask)) => json!({ "members": mask }),
+                None => Value::Null,
+            };
+            json!({
+                "place": source_place(file, span, self.sources),
+                "waiting_for": on,
+                "lanes": s.lanes,
+                "warps": s.warps,
+                "blocks": s.blocks,
+            })
+        };
+        self.ended.standing.iter().map(one).collect()
+    }
+}
+
+fn threads(n: u64) -> String {
+    if n == 1 { "1 thread".to_owned() } else { format!("{n} threads") }
+}
