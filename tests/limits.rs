@@ -221,7 +221,7 @@ fn a_run_that_is_ended_tells_where_its_warps_are_and_what_explains_it() {
     let folder = folder();
     for control in ["its", "crs", "thread"] {
         for memory in ["flat", "fermi"] {
-            let words = format!("run wait.ptx --block 128 {P} --max-steps 20000 --control {control} --memory {memory}");
+            let words = format!("run wait.ptx --block 128 {P} --max-steps 4000 --control {control} --memory {memory}");
             let ran = run(folder.path(), &words);
             assert_eq!(ran.code, Some(3), "{words}: {}", ran.said);
             for says in [
@@ -236,7 +236,7 @@ fn a_run_that_is_ended_tells_where_its_warps_are_and_what_explains_it() {
             }
         }
     }
-    let words = format!("run wait.ptx --block 128 {P} --max-steps 20000 --format json");
+    let words = format!("run wait.ptx --block 128 {P} --max-steps 4000 --format json");
     let told: serde_json::Value = serde_json::from_str(&run(folder.path(), &words).said).unwrap();
     assert_eq!(told["stopped"]["standing"][0]["lanes"], 96, "{told:#}");
     assert_eq!(told["stopped"]["standing"][0]["waiting_for"]["barrier"], 0, "{told:#}");
