@@ -60,6 +60,14 @@ fn protocols_are_devices() {
     for device in ["write-through", "invalidate"] {
         let flags = ["run", "--memory", "fermi", "--device", device];
         says(&warpstep(&flags, Some(&example("operators"))), 0, &["as expected"]);
+        // Nobody waits for ever, whoever waits for other multiprocessors or for room.
+        let small = folder("devices").join(device).with_extension("toml");
+        for seed in ["1", "2"] {
+            let flags = ["run", "--memory", "fermi", "--device", small.to_str().unwrap(), "--seed", seed];
+            for name in ["spinlock", "grid_barrier"] {
+                says(&warpstep(&flags, Some(&example(name))), 0, &["as expected"]);
+            }
+        }
     }
 }
 
