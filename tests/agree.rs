@@ -83,6 +83,10 @@ impl Agree {
         let mut compared = Compared { tests: 0, steps: vec![0; self.searches.len()], large: Vec::new() };
         let mut number = 0;
         lowered(self.placement, self.control, |name, litmus, lowered| {
+            // Those with late-comers at a quorum count threads in shared memory: left to the searches that take all tests.
+            if self.nth > 1 && name.starts_with("quorum4") {
+                return;
+            }
             number += 1;
             if !usize::is_multiple_of(number - 1, self.nth) {
                 return;
@@ -156,7 +160,7 @@ fn on_flat_memory() {
         "barrier-instance-id-forall by schedules",
         "barrier-logical-id-exists by schedules",
     ];
-    compared(&agree.all(), 469, 430, &large);
+    compared(&agree.all(), 471, 430, &large);
 }
 
 fn lanes_of_one_warp() {
@@ -168,7 +172,7 @@ fn lanes_of_one_warp() {
 }
 
 fn lanes_one_by_one() {
-    for (placement, tests) in [(Placement::Warps, 469), (Placement::SameWarp, 463)] {
+    for (placement, tests) in [(Placement::Warps, 471), (Placement::SameWarp, 463)] {
         let (control, memory, searches) = (ControlModel::Its, MemoryModel::Split, &[UNREDUCED, STATES]);
         let agree = Agree { control, memory, placement, searches, most: most(4_000, 6_000_000), nth: 1 };
         compared(&agree.all(), tests, 380, &[]);

@@ -145,7 +145,7 @@ pub enum Gap {
     BarrierNumber,
     /// How many threads meet at a barrier depends on a register.
     Quorum,
-    /// More threads than the quorum come to the barrier: in PTX it begins anew after the first ones.
+    /// More threads than the quorum come to the barrier, some perhaps twice: in PTX it begins anew after the first ones.
     Latecomers {
         /// The quorum.
         quorum: u64,

@@ -203,7 +203,8 @@ fn unsupported(gap: &Gap) -> Said {
         ),
         Gap::Latecomers { quorum, threads } => (
             format!("{threads} threads come to a barrier whose quorum is {quorum}"),
-            "in PTX the barrier begins anew after the first ones".to_owned(),
+            "in PTX it begins anew after the first ones; late ones can be let pass only where nobody comes twice"
+                .to_owned(),
         ),
         Gap::Barriers => ("the test has more than the 16 barriers of a block".to_owned(), "one too many".to_owned()),
         Gap::BarrierOfBlocks => (

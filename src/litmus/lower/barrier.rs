@@ -5,8 +5,9 @@
 //! and the count is given. Each pair of instance and number gets a barrier of its own. A number in a register is known
 //! when the thread never writes the register; otherwise it cannot be told who meets, unless nobody else can.
 //!
-//! A quorum is the count. When more threads come than the quorum, the format lets the late ones pass, PTX begins anew:
-//! that is a gap.
+//! A quorum is the count. When more threads come than the quorum, the format lets the late ones pass, PTX begins anew.
+//! So each takes a number from a counter of the block as it comes, and who comes after the quorum passes by. Where a thread
+//! may come twice that is a gap.
 
 use super::{Layout, Placement};
 use crate::base::Span;
@@ -24,6 +25,8 @@ pub(super) struct Met {
     pub(super) id: usize,
     /// The threads that meet; none when these are all of the block.
     pub(super) count: Option<u32>,
+    /// More threads than these come: the late ones pass.
+    pub(super) late: bool,
 }
 
 /// What tells a barrier from others of its block.
@@ -101,7 +104,7 @@ impl<'a> Barriers<'a> {
             Some(value) => {
                 let quorum = known(value, thread, self.litmus).ok_or_else(|| at(Gap::Quorum))?;
                 let quorum = u64::try_from(quorum).unwrap_or(0);
-                if quorum < threads.into() {
+                if quorum < threads.into() && !self.once(thread, key) {
                     return Err(at(Gap::Latecomers { quorum, threads }));
                 }
                 u32::try_from(quorum).unwrap_or(u32::MAX)
@@ -116,12 +119,21 @@ impl<'a> Barriers<'a> {
         }
         // PTX counts whole warps; a barrier that the whole block meets need not be counted.
         if count.is_multiple_of(layout.warp_size) {
-            Ok(Met { id, count: Some(count) })
+            Ok(Met { id, count: Some(count), late: count < threads })
         } else if quorum.is_none() && threads as usize == self.cta(thread).count() {
-            Ok(Met { id, count: None })
+            Ok(Met { id, count: None, late: false })
         } else {
             Err(at(Gap::PartOfWarp { count, warp: layout.warp_size }))
         }
+    }
+
+    /// Whether each thread of a thread's cta comes to a barrier once at most.
+    fn once(&self, thread: &Thread, key: Key) -> bool {
+        let jumps = |i: &Instruction| matches!(i, Instruction::Goto(_) | Instruction::Branch { .. });
+        self.cta(thread).all(|t| {
+            let times = self.keys(t, |other| other.number == t.number).filter(|k| *k == key).count();
+            times == 0 || times == 1 && !t.instructions().any(|(i, _)| jumps(i))
+        })
     }
 
     /// What the barriers of some threads of a thread's cta are.

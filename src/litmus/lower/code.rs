@@ -41,6 +41,9 @@ pub(super) fn register(name: &str) -> String {
     if plain { format!("%{name}") } else { format!("%r_{name}") }
 }
 
+/// How many threads have come to each barrier with a quorum; no location has a name with `$`.
+const COMERS: &str = "$comers";
+
 /// The kernel of a test.
 pub(super) fn write(litmus: &Litmus, layout: &Layout<'_>, gaps: &mut Vec<(Gap, Span)>) -> Writer {
     let mut out = Writer::default();
@@ -53,6 +56,10 @@ pub(super) fn write(litmus: &Litmus, layout: &Layout<'_>, gaps: &mut Vec<(Gap, S
     let registers: IndexSet<&str> = layout.names.registers.iter().flatten().copied().collect();
     for name in registers {
         line!(out, "    .reg .b64 {};", register(name));
+    }
+    let quorum = |i: &Instruction| matches!(i, Instruction::Barrier { quorum: Some(_), .. });
+    if litmus.threads.iter().any(|t| t.instructions().any(|(i, _)| quorum(i))) {
+        line!(out, "    .shared .align 4 .b32 {COMERS}[16];");
     }
     line!(out, "    .reg .b64 %t;\n    .reg .b32 %i<3>;\n    .reg .pred %p;");
     dispatch(layout, &mut out);
@@ -212,14 +219,22 @@ impl Code<'_> {
             Instruction::Barrier { waits, instance, barrier, quorum } => {
                 let (barrier, quorum) = (barrier.as_ref(), quorum.as_ref());
                 match self.barriers.meet(self.thread, self.layout, *instance, barrier, quorum, self.span) {
-                    Ok(Met { id, count }) => {
+                    Ok(Met { id, count, late }) => {
                         let kind = if *waits { "sync" } else { "arrive" };
+                        let passed = format!("$late{}_{id}", self.thread);
+                        if late && let Some(count) = count {
+                            line!(self.out, "    atom.shared.add.u32 %i0, [{COMERS}+{}], 1;", 4 * id);
+                            line!(self.out, "    setp.ge.u32 %p, %i0, {count};\n    @%p bra {passed};");
+                        }
                         match count {
                             // In a register: as a number it would have to be a multiple of 32, whatever the warp size.
                             Some(count) => {
                                 line!(self.out, "    mov.u32 %i0, {count};\n    barrier.cta.{kind} {id}, %i0;");
                             }
                             None => line!(self.out, "    barrier.cta.{kind} {id};"),
+                        }
+                        if late {
+                            line!(self.out, "{passed}:");
                         }
                     }
                     Err(gap) => self.gaps.push(gap),
