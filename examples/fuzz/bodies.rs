@@ -1,0 +1,222 @@
+//! What is done with each kind of damaged input: it may be refused or run to any end within its limits; nothing may panic,
+//! and what is read must be printed and read as the same. Used by the loop of `main.rs` and by the targets of cargo-fuzz.
+
+use std::path::Path;
+use std::time::Duration;
+use warpstep::base::{FileId, SourceMap};
+use warpstep::check::Observers;
+use warpstep::choice::{Replay, Seeded};
+use warpstep::explore::checkpoint::Kept;
+use warpstep::explore::space::{Fairness, Options};
+use warpstep::explore::{Limits, Progress, Prove, ScheduleFile, Target};
+use warpstep::launch::{
+    Device, Failure, Problem, Script, ScriptDevice, Spec, build, load, programs, run as run_launches,
+};
+use warpstep::machine::walk::Grain;
+use warpstep::machine::{Config, Context, Launch};
+use warpstep::memory::fermi::program as memp;
+use warpstep::verdict::{LimitKind, Silent, Stop};
+use warpstep::{litmus, ptx, report};
+
+/// Limits of every run.
+fn config() -> Config {
+    Config {
+        max_steps: Some(5_000),
+        max_memory: Some(64 << 20),
+        timeout: Some(Duration::from_millis(500)),
+        ..Config::default()
+    }
+}
+
+/// The text of complaints is made, too: it looks at places of the input.
+fn told(problems: &[Problem], sources: &SourceMap) {
+    for problem in problems.iter().take(10) {
+        let diagnostic = report::problem(problem, sources);
+        let text = diagnostic.render(sources, false);
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'), "{text:?}");
+        let _ = diagnostic.json(sources);
+    }
+}
+
+fn ended(result: Result<warpstep::launch::Outcome, Failure>, sources: &SourceMap) {
+    if let Err(Failure::Input(problems)) = result {
+        told(&problems, sources);
+    }
+}
+
+/// What parses must print and parse to the same.
+pub fn parse(text: &str) -> bool {
+    let (module, errors) = ptx::parse(text);
+    if errors.is_empty() {
+        let printed = ptx::print(&module);
+        let (again, errors) = ptx::parse(&printed);
+        assert!(errors.is_empty(), "the printed module does not parse: {errors:?}");
+        assert_eq!(ptx::print(&again), printed);
+    }
+    errors.is_empty()
+}
+
+/// A program that checks runs to an end of some kind within its limits.
+pub fn run(text: &str) -> bool {
+    let mut sources = SourceMap::default();
+    let file: FileId = sources.add("fuzz.ptx", text);
+    let env = match build(&[file], None, &sources) {
+        Ok(env) => env,
+        Err(problems) => {
+            told(&problems, &sources);
+            return false;
+        }
+    };
+    let entries: Vec<(String, u32)> =
+        env.functions.values().filter(|f| f.entry && f.defined).map(|f| (f.name.clone(), f.param_bytes)).collect();
+    let Ok(mut context) = Context::new(env, config()) else { return false };
+    let Ok(buffer) = context.alloc("buffer", 1 << 16) else { return false };
+    for (entry, bytes) in entries {
+        // Every 8 bytes of parameters point into the buffer; a smaller parameter sees the low half.
+        let params: Vec<u8> = buffer.to_le_bytes().into_iter().cycle().take(bytes as usize).collect();
+        let launch = Launch { entry, grid: [2, 1, 1], block: [64, 1, 1], shared_bytes: 1024, params };
+        let fits = context.env().functions.get(&launch.entry).is_some_and(|f| f.shared_bytes < 48 << 10);
+        if fits {
+            let _ = context.launch(&launch, &mut |_| ());
+        }
+    }
+    true
+}
+
+/// A launch file, whose file names are relative to a folder.
+pub fn launch(text: &str, folder: &Path) -> bool {
+    let mut sources = SourceMap::default();
+    let file = sources.add("launch.toml", text);
+    let read = Spec::parse(text, file, folder).and_then(|spec| Ok((load(&spec.ptx, None, &mut sources)?, spec)));
+    let (env, spec) = match read {
+        Ok(read) => read,
+        Err(problems) => {
+            told(&problems, &sources);
+            return false;
+        }
+    };
+    let Ok(mut device) = Device::new(env, sources, config()) else { return false };
+    let result = run_launches(&spec, &mut device, &mut Silent, &mut |_| ());
+    ended(result, device.sources());
+    true
+}
+
+/// A host script, whose file names are relative to a folder.
+pub fn script(text: &str, folder: &Path) -> bool {
+    let mut sources = SourceMap::default();
+    let file = sources.add("script.toml", text);
+    let read =
+        Script::parse(text, file, folder).and_then(|script| Ok((programs(&script, None, &mut sources)?, script)));
+    let ((all, control), script) = match read {
+        Ok(read) => read,
+        Err(problems) => {
+            told(&problems, &sources);
+            return false;
+        }
+    };
+    let mut device = ScriptDevice::new(all, control, sources, config());
+    let result = device.run(&script, None, None, &mut |_| ());
+    ended(result, device.sources());
+    true
+}
+
+/// Memory programs.
+pub fn memory_programs(text: &str) -> bool {
+    let mut sources = SourceMap::default();
+    let file = sources.add("fuzz.memp", text);
+    let (_, errors) = memp::load(&[file], &sources);
+    errors.iter().take(10).for_each(|error| drop(report::memp::diagnostic(error, &sources).render(&sources, false)));
+    errors.is_empty()
+}
+
+/// A litmus test.
+pub fn litmus(text: &str) -> bool {
+    let mut sources = SourceMap::default();
+    let file = sources.add("fuzz.litmus", text);
+    let (test, errors) = litmus::parse(file, text);
+    if !errors.is_empty() {
+        errors.iter().take(10).for_each(|e| drop(report::litmus::diagnostic(e, &sources).render(&sources, false)));
+        return false;
+    }
+    let printed = litmus::print(&test);
+    let (again, errors) = litmus::parse(file, &printed);
+    assert!(errors.is_empty(), "the printed test does not parse: {printed}");
+    assert_eq!(litmus::print(&again), printed);
+    let Ok(lowered) = litmus::lower(&test, file, litmus::Options::default(), &mut sources) else { return false };
+    let Ok(mut board) = litmus::Board::new(&lowered, config(), Grain::Visible) else { return false };
+    let mut steps = 0;
+    let mut poll = |_: &_| {
+        steps += 1;
+        (steps > 100).then_some(LimitKind::Interrupted)
+    };
+    let mut options = Options { max_states: Some(300), ..Options::states(false, &mut poll) };
+    let _ = board.explore(&test, &mut options);
+    true
+}
+
+/// A target whose schedules and checkpoints are damaged.
+pub struct Small(Target);
+
+impl Small {
+    /// Two threads that add without an atomic operation.
+    pub fn new() -> Self {
+        let mut sources = SourceMap::default();
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schedules"));
+        let folder = if folder.exists() { folder } else { Path::new("../tests/schedules") };
+        let spec = Spec::read(&folder.join("atomicity.toml"), &mut sources).expect("it is there");
+        let env = load(&spec.ptx, None, &mut sources).expect("it is right");
+        Self(
+            Target::new(spec, env, sources, Config { eager: true, liveness: true, ..config() })
+                .unwrap_or_else(|_| unreachable!()),
+        )
+    }
+
+    /// The lines of a schedule, without what seals them.
+    pub fn schedule(&self) -> String {
+        let recorded = self.0.record(Seeded::new(7), Limits { steps: 1000, fair_steps: 1000 }, Observers::none());
+        let file = ScheduleFile {
+            target: vec!["atomicity.toml".into()],
+            schedule: recorded.schedule,
+            ..ScheduleFile::default()
+        };
+        let text = file.text();
+        text.split_once("\ncheck ").map_or(text.clone(), |(lines, _)| lines.to_owned())
+    }
+
+    /// Lines of a schedule, which are sealed as if they had been written so.
+    pub fn replay(&self, lines: &str) -> bool {
+        let Ok(file) = ScheduleFile::parse(&ScheduleFile::sealed(lines), FileId::default()) else { return false };
+        let again = ScheduleFile::parse(&file.text(), FileId::default());
+        assert_eq!(again.map(|f| f.schedule), Ok(file.schedule.clone()), "{lines}");
+        let limits = Limits { steps: 1000, fair_steps: 1000 };
+        let _ = self.0.record(Replay::new(file.schedule.clone()), limits, Observers::none());
+        let _ = self.0.record(Replay::new(file.schedule).lenient(), limits, Observers::none());
+        true
+    }
+
+    fn prove(&self, before: Option<Vec<u8>>, most: u64, save: &mut dyn FnMut(&[u8])) -> bool {
+        let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Visible };
+        let mut polls = 0;
+        let mut poll = |_: &_| {
+            polls += 1;
+            (polls > 100).then_some(LimitKind::Interrupted)
+        };
+        let mut options = Options { max_states: Some(most), ..Options::states(false, &mut poll) };
+        let mut kept = Kept { before, due: &mut || false, save };
+        let proof = self.0.prove_on(how, &mut options, &Observers::none, &mut kept);
+        // What the program does not do is refused, not told as a defect of ours.
+        !matches!(proof, Err(_) | Ok(Err(Stop::Unsupported(..))))
+    }
+
+    /// The data of a checkpoint.
+    pub fn checkpoint(&self) -> Vec<u8> {
+        let mut data = Vec::new();
+        self.prove(None, 20, &mut |bytes| data = bytes.to_vec());
+        data
+    }
+
+    /// A search that goes on from the data of a checkpoint.
+    pub fn resume(&self, data: &[u8]) -> bool {
+        self.prove(Some(data.to_vec()), 200, &mut |_| ())
+    }
+}
