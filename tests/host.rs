@@ -60,6 +60,28 @@ fn a_grid_that_spins_is_aborted() {
 }
 
 #[test]
+fn an_abort_does_no_harm_while_operations_are_in_flight() {
+    for control in ["crs", "its", "thread"] {
+        for memory in [&["--memory", "fermi"][..], &["--lanes", "split"]] {
+            for seed in 0..6 {
+                let seed = seed.to_string();
+                let flags = [memory, &["--control", control, "--seed", &seed]].concat();
+                says(&warpstep(&script("abort_shared.toml"), &flags), 0, &["as expected"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_grid_sees_what_grids_before_it_wrote_while_another_one_runs() {
+    for seed in 0..60 {
+        let flags = ["--memory", "fermi", "--device", "tiny", "--seed", &seed.to_string()];
+        says(&warpstep(&script("dependent.toml"), &flags), 0, &["as expected"]);
+    }
+    ends("dependent.toml", 0, &["as expected"]);
+}
+
+#[test]
 fn a_context_is_destroyed_with_its_grids() {
     ends("destroy.toml", 0, &["as expected"]);
 }

@@ -93,6 +93,11 @@ impl SourceMap {
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
+    /// All of them, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.files.iter()
+    }
+
     /// The file of an id.
     #[must_use]
     pub fn get(&self, id: FileId) -> Option<&Source> {

@@ -182,7 +182,7 @@ impl Hunt {
         } else {
             self.search(&job)?
         };
-        if let Ended::Unsupported(stop) = &hunted.ended {
+        if let Ended::Unsupported(stop) | Ended::Internal(stop) = &hunted.ended {
             let device = target.start();
             return Ok(output::stop(stop, device.context().env(), device.sources(), &[], self.report.format));
         }

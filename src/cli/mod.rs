@@ -2,7 +2,8 @@
 //!
 //! Reads arguments, calls the layers below, prints what `report` says, and chooses the exit code: 0 finished or as
 //! expected, 1 the program has a defect or results differ, 2 bad input or usage, 3 a limit was reached, 4 unsupported.
-//! 101 is a panic: a bug of ours. What could not be written is told after the verdict, and makes of 0 a 2 (D-unwritable).
+//! 101 is an error of ours, noticed ([`Stop::Internal`](crate::verdict::Stop::Internal)) or a panic: both say what to report. What
+//! could not be written is told after the verdict, and makes of 0 a 2 (D-unwritable).
 
 mod bench;
 mod bounds;
@@ -26,6 +27,7 @@ mod show;
 mod target;
 mod trace;
 
+use crate::report::panicked;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -44,7 +46,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 finished, as expected | 1 the program has a defect, or results differ | 2 bad input or usage
-            3 a limit was reached: nothing is proved | 4 unsupported | 101 a bug of warpstep itself
+            3 a limit was reached: nothing is proved | 4 unsupported | 101 an error of warpstep itself
 What cannot be written (a file, standard output) is told after the verdict, whose code stays; 2 where that was 0.";
 
 #[derive(Subcommand)]
@@ -73,6 +75,7 @@ enum Format {
 /// allocated: limits of memory are about that.
 #[must_use]
 pub fn main(taken: fn() -> u64) -> ExitCode {
+    std::panic::set_hook(Box::new(|info| output::complain(panicked(info))));
     bounds::count_by(taken);
     let Cli { max_errors, command } = Cli::parse();
     output::MOST_ERRORS.store(max_errors, Ordering::Relaxed);

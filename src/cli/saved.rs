@@ -9,6 +9,7 @@ use crate::launch::{Failure, Problem, ProblemKind};
 use crate::machine::Bounds;
 use crate::program::env::ProgEnv;
 use crate::report::{hunt as text, refused};
+use crate::verdict::Stop;
 use clap::Parser;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -81,8 +82,6 @@ pub(super) struct Saved {
     pub file: ScheduleFile,
     pub target: Target,
     pub common: Common,
-    /// The text of the schedule, for messages.
-    pub sources: SourceMap,
 }
 
 impl Saved {
@@ -117,7 +116,7 @@ impl Saved {
             let error = ScheduleError::OtherSetup { recorded: file.setup, found: setup };
             return Err(refuse(&(error, places.setup), id, &sources, format));
         }
-        Ok(Self { file, target, common, sources })
+        Ok(Self { file, target, common })
     }
 
     /// How long its run may take: as long as the schedule goes.
@@ -126,11 +125,14 @@ impl Saved {
         Limits { steps: self.file.schedule.fair_from.unwrap_or(u64::MAX), fair_steps }
     }
 
-    /// Refuses the schedule because its trace is another one.
+    /// The schedule fits, and still its trace is another one: an error of ours. Gives the exit code.
     pub fn other_trace(&self, found: u64, format: Form) -> u8 {
-        let error = ScheduleError::OtherTrace { recorded: self.file.trace, found };
-        let places = self.file.places;
-        refuse(&(error, places.trace), places.file, &self.sources, format)
+        let recorded = self.file.trace;
+        let what = format!(
+            "a schedule gives another run than the one that was recorded: trace {found:016x}, not {recorded:016x}"
+        );
+        let device = self.target.start();
+        output::stop(&Stop::internal(what, None), device.context().env(), device.sources(), &[], format)
     }
 }
 

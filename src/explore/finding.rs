@@ -35,7 +35,6 @@ impl Signature {
                     StuckKind::BarrierDeadlock { waiting, .. } => waiting.iter().map(|w| w.place.pc).collect(),
                     // Where the state was found to repeat is chance, the circle is not.
                     StuckKind::Endless { .. } => played.circle.clone(),
-                    StuckKind::TokenStack { place } => vec![place.pc],
                     StuckKind::Operations { operations } => operations.iter().map(|o| o.place.pc).collect(),
                     StuckKind::MemoryProgram { operation, .. } => vec![operation.place.pc],
                 };

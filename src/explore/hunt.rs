@@ -64,6 +64,8 @@ pub enum Ended {
     Memory(LimitKind),
     /// The program needs what warpstep cannot do.
     Unsupported(Stop),
+    /// A run showed an error of warpstep: what else the hunt found is not to be trusted.
+    Internal(Stop),
 }
 
 /// What a hunt came to.
@@ -131,7 +133,8 @@ struct Shared {
     limited: Mutex<Vec<u64>>,
     defects: AtomicU64,
     findings: Mutex<Vec<Finding>>,
-    unsupported: Mutex<Option<Stop>>,
+    /// What no seed can help: a gap of ours, or an error.
+    ours: Mutex<Option<Stop>>,
 }
 
 impl Hunt<'_> {
@@ -147,7 +150,7 @@ impl Hunt<'_> {
             limited: Mutex::new(Vec::new()),
             defects: AtomicU64::new(0),
             findings: Mutex::new(Vec::new()),
-            unsupported: Mutex::new(None),
+            ours: Mutex::new(None),
         };
         std::thread::scope(|scope| {
             for _ in 1..self.threads() {
@@ -165,9 +168,10 @@ impl Hunt<'_> {
             findings.truncate(1);
             findings.iter_mut().for_each(|f| f.times = 1);
         }
-        let unsupported = lock(&shared.unsupported).take();
+        let ours = lock(&shared.ours).take();
         let found = !self.keep_going && !findings.is_empty();
-        let ended = match unsupported {
+        let ended = match ours {
+            Some(stop @ Stop::Internal(_)) => Ended::Internal(stop),
             Some(stop) => Ended::Unsupported(stop),
             None if found || end >= self.seeds.end => Ended::Done,
             None if let Some((_, limit)) = cut => match limit {
@@ -276,8 +280,11 @@ impl Hunt<'_> {
         };
         let Some(signature) = Signature::of(&played) else {
             match played.ending {
-                Ending::Stopped(stop @ Stop::Unsupported(..)) => {
-                    *lock(&shared.unsupported) = Some(stop);
+                Ending::Stopped(stop @ (Stop::Unsupported(..) | Stop::Internal(_))) => {
+                    let mut ours = lock(&shared.ours);
+                    if !matches!(*ours, Some(Stop::Internal(_))) {
+                        *ours = Some(stop);
+                    }
                     shared.first.fetch_min(seed, Ordering::Relaxed);
                 }
                 Ending::Stopped(Stop::Limit(limit)) if self.cuts(limit) => {

@@ -135,7 +135,8 @@ impl Target {
     /// Goes through all states of the target.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] from the program's first need of what warpstep cannot do; a launch that cannot be; a limit.
+    /// [`Stop::Unsupported`] from the program's first need of what warpstep cannot do; a launch that cannot be; a limit; an
+    /// error of ours.
     pub fn prove(
         &self,
         how: Prove,
@@ -200,7 +201,7 @@ impl Target {
             graph: Graph::default(),
         };
         for found in &space.found {
-            if matches!(found.stop, Stop::Unsupported(..)) {
+            if matches!(found.stop, Stop::Unsupported(..) | Stop::Internal(_)) {
                 return Err(found.stop.clone());
             }
             let Retraced { recorded, .. } = match self.retrace(walk, &found.path, observers()) {
@@ -356,9 +357,7 @@ struct Retraced {
 
 /// No ordinary run shows what a search found: nothing may be said then, least of all `holds`.
 fn not_shown() -> Stop {
-    let what = "showing by an ordinary run what this search found (a defect of warpstep: please report it); \
-                nothing is said about this target under this model";
-    Stop::Unsupported(what.into(), None)
+    Stop::internal("no ordinary run shows what the search found", None)
 }
 
 /// The token stacks at the end of a way.

@@ -94,8 +94,6 @@ pub enum ScheduleError {
     OtherProgram { recorded: u64, found: u64 },
     /// Launches, arguments, memory or device are others: hashes.
     OtherSetup { recorded: u64, found: u64 },
-    /// The run fits but is another one: hashes of the trace.
-    OtherTrace { recorded: u64, found: u64 },
 }
 
 /// Decisions that are read at most: a few bytes of text stand for any number of equal ones, each of which is kept (D-schedule-length).

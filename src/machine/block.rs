@@ -140,12 +140,15 @@ impl<C: Control> Block<C> {
                 }
                 Stop::Bug(bug)
             }
+            Why::Fault(Fault::Stop(Stop::Internal(mut error))) => {
+                error.place.get_or_insert(place);
+                Stop::Internal(error)
+            }
             Why::Fault(Fault::Stop(stop)) => stop,
             Why::Fault(Fault::Program(f)) => {
                 let operation = Operation { place, program: f.program, file: f.file, line: f.line };
                 Stop::Stuck(Box::new(StuckKind::MemoryProgram { operation, cause: f.cause }))
             }
-            Why::Corrupt => Stop::Stuck(Box::new(StuckKind::TokenStack { place })),
             Why::Unsupported(what) => Stop::Unsupported(what, Some(Box::new(place))),
         }
     }

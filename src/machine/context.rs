@@ -14,7 +14,7 @@ use super::walk::{Grain, Walk};
 use crate::choice::{Fair, Oracle, Seeded};
 use crate::memory::flat::Arena;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Hang, LimitKind, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
+use crate::verdict::{Event, Hang, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
 use std::sync::Arc;
 
 /// A kernel launch: the report's program configuration ξ. Sizes are in blocks and threads.
@@ -64,12 +64,12 @@ impl Context {
         new.tell(DeviceInput::Create(Tag(0)))?;
         new.context = match new.answer()? {
             DeviceOutput::Created(id, _) => id,
-            _ => return Err(lost()),
+            _ => return Err(Stop::internal("the device answered `create` with something else", None)),
         };
         new.tell(DeviceInput::Load(Program(Arc::clone(&new.env)), new.context, Tag(0)))?;
         new.program = match new.answer()? {
             DeviceOutput::Loaded(id, ..) => id,
-            _ => return Err(lost()),
+            _ => return Err(Stop::internal("the device answered `load` with something else", None)),
         };
         Ok(new)
     }
@@ -84,7 +84,9 @@ impl Context {
 
     /// Sends a message that names only what exists.
     fn tell(&mut self, message: DeviceInput) -> Result<(), Stop> {
-        self.machine.send(message).map_err(|error| Stop::Unsupported(format!("{error:?}"), None))
+        self.machine
+            .send(message)
+            .map_err(|error| Stop::internal(format!("the device refuses a message: {error:?}"), None))
     }
 
     /// The device's answer, when no grid runs.
@@ -102,7 +104,7 @@ impl Context {
         };
         match self.machine.run(run)? {
             Ran::Output(message) => Ok(message),
-            Ran::Spent | Ran::Idle => Err(lost()),
+            Ran::Spent | Ran::Idle => Err(Stop::internal("the device does not answer", None)),
         }
     }
 
@@ -129,7 +131,9 @@ impl Context {
     /// # Errors
     /// The memory cap.
     pub fn alloc(&mut self, name: &str, bytes: u64) -> Result<u64, Stop> {
-        self.machine.alloc(self.context, name, bytes)?.ok_or_else(lost)
+        self.machine
+            .alloc(self.context, name, bytes)?
+            .ok_or_else(|| Stop::internal("a buffer for a context that does not exist", None))
     }
 
     /// What is wrong with the context at its end, when memory of the heap that is not freed is a defect
@@ -249,7 +253,8 @@ impl Context {
     ) -> Result<Stats, Stop> {
         self.start(launch, oracle)?;
         let tell = again(&mut tell);
-        self.go(Course { tell, oracle, out, until: u64::MAX, look: true })?.ok_or_else(lost)
+        let ran = self.go(Course { tell, oracle, out, until: u64::MAX, look: true })?;
+        ran.ok_or_else(|| Stop::internal("a launch without a limit was interrupted", None))
     }
 
     /// Starts a grid, to be run by [`Context::go`]. The oracle is told that a launch begins.
@@ -287,7 +292,7 @@ impl Context {
                 }
                 Ok(Ran::Output(_)) => continue,
                 Ok(Ran::Spent) => return Ok(None),
-                Ok(Ran::Idle) => self.machine.stuck().unwrap_or_else(lost),
+                Ok(Ran::Idle) => self.machine.stuck().unwrap_or_else(nothing_steps),
                 Err(stop) => stop,
             };
             let repeats = matches!(&stopped, Stop::Stuck(s) if matches!(**s, StuckKind::Endless { .. }));
@@ -359,7 +364,7 @@ pub struct Course<'a> {
     pub look: bool,
 }
 
-/// A device that does not answer; none does.
-fn lost() -> Stop {
-    Stop::Limit(LimitKind::Steps(0))
+/// A device that is at rest with a launch that is not over.
+pub(crate) fn nothing_steps() -> Stop {
+    Stop::internal("nothing can step, and nobody waits for anything", None)
 }

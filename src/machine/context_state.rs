@@ -7,6 +7,7 @@
 //! gets its index at once.
 
 use super::books::Books;
+use super::block::Block;
 use super::config::{Config, ControlModel};
 use super::context::Launch;
 use super::control::Control;
@@ -49,6 +50,11 @@ pub struct ContextState<C, M> {
     pub io: ContextIo,
     /// Its grids, in the order in which they were started.
     pub grids: Vec<Grid<C>>,
+    /// Grids that were aborted while operations of theirs were in flight: their registers and memories are there until these
+    /// have ended, and nothing of them steps.
+    pub(super) leaving: Vec<Grid<C>>,
+    /// Whether a grid has ended since caches were flushed: the next one may depend on it (D-flush).
+    ended: bool,
     /// How full the multiprocessors are while it is active.
     pub processors: Processors,
     /// What steps of memory that acts later remember.
@@ -91,6 +97,8 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             programs: Vec::new(),
             io: ContextIo::default(),
             grids: Vec::new(),
+            leaving: Vec::new(),
+            ended: false,
             processors,
             kept: Kept::default(),
             last: None,
@@ -155,14 +163,23 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     #[must_use]
     pub fn handles(&self, k: usize) -> bool {
         match self.io.inputs.get(k) {
-            // A grid that depends on the ones before waits until their operations have ended (D-flush).
-            Some(ContextInput::Start(program, ..)) => {
-                let drained = M::IMMEDIATE || !self.grids.is_empty() || self.memory.pending() == 0;
-                self.program(*program).is_some() && drained
-            }
+            Some(ContextInput::Start(program, ..)) => self.program(*program).is_some() && !self.drains(),
             Some(ContextInput::Abort(grid)) => self.grids.iter().any(|g| g.id == *grid),
             None => false,
         }
+    }
+
+    /// Whether a grid that is to be started may depend on one that has ended.
+    const fn depends(&self) -> bool {
+        self.ended || self.grids.is_empty()
+    }
+
+    /// Whether a grid waits to be started that may depend on another one, until no operation is in flight: meanwhile no warp
+    /// issues any (D-flush).
+    #[must_use]
+    pub(super) fn drains(&self) -> bool {
+        let starts = || self.io.inputs.iter().any(|m| matches!(m, ContextInput::Start(..)));
+        !M::IMMEDIATE && self.depends() && self.memory.pending() > 0 && starts()
     }
 
     /// Makes the grid that the `k`-th message asks for. None of its blocks is issued. Gives its program's tag.
@@ -174,8 +191,9 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     pub fn start(&mut self, k: usize, id: GridId, config: &Config) -> Result<Option<Tag>, Stop> {
         let Some(ContextInput::Start(program, launch, _)) = self.io.inputs.get(k) else { return Ok(None) };
         let (program, launch) = (*program, launch.clone());
-        if self.grids.is_empty() {
-            self.memory.flush();
+        if self.depends() {
+            self.memory.flush(&mut Resident(&mut self.grids, &mut self.leaving));
+            self.ended = false;
         }
         let loaded = self.loaded(program, &launch, id, config)?;
         self.grids.push(Grid::new(id, program, Box::new(loaded)));
@@ -183,7 +201,8 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         Ok(self.program(program).map(|p| p.tag))
     }
 
-    /// Removes the grid that the `k`-th message names, with all its blocks. Memory operations that it has issued stay.
+    /// Removes the grid that the `k`-th message names, with all its blocks. Memory operations that it has issued go on to
+    /// their ends.
     ///
     /// Rule: context.abort
     pub fn abort(&mut self, k: usize) -> Option<GridId> {
@@ -195,10 +214,30 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             if !on(Mutant::AbortKeepsRoom) {
                 grid.leave(&mut self.processors);
             }
+            self.leaving.push(grid);
+            self.ended = true;
+            self.forget_left();
         }
         self.last = None;
         self.io.abort(k);
         Some(id)
+    }
+
+    /// Forgets the aborted grids whose operations have ended.
+    pub(super) fn forget_left(&mut self) {
+        let memory = &mut self.memory;
+        self.leaving.retain(|grid| {
+            let stays = !M::IMMEDIATE && memory.in_flight(grid.id.0, None);
+            if !stays {
+                grid.blocks().for_each(|block| memory.retire(grid.id.0, block.linear));
+            }
+            stays
+        });
+    }
+
+    /// The grids whose operations may be in flight.
+    fn all_grids(&self) -> impl Iterator<Item = &Grid<C>> {
+        self.grids.iter().chain(&self.leaving)
     }
 
     /// Removes a completed grid and tells the host.
@@ -207,6 +246,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     pub fn complete(&mut self, at: usize) -> Option<GridId> {
         let id = self.grids.get(at)?.id;
         self.grids.remove(at);
+        self.ended = true;
         self.last = None;
         self.io.complete(id);
         Some(id)
@@ -285,24 +325,27 @@ impl<C: Control, M: Environment> ContextState<C, M> {
 
     /// Writes back what caches hold: the host is about to look.
     pub fn settle(&mut self) {
-        self.memory.write_back(&mut Resident(&mut self.grids));
+        self.memory.write_back(&mut Resident(&mut self.grids, &mut self.leaving));
     }
 
-    /// Forgets all grids and messages.
+    /// Aborts all grids and forgets all messages.
     pub fn abandon(&mut self) {
         self.io = ContextIo::default();
         for grid in std::mem::take(&mut self.grids) {
             grid.leave(&mut self.processors);
+            self.leaving.push(grid);
         }
+        self.forget_left();
         self.last = None;
     }
 
     /// Why nothing in the context can step, when that is so.
     #[must_use]
     pub fn stuck(&self) -> Option<Stop> {
-        let operations = overlap::operations(self);
-        if !operations.is_empty() {
-            return Some(Stop::Stuck(Box::new(StuckKind::Operations { operations })));
+        match overlap::operations(self) {
+            Ok(operations) if operations.is_empty() => {}
+            Ok(operations) => return Some(Stop::Stuck(Box::new(StuckKind::Operations { operations }))),
+            Err(stop) => return Some(stop),
         }
         self.grids.iter().filter(|g| !g.completed).find_map(|g| g.stuck(&self.program(g.program)?.program.0))
     }
@@ -312,15 +355,23 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         let mut new = ContextState::new(self.id, self.memory.clone(), self.processors.clone());
         new.programs.clone_from(&self.programs);
         new.grids = self.grids.iter().map(|g| g.with_control(&control)).collect();
+        new.leaving = self.leaving.iter().map(|g| g.with_control(&control)).collect();
+        new.ended = self.ended;
         new
     }
 
-    /// Where lanes of a resident warp are, for a report.
+    /// The program, the grid and the block of a warp that is resident, or whose operations are in flight.
+    #[must_use]
+    pub(super) fn owner(&self, who: Who) -> Option<(&ProgEnv, &Grid<C>, &Block<C>)> {
+        let grid = self.all_grids().find(|g| g.id == GridId(who.launch))?;
+        let block = grid.blocks.get(grid.slot(who.block)?)?.as_ref()?;
+        Some((&self.program(grid.program)?.program.0, grid, block))
+    }
+
+    /// Where lanes of such a warp are, for a report.
     #[must_use]
     pub fn place(&self, who: Who, lanes: LaneMask, pc: Pc) -> Option<Place> {
-        let grid = self.grids.iter().find(|g| g.id == GridId(who.launch))?;
-        let env = &self.program(grid.program)?.program.0;
-        let block = grid.blocks.get(grid.slot(who.block)?)?.as_ref()?;
+        let (env, grid, block) = self.owner(who)?;
         Some(block.place(env, &grid.loaded, who.warp, lanes, pc))
     }
 
@@ -372,13 +423,13 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     }
 }
 
-/// What belongs to the warps and blocks of a context's grids, for an engine that acts later. A grid that is gone has
-/// nothing any more: what its operations would write there is lost.
-pub(super) struct Resident<'a, C>(pub &'a mut [Grid<C>]);
+/// What belongs to the warps and blocks of a context's grids, for an engine that acts later: those that run, and those that
+/// were aborted and have operations in flight.
+pub(super) struct Resident<'a, C>(pub &'a mut [Grid<C>], pub &'a mut [Grid<C>]);
 
 impl<C: Control> Resident<'_, C> {
     fn grid(&mut self, launch: u32) -> Option<&mut Grid<C>> {
-        self.0.iter_mut().find(|g| g.id.0 == launch)
+        self.0.iter_mut().chain(self.1.iter_mut()).find(|g| g.id.0 == launch)
     }
 }
 

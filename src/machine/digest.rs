@@ -25,7 +25,7 @@ impl Write for Text<'_> {
 /// The number of a context's state.
 pub(super) fn of_context<C: Control, M: Environment>(state: &ContextState<C, M>) -> u128 {
     let mut hash = Xxh3::new();
-    for grid in &state.grids {
+    for grid in state.grids.iter().chain(&state.leaving) {
         of_grid(grid, &mut hash);
     }
     state.memory.digest(&mut hash);

@@ -43,6 +43,7 @@ mod watched;
 pub use books::Stats;
 pub use bounds::{Bounds, Host, Stopwatch};
 pub use config::{Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
+pub(crate) use context::nothing_steps;
 pub use context::{Context, Course, Launch};
 pub use device::{Device, Order, Ran};
 pub use exchange::{Sources, shuffle_sources};

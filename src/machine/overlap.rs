@@ -13,13 +13,13 @@ use super::context_state::{ContextState, Resident, Stepped};
 use super::control::Control;
 use super::grid::{ALONE, Grid, book, tell_barriers};
 use super::macro_step::{self, Halted, Now, Schedule, Went};
-use super::message::{GridId, Program};
+use super::message::Program;
 use super::processors::Processors;
 use super::warp::{self, Halt, Shared, Why, Yield, can_be_scheduled};
 use super::watched::Watched;
 use crate::choice::{Menu, Site};
-use crate::memory::{Cx, Environment, InFlight, Memory, Trouble};
-use crate::verdict::{Event, LimitKind, Operation, Place, Rule, Sink, Stop, StuckKind, Who};
+use crate::memory::{Cx, Environment, Fault, InFlight, Memory, Trouble};
+use crate::verdict::{Event, LimitKind, Operation, Rule, Sink, Stop, Who};
 use pulp::Simd;
 
 /// What is kept between steps.
@@ -40,7 +40,11 @@ pub(super) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
     books: &mut Books<'_>,
 ) -> Result<Stepped, Stop> {
     issue(state, config, cx)?;
+    let drains = state.drains();
     let moved = macro_step(state, config, books, cx)?;
+    if drains {
+        return Ok(if moved { Stepped::On(false) } else { Stepped::Nothing });
+    }
     let issued = issue(state, config, cx)?;
     if let Some(grid) = state.grids.iter_mut().find(|g| !g.completed && g.done()) {
         grid.complete(cx)?;
@@ -100,14 +104,15 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
     cx: &mut Cx<'_, S>,
 ) -> Result<bool, Stop> {
     let spent = state.last.is_some_and(|(_, spent)| spent);
-    let mut now = Now { can_end: can_end(state, config), spent };
+    let can_end = |state: &ContextState<C, M>| !state.drains() && can_end(state, config);
+    let mut now = Now { can_end: can_end(state), spent };
     let mut moved = false;
     loop {
         if S::ON && books.states {
             cx.sink.event(Who::default(), Event::State(super::digest::of_context(state)))?;
         }
-        let ContextState { memory, grids, processors, kept, .. } = &mut *state;
-        match macro_step::go_on(memory, &mut Resident(grids), &mut kept.schedule, now, cx) {
+        let ContextState { memory, grids, leaving, processors, kept, .. } = &mut *state;
+        match macro_step::go_on(memory, &mut Resident(grids, leaving), &mut kept.schedule, now, cx) {
             Ok(Went::Ended | Went::Stuck) => return Ok(moved),
             Ok(Went::On) => moved = true,
             Err(Halted::Stop(stop)) => return Err(stop),
@@ -121,7 +126,10 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
                 .wake(grid, who)?;
         }
         kept.woken.0 = woken;
-        now = Now { can_end: can_end(state, config), spent: false };
+        if !state.leaving.is_empty() {
+            state.forget_left();
+        }
+        now = Now { can_end: can_end(state), spent: false };
         if let Some(limit) = books.budget.spend(0) {
             return Err(Stop::Limit(limit));
         }
@@ -289,30 +297,28 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     }
 }
 
-/// The program and the grid that an operation belongs to, when the grid is still there.
-fn owner<C: Control, M: Environment>(state: &ContextState<C, M>, who: Who) -> Option<(&Program, &Grid<C>)> {
-    let grid = state.grids.iter().find(|g| g.id == GridId(who.launch))?;
-    Some((&state.program(grid.program)?.program, grid))
-}
-
 /// Completes what memory said when it stopped.
 pub(super) fn at_fault<C: Control, M: Environment>(state: &ContextState<C, M>, trouble: Trouble) -> Stop {
     let Trouble { at, lanes, fault } = trouble;
-    let found = owner(state, at.who).and_then(|(Program(env), grid)| {
-        let block = grid.blocks.get(grid.slot(at.who.block)?)?.as_ref()?;
-        Some((env, grid, block))
-    });
-    let halt = Halt { why: Why::Fault(fault), pc: at.pc, lanes };
-    match found {
-        Some((env, grid, block)) => block.stop(env, &grid.loaded, at.who.warp, halt),
-        None => Stop::Stuck(Box::new(StuckKind::TokenStack { place: Place::default() })),
+    match (state.owner(at.who), fault) {
+        (Some((env, grid, block)), fault) => {
+            block.stop(env, &grid.loaded, at.who.warp, Halt { why: Why::Fault(fault), pc: at.pc, lanes })
+        }
+        // Silent rules are nobody's.
+        (None, Fault::Stop(stop)) => stop,
+        (None, Fault::Limit(limit)) => Stop::Limit(limit),
+        (None, Fault::Bug(..) | Fault::Program(_)) => {
+            Stop::internal("a memory operation is at fault whose warp is gone", None)
+        }
     }
 }
 
 /// The operations in flight, for a report.
-pub(super) fn operations<C: Control, M: Environment>(state: &ContextState<C, M>) -> Vec<Operation> {
-    let place = |o: &InFlight| state.place(o.at.who, o.lanes, o.at.pc);
-    let all = state.memory.describe().into_iter();
-    all.map(|o| Operation { place: place(&o).unwrap_or_default(), program: o.program, file: o.file, line: o.line })
-        .collect()
+pub(super) fn operations<C: Control, M: Environment>(state: &ContextState<C, M>) -> Result<Vec<Operation>, Stop> {
+    let operation = |InFlight { at, lanes, program, file, line }| {
+        let gone = || Stop::internal("a memory operation is in flight whose warp is gone", None);
+        let place = state.place(at.who, lanes, at.pc).ok_or_else(gone)?;
+        Ok(Operation { place, program, file, line })
+    };
+    state.memory.describe().into_iter().map(operation).collect()
 }

@@ -294,7 +294,7 @@ where
         launches: &[Launch],
         grain: Grain,
     ) -> Result<Box<dyn Walk>, Stop> {
-        let missing = || Stop::Unsupported("a context that does not exist".into(), None);
+        let missing = || Stop::internal("a search from a context that does not exist", None);
         let state = self.device.context(context).ok_or_else(missing)?.clone();
         Ok(Box::new(Walker::new(state, program, launches, &self.config, grain)?))
     }

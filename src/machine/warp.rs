@@ -20,7 +20,7 @@ use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::program::instr::{Barrier, CacheOp, HotOp, Op, Space};
-use crate::verdict::{Enter, Event, Sink, Step, Who};
+use crate::verdict::{Enter, Event, Sink, Step, Stop, Who};
 use pulp::Simd;
 
 /// A warp of a resident block.
@@ -69,8 +69,6 @@ pub struct Halt {
 pub enum Why {
     /// The program broke a rule, a budget ended, an observer objected.
     Fault(Fault),
-    /// The token stack ran empty while lanes waited for a return or a break.
-    Corrupt,
     /// Our gap.
     Unsupported(String),
 }
@@ -125,7 +123,7 @@ pub fn run<V: Simd, C: Control, M: Memory, S: Watched>(
             Err(Idle::Done) => return Ok((Yield::Done, fuel - left)),
             Err(Idle::Barrier) => return Ok((Yield::Barrier, fuel - left)),
             Err(Idle::Members) => return Ok((Yield::Members, fuel - left)),
-            Err(Idle::Corrupt) => return Err(halt(Why::Corrupt)),
+            Err(Idle::Corrupt(pc)) => return Err(lost_lanes(pc, !0)),
         };
         let used = run_flow(simd, warp, flow, left.min(lease), sh, mem, cx)?;
         left -= used;
@@ -223,8 +221,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
     let code = &env.code[..];
     let depth = flow.depth;
     let Warp { control, frames, filled, local, index } = warp;
-    let corrupt = |pc| Box::new(Halt { why: Why::Corrupt, pc: Pc(pc), lanes: !0 });
-    let Some(frame) = frames.get_mut(depth as usize) else { return Err(corrupt(flow.pc)) };
+    let Some(frame) = frames.get_mut(depth as usize) else { return Err(no_frame(flow.pc, flow.mask)) };
     let watch = control.watch();
     let mut pc = flow.pc;
     let mut mask = flow.mask;
@@ -287,7 +284,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
         if left == 0 || C::JOINS && pc >= watch {
             leave!(Ok(Leave::Stop));
         }
-        let Some(i) = code.get(pc as usize) else { leave!(Err(corrupt(pc))) };
+        let Some(i) = code.get(pc as usize) else { leave!(Err(no_code(pc, mask))) };
         if !M::IMMEDIATE && blocked(mem, sh.who, sh.sm, &sh.loaded.uses, Flow { pc, mask, depth }) != 0 {
             leave!(Ok(Leave::Stop));
         }
@@ -537,7 +534,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                         }
                         if S::ON {
                             let inner = depth + 1;
-                            let Some(regs) = frames.get(inner as usize) else { return Err(corrupt(pc)) };
+                            let Some(regs) = frames.get(inner as usize) else { return Err(no_frame(pc, mask)) };
                             let enter = Enter { lanes: entered, depth: inner, function: function.0, regs };
                             let told = cx.sink.event(sh.who, Event::Enter(enter));
                             told.map_err(|s| stopped(Fault::Stop(s), entered))?;
@@ -566,4 +563,24 @@ fn stopped(fault: Fault, lanes: LaneMask) -> Box<Halt> {
         _ => lanes,
     };
     Box::new(Halt { why: Why::Fault(fault), pc: Pc(0), lanes })
+}
+
+/// The report's `unwind` is undefined (5.4.1): with the instructions that we inject it never is.
+#[cold]
+pub(super) fn lost_lanes(pc: u32, lanes: LaneMask) -> Box<Halt> {
+    mistake("the token stack is empty but a thread still waits for its return or break", pc, lanes)
+}
+
+#[cold]
+fn no_frame(pc: u32, lanes: LaneMask) -> Box<Halt> {
+    mistake("a warp has no registers for the call that it is in", pc, lanes)
+}
+
+#[cold]
+fn no_code(pc: u32, lanes: LaneMask) -> Box<Halt> {
+    mistake("there is no instruction where a warp goes on", pc, lanes)
+}
+
+fn mistake(what: &str, pc: u32, lanes: LaneMask) -> Box<Halt> {
+    Box::new(Halt { why: Why::Fault(Fault::Stop(Stop::internal(what, None))), pc: Pc(pc), lanes })
 }

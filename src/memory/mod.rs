@@ -179,6 +179,9 @@ pub trait Stores {
 /// An engine that is not immediate completes what it took in by its actions: micro steps of memory programs and silent
 /// rules (report, 4.6). Those are numbered; the numbers that may be used now are the set bits of [`Memory::ready`], and
 /// they are stable while their operation lives.
+///
+/// No method has a body that does nothing: an engine that forgot to say what it holds would make a search take different
+/// states for one.
 pub trait Memory {
     /// Whether every request completes in `issue`: then everything from [`Memory::blocked`] on compiles out.
     const IMMEDIATE: bool;
@@ -258,9 +261,7 @@ pub trait Memory {
 
     /// The lanes of `lanes` that may not execute an instruction yet, because a register it names is blocked, a fence is
     /// pending or the instruction waits for earlier operations (D-ready).
-    fn blocked(&self, _at: Issuer, _uses: &Uses, _lanes: LaneMask) -> LaneMask {
-        0
-    }
+    fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask;
 
     /// An instruction wrote registers (report, listing 4.6; [`Memory::TAKES_REGISTERS`]): takes the new values over, puts the `old` ones back and
     /// blocks the registers until a memory program releases them.
@@ -269,14 +270,12 @@ pub trait Memory {
     /// As [`Memory::issue`].
     fn wrote<S: Sink>(
         &mut self,
-        _at: Issuer,
-        _lanes: LaneMask,
-        _old: &Held,
-        _regs: &mut Frame,
-        _cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        Ok(())
-    }
+        at: Issuer,
+        lanes: LaneMask,
+        old: &Held,
+        regs: &mut Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>>;
 
     /// `membar` and `fence`: pending for `lanes` until the condition of D-membar holds.
     ///
@@ -284,28 +283,22 @@ pub trait Memory {
     /// As [`Memory::issue`].
     fn fence<S: Sink>(
         &mut self,
-        _at: Issuer,
-        _lanes: LaneMask,
-        _scope: Scope,
-        _order: Order,
-        _cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        Ok(())
-    }
+        at: Issuer,
+        lanes: LaneMask,
+        scope: Scope,
+        order: Order,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>>;
 
     /// The operations that may make a micro step now, as a bitset over their numbers.
-    fn ready(&self) -> &[u64] {
-        &[]
-    }
+    fn ready(&self) -> &[u64];
 
     /// How many operations have not ended.
-    fn pending(&self) -> usize {
-        0
-    }
+    fn pending(&self) -> usize;
 
     /// The operations that may make a micro step which is more than to wait, by their names in ascending order: for a search,
     /// to which states are equal that differ in numbers, or in who has tried in vain.
-    fn movable(&self, _out: &mut Vec<Movable>) {}
+    fn movable(&self, out: &mut Vec<Movable>);
 
     /// Makes a micro step of an operation (report, 4.6, rules (step) and (end)).
     ///
@@ -313,20 +306,16 @@ pub trait Memory {
     /// The operation's memory program is stuck, or an observer stopped the run.
     fn step<S: Sink>(
         &mut self,
-        _operation: u32,
-        _stores: &mut dyn Stores,
-        _cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>> {
-        Ok(())
-    }
+        operation: u32,
+        stores: &mut dyn Stores,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Trouble>>;
 
     /// Whether some silent rule may fire; `wanted`: one that an operation waits for.
-    fn has_silent(&self, _wanted: bool) -> bool {
-        false
-    }
+    fn has_silent(&self, wanted: bool) -> bool;
 
     /// The silent rules that may fire, in a fixed order; `wanted`: those that an operation waits for.
-    fn silent(&self, _wanted: bool, _out: &mut Vec<Self::Silent>) {}
+    fn silent(&self, wanted: bool, out: &mut Vec<Self::Silent>);
 
     /// Fires a silent rule.
     ///
@@ -334,25 +323,19 @@ pub trait Memory {
     /// An observer stopped the run.
     fn fire<S: Sink>(
         &mut self,
-        _rule: Self::Silent,
-        _stores: &mut dyn Stores,
-        _cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>> {
-        Ok(())
-    }
+        rule: Self::Silent,
+        stores: &mut dyn Stores,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Trouble>>;
 
     /// The warps for which a register was written or released, or whose operation ended, since the last call.
-    fn woken(&mut self, _out: &mut Vec<Who>) {}
+    fn woken(&mut self, out: &mut Vec<Who>);
 
     /// Whether operations of a launch, or of one of its blocks, have not ended.
-    fn in_flight(&self, _launch: u32, _block: Option<u64>) -> bool {
-        false
-    }
+    fn in_flight(&self, launch: u32, block: Option<u64>) -> bool;
 
     /// The operations that have not ended, for a report.
-    fn describe(&self) -> Vec<InFlight> {
-        Vec::new()
-    }
+    fn describe(&self) -> Vec<InFlight>;
 
     /// The environment as it is, for people.
     fn view(&self) -> MemoryView {
@@ -360,11 +343,11 @@ pub trait Memory {
     }
 
     /// A block has completed and its operations have ended: its local memory is gone.
-    fn retire(&mut self, _launch: u32, _block: u64) {}
+    fn retire(&mut self, launch: u32, block: u64);
 
     /// Writes back what caches hold dirty, as the silent rules may at any time: the host, or the device runtime, is about
     /// to look at memory.
-    fn write_back(&mut self, _stores: &mut dyn Stores) {}
+    fn write_back(&mut self, stores: &mut dyn Stores);
 
     /// Adds the state to a hash, the same for states that differ in nothing that matters (how operations are numbered), and
     /// different for others: a search takes states with equal hashes for one.
@@ -372,14 +355,14 @@ pub trait Memory {
 
     /// The device runtime is about to look at memory for an instruction of `at`: memory and the warp's local memory hold what
     /// caches do.
-    fn runtime_begins(&mut self, _at: Issuer, _local: &mut LocalMemory) {}
+    fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory);
 
     /// The device runtime may have written the warp's local memory.
-    fn runtime_ends(&mut self, _at: Issuer, _local: &mut LocalMemory) {}
+    fn runtime_ends(&mut self, at: Issuer, local: &mut LocalMemory);
 
     /// No operation is in flight, and a launch that depends on the earlier ones begins or the host goes on (D-flush): caches
     /// are written back and emptied.
-    fn flush(&mut self) {}
+    fn flush(&mut self, stores: &mut dyn Stores);
 }
 
 /// An operation that can go on, for a search.

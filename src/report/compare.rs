@@ -2,6 +2,7 @@
 
 use super::count::counted;
 use super::hunt::Models;
+use super::internal::INTERNAL;
 use super::kinds::describe;
 use super::terminal::inline;
 use crate::base::SourceMap;
@@ -230,9 +231,13 @@ impl Compared {
         json!({ "exit": self.code(), "expectations": self.expects, "fates": fates.collect::<Vec<_>>(), "models": cells.collect::<Vec<_>>() })
     }
 
-    /// The exit code: 1 with a defect under some model, 3 where some model was not searched to its end.
+    /// The exit code: 101 where a model showed an error of ours, 1 with a defect under some model, 3 where some model was not searched to its end.
     #[must_use]
     pub fn code(&self) -> u8 {
+        let internal = |stop: &Stop| matches!(stop, Stop::Internal(_));
+        if self.cells.iter().any(|c| c.fates.as_ref().is_err_and(internal)) {
+            return INTERNAL;
+        }
         let all = || self.cells.iter().filter_map(|c| c.fates.as_ref().ok());
         let defect = self.fates.iter().any(|told| told.fate.is_expected() != Some(true));
         match (defect, all().any(|f| f.limit.is_some())) {
@@ -260,6 +265,7 @@ fn short(stop: &Stop) -> String {
     match stop {
         Stop::Unsupported(what, _) => format!("unsupported: {what}"),
         Stop::Limit(limit) => super::stop::limit(*limit),
+        Stop::Internal(error) => format!("error of warpstep, please report it: {}", error.what),
         other => describe(other.kind()).short.to_owned(),
     }
 }

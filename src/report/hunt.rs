@@ -235,6 +235,7 @@ pub struct Scope<'a> {
 #[must_use]
 pub fn hunt_code(hunted: &Hunted, fair: bool) -> u8 {
     match &hunted.ended {
+        Ended::Internal(stop) => exit_code(stop),
         _ if fair || !hunted.findings.is_empty() => 1,
         Ended::Unsupported(stop) => exit_code(stop),
         Ended::Interrupted | Ended::Memory(_) => 3,
@@ -255,6 +256,7 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
         Ended::Time => "; the time was up",
         Ended::Interrupted => "; interrupted",
         Ended::Memory(_) => "; there is no more memory",
+        Ended::Internal(_) => "; warpstep has made an error: nothing is to be trusted",
         Ended::Unsupported(_) => "; the program needs what warpstep cannot do",
     };
     let mut out = format!(
@@ -301,6 +303,7 @@ pub fn json(hunted: &Hunted, fair: bool, scope: &Scope<'_>, findings: &[Value]) 
         Ended::Interrupted => "interrupted",
         Ended::Memory(_) => "memory",
         Ended::Unsupported(_) => "unsupported",
+        Ended::Internal(_) => "internal",
     };
     let bound = match (scope.strategy, scope.measure) {
         (Strategy::Pct { depth, .. }, Some(m)) => {

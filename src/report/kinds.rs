@@ -200,11 +200,6 @@ pub const fn describe(kind: Kind) -> Description {
             "The state of the whole device repeats; what kind of loop it is, a search was too small to tell.",
             "Try fewer threads, or another control model.",
         ),
-        Kind::TokenStack => (
-            "Token stack empty",
-            "The token stack is empty, but a thread still waits for its return or break.",
-            "The control flow has no proper structure here: look for a jump into or out of a function.",
-        ),
         Kind::MemoryDeadlock => (
             "Memory operations wait for each other",
             "No warp and no memory operation can go on.",
@@ -227,6 +222,11 @@ pub const fn describe(kind: Kind) -> Description {
             "The schedule does not fit",
             "A schedule was replayed with another program, launch or options than it was recorded with.",
             "Replay it with what it was recorded with.",
+        ),
+        Kind::Internal => (
+            "Error of warpstep",
+            "Something does not hold that warpstep relies on. Nothing is said about the program.",
+            "Report it, with the message, the command and the files.",
         ),
     };
     Description { short, full, help }

@@ -55,14 +55,6 @@ pub fn refused(error: &ScheduleError, file: FileId, span: Span) -> Diagnostic {
         )
         .label("grid, arguments, initial memory, control model, memory and device that it was recorded with")
         .hint("replay it with the launch file and data that it was recorded with"),
-        ScheduleError::OtherTrace { recorded, found } => d(
-            "schedule-trace",
-            format!(
-                "the schedule fits, but the run is another one: its trace has hash {found:016x}, not {recorded:016x}"
-            ),
-        )
-        .label("the trace that was recorded")
-        .hint("the program and the launch are the same: this is a defect of warpstep, please report it"),
     }
 }
 

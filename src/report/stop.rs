@@ -3,12 +3,15 @@
 use super::bug::{bug, details, leaked};
 use super::count::{counted, often, plural};
 use super::diagnostic::{Diagnostic, place as source_place};
+use super::internal::{self, INTERNAL};
 use super::safety::token_json;
 use super::standing::EndedEarly;
 use super::terminal::Text;
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, files, lanes_of};
 use crate::program::env::ProgEnv;
-use crate::verdict::{BugKind, LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Taker, Waiting, WaitingFor};
+use crate::verdict::{
+    BugKind, Internal, LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Taker, Waiting, WaitingFor,
+};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -37,6 +40,7 @@ pub const fn exit_code(stop: &Stop) -> u8 {
         Stop::Diverged { .. } => 2,
         Stop::Limit(_) => 3,
         Stop::Unsupported(..) => 4,
+        Stop::Internal(_) => INTERNAL,
     }
 }
 
@@ -69,7 +73,7 @@ impl<'a> StopReport<'a> {
 
     /// The report as a JSON object.
     ///
-    /// `stop` is `bug`, `stuck`, `limit`, `unsupported` or `diverged`; `code`, `message`, `label`, `hint`, `note` and
+    /// `stop` is `bug`, `stuck`, `limit`, `unsupported`, `diverged` or `internal`; `code`, `message`, `label`, `hint`, `note` and
     /// `place` are as in [`Diagnostic::json`]. Where a thread is to blame, `thread` has `kernel`, `block`, `thread`
     /// (three numbers each), `warp`, `lane`, `lanes` (every lane of the warp that did it), `instruction` (its text), `cuda`
     /// (`file`, `line`, `column`, `text`; null without `.loc`) and `calls` (call instructions, innermost first, each with
@@ -92,6 +96,10 @@ impl<'a> StopReport<'a> {
             }
             Stop::Diverged { decision, expected, found } => {
                 ("diverged", json!({ "details": { "decision": decision, "expected": expected, "found": found } }))
+            }
+            Stop::Internal(error) => {
+                let details = internal::json(error, self.sources);
+                ("internal", json!({ "thread": error.place.as_ref().map(|p| self.thread(p)), "details": details }))
             }
         };
         if let (Some(all), Value::Object(more)) = (value.as_object_mut(), more) {
@@ -153,7 +161,19 @@ impl<'a> StopReport<'a> {
                     "the schedule does not fit this run: decision {decision} is {expected}, the run offers {found}"
                 ))
                 .hint("replay a schedule with the program, launch and options that it was recorded with"),
+            Stop::Internal(error) => self.internal(error),
         }
+    }
+
+    fn internal(&self, error: &Internal) -> Diagnostic {
+        let message = format!("warpstep has made an error: {} ({})", error.what, internal::noticed(error));
+        let needed = internal::needed(self.sources);
+        let mut d = match &error.place {
+            Some(place) => self.at(place, message).label("the program was here"),
+            None => self.plain(message),
+        };
+        d.note = Some(d.note.map_or_else(|| needed.clone(), |note| format!("{note}\n{needed}")));
+        d.hint(internal::HINT)
     }
 
     fn plain(&self, message: impl Into<String>) -> Diagnostic {
@@ -261,9 +281,6 @@ impl<'a> StopReport<'a> {
                     .hint("every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps")
             }
             StuckKind::Endless { tokens, place, hang, .. } => self.endless(tokens, place, hang),
-            StuckKind::TokenStack { place } => self
-                .at(place, "the token stack is empty but a thread still waits for its return or break")
-                .label("after this"),
             StuckKind::Operations { operations } => {
                 let Some(first) = operations.first() else {
                     return self.plain("no warp can go on");
@@ -313,7 +330,6 @@ impl<'a> StopReport<'a> {
                 let all: Vec<Value> = tokens.iter().map(one).collect();
                 json!({ "thread": self.thread(place), "details": { "never_popped": all, "hang": self.hang_json(hang) } })
             }
-            StuckKind::TokenStack { place } => json!({ "thread": self.thread(place), "details": {} }),
             StuckKind::Operations { operations } => {
                 let all: Vec<Value> =
                     operations.iter().map(|o| json!({ "thread": self.thread(&o.place), "on": program(o) })).collect();

@@ -64,12 +64,12 @@ kinds! {
     Mixed = "mixed",
     Livelock = "livelock",
     Endless = "endless",
-    TokenStack = "token-stack",
     MemoryDeadlock = "memory-deadlock",
     MemoryProgram = "memory-program",
     Limit = "limit",
     Unsupported = "unsupported",
     Diverged = "diverged",
+    Internal = "internal",
 }
 
 impl Kind {
@@ -79,11 +79,11 @@ impl Kind {
         Self::ALL.iter().copied().find(|k| k.id() == id)
     }
 
-    /// Whether it is a defect of the program, which a reader may know and accept. A limit, a gap of ours and a schedule
-    /// that does not fit are none: they say that nothing is known.
+    /// Whether it is a defect of the program, which a reader may know and accept. A limit, a gap of ours, a
+    /// schedule that does not fit and an error of ours are none: they say that nothing is known.
     #[must_use]
     pub const fn is_defect(self) -> bool {
-        !matches!(self, Self::Limit | Self::Unsupported | Self::Diverged)
+        !matches!(self, Self::Limit | Self::Unsupported | Self::Diverged | Self::Internal)
     }
 }
 
@@ -156,7 +156,6 @@ impl StuckKind {
                 Some(Class::Livelock) => Kind::Livelock,
                 None => Kind::Endless,
             },
-            Self::TokenStack { .. } => Kind::TokenStack,
             Self::Operations { .. } => Kind::MemoryDeadlock,
             Self::MemoryProgram { .. } => Kind::MemoryProgram,
         }
@@ -173,6 +172,7 @@ impl Stop {
             Self::Limit(_) => Kind::Limit,
             Self::Unsupported(..) => Kind::Unsupported,
             Self::Diverged { .. } => Kind::Diverged,
+            Self::Internal(_) => Kind::Internal,
         }
     }
 }

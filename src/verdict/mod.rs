@@ -29,8 +29,8 @@ pub use race::{Party, Race, Unordered};
 pub use rules::Rule;
 pub use standing::Standing;
 pub use stop::{
-    AllocKind, Bug, BugKind, Doing, Elsewhere, Inside, LimitKind, Named, Nearest, Operation, Place, Relation, Stop,
-    StuckKind, Taker, UninitUse, Waiting, WaitingFor,
+    AllocKind, Bug, BugKind, Doing, Elsewhere, Inside, Internal, LimitKind, Named, Nearest, Operation, Place, Relation,
+    Stop, StuckKind, Taker, UninitUse, Waiting, WaitingFor,
 };
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
 pub use undefined::{Origin, Unwritten, Writers};

@@ -1,11 +1,12 @@
 //! How a run can stop before its program has finished.
 //!
-//! Five causes never mix, because a reader must know whose fault it is: the program broke a rule ([`Stop::Bug`]), no rule
+//! Six causes never mix, because a reader must know whose fault it is: the program broke a rule ([`Stop::Bug`]), no rule
 //! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
-//! schedule does not fit ([`Stop::Diverged`]). A panic is a bug of ours.
+//! schedule does not fit ([`Stop::Diverged`]), we made a mistake ([`Stop::Internal`]). A panic is one of the last, too.
 
 use super::{FormatProblem, Hang, LeakSite, Lifetime, NeverPopped, Origin, Race, Unwritten, Violation, Who};
 use crate::base::{LaneMask, Pc};
+use std::panic::Location;
 
 /// Why a run stopped.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,9 +28,29 @@ pub enum Stop {
         /// What the run offers.
         found: String,
     },
+    /// An error of warpstep: something does not hold that must. Nothing is said about the program.
+    Internal(Box<Internal>),
+}
+
+/// An error of warpstep.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Internal {
+    /// What was relied on and does not hold, as a clause: `the token stack is empty, …`.
+    pub what: String,
+    /// Where warpstep noticed it, in its own source.
+    pub noticed: &'static Location<'static>,
+    /// Where the program was, as far as that is known.
+    pub place: Option<Place>,
 }
 
 impl Stop {
+    /// An error of warpstep, noticed where this is called.
+    #[must_use]
+    #[track_caller]
+    pub fn internal(what: impl Into<String>, place: Option<Place>) -> Self {
+        Self::Internal(Box::new(Internal { what: what.into(), noticed: Location::caller(), place }))
+    }
+
     /// The number of the program that it is about, as the host gave it.
     #[must_use]
     pub fn program(&self) -> u32 {
@@ -46,11 +67,11 @@ impl Stop {
                 StuckKind::Endless { tokens, place, .. } => {
                     std::iter::once(place).chain(tokens.iter().map(|t| &t.place)).collect()
                 }
-                StuckKind::TokenStack { place } => vec![place],
                 StuckKind::Operations { operations } => operations.iter().map(|o| &o.place).collect(),
                 StuckKind::MemoryProgram { operation, .. } => vec![&operation.place],
             },
             Self::Unsupported(_, place) => place.as_deref().into_iter().collect(),
+            Self::Internal(error) => error.place.iter().collect(),
             Self::Limit(_) | Self::Diverged { .. } => Vec::new(),
         }
     }
@@ -318,11 +339,6 @@ pub enum StuckKind {
         place: Place,
         /// What it is called and why, as far as somebody has looked.
         hang: Box<Hang>,
-    },
-    /// The token stack is empty but a thread still waits for its return or break (report, 5.4.1 `unwind`).
-    TokenStack {
-        /// Where.
-        place: Place,
     },
     /// Memory operations are in flight and none of them can go on, nor can any warp (report, 4.6).
     Operations {

@@ -9,9 +9,9 @@ use crate::launch::{Buffer, ExpectProblem, Failure, Outcome, Scalar, compare, co
 use crate::machine::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, GridId, Program, ProgramId, Tag,
 };
-use crate::machine::{Config, ControlModel, Launch, Machine, Order, Ran, Run, Stopwatch, Tell, machine};
+use crate::machine::{Config, ControlModel, Launch, Machine, Order, Ran, Run, Stopwatch, Tell, machine, nothing_steps};
 use crate::program::env::ProgEnv;
-use crate::verdict::{LimitKind, Standing, Stop};
+use crate::verdict::{Standing, Stop};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -275,7 +275,7 @@ impl ScriptDevice {
             }
             Do::Load { context, program } => {
                 let id = self.context(script, context, with)?;
-                let (k, _, env) = self.programs.get_full(program).ok_or_else(lost)?;
+                let (k, _, env) = self.programs.get_full(program).ok_or_else(unchecked)?;
                 let tag = Tag(u32::try_from(k).unwrap_or(u32::MAX));
                 self.send(DeviceInput::Load(Program(Arc::clone(env)), id, tag))?;
                 self.loaded.insert((context.clone(), program.clone()), None);
@@ -283,7 +283,7 @@ impl ScriptDevice {
             Do::Start(start) => self.start(script, start, tag, with)?,
             Do::Abort(name) => {
                 let grid = self.grid(name, with)?;
-                let launched = self.launches.get_mut(name).ok_or_else(lost)?;
+                let launched = self.launches.get_mut(name).ok_or_else(unchecked)?;
                 launched.over = true;
                 let context = launched.context.clone();
                 let context = self.context(script, &context, with)?;
@@ -346,7 +346,7 @@ impl ScriptDevice {
     fn start(&mut self, script: &Script, start: &Start, tag: Tag, with: &mut With<'_, '_>) -> Result<(), Failure> {
         let context = self.context(script, &start.context, with)?;
         let program = self.program(&start.context, &start.program, context, with)?;
-        let env = self.programs.get(&start.program).ok_or_else(lost)?;
+        let env = self.programs.get(&start.program).ok_or_else(unchecked)?;
         let buffers = self.contexts.get(&start.context).map(|c| &c.buffers);
         let launch: Launch = launch_of(env, &start.kernel, &self.config.device.capacity, &|name| {
             buffers?.get(name).map(|b| (b.address, b.bytes))
@@ -359,7 +359,9 @@ impl ScriptDevice {
 
     /// Sends a message that the script's order allows.
     fn send(&mut self, message: DeviceInput) -> Result<(), Failure> {
-        self.machine.send(message).map_err(|error| Stop::Unsupported(format!("{error:?}"), None).into())
+        self.machine
+            .send(message)
+            .map_err(|error| Stop::internal(format!("the device refuses a message: {error:?}"), None).into())
     }
 
     /// Lets the device run, and keeps what it says.
@@ -389,14 +391,14 @@ impl ScriptDevice {
                 return Ok(found);
             }
             if self.pump(u64::MAX, with)? == Ran::Idle {
-                return Err(self.machine.stuck().unwrap_or_else(lost).into());
+                return Err(self.machine.stuck().unwrap_or_else(nothing_steps).into());
             }
         }
     }
 
     /// The index of a context. When it becomes known the context's buffers are made.
     fn context(&mut self, script: &Script, name: &str, with: &mut With<'_, '_>) -> Result<ContextId, Failure> {
-        let known = self.contexts.get(name).ok_or_else(lost)?;
+        let known = self.contexts.get(name).ok_or_else(unchecked)?;
         if let Some(id) = known.id {
             return Ok(id);
         }
@@ -417,8 +419,8 @@ impl ScriptDevice {
 
     fn buffer(&mut self, context: ContextId, name: &str, buffer: &Buffer) -> Result<Placed, Failure> {
         let Filled { bytes, contents, unwritten } = filled(name, buffer, &self.config)?;
-        let address = self.machine.alloc(context, name, bytes)?.ok_or_else(lost)?;
-        let arena = self.machine.arena_mut(context).ok_or_else(lost)?;
+        let address = self.machine.alloc(context, name, bytes)?.ok_or_else(unchecked)?;
+        let arena = self.machine.arena_mut(context).ok_or_else(unchecked)?;
         if let Some(to) = arena.bytes_at_mut(address, contents.len() as u64) {
             to.copy_from_slice(&contents);
         }
@@ -449,7 +451,7 @@ impl ScriptDevice {
 
     /// The index of a launch's grid.
     fn grid(&mut self, name: &str, with: &mut With<'_, '_>) -> Result<GridId, Failure> {
-        let launched = self.launches.get(name).ok_or_else(lost)?;
+        let launched = self.launches.get(name).ok_or_else(unchecked)?;
         if let Some(grid) = launched.grid {
             return Ok(grid);
         }
@@ -471,7 +473,7 @@ impl ScriptDevice {
             DeviceOutput::Context(_, ContextOutput::Completed(g)) if *g == grid => Some(()),
             _ => None,
         })?;
-        let launched = self.launches.get_mut(name).ok_or_else(lost)?;
+        let launched = self.launches.get_mut(name).ok_or_else(unchecked)?;
         launched.over = true;
         let context = launched.context.clone();
         let id = self.context(script, &context, with)?;
@@ -480,7 +482,7 @@ impl ScriptDevice {
     }
 }
 
-/// A device that does not answer.
-fn lost() -> Stop {
-    Stop::Limit(LimitKind::Steps(0))
+/// A step that names what is not there: scripts are checked before anything runs.
+fn unchecked() -> Stop {
+    Stop::internal("a step of a host script names what is not there, and the check before the run let it through", None)
 }

@@ -43,7 +43,7 @@ impl Crs {
     #[inline(always)]
     pub(super) fn current(&self) -> Result<Flow, Idle> {
         if self.corrupt {
-            Err(Idle::Corrupt)
+            Err(Idle::Corrupt(self.flow.pc))
         } else if self.exited == !0 || self.flow.mask == 0 {
             Err(Idle::Done)
         } else if self.barriers != 0 {

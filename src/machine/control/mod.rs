@@ -50,8 +50,9 @@ pub enum Idle {
     Members,
     /// Lanes could run, but wait for memory operations.
     Blocked,
-    /// The token stack is corrupt (report, 5.4.1: `unwind` is undefined).
-    Corrupt,
+    /// The token stack ran empty at this instruction while lanes waited for a return or a break (report, 5.4.1: `unwind` is
+    /// undefined): an error of ours.
+    Corrupt(u32),
 }
 
 /// What lanes wait for.

@@ -19,7 +19,7 @@ use crate::memory::{Cx, Environment};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use crate::verdict::{Place, Stop, StuckKind, Who};
+use crate::verdict::{Place, Stop, Who};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -220,7 +220,7 @@ impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
         if self.ended {
             return Reached::End;
         }
-        let lost = || Stop::Stuck(Box::new(StuckKind::TokenStack { place: Place::default() }));
+        let lost = || Stop::internal("nothing can step though all that is left of the launch waits for nothing", None);
         Reached::Stuck(self.state.stuck().unwrap_or_else(lost))
     }
 

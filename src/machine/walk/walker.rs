@@ -11,13 +11,13 @@ use crate::choice::Oracle;
 use crate::machine::block::end_barriers;
 use crate::machine::config::{Config, ControlModel};
 use crate::machine::context::Launch;
-use crate::machine::context_state::ContextState;
+use crate::machine::context_state::{ContextState, Resident};
 use crate::machine::control::{Explored, Flow, Idle};
 use crate::machine::grid::{Grid, tell_barriers};
 use crate::machine::loaded::Loaded;
 use crate::machine::message::{GridId, ProgramId};
 use crate::machine::observed::{Observed, Tell};
-use crate::machine::warp::{self, Halt, Shared, Why};
+use crate::machine::warp::{self, Shared};
 use crate::memory::{Cx, Environment, Issuer, SiteHints};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Op, Syscall};
@@ -97,7 +97,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         config: &Config,
         grain: Grain,
     ) -> Result<Self, Stop> {
-        let missing = || Stop::Unsupported("a program that is not loaded".into(), None);
+        let missing = || Stop::internal("a search of a program that is not loaded", None);
         let env = Arc::clone(&state.program(program).ok_or_else(missing)?.program.0);
         let threads = |l: &Launch| l.block.iter().fold(1, |n: u32, of| n.saturating_mul(*of)).min(config.warp_size);
         let widest = launches.iter().map(threads).max().unwrap_or(0);
@@ -220,9 +220,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         };
         block.live -= exited;
         if let Err(idle) = warp.control.flows() {
-            if idle == Idle::Corrupt {
-                let halt = Halt { why: Why::Corrupt, pc: Pc(flow.pc), lanes: flow.mask };
-                return Err(block.stop(&self.env, loaded, who.warp, halt));
+            if let Idle::Corrupt(pc) = idle {
+                return Err(block.stop(&self.env, loaded, who.warp, *warp::lost_lanes(pc, flow.mask)));
             }
             if exited > 0 && warp.control.live() == 0 {
                 block.running -= 1;
@@ -427,7 +426,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             self.state.settle();
         } else {
             self.launch += 1;
-            self.state.memory.flush();
+            let ContextState { memory, grids, leaving, .. } = &mut self.state;
+            memory.flush(&mut Resident(grids, leaving));
             self.begin();
         }
         self.touched.head = true;

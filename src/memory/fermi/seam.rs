@@ -306,17 +306,9 @@ impl Memory for Fermi {
         self.write_lines_back(stores, |_| true);
     }
 
-    fn flush(&mut self) {
-        self.write_lines_back(&mut NoStores, |_| true);
+    fn flush(&mut self, stores: &mut dyn Stores) {
+        self.write_lines_back(stores, |_| true);
         if on(Mutant::NoFlush) {
-            return;
-        }
-        if self.operations.live > 0 {
-            // Operations of a launch that was aborted are under way still: they need their lines.
-            for sm in &mut self.env.sms {
-                sm.l1.flush();
-            }
-            self.changed_all();
             return;
         }
         self.env.l2 = Cache::new(self.model.l2_geometry());
@@ -339,22 +331,5 @@ impl Memory for Fermi {
 
     fn runtime_ends(&mut self, at: Issuer, local: &mut LocalMemory) {
         self.take_over_local(at, local);
-    }
-}
-
-/// Nothing is resident.
-struct NoStores;
-
-impl Stores for NoStores {
-    fn frame(&mut self, _: Who, _: u32) -> Option<&mut Frame> {
-        None
-    }
-
-    fn shared(&mut self, _: u32, _: u64) -> Option<&mut [u8]> {
-        None
-    }
-
-    fn local(&mut self, _: Who) -> Option<&mut LocalMemory> {
-        None
     }
 }

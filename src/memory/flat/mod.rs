@@ -11,10 +11,12 @@ mod plain;
 pub use arena::{Arena, Block};
 pub(super) use general::{Place, check, places};
 
-use super::{Active, Cx, Fault, Issuer, Memory, Near, Plain32};
-use crate::base::Frame;
-use crate::program::instr::WarpRequest;
-use crate::verdict::{self, Sink};
+use super::{
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, Stores, Trouble, Uses,
+};
+use crate::base::{Frame, LaneMask};
+use crate::program::instr::{Order, Scope, WarpRequest};
+use crate::verdict::{self, Sink, Who};
 
 /// Flat device memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,4 +103,76 @@ impl Memory for Flat {
     fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
         self.arena.bytes_at(address, bytes)
     }
+
+    // Every request completes in `issue`, and there are no caches: nothing is in flight, nothing waits.
+
+    fn blocked(&self, _: Issuer, _: &Uses, _: LaneMask) -> LaneMask {
+        0
+    }
+
+    fn wrote<S: Sink>(
+        &mut self,
+        _: Issuer,
+        _: LaneMask,
+        _: &Held,
+        _: &mut Frame,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    fn fence<S: Sink>(
+        &mut self,
+        _: Issuer,
+        _: LaneMask,
+        _: Scope,
+        _: Order,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    fn ready(&self) -> &[u64] {
+        &[]
+    }
+
+    fn pending(&self) -> usize {
+        0
+    }
+
+    fn movable(&self, _: &mut Vec<Movable>) {}
+
+    fn step<S: Sink>(&mut self, _: u32, _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+        Ok(())
+    }
+
+    fn has_silent(&self, _: bool) -> bool {
+        false
+    }
+
+    fn silent(&self, _: bool, _: &mut Vec<()>) {}
+
+    fn fire<S: Sink>(&mut self, (): (), _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+        Ok(())
+    }
+
+    fn woken(&mut self, _: &mut Vec<Who>) {}
+
+    fn in_flight(&self, _: u32, _: Option<u64>) -> bool {
+        false
+    }
+
+    fn describe(&self) -> Vec<InFlight> {
+        Vec::new()
+    }
+
+    fn retire(&mut self, _: u32, _: u64) {}
+
+    fn write_back(&mut self, _: &mut dyn Stores) {}
+
+    fn runtime_begins(&mut self, _: Issuer, _: &mut LocalMemory) {}
+
+    fn runtime_ends(&mut self, _: Issuer, _: &mut LocalMemory) {}
+
+    fn flush(&mut self, _: &mut dyn Stores) {}
 }

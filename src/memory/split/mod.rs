@@ -17,10 +17,10 @@ use super::{
     Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
-use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
+use crate::program::instr::{MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{
-    self, Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Silent, Sink, StepEnd, Who,
+    self, Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Silent, Sink, StepEnd, Stop, Who,
 };
 use pending::{Instruction, Operation, Pending};
 use std::hash::Hasher;
@@ -217,14 +217,18 @@ impl Memory for Split {
         let Instruction { at, request, map, address, .. } = instruction;
         // Also when lanes are left: whoever keeps what registers hold must look again.
         self.woken.push(at.who);
-        // The frame is taken out while the block's shared memory is at hand. A block that was aborted has neither.
-        let Some(mut regs) = stores.frame(at.who, at.depth).map(std::mem::take) else { return Ok(()) };
+        let gone = || {
+            let stop = Stop::internal("a memory operation is in flight whose warp is gone", None);
+            Box::new(Trouble { at, lanes: 1 << lane, fault: Fault::Stop(stop) })
+        };
+        // The frame is taken out while the block's shared memory is at hand.
+        let mut regs = stores.frame(at.who, at.depth).map(std::mem::take).ok_or_else(gone)?;
         let (mask, mut local, request) = (1 << lane, LocalMemory::default(), element(&request, k));
         let now = address.again(&regs);
         address.put(&mut regs, mask);
         let from = effective(&request, lane, &regs);
         let done = {
-            let shared = stores.shared(at.who.launch, at.who.block).unwrap_or_default();
+            let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
             let mut near = Near { shared, local: &mut local, param: &[], map, names: &[] };
             let lanes = expand(mask, &cx.tables);
             let on = Active { mask, lanes: &lanes };
@@ -282,4 +286,48 @@ impl Memory for Split {
         self.pending.digest(&mut into);
         self.flat.arena().hash_state(into);
     }
+
+    // Lanes wait for their operations and there are no caches: a fence has nothing to do.
+
+    fn wrote<S: Sink>(
+        &mut self,
+        _: Issuer,
+        _: LaneMask,
+        _: &Held,
+        _: &mut Frame,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    fn fence<S: Sink>(
+        &mut self,
+        _: Issuer,
+        _: LaneMask,
+        _: Scope,
+        _: Order,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    fn has_silent(&self, _: bool) -> bool {
+        false
+    }
+
+    fn silent(&self, _: bool, _: &mut Vec<()>) {}
+
+    fn fire<S: Sink>(&mut self, (): (), _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+        Ok(())
+    }
+
+    fn retire(&mut self, _: u32, _: u64) {}
+
+    fn write_back(&mut self, _: &mut dyn Stores) {}
+
+    fn runtime_begins(&mut self, _: Issuer, _: &mut LocalMemory) {}
+
+    fn runtime_ends(&mut self, _: Issuer, _: &mut LocalMemory) {}
+
+    fn flush(&mut self, _: &mut dyn Stores) {}
 }
