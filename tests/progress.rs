@@ -52,6 +52,45 @@ fn the_public_verdicts() {
     assert_eq!(rows, 1806);
 }
 
+/// The published verdicts under strong fairness, `tests/progress/strong.txt`: those of the tests that the public set has.
+#[test]
+fn the_public_verdicts_under_strong_fairness() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tests = root.join("../shared/conformance/litmus/ptx/CADP");
+    if !tests.exists() {
+        eprintln!("notice: ../shared/conformance is absent; the public progress tests are skipped");
+        return;
+    }
+    let table = std::fs::read_to_string(root.join("tests/progress/strong.txt")).unwrap();
+    let mut graphs: BTreeMap<String, Graph> = BTreeMap::new();
+    let (mut rows, mut wrong, mut threads) = (0, Vec::new(), 0);
+    for line in table.lines().filter(|l| !l.starts_with('#')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [folder, model, verdict, ref named @ ..] = words[..] else { panic!("{line}") };
+        let model = Progress::named(model).unwrap_or_else(|| panic!("{line}"));
+        for entry in std::fs::read_dir(tests.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap().trim_end_matches("_simple").to_owned();
+            // One test was not transcribed as it is published.
+            if (folder, name.as_str()) == ("2_threads_4_instructions", "84") {
+                continue;
+            }
+            let graph = graphs
+                .entry(format!("{folder}/{name}"))
+                .or_insert_with_key(|test| graph(test, &std::fs::read_to_string(&path).unwrap()));
+            let passes = named.contains(&name.as_str()) == (verdict == "pass");
+            rows += 1;
+            threads += usize::from(model.endless(graph, Fairness::StrongThreads).is_empty() != passes);
+            if model.endless(graph, Fairness::Strong).is_empty() != passes {
+                wrong.push(format!("{folder}/{name} {}: published as passes: {passes}", model.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {rows} differ:\n{}", wrong.len(), wrong[..wrong.len().min(9)].join("\n"));
+    assert_eq!(rows, 848);
+    assert!(threads > 100, "fairness to threads is another one: it differs in {threads} of {rows}");
+}
+
 /// A block waits for another's write.
 const FLAG: &str = "PTX flag
 { x=0; P1:r1=0; }

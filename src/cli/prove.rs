@@ -31,6 +31,7 @@ Examples:
   warpstep prove DIR --its-split --warp-size 4        any lanes may run ahead: what a missing __syncwarp can do
   warpstep prove DIR --memory fermi --device tiny     memory with caches
   warpstep prove DIR --for 5m --checkpoint FILE       the same again goes on where it stopped
+  warpstep prove T.litmus --blocks --progress obe --strong   a forward-progress test, as published
   warpstep prove MP.litmus --all                      every outcome of a litmus test, and whether its condition holds
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that
@@ -51,8 +52,13 @@ pub(super) struct Prove {
     #[arg(long, value_name = "MODEL", default_value = "fair", value_parser = promise)]
     pub(super) progress: Progress,
 
-    /// Strong fairness: who can step again and again does. Otherwise: who can step from some point on.
-    #[arg(long)]
+    /// How the scheduler keeps its promise. weak: who can step from some point on does; strong: each step that can be taken
+    /// again and again is, as published for progress models; strong-threads: who can step again and again does.
+    #[arg(long, value_name = "HOW", default_value = "weak", value_parser = fairness)]
+    fairness: Fairness,
+
+    /// The same as --fairness strong.
+    #[arg(long, conflicts_with = "fairness")]
     strong: bool,
 
     /// Switches away from a warp that could go on, at most; proves nothing, finds much.
@@ -103,6 +109,10 @@ pub(super) struct Prove {
     #[arg(long)]
     pub(super) same_warp: bool,
 
+    /// Of a litmus test: each thread is a block of its own, for progress models, which promise it to blocks.
+    #[arg(long, conflicts_with = "same_warp")]
+    pub(super) blocks: bool,
+
     /// Write the schedule of the first defect here, not to NAME.prove.schedule.
     #[arg(long, value_name = "FILE")]
     save_schedule: Option<PathBuf>,
@@ -131,6 +141,11 @@ fn promise(name: &str) -> Result<Progress, String> {
     Progress::named(name).ok_or_else(|| format!("one of {}", names()))
 }
 
+fn fairness(name: &str) -> Result<Fairness, String> {
+    let names = || Fairness::ALL.map(Fairness::name).join(", ");
+    Fairness::named(name).ok_or_else(|| format!("one of {}", names()))
+}
+
 impl Prove {
     /// Runs the command; gives the exit code.
     pub fn execute(&mut self) -> u8 {
@@ -143,7 +158,7 @@ impl Prove {
     pub(super) fn how(&self) -> How {
         How {
             progress: self.progress,
-            fairness: if self.strong { Fairness::Strong } else { Fairness::Weak },
+            fairness: if self.strong { Fairness::Strong } else { self.fairness },
             grain: if self.reduction == Reduction::Visible { Grain::Visible } else { Grain::Instruction },
         }
     }

@@ -9,7 +9,7 @@ use crate::launch::text_of;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
-use crate::report::prove::kept;
+use crate::report::prove::{Scope, kept};
 use crate::report::{StopReport, exit_code, limit, litmus as text, sarif};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
@@ -30,7 +30,11 @@ impl Prove {
         }
         let config = self.common.config(&mut sources).map_err(|p| output::problems(&p, &sources, format))?;
         let control = config.control.unwrap_or(ControlModel::Its);
-        let placement = if self.same_warp { Placement::SameWarp } else { Placement::Warps };
+        let placement = match (self.same_warp, self.blocks) {
+            (true, _) => Placement::SameWarp,
+            (_, true) => Placement::Blocks,
+            _ => Placement::Warps,
+        };
         let layout = Layout { placement, control: Some(control) };
         let lowered = lower(&litmus, file, layout, &mut sources).map_err(|failure| match failure {
             Failure::Gaps(gaps) => complain(&gaps, &sources),
@@ -100,13 +104,8 @@ impl Prove {
         }
         if format == Form::Text {
             let models = self.common.models_of(control, &memory);
-            output::complain(text::searched(
-                &models,
-                self.progress.name(),
-                &space.progress,
-                endless.len(),
-                space.found.len(),
-            ));
+            let scope = Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
+            output::complain(text::searched(&scope, &space.progress, endless.len(), space.found.len()));
             if let Some(limit) = space.limit {
                 stopped(&Stop::Limit(limit), &lowered.env);
                 self.checkpoint

@@ -55,6 +55,8 @@ impl Progress {
     /// The parts of a graph in which a run never ends though the scheduler keeps its promise.
     #[must_use]
     pub fn endless(self, graph: &Graph, fairness: Fairness) -> Vec<Cycle> {
+        // Where nobody is promised anything, every run is fair, and none rests: the scheduler never idles.
+        let fairness = if self == Self::Unfair { Fairness::Weak } else { fairness };
         cycles(graph, fairness, &mut |state, promised: &mut Promised<'_>| {
             let stepped = graph.stepped(state);
             let has = |block: u64| block < 64 && stepped >> block & 1 == 1;

@@ -246,11 +246,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             let next = $next;
             sh.threads = sh.threads.wrapping_add(active * u64::from(mark - left));
             mark = left;
-            if cx.sink.wants_rules() {
-                for rule in control.fired() {
-                    cx.sink.fire(sh.who, rule).map_err(|s| stopped(Fault::Stop(s), mask))?;
-                }
-            }
+            tell_fired(control, sh.who, cx)?;
             if next == Next::Pick || C::JOINS {
                 *fuel = left;
                 // A flow that goes on must be looked at again by a model whose lanes meet: its watch has changed.
@@ -365,6 +361,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 // Copies in registers here and below: read back from where its parts were just written, a flow would stall.
                 let mut here = Flow { pc, mask, depth };
                 control.push(&mut here, TokenKind::Sync, m, i.imm);
+                tell_fired(control, sh.who, cx)?;
                 pc = here.pc;
                 // An injected instruction is none of the program's.
                 mark -= 1;
@@ -436,6 +433,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 sync_flow!();
                 let kind = if i.op == Op::PreRet { TokenKind::Call } else { TokenKind::Break };
                 control.push(flow, kind, m, i.imm);
+                tell_fired(control, sh.who, cx)?;
                 sh.threads = sh.threads.wrapping_sub(active);
                 pc = flow.pc;
             }
@@ -532,6 +530,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                         if let Err(fault) = stack.enter(sh, depth, function, entered, *index) {
                             leave!(Err(stopped(fault, entered)));
                         }
+                        tell_fired(control, sh.who, cx)?;
                         if S::ON {
                             let inner = depth + 1;
                             let Some(regs) = frames.get(inner as usize) else { return Err(no_frame(pc, mask)) };
@@ -554,6 +553,17 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             }
         }
     }
+}
+
+/// Tells the rules of the token stack that fired: right behind the step that they belong to.
+#[inline(always)]
+fn tell_fired<C: Control, S: Sink>(control: &mut C, who: Who, cx: &mut Cx<'_, S>) -> Result<(), Box<Halt>> {
+    if cx.sink.wants_rules() {
+        for rule in control.fired() {
+            cx.sink.fire(who, rule).map_err(|s| stopped(Fault::Stop(s), !0))?;
+        }
+    }
+    Ok(())
 }
 
 #[cold]

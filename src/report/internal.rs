@@ -54,7 +54,9 @@ pub(super) fn noticed(error: &Internal) -> String {
 /// What is told of a panic, ending in a line feed.
 #[must_use]
 pub fn panicked(info: &PanicHookInfo<'_>) -> String {
-    let what = info.payload_as_str().unwrap_or("a panic without a message");
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let what = text.unwrap_or("a panic without a message");
     let at = info.location().map_or_else(String::new, |at| format!(" ({}:{})", at.file(), at.line()));
     let needed = needed(&SourceMap::default()).replace('\n', "\n  note: ");
     format!("[internal] Error: warpstep panicked: {what}{at}\n  note: {needed}\n  help: {HINT}\n")

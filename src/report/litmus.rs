@@ -2,7 +2,7 @@
 
 use super::count::counted;
 use super::diagnostic::Diagnostic;
-use super::hunt::Models;
+use super::prove::Scope;
 use crate::base::{SourceMap, suggest};
 use crate::explore::space::Progress;
 use crate::litmus::tree::{Proxy, TermKind};
@@ -318,16 +318,13 @@ pub fn verdict(all: &Outcomes<'_>, complete: bool) -> String {
 
 /// What a search of a test looked at.
 #[must_use]
-pub fn searched(models: &Models, progress: &str, counts: &Progress, endless: usize, stopped: usize) -> String {
+pub fn searched(scope: &Scope<'_>, counts: &Progress, endless: usize, stopped: usize) -> String {
     let ends = match (endless, stopped) {
         (0, 0) => "every fair run ends",
         (0, _) => "some runs stop before their end",
         _ => "some fair runs never end",
     };
     let (states, transitions) = (counts.states, counts.transitions);
-    format!(
-        "{models}, progress {progress}: {}, {}; {ends}\n",
-        counted(states, "state"),
-        counted(transitions, "transition")
-    )
+    let (states, transitions) = (counted(states, "state"), counted(transitions, "transition"));
+    format!("{}: {states}, {transitions}; {ends}\n", scope.text())
 }

@@ -28,10 +28,14 @@ pub struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    fn text(&self) -> String {
-        let strong = if self.fairness == Fairness::Strong { " (strong)" } else { "" };
-        format!("{}, progress {}{strong}", self.models, self.progress.name())
+    pub(super) fn text(&self) -> String {
+        format!("{}, progress {}{}", self.models, self.progress.name(), how(self.fairness))
     }
+}
+
+/// How a promise of progress is kept, where it is not weakly.
+pub(super) fn how(fairness: Fairness) -> String {
+    if fairness == Fairness::Weak { String::new() } else { format!(" ({})", fairness.name()) }
 }
 
 /// The exit code of a verdict.
@@ -216,7 +220,7 @@ pub fn json(
         "verdict": verdict,
         "models": scope.models.json(),
         "progress": scope.progress.name(),
-        "strong": scope.fairness == Fairness::Strong,
+        "fairness": scope.fairness.name(),
         "limit": proof.limit.map(super::stop::limit),
         "states": counts.states,
         "transitions": counts.transitions,

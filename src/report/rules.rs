@@ -6,7 +6,7 @@
 use crate::base::SourceMap;
 use crate::check::rules_of;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Message, Rule, Sink, Step, Stop, Who};
+use crate::verdict::{Event, MemoryStep, Message, Region, Rule, Sink, Step, Stop, Who};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -52,6 +52,22 @@ impl<'a> RuleTrace<'a> {
     }
 }
 
+/// Which line of which cache a silent rule acts on.
+fn cache(processor: Option<u32>, line: Option<(Region, u64)>) -> String {
+    let level = processor.map_or_else(|| "L2".to_owned(), |sm| format!("multiprocessor {sm}, L1"));
+    let region = |region| match region {
+        Region::Local(Who { launch, block, warp }) => format!("local of grid {launch} block {block} warp {warp},"),
+        Region::Const => "const".to_owned(),
+        Region::Param => "param".to_owned(),
+        Region::Shared => "shared".to_owned(),
+        Region::Generic | Region::Global => "global".to_owned(),
+    };
+    match line {
+        Some((of, address)) => format!("{level}, line {} {address:#x}", region(of)),
+        None => level,
+    }
+}
+
 /// A message, and what becomes of it.
 pub(super) fn message(message: Message) -> String {
     match message {
@@ -81,7 +97,14 @@ impl Sink for RuleTrace<'_> {
                 }
             }
             Event::Step(step) => self.step(who, &step),
+            // Told with what it acts on, by the event that follows.
+            Event::Fired(Rule::MEvictL1 | Rule::MEvictL2 | Rule::MWbL1 | Rule::MWbL2 | Rule::MFlush) => {}
             Event::Fired(rule) => self.rule(who, rule),
+            Event::MemoryStep(step) => {
+                if let MemoryStep::Silent { rule, processor, line, .. } = step.look() {
+                    (self.write)(&format!("{:<20} {}", rule.id(), cache(processor, line)));
+                }
+            }
             Event::Message(m) => (self.write)(&format!("-- {}", message(m))),
             _ => {}
         }

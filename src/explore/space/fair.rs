@@ -1,12 +1,16 @@
 //! Runs that never end: cycles of states that a fair scheduler can stay in.
 //!
 //! A run that never ends stays, from some point on, in one strongly connected part of the graph. It is weakly fair if
-//! everybody who is promised progress steps in it or is now and then not able to, and strongly fair if everybody who is
-//! able to now and then does. So a part with a step in it holds a weakly fair run exactly if nobody is promised progress
-//! in all of its states without stepping in it; for strong fairness the states in which somebody waits in vain are taken
-//! out, and what remains is looked at again (E. Clarke et al., "Model Checking", 6.3; D-progress).
+//! everybody who is promised progress steps in it or is now and then not able to, and strongly fair to threads if everybody
+//! who is able to now and then does. So a part with a step in it holds a weakly fair run exactly if nobody is promised
+//! progress in all of its states without stepping in it; for strong fairness of threads the states in which somebody waits
+//! in vain are taken out, and what remains is looked at again (E. Clarke et al., "Model Checking", 6.3).
+//!
+//! Strong fairness of transitions, which is what is published of progress models, asks more of a scheduler: a step that is
+//! promised again and again is taken, not only some step of its thread. Then a run never ends only where no way of promised
+//! steps leads out (D-progress).
 
-use super::graph::{Graph, NONE, Unit};
+use super::graph::{Edge, Graph, NONE, Unit};
 use crate::base::LaneMask;
 use crate::memory::OperationName;
 use std::collections::BTreeMap;
@@ -16,8 +20,31 @@ use std::collections::BTreeMap;
 pub enum Fairness {
     /// Who is able to step from some point on does.
     Weak,
-    /// Who is able to step again and again does.
+    /// Each step that can be taken again and again is.
     Strong,
+    /// Who is able to step again and again does, but perhaps never in this way.
+    StrongThreads,
+}
+
+impl Fairness {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Weak, Self::Strong, Self::StrongThreads];
+
+    /// Its name on the command line and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Weak => "weak",
+            Self::Strong => "strong",
+            Self::StrongThreads => "strong-threads",
+        }
+    }
+
+    /// The fairness of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|f| f.name() == name)
+    }
 }
 
 /// A part of the graph in which a fair run never ends.
@@ -67,6 +94,14 @@ impl Units {
         self.lanes.is_empty() && self.operations.is_empty()
     }
 
+    fn contains(&self, unit: Unit) -> bool {
+        match unit {
+            Unit::Lanes(block, warp, lanes) => self.lanes.get(&(block, warp)).is_some_and(|set| set & lanes != 0),
+            Unit::Operation(name) => self.operations.contains(&name),
+            Unit::Silent => false,
+        }
+    }
+
     /// The units of the blocks of a set.
     pub fn keep(&mut self, promised: impl Fn(u64, u32) -> bool) {
         self.lanes.retain(|(block, warp), _| promised(*block, *warp));
@@ -82,29 +117,22 @@ impl Units {
 /// scheduler promises progress there.
 #[must_use]
 pub fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
-    let all: Vec<u32> = (0..u32::try_from(graph.states()).unwrap_or(0)).collect();
+    let all: Vec<u32> = (0..u32::try_from(graph.states()).unwrap_or(u32::MAX)).collect();
+    if fairness == Fairness::Strong {
+        return traps(graph, &all, promised);
+    }
     let mut found = Vec::new();
-    let mut parts = components(graph, &all);
+    let mut parts = components(graph, &all, &|_, _| true);
     while let Some(part) = parts.pop() {
         let inside = |state: u32| part.binary_search(&state).is_ok();
         let mut steps = Units::default();
-        let mut silent = false;
-        for &state in &part {
-            for edge in graph.from(state) {
-                let unit = graph.unit(edge);
-                if edge.to != NONE && inside(edge.to) {
-                    steps.insert(unit);
-                } else if unit == Unit::Silent {
-                    silent = true;
-                }
+        for edge in part.iter().flat_map(|state| graph.from(*state)) {
+            if edge.to != NONE && inside(edge.to) {
+                steps.insert(graph.unit(edge));
             }
         }
-        let mut waits = |state: u32| {
-            let mut able = Units::default();
-            graph.from(state).for_each(|edge| able.insert(graph.unit(edge)));
-            promised(state, &mut Promised(&mut able));
-            able.without(&steps)
-        };
+        let silent = silent_leaves(graph, &part);
+        let mut waits = |state: u32| promised_in(graph, state, promised).without(&steps);
         match fairness {
             Fairness::Weak => {
                 let mut always: Option<Units> = None;
@@ -122,16 +150,73 @@ pub fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &
                     found.push(Cycle { states: part, silent });
                 }
             }
-            Fairness::Strong => {
+            Fairness::StrongThreads | Fairness::Strong => {
                 let rest: Vec<u32> = part.iter().copied().filter(|s| waits(*s).is_empty()).collect();
                 if rest.len() == part.len() {
                     found.push(Cycle { states: part, silent });
                 } else {
-                    parts.extend(components(graph, &rest));
+                    parts.extend(components(graph, &rest, &|_, _| true));
                 }
             }
         }
     }
+    found.sort_by_key(|c| c.states.first().copied());
+    found
+}
+
+/// Those of a state's units whom the scheduler promises progress there.
+fn promised_in(graph: &Graph, state: u32, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Units {
+    let mut able = Units::default();
+    graph.from(state).for_each(|edge| able.insert(graph.unit(edge)));
+    promised(state, &mut Promised(&mut able));
+    able
+}
+
+/// Whether a silent rule leads out of a part.
+fn silent_leaves(graph: &Graph, part: &[u32]) -> bool {
+    let leaves = |to: u32| to == NONE || part.binary_search(&to).is_err();
+    part.iter().flat_map(|s| graph.from(*s)).any(|e| graph.unit(e) == Unit::Silent && leaves(e.to))
+}
+
+/// The parts that a run never leaves by promised steps, and in which it never comes to a state where nobody is promised
+/// anything. A promised step that leads nowhere known (a defect, a limit of the search) counts as a way out.
+fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
+    let units: Vec<Units> = all.iter().map(|s| promised_in(graph, *s, promised)).collect();
+    let of = |state: u32, unit: Unit| units.get(state as usize).is_some_and(|units| units.contains(unit));
+    // Backwards from where a run may rest.
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); all.len()];
+    let mut free = vec![false; all.len()];
+    let mut open = Vec::new();
+    for &state in all {
+        let mut rests = units[state as usize].is_empty();
+        for edge in graph.from(state).filter(|e| of(state, graph.unit(*e))) {
+            match before.get_mut(edge.to as usize) {
+                Some(list) => list.push(state),
+                None => rests = true,
+            }
+        }
+        if rests {
+            free[state as usize] = true;
+            open.push(state);
+        }
+    }
+    while let Some(state) = open.pop() {
+        for &earlier in &before[state as usize] {
+            if !std::mem::replace(&mut free[earlier as usize], true) {
+                open.push(earlier);
+            }
+        }
+    }
+    let held: Vec<u32> = all.iter().copied().filter(|s| !free[*s as usize]).collect();
+    let by = |state: u32, edge: &Edge| of(state, graph.unit(edge));
+    let mut found: Vec<Cycle> = components(graph, &held, &by)
+        .into_iter()
+        .filter(|part| {
+            let mut steps = part.iter().flat_map(|s| graph.from(*s).filter(|e| by(*s, e)));
+            steps.all(|e| part.binary_search(&e.to).is_ok())
+        })
+        .map(|states| Cycle { silent: silent_leaves(graph, &states), states })
+        .collect();
     found.sort_by_key(|c| c.states.first().copied());
     found
 }
@@ -152,8 +237,9 @@ impl Promised<'_> {
     }
 }
 
-/// The strongly connected parts of some states that have a step in them, each in ascending order (R. Tarjan, 1972).
-fn components(graph: &Graph, states: &[u32]) -> Vec<Vec<u32>> {
+/// The parts of some states that are strongly connected by steps of a kind and have one in them, each in ascending order
+/// (R. Tarjan, 1972).
+fn components(graph: &Graph, states: &[u32], by: &dyn Fn(u32, &Edge) -> bool) -> Vec<Vec<u32>> {
     const UNSEEN: u32 = u32::MAX;
     let count = graph.states();
     let mut member = vec![false; count];
@@ -167,7 +253,7 @@ fn components(graph: &Graph, states: &[u32]) -> Vec<Vec<u32>> {
         }
         // A state, its successors, and how many of them were looked at.
         let successors = |s: u32| -> Vec<u32> {
-            let to = graph.from(s).map(|e| e.to).filter(|t| *t != NONE && member[*t as usize]);
+            let to = graph.from(s).filter(|e| by(s, e)).map(|e| e.to).filter(|t| *t != NONE && member[*t as usize]);
             to.collect()
         };
         let mut work = vec![(root, successors(root), 0usize)];
@@ -205,7 +291,7 @@ fn components(graph: &Graph, states: &[u32]) -> Vec<Vec<u32>> {
                     }
                 }
                 part.sort_unstable();
-                let around = part.len() > 1 || graph.from(state).any(|e| e.to == state);
+                let around = part.len() > 1 || graph.from(state).any(|e| e.to == state && by(state, &e));
                 if around {
                     found.push(part);
                 }
@@ -235,7 +321,28 @@ mod tests {
         let graph = round();
         let weak = cycles(&graph, Fairness::Weak, &mut |_, _| ());
         assert_eq!(weak, [Cycle { states: vec![0, 1], silent: false }]);
+        assert_eq!(cycles(&graph, Fairness::StrongThreads, &mut |_, _| ()), []);
         assert_eq!(cycles(&graph, Fairness::Strong, &mut |_, _| ()), []);
+    }
+
+    /// One thread takes one of two steps again and again, and one of them would end the run.
+    #[test]
+    fn a_step_that_is_never_taken_is_fair_to_its_thread_only() {
+        let mut graph = Graph::default();
+        let one = Unit::Lanes(0, 0, !0);
+        let [a, end] = [1, 2].map(|n| graph.state(n).0);
+        graph.edge(a, one, 0, 0, a);
+        graph.edge(a, one, 0, 1, end);
+        assert_eq!(cycles(&graph, Fairness::StrongThreads, &mut |_, _| ()).len(), 1);
+        assert_eq!(cycles(&graph, Fairness::Strong, &mut |_, _| ()), []);
+    }
+
+    /// Steps that nobody is promised lead nowhere: who is promised goes round for ever.
+    #[test]
+    fn a_way_out_by_who_is_promised_nothing_is_none() {
+        let graph = round();
+        let promised = &mut |_: u32, p: &mut Promised<'_>| p.warps(|_, warp| warp == 0);
+        assert_eq!(cycles(&graph, Fairness::Strong, promised), [Cycle { states: vec![0, 1], silent: false }]);
     }
 
     #[test]
