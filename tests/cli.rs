@@ -202,6 +202,51 @@ fn programs_with_errors() {
 }
 
 #[test]
+fn what_is_put_into_the_code_is_dumped() {
+    let folder = Folder::new();
+    folder.write("d.ptx", DIVERGES);
+    for (dump, words) in [("program", ["Ssy", "Sync"]), ("cfg", ["<ssy ", "<sync>"])] {
+        expect(&folder, &["check", "d.ptx", "--dump", dump], 0, &words);
+        let plain = expect(&folder, &["check", "d.ptx", "--dump", dump, "--control", "its"], 0, &[]);
+        assert!(words.iter().all(|word| !plain.contains(word)), "{plain}");
+    }
+}
+
+/// Lanes part and meet again.
+const DIVERGES: &str = "\
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry k()
+{
+    .reg .b32 %r<2>;
+    .reg .pred %p;
+    mov.u32 %r0, %tid.x;
+    setp.lt.u32 %p, %r0, 2;
+    @%p bra A;
+    mov.u32 %r1, 3;
+A:
+    mov.u32 %r0, 4;
+    ret;
+}
+";
+
+#[test]
+fn variables_that_do_not_fit_are_refused() {
+    let folder = Folder::new();
+    let head = ".version 7.0\n.target sm_50\n.address_size 64\n";
+    let local = |bytes: u32| format!("{head}.visible .entry k() {{ .local .b8 a[8]; .local .b8 b[{bytes}]; ret; }}\n");
+    let constant = |bytes: u32| format!("{head}.const .b8 a[{bytes}];\n.const .b8 b[8];\n");
+    for (fits, text) in
+        [(true, local(524_280)), (false, local(524_281)), (true, constant(65_528)), (false, constant(65_529))]
+    {
+        folder.write("v.ptx", &text);
+        let (code, words): (i32, &[&str]) = if fits { (0, &[]) } else { (2, &["no-room", "does not fit"]) };
+        expect(&folder, &["check", "v.ptx"], code, words);
+    }
+}
+
+#[test]
 fn entries() {
     edited("entry = \"k\"", "entry = \"kk\"", 2, &["no kernel `kk`", "did you mean `k`"]);
     edited("entry = \"k\"", "entry = \"helper\"", 2, &["`helper` is no kernel"]);

@@ -126,6 +126,68 @@ fn scripts_with_mistakes_are_refused_with_their_place() {
     });
 }
 
+/// The rules of a kernel's run, in order, without who fired them.
+fn rules(ptx: &str, flags: &[&str]) -> Vec<String> {
+    let file = tempfile::Builder::new().suffix(".ptx").tempfile().unwrap();
+    std::fs::write(file.path(), ptx).unwrap();
+    let text = says(&warpstep(file.path(), &[&["--block", "4", "--rules"], flags].concat()), 0, &[]);
+    text.lines().map(str::to_owned).collect()
+}
+
+/// A branch that lanes part at, and a call that some make.
+const CALLS: &str = "\
+.version 7.0
+.target sm_50
+.address_size 64
+.func f()
+{
+    ret;
+}
+.visible .entry k()
+{
+    .reg .b32 %r<2>;
+    .reg .pred %p;
+    mov.u32 %r0, %tid.x;
+    setp.lt.u32 %p, %r0, 2;
+    @%p bra A;
+    mov.u32 %r1, 3;
+A:
+    @%p call f;
+    ret;
+}
+";
+
+#[test]
+fn a_rule_stands_behind_the_step_that_fires_it() {
+    let all = rules(CALLS, &[]);
+    let ids: Vec<&str> = all.iter().filter_map(|line| line.split_whitespace().next()).collect();
+    let follows = |first: &str, then: &str| {
+        let at = ids.iter().position(|id| *id == first).unwrap_or_else(|| panic!("no {first}: {all:#?}"));
+        let step = ids[at..].iter().position(|id| *id == "block.exec").unwrap();
+        assert!(ids[at..at + step].contains(&then), "{then} is not told with {first}: {all:#?}");
+    };
+    follows("thread.ssy", "crs.ssy");
+    follows("thread.preRet", "crs.preRet");
+    follows("thread.call", "crs.callguard");
+    follows("thread.call", "thread.exec-ff");
+    assert_eq!(ids.iter().filter(|id| **id == "crs.preRet").count(), 1);
+}
+
+#[test]
+fn a_silent_rule_names_its_line_and_its_cache() {
+    let text = says(
+        &warpstep(&script("dependent.toml"), &["--rules", "--memory", "fermi", "--device", "tiny", "--seed", "3"]),
+        0,
+        &[],
+    );
+    let silent: Vec<&str> = text.lines().filter(|l| ["m.evictL", "m.wbL"].iter().any(|id| l.starts_with(id))).collect();
+    assert!(!silent.is_empty(), "{text}");
+    for line in silent {
+        let l1 = line.contains("L1 ") && line.contains("multiprocessor ");
+        assert!((l1 || line.contains("L2,")) && line.contains(", line ") && !line.contains("warp"), "{line}");
+    }
+}
+
 #[test]
 fn the_rules_of_a_script_are_listed_in_order() {
     let text = says(&warpstep(&script("destroy.toml"), &["--rules", "--max-steps", "200"]), 3, &[]);

@@ -117,6 +117,7 @@ fn spec(text: &str) -> Result<Spec, String> {
                     match key {
                         "programs" => value.clone_into(&mut spec.model.programs),
                         "same_thread_order" => spec.model.same_thread_order = value == "true",
+                        "volatile_shared_order" => spec.model.volatile_shared_order = value == "true",
                         "eager_local" => spec.model.eager_local = value == "true",
                         _ => return Err(format!("no setting {key}")),
                     }

@@ -2,9 +2,11 @@
 
 use super::output;
 use super::report_flags::Form;
+use super::target::Control;
 use crate::base::{FileId, SourceMap};
 use crate::launch::{Problem, ProblemKind, check_memory_programs, is_memp, memory_programs, text_of, understand};
 use crate::litmus::{self, is_litmus};
+use crate::machine::ControlModel;
 use crate::program::env::FuncId;
 use crate::program::{self, Options};
 use crate::ptx;
@@ -21,6 +23,7 @@ Examples:
   warpstep check --format sarif *.ptx > ptx.sarif
   warpstep check my-programs/ one-more.memp
   warpstep check --dump tree MP.litmus
+  warpstep check --dump program --control crs k.ptx   with the ssy, sync, preBrk, … that are put into it
   warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg")]
 pub(super) struct Check {
     /// PTX files, litmus tests (*.litmus), files of memory programs (*.memp), folders of those; each is checked on its own. A folder must serve
@@ -31,6 +34,11 @@ pub(super) struct Check {
     /// Print what was understood.
     #[arg(long)]
     dump: Option<Dump>,
+
+    /// With --dump program and cfg: the control model whose instructions are put into the code; by default crs below sm_70,
+    /// where the addresses are those of reports.
+    #[arg(long, value_enum, requires = "dump")]
+    control: Option<Control>,
 
     /// The form of messages.
     #[arg(long, value_enum, default_value_t = Form::Text)]
@@ -70,17 +78,17 @@ impl Check {
                 }
                 Ok(text) => {
                     let file = sources.add(path.display().to_string(), text);
-                    let (module, _) = understand(file, &sources, &mut problems);
-                    modules.push((file, module));
+                    let (module, sm) = understand(file, &sources, &mut problems);
+                    let control = self.control.map_or(ControlModel::of_target(sm), ControlModel::from);
+                    modules.push((file, module, control == ControlModel::Crs));
                 }
                 Err(problem) => problems.push(*problem),
             }
         }
         // Building finds what checking one function at a time cannot; each module stands for itself.
         if problems.iter().all(Problem::is_warning) {
-            for (file, module) in &modules {
-                let (env, errors) =
-                    program::build(&[(*file, module)], &Options { promote: false, ..Options::default() });
+            for (file, module, inject) in &modules {
+                let (env, errors) = program::build(&[(*file, module)], &Options { promote: false, inject: *inject });
                 let at = |e: &program::LowerError| Some((e.file, e.span));
                 problems.extend(errors.into_iter().map(|e| ProblemKind::Lower(Box::new(e.clone())).at(at(&e))));
                 match self.dump {

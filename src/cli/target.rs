@@ -96,13 +96,23 @@ pub(super) struct Common {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Control {
+pub(super) enum Control {
     /// A token stack per warp: lanes meet again at post-dominators.
     Crs,
     /// A program counter per lane: independent thread scheduling.
     Its,
     /// Every thread on its own.
     Thread,
+}
+
+impl From<Control> for ControlModel {
+    fn from(control: Control) -> Self {
+        match control {
+            Control::Crs => Self::Crs,
+            Control::Its => Self::Its,
+            Control::Thread => Self::Thread,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -220,11 +230,7 @@ impl Common {
     }
 
     fn flags(&self) -> Config {
-        let control = self.control.map(|c| match c {
-            Control::Crs => ControlModel::Crs,
-            Control::Its => ControlModel::Its,
-            Control::Thread => ControlModel::Thread,
-        });
+        let control = self.control.map(ControlModel::from);
         let control = if self.its_split { Some(ControlModel::ItsSplit) } else { control };
         Config {
             control,

@@ -24,6 +24,7 @@ const ROOT: &[&str] = &[
     "prefer",
     "fill",
     "same_thread_order",
+    "volatile_shared_order",
     "acquire_discards",
     "eager_local",
     "programs",
@@ -131,7 +132,11 @@ fn read(root: &Table<'_, '_>, out: &mut Vec<Problem>) -> DeviceModel {
             }
         }
     }
-    for (key, field) in [("same_thread_order", &mut model.same_thread_order), ("eager_local", &mut model.eager_local)] {
+    for (key, field) in [
+        ("same_thread_order", &mut model.same_thread_order),
+        ("volatile_shared_order", &mut model.volatile_shared_order),
+        ("eager_local", &mut model.eager_local),
+    ] {
         if root.get(key).is_some() {
             *field = root.flag(key, out);
         }

@@ -6,8 +6,8 @@
 //! same time is bounded by the device (NumConKernels) when blocks are issued, not when a grid is made, so that the host
 //! gets its index at once.
 
-use super::books::Books;
 use super::block::Block;
+use super::books::Books;
 use super::config::{Config, ControlModel};
 use super::context::Launch;
 use super::control::Control;

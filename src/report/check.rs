@@ -273,6 +273,11 @@ fn declaration(problem: &Problem) -> Text {
             let hint = "give the array a size, an initialiser, or `.extern`".to_owned();
             say("incomplete", format!("the size of `{name}` is not known"), "no size", Some(hint))
         }
+        Problem::NoRoom { space, bytes, most } => {
+            let hint = Some("put large tables into `.global` memory".to_owned());
+            let message = format!("with this variable `{space}` has {bytes} bytes, and there is room for {most}");
+            say("no-room", message, "does not fit any more", hint)
+        }
         Problem::RegisterArray { name } => {
             let hint = Some(format!("write `{name}<n>` for n registers"));
             say("register-array", format!("`{name}` is a register and cannot be an array"), "", hint)

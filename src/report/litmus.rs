@@ -324,7 +324,6 @@ pub fn searched(scope: &Scope<'_>, counts: &Progress, endless: usize, stopped: u
         (0, _) => "some runs stop before their end",
         _ => "some fair runs never end",
     };
-    let (states, transitions) = (counts.states, counts.transitions);
-    let (states, transitions) = (counted(states, "state"), counted(transitions, "transition"));
+    let (states, transitions) = (counted(counts.states, "state"), counted(counts.transitions, "transition"));
     format!("{}: {states}, {transitions}; {ends}\n", scope.text())
 }

@@ -189,7 +189,7 @@ fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised
     let mut open = Vec::new();
     for &state in all {
         let mut rests = units[state as usize].is_empty();
-        for edge in graph.from(state).filter(|e| of(state, graph.unit(*e))) {
+        for edge in graph.from(state).filter(|e| of(state, graph.unit(e))) {
             match before.get_mut(edge.to as usize) {
                 Some(list) => list.push(state),
                 None => rests = true,
@@ -291,7 +291,7 @@ fn components(graph: &Graph, states: &[u32], by: &dyn Fn(u32, &Edge) -> bool) ->
                     }
                 }
                 part.sort_unstable();
-                let around = part.len() > 1 || graph.from(state).any(|e| e.to == state && by(state, &e));
+                let around = part.len() > 1 || graph.from(state).any(|e| e.to == state && by(state, e));
                 if around {
                     found.push(part);
                 }

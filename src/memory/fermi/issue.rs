@@ -241,7 +241,9 @@ impl Maker<'_> {
     fn draft(&self, space: OpSpace, sigma: Sigma, parts: SmallVec<[Part; 8]>) -> Draft {
         let lanes = parts.iter().fold(0, |m, p| m | 1 << p.lane);
         let key = OpKey::of(self.rq, space);
-        Draft { key, sigma, parts, target: self.target(), rank: self.rank(), lanes }
+        let mut rank = self.rank();
+        rank.volatile &= space != OpSpace::Shared || self.model.volatile_shared_order;
+        Draft { key, sigma, parts, target: self.target(), rank, lanes }
     }
 
     /// Adds `len` bytes at `address`, which are a lane's from byte `from` on, to the operation of their line.

@@ -70,6 +70,8 @@ pub struct DeviceModel {
     pub fill: FillUnit,
     /// Whether operations of one thread on overlapping bytes keep program order (D-prio).
     pub same_thread_order: bool,
+    /// Whether volatile operations of one thread on shared memory keep program order (D-volatile-shared).
+    pub volatile_shared_order: bool,
     /// Whether an acquire discards L1 lines.
     pub acquire_discards: AcquireDiscards,
     /// Whether micro steps that only their own warp can notice are made at once (see `super::engine`).
@@ -100,6 +102,7 @@ impl DeviceModel {
             l2: CacheShape { sets: 384, ways: 16 },
             fill: FillUnit::Line,
             same_thread_order: true,
+            volatile_shared_order: true,
             acquire_discards: AcquireDiscards::Sm70,
             eager_local: false,
             programs: "fermi".to_owned(),

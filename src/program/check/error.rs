@@ -170,6 +170,8 @@ pub enum Problem {
     InitialiserType { ty: String },
     /// A constant expression without a value.
     Constant(ConstError),
+    /// Variables that are more than there is room for in their space.
+    NoRoom { space: String, bytes: u64, most: u64 },
     /// A kernel with more bytes of parameters than there is room for.
     ParameterSpace { name: String, bytes: u64, most: u64 },
     /// Several results in parameter space.

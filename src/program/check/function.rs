@@ -17,6 +17,7 @@ impl Checker<'_> {
         let Some(body) = &function.body else { return };
         self.prototypes.clear();
         self.call_targets.clear();
+        self.taken.local = 0;
         // Parameters and the body's own names share a scope.
         self.scopes.open();
         let errors = self.errors.len();

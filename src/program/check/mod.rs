@@ -115,6 +115,8 @@ struct Checker<'m> {
     searches: u32,
     /// Linkage of module variables, for redeclarations.
     linkage: rustc_hash::FxHashMap<Name, Option<Linkage>>,
+    /// Bytes of `.const` variables of the module so far, and of `.local` variables of the function at hand.
+    taken: variable::Taken,
 }
 
 impl<'m> Checker<'m> {
@@ -130,6 +132,7 @@ impl<'m> Checker<'m> {
             cache: instruction::Cache::default(),
             searches: 20,
             linkage: rustc_hash::FxHashMap::default(),
+            taken: variable::Taken::default(),
         }
     }
 

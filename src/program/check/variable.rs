@@ -10,6 +10,16 @@ use crate::program::types::{Class, declarable, type_info};
 use crate::ptx::Modifier;
 use crate::ptx::tree::{Declarator, Initialiser, Linkage, StateSpace, Variable};
 
+/// Bytes of variables whose space is small.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    constant: u64,
+    pub(super) local: u64,
+}
+
+/// Bytes of `.const` variables of a module (PTX ISA 5.1.3).
+const CONST_BYTES: u64 = 64 << 10;
+
 /// Elements of `.v2`, `.v4`, `.v8`; 1 without.
 pub fn lanes(variable: &Variable) -> u8 {
     match variable.vector {
@@ -65,6 +75,25 @@ impl Checker<'_> {
                 }
             }
             self.initialiser(variable, declarator);
+            self.room(variable.space, kind, variable.linkage, declarator);
+        }
+    }
+
+    /// A variable takes its place among those of its space: `ptxas` refuses what does not fit. Local memory of a thread is
+    /// that of the CUDA C++ Programming Guide, "Compute capabilities".
+    fn room(&mut self, space: StateSpace, kind: SymbolKind, linkage: Option<Linkage>, declarator: &Declarator) {
+        let SymbolKind::Variable { bytes, align, .. } = kind else { return };
+        let (taken, most) = match space {
+            StateSpace::Const if linkage != Some(Linkage::Extern) => (&mut self.taken.constant, CONST_BYTES),
+            StateSpace::Local => (&mut self.taken.local, if self.checked.sm < 20 { 16 << 10 } else { 512 << 10 }),
+            _ => return,
+        };
+        let before = *taken;
+        *taken = before.next_multiple_of(u64::from(align.max(1))).saturating_add(bytes);
+        let bytes = *taken;
+        // Whatever follows does not fit either: once is enough.
+        if before <= most && bytes > most {
+            self.error(Problem::NoRoom { space: Self::space_text(space), bytes, most }, declarator.ident.span);
         }
     }
 
@@ -85,6 +114,7 @@ impl Checker<'_> {
             self.array_size(variable, declarator);
             self.declare(declarator.ident.name, declarator.ident.span, kind);
             self.initialiser(variable, declarator);
+            self.room(variable.space, kind, variable.linkage, declarator);
         }
     }
 

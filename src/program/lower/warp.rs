@@ -73,13 +73,17 @@ impl<'t> FnLower<'_, 't> {
         })
     }
 
-    /// `membar…`, `fence…`. Those between proxies do nothing: there is only one proxy here.
+    /// `membar…`, `fence…`. Those between proxies do nothing, since there is only one proxy here; that between aliases lets a
+    /// thread's own accesses wait for each other, which matters where memory keeps no order among them (D-prio).
     pub(super) fn fence(&mut self, instr: &'t tree::Instr) {
         let mods = &instr.mods;
         let names = self.unit.names();
         let proxy = mods
             .iter()
             .any(|m| matches!(*m, M::PROXY | M::MBARRIER_INIT | M::OP_RESTRICT) || m.text(names).starts_with("proxy"));
+        if proxy && mods.contains(&M::ALIAS) {
+            return self.emit(Role::Main, Instr::new(Op::Fence { scope: Scope::Cta, order: Order::Relaxed }));
+        }
         if proxy {
             return self.emit(Role::Main, Instr::new(Op::Nop));
         }
