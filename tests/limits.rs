@@ -248,12 +248,12 @@ fn liveness_is_checked_or_refused() {
     let spin = WAIT.replace("add.u32 %r3, %r3, 1; ", "");
     let text = format!(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k{spin}\n");
     std::fs::write(folder.path().join("spin.ptx"), text).unwrap();
-    for control in ["crs", "its", "thread"] {
-        let words = format!("run spin.ptx --block 128 {P} --check liveness --control {control}");
+    for control in ["crs", "its"] {
+        let words = format!("run spin.ptx --block 64 {P} --check liveness --control {control}");
         let ran = run(folder.path(), &words);
         assert!(ran.code == Some(1) && ran.said.contains("again and again"), "{words}: {}", ran.said);
     }
-    let ran = run(folder.path(), &format!("run spin.ptx --block 128 {P} --check liveness --seed 1"));
+    let ran = run(folder.path(), &format!("run spin.ptx --block 64 {P} --check liveness --seed 1"));
     assert!(ran.code == Some(2) && ran.said.contains("warpstep hunt"), "{}", ran.said);
 }
 
