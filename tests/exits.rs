@@ -1,5 +1,6 @@
 //! The way out: verdicts and their exit codes stay when something cannot be written, files are whole or as they were, and
 //! what comes from inputs neither acts on a terminal nor fills it.
+#![allow(clippy::disallowed_methods, reason = "these tests bound the time that messages take")]
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -334,7 +335,7 @@ fn text_from_inputs_does_nothing_but_appear() {
     folder.write("raw.ptx", format!("{STORE}\n{RAW}\n"));
     folder.write(
         "file.ptx",
-        STORE.replace("{\n", &format!("{{\n.loc 1 1 1\n trap;\n")) + &format!(".file 1 \"{RAW}\"\n"),
+        STORE.replace("{\n", "{\n.loc 1 1 1\n trap;\n") + &format!(".file 1 \"{RAW}\"\n"),
     );
     folder.write("raw.litmus", format!("PTX {RAW}\n{RAW}\n"));
     folder.write("raw.memp", RAW);

@@ -69,10 +69,13 @@ fn damage(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// What is tried on an input written to a file of a folder; whether it got far.
+type Body = Box<dyn Fn(&Path, &[u8]) -> bool>;
+
 /// What a kind of input is damaged from, and what is done with it.
 struct Kind {
     corpus: Vec<(PathBuf, Vec<u8>)>,
-    body: Box<dyn Fn(&Path, &[u8]) -> bool>,
+    body: Body,
     text: bool,
 }
 

@@ -32,7 +32,7 @@ pub fn launch_files() -> Vec<(String, PathBuf)> {
 pub fn finish(path: &Path, config: Config, skip: impl Fn(&Spec) -> bool) -> Result<Option<(Spec, Device)>, String> {
     let mut sources = SourceMap::default();
     let tell = |problems: Vec<Problem>, sources: &SourceMap| -> String {
-        problems.iter().map(|p| report::problem(p, sources).render(sources, false)).collect()
+        problems.iter().map(|p| report::problem(p, sources).render(sources, false).to_string()).collect()
     };
     let spec = Spec::read(path, &mut sources).map_err(|p| tell(p, &sources))?;
     if skip(&spec) {
@@ -42,7 +42,9 @@ pub fn finish(path: &Path, config: Config, skip: impl Fn(&Spec) -> bool) -> Resu
     let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
     let outcome = run(&spec, &mut device, &mut Silent, &mut |_| ()).map_err(|failure| match failure {
         Failure::Input(problems) => tell(problems, device.sources()),
-        Failure::Stop(stop) => report::StopReport::new(&stop, device.context().env(), device.sources()).render(false),
+        Failure::Stop(stop) => {
+            report::StopReport::new(&stop, device.context().env(), device.sources()).render(false).to_string()
+        }
     })?;
     let mut wrong: String = outcome.mismatches.iter().map(report::run::mismatch).collect();
     wrong.extend(outcome.output_mismatch.iter().map(report::run::output_mismatch));

@@ -51,6 +51,7 @@ fn interrupt(child: &Child) {
 }
 
 /// Runs `program` with words in a folder; presses Ctrl-C after a while, if asked to.
+#[expect(clippy::disallowed_methods, reason = "it measures the limits of time themselves")]
 pub fn measured(folder: &Path, program: &str, words: &[&str], press: Option<Duration>) -> Ran {
     let mut command = Command::new(program);
     command.args(words).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
