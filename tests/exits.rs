@@ -333,10 +333,7 @@ fn text_from_inputs_does_nothing_but_appear() {
     folder.write("raw.toml", format!("{LAUNCH}\n# {RAW}\n{RAW}\n"));
     folder.write("known.toml", format!("[[suppress]]\nkind = \"race\"\nreason = \"{EVIL}\"\n"));
     folder.write("raw.ptx", format!("{STORE}\n{RAW}\n"));
-    folder.write(
-        "file.ptx",
-        STORE.replace("{\n", "{\n.loc 1 1 1\n trap;\n") + &format!(".file 1 \"{RAW}\"\n"),
-    );
+    folder.write("file.ptx", STORE.replace("{\n", "{\n.loc 1 1 1\n trap;\n") + &format!(".file 1 \"{RAW}\"\n"));
     folder.write("raw.litmus", format!("PTX {RAW}\n{RAW}\n"));
     folder.write("raw.memp", RAW);
     folder.write("raw.schedule", format!("warpstep schedule 1\nversion {RAW}\ntarget {RAW}\nend\n"));
