@@ -89,8 +89,7 @@ impl Circle {
         if address.wrapping_sub(first) < size {
             return Some((Some(who.block), address));
         }
-        let inside = address.wrapping_sub(access.memory.base) < access.memory.device.len() as u64;
-        inside.then_some((None, address))
+        access.memory.device.bytes(address, 1).map(|_| (None, address))
     }
 
     fn access(&mut self, who: Who, access: &Access<'_>) {

@@ -501,7 +501,7 @@ fn pick<S: Sink>(moves: &[Move], can_exec: bool, order: Order, cx: &mut Cx<'_, S
 /// The first address of a context's memory: contexts share none (D-vm). `None` when there are no more.
 fn memory_of(id: ContextId, address_bits: u32) -> Option<u64> {
     let map = AddressMap::of(address_bits);
-    let size = if address_bits == 32 { 1 << 28 } else { 1 << 47 };
+    let size = AddressMap::memory(address_bits);
     let nth = if on(Mutant::ContextsShareAddresses) { 0 } else { u64::from(id.0) };
     let base = map.global.checked_add(nth.checked_mul(size)?)?;
     let end = if address_bits == 32 { map.shared } else { u64::MAX };

@@ -76,10 +76,12 @@ pub struct Cx<'a, S> {
 /// A block of memory that accesses of one site hit last, so that the next one need not search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hint {
-    /// First byte, as an offset in the arena.
-    pub base: u64,
+    /// Address of its first byte.
+    pub address: u64,
     /// Size in bytes; 0 matches nothing.
     pub len: u64,
+    /// Where it begins in the vector of all bytes.
+    pub at: usize,
     /// What may be done there: a set of the bits of [`Hint::READ`] and the others.
     pub allowed: u8,
 }

@@ -339,6 +339,13 @@ impl AddressMap {
         }
     }
 
+    /// Bytes of address space that a context has for its memory. With 64 bits that is room for four million blocks with 4 GB
+    /// between them, and for a thousand contexts (D-gaps, D-vm).
+    #[must_use]
+    pub const fn memory(address_bits: u32) -> u64 {
+        if address_bits == 32 { 1 << 28 } else { 1 << 54 }
+    }
+
     /// The code address of an instruction.
     #[must_use]
     pub const fn code_of(&self, pc: Pc) -> u64 {

@@ -90,13 +90,17 @@ impl Stride {
     }
 }
 
+/// Device memory as observers see it: blocks of bytes, with much address space between them.
+pub trait DeviceMemory: std::fmt::Debug {
+    /// Bytes at an address. `None`: not all of them are in one block that was not freed.
+    fn bytes(&self, address: u64, len: u64) -> Option<&[u8]>;
+}
+
 /// What the memories that several threads see hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
-    /// Address of the first byte of `device`.
-    pub base: u64,
-    /// Device memory; between its blocks lie gaps.
-    pub device: &'a [u8],
+    /// Device memory.
+    pub device: &'a dyn DeviceMemory,
     /// Address of the first byte of `shared` in the generic address space.
     pub window: u64,
     /// The shared memory of the block.
@@ -113,11 +117,11 @@ impl Contents<'_> {
         if self.later {
             return None;
         }
-        let parts = [(self.window, self.shared), (self.base, self.device)];
-        let found = parts.into_iter().find_map(|(first, part)| {
-            let at = usize::try_from(address.wrapping_sub(first)).ok()?;
-            part.get(at..at.checked_add(bytes as usize)?)
-        });
+        let near = || {
+            let at = usize::try_from(address.wrapping_sub(self.window)).ok()?;
+            self.shared.get(at..at.checked_add(bytes as usize)?)
+        };
+        let found = near().or_else(|| self.device.bytes(address, bytes.into()));
         let found = found.filter(|_| bytes <= 8)?;
         Some(number(found))
     }

@@ -17,7 +17,8 @@ mod tokens;
 mod undefined;
 
 pub use event::{
-    Access, AccessKind, Arrive, Contents, Enter, Event, Message, Needs, Shape, Silent, Sink, Step, Stride, Who,
+    Access, AccessKind, Arrive, Contents, DeviceMemory, Enter, Event, Message, Needs, Shape, Silent, Sink, Step,
+    Stride, Who,
 };
 pub use footprint::{Footprint, Reach, SharedBy, Strength};
 pub use hang::{Blocked, Class, Hang, Holds, SpinRead, Spinner, Stack, Unissued};

@@ -10,7 +10,8 @@ use std::process::{Command, Output};
 pub struct Case {
     /// Where it is.
     pub path: PathBuf,
-    source: String,
+    /// Its text.
+    pub source: String,
 }
 
 impl Case {

@@ -53,14 +53,15 @@ impl Environment {
     pub fn read(&self, key: LineKey, want: ByteMask, into: &mut Bytes, stores: &mut dyn Stores, threads: u32) {
         match key.space {
             DeviceSpace::Global | DeviceSpace::Const => {
-                let first = usize::try_from(self.arena.offset(key.base)).unwrap_or(usize::MAX);
+                let bytes = |at: usize, len: usize| {
+                    let address = key.base.wrapping_add(at as u64);
+                    self.arena.place_of(address, len).and_then(|place| self.arena.bytes.get(place))
+                };
                 for run in runs(want) {
-                    let start = first.saturating_add(run.start);
-                    match self.arena.bytes.get(start..start.saturating_add(run.len())) {
+                    match bytes(run.start, run.len()) {
                         Some(bytes) => into.put(run.start, bytes),
                         None => run.for_each(|at| {
-                            let byte = first.checked_add(at).and_then(|k| self.arena.bytes.get(k));
-                            into.set(at, byte.copied().unwrap_or(0));
+                            into.set(at, bytes(at, 1).and_then(|b| b.first()).copied().unwrap_or(0));
                         }),
                     }
                 }
@@ -88,9 +89,9 @@ impl Environment {
     pub fn write(&mut self, key: LineKey, from: &Bytes, stores: &mut dyn Stores, threads: u32) -> bool {
         match key.space {
             DeviceSpace::Global => {
-                let first = usize::try_from(self.arena.offset(key.base)).unwrap_or(usize::MAX);
                 for at in bits(from.mask()) {
-                    let place = first.checked_add(at).and_then(|k| self.arena.bytes.get_mut(k));
+                    let place = self.arena.place_of(key.base.wrapping_add(at as u64), 1);
+                    let place = place.and_then(|p| self.arena.bytes.get_mut(p.start));
                     if let (Some(place), Some(byte)) = (place, from.get(at)) {
                         *place = byte;
                     }

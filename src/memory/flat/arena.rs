@@ -1,20 +1,32 @@
-//! The arena: all blocks of device memory, in one vector of bytes with gaps between them.
+//! The arena: all blocks of device memory. Their bytes lie close together in one vector, which searches hash and copy; their
+//! addresses lie far apart, so that an index that leaves one does not reach another (D-gaps).
+//!
+//! `address` is always a device address (`u64`), `at` an index in the vector (`usize`): a hint turns one into the other.
 
 use super::heap::Heap;
 use crate::base::{LaneMask, Pc};
 use crate::memory::{Fault, Hint, Near, SiteHints};
-use crate::verdict::{AllocKind, Bug, BugKind, Contents, LimitKind, Named, Nearest, Place, Relation, Unwritten};
+use crate::program::env::AddressMap;
+use crate::verdict::{
+    AllocKind, Bug, BugKind, Contents, DeviceMemory, LimitKind, Named, Nearest, Place, Relation, Unwritten,
+};
 use aligned_vec::{AVec, ConstAlign};
 use std::hash::Hasher;
+use std::ops::Range;
 
-/// Bytes between two blocks, so that a small overrun hits nothing. At least a vector register and a half.
+/// Bytes between two blocks in the vector, and of address space at least. At least a line of a cache.
 const GAP: u64 = 256;
+/// More address space between two blocks, where addresses have 64 bits: whatever 32-bit arithmetic adds to an address of one
+/// of them is not one of the other.
+const FAR: u64 = 1 << 32;
 
 /// A block of device memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// First byte, as an offset in the arena.
-    pub base: u64,
+    /// Address of the first byte.
+    pub address: u64,
+    /// Where that is in the vector of all bytes.
+    at: usize,
     /// Size in bytes.
     pub len: u64,
     /// What it is.
@@ -30,10 +42,11 @@ pub struct Block {
 /// Device memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arena {
-    /// The bytes; the first lies at address `base`.
+    /// The bytes of all blocks, with small gaps between them.
     pub(in crate::memory) bytes: AVec<u8, ConstAlign<64>>,
-    /// Blocks by ascending base; never empty of bytes that another block has.
+    /// Blocks by ascending address, and by ascending place in `bytes`.
     blocks: Vec<Block>,
+    /// The address of the first block, if it is aligned as it wants to be.
     base: u64,
     cap: Option<u64>,
     heap: Heap,
@@ -49,12 +62,16 @@ impl Arena {
     /// # Errors
     /// The memory cap; this computer has no more.
     pub fn alloc(&mut self, name: &str, kind: AllocKind, len: u64, align: u64) -> Result<u64, Box<Fault>> {
-        let used = self.blocks.last().map_or(0, |b| b.base + b.len + GAP);
+        let used = self.blocks.last().map_or(0, |b| b.at as u64 + b.len + GAP);
         let start = used.next_multiple_of(align.max(64));
         let end = start.saturating_add(len).saturating_add(GAP);
         let wanted = self.blocks.iter().filter(|b| !b.freed).map(|b| b.len).sum::<u64>().saturating_add(len);
-        let cap = self.cap.unwrap_or(u64::MAX).min(1 << 46);
-        let Some(size) = usize::try_from(end).ok().filter(|_| wanted <= cap && end < 1 << 46) else {
+        let room = AddressMap::memory(if self.is_wide() { 64 } else { 32 });
+        let cap = self.cap.unwrap_or(u64::MAX).min(room);
+        let apart = if self.is_wide() { FAR } else { 0 };
+        let last = (self.blocks.len() as u64).saturating_mul(apart).saturating_add(end);
+        let places = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        let Some((at, size)) = places.filter(|_| wanted <= cap && last <= room) else {
             return Err(Box::new(Fault::Limit(LimitKind::Memory { cap, wanted })));
         };
         let more = size.saturating_sub(self.bytes.len());
@@ -62,8 +79,14 @@ impl Arena {
             return Err(Box::new(Fault::Limit(LimitKind::Host { wanted: end })));
         }
         self.bytes.resize(size, 0);
-        self.blocks.push(Block { base: start, len, kind, freed: false, name: name.to_owned(), unwritten: None });
-        Ok(self.base + start)
+        let address = self.base + self.blocks.len() as u64 * apart + start;
+        self.blocks.push(Block { address, at, len, kind, freed: false, name: name.to_owned(), unwritten: None });
+        Ok(address)
+    }
+
+    /// Whether addresses have 64 bits: then none fits 32 of them.
+    const fn is_wide(&self) -> bool {
+        self.base >> 32 != 0
     }
 
     /// Makes a block for device `malloc`; `None` when a heap of `size` bytes has no room for it.
@@ -84,8 +107,7 @@ impl Arena {
 
     /// Frees a block made by device `malloc`.
     pub(in crate::memory) fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>> {
-        let at = address.wrapping_sub(self.base);
-        match self.blocks.iter_mut().find(|b| b.base == at && b.kind == AllocKind::Heap) {
+        match self.blocks.iter_mut().find(|b| b.address == address && b.kind == AllocKind::Heap) {
             Some(b) if !b.freed => {
                 b.freed = true;
                 self.heap.freed(address, by);
@@ -100,21 +122,14 @@ impl Arena {
 
     /// Notes what the host has not written of the buffer at an address, for observers.
     pub fn leave_unwritten(&mut self, address: u64, unwritten: Option<Unwritten>) {
-        let at = self.offset(address);
-        if let Some(block) = self.blocks.iter_mut().rfind(|b| b.base == at) {
+        if let Some(block) = self.blocks.iter_mut().rfind(|b| b.address == address) {
             block.unwritten = unwritten;
         }
     }
 
-    /// The offset in the arena of an address; far beyond the end for one below the first.
-    #[inline(always)]
-    pub(in crate::memory) const fn offset(&self, address: u64) -> u64 {
-        address.wrapping_sub(self.base)
-    }
-
     /// What observers see of memory at an access.
     pub(in crate::memory) fn contents<'a>(&'a self, near: &'a Near<'_>) -> Contents<'a> {
-        Contents { base: self.base, device: &self.bytes, window: near.map.shared, shared: near.shared, later: false }
+        Contents { device: self, window: near.map.shared, shared: near.shared, later: false }
     }
 
     /// The blocks, by ascending address.
@@ -129,7 +144,7 @@ impl Arena {
         let named = self.blocks.iter().filter(|b| !b.freed && !b.name.is_empty());
         let one = |b: &Block| {
             let (name, unwritten) = (b.name.clone(), b.unwritten.clone());
-            Named { name, kind: b.kind, address: self.address(b), bytes: b.len, unwritten }
+            Named { name, kind: b.kind, address: b.address, bytes: b.len, unwritten }
         };
         named.map(one).collect()
     }
@@ -137,10 +152,9 @@ impl Arena {
     /// Feeds a hash with addresses, sizes and contents of all blocks that were not freed.
     pub fn digest(&self, hasher: &mut xxhash_rust::xxh3::Xxh3) {
         for block in self.blocks.iter().filter(|b| !b.freed) {
-            let address = self.address(block);
-            hasher.update(&address.to_le_bytes());
+            hasher.update(&block.address.to_le_bytes());
             hasher.update(&block.len.to_le_bytes());
-            hasher.update(self.bytes_at(address, block.len).unwrap_or(&[]));
+            hasher.update(self.bytes_at(block.address, block.len).unwrap_or(&[]));
         }
     }
 
@@ -164,65 +178,68 @@ impl Arena {
         &mut self.bytes
     }
 
-    /// The address of a block.
-    #[must_use]
-    pub const fn address(&self, block: &Block) -> u64 {
-        self.base + block.base
+    /// The block that holds all of `len` bytes at an address, freed or not, and where they are in the vector of bytes.
+    fn block_at(&self, address: u64, len: u64) -> Option<(&Block, usize)> {
+        let k = self.blocks.partition_point(|b| b.address <= address);
+        let block = &self.blocks[k.checked_sub(1)?];
+        let inside = address - block.address;
+        (inside < block.len && len <= block.len - inside).then(|| (block, block.at + inside as usize))
     }
 
-    /// The block that holds all of `offset .. offset + len`, freed or not.
-    fn block_at(&self, offset: u64, len: u64) -> Option<&Block> {
-        let k = self.blocks.partition_point(|b| b.base <= offset);
-        let block = &self.blocks[k.checked_sub(1)?];
-        let inside = offset - block.base;
-        (inside < block.len && len <= block.len - inside).then_some(block)
+    /// Where bytes of one block are in the vector, freed or not.
+    pub(in crate::memory) fn place_of(&self, address: u64, len: usize) -> Option<Range<usize>> {
+        let (_, at) = self.block_at(address, len as u64)?;
+        Some(at..at + len)
     }
 
     /// What the block of memory at an address is.
     #[must_use]
     pub fn kind_of(&self, address: u64) -> Option<AllocKind> {
-        self.block_at(self.offset(address), 1).map(|b| b.kind)
+        self.block_at(address, 1).map(|(b, _)| b.kind)
     }
 
-    /// Whether an instruction may do `need` to all of `offset .. offset + len`.
+    /// Where `len` bytes at an address are in the vector of bytes, when an instruction may do `need` to all of them.
     #[inline(always)]
-    pub(super) fn allows(&self, hints: &mut SiteHints, pc: Pc, offset: u64, len: u64, need: u8) -> bool {
+    pub(super) fn index(&self, hints: &mut SiteHints, pc: Pc, address: u64, len: u64, need: u8) -> Option<usize> {
         let hint = hints.at(pc);
-        let inside = offset.wrapping_sub(hint.base);
+        let inside = address.wrapping_sub(hint.address);
         if inside < hint.len && len <= hint.len - inside && hint.allowed & need == need {
-            return true;
+            return Some(hint.at + inside as usize);
         }
-        self.search(hint, offset, len, need)
+        self.search(hint, address, len, need)
     }
 
     #[cold]
     #[inline(never)]
-    fn search(&self, hint: &mut Hint, offset: u64, len: u64, need: u8) -> bool {
-        let Some(block) = self.block_at(offset, len).filter(|b| !b.freed) else { return false };
+    fn search(&self, hint: &mut Hint, address: u64, len: u64, need: u8) -> Option<usize> {
+        let (block, at) = self.block_at(address, len).filter(|(b, _)| !b.freed)?;
         let allowed = if block.kind == AllocKind::Const { Hint::CONST } else { Hint::READ | Hint::WRITE };
         if allowed & need != need {
-            return false;
+            return None;
         }
-        *hint = Hint { base: block.base, len: block.len, allowed };
-        true
+        *hint = Hint { address: block.address, len: block.len, at: block.at, allowed };
+        Some(at)
+    }
+
+    /// Where `len` bytes at an address are in the vector of bytes, when they are in one block that was not freed.
+    fn live(&self, address: u64, len: u64) -> Option<Range<usize>> {
+        let (_, at) = self.block_at(address, len.max(1)).filter(|(b, _)| !b.freed)?;
+        Some(at..at + len as usize)
     }
 
     /// Bytes at an address.
     #[must_use]
     pub fn bytes_at(&self, address: u64, len: u64) -> Option<&[u8]> {
-        let at = self.offset(address);
-        self.block_at(at, len.max(1)).filter(|b| !b.freed)?;
-        self.bytes.get(usize::try_from(at).ok()?..usize::try_from(at + len).ok()?)
+        self.bytes.get(self.live(address, len)?)
     }
 
     /// Bytes at an address, to be written by the host.
     pub fn bytes_at_mut(&mut self, address: u64, len: u64) -> Option<&mut [u8]> {
-        let at = self.offset(address);
-        self.block_at(at, len.max(1)).filter(|b| !b.freed)?;
-        self.bytes.get_mut(usize::try_from(at).ok()?..usize::try_from(at + len).ok()?)
+        let place = self.live(address, len)?;
+        self.bytes.get_mut(place)
     }
 
-    /// Why an access that [`Arena::allows`] refuses is wrong.
+    /// Why an access that [`Arena::index`] refuses is wrong.
     #[cold]
     pub(super) fn explain(
         &self,
@@ -232,38 +249,42 @@ impl Arena {
         space: &'static str,
         lanes: LaneMask,
     ) -> Box<Fault> {
-        let at = self.offset(address);
         let kind = if address < 4096 {
             BugKind::Null { address, bytes, write, space }
-        } else if let Some(block) = self.block_at(at, u64::from(bytes)) {
+        } else if let Some((block, _)) = self.block_at(address, u64::from(bytes)) {
             if block.freed {
-                BugKind::UseAfterFree { address, bytes, write, nearest: nearest(block, at) }
+                BugKind::UseAfterFree { address, bytes, write, nearest: nearest(block, address) }
             } else if write && block.kind == AllocKind::Const {
                 BugKind::WriteToReadOnly { address, bytes, actual: block.kind }
             } else {
                 BugKind::WrongSpace { address, bytes, write, space, actual: block.kind }
             }
         } else {
-            let distance = |b: &&Block| match nearest(b, at).relation {
+            let distance = |b: &&Block| match nearest(b, address).relation {
                 Relation::Before(d) | Relation::After(d) => d,
                 Relation::Inside(_) => 0,
             };
             // A block further than its own window away says nothing about the address.
             let near = self.blocks.iter().min_by_key(distance).filter(|b| distance(b) < 1 << 40);
-            BugKind::OutOfBounds { address, bytes, write, space, nearest: near.map(|b| nearest(b, at)) }
+            BugKind::OutOfBounds { address, bytes, write, space, nearest: near.map(|b| nearest(b, address)) }
         };
         Box::new(Fault::Bug(self.heap.told(kind), lanes))
     }
 }
 
-fn nearest(block: &Block, at: u64) -> Nearest {
-    // An address below the arena has wrapped around.
-    let relation = if at < block.base || at > u64::MAX / 2 {
-        Relation::Before(block.base.wrapping_sub(at))
-    } else if at >= block.base + block.len {
-        Relation::After(at - (block.base + block.len))
+impl DeviceMemory for Arena {
+    fn bytes(&self, address: u64, len: u64) -> Option<&[u8]> {
+        self.bytes_at(address, len)
+    }
+}
+
+fn nearest(block: &Block, address: u64) -> Nearest {
+    let relation = if address < block.address {
+        Relation::Before(block.address - address)
+    } else if address - block.address >= block.len {
+        Relation::After(address - block.address - block.len)
     } else {
-        Relation::Inside(at - block.base)
+        Relation::Inside(address - block.address)
     };
     Nearest { name: block.name.clone(), kind: block.kind, bytes: block.len, relation, freed: block.freed, life: None }
 }
@@ -277,7 +298,7 @@ mod tests {
         let mut arena = Arena::new(0x1000_0000, None);
         let a = arena.alloc("a", AllocKind::Buffer, 10, 256).unwrap();
         let b = arena.alloc("b", AllocKind::Buffer, 10, 256).unwrap();
-        assert!(b >= a + 10 + GAP && b.is_multiple_of(256));
+        assert!(b >= a + 10 + GAP && b.is_multiple_of(256) && b >> 32 == 0);
         assert!(
             arena.bytes_at(a, 10).is_some() && arena.bytes_at(a, 11).is_none() && arena.bytes_at(a + 10, 1).is_none()
         );
@@ -292,6 +313,29 @@ mod tests {
             panic!()
         };
         assert_eq!((n.name.as_str(), n.relation), ("a", Relation::Before(8)));
+    }
+
+    #[test]
+    fn wide_addresses_lie_far_apart_and_bytes_close_together() {
+        let mut arena = Arena::new(AddressMap::of(64).global, None);
+        let blocks: Vec<u64> = (0..3000).map(|_| arena.alloc("", AllocKind::Heap, 10, 16).unwrap()).collect();
+        assert!(blocks.windows(2).all(|w| w[1] - (w[0] + 10) > FAR) && arena.image().len() < 3000 * 400);
+        for (k, address) in (0u8..=255).cycle().zip(&blocks) {
+            arena.bytes_at_mut(*address, 10).unwrap().fill(k);
+        }
+        let mut hints = SiteHints::default();
+        for (k, address) in (0u8..=255).cycle().zip(&blocks) {
+            let mut at = |address, len| arena.index(&mut hints, Pc(0), address, len, Hint::WRITE);
+            let first = at(*address, 10).unwrap();
+            assert!(
+                at(address + 3, 7) == Some(first + 3) && at(address + 4, 7).is_none() && at(address + FAR, 1).is_none()
+            );
+            assert!(
+                arena.image()[first..first + 10] == [k; 10] && arena.place_of(*address, 10) == Some(first..first + 10)
+            );
+        }
+        // A context has no addresses beyond its own.
+        assert!(arena.alloc("", AllocKind::Buffer, 1 << 60, 16).is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, Ne
 /// Where an address points, once its space is known.
 #[derive(Clone, Copy)]
 enum Target {
-    /// Offset in the arena.
+    /// Index in the bytes of device memory.
     Device(usize),
     /// Offset in shared memory.
     Shared(usize),
@@ -207,18 +207,15 @@ fn words<S>(
         all |= a;
     }
     let Some(len) = (high - low).checked_add(4).filter(|_| all.is_multiple_of(4)) else { return false };
-    let (bytes, first): (&mut [u8], u64) = if rq.space == Space::Global {
-        let offset = arena.offset(low);
-        if !arena.allows(&mut cx.hints, at.pc, offset, len, Hint::WRITE) {
-            return false;
-        }
-        (&mut arena.bytes, offset)
+    let (bytes, first): (&mut [u8], usize) = if rq.space == Space::Global {
+        let Some(first) = arena.index(&mut cx.hints, at.pc, low, len, Hint::WRITE) else { return false };
+        (&mut arena.bytes, first)
     } else {
         let size = near.shared.len() as u64;
         if low >= size || len > size - low {
             return false;
         }
-        (near.shared, low)
+        (near.shared, low as usize)
     };
     let [d, b, c, ..] = rq.regs;
     let c = if c == NO_SLOT { b } else { c };
@@ -226,7 +223,7 @@ fn words<S>(
     let (operand, other) = (regs.w[b.index()], regs.w[c.index()]);
     let mut olds = [0; LANES];
     for l in lanes_of(mask) {
-        let place = (first + (addresses[l] - low)) as usize;
+        let place = first + (addresses[l] - low) as usize;
         let Some(word) = bytes.get_mut(place..).and_then(|b| b.first_chunk_mut::<4>()) else { return false };
         let old = u32::from_le_bytes(*word);
         *word = f(old, operand.0[l], other.0[l]).to_le_bytes();
@@ -260,13 +257,12 @@ fn locate<S>(
     let write = rq.op != MemOp::Load;
     match space {
         Space::Global | Space::Const | Space::Generic => {
-            let offset = arena.offset(address);
             let need = if write { Hint::WRITE } else { Hint::READ };
             let first = if space == Space::Const { Hint::CONST } else { need };
             // A generic load may read constant memory as well.
-            let ok = arena.allows(&mut cx.hints, at.pc, offset, len, first)
-                || space == Space::Generic && !write && arena.allows(&mut cx.hints, at.pc, offset, len, Hint::CONST);
-            ok.then_some(Target::Device(offset as usize))
+            let mut index = |need| arena.index(&mut cx.hints, at.pc, address, len, need);
+            let generic = space == Space::Generic && !write;
+            index(first).or_else(|| if generic { index(Hint::CONST) } else { None }).map(Target::Device)
         }
         Space::Shared => inside(near.shared.len() as u64).then_some(Target::Shared(address as usize)),
         Space::Local => inside(near.local.extent().into()).then_some(Target::Local(address)),

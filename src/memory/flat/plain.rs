@@ -30,10 +30,7 @@ impl Region<'_> {
     #[inline(always)]
     fn locate(&mut self, address: u64, len: u64) -> Option<usize> {
         match self.arena {
-            Some(arena) => {
-                let at = arena.offset(address);
-                arena.allows(self.hints, self.pc, at, len, self.need).then_some(at as usize)
-            }
+            Some(arena) => arena.index(self.hints, self.pc, address, len, self.need),
             None => (address < self.len && len <= self.len - address).then_some(address as usize),
         }
     }
