@@ -1,6 +1,6 @@
-//! Every example under the observers: no value is used that was never written, no integer is divided by zero, the trace
-//! hash is the same again, every step keeps the
-//! safety property, and between them the examples fire every rule.
+//! Every example under the observers: no value is used that was never written, no integer is divided by zero,
+//! every barrier and shuffle has all whom it names, the trace hash is the same again, every step keeps the safety property,
+//! and between them the examples fire every rule.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn observed(path: &Path, control: Option<ControlModel>) -> Result<(u64, BTreeSet
     let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
     let env: Arc<_> = device.context().program();
     let mut observers = Observers::none().with_hash(&env).with_uninit(&env).with_div0(&env).with_safety(&env);
-    observers = observers.with_coverage(&env);
+    observers = observers.with_barriers(&env).with_coverage(&env);
     let outcome = match run(&spec, &mut device, &mut observers, &mut |_| ()) {
         Ok(outcome) => outcome,
         // Video instructions are not executed, and the example says so.

@@ -5,7 +5,7 @@
 mod measured;
 
 use measured::{Ran, measured};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 const WARPSTEP: &str = env!("CARGO_BIN_EXE_warpstep");
@@ -136,7 +136,6 @@ fn memory_ends_every_command() {
         "hunt local.ptx --block 1024 --grid 100 --seeds 1 --max-memory 256M --for 20s",
         "prove local.ptx --block 1024 --grid 100 --max-states 5 --search-memory 256M --for 20s",
         "compare local.ptx --block 1024 --grid 100 --max-memory 256M --for 20s --seeds 1",
-        "run local_all.ptx --block 32 --max-memory 256M --timeout 20s",
         "run deep.ptx --block 1024 --grid 64 --seed 1 --max-memory 256M --timeout 20s",
         &format!("prove store.ptx {P} --grid 100000 --block 1024 --search-memory 40M --for 20s"),
     ] {
@@ -148,11 +147,19 @@ fn memory_ends_every_command() {
 }
 
 #[test]
+fn more_local_memory_than_any_thread_has_is_refused() {
+    let folder = folder();
+    let ran = run(folder.path(), "run local_all.ptx --block 32 --max-memory 256M");
+    assert!(ran.code == Some(2) && ran.said.contains("there is room for 524288"), "{}", ran.said);
+    keeps(&ran, "run local_all.ptx", 256, Duration::from_secs(1));
+}
+
+#[test]
 fn what_the_host_refuses_is_a_limit() {
     let folder = folder();
     for words in [
         format!("run store.ptx --grid 1 --max-memory 100G {}", P.replace("u32:1", "u32:1750000000")),
-        "run local_all.ptx --block 32 --max-memory 1000G".to_owned(),
+        "run local.ptx --block 1024 --grid 100 --seed 1 --max-memory 1000G".to_owned(),
     ] {
         let shell = format!("ulimit -v 3000000 && exec {WARPSTEP} {words}");
         let ran = measured(folder.path(), "sh", &["-c", &shell], None);
@@ -201,12 +208,20 @@ fn interrupted(folder: &Path, words: &str) -> Ran {
 #[test]
 fn an_interruption_ends_a_command_with_what_it_has() {
     let folder = folder();
+    std::fs::write(folder.path().join("iriw.litmus"), LITMUS).unwrap();
     for (words, says) in [
         (format!("run wait.ptx --block 128 {P}"), "where the warps were (128 threads):"),
+        (format!("run wait.ptx --block 128 {P} --lanes split"), "where the warps were (128 threads):"),
         (format!("hunt wait.ptx --block 128 {P} --memory fermi"), "interrupted"),
+        ("hunt count.ptx --block 32 --lanes split".to_owned(), "interrupted"),
         ("prove count.ptx --block 32".to_owned(), "interrupted"),
+        ("prove ptx-examples/reduction --memory fermi --control crs".to_owned(), "interrupted"),
+        ("prove ptx-examples/bitonic --lanes split".to_owned(), "interrupted"),
+        ("prove iriw.litmus --memory fermi".to_owned(), "interrupted"),
         ("compare count.ptx --block 32".to_owned(), "interrupted"),
+        ("compare ptx-examples/reduction".to_owned(), "interrupted"),
         ("replay --seed 0 count.ptx --block 32".to_owned(), "interrupted"),
+        ("replay --seed 0 count.ptx --block 32 --memory fermi".to_owned(), "interrupted"),
     ] {
         let ran = interrupted(folder.path(), &words);
         assert!(ran.code == Some(3) && ran.said.contains(says), "{words}: {:?} {}", ran.code, ran.said);
@@ -323,9 +338,10 @@ fn every_command_keeps_its_limits_on_every_memory() {
         let ran = run(folder.path(), words);
         keeps(&ran, words, megabytes, Duration::from_secs(seconds));
     }
-    let found: PathBuf = folder.path().join("lock.schedule");
-    let words = format!("hunt tests/schedules/locks.toml --seeds 50 --save-schedule {}", found.display());
-    assert_eq!(run(folder.path(), &words).code, Some(1));
-    let words = format!("minimise lock.schedule --for {seconds}s --max-memory {megabytes}M");
-    keeps(&run(folder.path(), &words), &words, megabytes, Duration::from_secs(seconds));
+    for memory in memories {
+        let words = format!("hunt tests/schedules/locks.toml {memory} --seeds 50 --save-schedule lock.schedule");
+        assert_eq!(run(folder.path(), &words).code, Some(1), "{words}");
+        let words = format!("minimise lock.schedule --for {seconds}s --max-memory {megabytes}M");
+        keeps(&run(folder.path(), &words), &words, megabytes, Duration::from_secs(seconds));
+    }
 }

@@ -18,12 +18,15 @@ use warpstep::memory::fermi::program as memp;
 use warpstep::verdict::{LimitKind, Silent, Stop};
 use warpstep::{litmus, ptx, report};
 
+/// How long a run may take.
+pub const TIMEOUT: Duration = Duration::from_millis(500);
+
 /// Limits of every run.
 fn config() -> Config {
     Config {
         max_steps: Some(5_000),
         max_memory: Some(64 << 20),
-        timeout: Some(Duration::from_millis(500)),
+        timeout: Some(TIMEOUT),
         ..Config::default()
     }
 }

@@ -1,8 +1,9 @@
 //! Random damage to inputs of each kind, for a while: `cargo run --release --example fuzz -- KIND 60`, where KIND is `parse`,
 //! `run`, `launch`, `script`, `schedule`, `memp`, `litmus` or `checkpoint`.
 //!
-//! The bodies are also those of the targets in `fuzz/`; this loop needs no nightly compiler. A finding is a panic, which prints
-//! the seed that repeats it: `-- run 60 SEED`. Where the process is ended from outside, `target/fuzz-KIND.seed` has the seed.
+//! The bodies are also those of the targets in `fuzz/`; this loop needs no nightly compiler. A finding is a panic, or a second
+//! of CPU time more than the limit allows; the seed that repeats it is printed: `-- run 60 SEED`. Where the process is ended
+//! from outside, `target/fuzz-KIND.seed` has the seed.
 
 mod bodies;
 
@@ -69,6 +70,14 @@ fn damage(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// CPU time of this process, from `/proc`, in which a tick is a hundredth of a second; `None` where there is no such thing.
+fn cpu() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 10))
+}
+
 /// What is tried on an input written to a file of a folder; whether it got far.
 type Body = Box<dyn Fn(&Path, &[u8]) -> bool>;
 
@@ -133,13 +142,18 @@ fn main() {
             _ => damage(bytes, &mut random),
         };
         let body = std::panic::AssertUnwindSafe(|| (kind.body)(file, &input));
-        match std::panic::catch_unwind(body) {
-            Ok(did) => ran += u64::from(did),
-            Err(_) => {
-                eprintln!("finding: cargo run --release --example fuzz -- {what} {seconds} {seed}");
-                std::process::exit(101);
-            }
+        let before = cpu();
+        let did = std::panic::catch_unwind(body);
+        let took = cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
+        let late = took.filter(|t| *t > bodies::TIMEOUT + Duration::from_secs(1));
+        if let Some(took) = late {
+            eprintln!("{took:?} of CPU time, with a limit of {:?}", bodies::TIMEOUT);
         }
+        let (Ok(did), None) = (did, late) else {
+            eprintln!("finding: cargo run --release --example fuzz -- {what} {seconds} {seed}");
+            std::process::exit(101);
+        };
+        ran += u64::from(did);
         tried += 1;
     }
     println!("{what}: {tried} inputs, {ran} of them went all the way, no finding");

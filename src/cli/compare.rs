@@ -76,8 +76,8 @@ impl Compare {
 
     fn compare(&self) -> Result<u8, u8> {
         if let Some(flag) = self.common.chooses_models() {
-            let form = "all models are compared: leave it out, or use `prove` for one of them";
-            let problem = ProblemKind::BadFlag { flag, text: self.path.display().to_string(), form }.at(None);
+            let why = "all models are compared: leave it out, or use `prove` for one of them";
+            let problem = ProblemKind::UnfitFlag { flag, text: self.path.display().to_string(), why }.at(None);
             return Err(output::problems(&[problem], &Default::default(), self.format));
         }
         let folder = self.schedules.clone().unwrap_or_else(|| PathBuf::from(format!("{}.schedules", name(&self.path))));

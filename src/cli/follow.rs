@@ -33,8 +33,8 @@ impl<'a> Followers<'a> {
     ) -> Result<Self, Box<Problem>> {
         let lines = run.rules && run.report.format == Form::Text;
         if run.rules && !lines && run.trace.file.is_none() {
-            let form = "rules are lines of text; with --format json or sarif, --trace FILE.json shows them";
-            return Err(Box::new(ProblemKind::BadFlag { flag: "--rules", text: String::new(), form }.at(None)));
+            let why = "rules are lines of text; with --format json or sarif, --trace FILE.json shows them";
+            return Err(Box::new(ProblemKind::UnfitFlag { flag: "--rules", text: String::new(), why }.at(None)));
         }
         let timeline = run.trace.open(programs, sources, seen, run.rules)?;
         let rules = lines.then(|| RuleTrace::new(programs.to_vec(), sources.clone(), line));

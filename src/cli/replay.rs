@@ -117,8 +117,8 @@ impl Replay {
 
     fn of_file(&self) -> Result<u8, u8> {
         if let Some(word) = self.common.words().first() {
-            let form = "a schedule names its target itself; flags of targets go with --seed";
-            let problem = ProblemKind::BadFlag { flag: "replay", text: word.clone(), form }.at(None);
+            let why = "a schedule names its target itself; flags of targets go with --seed";
+            let problem = ProblemKind::UnfitFlag { flag: "replay", text: word.clone(), why }.at(None);
             return Err(output::problems(&[problem], &SourceMap::default(), self.report.format));
         }
         let saved = Saved::read(&self.path, Some(&self.common), &self.common.bounds, self.report.format)?;

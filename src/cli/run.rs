@@ -140,12 +140,12 @@ impl Run {
     /// What is wrong with the device's description.
     pub(super) fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
         if self.common.checks(Checks::Deterministic) {
-            let form = "one run is not compared with others: `warpstep hunt --check deterministic`";
-            return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "deterministic".into(), form }.at(None)]);
+            let why = "one run is not compared with others: `warpstep hunt --check deterministic`";
+            return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "deterministic".into(), why }.at(None)]);
         }
         if self.common.checks(Checks::Liveness) && self.seed.is_some() {
-            let form = "a random schedule never repeats: without --seed, or `warpstep hunt`, whose runs go on by the default schedule";
-            return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "liveness".into(), form }.at(None)]);
+            let why = "a random schedule never repeats; leave --seed out, or use `warpstep hunt`, whose runs go on by the default schedule";
+            return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "liveness".into(), why }.at(None)]);
         }
         let config = self.common.config(sources)?;
         // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.

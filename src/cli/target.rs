@@ -184,27 +184,27 @@ impl Common {
     /// What is wrong with the device's description.
     pub fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
         if self.its_split && matches!(self.control, Some(Control::Crs | Control::Thread)) {
-            let form =
+            let why =
                 "it is about groups of lanes that control model its makes: without --control, or with --control its";
             let text = self.control.map_or_else(String::new, word);
-            return Err(vec![ProblemKind::BadFlag { flag: "--its-split", text, form }.at(None)]);
+            return Err(vec![ProblemKind::UnfitFlag { flag: "--its-split", text, why }.at(None)]);
         }
         let mut config = self.flags();
         if let Some(lanes) = self.lanes {
             let Some(memory) = config.memory.clone().with_lanes_split(lanes == Lanes::Split) else {
-                let form = "lanes are split or whole with --memory flat; memory with caches has operations of its own";
+                let why = "lanes are split or whole with --memory flat; memory with caches has operations of its own";
                 let text = self.memory.clone();
-                return Err(vec![ProblemKind::BadFlag { flag: "--lanes", text, form }.at(None)]);
+                return Err(vec![ProblemKind::UnfitFlag { flag: "--lanes", text, why }.at(None)]);
             };
             config.memory = memory;
         }
         if self.checks(Checks::Races) && config.memory != MemoryModel::Flat {
-            let form = "races are looked for on flat memory with whole lanes only: without --memory and --lanes";
-            return Err(vec![ProblemKind::BadFlag { flag: "--check", text: "races".to_owned(), form }.at(None)]);
+            let why = "races are looked for on flat memory with whole lanes only: without --memory and --lanes";
+            return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "races".to_owned(), why }.at(None)]);
         }
         if self.benign.is_some() && !self.checks(Checks::Races) {
-            let form = "it is about races: give --check races, too";
-            return Err(vec![ProblemKind::BadFlag { flag: "--benign", text: "same-value".to_owned(), form }.at(None)]);
+            let why = "it is about races: give --check races, too";
+            return Err(vec![ProblemKind::UnfitFlag { flag: "--benign", text: "same-value".to_owned(), why }.at(None)]);
         }
         if let Some(name) = &self.device {
             let model = device_model(name, sources)?;
@@ -216,9 +216,9 @@ impl Common {
         }
         if let Some(folder) = &self.memory_programs {
             let MemoryModel::Fermi(_, programs) = &mut config.memory else {
-                let form = "memory programs are run with --memory fermi";
+                let why = "memory programs are run with --memory fermi";
                 let text = folder.display().to_string();
-                return Err(vec![ProblemKind::BadFlag { flag: "--memory-programs", text, form }.at(None)]);
+                return Err(vec![ProblemKind::UnfitFlag { flag: "--memory-programs", text, why }.at(None)]);
             };
             let (set, problems) = memory_programs(folder, sources);
             if problems.iter().any(|p| !p.is_warning()) {
@@ -311,8 +311,8 @@ impl Common {
             return Err(vec![ProblemKind::UnknownKind { path: path.to_owned() }.at(None)]);
         }
         if let Some(flag) = self.launch.given() {
-            let form = "the flags describe launches of a .ptx file; a launch file says this itself";
-            return Err(vec![ProblemKind::BadFlag { flag, text: path.display().to_string(), form }.at(None)]);
+            let why = "the flags describe launches of a .ptx file; a launch file says this itself";
+            return Err(vec![ProblemKind::UnfitFlag { flag, text: path.display().to_string(), why }.at(None)]);
         }
         Spec::read(path, sources)
     }

@@ -70,6 +70,14 @@ impl Proof {
         &mut self.unshown
     }
 
+    /// One more defect, if it is not among them.
+    fn defect(&mut self, shown: Shown) {
+        let identity = shown.identity();
+        if !self.defects.iter().any(|d| d.identity() == identity) {
+            self.defects.push(shown);
+        }
+    }
+
     /// All that is shown by runs: defects, outcomes, runs that never end; and whether it is a defect.
     pub fn shown(&self) -> impl Iterator<Item = (&Shown, bool)> {
         let ended = self.defects.iter().chain(&self.outcomes);
@@ -216,9 +224,7 @@ impl Target {
             if identity != Some(found.stop.identity()) && !shown.objected() {
                 return Err(not_shown());
             }
-            if !proof.defects.iter().any(|d| d.identity() == identity) {
-                proof.defects.push(shown);
-            }
+            proof.defect(shown);
         }
         let clocks = self.judge_cycles(how, walk, &space.graph, observers, &mut proof)?;
         for (memory, reaches) in &space.outcomes {
@@ -232,10 +238,7 @@ impl Target {
             let shown = Shown { count: reaches.count, path: reaches.path.clone(), recorded };
             if shown.objected() {
                 // A check stopped the run on its way: that it gets no further is no wonder.
-                let identity = shown.identity();
-                if !proof.defects.iter().any(|d| d.identity() == identity) {
-                    proof.defects.push(shown);
-                }
+                proof.defect(shown);
                 continue;
             }
             if shown.recorded.played.device.memory_hash() != *memory {
@@ -284,7 +287,12 @@ impl Target {
                 }
             };
             if !followed {
-                return Err(not_shown());
+                let shown = Shown { count: 1, path: found.path, recorded };
+                if !shown.objected() {
+                    return Err(not_shown());
+                }
+                proof.defect(shown);
+                continue;
             }
             proof.endless.push(self.endless(walk, found, (recorded, stacks)));
         }

@@ -76,6 +76,8 @@ pub enum ProblemKind {
     BadHex,
     /// A command-line word that does not follow its form.
     BadFlag { flag: &'static str, text: String, form: &'static str },
+    /// A flag of the command line that does not go with the others; `text` is its value, or what it does not go with.
+    UnfitFlag { flag: &'static str, text: String, why: &'static str },
     /// A word that is none of those that may stand there.
     UnknownWord { key: &'static str, text: String, known: &'static [&'static str] },
     /// No kind of defect, and those that there are.

@@ -56,6 +56,10 @@ impl StopReport<'_> {
         match origin {
             Origin::Register(Some(name)) => format!("origin: register {name}, which this thread had not written"),
             Origin::Register(None) => "origin: a register that this thread had not written".to_owned(),
+            Origin::Absent(shuffle) => {
+                let place = self.file_line(*shuffle);
+                format!("origin: the shuffle at {place}; its source lane had exited or is not in its member mask")
+            }
             Origin::Memory { inside, read, writers, .. } => {
                 let what = variable(inside);
                 let byte = format!("byte {} of {what}", inside.offset);
@@ -80,7 +84,7 @@ impl StopReport<'_> {
         }
     }
 
-    /// The same as JSON: `register`; or `address`, `inside`, `read` (a place), and the `writers` with what they are.
+    /// The same as JSON: `register`; or the `shuffle` (a place); or `address`, `inside`, `read` (a place), and the `writers` with what they are.
     pub(super) fn origin_json(&self, origin: &Origin) -> Value {
         let place = |pc: &Pc| {
             let (file, span) = self.span(*pc);
@@ -88,6 +92,7 @@ impl StopReport<'_> {
         };
         match origin {
             Origin::Register(name) => json!({ "register": name }),
+            Origin::Absent(shuffle) => json!({ "shuffle": place(shuffle) }),
             Origin::Memory { address, inside, read, writers } => {
                 let (found, pcs) = match writers {
                     Writers::Beside(pcs) => ("beside", pcs.as_slice()),

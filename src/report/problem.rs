@@ -147,6 +147,10 @@ impl Text {
             ProblemKind::BadHex => text("bad-hex", "bytes are pairs of hexadecimal digits")
                 .label("here")
                 .hint("e.g. \"00 ff 3c\"; blanks and _ are skipped"),
+            ProblemKind::UnfitFlag { flag, text: word, why } => {
+                let with = if word.is_empty() { String::new() } else { format!(" {word}") };
+                text("bad-flag", format!("{flag}{with}: {why}"))
+            }
             ProblemKind::BadFlag { flag, text: word, form } => {
                 text("bad-flag", format!("{flag} {word}: not of the form {form}"))
                     .hint("`warpstep run --help` has examples")

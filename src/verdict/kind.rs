@@ -99,6 +99,9 @@ impl BugKind {
                 | Self::LaneDecides { .. }
                 | Self::Leak { .. }
                 | Self::Unsafe(_)
+                | Self::BarrierExited { .. }
+                | Self::MembersExited { .. }
+                | Self::AbsentSource { .. }
         )
     }
 

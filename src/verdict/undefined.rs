@@ -18,6 +18,8 @@ pub struct Unwritten {
 pub enum Origin {
     /// A register that its thread had not written; its name, if it has one.
     Register(Option<String>),
+    /// What a shuffle got from a lane that has exited, or that its member mask leaves out (D-shuffle).
+    Absent(Pc),
     /// A byte of memory that nobody had written.
     Memory {
         /// The byte, in the generic address space.

@@ -105,6 +105,9 @@ fn causes(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, shadow: 
     if let E::ShflUp | E::ShflDown | E::ShflBfly | E::ShflIdx = kind {
         let Sources { from, absent, .. } = shuffle_sources(kind, i, lanes, size, regs);
         let cause = |lane: usize| {
+            if absent >> lane & 1 == 1 {
+                return Some((lane, Cause::Absent { shuffle: pc }));
+            }
             let how = [i.b, i.c].into_iter().find(|s| whole(&shadow.get(Class::W, *s)) >> lane & 1 == 0);
             let source = from[lane] % LANES;
             match how {
@@ -112,8 +115,7 @@ fn causes(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, shadow: 
                 None => bad(&source).then(|| (lane, shadow.cause(class, i.a, source, pc))),
             }
         };
-        // Nobody wrote what comes from a lane that takes no part: no cause but the exchange.
-        return lanes_of(lanes & !absent).filter_map(cause).collect();
+        return lanes_of(lanes).filter_map(cause).collect();
     }
     let first = lanes_of(lanes).find(bad).map(|lane| shadow.cause(class, i.a, lane, pc));
     first.into_iter().flat_map(|cause| lanes_of(lanes).map(move |lane| (lane, cause))).collect()

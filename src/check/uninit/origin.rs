@@ -24,6 +24,8 @@ pub(super) enum Cause {
     Register { by: Pc, class: Class, slot: Slot },
     /// A byte of memory that was not written when an instruction read it; in the generic address space.
     Memory { address: u64, read: Pc },
+    /// A shuffle whose source lane takes no part.
+    Absent { shuffle: Pc },
 }
 
 /// A buffer whose zeros a program relied on, though nobody had said what it holds.
@@ -170,6 +172,7 @@ impl Ground<'_> {
                 let function = self.env.origin.get(by.0 as usize).and_then(|o| self.env.function(o.function));
                 Origin::Register(function.and_then(|f| f.registers.name_of(class, slot)).map(str::to_owned))
             }
+            Cause::Absent { shuffle } => Origin::Absent(shuffle),
             Cause::Memory { address, read } => {
                 let (inside, space) = match (self.shared(address), self.local(address)) {
                     (Some(at), _) => {

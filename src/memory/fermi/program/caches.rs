@@ -53,6 +53,7 @@ impl<E: Eta> Run<'_, E> {
                 let victim = self.victim(level, key)?;
                 Ok(self.eta.cache(level).write(key, &bytes, victim))
             }
+            CacheFn::Update if self.eta.cache(level).line(key).is_none() => Err(Absent::NotCached),
             CacheFn::Update => match self.brought_in(level, key, mask, want) {
                 Some(bytes) => self.eta.cache(level).update(key, &bytes),
                 None => return Ok(Err(Undefined::NothingRead)),
