@@ -85,8 +85,8 @@ fn check(case: &Case) -> Result<(), Failed> {
         }
         // Under other schedules others may have exited by then, which is told by another name.
         let folder = tempfile::tempdir()?;
-        let schedule = folder.path().join("found.schedule");
-        let on = [&on[..], &CHECK, &["--save-schedule", &schedule.display().to_string()]].concat();
+        let schedule = folder.path().join("found.schedule").display().to_string();
+        let on = [&on[..], &CHECK, &["--save-schedule", &schedule]].concat();
         let hunted = found(case, "hunt", &[&on[..], &["--seeds", "2", "--jobs", "1"]].concat())?;
         if hunted.is_some() != default.or(checked).is_some() {
             return Err(format!("hunt under {control} finds {hunted:?}").into());

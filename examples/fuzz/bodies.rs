@@ -23,12 +23,7 @@ pub const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Limits of every run.
 fn config() -> Config {
-    Config {
-        max_steps: Some(5_000),
-        max_memory: Some(64 << 20),
-        timeout: Some(TIMEOUT),
-        ..Config::default()
-    }
+    Config { max_steps: Some(5_000), max_memory: Some(64 << 20), timeout: Some(TIMEOUT), ..Config::default() }
 }
 
 /// The text of complaints is made, too: it looks at places of the input.

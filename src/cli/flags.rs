@@ -313,8 +313,14 @@ impl Reader {
     }
 }
 
-/// Bytes with a unit: `4G`, `512M`, `64K`, `1024`.
+/// Bytes with a unit: `4G`, `512M`, `64K`, `1024`; of a limit, which is not nothing.
 pub(super) fn size(text: &str) -> Result<u64, String> {
+    let some = size_or_none(text)?;
+    if some > 0 { Ok(some) } else { Err("a number of bytes above 0, e.g. 512M or 4G".to_owned()) }
+}
+
+/// The same of what there may be nothing of.
+pub(super) fn size_or_none(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
         "" => 0,
@@ -325,7 +331,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
         _ => return Err("a number of bytes, e.g. 512M or 4G".to_owned()),
     };
     let number = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
-    number.filter(|n| *n > 0).ok_or_else(|| "a number of bytes above 0, e.g. 512M or 4G".to_owned())
+    number.ok_or_else(|| "a number of bytes, e.g. 512M or 4G".to_owned())
 }
 
 /// Time with a unit: `10s`, `500ms`, `2m`.

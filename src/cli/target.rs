@@ -1,7 +1,7 @@
 //! What is run and how: the flags that all commands share which run kernels.
 
 use super::bounds::{bounds, usual_memory};
-use super::flags::{LaunchFlags, size, time};
+use super::flags::{LaunchFlags, size, size_or_none, time};
 use crate::base::SourceMap;
 use crate::check::{Observers, Races};
 use crate::explore::{Limits, Target};
@@ -70,7 +70,7 @@ pub(super) struct Common {
     max_memory: Option<u64>,
 
     /// The heap of the device's malloc, as cudaLimitMallocHeapSize sets it.
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8M")]
+    #[arg(long, value_name = "SIZE", value_parser = size_or_none, default_value = "8M")]
     heap_size: u64,
 
     /// Stop a run whose malloc finds the heap full (exit code 3); it returns null otherwise.

@@ -452,27 +452,26 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
                 }
             } else {
                 clear(ready, index);
-                let exited = std::mem::take(&mut sh.exited);
-                *live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { exited };
-                if done == Yield::Done {
-                    *running -= 1;
-                }
-                if sh.barriers.any() {
-                    let mut ended = Vec::new();
-                    let free = |w| set(ready, (slot << shift) + w as usize);
-                    let tell = |id, reduced| {
-                        if S::ON {
-                            ended.push((id, reduced));
-                        }
-                    };
-                    end_barriers(sh.barriers, warps, *live, free, tell);
+                *running -= u32::from(done == Yield::Done);
+            }
+            let exited = std::mem::take(&mut sh.exited);
+            *live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { exited };
+            // Also after the last step of a lease: nobody may come to a barrier that is complete.
+            if sh.barriers.any() {
+                let mut ended = Vec::new();
+                let free = |w| set(ready, (slot << shift) + w as usize);
+                let tell = |id, reduced| {
                     if S::ON {
-                        tell_barriers(&ended, sh.who, cx)?;
+                        ended.push((id, reduced));
                     }
+                };
+                end_barriers(sh.barriers, warps, *live, free, tell);
+                if S::ON {
+                    tell_barriers(&ended, sh.who, cx)?;
                 }
-                if *running == 0 || on(Mutant::BlockEndsEarly) {
-                    break Leave::Complete;
-                }
+            }
+            if !spent && (*running == 0 || on(Mutant::BlockEndsEarly)) {
+                break Leave::Complete;
             }
             if hold == 0 || S::ON && watched {
                 break Leave::Spent;

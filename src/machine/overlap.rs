@@ -177,7 +177,7 @@ impl<M: Memory, S: Sink> Around<'_, '_, '_, M, S> {
         Ok(())
     }
 
-    /// A warp has stopped by itself: ends barriers, drops a block that is complete.
+    /// A warp has made its steps: ends barriers, drops a block that is complete.
     fn settle<C: Control>(&mut self, grid: &mut Grid<C>, slot: usize, who: Who) -> Result<(), Stop> {
         let Some(Some(block)) = grid.blocks.get_mut(slot) else { return Ok(()) };
         let (mut ended, mut freed) = (Vec::new(), Vec::new());
@@ -281,20 +281,20 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     let spent = done == Yield::Fuel;
     let can = spent && can_be_scheduled(warp, who, sm, &loaded.uses, memory);
     block.running -= u32::from(done == Yield::Done);
+    // Also after the last step of a lease: nobody may come to a barrier that is complete.
+    let settles = block.barriers.any() || matches!(done, Yield::Done | Yield::Barrier | Yield::Members);
     grid.last = Some((u32::try_from(index).unwrap_or(0), spent));
     grid.mark(slot, who.warp, can);
     if let Some(limit) = limit {
         return Err(Stop::Limit(limit));
     }
-    match done {
-        Yield::Fuel if books.budget.steps == 0 => Err(Stop::Limit(LimitKind::Steps(books.budget.limit))),
-        Yield::Fuel => Ok(true),
-        Yield::Blocked => Ok(false),
-        Yield::Done | Yield::Barrier | Yield::Members => {
-            Around { memory, processors, cx, books }.settle(grid, slot, who)?;
-            Ok(false)
-        }
+    if spent && books.budget.steps == 0 {
+        return Err(Stop::Limit(LimitKind::Steps(books.budget.limit)));
     }
+    if settles {
+        Around { memory, processors, cx, books }.settle(grid, slot, who)?;
+    }
+    Ok(spent)
 }
 
 /// Completes what memory said when it stopped.
