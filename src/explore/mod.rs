@@ -14,7 +14,6 @@ mod hunt;
 mod leaving;
 mod minimise;
 mod odometer;
-mod parts;
 mod progress;
 mod prove;
 mod record;

@@ -1,11 +1,10 @@
 //! Data races in words.
 
 use super::bug::{Words, inside_json, place_in, space_of, words as named};
-use super::diagnostic::{Diagnostic, Severity};
 use super::stop::StopReport;
 use super::suppress::{suppressed, suppressed_json};
 use super::terminal::Text;
-use crate::base::{Pc, SourceMap};
+use crate::base::SourceMap;
 use crate::check::{Finding, Races};
 use crate::launch::{Suppression, Suppressions};
 use crate::program::env::ProgEnv;
@@ -15,11 +14,9 @@ use serde_json::{Value, json};
 /// How many pairs of instructions a text tells in full.
 const TOLD: usize = 20;
 
-/// The races of a run, and what was not looked at closely enough.
+/// The races of a run.
 pub struct RacesReport<'a> {
     findings: Vec<Told<'a>>,
-    /// Where races may have been missed.
-    missed: Vec<Diagnostic>,
     sources: &'a SourceMap,
 }
 
@@ -35,15 +32,14 @@ impl<'a> RacesReport<'a> {
     /// A report of what the observers of a run found; `sources` are the files of its programs.
     #[must_use]
     pub fn new(all: impl IntoIterator<Item = &'a Races>, sources: &'a SourceMap) -> Self {
-        let (mut findings, mut missed) = (Vec::new(), Vec::new());
+        let mut findings = Vec::new();
         for races in all {
             let env = races.program();
             let stop = |f: &Finding| Stop::Bug(Box::new(f.bug.clone()));
             let told = |f: &Finding| Told { env, stop: stop(f), times: f.times, accepted: None };
             findings.extend(races.findings().map(told));
-            missed.extend(races.unknown().into_iter().map(|(pc, times)| unknown(env, pc, times)));
         }
-        Self { findings, missed, sources }
+        Self { findings, sources }
     }
 
     /// The same, with the races that are suppressed.
@@ -69,7 +65,7 @@ impl<'a> RacesReport<'a> {
     }
 
     /// Each pair of instructions with an excerpt, the first 20 of them; those that are suppressed in short, by
-    /// the entries of a file that is in `known`; a warning where accesses were not compared with all earlier ones.
+    /// the entries of a file that is in `known`.
     #[must_use]
     pub fn render(&self, known: &SourceMap, colour: bool) -> Text {
         let mut text = Text::default();
@@ -83,9 +79,6 @@ impl<'a> RacesReport<'a> {
         }
         for (report, entry) in self.all().filter_map(|(report, accepted)| Some((report, accepted?))) {
             text.push(suppressed(&report, entry, known));
-        }
-        for diagnostic in self.missed() {
-            text.push(diagnostic.render(self.sources, colour));
         }
         text
     }
@@ -103,28 +96,6 @@ impl<'a> RacesReport<'a> {
         };
         self.all().map(one).collect()
     }
-
-    /// The instructions at which races may have been missed.
-    #[must_use]
-    pub fn missed(&self) -> &[Diagnostic] {
-        &self.missed
-    }
-
-    /// The same as JSON.
-    #[must_use]
-    pub fn unknown_json(&self) -> Vec<Value> {
-        self.missed().iter().map(|d| d.json(self.sources)).collect()
-    }
-}
-
-fn unknown(env: &ProgEnv, pc: Pc, times: u64) -> Diagnostic {
-    let origin = env.origin.get(pc.0 as usize);
-    let (file, span) = origin.map_or_else(Default::default, |o| (o.file, o.span));
-    let often = if times == 1 { "once".to_owned() } else { format!("{times} times") };
-    let message = "a race may have been missed here: not all earlier accesses of the location were kept";
-    let mut diagnostic = Diagnostic::error("race-unknown", file, span, message).label(often);
-    diagnostic.severity = Severity::Warning;
-    diagnostic.hint("try a smaller launch, with fewer threads that access one location")
 }
 
 /// The words for a race.

@@ -145,6 +145,10 @@ impl<'a> StopReport<'a> {
                 let mut d =
                     self.plain(limit(*l)).hint(advice.map_or_else(|| hint.to_owned(), |a| format!("{hint}; {a}")));
                 d.note = self.standing();
+                if let LimitKind::Accesses { at, .. } = *l {
+                    (d.file, d.span) = self.span(at);
+                    d.label = "with this access".to_owned();
+                }
                 d
             }
             Stop::Unsupported(what, at) => {
@@ -484,6 +488,9 @@ pub fn limit(limit: LimitKind) -> String {
         LimitKind::Host { wanted } => {
             format!("limit reached: this computer does not have {wanted} bytes of memory more")
         }
+        LimitKind::Accesses { kept, .. } => format!(
+            "limit reached: of the accesses of one location the race check keeps {kept}, and one that it forgot might race"
+        ),
         LimitKind::Search { cap, taken } => format!("limit reached: the search takes {taken} bytes, {cap} are allowed"),
     }
 }
@@ -505,6 +512,9 @@ fn limit_hint(limit: LimitKind) -> &'static str {
             "nothing is proved; raise --max-memory (and --search-memory of a search), or launch less"
         }
         LimitKind::Host { .. } => "nothing is proved; launch less, or use a larger computer",
+        LimitKind::Accesses { .. } => {
+            "nothing is proved; try a smaller launch, with fewer threads that access one location"
+        }
         LimitKind::Search { .. } => "nothing is proved; raise --search-memory to go on longer",
     }
 }
@@ -538,6 +548,7 @@ fn limit_json(limit: LimitKind) -> Value {
         LimitKind::Memory { cap, wanted } | LimitKind::Search { cap, taken: wanted } => {
             json!({ "cap": cap, "wanted": wanted })
         }
+        LimitKind::Accesses { kept, at } => json!({ "accesses": kept, "pc": at.0 }),
         LimitKind::Heap { size, wanted } => json!({ "heap": size, "wanted": wanted }),
     }
 }

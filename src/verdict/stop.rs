@@ -430,6 +430,13 @@ pub enum LimitKind {
         /// Asked for at once.
         wanted: u64,
     },
+    /// Accesses of one location that the race check keeps: one that was forgotten might race with the one at an address.
+    Accesses {
+        /// How many are kept.
+        kept: u64,
+        /// The address in the program.
+        at: Pc,
+    },
     /// What a search keeps of states, in bytes.
     Search {
         /// The cap.

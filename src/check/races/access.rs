@@ -3,7 +3,7 @@
 use super::cell::{Cell, Spill, View};
 use super::clock::Thread;
 use super::finding::Conflict;
-use super::history::Actor;
+use super::history::{Actor, Raced};
 use super::pattern::{FULL, HALF, Pattern, alike};
 use super::shadow::Shadow;
 use super::sites::{AccessSite, Site, Where};
@@ -11,7 +11,7 @@ use super::threads::Block;
 use super::{Launch, Watch, sync};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::instr::NO_SLOT;
-use crate::verdict::{Access, AccessKind, Stop, Strength};
+use crate::verdict::{Access, AccessKind, LimitKind, Stop, Strength};
 
 /// What stays the same while an access is taken apart.
 pub(super) struct Context<'a> {
@@ -128,8 +128,6 @@ impl Watch {
             known,
             epoch: block.map_or(1, |b| b.epoch),
             warps: launch.warps,
-            kept: self.kept,
-            plain: clock.is_none_or(super::clock::Clock::is_plain),
         }
     }
 
@@ -322,7 +320,7 @@ impl Watch {
         shared: bool,
         cells: u32,
     ) -> Result<(), Stop> {
-        let kept = self.kept.saturating_mul(4);
+        let kept = self.kept;
         for lane in lanes_of(lanes) {
             let who = (cx.warp, lane);
             let Some(block) = &mut self.blocks[cx.at] else { return Ok(()) };
@@ -338,7 +336,7 @@ impl Watch {
                 let bytes = cx.site.width / u32::try_from(all.len().max(1)).unwrap_or(1);
                 let byte = address.wrapping_add(u64::from(bytes) * k as u64);
                 let past = |thread: Thread, pc, site: &AccessSite| cx.past(view, thread, pc, site, byte);
-                let history = all.get_mut(k).and_then(|c| c.history(view, cx.sites, spill, past));
+                let history = all.get_mut(k).and_then(|c| c.history(view, cx.sites, spill, kept, past));
                 let Some(history) = history else { continue };
                 history.expire(|thread, epoch| view.expired(thread.warp, epoch));
                 let actor = Actor {
@@ -354,17 +352,20 @@ impl Watch {
                 let found = history.access(&actor, &publish, kept);
                 unknown |= found.unknown;
                 releases.extend(found.releases);
-                let conflict = |(thread, pc, value)| Conflict { thread, pc, value, byte, shared };
+                let conflict = |r: Raced| {
+                    let Raced { thread, pc, value, times } = r;
+                    Conflict { thread, pc, value, byte, shared, times }
+                };
                 conflicts.extend(found.races.into_iter().map(conflict));
             }
             if !releases.is_empty() || cx.site.acquires {
                 sync::observe(block, who, address, cx.site, releases, cx.launch.lockstep);
             }
-            if unknown {
-                self.findings.missed(cx.pc);
-            }
             for conflict in conflicts {
                 self.conflict(cx, lane, address, value, &conflict)?;
+            }
+            if unknown {
+                return Err(Stop::Limit(LimitKind::Accesses { kept: kept as u64, at: cx.pc }));
             }
         }
         Ok(())

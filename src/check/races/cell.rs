@@ -6,17 +6,14 @@
 //! has been changed and the history decides.
 
 use super::clock::Thread;
-use super::history::{Dropped, History};
+use super::history::History;
+use super::readers::{Reader, Readers};
 use super::sites::{AccessSite, Site};
 use crate::base::{LaneMask, Pc, lanes_of};
-use crate::verdict::{AccessKind, Strength};
+use crate::verdict::AccessKind;
 
 /// Marks an index of [`Spill::histories`].
 const HISTORY: u32 = 1 << 31;
-/// Readers that a list has room for from the start.
-const ROOM: usize = 8;
-/// Marks a list that is full and has readers of several blocks: no further reader could tell more.
-const MANY: u32 = 1 << 30;
 /// How long a program may be: its addresses share a word with a lane.
 pub(super) const LONGEST: usize = 1 << LANE_SHIFT;
 /// The bits of a program address in [`Cell::w_site`]; the lane lies above.
@@ -36,22 +33,6 @@ pub(super) struct Cell {
     r_pc: u32,
     /// Where the rest is: 0 for nothing, else a marked index, from 1.
     more: u32,
-}
-
-/// Readers of a location: lanes of one warp, by one instruction in one epoch.
-#[derive(Clone, Copy, Debug)]
-struct Reader {
-    warp: u32,
-    epoch: u32,
-    lanes: LaneMask,
-    pc: u32,
-}
-
-/// More readers than one.
-#[derive(Clone, Debug, Default)]
-struct Readers {
-    all: Vec<Reader>,
-    dropped: Option<Dropped>,
 }
 
 /// What does not fit the cells of a memory.
@@ -80,10 +61,6 @@ pub(super) struct View {
     pub epoch: u32,
     /// Warps in a block.
     pub warps: u32,
-    /// Readers that are kept of a location.
-    pub kept: usize,
-    /// Whether nothing but block and warp is known of others.
-    pub plain: bool,
 }
 
 impl View {
@@ -141,8 +118,6 @@ impl Cell {
                 (self.r_warp, self.r_epoch, self.r_lanes, self.r_pc) = (view.warp, view.epoch, lanes, pc.0);
                 return true;
             }
-        } else if self.more & MANY != 0 {
-            return true;
         }
         self.read_by_many(view, lanes, pc, spill)
     }
@@ -150,52 +125,19 @@ impl Cell {
     /// A read of a location that others have read, too.
     #[inline(never)]
     fn read_by_many(&mut self, view: &View, lanes: LaneMask, pc: Pc, spill: &mut Spill) -> bool {
-        if !view.plain {
-            return false;
-        }
-        let reader = Reader { warp: view.warp, epoch: view.epoch, lanes, pc: pc.0 };
         if self.more == 0 {
-            let first = Reader { warp: self.r_warp, epoch: self.r_epoch, lanes: self.r_lanes, pc: self.r_pc };
-            self.more = spill.list(first, view.kept);
+            self.more = spill.list(self.reader());
         }
+        // What is known beyond the own block and warp is not looked at: such a reader is kept, and the history of the
+        // location decides when somebody writes.
         let Some(list) = spill.readers.get_mut(self.more as usize - 1) else { return false };
-        let alike = |r: &Reader| (r.warp, r.epoch, r.pc) == (reader.warp, reader.epoch, reader.pc);
-        let (mut noted, mut outdated) = (false, false);
-        for r in &mut list.all {
-            if alike(r) {
-                if r.lanes & lanes == lanes {
-                    return true;
-                }
-                r.lanes |= lanes;
-                noted = true;
-            } else {
-                outdated |= r.warp == reader.warp && r.lanes & lanes != 0 || view.passed(r.warp, r.epoch);
-            }
-        }
-        if outdated {
-            list.all.retain_mut(|r| {
-                if r.warp == reader.warp && !alike(r) {
-                    r.lanes &= !lanes;
-                }
-                alike(r) || r.lanes != 0 && !view.passed(r.warp, r.epoch)
-            });
-        }
-        if !noted && list.all.len() < view.kept {
-            list.all.push(reader);
-        } else if !noted {
-            let first = view.thread(view.warp, lanes.trailing_zeros());
-            let site = AccessSite::weak_read();
-            Dropped::add(&mut list.dropped, first, view.epoch, site);
-            let block = first.block;
-            if let Some(dropped) = &mut list.dropped
-                && (dropped.block == 0 || list.all.iter().any(|r| view.thread(r.warp, 0).block != block))
-            {
-                // Whoever comes now is left out without a note.
-                dropped.block = 0;
-                self.more |= MANY;
-            }
-        }
+        list.read(view, lanes, pc);
         true
+    }
+
+    /// Who read it last, when there is no list.
+    const fn reader(&self) -> Reader {
+        Reader { warp: self.r_warp, epoch: self.r_epoch, lanes: self.r_lanes, pc: self.r_pc }
     }
 
     /// A lane writes, weakly: whether that is all right and noted.
@@ -224,17 +166,11 @@ impl Cell {
     /// Whether all readers of the list happened before; then the list is dropped.
     #[inline(never)]
     fn readers_passed(&mut self, view: &View, lane: LaneMask, spill: &mut Spill) -> bool {
-        let at = (self.more & !MANY) - 1;
-        let Some(list) = spill.readers.get_mut(at as usize) else { return false };
-        let own = |r: &Reader| r.warp == view.warp && r.lanes == lane;
-        let block = view.block.0;
-        if !list.all.iter().all(|r| view.passed(r.warp, r.epoch) || own(r))
-            || list.dropped.is_some_and(|d| d.block < view.launch || d.block != block || d.epoch > view.known.0)
-        {
+        let at = self.more - 1;
+        let Some(list) = spill.readers.get_mut(at as usize).filter(|list| list.passed(view, lane)) else {
             return false;
-        }
-        list.all.clear();
-        list.dropped = None;
+        };
+        list.clear();
         spill.free.push(at);
         self.more = 0;
         true
@@ -266,12 +202,13 @@ impl Cell {
     }
 
     /// The cell's history, made from what it holds when it has none yet; `value` says what an access read or wrote that
-    /// is not older than the last write.
+    /// is not older than the last write. At most `kept` accesses are kept.
     pub fn history<'a>(
         &mut self,
         view: &View,
         sites: &[Site],
         spill: &'a mut Spill,
+        kept: usize,
         value: impl Fn(Thread, Pc, &AccessSite) -> Option<u64>,
     ) -> Option<&'a mut History> {
         if self.more & HISTORY == 0 {
@@ -285,27 +222,21 @@ impl Cell {
                 && let Some(site) = site(pc)
             {
                 let thread = view.thread(self.w_warp, self.w_site >> LANE_SHIFT);
-                history.restore(thread, self.w_epoch, Pc(pc), site, value(thread, Pc(pc), &site));
+                history.restore(thread, self.w_epoch, Pc(pc), site, value(thread, Pc(pc), &site), kept);
             }
-            let mut readers = Vec::new();
-            if self.more == 0 {
-                readers.push(Reader { warp: self.r_warp, epoch: self.r_epoch, lanes: self.r_lanes, pc: self.r_pc });
-            } else {
-                let at = (self.more & !MANY) - 1;
-                if let Some(list) = spill.readers.get_mut(at as usize) {
-                    readers.append(&mut list.all);
-                    history.restore_dropped(list.dropped.take());
-                    spill.free.push(at);
-                }
-            }
-            for r in readers.iter().filter(|r| r.warp >= view.launch) {
+            let mut restore = |r: Reader| {
+                let Some(site) = site(r.pc).filter(|_| r.warp >= view.launch) else { return };
                 for lane in lanes_of(r.lanes) {
-                    let lane = u32::try_from(lane).unwrap_or(0);
-                    if let Some(site) = site(r.pc) {
-                        let thread = view.thread(r.warp, lane);
-                        history.restore(thread, r.epoch, Pc(r.pc), site, value(thread, Pc(r.pc), &site));
-                    }
+                    let thread = view.thread(r.warp, u32::try_from(lane).unwrap_or(0));
+                    history.restore(thread, r.epoch, Pc(r.pc), site, value(thread, Pc(r.pc), &site), kept);
                 }
+            };
+            if self.more == 0 {
+                restore(self.reader());
+            } else if let Some(list) = spill.readers.get_mut(self.more as usize - 1) {
+                list.all().for_each(restore);
+                list.clear();
+                spill.free.push(self.more - 1);
             }
             spill.histories.push(history);
             *self = Self { more: HISTORY | u32::try_from(spill.histories.len()).unwrap_or(0), ..Self::EMPTY };
@@ -324,13 +255,10 @@ impl Cell {
         }
         cell.r_lanes <<= lanes;
         if cell.more != 0
-            && let Some(mut list) = spill.readers.get((cell.more & !MANY) as usize - 1).cloned()
+            && let Some(mut list) = spill.readers.get(cell.more as usize - 1).cloned()
         {
-            list.all.iter_mut().for_each(|r| r.lanes <<= lanes);
-            if let Some(dropped) = &mut list.dropped {
-                dropped.last.lane += lanes;
-            }
-            cell.more = cell.more & MANY | spill.keep(list);
+            list.further(lanes);
+            cell.more = spill.keep(list);
         }
         cell
     }
@@ -350,8 +278,8 @@ impl Cell {
                 spill.histories.push(history);
                 HISTORY | u32::try_from(spill.histories.len()).unwrap_or(0)
             } else if self.more != 0 {
-                let Some(list) = spill.readers.get((self.more & !MANY) as usize - 1).cloned() else { continue };
-                self.more & MANY | spill.keep(list)
+                let Some(list) = spill.readers.get(self.more as usize - 1).cloned() else { continue };
+                spill.keep(list)
             } else {
                 0
             };
@@ -373,15 +301,11 @@ impl Cell {
 }
 
 impl Spill {
-    /// A list of at most `kept` readers, with the first; gives its index, from 1. Where two have read, most do.
-    fn list(&mut self, first: Reader, kept: usize) -> u32 {
-        if let Some(at) = self.free.pop() {
-            self.readers[at as usize].all.push(first);
-            return at + 1;
-        }
-        let mut all = Vec::with_capacity(kept.min(ROOM));
-        all.push(first);
-        self.keep(Readers { all, dropped: None })
+    /// A list with its first reader; gives its index, from 1.
+    fn list(&mut self, first: Reader) -> u32 {
+        let Some(at) = self.free.pop() else { return self.keep(Readers::with(first)) };
+        self.readers[at as usize].start(first);
+        at + 1
     }
 
     /// Takes in a list; gives its index, from 1.
@@ -404,26 +328,8 @@ impl Spill {
 
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
-        let readers: usize =
-            self.readers.iter().map(|r| size_of::<Readers>() + r.all.capacity() * size_of::<Reader>()).sum();
+        let readers: usize = self.readers.iter().map(|list| size_of::<Readers>() + list.bytes()).sum();
         let histories: usize = self.histories.iter().map(|h| size_of::<History>() + h.bytes()).sum();
         readers + histories + self.free.capacity() * size_of::<u32>()
-    }
-}
-
-impl AccessSite {
-    /// A read that is weak: all that cells and lists hold of readers.
-    const fn weak_read() -> Self {
-        let data = super::sites::Data { wide: false, slots: [crate::program::instr::NO_SLOT; 8] };
-        Self {
-            kind: AccessKind::Read,
-            width: 4,
-            elements: 1,
-            strength: Strength::Weak,
-            acquires: false,
-            releases: false,
-            space: super::sites::Where::Global,
-            data,
-        }
     }
 }

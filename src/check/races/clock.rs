@@ -123,11 +123,6 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Whether it knows of nothing but its block and warp.
-    pub const fn is_plain(&self) -> bool {
-        self.rest.is_none() && self.fences == 0
-    }
-
     /// Takes over what another thread has released.
     pub fn join(&mut self, known: &Arc<Known>, me: Thread) {
         self.block = self.block.max(known.get(Group::Block(me.block)));

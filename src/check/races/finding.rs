@@ -10,7 +10,6 @@ use crate::verdict::{
 };
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use std::collections::BTreeMap;
 
 /// A race, and how often it happened.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,8 +25,6 @@ pub struct Finding {
 pub(super) struct Findings {
     /// By kind and the two instructions, the lower address first.
     all: IndexMap<(bool, Pc, Pc), Finding, FxBuildHasher>,
-    /// Accesses that may have raced with what was not kept.
-    missed: BTreeMap<u32, u64>,
     /// Whether the first one stops the run.
     pub stop: bool,
     /// Whether races of equal stores are hidden.
@@ -45,6 +42,8 @@ pub(super) struct Conflict {
     pub byte: u64,
     /// Whether it lies in shared memory.
     pub shared: bool,
+    /// For how many accesses alike it stands.
+    pub times: u64,
 }
 
 impl Findings {
@@ -53,18 +52,8 @@ impl Findings {
         self.all.values().filter(|f| !(self.hide_same_value && same_value(&f.bug.kind)))
     }
 
-    /// See [`Races::unknown`](super::Races::unknown).
-    pub fn unknown(&self) -> Vec<(Pc, u64)> {
-        self.missed.iter().map(|(pc, times)| (Pc(*pc), *times)).collect()
-    }
-
-    /// An access may have raced with one that was not kept.
-    pub fn missed(&mut self, pc: Pc) {
-        *self.missed.entry(pc.0).or_default() += 1;
-    }
-
     /// Takes note of a race; `inside` says where it is.
-    fn add(&mut self, mut bug: Bug, inside: impl FnOnce() -> Option<Inside>) -> Result<(), Stop> {
+    fn add(&mut self, mut bug: Bug, times: u64, inside: impl FnOnce() -> Option<Inside>) -> Result<(), Stop> {
         if self.stop {
             name(&mut bug.kind, inside());
             let hidden = self.hide_same_value && same_value(&bug.kind);
@@ -77,10 +66,10 @@ impl Findings {
         let key = (race, first.min(bug.place.pc), first.max(bug.place.pc));
         let Some(known) = self.all.get_mut(&key) else {
             name(&mut bug.kind, inside());
-            self.all.insert(key, Finding { bug, times: 1 });
+            self.all.insert(key, Finding { bug, times });
             return Ok(());
         };
-        known.times += 1;
+        known.times += times;
         // A pair whose values differ once is no benign pair: the occurrence that shows it stands for the pair.
         if same_value(&known.bug.kind) && !same_value(&bug.kind) {
             name(&mut bug.kind, inside());
@@ -167,7 +156,7 @@ impl Watch {
             place: launch.place(&entry, me, cx.pc),
             other: Some(launch.place(&entry, conflict.thread, conflict.pc)),
         };
-        self.add(launch, bug, address)
+        self.add(launch, bug, conflict.times, address)
     }
 
     /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open
@@ -181,7 +170,7 @@ impl Watch {
         let shared = address.wrapping_sub(map.shared) < map.window;
         let [a, b] = [first, second].map(|lane| cx.stored(lane, address));
         if site.strength == Strength::Weak {
-            let conflict = Conflict { thread: x, pc: access.pc, value: a, byte: address, shared };
+            let conflict = Conflict { thread: x, pc: access.pc, value: a, byte: address, shared, times: 1 };
             return self.conflict(cx, second, address, b, &conflict);
         }
         if a == b {
@@ -192,13 +181,13 @@ impl Watch {
         let mut place = launch.place(&entry, y, access.pc);
         place.lanes = lanes_of(access.lanes).filter(|l| access.addresses[*l] == address).fold(0, |m, l| m | 1 << l);
         let bug = Bug { kind, place, other: Some(launch.place(&entry, x, access.pc)) };
-        self.add(launch, bug, address)
+        self.add(launch, bug, 1, address)
     }
 
     /// Takes note of a race at an address, which is named the first time.
-    fn add(&mut self, launch: &Launch, bug: Bug, address: u64) -> Result<(), Stop> {
+    fn add(&mut self, launch: &Launch, bug: Bug, times: u64, address: u64) -> Result<(), Stop> {
         let Self { findings, env, names, .. } = self;
-        findings.add(bug, || {
+        findings.add(bug, times, || {
             let map = env.addresses();
             let at = address.wrapping_sub(map.shared);
             if at < map.window {

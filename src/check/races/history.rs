@@ -14,16 +14,16 @@ use std::sync::Arc;
 
 /// An access that is kept.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub thread: Thread,
-    pub epoch: u32,
-    pub pc: Pc,
-    pub site: AccessSite,
+struct Entry {
+    thread: Thread,
+    epoch: u32,
+    pc: Pc,
+    site: AccessSite,
     /// What it read or wrote, as far as that is known.
     value: Option<u64>,
     /// Whether it is the latest write or happened before it: whoever observes that write comes after this, too.
     seen: bool,
-    /// Strong reads that came after it by observation, with their epochs; of each thread the first.
+    /// Strong reads that came after it by observation, by thread, with their epochs; of each thread the first.
     observers: SmallVec<[(Thread, u32); 2]>,
     /// Whether there were more of them than are kept.
     more_observers: bool,
@@ -57,39 +57,36 @@ struct Latest {
     site: AccessSite,
 }
 
-/// What an access is compared with when an entry had to be left out.
+/// What an access is compared with where entries had to be left out: those of one instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dropped {
+struct Dropped {
+    pc: Pc,
+    site: AccessSite,
     /// The block that all of them are of; 0 when there are several.
-    pub block: u32,
+    block: u32,
     /// The last epoch of any.
-    pub epoch: u32,
+    epoch: u32,
     /// One of them.
-    pub last: Thread,
-    /// Whether a write is among them.
-    pub writes: bool,
-    /// What they have in common, when they do.
-    pub site: Option<AccessSite>,
+    last: Thread,
+    /// What they read or wrote, where that is known and the same.
+    value: Option<u64>,
 }
 
 impl Dropped {
-    /// Adds an access to what was left out.
-    pub fn add(this: &mut Option<Self>, thread: Thread, epoch: u32, site: AccessSite) {
-        let one = Self { block: thread.block, epoch, last: thread, writes: site.kind.writes(), site: Some(site) };
-        *this = Some(this.map_or(one, |all| Self {
-            block: if all.block == thread.block { all.block } else { 0 },
-            epoch: all.epoch.max(epoch),
-            last: thread,
-            writes: all.writes || one.writes,
-            site: all.site.filter(|s| *s == site),
-        }));
-    }
-
-    /// Whether an access could race with one that was left out.
-    pub fn may_race(&self, actor: &Actor<'_>) -> bool {
-        let ordered = self.block == actor.thread.block && self.epoch <= actor.clock.block;
-        let strong = self.site.is_some_and(|s| s.morally_strong(actor.site, self.block == actor.thread.block));
-        (self.writes || actor.site.kind.writes()) && !ordered && !strong
+    /// Whether an access could race with one that was left out, in a way that none of `races` shows.
+    fn may_race(&self, actor: &Actor<'_>, races: &[Raced]) -> bool {
+        let near = self.block == actor.thread.block;
+        let ordered = near && self.epoch <= actor.clock.block;
+        let writes = [self.site.kind.writes(), actor.site.kind.writes()];
+        if !(writes[0] || writes[1]) || ordered || self.site.morally_strong(actor.site, near) {
+            return false;
+        }
+        // Stores of one value may be hidden; another one would show more than they do.
+        let shows = |r: &Raced| {
+            let alike = writes == [true; 2] && r.value == actor.value;
+            r.pc == self.pc && (!alike || self.value == r.value)
+        };
+        !races.iter().any(shows)
     }
 }
 
@@ -114,11 +111,42 @@ impl Actor<'_> {
     }
 }
 
+/// Accesses of one instruction that one access races with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Raced {
+    /// The thread of one of them: of another block or warp, where there is one.
+    pub thread: Thread,
+    pub pc: Pc,
+    /// What it read or wrote.
+    pub value: Option<u64>,
+    /// How many there are.
+    pub times: u64,
+}
+
+impl Raced {
+    /// Takes note of an entry. An instruction stands twice where one entry is farthest and another has another value than
+    /// what is accessed.
+    fn note(all: &mut Vec<Self>, entry: &Entry, actor: &Actor<'_>) {
+        let (thread, pc, value) = (entry.thread, entry.pc, entry.value);
+        let far = |t: Thread| (!t.same_block(actor.thread), t.warp != actor.thread.warp);
+        let differs = |v: Option<u64>| v.is_none() || v != actor.value;
+        let Some(known) = all.iter_mut().find(|r| r.pc == pc) else {
+            return all.push(Self { thread, pc, value, times: 1 });
+        };
+        known.times += 1;
+        if (far(thread), differs(value)) > (far(known.thread), differs(known.value)) {
+            (known.thread, known.value) = (thread, value);
+        } else if differs(value) && !all.iter().any(|r| r.pc == pc && differs(r.value)) {
+            all.push(Self { thread, pc, value, times: 0 });
+        }
+    }
+}
+
 /// What an access found at a location.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    /// Accesses that it races with, and what they read or wrote.
-    pub races: Vec<(Thread, Pc, Option<u64>)>,
+    /// Accesses that it races with, by instruction.
+    pub races: Vec<Raced>,
     /// Releases that it observes.
     pub releases: Vec<Release>,
     /// It may race with an access that was not kept.
@@ -131,21 +159,18 @@ pub(super) struct History {
     entries: Vec<Entry>,
     latest: Option<Latest>,
     releases: Vec<Release>,
-    dropped: Option<Dropped>,
+    dropped: Vec<Dropped>,
 }
 
 impl History {
-    /// Takes over an access that a cell held; they come in the order in which they happened.
-    pub fn restore(&mut self, thread: Thread, epoch: u32, pc: Pc, site: AccessSite, value: Option<u64>) {
-        self.push(thread, epoch, pc, site, value);
+    /// Takes over an access that a cell held; they come in the order in which they happened. At most `kept` are kept.
+    pub fn restore(&mut self, thread: Thread, epoch: u32, pc: Pc, site: AccessSite, value: Option<u64>, kept: usize) {
+        let seen = site.kind.writes();
+        let observers = SmallVec::new();
+        self.push(Entry { thread, epoch, pc, site, value, seen, observers, more_observers: false }, kept);
         if site.kind.writes() {
             self.latest = Some(Latest { thread, epoch, site });
         }
-    }
-
-    /// Takes over what a cell said of readers that were left out.
-    pub const fn restore_dropped(&mut self, dropped: Option<Dropped>) {
-        self.dropped = dropped;
     }
 
     /// Bytes that it takes beside its own.
@@ -157,14 +182,25 @@ impl History {
     pub fn expire(&mut self, expired: impl Fn(Thread, u32) -> bool) -> bool {
         self.entries.retain(|e| !expired(e.thread, e.epoch));
         let latest = self.latest.is_some_and(|w| !expired(w.thread, w.epoch));
-        let dropped = self.dropped.is_some_and(|d| !expired(d.last, d.epoch));
-        !latest && !dropped && self.entries.is_empty()
+        self.dropped.retain(|d| d.block == 0 || !expired(d.last, d.epoch));
+        !latest && self.dropped.is_empty() && self.entries.is_empty()
     }
 
-    fn push(&mut self, thread: Thread, epoch: u32, pc: Pc, site: AccessSite, value: Option<u64>) {
-        let seen = site.kind.writes();
-        let observers = SmallVec::new();
-        self.entries.push(Entry { thread, epoch, pc, site, value, seen, observers, more_observers: false });
+    /// Keeps an access, or what matters of it when there are `kept` already.
+    fn push(&mut self, entry: Entry, kept: usize) {
+        if self.entries.len() < kept {
+            return self.entries.push(entry);
+        }
+        let Entry { thread, epoch, pc, site, value, .. } = entry;
+        match self.dropped.iter_mut().find(|d| (d.pc, d.site) == (pc, site)) {
+            Some(all) => {
+                all.block = if all.block == thread.block { all.block } else { 0 };
+                all.epoch = all.epoch.max(epoch);
+                all.last = thread;
+                all.value = all.value.filter(|v| Some(*v) == value);
+            }
+            None => self.dropped.push(Dropped { pc, site, block: thread.block, epoch, last: thread, value }),
+        }
     }
 
     /// An access happens: says what it races with and which releases it observes, and takes note of it. `publish` are
@@ -177,19 +213,19 @@ impl History {
             self.observe(actor, kept);
             found.releases.clone_from(&self.releases);
         }
+        let mut unseen = false;
         for entry in &self.entries {
             let conflict = entry.site.kind.writes() || kind.writes();
             let strong = entry.site.morally_strong(actor.site, entry.thread.same_block(me));
             if conflict && !strong && !happened_before(entry, actor) {
                 if entry.more_observers {
-                    found.unknown = true;
+                    unseen = true;
                 } else {
-                    found.races.push((entry.thread, entry.pc, entry.value));
+                    Raced::note(&mut found.races, entry, actor);
                 }
             }
         }
-        let dropped = self.dropped.is_some_and(|d| d.may_race(actor));
-        found.unknown = (found.unknown || dropped) && found.races.is_empty();
+        found.unknown = unseen || self.dropped.iter().any(|d| d.may_race(actor, &found.races));
         self.retire(actor);
         self.keep(actor, kept);
         if kind.writes() {
@@ -214,12 +250,13 @@ impl History {
     /// follows.
     fn observe(&mut self, actor: &Actor<'_>, kept: usize) {
         for entry in self.entries.iter_mut().filter(|e| e.seen) {
-            let known = |(thread, epoch): &(Thread, u32)| actor.follows(*thread, *epoch);
-            if actor.follows(entry.thread, entry.epoch) || entry.observers.iter().any(known) {
+            if happened_before(entry, actor) {
                 continue;
             }
-            if entry.observers.len() < kept {
-                entry.observers.push((actor.thread, actor.epoch));
+            if let Err(at) = entry.observers.binary_search_by_key(&actor.thread, |o| o.0)
+                && entry.observers.len() < kept
+            {
+                entry.observers.insert(at, (actor.thread, actor.epoch));
             } else {
                 entry.more_observers = true;
             }
@@ -239,11 +276,9 @@ impl History {
     }
 
     fn keep(&mut self, actor: &Actor<'_>, kept: usize) {
-        if self.entries.len() < kept {
-            self.push(actor.thread, actor.epoch, actor.pc, *actor.site, actor.value);
-        } else {
-            Dropped::add(&mut self.dropped, actor.thread, actor.epoch, *actor.site);
-        }
+        let Actor { thread, epoch, pc, site, value, .. } = *actor;
+        let (seen, observers) = (site.kind.writes(), SmallVec::new());
+        self.push(Entry { thread, epoch, pc, site: *site, value, seen, observers, more_observers: false }, kept);
     }
 }
 
@@ -256,6 +291,8 @@ fn observes(write: &Latest, actor: &Actor<'_>) -> bool {
 
 /// Whether an access happened before another at its location.
 fn happened_before(entry: &Entry, actor: &Actor<'_>) -> bool {
+    // Who polls is among those who saw it, mostly.
     actor.follows(entry.thread, entry.epoch)
+        || entry.observers.binary_search_by_key(&actor.thread, |o| o.0).is_ok()
         || entry.observers.iter().any(|(thread, epoch)| actor.follows(*thread, *epoch))
 }

@@ -15,6 +15,7 @@ mod clock;
 mod finding;
 mod history;
 mod pattern;
+mod readers;
 mod shadow;
 mod sites;
 mod sync;
@@ -24,7 +25,6 @@ pub use finding::Finding;
 pub use shadow::Footing;
 
 use super::plain;
-use crate::base::Pc;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Named, Needs, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
@@ -36,8 +36,9 @@ use sites::{Site, sites};
 use std::sync::Arc;
 use threads::Block;
 
-/// Readers that are kept of a location, unless asked otherwise: a block of 256 threads has as many warps.
-const KEPT: usize = 8;
+/// Accesses that are kept of a location which takes part in more than plain reading and writing, unless asked otherwise:
+/// those of two of the largest blocks.
+const KEPT: usize = 2048;
 
 /// Looks for data races.
 pub struct Races {
@@ -50,7 +51,7 @@ pub struct Races {
 /// What is known of a run so far.
 struct Watch {
     env: Arc<ProgEnv>,
-    /// Readers that are kept of a location.
+    /// Accesses that are kept of a location with a history.
     kept: usize,
     launch: Option<Launch>,
     /// The first warp's number of the next launch.
@@ -108,11 +109,11 @@ impl Races {
         Self { sites, orders: Arc::new(orders), watch }
     }
 
-    /// Keeps at most so many readers of a location, and four times as many of its accesses where it takes part in more
-    /// than plain reading and writing.
+    /// Keeps at most so many accesses of a location that takes part in more than plain reading and writing. Where one that
+    /// was forgotten might decide, the run ends ([`LimitKind::Accesses`](crate::verdict::LimitKind::Accesses)).
     #[must_use]
-    pub const fn keeping(mut self, readers: usize) -> Self {
-        self.watch.kept = readers;
+    pub const fn keeping(mut self, accesses: usize) -> Self {
+        self.watch.kept = accesses;
         self
     }
 
@@ -139,13 +140,6 @@ impl Races {
     /// The races, each pair of instructions once, in the order in which they were found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.watch.findings.shown()
-    }
-
-    /// Instructions at which a race may have been missed because not all earlier accesses of a location were kept, with
-    /// the number of times that happened.
-    #[must_use]
-    pub fn unknown(&self) -> Vec<(Pc, u64)> {
-        self.watch.findings.unknown()
     }
 
     /// The memory that it takes. Of shared memory, blocks that have ended leave the room but no bytes touched.
