@@ -20,6 +20,25 @@ use std::sync::Arc;
 
 const CONTROLS: [&str; 3] = ["crs", "its", "thread"];
 
+/// Lanes of the warp in which each other one waits for its neighbour.
+const SIZES: [u32; 5] = [2, 4, 8, 16, 32];
+
+/// However many lanes there are, and whether memory has caches: with all of them free the runs are too many to go through
+/// together, and each pair has but few.
+fn pairs(lanes: u32, memory: &str) -> Result<(), Failed> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hangs/pairs_in_warp.ptx");
+    let lanes = lanes.to_string();
+    let (block, size) = (["--block", &lanes], ["--warp-size", &lanes]);
+    let rest = ["--control", "crs", "--memory", memory, "--check", "liveness"];
+    let (run, code) = schedule("run", &path, &[&block[..], &size, &rest].concat())?;
+    let hang = &run["stopped"]["details"]["hang"];
+    let writers: u32 = list(&hang["reads"]).map(|r| list(&r["writers"]).count() as u32).sum();
+    match (code, stopped(&run), hang["class"].as_str()) {
+        (1, "simt-deadlock", Some("simt-deadlock")) if writers > 0 => Ok(()),
+        found => Err(format!("{found:?}, {writers} writers").into()),
+    }
+}
+
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
@@ -30,6 +49,10 @@ fn main() {
             let case = Arc::clone(&case);
             trials.push(Trial::test(format!("{stem}/{control}"), move || check(&case, control, &expected)));
         }
+    }
+    for (lanes, memory) in SIZES.iter().flat_map(|n| ["flat", "fermi"].map(|memory| (*n, memory))) {
+        let name = format!("pairs_in_warp/{lanes}/{memory}");
+        trials.push(Trial::test(name, move || pairs(lanes, memory)));
     }
     libtest_mimic::run(&arguments, trials).exit();
 }

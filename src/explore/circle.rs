@@ -1,5 +1,6 @@
 //! What happens on the way round a cycle of states: who executes which instructions, what is read, what is written.
 
+use super::leaving::Deeds;
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::machine::walk::State;
 use crate::program::env::ProgEnv;
@@ -45,6 +46,8 @@ pub(super) struct Circle {
     pub stores: BTreeSet<(Location, u32)>,
     /// Whether lanes meet others in it, at barriers or to exchange values.
     pub meets: bool,
+    /// Whether atomic operations take effect later than they are told of: whether they change anything is not known.
+    guesses: bool,
     /// First address of the shared window and its size.
     window: (u64, u64),
 }
@@ -58,6 +61,7 @@ impl Circle {
             reads: BTreeMap::new(),
             stores: BTreeSet::new(),
             meets: false,
+            guesses: false,
             window: (map.shared, map.window),
         }
     }
@@ -76,6 +80,25 @@ impl Circle {
     /// Whether nobody in it depends on what others do: then nobody can end it.
     pub fn is_apart(&self) -> bool {
         self.reads.is_empty() && !self.meets
+    }
+
+    /// Whether nothing that is read in it ever changes there, so that each of its lanes goes round whatever the others do.
+    pub fn is_constant(&self) -> bool {
+        let constant =
+            |(at, reads): (&Location, &Reads)| reads.values.len() == 1 && !reads.stored_to(*at, &self.stores);
+        !self.meets && !self.guesses && self.reads.iter().all(constant)
+    }
+
+    /// What its lanes do, where nothing that is read changes.
+    pub fn deeds(&self) -> Deeds {
+        let mut deeds = Deeds::default();
+        let reads = self.reads.iter().map(|(at, reads)| (*at, reads.bytes, false));
+        for (at, bytes, changes) in reads.chain(self.stores.iter().map(|(at, bytes)| (*at, *bytes, true))) {
+            for k in 0..u64::from(bytes) {
+                *deeds.bytes.entry((at.0, at.1 + k)).or_insert(false) |= changes;
+            }
+        }
+        deeds
     }
 
     /// All instructions that are executed.
@@ -99,6 +122,7 @@ impl Circle {
             self.stores.extend(writes.iter().map(|w| (w.at, w.bytes)));
             return;
         }
+        self.guesses |= access.kind == AccessKind::Atomic && access.memory.later;
         for lane in lanes_of(access.lanes) {
             let address = access.addresses[lane % LANES];
             let Some(at) = self.location(who, access, address) else { continue };
@@ -111,9 +135,13 @@ impl Circle {
 
     /// The writes of an access.
     pub fn writes(&self, who: Who, access: &Access<'_>, out: &mut Vec<Write>) {
-        if access.kind == AccessKind::Read {
-            return;
+        if access.kind != AccessKind::Read {
+            self.accesses(who, access, out);
         }
+    }
+
+    /// What each lane accesses, also when it only reads.
+    pub fn accesses(&self, who: Who, access: &Access<'_>, out: &mut Vec<Write>) {
         for lane in lanes_of(access.lanes) {
             let Some(at) = self.location(who, access, access.addresses[lane % LANES]) else { continue };
             let (lane, atomic) = ((who.block, who.warp, narrow(lane)), access.kind == AccessKind::Atomic);
@@ -168,6 +196,7 @@ impl Sink for Circle {
                 self.reads.clear();
                 self.stores.clear();
                 self.meets = false;
+                self.guesses = false;
             }
             _ => {}
         }

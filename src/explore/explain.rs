@@ -5,24 +5,19 @@
 //! wait for.
 
 use super::circle::{Circle, LaneId, Location, Reads, Write, by_warp};
-use super::leaving::Leaving;
 use super::odometer::Odometer;
-use super::progress::Progress;
-use super::space::{Fairness, Options, Progress as Counts, Space, explore};
+use super::parts::fair_runs_leave;
 use crate::base::{LaneMask, Pc};
 use crate::machine::control::{Lane, Wait};
 use crate::machine::walk::{Agent, Free, State, Walk};
 use crate::machine::{Bounds, ControlModel};
 use crate::verdict::{
-    Blocked, Class, Event, Hang, Holds, LimitKind, NeverPopped, Place, SpinRead, Spinner, Stack, Stop, StuckKind, Who,
+    AccessKind, Blocked, Class, Event, Hang, Holds, LimitKind, NeverPopped, Place, SpinRead, Spinner, Stack, Stop,
+    StuckKind, Who,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// States of the search that decides what a run without end is called.
-const FREED: u64 = 20_000;
-/// The same where memory has caches: a state of theirs takes a hundred times as long.
-const FREED_CACHES: u64 = 1_000;
 /// Time and bytes of an explanation at most.
 const EXPLAINING: (Duration, u64) = (Duration::from_secs(10), 1 << 30);
 /// Steps of the run that shows who would change what is read.
@@ -78,7 +73,17 @@ fn class(
             return false;
         }
         // What cannot be set free is not known to end.
-        let ends = walk.freed(free, None).ok().and_then(|mut freed| fair_runs_leave(&mut *freed, circle, over));
+        let mut issued = Vec::new();
+        let mut tell = |who: Who, event: Event<'_>| {
+            if let Event::Access(access) = event {
+                let mut all = Vec::new();
+                circle.accesses(who, access, &mut all);
+                issued.extend(all.into_iter().map(|a| (a, access.kind != AccessKind::Read)));
+            }
+            Ok(())
+        };
+        let freed = walk.freed(free, Some(&mut tell)).ok();
+        let ends = freed.and_then(|mut freed| fair_runs_leave(&mut *freed, circle, &issued, over));
         unknown |= ends.is_none();
         ends == Some(true)
     };
@@ -94,22 +99,6 @@ fn class(
         (true, _) => None,
         (false, true) => Some(Class::Mixed),
         (false, false) => Some(Class::Livelock),
-    }
-}
-
-/// Whether every fair run from a state of a cycle leaves it, or ends. `None`: there are too many states to tell, or `over`
-/// says that it takes too long.
-fn fair_runs_leave(walk: &mut dyn Walk, circle: &Circle, over: &dyn Fn() -> Option<LimitKind>) -> Option<bool> {
-    let mut poll = |_: &Counts| over();
-    let most = if walk.state().has_caches() { FREED_CACHES } else { FREED };
-    let mut options = Options { max_states: Some(most), ..Options::states(false, &mut poll) };
-    let env = walk.program();
-    let space: Space<()> = explore(&mut Leaving::new(walk, circle), &env, &mut options, &mut |_| ());
-    let endless = !Progress::Fair.endless(&space.graph, Fairness::Weak).is_empty();
-    match space.limit {
-        _ if endless => Some(false),
-        Some(_) => None,
-        None => Some(true),
     }
 }
 

@@ -14,6 +14,7 @@ mod hunt;
 mod leaving;
 mod minimise;
 mod odometer;
+mod parts;
 mod progress;
 mod prove;
 mod record;

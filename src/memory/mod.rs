@@ -374,6 +374,8 @@ pub struct Movable {
     pub number: u32,
     /// Its name: does not.
     pub name: OperationName,
+    /// The lanes that issued it.
+    pub lanes: LaneMask,
 }
 
 /// What an operation is called in every state that is equal to this one. One that makes no step for ever keeps its name

@@ -300,9 +300,10 @@ impl Fermi {
         let goes = |k: u32| ready.get(k as usize / 64).is_some_and(|word| word >> (k % 64) & 1 == 1);
         for (who, queue) in &self.queues {
             for (place, number) in (0..).zip(queue.operations.iter().copied()) {
-                let waits = |o: &Operation| waits(&self.env, &self.model, &self.programs, number, o);
-                if goes(number) && !self.operations.get(number).is_none_or(waits) {
-                    out.push(Movable { number, name: OperationName { block: who.block, warp: who.warp, place } });
+                let Some(operation) = self.operations.get(number).filter(|_| goes(number)) else { continue };
+                if !waits(&self.env, &self.model, &self.programs, number, operation) {
+                    let name = OperationName { block: who.block, warp: who.warp, place };
+                    out.push(Movable { number, name, lanes: operation.lanes });
                 }
             }
         }

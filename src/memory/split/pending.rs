@@ -121,7 +121,11 @@ impl Pending {
             let words = (0u32..).zip(self.words(slot));
             let left = words.flat_map(|(k, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| 64 * k + b));
             let base = u32::try_from(slot * WORDS * 64).unwrap_or(u32::MAX);
-            let movable = |place| Movable { number: base + place, name: OperationName { block, warp, place } };
+            let movable = |place: u32| Movable {
+                number: base + place,
+                name: OperationName { block, warp, place },
+                lanes: 1 << (place as usize % LANES),
+            };
             out.extend(left.map(movable));
         }
         out.sort_unstable_by_key(|m| m.name);
