@@ -39,6 +39,39 @@ fn pairs(lanes: u32, memory: &str) -> Result<(), Failed> {
     }
 }
 
+/// Where the two threads are that take two locks in opposite orders.
+const SHAPES: [(&str, [&str; 6]); 3] = [
+    ("lanes", ["--grid", "1", "--block", "2", "--warp-size", "2"]),
+    ("warps", ["--grid", "1", "--block", "2", "--warp-size", "1"]),
+    ("blocks", ["--grid", "2", "--block", "1", "--warp-size", "1"]),
+];
+
+/// Each keeps the lock that the other one waits for: who holds which is told.
+fn ring(shape: &[&str], memory: &str) -> Result<(), Failed> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hangs/locks_opposite_order.ptx");
+    let folder = tempfile::tempdir()?;
+    let saved = folder.path().join("found.schedule").display().to_string();
+    let rest = ["--control", "crs", "--memory", memory, "--save-schedule", &saved];
+    // With caches a search takes long to come to it, and a seed does not.
+    let (command, more) = if memory == "flat" { ("prove", &[][..]) } else { ("hunt", &["--max-steps", "400"][..]) };
+    let (found, code) = schedule(command, &path, &[shape, &rest, more].concat())?;
+    let id = |t: &Value| json!([t["block"], t["warp"], t["lanes"]]);
+    let why = if memory == "flat" { &found["endless"][0]["why"] } else { &found["findings"][0]["stopped"] };
+    let locks: Vec<(&str, Value, Vec<Value>)> = list(&why["details"]["hang"]["locks"])
+        .map(|l| (l["name"].as_str().unwrap_or(""), id(&l["holder"]), list(&l["waiters"]).map(id).collect()))
+        .collect();
+    let message = why["message"].as_str().unwrap_or("");
+    let told = message.contains("locks in a ring") && message.contains("spins on `first`, which lane 0 of warp 0");
+    match &locks[..] {
+        [("first", a, on_first), ("second", b, on_second)]
+            if code == 1 && told && a != b && *on_first == [b.clone()] && *on_second == [a.clone()] =>
+        {
+            Ok(())
+        }
+        found => Err(format!("{found:?}\n{message}").into()),
+    }
+}
+
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
@@ -53,6 +86,10 @@ fn main() {
     for (lanes, memory) in SIZES.iter().flat_map(|n| ["flat", "fermi"].map(|memory| (*n, memory))) {
         let name = format!("pairs_in_warp/{lanes}/{memory}");
         trials.push(Trial::test(name, move || pairs(lanes, memory)));
+    }
+    for ((place, shape), memory) in SHAPES.iter().flat_map(|s| ["flat", "fermi"].map(|memory| (s, memory))) {
+        let name = format!("locks_opposite_order/{place}/{memory}");
+        trials.push(Trial::test(name, move || ring(shape, memory)));
     }
     libtest_mimic::run(&arguments, trials).exit();
 }
@@ -200,6 +237,13 @@ fn explain(hang: &Value, line: &mut dyn FnMut(&str, &Value)) {
     lines("reads", &read);
     lines("blocked", &blocked);
     lines("stacks", &stack);
+    let lock = |l: &Value| {
+        let waiters: Vec<Value> = list(&l["waiters"]).map(who).collect();
+        json!({ "at": [l["space"], l["name"], l["offset"]], "holder": who(&l["holder"]), "exited": l["exited"], "waiters": waiters })
+    };
+    if list(&hang["locks"]).next().is_some() {
+        lines("locks", &lock);
+    }
     if !hang["unissued"].is_null() {
         line("unissued", &hang["unissued"]);
     }

@@ -57,6 +57,16 @@ fn a_limit_is_never_a_proof() {
     assert!(code == 3 && said.contains("limit reached: 3 states") && !said.contains("holds"), "{said}");
 }
 
+#[test]
+fn a_limit_in_a_warp_of_many_lanes_says_that_few_would_do() {
+    let (folder, target) = (folder("fewer"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
+    let few = ["prove", &target, "--block", "32", "--control", "its", "--max-states", "3"];
+    let (code, said) = warpstep(&folder, &few);
+    assert!(code == 3 && said.contains("32 lanes in a warp") && said.contains("--block 4 --warp-size 4"), "{said}");
+    let (_, said) = warpstep(&folder, &[&few[..], &["--warp-size", "4"]].concat());
+    assert!(!said.contains("lanes in a warp"), "{said}");
+}
+
 /// What a target says of itself under some flags: the exit code, states, and contents of memory.
 fn counted(name: &str, flags: &[&str]) -> (i32, u64, u64) {
     let folder = folder(&format!("counted_{}", name.replace('/', "_")));

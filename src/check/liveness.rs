@@ -4,8 +4,10 @@
 //! state now and then, compares later ones with it, and says so. A token that was on its stack all the time between the
 //! two is never popped. Nothing is concluded from a run that ends, that reaches a limit, or that is scheduled at random.
 
-use crate::base::{LaneMask, Pc};
-use crate::verdict::{Event, Hang, NeverPopped, Place, Sink, Stack, Step, Stop, StuckKind, Token, Who};
+use crate::base::{LANES, LaneMask, Pc, lanes_of};
+use crate::verdict::{
+    Access, AccessKind, Event, Hang, NeverPopped, Place, Sink, Stack, Step, Stop, StuckKind, Taken, Token, Who,
+};
 use std::collections::BTreeMap;
 
 /// What is known of a warp.
@@ -27,13 +29,21 @@ struct Warp {
 #[derive(Clone, Debug, Default)]
 pub struct Liveness {
     warps: BTreeMap<(u32, u64, u32), Warp>,
+    /// Atomic operations by location: the block of shared memory, and the address. Those of each are in order.
+    taken: BTreeMap<(Option<u64>, u64), Vec<By>>,
 }
+
+/// Lanes of a warp that access a location by an instruction, and what it held before where that was known.
+type By = (Who, LaneMask, Pc, Option<u64>);
+
+/// Locations at most of which atomic operations are kept: locks are few, histograms are not.
+const TAKEN: usize = 1 << 12;
 
 impl Liveness {
     /// An observer of runs.
     #[must_use]
     pub const fn new() -> Self {
-        Self { warps: BTreeMap::new() }
+        Self { warps: BTreeMap::new(), taken: BTreeMap::new() }
     }
 
     fn step(&mut self, who: Who, step: &Step<'_>) {
@@ -48,6 +58,41 @@ impl Liveness {
             warp.least = warp.least.min(warp.stack.len());
         }
         warp.pc = step.pc.0;
+    }
+
+    /// Who takes what by an atomic operation, or gives it back by a store.
+    fn access(&mut self, who: Who, access: &Access<'_>) {
+        if access.kind == AccessKind::Read || access.kind == AccessKind::Write && self.taken.is_empty() {
+            return;
+        }
+        let shared = access.memory.shared.len() as u64;
+        for lane in lanes_of(access.lanes) {
+            let address = access.addresses[lane % LANES];
+            let block = (address.wrapping_sub(access.memory.window) < shared).then_some(who.block);
+            let (at, lane) = ((block, address), 1 << lane);
+            if access.kind == AccessKind::Write {
+                self.taken.remove(&at);
+                continue;
+            }
+            if self.taken.len() >= TAKEN && !self.taken.contains_key(&at) {
+                continue;
+            }
+            let by = self.taken.entry(at).or_default();
+            by.iter_mut().filter(|b| b.0 == who).for_each(|b| b.1 &= !lane);
+            let before = access.memory.number(address, access.bytes);
+            match by.last_mut().filter(|b| (b.0, b.2, b.3) == (who, access.pc, before)) {
+                Some(last) => last.1 |= lane,
+                None => by.push((who, lane, access.pc, before)),
+            }
+            by.retain(|b| b.1 != 0);
+        }
+    }
+
+    /// The atomic operations on each location since which nobody stored to it.
+    #[must_use]
+    pub fn taken(&self) -> Vec<Taken> {
+        let one = |(&(block, address), by): (&_, &Vec<_>)| Taken { address, block, by: by.clone() };
+        self.taken.iter().map(one).collect()
     }
 
     fn remembered(&mut self) {
@@ -76,7 +121,7 @@ impl Liveness {
             });
             (place, last) = (here, who);
         }
-        let hang = Box::new(Hang { stacks: self.stacks(), ..Hang::default() });
+        let hang = Box::new(Hang { stacks: self.stacks(), taken: self.taken(), ..Hang::default() });
         Stop::Stuck(Box::new(StuckKind::Endless { tokens, who: last, place, hang }))
     }
 
@@ -98,7 +143,11 @@ impl Sink for Liveness {
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
             // Other grids may be running.
-            Event::Launch { .. } => self.warps.retain(|(launch, ..), _| *launch != who.launch),
+            Event::Launch { .. } => {
+                self.warps.retain(|(launch, ..), _| *launch != who.launch);
+                self.taken.clear();
+            }
+            Event::Access(access) => self.access(who, access),
             Event::Step(step) => self.step(who, &step),
             Event::Remembered => self.remembered(),
             Event::Repeated => return Err(self.repeated()),

@@ -9,7 +9,7 @@ use super::{output, progress};
 use crate::base::SourceMap;
 use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
 use crate::explore::space::{Fairness, Options};
-use crate::explore::{Ending, Ends, Progress, Proof, Prove as How};
+use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Target};
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
@@ -125,6 +125,13 @@ pub(super) struct Prove {
 fn pause(every: Duration, bytes: usize) -> Duration {
     let gigabytes = u32::try_from(bytes >> 30).unwrap_or(u32::MAX);
     every.saturating_add(Duration::from_secs(60).saturating_mul(gigabytes))
+}
+
+/// The lanes of the fullest warp.
+fn lanes(target: &Target) -> u32 {
+    let size = target.start().context().config().warp_size;
+    let threads = target.launches().iter().map(|l| l.block.iter().product::<u32>());
+    threads.max().map_or(0, |n| n.min(size))
 }
 
 /// States and time of a search that tells whether a program ends under another control model.
@@ -250,6 +257,7 @@ impl Prove {
         output::complain(text::unshown(&proof.unshown, &env, &sources, output::colour()));
         output::complain(text::controls(&controls));
         output::complain(text::summary(&proof, &scope));
+        output::complain(text::fewer(&proof, lanes(&target)));
         if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit)
             && !output::is_lost(path)
         {

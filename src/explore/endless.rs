@@ -12,7 +12,7 @@ use crate::launch::Device;
 use crate::machine::walk::Walk;
 use crate::machine::{Bounds, ControlModel};
 use crate::program::instr::Op;
-use crate::verdict::{Event, Kind, LimitKind, Sink, Stack, Stop, StuckKind, Who};
+use crate::verdict::{Event, Kind, LimitKind, Sink, Stack, Stop, StuckKind, Taken, Who};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps of a cycle that are looked at: more say nothing new.
@@ -153,12 +153,12 @@ impl Target {
         &self,
         walk: &mut dyn Walk,
         round: Round,
-        (mut recorded, stacks): (Recorded, Vec<Stack>),
+        (mut recorded, before): (Recorded, (Vec<Stack>, Vec<Taken>)),
     ) -> Endless {
         let Round { cycle, times, path, mut circle } = round;
         let start = walk.mark();
         follow(walk, &path);
-        let hang = explain(walk, &mut circle, &stacks, (self.control(), self.bounds()));
+        let hang = explain(walk, &mut circle, (&before.0, &before.1), (self.control(), self.bounds()));
         walk.back(start);
         let class = hang.class;
         let stop = stop(hang);
@@ -190,5 +190,5 @@ pub fn explained(stop: &mut Stop, device: &Device) {
     let control = context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm));
     let mut circle = Circle::new(&context.program());
     context.once_more(&mut circle);
-    **hang = explain(&mut *walk, &mut circle, &hang.stacks, (control, &context.config().bounds));
+    **hang = explain(&mut *walk, &mut circle, (&hang.stacks, &hang.taken), (control, &context.config().bounds));
 }

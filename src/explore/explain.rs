@@ -5,6 +5,7 @@
 //! wait for.
 
 use super::circle::{Circle, LaneId, Location, Reads, Write, by_warp};
+use super::locks::locks;
 use super::odometer::Odometer;
 use super::parts::fair_runs_leave;
 use crate::base::{LaneMask, Pc};
@@ -13,7 +14,7 @@ use crate::machine::walk::{Agent, Free, State, Walk};
 use crate::machine::{Bounds, ControlModel};
 use crate::verdict::{
     AccessKind, Blocked, Class, Event, Hang, Holds, LimitKind, NeverPopped, Place, SpinRead, Spinner, Stack, Stop,
-    StuckKind, Who,
+    StuckKind, Taken, Who,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,17 +24,19 @@ const EXPLAINING: (Duration, u64) = (Duration::from_secs(10), 1 << 30);
 /// Steps of the run that shows who would change what is read.
 const WATCHED: u32 = 1 << 12;
 
-/// Explains a cycle; `walk` stands in one of its states. `stacks`: the token stacks there.
+/// Explains a cycle; `walk` stands in one of its states. `stacks`: the token stacks there; `taken`: atomic operations on the
+/// way to it.
 ///
 /// Within `bounds`, and a part of them at most: nobody waits for an explanation as long as for what is explained.
 pub(super) fn explain(
     walk: &mut dyn Walk,
     circle: &mut Circle,
-    stacks: &[Stack],
+    (stacks, taken): (&[Stack], &[Taken]),
     (control, bounds): (ControlModel, &Bounds),
 ) -> Hang {
     let part = bounds.part(EXPLAINING.0, EXPLAINING.1);
     let over = || bounds.up().or_else(|| part.up());
+    let env = walk.program();
     let state = walk.state();
     circle.look(state);
     let blocked = blocked(state, circle, stacks);
@@ -45,7 +48,8 @@ pub(super) fn explain(
     };
     let writes = if circle.reads.is_empty() { Vec::new() } else { writes(state, free, circle, &over) };
     let (spinners, reads) = (spinners(state, circle), reads(state, circle, &writes));
-    Hang { class, spinners, reads, blocked, stacks: stacks.to_vec(), unissued }
+    let locks = locks(state, circle, taken, &env);
+    Hang { class, spinners, reads, blocked, stacks: stacks.to_vec(), unissued, locks, taken: Vec::new() }
 }
 
 /// The stop of a run that stays in the cycle that `hang` explains.

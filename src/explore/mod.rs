@@ -12,6 +12,7 @@ mod explain;
 mod finding;
 mod hunt;
 mod leaving;
+mod locks;
 mod minimise;
 mod odometer;
 mod parts;

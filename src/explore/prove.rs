@@ -12,7 +12,7 @@ use crate::choice::{Fair, Recorder};
 use crate::machine::walk::{Grain, Walk};
 use crate::machine::{ControlModel, MemoryModel};
 use crate::program::instr::Op;
-use crate::verdict::{Class, Event, Identity, LimitKind, Sink, Stack, Stop, Who};
+use crate::verdict::{Class, Event, Identity, LimitKind, Sink, Stack, Stop, Taken, Who};
 use std::collections::BTreeSet;
 
 /// How to prove.
@@ -279,7 +279,7 @@ impl Target {
             proof.leave_out(limit);
         }
         for found in rounds {
-            let Retraced { recorded, stacks, followed } = match self.retrace(walk, &found.path, observers()) {
+            let Retraced { recorded, before, followed } = match self.retrace(walk, &found.path, observers()) {
                 Ok(retraced) => retraced,
                 Err(limit) => {
                     proof.leave_out(limit).endless += 1;
@@ -294,7 +294,7 @@ impl Target {
                 proof.defect(shown);
                 continue;
             }
-            proof.endless.push(self.endless(walk, found, (recorded, stacks)));
+            proof.endless.push(self.endless(walk, found, (recorded, before)));
         }
         Ok(false)
     }
@@ -343,7 +343,7 @@ impl Target {
             _ => {}
         }
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);
-        Ok(Retraced { recorded, stacks: stacks.tokens.stacks(), followed })
+        Ok(Retraced { recorded, before: (stacks.tokens.stacks(), stacks.tokens.taken()), followed })
     }
 
     /// The control model that the target runs under.
@@ -357,8 +357,8 @@ impl Target {
 /// What a run came to that was to go the way of a search.
 struct Retraced {
     recorded: Recorded,
-    /// The token stacks at the end of the way.
-    stacks: Vec<Stack>,
+    /// The token stacks at the end of the way, and the atomic operations on the way to it.
+    before: (Vec<Stack>, Vec<Taken>),
     /// Whether it went that way.
     followed: bool,
 }
@@ -383,7 +383,8 @@ impl Stacks {
         let step = matches!(event, Event::Step(_));
         let warp = (who.launch, who.block, who.warp);
         let late = self.left == 0 && step && !self.over.insert(warp);
-        if !late && !matches!(event, Event::Remembered | Event::Repeated) {
+        let behind = self.left == 0 && matches!(event, Event::Access(_)) && self.over.contains(&warp);
+        if !late && !behind && !matches!(event, Event::Remembered | Event::Repeated) {
             // Nothing is objected to but repeated states.
             let _ = self.tokens.event(who, *event);
         }

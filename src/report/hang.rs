@@ -6,7 +6,9 @@ use super::diagnostic::{Diagnostic, place as source_place};
 use super::safety::{kind, token, token_json};
 use super::stop::{StopReport, lanes, who};
 use crate::base::{LaneMask, Pc};
-use crate::verdict::{AllocKind, Blocked, Class, Hang, Holds, Inside, NeverPopped, Place, SpinRead, Spinner, Stack};
+use crate::verdict::{
+    AllocKind, Blocked, Class, Hang, Holds, Inside, Lock, NeverPopped, Place, SpinRead, Spinner, Stack,
+};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -26,7 +28,7 @@ pub const fn class(class: Option<Class>) -> &'static str {
 }
 
 /// What to do about it.
-const fn advice(hang: &Hang, tokens: bool) -> &'static str {
+fn advice(hang: &Hang, tokens: bool) -> &'static str {
     match hang.class {
         Some(Class::SimtDeadlock) => {
             "lanes of one warp wait for each other: what the waiting lanes would do must not be what the running ones wait \
@@ -40,6 +42,13 @@ const fn advice(hang: &Hang, tokens: bool) -> &'static str {
             "who waits at a barrier does nothing for those who spin: what they wait for must be done before the barrier, \
              and who spins must not be awaited there"
         }
+        Some(Class::Livelock) if in_a_ring(hang) => {
+            "each keeps what another one waits for: take locks in the same order everywhere, or give back what is held when the \
+             next one is not to be had"
+        }
+        Some(Class::Livelock) if left_behind(hang) => {
+            "a thread has exited with the lock that others wait for: give it back on every way out"
+        }
         Some(Class::Livelock) => {
             "no lane, warp or block that is held up would end the loop: its condition must come true whatever the schedule"
         }
@@ -48,6 +57,28 @@ const fn advice(hang: &Hang, tokens: bool) -> &'static str {
         }
         None => "what would end the loop was not found out; --control shows whether another control model does",
     }
+}
+
+/// Whether who holds a lock waits for one that is held by somebody who waits, and so on round to the first.
+fn in_a_ring(hang: &Hang) -> bool {
+    let same = |a: &Place, b: &Place| (a.block, a.warp) == (b.block, b.warp) && a.lanes & b.lanes != 0;
+    let next = |lock: &Lock| hang.locks.iter().position(|l| l.waiters.iter().any(|w| same(w, &lock.holder)));
+    let round = |first: usize| {
+        let mut at = first;
+        (0..hang.locks.len()).any(|_| {
+            let on = hang.locks.get(at).and_then(next);
+            on.is_some_and(|to| {
+                at = to;
+                to == first
+            })
+        })
+    };
+    (0..hang.locks.len()).any(round)
+}
+
+/// Whether who holds a lock is gone.
+fn left_behind(hang: &Hang) -> bool {
+    hang.locks.iter().any(|l| l.exited)
 }
 
 /// Lanes with their warp, e.g. `lane 1 of warp 0 in block (0, 0, 0)`.
@@ -79,11 +110,30 @@ const fn plural(lanes: LaneMask, one: &'static str, many: &'static str) -> &'sta
 
 /// The place in memory of what is read, e.g. "`lock`" or "4 bytes behind the start of `x`".
 fn location(read: &SpinRead) -> String {
-    let named = read.inside.as_ref().and_then(place_in);
-    named.unwrap_or_else(|| match &read.inside {
+    place_of(read.inside.as_ref(), read.address)
+}
+
+fn place_of(inside: Option<&Inside>, address: u64) -> String {
+    let named = inside.and_then(place_in);
+    named.unwrap_or_else(|| match inside {
         Some(Inside { kind: AllocKind::Shared, offset, .. }) => format!("shared memory at {offset}"),
-        _ => format!("{:#x}", read.address),
+        _ => format!("{address:#x}"),
     })
+}
+
+/// Who waits for a lock that who holds, e.g. `lane 0 of warp 1 in block (0, 0, 0) spins on `first`, which lane 0 of warp 0 in
+/// block (0, 0, 0) holds`.
+fn waits_for(lock: &Lock) -> String {
+    let waiters: Vec<&Place> = lock.waiters.iter().collect();
+    let one = matches!(&waiters[..], [p] if p.lanes.count_ones() == 1);
+    format!(
+        "{} {} on {}, which {} {}",
+        parties(&waiters),
+        if one { "spins" } else { "spin" },
+        place_of(lock.inside.as_ref(), lock.address),
+        party(&lock.holder),
+        if lock.exited { "took and kept when it exited" } else { "holds" }
+    )
 }
 
 fn values(read: &SpinRead) -> String {
@@ -151,6 +201,15 @@ impl StopReport<'_> {
             let (file, span) = self.span(writer.pc);
             d = d.also(file, span, format!("{} of warp {} would write it here", lanes(writer.lanes), writer.warp));
         }
+        for lock in hang.locks.iter().take(LISTED) {
+            let (file, span) = self.span(lock.holder.pc);
+            let name = place_of(lock.inside.as_ref(), lock.address);
+            d = d.also(
+                file,
+                span,
+                format!("{} of warp {} took {name} here", lanes(lock.holder.lanes), lock.holder.warp),
+            );
+        }
         let mut pushed: Vec<(Pc, LaneMask, &'static str)> = Vec::new();
         for t in tokens {
             pushed.push((t.pushed, t.waiting, kind(t.token.kind)));
@@ -208,6 +267,14 @@ impl StopReport<'_> {
                 let wait = if matches!(&waits[..], [p] if p.lanes.count_ones() == 1) { "waits" } else { "wait" };
                 format!("mixed: {who} {spin}{on}, while {} {wait} for {by}", parties(&waits))
             }
+            Some(Class::Livelock) if !hang.locks.is_empty() => {
+                let mut all: Vec<String> = hang.locks.iter().take(LISTED).map(waits_for).collect();
+                if hang.locks.len() > LISTED {
+                    all.push(format!("{} locks more", hang.locks.len() - LISTED));
+                }
+                let name = if in_a_ring(hang) { "locks in a ring" } else { "a lock that is never given back" };
+                format!("livelock, {name}: {}", all.join("; "))
+            }
             Some(Class::Livelock) => {
                 let nobody = if on.is_empty() { ", and nobody who is held up would end it" } else { "" };
                 format!("livelock: {who} {spin} for ever{on}{nobody}")
@@ -237,7 +304,10 @@ impl StopReport<'_> {
             let bytes = counted(read.bytes.into(), "byte");
             let by: Vec<String> =
                 read.writers.iter().take(LISTED).map(|w| format!("{}{}", party(w), self.at_line(w.pc))).collect();
-            let by = if by.is_empty() {
+            let lock = hang.locks.iter().find(|l| (l.block, l.address) == (read.block, read.address));
+            let by = if let Some(lock) = lock.filter(|_| by.is_empty()) {
+                format!("{} took it{}, and nobody has given it back", party(&lock.holder), self.at_line(lock.holder.pc))
+            } else if by.is_empty() {
                 "nobody would write it".to_owned()
             } else {
                 format!("would be written by {}", by.join(", "))
@@ -297,7 +367,7 @@ impl StopReport<'_> {
 
     /// An explanation as JSON: `class` and what [`Hang`] has. Each of `spinners` has a `thread` and its `code` (places),
     /// each of `reads` `address`, `bytes`, `block` (of shared memory), `name`, `space`, `offset`, `values`, `readers` and
-    /// `writers` (threads), each of `blocked` a `thread` and what holds it (`by`), each of `stacks` `block`, `warp` and
+    /// `writers` (threads), each of `locks` the same place, its `holder`, whether that has `exited`, and its `waiters`, each of `blocked` a `thread` and what holds it (`by`), each of `stacks` `block`, `warp` and
     /// `tokens`, the top first.
     pub(super) fn hang_json(&self, hang: &Hang) -> Value {
         let place = |pc: Pc| {
@@ -311,8 +381,8 @@ impl StopReport<'_> {
             code.dedup();
             json!({ "thread": self.thread(&s.place), "code": code })
         };
+        let nowhere = || json!({ "name": null, "space": space_of(AllocKind::Heap), "offset": null });
         let read = |r: &SpinRead| {
-            let nowhere = || json!({ "name": null, "space": space_of(AllocKind::Heap), "offset": null });
             let at = r.inside.as_ref().map_or_else(nowhere, inside_json);
             json!({
                 "address": r.address,
@@ -340,10 +410,24 @@ impl StopReport<'_> {
             let tokens: Vec<Value> = s.tokens.iter().rev().map(one).collect();
             json!({ "block": s.who.block, "warp": s.who.warp, "tokens": tokens })
         };
+        let lock = |l: &Lock| {
+            let at = l.inside.as_ref().map_or_else(nowhere, inside_json);
+            json!({
+                "address": l.address,
+                "block": l.block,
+                "name": at["name"],
+                "space": at["space"],
+                "offset": at["offset"],
+                "holder": self.thread(&l.holder),
+                "exited": l.exited,
+                "waiters": threads(&l.waiters),
+            })
+        };
         json!({
             "class": class(hang.class),
             "spinners": hang.spinners.iter().map(spinner).collect::<Vec<_>>(),
             "reads": hang.reads.iter().map(read).collect::<Vec<_>>(),
+            "locks": hang.locks.iter().map(lock).collect::<Vec<_>>(),
             "blocked": hang.blocked.iter().map(blocked).collect::<Vec<_>>(),
             "stacks": hang.stacks.iter().map(stack).collect::<Vec<_>>(),
             "unissued": hang.unissued.map(|u| json!({ "first": u.first, "total": u.total, "resident": u.resident })),

@@ -116,6 +116,22 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     )
 }
 
+/// How a search that a limit ended may come to its end: a warp of `lanes` has as many ways as there are orders of its lanes.
+#[must_use]
+pub fn fewer(proof: &Proof, lanes: u32) -> String {
+    let Proved::Limit(_) = proof.proved else { return String::new() };
+    if lanes <= FEW {
+        return String::new();
+    }
+    format!(
+        "{lanes} lanes in a warp have many orders, and most defects of theirs show with few: the same launch with fewer threads \
+         in smaller warps may settle it (--block {FEW} --warp-size {FEW}; --warp-size alone where the kernel needs its threads)\n"
+    )
+}
+
+/// Lanes of a warp with which a search is advised.
+const FEW: u32 = 4;
+
 /// States of a graph at most that is drawn.
 pub const DRAWN: usize = 500;
 

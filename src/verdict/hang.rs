@@ -31,6 +31,38 @@ pub struct Hang {
     pub stacks: Vec<Stack>,
     /// The blocks that are not issued, if there are any.
     pub unissued: Option<Unissued>,
+    /// The locks that are waited for and held.
+    pub locks: Vec<Lock>,
+    /// What `locks` is found from, where nobody has looked yet.
+    pub taken: Vec<Taken>,
+}
+
+/// A location that is waited for by `cas` or `exch`, and that another thread has taken so and not given back.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lock {
+    /// Its address in the generic address space.
+    pub address: u64,
+    /// The block whose shared memory it belongs to.
+    pub block: Option<u64>,
+    /// The buffer or variable that it lies in.
+    pub inside: Option<Inside>,
+    /// Who holds it, and the instruction that took it.
+    pub holder: Place,
+    /// Whether the holder has exited.
+    pub exited: bool,
+    /// Who waits for it, and by which instruction.
+    pub waiters: Vec<Place>,
+}
+
+/// Atomic operations on a location since which nobody has stored to it: the last of each lane.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// Its address in the generic address space.
+    pub address: u64,
+    /// The block whose shared memory it belongs to.
+    pub block: Option<u64>,
+    /// The lanes of a warp, the instruction, and what the location held before it where that was known.
+    pub by: Vec<(Who, LaneMask, Pc, Option<u64>)>,
 }
 
 /// Lanes of a warp that run on.

@@ -21,7 +21,7 @@ pub use event::{
     Stride, Who,
 };
 pub use footprint::{Footprint, Reach, SharedBy, Strength};
-pub use hang::{Blocked, Class, Hang, Holds, SpinRead, Spinner, Stack, Unissued};
+pub use hang::{Blocked, Class, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unissued};
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
 pub use kind::Kind;
