@@ -17,13 +17,17 @@ use std::path::Path;
 
 /// From one byte to a megabyte.
 const DISTANCES: [i64; 17] = [1, 2, 3, 4, 7, 8, 16, 31, 64, 100, 128, 256, 1000, 4096, 32_768, 262_144, 1 << 20];
+/// Folders with programs, and what their names begin with: those of `provenance` need `--check bounds`.
+const FOLDERS: [(&str, &str); 2] = [("tests/bounds", ""), ("tests/bounds/provenance", "provenance-")];
 /// What replaces the offset.
 const AT: &str = "AT";
 
 fn main() {
     let arguments = Arguments::from_args();
-    let trials = Case::below("tests/bounds").into_iter().map(|case| {
-        let name = case.path.file_stem().and_then(|s| s.to_str()).unwrap_or("").to_owned();
+    let all =
+        FOLDERS.into_iter().flat_map(|(folder, prefix)| Case::below(folder).into_iter().map(move |c| (c, prefix)));
+    let trials = all.map(|(case, prefix)| {
+        let name = prefix.to_owned() + case.path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
         Trial::test(name.clone(), move || {
             if name.ends_with(".defect") || name.ends_with(".fixed") { pair(&case) } else { neighbours(&case, &name) }
         })

@@ -1,7 +1,7 @@
 //! All observers in one sink.
 
 use super::held::Held;
-use super::{Barriers, Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
+use super::{Barriers, Bounds, Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Needs, Sink, Stop, Who};
 use std::sync::Arc;
@@ -15,6 +15,8 @@ pub struct Observers {
     pub uninit: Option<Uninit>,
     /// Integer divisions by zero.
     pub div0: Option<Div0>,
+    /// Accesses outside of the object that their address was made from.
+    pub bounds: Option<Bounds>,
     /// Barriers and exchanges without all whom they name.
     pub barriers: Option<Barriers>,
     /// The safety property.
@@ -57,6 +59,13 @@ impl Observers {
         self
     }
 
+    /// With a check for accesses outside of the object that their address was made from.
+    #[must_use]
+    pub fn with_bounds(mut self, env: &Arc<ProgEnv>) -> Self {
+        self.bounds = Some(Bounds::new(Arc::clone(env)));
+        self
+    }
+
     /// With a check for barriers and exchanges without all whom they name.
     #[must_use]
     pub fn with_barriers(mut self, env: &Arc<ProgEnv>) -> Self {
@@ -93,10 +102,11 @@ impl Observers {
         self
     }
 
-    /// The check for races, when there is no other.
+    /// The checks for races and for bounds, when there is no other.
     #[inline]
-    const fn only_races(&self) -> Option<&Races> {
-        match self {
+    const fn frugal(&self) -> bool {
+        matches!(
+            self,
             Self {
                 hash: None,
                 uninit: None,
@@ -105,11 +115,11 @@ impl Observers {
                 safety: None,
                 liveness: None,
                 coverage: None,
-                races,
+                bounds: _,
+                races: _,
                 held: _,
-            } => races.as_ref(),
-            _ => None,
-        }
+            }
+        )
     }
 
     /// Why a run stopped that came to `stop`: an undefined value that was held back for the sake of races came first.
@@ -124,6 +134,7 @@ impl Observers {
         self.hash.is_some()
             || self.uninit.is_some()
             || self.div0.is_some()
+            || self.bounds.is_some()
             || self.barriers.is_some()
             || self.safety.is_some()
             || self.liveness.is_some()
@@ -136,15 +147,21 @@ impl Sink for Observers {
     const ON: bool = true;
 
     fn needs(&self) -> Needs {
-        self.only_races().map_or(Needs::ALL, Sink::needs)
+        match (self.frugal(), &self.bounds, &self.races) {
+            (true, Some(bounds), None) => bounds.needs(),
+            (true, None, Some(races)) => races.needs(),
+            (true, Some(bounds), Some(races)) => bounds.needs().and(races.needs()),
+            _ => Needs::ALL,
+        }
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
-        // The one that is told most, and mostly alone.
-        if self.only_races().is_some()
-            && let Some(races) = &mut self.races
-        {
-            return races.event(who, event);
+        // The two that are told most, and mostly alone.
+        if self.frugal() {
+            if let Some(bounds) = &mut self.bounds {
+                bounds.event(who, event)?;
+            }
+            return self.races.as_mut().map_or(Ok(()), |races| races.event(who, event));
         }
         if let Some(hash) = &mut self.hash {
             hash.event(who, event)?;
@@ -160,6 +177,9 @@ impl Sink for Observers {
         }
         if let Some(liveness) = &mut self.liveness {
             liveness.event(who, event)?;
+        }
+        if let Some(bounds) = &mut self.bounds {
+            bounds.event(who, event)?;
         }
         if let Some(races) = &mut self.races {
             races.event(who, event)?;

@@ -46,6 +46,10 @@ impl Sink for PerLaunch<'_> {
             if let (Some(uninit), Some(other)) = (&mut new.uninit, other) {
                 uninit.share(other);
             }
+            let other = self.launches.values().find_map(|o| o.bounds.as_ref());
+            if let (Some(bounds), Some(other)) = (&mut new.bounds, other) {
+                bounds.share(other);
+            }
             self.launches.insert(who.launch, new);
         }
         if let Event::Remembered | Event::Repeated = event {

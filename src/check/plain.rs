@@ -1,8 +1,12 @@
-//! Instructions as the program has them, before promotion gave the commonest ones a loop of their own.
+//! Instructions as the program has them, before promotion gave the commonest ones a loop of their own; and what they do to
+//! one lane, which shadows of registers and memory follow.
 
-use crate::program::env::ProgEnv;
+use crate::alu::apply;
+use crate::base::{Frame, lanes_of};
+use crate::program::env::{AddressMap, ProgEnv};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
-use crate::program::ops::AluOp;
+use crate::program::ops::{AluOp, Class};
+use crate::verdict::Access;
 
 /// The data operation of an instruction, if it is one.
 pub(super) fn data_op(op: Op) -> Option<AluOp> {
@@ -48,4 +52,68 @@ pub(super) fn carry_slot(op: AluOp, i: &Instr) -> Option<Slot> {
     let shape = op.shape();
     let narrow = u16::try_from(i.imm & 0xffff).unwrap_or(u16::MAX);
     shape.carry_out.then_some(if shape.used().count() == 4 { Slot(narrow) } else { i.e })
+}
+
+/// A lane's value of a slot.
+pub(super) fn value(regs: &Frame, class: Class, slot: Slot, lane: usize) -> u64 {
+    let s = slot.index();
+    match class {
+        Class::W => regs.w.get(s).map_or(0, |v| v.0[lane].into()),
+        Class::Q => regs.q.get(s).map_or(0, |v| v.0[lane]),
+        Class::P => regs.p.get(s).map_or(0, |v| (v >> lane & 1).into()),
+    }
+}
+
+/// What an operation gives for a lane's sources.
+pub(super) fn apply(op: AluOp, sources: [u64; 4], mode: u32) -> u64 {
+    match op {
+        AluOp::Int(op) => apply::int(op, sources, mode).0,
+        AluOp::Float(op) => apply::float(op, sources, mode).0,
+    }
+}
+
+/// The class of a request's data slots.
+pub(super) const fn class(wide: bool) -> Class {
+    if wide { Class::Q } else { Class::W }
+}
+
+/// The start of the window that a request's addresses are in.
+pub(super) const fn window(map: AddressMap, space: Space) -> u64 {
+    match space {
+        Space::Shared => map.shared,
+        Space::Local => map.local,
+        Space::Param => map.param,
+        Space::Global | Space::Const | Space::Generic => 0,
+    }
+}
+
+/// The elements that an access is about: all of its request's, or the one that memory accesses at this time. An element's
+/// number comes with its offset from the access's address.
+pub(super) fn elements(rq: &WarpRequest, access: &Access<'_>, map: AddressMap) -> Vec<(usize, u64)> {
+    let (count, width) = (usize::from(rq.elems.max(1)), u64::from(access.bytes));
+    let element = match rq.op {
+        MemOp::Load | MemOp::Store => u64::from(rq.width),
+        MemOp::Atom(_, ty) | MemOp::Red(_, ty) => u64::from(ty.bytes()),
+    };
+    if count == 1 || width != element {
+        return (0..count).map(|k| (k, k as u64 * element)).collect();
+    }
+    let Some(lane) = lanes_of(access.lanes).next() else { return Vec::new() };
+    let register = if rq.addr_wide {
+        access.regs.q.get(rq.addr.index()).map_or(0, |q| q.0[lane])
+    } else {
+        access.regs.w.get(rq.addr.index()).map_or(0, |w| w.0[lane].into())
+    };
+    let first = register.wrapping_add(rq.offset.cast_unsigned()).wrapping_add(window(map, rq.space));
+    let k = access.addresses[lane].wrapping_sub(first) / element.max(1);
+    vec![(usize::try_from(k).unwrap_or(0).min(count - 1), 0)]
+}
+
+/// The data slots of an access with their offsets in memory; a 16-byte element has two.
+pub(super) fn pieces<'a>(rq: &'a WarpRequest, of: &'a [(usize, u64)]) -> impl Iterator<Item = (Slot, u64, u32)> + 'a {
+    let (width, twice) = if rq.width == 16 { (8, 2) } else { (u32::from(rq.width), 1) };
+    let slots = of.iter().filter_map(|(k, offset)| Some((*rq.regs.get(*k)?, *offset)));
+    slots.filter(|(slot, _)| *slot != NO_SLOT).flat_map(move |(slot, offset)| {
+        (0..twice).map(move |half| (Slot(slot.0.saturating_add(half)), offset + 8 * u64::from(half), width))
+    })
 }

@@ -111,6 +111,7 @@ pub(super) fn declare(name: &str, entry: bool, start: u32, end: u32) -> Function
         undefined: Vec::new(),
         shared_bytes: 256,
         shared: Vec::new(),
+        locals: Vec::new(),
         bounds: Bounds::default(),
         registers: registers.chain(wide).chain(preds).collect(),
         file: FileId(0),

@@ -72,7 +72,9 @@ pub(super) fn expressions(env: &ProgEnv, step: &Step<'_>, mut fired: impl FnMut(
             None => Rule::ExprReg,
             Some(Init::Const(_)) => Rule::ExprConst,
             Some(Init::Special(_)) => Rule::ExprSreg,
-            Some(Init::Param { .. } | Init::Variable { .. } | Init::DynamicShared(_)) => Rule::ExprVar,
+            Some(Init::Param { .. } | Init::Variable { .. } | Init::Within { .. } | Init::DynamicShared(_)) => {
+                Rule::ExprVar
+            }
             Some(Init::Function(_)) => Rule::ExprFunc,
             Some(Init::Code(_)) => Rule::ExprLabel,
         });

@@ -81,7 +81,7 @@ impl Sink for TraceHash {
                     }
                 }
             }
-            Event::Alloc(address, bytes) => {
+            Event::Alloc { address, bytes, .. } => {
                 self.add(4, who, &[]);
                 self.hasher.update(&address.to_le_bytes());
                 self.hasher.update(&bytes.to_le_bytes());

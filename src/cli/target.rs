@@ -128,6 +128,9 @@ pub(super) enum Checks {
     /// A value that was never written becomes an address, a branch condition or a stored result; told with where it comes
     /// from.
     Uninit,
+    /// An access leaves the buffer, variable, parameter or allocation that its address was made from, even where it hits
+    /// another one. Accesses whose origin is not known are counted.
+    Bounds,
     /// Integer division by zero.
     Div0,
     /// A barrier or .sync instruction is executed without threads that it stands for because they have exited, or a shuffle
@@ -256,6 +259,7 @@ impl Common {
     pub fn observers(&self, program: &Arc<ProgEnv>) -> Observers {
         self.check.iter().fold(Observers::none(), |observers, check| match check {
             Checks::Uninit => observers.with_uninit(program),
+            Checks::Bounds => observers.with_bounds(program),
             Checks::Div0 => observers.with_div0(program),
             Checks::Barriers => observers.with_barriers(program),
             Checks::Races => {

@@ -211,7 +211,7 @@ impl Part<'_> {
                 seen.extend(all.into_iter().map(|w| (w, found(&w), access.kind, access.memory.later)));
             }
             Event::Arrive(_) | Event::Exchange(_) | Event::Released(_) => _ = self.deeds.meets.insert(who.block),
-            Event::Block { .. } | Event::Alloc(..) | Event::Launch { .. } => self.deeds.more = true,
+            Event::Block { .. } | Event::Alloc { .. } | Event::Launch { .. } => self.deeds.more = true,
             _ => {}
         }
     }

@@ -120,6 +120,7 @@ mod tests {
             undefined: Vec::new(),
             shared_bytes: 0,
             shared: Vec::new(),
+            locals: Vec::new(),
             bounds: Bounds::default(),
             registers: crate::program::registers::Registers::default(),
             file: FileId(0),

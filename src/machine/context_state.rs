@@ -469,6 +469,7 @@ fn address_of(env: &ProgEnv, variables: &[u64], of: Init) -> u64 {
     let map = env.addresses();
     match of {
         Init::Const(v) => v,
+        Init::Within { of, offset } => u64::from(of.first).wrapping_add_signed(offset),
         Init::Variable { index, offset } => {
             variables.get(index as usize).copied().unwrap_or(0).wrapping_add_signed(offset)
         }

@@ -218,14 +218,16 @@ impl<C: Control, M: Environment> Device<C, M> {
                 let id = GridId(self.next_grid);
                 if let Some(context) = self.contexts.get_mut(c) {
                     let program = context.start(k, id, config)?.map_or(0, |tag| tag.0);
-                    let shape = context.grids.last().map(|g| g.loaded.shape());
+                    let loaded = context.grids.last().map(|g| &g.loaded);
                     self.next_grid += 1;
                     let who = Who { launch: id.0, ..Who::default() };
                     if S::ON
-                        && let Some(shape) = shape
+                        && let Some(loaded) = loaded
                     {
-                        let names = &context.memory.arena().names();
-                        cx.sink.event(who, Event::Launch { tokens: !C::JOINS, program, shape, names })?;
+                        let (names, params) = (&context.memory.arena().names(), loaded.params.as_slice());
+                        let (shape, dynamic_shared) = (loaded.shape(), loaded.dynamic_bytes);
+                        let launch = Event::Launch { tokens: !C::JOINS, program, shape, names, params, dynamic_shared };
+                        cx.sink.event(who, launch)?;
                     }
                     tell = Tell::of(Message::Start(id.0, context.id.0), [Rule::ContextStart, Rule::CioStart]);
                     tell.who = who;

@@ -213,6 +213,7 @@ impl Loaded {
             Init::Function(id) => env.function(id).map_or(0, |f| map.code_of(f.start)),
             // Rule: expr.label
             Init::Code(pc) => map.code_of(pc),
+            Init::Within { of, offset } => u64::from(of.first).wrapping_add_signed(offset),
             Init::DynamicShared(offset) => u64::from(self.dynamic_at).wrapping_add_signed(offset),
         })
     }

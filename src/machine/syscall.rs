@@ -121,7 +121,8 @@ pub(super) fn run<M: Memory, S: Sink>(
                 if S::ON
                     && let Some(address) = made
                 {
-                    cx.sink.event(sh.who, Event::Alloc(address, bytes)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+                    let alloc = Event::Alloc { lane: u32::try_from(lane).unwrap_or(0), address, bytes };
+                    cx.sink.event(sh.who, alloc).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
                 }
                 local.write(lane, top, pointer, made.unwrap_or(0));
             }

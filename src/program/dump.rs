@@ -52,6 +52,7 @@ impl Names<'_> {
             }
             Init::Function(id) => write!(out, "&{}", env.function(id).map_or("?", |f| f.name.as_str())),
             Init::Code(pc) => write!(out, "@{}", pc.0),
+            Init::Within { of, offset } => write!(out, "{}", u64::from(of.first).wrapping_add_signed(offset)),
             Init::DynamicShared(offset) => write!(out, "dynamic shared{}", Offset(offset)),
         };
     }

@@ -11,7 +11,7 @@ use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::Loc;
 use crate::verdict::{AllocKind, Inside};
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// A function's number: its index in [`ProgEnv::functions`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
@@ -34,6 +34,9 @@ pub struct ProgEnv {
     pub tables: Vec<Vec<u32>>,
     /// Opcodes with modifiers that parse but cannot be executed.
     pub unsupported: Vec<String>,
+    /// The variable of local memory or of the parameters that a request's address names, by the request's index. Other
+    /// variables have slots with their addresses.
+    pub named: FxHashMap<u32, Within>,
     /// Functions in source order, entries among them.
     pub functions: IndexMap<String, Function, FxBuildHasher>,
     /// `.global` and `.const` variables of module and function scope.
@@ -115,6 +118,8 @@ pub struct Function {
     /// The shared variables that it or what it calls may use (entries); what is only declared `.extern` is one, above all
     /// others.
     pub shared: Vec<SharedName>,
+    /// The `.local` and `.param` variables that it declares, from the start of its stack frame.
+    pub locals: Vec<SharedName>,
     /// `.maxntid`, `.reqntid`, `.minnctapersm`.
     pub bounds: Bounds,
     /// Registers by name, for traces and error messages.
@@ -141,12 +146,12 @@ impl Function {
     }
 }
 
-/// A shared variable and where it lies.
+/// A variable of shared or local memory and where it lies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SharedName {
     /// Its name.
     pub name: String,
-    /// Its first byte, from the start of a block's shared memory.
+    /// Its first byte, from the start of a block's shared memory, or of a stack frame.
     pub offset: u32,
     /// Its size in bytes; of dynamic shared memory, which has the size that a launch gives it, all there may be.
     pub bytes: u32,
@@ -233,8 +238,39 @@ pub enum Init {
     Function(FuncId),
     /// The code address of an instruction (a label's address).
     Code(Pc),
+    /// The address of a variable in the window of its area, plus a byte offset.
+    Within {
+        /// The variable.
+        of: Within,
+        /// Byte offset.
+        offset: i64,
+    },
     /// The shared-window offset of the dynamic shared memory (it follows all static shared variables), plus an offset.
     DynamicShared(i64),
+}
+
+/// A variable that lies in a window of the generic address space.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Within {
+    /// Which window.
+    pub area: Area,
+    /// Its first byte, from the start of the area.
+    pub first: u32,
+    /// Its size in bytes.
+    pub bytes: u32,
+}
+
+/// Where a variable of a window lies.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Area {
+    /// The block's shared memory.
+    Shared,
+    /// A thread's local memory, from its start.
+    Local,
+    /// A function's stack frame, from the thread's `%stackBase`.
+    Frame,
+    /// The kernel's parameters.
+    Param,
 }
 
 /// Special registers that do not change while a thread runs (PTX ISA, chapter 10). Dimension 0 is x, 3 reads as zero.

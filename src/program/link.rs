@@ -4,7 +4,7 @@
 //! belongs to its module. Of several definitions a strong one wins over weak ones, else the first one.
 
 use super::consts::ConstError;
-use super::env::{Bounds, FuncId, Function, GlobalVar, Init, SharedName, Slots};
+use super::env::{Area, Bounds, FuncId, Function, GlobalVar, Init, SharedName, Slots, Within};
 use super::instr::Syscall;
 use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::error::Lowered;
@@ -231,6 +231,7 @@ fn blank(name: &str, file: FileId, tree: &tree::Function) -> Function {
         undefined: Vec::new(),
         shared_bytes: 0,
         shared: Vec::new(),
+        locals: Vec::new(),
         bounds,
         registers: Registers::default(),
         file,
@@ -444,7 +445,9 @@ fn shared_memory(program: &mut Program) {
         if let Some((_, f)) = program.env.functions.get_index_mut(at.function.0 as usize)
             && let Some(preload) = f.preloads.get_mut(at.preload)
         {
-            preload.init = Init::Const(i64::from(offset(at.variable)).wrapping_add(at.offset).cast_unsigned());
+            let bytes = program.shared.get(at.variable as usize).map_or(0, |v| v.bytes);
+            let of = Within { area: Area::Shared, first: offset(at.variable), bytes };
+            preload.init = Init::Within { of, offset: at.offset };
         }
     }
     for (variable, relocation, shared) in &program.shared_relocations {

@@ -100,6 +100,15 @@ pub(super) fn bug(kind: &BugKind) -> Words {
                 _ => w.hint("check how the address is computed, and whether a 64-bit pointer was cut to 32 bits"),
             }
         }
+        BugKind::OutsideObject { address, bytes, write, space, object, hit, argument } => {
+            let what = access(space, *write, *bytes, *address);
+            let message = format!("{what}, outside of the object that the address was made from");
+            let from = argument.as_ref().map_or_else(String::new, |a| format!(", which argument `{a}` points to"));
+            let there = hit.as_ref().and_then(place_in).map_or_else(String::new, |p| format!("; {p} lies there"));
+            words(message, format!("{}{from}{there}", nearest(object))).hint(
+                "compare the index with the length, and the launch's number of threads with the number of elements",
+            )
+        }
         BugKind::UseAfterFree { address, bytes, write, nearest: n } => {
             // The access lies inside: how else would it be known that it is about this block?
             let what = block(&n.name, n.kind, n.bytes);
@@ -304,6 +313,9 @@ pub(super) fn details(kind: &BugKind) -> Value {
     match kind {
         BugKind::OutOfBounds { address, bytes, write, space, nearest } => json!({
             "address": address, "bytes": bytes, "write": write, "space": space, "nearest": nearest.as_ref().map(near) }),
+        BugKind::OutsideObject { address, bytes, write, space, object, hit, argument } => json!({
+            "address": address, "bytes": bytes, "write": write, "space": space, "origin": near(object),
+            "hit": hit.as_ref().map(inside_json), "argument": argument }),
         BugKind::UseAfterFree { address, bytes, write, nearest } => {
             json!({ "address": address, "bytes": bytes, "write": write, "nearest": near(nearest) })
         }

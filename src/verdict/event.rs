@@ -233,6 +233,10 @@ pub enum Event<'a> {
         shape: Shape,
         /// The buffers and variables of its context.
         names: &'a [Named],
+        /// The kernel's arguments: its parameter area.
+        params: &'a [u8],
+        /// Bytes of dynamic shared memory.
+        dynamic_shared: u32,
     },
     /// A block is issued.
     Block {
@@ -263,8 +267,15 @@ pub enum Event<'a> {
         /// The one of them whose write survived.
         winner: u32,
     },
-    /// Memory is made or freed by the device: address and size in bytes.
-    Alloc(u64, u64),
+    /// The device's `malloc` makes a block of memory.
+    Alloc {
+        /// The lane that called it.
+        lane: u32,
+        /// Its address.
+        address: u64,
+        /// Its size in bytes.
+        bytes: u64,
+    },
     /// A function is entered by lanes.
     Enter(Enter<'a>),
     /// The lanes of a vote, a shuffle or the like exchange values now. Its [`Event::Step`] may have come several times
@@ -296,6 +307,19 @@ pub struct Needs {
 impl Needs {
     /// All of them.
     pub const ALL: Self = Self { steps: None, rules: true };
+
+    /// What two observers need.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let steps = match (self.steps, other.steps) {
+            (Some(mut a), Some(b)) => {
+                Arc::make_mut(&mut a).union_with(&b);
+                Some(a)
+            }
+            _ => None,
+        };
+        Self { steps, rules: self.rules || other.rules }
+    }
 }
 
 /// An observer.

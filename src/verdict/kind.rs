@@ -93,7 +93,8 @@ impl BugKind {
     pub const fn needs_check(&self) -> bool {
         matches!(
             self,
-            Self::Uninitialised { .. }
+            Self::OutsideObject { .. }
+                | Self::Uninitialised { .. }
                 | Self::DivisionByZero
                 | Self::Race(_)
                 | Self::LaneDecides { .. }
@@ -109,7 +110,7 @@ impl BugKind {
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
-            Self::OutOfBounds { .. } => Kind::OutOfBounds,
+            Self::OutOfBounds { .. } | Self::OutsideObject { .. } => Kind::OutOfBounds,
             Self::UseAfterFree { .. } => Kind::UseAfterFree,
             Self::Null { .. } => Kind::Null,
             Self::Misaligned { .. } => Kind::Misaligned,

@@ -200,6 +200,17 @@ pub struct Nearest {
 pub enum BugKind {
     /// An access outside every block of memory of its space.
     OutOfBounds { address: u64, bytes: u32, write: bool, space: &'static str, nearest: Option<Nearest> },
+    /// An access outside of the object that its address was made from, wherever it goes (reported under `--check bounds`
+    /// only; D-provenance): what lies there, and the argument that the address comes from, where that is known.
+    OutsideObject {
+        address: u64,
+        bytes: u32,
+        write: bool,
+        space: &'static str,
+        object: Box<Nearest>,
+        hit: Option<Inside>,
+        argument: Option<String>,
+    },
     /// An access to freed memory.
     UseAfterFree { address: u64, bytes: u32, write: bool, nearest: Nearest },
     /// An access through an address within the first page.

@@ -276,7 +276,7 @@ impl Sink for Races {
                 let Some(at) = self.watch.block(who) else { return Ok(()) };
                 return access::run(&mut self.watch, at, who.warp as usize, access, &self.sites);
             }
-            Event::Launch { tokens, program, shape, names } => {
+            Event::Launch { tokens, program, shape, names, .. } => {
                 self.watch.names = names.to_vec();
                 return self.begin(shape, program, tokens);
             }
@@ -298,7 +298,7 @@ impl Sink for Races {
             | Event::Environment(_)
             | Event::State(_)
             | Event::Survivor { .. }
-            | Event::Alloc(..)
+            | Event::Alloc { .. }
             | Event::Enter(_)
             | Event::Exchange(_)
             | Event::Remembered

@@ -4,9 +4,10 @@ use super::memory::{Local, Shared, all};
 use super::origin::{Cause, Device};
 use super::shadow::{Bytes, DEFINED, Regs};
 use crate::base::{LaneMask, Pc, lanes_of};
+use crate::check::plain::{class, elements, pieces};
 use crate::program::env::AddressMap;
-use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
-use crate::program::ops::{AtomOp, AtomTy, Class};
+use crate::program::instr::{MemOp, NO_SLOT, Slot, WarpRequest};
+use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::Access;
 
 /// The memories that a warp sees.
@@ -87,20 +88,6 @@ impl Memories<'_> {
             Target::Global(_) | Target::Param => {}
         }
     }
-
-    /// The start of the window that a request's addresses are in.
-    const fn window(&self, space: Space) -> u64 {
-        match space {
-            Space::Shared => self.map.shared,
-            Space::Local => self.map.local,
-            Space::Param => self.map.param,
-            Space::Global | Space::Const | Space::Generic => 0,
-        }
-    }
-}
-
-const fn class(wide: bool) -> Class {
-    if wide { Class::Q } else { Class::W }
 }
 
 /// One lane's bytes of a slot as a mask, byte 0 lowest.
@@ -134,40 +121,9 @@ pub(super) fn run(
     }
 }
 
-/// The elements that an access is about: all of its request's, or the one that memory accesses at this time. An element's
-/// number comes with its offset from the access's address.
-fn elements(rq: &WarpRequest, access: &Access<'_>, memories: &Memories<'_>) -> Vec<(usize, u64)> {
-    let (count, width) = (usize::from(rq.elems.max(1)), u64::from(access.bytes));
-    let element = match rq.op {
-        MemOp::Load | MemOp::Store => u64::from(rq.width),
-        MemOp::Atom(_, ty) | MemOp::Red(_, ty) => u64::from(ty.bytes()),
-    };
-    if count == 1 || width != element {
-        return (0..count).map(|k| (k, k as u64 * element)).collect();
-    }
-    let Some(lane) = lanes_of(access.lanes).next() else { return Vec::new() };
-    let register = if rq.addr_wide {
-        access.regs.q.get(rq.addr.index()).map_or(0, |q| q.0[lane])
-    } else {
-        access.regs.w.get(rq.addr.index()).map_or(0, |w| w.0[lane].into())
-    };
-    let first = register.wrapping_add(rq.offset.cast_unsigned()).wrapping_add(memories.window(rq.space));
-    let k = access.addresses[lane].wrapping_sub(first) / element.max(1);
-    vec![(usize::try_from(k).unwrap_or(0).min(count - 1), 0)]
-}
-
-/// The data slots of an access with their offsets in memory; a 16-byte element has two.
-fn pieces<'a>(rq: &'a WarpRequest, of: &'a [(usize, u64)]) -> impl Iterator<Item = (Slot, u64, u32)> + 'a {
-    let (width, twice) = if rq.width == 16 { (8, 2) } else { (u32::from(rq.width), 1) };
-    let slots = of.iter().filter_map(|(k, offset)| Some((*rq.regs.get(*k)?, *offset)));
-    slots.filter(|(slot, _)| *slot != NO_SLOT).flat_map(move |(slot, offset)| {
-        (0..twice).map(move |half| (Slot(slot.0.saturating_add(half)), offset + 8 * u64::from(half), width))
-    })
-}
-
 fn load(rq: &WarpRequest, access: &Access<'_>, shadow: &mut Regs, memories: &Memories<'_>) {
     let class = class(rq.wide);
-    for (slot, offset, width) in pieces(rq, &elements(rq, access, memories)) {
+    for (slot, offset, width) in pieces(rq, &elements(rq, access, memories.map)) {
         let (mut result, mut causes) = (DEFINED, Vec::new());
         let plain = |l| matches!(memories.target(access.addresses[l]), Target::Global(_) | Target::Param);
         if !(memories.device.global.complete() && lanes_of(access.lanes).all(plain)) {
@@ -192,7 +148,7 @@ fn load(rq: &WarpRequest, access: &Access<'_>, shadow: &mut Regs, memories: &Mem
 
 fn store(rq: &WarpRequest, access: &Access<'_>, shadow: &Regs, memories: &mut Memories<'_>) -> Result<(), Stored> {
     let class = class(rq.wide);
-    for (slot, offset, width) in pieces(rq, &elements(rq, access, memories)) {
+    for (slot, offset, width) in pieces(rq, &elements(rq, access, memories.map)) {
         let bytes = shadow.get(class, slot);
         let mut bad: Option<Stored> = None;
         for lane in lanes_of(access.lanes) {
@@ -230,7 +186,7 @@ fn atomic(
     let wide = rq.wide || ty == AtomTy::B128;
     let class = class(wide);
     let half = rq.regs.len() / 2;
-    for (k, start) in elements(rq, access, memories) {
+    for (k, start) in elements(rq, access, memories.map) {
         let [d, b, c] = if rq.elems > 1 {
             [rq.regs[k % half], rq.regs[half + k % half], NO_SLOT]
         } else {

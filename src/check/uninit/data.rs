@@ -6,9 +6,8 @@
 
 use super::origin::Cause;
 use super::shadow::{Bytes, DEFINED, Regs, set_lane, size, undefined, whole};
-use crate::alu::apply;
 use crate::base::{Frame, LaneMask, Pc, lanes_of};
-use crate::check::plain::carry_slot;
+use crate::check::plain::{apply, carry_slot, value};
 use crate::program::float_ops::FloatOp;
 use crate::program::instr::{Instr, Slot};
 use crate::program::int_ops::IntOp;
@@ -80,23 +79,6 @@ fn kind(op: AluOp, mode: u32) -> Kind {
             }
             _ => Kind::Whole,
         },
-    }
-}
-
-/// A lane's value of a slot.
-fn value(regs: &Frame, class: Class, slot: Slot, lane: usize) -> u64 {
-    let s = slot.index();
-    match class {
-        Class::W => regs.w.get(s).map_or(0, |v| v.0[lane].into()),
-        Class::Q => regs.q.get(s).map_or(0, |v| v.0[lane]),
-        Class::P => regs.p.get(s).map_or(0, |v| (v >> lane & 1).into()),
-    }
-}
-
-fn apply(op: AluOp, sources: [u64; 4], mode: u32) -> u64 {
-    match op {
-        AluOp::Int(op) => apply::int(op, sources, mode).0,
-        AluOp::Float(op) => apply::float(op, sources, mode).0,
     }
 }
 

@@ -366,7 +366,7 @@ impl Sink for Uninit {
             Event::Exchange(step) => self.exchange(who, &step),
             Event::Enter(enter) => self.enter(who, &enter),
             Event::Released(id) => self.released(who, id),
-            Event::Alloc(address, bytes) => self.device.borrow_mut().alloc(address, bytes),
+            Event::Alloc { address, bytes, .. } => self.device.borrow_mut().alloc(address, bytes),
             Event::Fired(_)
             | Event::Survivor { .. }
             | Event::Arrive(_)

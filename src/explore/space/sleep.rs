@@ -43,7 +43,7 @@ impl Touch {
                 let apart = matches!(op, Some(Op::Bar | Op::Exit | Op::Syscall(_) | Op::ReadSpecial(_)));
                 self.more |= apart && step.lanes != 0;
             }
-            Event::Block { .. } | Event::BlockDone | Event::Released(_) | Event::Alloc(..) => self.more = true,
+            Event::Block { .. } | Event::BlockDone | Event::Released(_) | Event::Alloc { .. } => self.more = true,
             _ => {}
         }
     }

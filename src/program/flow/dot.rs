@@ -154,6 +154,7 @@ mod tests {
             registers: crate::program::registers::Registers::default(),
             shared_bytes: 0,
             shared: Vec::new(),
+            locals: Vec::new(),
             bounds: Default::default(),
             file: FileId(0),
             span: Span::new(0, 0),

@@ -5,7 +5,7 @@ use super::special::special;
 use super::types::{bits_of, class_of};
 use super::{Options, Program, SharedAddress, Unit, Value, initialise};
 use crate::base::{Pc, Span};
-use crate::program::env::{FuncId, Init, Origin, Preload, Slots};
+use crate::program::env::{FuncId, Init, Origin, Preload, SharedName, Slots};
 use crate::program::fncode::FnCode;
 use crate::program::instr::{Guard, Instr, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class};
@@ -76,6 +76,8 @@ pub(super) struct FnLower<'a, 't> {
     /// Register parameters: what to load at the start, what to store at each return.
     register_params: Vec<(Reg, u32, u8)>,
     pub(super) register_returns: Vec<(Reg, u32, u8)>,
+    /// The variables of its stack frame that it declares.
+    pub(super) locals: Vec<SharedName>,
 }
 
 /// The name of a slot class as an index.
@@ -128,6 +130,7 @@ pub(super) fn lower<'t>(
         frames: Vec::new(),
         register_params: Vec::new(),
         register_returns: Vec::new(),
+        locals: Vec::new(),
     };
     cx.code.code.reserve(body.len());
     cx.code.origin.reserve(body.len());
@@ -414,6 +417,8 @@ impl<'t> FnLower<'_, 't> {
                         }
                     }
                     let base = Base::Frame(offset);
+                    let name = self.unit.names().text(declarator.ident.name).to_owned();
+                    self.locals.push(SharedName { name, offset, bytes });
                     let place = Place { base, bytes, element: size.element, align: size.align, constant: false };
                     self.scope.declare(declarator.ident.name, Sym::Place(place));
                 }
@@ -543,6 +548,7 @@ impl<'t> FnLower<'_, 't> {
         if let Some((_, f)) = self.program.env.functions.get_index_mut(self.id.0 as usize) {
             f.registers = registers;
             f.undefined = undefined;
+            f.locals = self.locals;
             f.frame_bytes = frame;
         }
     }

@@ -6,11 +6,11 @@ use super::error::{Lowered, operand};
 use super::function::{FnLower, Role};
 use super::operand::{Located, class_of_type, nth, space_of};
 use super::types::{bits_of, is_signed};
-use crate::program::env::Init;
+use crate::program::env::{Area, Init, Within};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::int_ops::IntOp;
 use crate::program::ops::{AtomOp, AtomTy, Class};
-use crate::program::scope::{Base, Reg, Sym};
+use crate::program::scope::{Base, Place, Reg, Sym};
 use crate::program::select::{Selected, atom::atom, int_cvt};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Names, Operand, OperandKind, StateSpace};
@@ -116,6 +116,19 @@ impl<'t> FnLower<'_, 't> {
         self.emit(role, instr);
     }
 
+    /// Notes which variable the next request's address names, where its slot does not say so.
+    fn name_next(&mut self, at: &Located) {
+        let Some(Place { base, bytes, .. }) = at.place else { return };
+        let (area, first) = match base {
+            Base::Frame(first) if !self.is_entry() => (Area::Frame, first),
+            Base::Frame(first) | Base::Local(first) => (Area::Local, first),
+            Base::Param(first) => (Area::Param, first),
+            Base::Variable(_) | Base::Shared(_) | Base::DynamicShared => return,
+        };
+        let next = u32::try_from(self.program.env.requests.len()).unwrap_or(u32::MAX);
+        self.program.env.named.insert(next, Within { area, first, bytes });
+    }
+
     /// A plain access of one element in local memory, for parameters.
     pub(super) fn local_access(&mut self, role: Role, op: MemOp, base: Slot, offset: i64, width: u8, data: Slot) {
         let mut regs = [NO_SLOT; 8];
@@ -215,6 +228,7 @@ impl<'t> FnLower<'_, 't> {
                 *slot = reg.map_or(NO_SLOT, |reg| reg.slot);
             }
             request.regs = regs;
+            self.name_next(&at);
             self.request(Role::Main, request);
             return Ok(true);
         }
@@ -228,6 +242,7 @@ impl<'t> FnLower<'_, 't> {
         request.wide = natural == Class::Q;
         request.signed = false;
         request.ext = if request.wide { 64 } else { 32 };
+        self.name_next(&at);
         self.request(Role::Main, request);
         for (slot, reg) in regs.iter().zip(&dests) {
             let Some(reg) = reg else { continue };
@@ -319,6 +334,7 @@ impl<'t> FnLower<'_, 't> {
         if count != usize::from(words.vector) || !matches!(count, 1 | 2 | 4 | 8) || class == Class::P {
             return operand("as many values as the vector has elements", data.span);
         }
+        self.name_next(&at);
         self.request(
             Role::Main,
             WarpRequest {
@@ -417,6 +433,7 @@ impl<'t> FnLower<'_, 't> {
             let mut regs = [NO_SLOT; 8];
             (regs[0], regs[1], regs[2]) = (*old, value[0], value[1]);
             let role = if i == 0 { Role::Main } else { Role::Part };
+            self.name_next(&at);
             self.request(
                 role,
                 WarpRequest {

@@ -7,7 +7,7 @@ use super::special::{SpecialReg, component, is_wide};
 use super::types::{class_of, constant_bits};
 use crate::base::Span;
 use crate::program::consts::{Value, evaluate};
-use crate::program::env::{Init, Special};
+use crate::program::env::{Area, Init, Special, Within};
 use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot};
 use crate::program::int_ops::IntOp;
 use crate::program::link::constant;
@@ -233,7 +233,10 @@ impl FnLower<'_, '_> {
             return operand("a predicate", ident.span);
         }
         let init = |init| Preloaded::Init(init);
-        let constant = |base: u32| init(Init::Const(i64::from(base).wrapping_add(offset).cast_unsigned()));
+        let within = |area: Area, first: u32, place: Place| Init::Within {
+            of: Within { area, first, bytes: place.bytes },
+            offset,
+        };
         let value = match self.lookup(ident.name)? {
             Sym::Function(id) => {
                 self.program.taken.push(id);
@@ -246,10 +249,12 @@ impl FnLower<'_, '_> {
                     Preloaded::Shared(variable, offset)
                 }
                 Base::DynamicShared => init(Init::DynamicShared(offset)),
-                Base::Local(base) | Base::Param(base) => constant(base),
-                Base::Frame(base) if self.is_entry() => constant(base),
+                Base::Local(base) => init(within(Area::Local, base, place)),
+                Base::Param(base) => init(within(Area::Param, base, place)),
+                // An entry's frame begins where local memory does.
+                Base::Frame(base) if self.is_entry() => init(within(Area::Local, base, place)),
                 Base::Frame(base) => {
-                    let addend = self.constant(class, i64::from(base).wrapping_add(offset).cast_unsigned())?;
+                    let addend = self.preload(class, init(within(Area::Frame, base, place)))?;
                     let sum = self.temp(class)?;
                     if class == Class::W {
                         self.alu(Role::Helper, IntOp::Add32, sum, &[STACK_BASE, addend], 0);

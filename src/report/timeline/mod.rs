@@ -340,7 +340,7 @@ impl<W: Write> Sink for Timeline<'_, W> {
             Event::Arrive(arrive) => self.arrive(who, &arrive),
             Event::Released(id) => self.released(who, id),
             Event::Survivor { pc, lanes, winner } => self.survivor(who, pc, lanes, winner),
-            Event::Alloc(address, bytes) => {
+            Event::Alloc { address, bytes, .. } => {
                 let track = self.warp(who);
                 self.out.instant(
                     track,

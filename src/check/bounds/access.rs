@@ -1,0 +1,155 @@
+//! Origins through memory: what loads find, what stores and atomic operations leave.
+
+use super::objects::{Id, LOST, NONE, Objects, both};
+use super::plan::AccessSite;
+use super::shadow::Words;
+use crate::base::{lanes_of, number};
+use crate::check::plain::{class, elements, pieces, value};
+use crate::program::env::AddressMap;
+use crate::program::instr::{MemOp, NO_SLOT, Slot, WarpRequest};
+use crate::program::ops::{AtomOp, AtomTy, Class};
+use crate::verdict::{Access, Contents};
+use std::cell::RefCell;
+
+/// The memories that a warp sees.
+pub(super) struct Memories<'a> {
+    pub objects: &'a RefCell<Objects>,
+    pub global: &'a mut Words,
+    pub shared: &'a mut Words,
+    pub local: &'a mut Words,
+    pub params: &'a [u8],
+    pub map: AddressMap,
+    /// Bytes of an address.
+    pub pointer: u32,
+}
+
+/// The registers of the accessing lanes.
+pub(super) trait Registers {
+    /// What a lane's slot is derived from.
+    fn get(&self, class: Class, slot: Slot, lane: usize) -> Id;
+    /// Says what a lane's slot is derived from.
+    fn put(&mut self, class: Class, slot: Slot, lane: usize, id: Id);
+}
+
+/// An address of local memory, of which each lane has its own; windows end below 2^56.
+pub(super) const fn in_lane(lane: usize, address: u64) -> u64 {
+    address | (lane as u64) << 56
+}
+
+impl Memories<'_> {
+    /// The memory of an address, and the address in it.
+    fn target(&mut self, lane: usize, address: u64) -> (&mut Words, u64) {
+        let inside = |window: u64| address.wrapping_sub(window) < self.map.window;
+        if inside(self.map.shared) {
+            (self.shared, address)
+        } else if inside(self.map.local) {
+            (self.local, in_lane(lane, address))
+        } else {
+            (self.global, address)
+        }
+    }
+
+    /// What is loaded is derived from what was stored there; where nobody saw it being stored, the host did, and the value
+    /// says which object it points into.
+    fn load(&mut self, lane: usize, address: u64, len: u32, memory: &Contents<'_>) -> Id {
+        let (words, at) = self.target(lane, address);
+        let known = words.get(at, len);
+        let window = |start: u64| address.wrapping_sub(start) < self.map.window;
+        if window(self.map.local) || known == NONE && window(self.map.shared) {
+            return known;
+        }
+        // What caches hold by then may be older than what was stored last.
+        if memory.later && (known != NONE || len == self.pointer) {
+            return LOST;
+        }
+        if known != NONE || len != self.pointer {
+            return known;
+        }
+        let value = if window(self.map.param) {
+            let from = usize::try_from(address - self.map.param).unwrap_or(usize::MAX);
+            self.params.get(from..from.saturating_add(len as usize)).map(number)
+        } else {
+            memory.number(address, len)
+        };
+        value.map_or(NONE, |value| self.objects.borrow().of_value(value))
+    }
+
+    fn store(&mut self, lane: usize, address: u64, len: u32, id: Id) {
+        let (words, at) = self.target(lane, address);
+        words.put(at, len, id);
+    }
+}
+
+/// Carries origins through a memory action.
+pub(super) fn run(site: &AccessSite, access: &Access<'_>, regs: &mut impl Registers, memories: &mut Memories<'_>) {
+    let rq = &site.request;
+    match rq.op {
+        MemOp::Atom(op, ty) => atomic(rq, op, ty, true, access, regs, memories),
+        MemOp::Red(op, ty) => atomic(rq, op, ty, false, access, regs, memories),
+        MemOp::Load | MemOp::Store => {
+            let class = class(rq.wide || rq.width == 16);
+            for (slot, offset, width) in pieces(rq, &elements(rq, access, memories.map)) {
+                for lane in lanes_of(access.lanes) {
+                    let address = access.addresses[lane].wrapping_add(offset);
+                    if rq.op == MemOp::Load {
+                        let id = memories.load(lane, address, width, &access.memory);
+                        regs.put(class, slot, lane, id);
+                    } else {
+                        let id = if site.stores { regs.get(class, slot, lane) } else { NONE };
+                        memories.store(lane, address, width, id);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn atomic(
+    rq: &WarpRequest,
+    op: AtomOp,
+    ty: AtomTy,
+    returns: bool,
+    access: &Access<'_>,
+    regs: &mut impl Registers,
+    memories: &mut Memories<'_>,
+) {
+    let bytes = ty.bytes();
+    let class = class(rq.wide || ty == AtomTy::B128);
+    let half = rq.regs.len() / 2;
+    for (k, start) in elements(rq, access, memories.map) {
+        let [d, b, c] = if rq.elems > 1 {
+            [rq.regs[k % half], rq.regs[half + k % half], NO_SLOT]
+        } else {
+            [rq.regs[0], rq.regs[1], if op == AtomOp::Cas { rq.regs[2] } else { NO_SLOT }]
+        };
+        // A 128-bit operand is two slots.
+        for (part, offset) in (0..bytes.div_ceil(8)).map(|p| (p as u16, start + u64::from(p) * 8)) {
+            let width = bytes.min(8);
+            let slot = |s: Slot| Slot(s.0.saturating_add(part));
+            for lane in lanes_of(access.lanes) {
+                let address = access.addresses[lane].wrapping_add(offset);
+                let old = memories.load(lane, address, width, &access.memory);
+                let new = match op {
+                    AtomOp::Exch => regs.get(class, slot(b), lane),
+                    AtomOp::Cas => {
+                        let alone = lanes_of(access.lanes).filter(|l| access.addresses[*l] == access.addresses[lane]);
+                        let found = access.memory.number(address, width).filter(|_| alone.count() == 1);
+                        let mask = if width == 8 { u64::MAX } else { (1 << (8 * width)) - 1 };
+                        let stored = regs.get(class, slot(c), lane);
+                        match found {
+                            Some(v) if v == value(access.regs, class, slot(b), lane) & mask => stored,
+                            Some(_) => old,
+                            None if stored == old => old,
+                            None => LOST,
+                        }
+                    }
+                    _ => both(old, regs.get(class, slot(b), lane)),
+                };
+                memories.store(lane, address, width, new);
+                if returns && d != NO_SLOT {
+                    regs.put(class, slot(d), lane, old);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Accesses outside of the object that their address was made from (`--check bounds`; decision D-provenance;
+//! `spec-notes/bounds.md`).
+//!
+//! An address knows the object that it was derived from, as in Miri: a buffer, a variable, a parameter, a block of a stack
+//! or of the heap. So an access is wrong that leaves its object, even where it hits another one. What an operation's result
+//! is derived from is in [`rules`]; most of it is known before the program runs ([`plan`]), the rest is followed through
+//! registers and memory ([`shadow`], [`access`]).
+
+mod access;
+mod ground;
+mod objects;
+mod plan;
+mod rules;
+mod shadow;
+
+use super::plain;
+use crate::base::{Frame, LANES, Pc, lanes_of};
+use crate::machine::{Sources, shuffle_sources};
+use crate::program::env::ProgEnv;
+use crate::program::instr::{Instr, STACK_TOP, Slot};
+use crate::program::ops::Class;
+use crate::program::uses::{Tables, writes};
+use crate::verdict::{Access, AccessKind, AllocKind, Enter, Event, Needs, Sink, Step, Stop, Who};
+use access::{Memories, Registers};
+use ground::{Ground, Resolved, outside};
+use objects::{Id, LOST, NONE, Object};
+use plan::{AccessSite, Plan, Site, State};
+use rules::Rule;
+use rustc_hash::FxHashMap;
+use shadow::{Rows, Words};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The shadow of a warp.
+#[derive(Clone, Debug, Default)]
+struct Warp {
+    /// By depth of the call stack.
+    frames: Vec<Rows>,
+    local: Words,
+    /// Depth of the call stack at which each lane accessed memory last; told only where functions are called.
+    depths: [u32; LANES],
+    /// Where each lane's `malloc` puts its result.
+    results: [u64; LANES],
+}
+
+impl Warp {
+    /// The shadow of a frame with so many rows.
+    fn rows(&mut self, depth: u32, rows: usize) -> &mut Rows {
+        let depth = depth as usize;
+        if self.frames.len() <= depth {
+            self.frames.resize_with(depth + 1, Rows::default);
+        }
+        self.frames[depth].reach(rows);
+        &mut self.frames[depth]
+    }
+}
+
+/// The shadow of a resident block.
+#[derive(Clone, Debug, Default)]
+struct Block {
+    warps: Vec<Warp>,
+    shared: Words,
+}
+
+impl Block {
+    fn warp(&mut self, warp: u32) -> &mut Warp {
+        let index = warp as usize;
+        if self.warps.len() <= index {
+            self.warps.resize_with(index + 1, Warp::default);
+        }
+        &mut self.warps[index]
+    }
+}
+
+/// Stops a run at an access outside of the object that its address is derived from.
+pub struct Bounds {
+    plan: Plan,
+    ground: Ground,
+    blocks: FxHashMap<u64, Block>,
+    warp_size: u32,
+    /// Accesses of threads whose origin was not known, by instruction.
+    lost: BTreeMap<u32, u64>,
+}
+
+impl Bounds {
+    /// An observer of a program's runs. It serves all launches of one context, in order.
+    #[must_use]
+    pub fn new(env: Arc<ProgEnv>) -> Self {
+        let (plan, ground) = (Plan::new(&env), Ground::new(env));
+        Self { plan, ground, blocks: FxHashMap::default(), warp_size: 32, lost: BTreeMap::new() }
+    }
+
+    /// Shares the memory of the device with another observer, whose launches are on the same.
+    pub(super) fn share(&mut self, other: &Self) {
+        self.ground.device = other.ground.device.clone();
+    }
+
+    /// The instructions with accesses whose origin was not known, and how many accesses of threads these were.
+    pub fn lost(&self) -> impl Iterator<Item = (Pc, u64)> + '_ {
+        self.lost.iter().map(|(pc, n)| (Pc(*pc), *n))
+    }
+
+    /// The function of an instruction.
+    fn function(&self, pc: Pc) -> u32 {
+        self.ground.env.origin.get(pc.0 as usize).map_or(0, |o| o.function.0)
+    }
+
+    fn step(&mut self, who: Who, step: &Step<'_>) {
+        let site = self.plan.sites.get(step.pc.0 as usize).copied().unwrap_or(Site::Nothing);
+        if matches!(site, Site::Nothing | Site::Shuffle) {
+            return;
+        }
+        let env = Arc::clone(&self.ground.env);
+        let Some(i) = env.code.get(step.pc.0 as usize) else { return };
+        match site {
+            Site::Nothing | Site::Shuffle => {}
+            Site::Access(_) => {
+                let warp = self.blocks.entry(who.block).or_default().warp(who.warp);
+                lanes_of(step.active).for_each(|lane| warp.depths[lane] = step.depth);
+            }
+            Site::Data(rule) => self.data(who, rule, i, step),
+            Site::Number => self.set(who, i, step, |_| NONE),
+            Site::Alloca => {
+                let align = u64::from(i.imm.max(1)).next_power_of_two();
+                let objects = std::rc::Rc::clone(&self.ground.device.objects);
+                self.set(who, i, step, |lane| {
+                    let start = env.addresses().local + stack_top(step.regs, lane).next_multiple_of(align);
+                    let bytes = step.regs.q.get(i.a.index()).map_or(0, |q| q.0[lane]);
+                    let name = String::new();
+                    objects.borrow_mut().number(Object { kind: AllocKind::Local, start, bytes, name })
+                });
+            }
+            Site::Malloc => {
+                let (local, pointer) = (env.addresses().local, self.ground.pointer());
+                let warp = self.blocks.entry(who.block).or_default().warp(who.warp);
+                for lane in lanes_of(step.lanes) {
+                    let at = local + stack_top(step.regs, lane).next_multiple_of(16);
+                    warp.results[lane] = access::in_lane(lane, at);
+                    warp.local.put(warp.results[lane], pointer, NONE);
+                }
+            }
+        }
+    }
+
+    /// Sets what an instruction's followed results are derived from.
+    fn set(&mut self, who: Who, i: &Instr, step: &Step<'_>, of: impl Fn(usize) -> Id) {
+        let function = self.function(step.pc);
+        let mut found = Vec::new();
+        writes(i, &Tables::of(&self.ground.env), |class, slot| {
+            if let State::Varies(row) = self.plan.state(function, class, slot) {
+                found.push(row);
+            }
+        });
+        let rows = self.plan.rows(function);
+        let to = self.blocks.entry(who.block).or_default().warp(who.warp).rows(step.depth, rows);
+        for lane in lanes_of(step.lanes) {
+            found.iter().for_each(|row| to.put(*row, lane, of(lane)));
+        }
+    }
+
+    fn data(&mut self, who: Who, rule: Rule, i: &Instr, step: &Step<'_>) {
+        let Some(op) = plain::data_op(i.op) else { return };
+        let (shape, function) = (op.shape(), self.function(step.pc));
+        let State::Varies(to) = self.plan.state(function, shape.dest, i.d) else { return };
+        let slots = [i.a, i.b, i.c, i.e];
+        let mut classes = [Class::W; 4];
+        let mut states = [State::Known(NONE); 4];
+        for (k, class) in shape.used().enumerate() {
+            classes[k] = class;
+            if rule.uses(k) {
+                states[k] = self.plan.state(function, class, slots[k]);
+            }
+        }
+        let Self { plan, ground, blocks, .. } = self;
+        let rows = blocks.entry(who.block).or_default().warp(who.warp).rows(step.depth, plan.rows(function));
+        for lane in lanes_of(step.lanes) {
+            let of = states.map(|state| ground.id(state, rows, step.regs, lane));
+            let value = |k: usize| plain::value(step.regs, classes[k], slots[k], lane);
+            let result = || plain::apply(op, [value(0), value(1), value(2), value(3)], i.imm);
+            rows.put(to, lane, rule.apply(of, value, result));
+        }
+    }
+
+    fn exchange(&mut self, who: Who, step: &Step<'_>) {
+        if self.plan.sites.get(step.pc.0 as usize) != Some(&Site::Shuffle) {
+            return;
+        }
+        let function = self.function(step.pc);
+        let Self { plan, ground, blocks, warp_size, .. } = self;
+        let Some(i) = ground.env.code.get(step.pc.0 as usize) else { return };
+        let Some(exchange) = ground.env.exchanges.get(i.imm as usize & 0xffff) else { return };
+        let State::Varies(to) = plan.state(function, Class::W, i.d) else { return };
+        let from = plan.state(function, Class::W, i.a);
+        let Sources { from: source, absent, .. } = shuffle_sources(exchange.kind, i, step.lanes, *warp_size, step.regs);
+        let rows = blocks.entry(who.block).or_default().warp(who.warp).rows(step.depth, plan.rows(function));
+        let old: [Id; LANES] = std::array::from_fn(|lane| ground.id(from, rows, step.regs, lane));
+        for lane in lanes_of(step.lanes) {
+            let known = absent >> lane & 1 == 0;
+            rows.put(to, lane, if known { old[source[lane] % LANES] } else { NONE });
+        }
+    }
+
+    fn access(&mut self, who: Who, access: &Access<'_>) -> Result<(), Stop> {
+        let Some(Site::Access(number)) = self.plan.sites.get(access.pc.0 as usize).copied() else { return Ok(()) };
+        let Self { plan, ground, blocks, lost, .. } = self;
+        let Some(site) = plan.accesses.get(number as usize) else { return Ok(()) };
+        let known = match site.base {
+            Some(State::Known(root)) => Some(ground.root(root)),
+            _ => None,
+        };
+        match (site.base, known) {
+            (None, _) => {}
+            (_, Some(Resolved::Object(NONE | LOST, ..))) => {
+                *lost.entry(access.pc.0).or_default() += u64::from(access.lanes.count_ones());
+            }
+            (_, Some(Resolved::Object(id, start, bytes))) => {
+                let outside = outside(access, access.lanes, start, bytes);
+                if outside != 0
+                    && let Some(stop) = ground.error(id, site, access, outside)
+                {
+                    return Err(stop);
+                }
+            }
+            (Some(base), _) => {
+                let warp = blocks.entry(who.block).or_default().warp(who.warp);
+                let rows = warp.rows(depth(warp, access), plan.rows(site.function));
+                lane_by_lane(ground, lost, site, base, rows, access)?;
+            }
+        }
+        // A store of numbers matters where addresses were.
+        let matters = site.loads || site.stores || access.kind != AccessKind::Read && self.holds(who);
+        if matters {
+            self.carry(who, number, access);
+        }
+        Ok(())
+    }
+
+    /// Whether an address lies in some memory that a warp sees.
+    fn holds(&self, who: Who) -> bool {
+        let near = self.blocks.get(&who.block).is_some_and(|b| {
+            !b.shared.is_empty() || b.warps.get(who.warp as usize).is_some_and(|w| !w.local.is_empty())
+        });
+        near || !self.ground.device.words.borrow().is_empty()
+    }
+
+    /// Carries origins through an access.
+    fn carry(&mut self, who: Who, number: u32, access: &Access<'_>) {
+        let Self { plan, ground, blocks, .. } = self;
+        let Some(site) = plan.accesses.get(number as usize) else { return };
+        let block = blocks.entry(who.block).or_default();
+        block.warp(who.warp);
+        let Block { warps, shared } = block;
+        let warp = &mut warps[who.warp as usize];
+        let depth = depth(warp, access);
+        warp.rows(depth, plan.rows(site.function));
+        let Warp { frames, local, .. } = warp;
+        let rows = &mut frames[depth as usize];
+        let mut registers = Carrying { plan, ground, rows, regs: access.regs, function: site.function };
+        let mut memories = Memories {
+            objects: &ground.device.objects,
+            global: &mut ground.device.words.borrow_mut(),
+            shared,
+            local,
+            params: &ground.params,
+            map: ground.env.addresses(),
+            pointer: ground.pointer(),
+        };
+        access::run(site, access, &mut registers, &mut memories);
+    }
+
+    fn enter(&mut self, who: Who, enter: &Enter<'_>) {
+        let rows = self.plan.rows(enter.function);
+        let warp = self.blocks.entry(who.block).or_default().warp(who.warp);
+        warp.rows(enter.depth, rows).enter(rows, enter.lanes);
+    }
+}
+
+/// The call that the lanes of an access are in.
+fn depth(warp: &Warp, access: &Access<'_>) -> u32 {
+    lanes_of(access.lanes).next().map_or(0, |lane| warp.depths[lane])
+}
+
+/// Checks an access whose lanes may have several origins.
+fn lane_by_lane(
+    ground: &Ground,
+    lost: &mut BTreeMap<u32, u64>,
+    site: &AccessSite,
+    base: State,
+    rows: &Rows,
+    access: &Access<'_>,
+) -> Result<(), Stop> {
+    let mut ids = [NONE; LANES];
+    lanes_of(access.lanes).for_each(|lane| ids[lane] = ground.id(base, rows, access.regs, lane));
+    let mut left = access.lanes;
+    while let Some(lane) = lanes_of(left).next() {
+        let lanes = lanes_of(left).filter(|l| ids[*l] == ids[lane]).fold(0, |m, l| m | 1 << l);
+        left &= !lanes;
+        let found = ground.device.objects.borrow().get(ids[lane]).map(|o| (o.start, o.bytes));
+        let Some((start, bytes)) = found else {
+            *lost.entry(access.pc.0).or_default() += u64::from(lanes.count_ones());
+            continue;
+        };
+        let outside = outside(access, lanes, start, bytes);
+        if outside != 0
+            && let Some(stop) = ground.error(ids[lane], site, access, outside)
+        {
+            return Err(stop);
+        }
+    }
+    Ok(())
+}
+
+/// The registers of lanes that access memory.
+struct Carrying<'a> {
+    plan: &'a Plan,
+    ground: &'a Ground,
+    rows: &'a mut Rows,
+    regs: &'a Frame,
+    function: u32,
+}
+
+impl Registers for Carrying<'_> {
+    fn get(&self, class: Class, slot: Slot, lane: usize) -> Id {
+        self.ground.id(self.plan.state(self.function, class, slot), self.rows, self.regs, lane)
+    }
+
+    fn put(&mut self, class: Class, slot: Slot, lane: usize, id: Id) {
+        if let State::Varies(row) = self.plan.state(self.function, class, slot) {
+            self.rows.put(row, lane, id);
+        }
+    }
+}
+
+/// The top of a lane's stack, in bytes of its local memory.
+fn stack_top(regs: &Frame, lane: usize) -> u64 {
+    regs.w.get(STACK_TOP.index()).map_or(0, |w| w.0[lane].into())
+}
+
+impl Sink for Bounds {
+    const ON: bool = true;
+
+    fn needs(&self) -> Needs {
+        Needs { steps: Some(Arc::clone(&self.plan.steps)), rules: false }
+    }
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        match event {
+            Event::Launch { shape, names, params, dynamic_shared, .. } => {
+                self.blocks.clear();
+                self.warp_size = shape.warp_size;
+                self.ground.launch(&self.plan, shape.entry, names, params, dynamic_shared);
+            }
+            Event::Block { .. } | Event::BlockDone => {
+                self.blocks.remove(&who.block);
+            }
+            Event::Step(step) => self.step(who, &step),
+            Event::Access(access) => return self.access(who, access),
+            Event::Exchange(step) => self.exchange(who, &step),
+            Event::Enter(enter) => self.enter(who, &enter),
+            Event::Alloc { lane, address, bytes } => {
+                let (pointer, id) =
+                    (self.ground.pointer(), self.ground.device.objects.borrow_mut().heap(address, bytes));
+                let warp = self.blocks.entry(who.block).or_default().warp(who.warp);
+                warp.local.put(warp.results[lane as usize % LANES], pointer, id);
+            }
+            Event::Fired(_)
+            | Event::Survivor { .. }
+            | Event::Arrive(_)
+            | Event::Released(_)
+            | Event::Memory
+            | Event::MemoryStep(_)
+            | Event::Environment(_)
+            | Event::State(_)
+            | Event::Message(_)
+            | Event::Remembered
+            | Event::Repeated => {}
+        }
+        Ok(())
+    }
+}
