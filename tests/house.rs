@@ -178,3 +178,29 @@ fn every_rule_is_in_the_notes() {
     let unknown: Vec<&&str> = noted.iter().filter(|id| !ids.contains(**id)).collect();
     assert!(missing.is_empty() && unknown.is_empty(), "not in spec-notes/: {missing:?}; not in the code: {unknown:?}");
 }
+
+/// The keys that launch files, host scripts, devices and suppressions know, by the lists that their readers compare with.
+fn keys() -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    for name in ["file.rs", "description.rs", "suppress.rs", "script/read.rs"] {
+        let source = text(&root().join("src/launch").join(name));
+        let lists = source.split("\nconst ").skip(1).filter_map(|rest| rest.split_once(": &[&str] ="));
+        for (list, rest) in lists.filter(|(list, _)| *list != "STEPS") {
+            let end = rest.find("];").unwrap_or_else(|| panic!("{name}: {list} does not end"));
+            keys.extend(rest[..end].split('"').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+    keys
+}
+
+#[test]
+fn every_key_is_in_the_notes_and_no_other() {
+    let notes = text(&root().join("spec-notes/launching.md"));
+    let rows = notes.lines().filter_map(|l| l.strip_prefix("| `")?.split(" | ").next());
+    let told: BTreeSet<String> = rows.flat_map(|cell| cell.split('`').step_by(2)).map(str::to_owned).collect();
+    let known = keys();
+    assert!(known.len() > 60, "{known:?}");
+    let missing: Vec<_> = known.difference(&told).collect();
+    let more: Vec<_> = told.difference(&known).collect();
+    assert!(missing.is_empty() && more.is_empty(), "spec-notes/launching.md lacks {missing:?}, and has {more:?}");
+}

@@ -23,7 +23,7 @@ Examples:
   warpstep check --format sarif *.ptx > ptx.sarif
   warpstep check my-programs/ one-more.memp
   warpstep check --dump tree MP.litmus
-  warpstep check --dump program --control crs k.ptx   with the ssy, sync, preBrk, … that are put into it
+  warpstep check --dump program --control crs k.ptx   with ssy, sync, … put in
   warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg")]
 pub(super) struct Check {
     /// PTX files, litmus tests (*.litmus), files of memory programs (*.memp), folders of those; each is checked on its own. A folder must serve

@@ -27,9 +27,9 @@ Examples:
   warpstep compare k.ptx --block 32 --arg data=u32:zeros:1
   warpstep compare DIR --max-states 1000000 --for 5m    search longer
 
-Each of crs, its, its --its-split, thread is run with flat memory, with flat memory that lanes access one by one, and with
-fermi's caches. Under each model all states are searched; where there are too many, random schedules look for more. `x`: some
-schedule comes to it, and one is written; `.`: none does; `?`: none was seen, and not all states were searched.
+Each of crs, its, its --its-split, thread is run with flat memory, with flat memory that lanes access one by one, and with fermi's caches. Under each model all states are searched; where there are too many, random schedules look for more. `x`: some schedule comes to it, and one is written; `.`: none does; `?`: none was seen, and not all states were searched.
+
+--check races looks at the rows of flat memory with whole lanes.
 
 Each model is told on standard error when it is done; Ctrl-C ends all of them with what was found.
 

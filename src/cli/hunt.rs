@@ -27,19 +27,17 @@ use std::time::Duration;
 Examples:
   warpstep hunt ptx-examples/spinlock --seeds 10000
   warpstep hunt k.ptx --grid 2 --block 64 --arg … --for 10m --keep-going
-  warpstep hunt DIR --strategy pct --depth 3          see below
-  warpstep hunt DIR --check deterministic,uninit      also: results that differ between schedules
+  warpstep hunt DIR --strategy pct --depth 3
+  warpstep hunt DIR --check deterministic,uninit      also results that differ
   warpstep hunt DIR --control its --memory fermi
 
-Strategies:
-  random       every decision at random
-  pct          probabilistic concurrency testing: warps have random priorities, and at DEPTH - 1 random steps the one that
-               runs falls below all others. One seed finds a defect between warps that DEPTH ordering constraints suffice
-               for with a probability of at least 1/(n·k^(DEPTH-1)), for n warps and k steps; the last line has the numbers
-  round-robin  turns of equal length: 1 + SEED mod 64 warp instructions, and warp SEED / 64 begins
+--strategy random: every decision at random.
 
-The default schedule is run first. A run that reaches --max-steps goes on by the default schedule, which proves that it
-never ends when the state of the whole device repeats.
+--strategy pct: probabilistic concurrency testing. Warps have random priorities, and at DEPTH - 1 random steps the one that runs falls below all others. One seed finds a defect between warps that DEPTH ordering constraints suffice for with a probability of at least 1/(n·k^(DEPTH-1)), for n warps and k steps; the last line has the numbers.
+
+--strategy round-robin: turns of equal length, 1 + SEED mod 64 warp instructions; warp SEED / 64 begins.
+
+The default schedule is run first. A run that reaches --max-steps goes on by the default schedule, which proves that it never ends when the state of the whole device repeats.
 
 Exit codes: 0 no defect found | 1 a defect | 3 no defect, but runs reached the limit, or it was interrupted")]
 pub(super) struct Hunt {
@@ -332,8 +330,8 @@ impl Hunt {
 /// A progress bar, on a terminal only.
 fn bar(total: Option<u64>, format: Form) -> ProgressBar {
     let template = match total {
-        Some(_) => "{bar:30} {pos} of {len} seeds, {per_sec}, {eta} left: {msg}",
-        None => "{pos} seeds in {elapsed}, {per_sec}: {msg}",
+        Some(_) => "{bar:30} {pos} of {len} seeds, {rate}, {eta} left: {msg}",
+        None => "{pos} seeds in {elapsed}, {rate}: {msg}",
     };
     line(total, template, format == Form::Text)
 }

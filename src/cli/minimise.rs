@@ -24,8 +24,7 @@ Examples:
   warpstep minimise k.schedule                     writes k.min.schedule
   warpstep minimise k.schedule --output short.schedule --for 1m
 
-What is left of the decisions are the points at which the run must differ from the default schedule; where it must not, the
-default schedule decides. The defect is the same when its kind and its instructions are.")]
+What is left of the decisions are the points at which the run must differ from the default schedule; where it must not, the default schedule decides. The defect is the same when its kind and its instructions are.")]
 pub(super) struct Minimise {
     /// A schedule that shows a defect.
     schedule: PathBuf,

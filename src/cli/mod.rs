@@ -9,6 +9,7 @@ mod bench;
 mod bounds;
 mod check;
 mod compare;
+mod completions;
 mod flags;
 mod follow;
 mod hunt;
@@ -28,7 +29,7 @@ mod target;
 mod trace;
 
 use crate::report::panicked;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
@@ -45,8 +46,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 finished, as expected | 1 the program has a defect, or results differ | 2 bad input or usage
-            3 a limit was reached: nothing is proved | 4 unsupported | 101 an error of warpstep itself
+Exit codes: 0 finished, as expected | 1 the program has a defect, or results differ | 2 bad input or usage | 3 a limit was reached: nothing is proved | 4 unsupported | 101 an error of warpstep itself
+
 What cannot be written (a file, standard output) is told after the verdict, whose code stays; 2 where that was 0.";
 
 #[derive(Subcommand)]
@@ -60,6 +61,15 @@ enum Command {
     Check(check::Check),
     Bench(bench::Bench),
     Rules(rules::Rules),
+    Completions(completions::Completions),
+}
+
+/// The command with its subcommands, as it is called: flags that a subcommand refuses are not among those it shows.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command().mut_subcommand("compare", |compare| {
+        target::Common::MODELS.iter().fold(compare, |compare, flag| compare.mut_arg(flag, |arg| arg.hide(true)))
+    })
 }
 
 /// The form of messages and results.
@@ -77,7 +87,8 @@ enum Format {
 pub fn main(taken: fn() -> u64) -> ExitCode {
     std::panic::set_hook(Box::new(|info| output::complain(panicked(info))));
     bounds::count_by(taken);
-    let Cli { max_errors, command } = Cli::parse();
+    let Cli { max_errors, command } =
+        Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|refused| refused.exit());
     output::MOST_ERRORS.store(max_errors, Ordering::Relaxed);
     let code = match command {
         Command::Run(mut run) => run.execute(),
@@ -89,6 +100,7 @@ pub fn main(taken: fn() -> u64) -> ExitCode {
         Command::Check(check) => check.execute(),
         Command::Bench(bench) => bench.execute(),
         Command::Rules(rules) => rules.execute(),
+        Command::Completions(completions) => completions.execute(),
     };
     ExitCode::from(output::end(code))
 }

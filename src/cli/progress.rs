@@ -2,7 +2,8 @@
 
 use crate::explore::space::Progress;
 use crate::report::prove as text;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::time::Duration;
 
 /// States between two updates of a line.
@@ -13,7 +14,9 @@ const OFTEN: u64 = 1 << 10;
 pub(super) fn line(total: Option<u64>, template: &str, shown: bool) -> ProgressBar {
     let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(total, target);
-    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+    let rate = |state: &ProgressState, out: &mut dyn Write| _ = out.write_str(&text::rate(state.per_sec()));
+    let style = ProgressStyle::with_template(template).map(|style| style.with_key("rate", rate));
+    style.map_or(bar.clone(), |style| bar.with_style(style))
 }
 
 /// The line of a run, which says nothing until it ends: how long it has been going on.

@@ -23,22 +23,20 @@ use std::time::Duration;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  warpstep prove ptx-examples/spinlock                all states under fair schedules
+  warpstep prove ptx-examples/spinlock      all states under fair schedules
   warpstep prove k.ptx --block 64 --arg … --control its
-  warpstep prove DIR --progress obe                   only blocks that have stepped are promised progress
-  warpstep prove DIR --max-states 1000000 --for 5m    bounds: the answer is then `limit reached`, or what was found
-  warpstep prove DIR --lanes split                    the lanes of an instruction access memory one by one
-  warpstep prove DIR --its-split --warp-size 4        any lanes may run ahead: what a missing __syncwarp can do
-  warpstep prove DIR --memory fermi --device tiny     memory with caches
-  warpstep prove DIR --for 5m --checkpoint FILE       the same again goes on where it stopped
-  warpstep prove T.litmus --blocks --progress obe --strong   a forward-progress test, as published
-  warpstep prove MP.litmus --all                      every outcome of a litmus test, and whether its condition holds
+  warpstep prove DIR --progress obe         promises to blocks that have stepped
+  warpstep prove DIR --max-states 1000000 --for 5m      or: `limit reached`
+  warpstep prove DIR --lanes split          an instruction's lanes one by one
+  warpstep prove DIR --its-split --warp-size 4      what no __syncwarp can do
+  warpstep prove DIR --memory fermi --device tiny      memory with caches
+  warpstep prove DIR --for 5m --checkpoint FILE      goes on where it stopped
+  warpstep prove T.litmus --blocks --progress obe --strong
+  warpstep prove MP.litmus --all            every outcome, and the condition
 
-The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that
-it names, and about the launch as it is: other arguments, other blocks need another proof.
+The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that it names, and about the launch as it is: other arguments, other blocks need another proof.
 
-Progress models: fair promises progress to all blocks, hsa to the lowest that can step, obe to those that have stepped,
-hsa_obe to both, lobe to those up to the highest that has stepped, unfair to none.
+Progress models: fair promises progress to all blocks, hsa to the lowest that can step, obe to those that have stepped, hsa_obe to both, lobe to those up to the highest that has stepped, unfair to none.
 
 Exit codes: 0 holds | 1 refuted | 2 bad input | 3 a limit was reached and nothing was found | 4 unsupported")]
 pub(super) struct Prove {

@@ -24,12 +24,12 @@ const LAST: usize = 12;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  warpstep replay k.schedule                      the very same run, its last turns, its defect
-  warpstep replay k.schedule --turns              all turns: who ran from where to where
-  warpstep replay k.schedule --show memory@7      caches and operations after step 7 of memory
+  warpstep replay k.schedule                      the same run, its last turns
+  warpstep replay k.schedule --turns              all turns, from where to where
+  warpstep replay k.schedule --show memory@7      caches after step 7 of memory
   warpstep replay k.schedule --trace run.json     a timeline for ui.perfetto.dev
-  warpstep replay k.schedule --continue           where it does not fit, go on by the default schedule
-  warpstep replay --seed 17 DIR --strategy pct    the schedule of a seed, as `hunt` takes it
+  warpstep replay k.schedule --continue           goes on where it does not fit
+  warpstep replay --seed 17 DIR --strategy pct    the schedule of a seed
 
 A schedule that does not fit is refused: another program, launch, version, or a text that is not as it was written.")]
 pub(super) struct Replay {

@@ -12,6 +12,7 @@ use clap::Args;
 Examples:
   warpstep rules
   warpstep rules crs cache.read
+
 spec-notes/ says what each rule does, and what was decided where the report leaves something open.")]
 pub(super) struct Rules {
     /// Only rules whose ids begin like this, e.g. crs or cache.read.

@@ -27,14 +27,14 @@ use std::sync::Arc;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  warpstep run ptx-examples/reduction                      a folder with a launch.toml
-  warpstep run ptx-examples/reduction/launch.sm_70.toml    another launch file
+  warpstep run ptx-examples/reduction         a folder with a launch.toml
+  warpstep run ptx-examples/reduction/launch.sm_70.toml
   warpstep run saxpy.ptx --grid 4 --block 256 \\
       --buffer x:f32:1024=iota --buffer y:f32:1024=random:7 \\
       --arg u32:1024 --arg f32:2.5 --arg buffer:x --arg buffer:y --print y
   warpstep run DIR --save out=result.npy --hash
-  warpstep run DIR --trace run.json                        a timeline for ui.perfetto.dev
-  warpstep run DIR --seed 3 --control its                  another schedule, another control model")]
+  warpstep run DIR --trace run.json           a timeline for ui.perfetto.dev
+  warpstep run DIR --seed 3 --control its     another schedule, another model")]
 pub(super) struct Run {
     /// A folder with a launch.toml, a launch file (.toml), or a PTX module (.ptx) launched by flags.
     path: PathBuf,

@@ -115,6 +115,11 @@ impl From<Control> for ControlModel {
     }
 }
 
+/// Whether memory is flat and lanes are whole.
+fn is_plain(memory: &str, lanes: Option<Lanes>) -> bool {
+    memory == "flat" && lanes.is_none()
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Lanes {
     /// One by one.
@@ -365,6 +370,9 @@ impl Common {
         Self { control: Some(control), its_split, ..self.clone() }
     }
 
+    /// The names of the flags that [`Common::chooses_models`] tells.
+    pub const MODELS: [&'static str; 4] = ["control", "its_split", "memory", "lanes"];
+
     /// A flag that chooses among the models, if one is given.
     pub fn chooses_models(&self) -> Option<&'static str> {
         let given = [
@@ -386,6 +394,10 @@ impl Common {
             its_split,
             memory: memory.to_owned(),
             lanes,
+            // Races are looked for where they can be.
+            check: self.check.iter().copied().filter(|c| *c != Checks::Races || is_plain(memory, lanes)).collect(),
+            benign: self.benign.filter(|_| is_plain(memory, lanes)),
+            memory_programs: self.memory_programs.clone().filter(|_| memory == "fermi"),
             ..self.clone()
         };
         models.map(with).collect()

@@ -262,6 +262,23 @@ pub fn progress(done: &Counts) -> String {
     format!("{} states, {} transitions, {} MiB", done.states, done.transitions, done.bytes >> 20)
 }
 
+/// How many a second, e.g. `3,224/s`, and `0.4/s` where they are few.
+#[must_use]
+pub fn rate(per_second: f64) -> String {
+    if per_second < 10.0 {
+        return format!("{per_second:.1}/s");
+    }
+    let digits = format!("{:.0}", per_second.floor());
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + "/s"
+}
+
 /// What was found and not shown because of a limit: each defect, and how much else. Empty when all was shown.
 #[must_use]
 pub fn unshown(unshown: &Unshown, env: &ProgEnv, sources: &SourceMap, colour: bool) -> Text {
@@ -278,4 +295,15 @@ pub fn unshown(unshown: &Unshown, env: &ProgEnv, sources: &SourceMap, colour: bo
         text.push(format!("found, but not shown by a run within the limits: {}\n", told.join(", ")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn a_rate_has_no_digits_that_say_nothing() {
+        let told = [3224.7325, 12.9, 999.0, 1_234_567.8, 0.42].map(rate);
+        assert_eq!(told, ["3,224/s", "12/s", "999/s", "1,234,567/s", "0.4/s"]);
+    }
 }

@@ -80,3 +80,25 @@ pub(super) fn details(v: &Violation) -> Value {
         "tokens": v.stack.iter().rev().map(token_json).collect::<Vec<_>>(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::report::exit_code;
+    use crate::verdict::{Bug, BugKind, Place, Property, Stop, Violation};
+
+    /// Whoever reads `1` looks for the defect in the program, where there is none.
+    #[test]
+    fn a_violation_is_an_error_of_ours() {
+        let violation = Violation {
+            property: Property::Active,
+            rule: None,
+            lanes: 1,
+            next: None,
+            active: 1,
+            disabled: [0; 3],
+            stack: Vec::new(),
+        };
+        let kind = BugKind::Unsafe(Box::new(violation));
+        assert_eq!(exit_code(&Stop::Bug(Box::new(Bug { kind, place: Place::default(), other: None }))), 101);
+    }
+}

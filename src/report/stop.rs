@@ -34,8 +34,10 @@ pub struct StopReport<'a> {
 
 /// What a stop is called in JSON and how a process ends that reports it.
 #[must_use]
-pub const fn exit_code(stop: &Stop) -> u8 {
+pub fn exit_code(stop: &Stop) -> u8 {
     match stop {
+        // What a thread would not have done alone, the machine did wrong.
+        Stop::Bug(bug) if matches!(bug.kind, BugKind::Unsafe(_)) => INTERNAL,
         Stop::Bug(_) | Stop::Stuck(_) => 1,
         Stop::Diverged { .. } => 2,
         Stop::Limit(_) => 3,

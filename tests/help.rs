@@ -1,0 +1,206 @@
+//! What `--help` shows: every flag is taken, every line fits, no paragraph is wrapped by hand; and what shells complete.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const KERNEL: &str = "\
+.version 7.0
+.target sm_70
+.address_size 64
+.global .u32 g;
+.visible .entry k(.param .u64 k_x)
+{
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [k_x];
+	st.global.u32 [%rd1], 1;
+	ret;
+}
+";
+
+/// A flag, the values that it is given, and what it asks for besides.
+const FLAGS: &[(&str, &[&str])] = &[
+    ("all", &[]),
+    ("audit", &[]),
+    ("benign", &["same-value", "--check", "races"]),
+    ("block", &["1"]),
+    ("blocks", &[]),
+    ("check", &["races"]),
+    ("checkpoint", &["kept"]),
+    ("checkpoint-every", &["1m", "--checkpoint", "kept.every"]),
+    ("confine", &[]),
+    ("continue", &[]),
+    ("control", &["its"]),
+    ("depth", &["2", "--strategy", "pct"]),
+    ("device", &["tiny"]),
+    ("dot", &["graph.dot"]),
+    ("dump", &["tree"]),
+    ("entry", &["k"]),
+    ("expect", &["x=values:1;first=1"]),
+    ("expect-stdout", &[""]),
+    ("fairness", &["weak"]),
+    ("first", &[]),
+    ("first-seed", &["3"]),
+    ("for", &["10s"]),
+    ("format", &["json"]),
+    ("global", &["g:u32=values:1"]),
+    ("grid", &["1"]),
+    ("hash", &[]),
+    ("heap-size", &["1M"]),
+    ("heap-stop", &[]),
+    ("its-split", &[]),
+    ("jobs", &["1"]),
+    ("keep-going", &[]),
+    ("lanes", &["split"]),
+    ("max-errors", &["3"]),
+    ("max-memory", &["1G"]),
+    ("max-states", &["100"]),
+    ("max-steps", &["1000"]),
+    ("memory", &["flat"]),
+    ("memory-programs", &["programs", "--memory", "fermi"]),
+    ("output", &["short.schedule"]),
+    ("preemptions", &["1"]),
+    ("print", &["x"]),
+    ("progress", &["fair"]),
+    ("reduction", &["none"]),
+    ("reps", &["1"]),
+    ("rules", &[]),
+    ("same-warp", &[]),
+    ("save", &["x=x.npy"]),
+    ("save-schedule", &["found.schedule"]),
+    ("schedules", &["folder"]),
+    ("search-memory", &["1G"]),
+    ("seed", &["3"]),
+    ("seeds", &["2"]),
+    ("shared", &["16"]),
+    ("shift", &["12"]),
+    ("show", &["memory", "--memory", "fermi"]),
+    ("strategy", &["random"]),
+    ("strong", &[]),
+    ("suppressions", &["known.toml"]),
+    ("timeout", &["10s"]),
+    ("trace", &["run.json"]),
+    ("trace-limit", &["1M", "--trace", "run.json"]),
+    ("turns", &[]),
+    ("warp-size", &["4"]),
+];
+
+/// Flags of litmus tests, which no kernel has.
+const OF_LITMUS: [&str; 3] = ["all", "blocks", "same-warp"];
+
+fn warpstep(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warpstep"));
+    command.args(arguments).current_dir(folder).env("COLUMNS", "80").env("NO_COLOR", "1").output().unwrap()
+}
+
+/// A folder with all that the flags name.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    put("k.ptx", KERNEL);
+    put("known.toml", "[[suppress]]\nkind = \"null\"\nreason = \"an example\"\n");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let test = std::fs::read_to_string(root.join("tests/litmus/MP-weak.litmus")).unwrap();
+    put("MP.litmus", &test);
+    std::fs::create_dir(folder.path().join("programs")).unwrap();
+    put("programs/own.memp", "use fermi;\n");
+    let target = root.join("tests/schedules/atomicity.toml").display().to_string();
+    let found = warpstep(folder.path(), &["prove", &target, "--save-schedule", "k.schedule"]);
+    assert_eq!(found.status.code(), Some(1), "{}", String::from_utf8_lossy(&found.stderr));
+    folder
+}
+
+/// What a subcommand is given besides the flag.
+fn base(command: &str, flag: &str) -> Vec<&'static str> {
+    let one =
+        |flag: &'static str, value: &'static str, other: &str| if other == flag { vec![] } else { vec![flag, value] };
+    let launch = || {
+        let some = [one("--block", "1", &format!("--{flag}")), vec!["--buffer", "x:u32:4", "--arg", "buffer:x"]];
+        std::iter::once("k.ptx").chain(some.concat()).collect::<Vec<_>>()
+    };
+    match command {
+        "prove" if OF_LITMUS.contains(&flag) => vec!["MP.litmus"],
+        "replay" if flag != "seed" => [vec!["--seed", "1"], launch()].concat(),
+        "run" | "hunt" | "prove" | "compare" | "replay" => launch(),
+        "minimise" => vec!["k.schedule"],
+        "check" => vec!["k.ptx"],
+        "bench" if flag == "shift" => vec!["vecadd"],
+        "bench" => vec!["vecadd", "--shift", "12"],
+        _ => vec![],
+    }
+}
+
+#[test]
+fn every_flag_that_is_shown_is_taken() {
+    let folder = folder();
+    let known: BTreeMap<&str, &[&str]> = FLAGS.iter().copied().collect();
+    let mut wrong = Vec::new();
+    let mut root = warpstep::cli::command();
+    root.build();
+    for command in root.get_subcommands().filter(|c| !["help", "completions"].contains(&c.get_name())) {
+        let shown = command.get_arguments().filter(|a| !a.is_hide_set());
+        for flag in shown.filter_map(|a| a.get_long()).filter(|f| !["help", "version", "buffer", "arg"].contains(f)) {
+            let Some(values) = known.get(flag) else {
+                wrong.push(format!("--{flag} has no value here to be tried with"));
+                continue;
+            };
+            let name = format!("--{flag}");
+            let values = match (command.get_name(), flag) {
+                ("check", "control") => &["its", "--dump", "program"][..],
+                // All memories are compared.
+                ("compare", "memory-programs") => &["programs"],
+                _ => *values,
+            };
+            let given =
+                [vec![command.get_name()], base(command.get_name(), flag), vec![&name], values.to_vec()].concat();
+            let out = warpstep(folder.path(), &given);
+            // Each command has its own form of them.
+            ["kept", "kept.every"].iter().for_each(|f| _ = std::fs::remove_file(folder.path().join(f)));
+            if !matches!(out.status.code(), Some(0 | 1 | 3)) {
+                wrong.push(format!("{}: {}", given.join(" "), String::from_utf8_lossy(&out.stderr)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_and_none_is_wrapped_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    let mut root = warpstep::cli::command();
+    root.build();
+    for command in std::iter::once(&root).chain(root.get_subcommands()) {
+        let named = [command.get_name(), "--help"];
+        let arguments = if command.get_name() == root.get_name() { &named[1..] } else { &named[..] };
+        if command.get_name() != "help" {
+            let help = String::from_utf8(warpstep(folder.path(), arguments).stdout).unwrap();
+            let wide = help.lines().filter(|l| l.chars().count() > 80);
+            wrong.extend(wide.map(|l| format!("{}: wider than 80: {l}", command.get_name())));
+        }
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let mut before = "";
+        for line in after.lines() {
+            let (example, goes_on) = (line.starts_with(' '), !before.is_empty() && !before.starts_with(' '));
+            if example && line.chars().count() > 80 {
+                wrong.push(format!("{}: would be broken: {line}", command.get_name()));
+            }
+            if !example && !line.is_empty() && goes_on {
+                wrong.push(format!("{}: wrapped by hand: {line}", command.get_name()));
+            }
+            before = line;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn shells_are_told_of_commands_and_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let out = warpstep(folder.path(), &["completions", shell]);
+        let text = String::from_utf8(out.stdout).unwrap();
+        let told = ["minimise", "search-memory", "hsa_obe"].iter().filter(|word| text.contains(*word)).count();
+        assert!(out.status.success() && told >= 2, "{shell}: {text}");
+    }
+}
