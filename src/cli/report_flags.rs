@@ -222,6 +222,7 @@ impl Reporter {
     fn add_races(&self, races: Option<&RacesReport<'_>>, value: &mut Value) {
         if let Some(races) = races {
             value["races"] = races.json(&self.sources).into();
+            value["benign_races"] = races.hidden_json().into();
         }
     }
 
@@ -253,6 +254,9 @@ impl Reporter {
                 self.warn();
                 output::complain(results.relied.text());
                 output::complain(run::summary(outcome, results.checked));
+                if code == 0 {
+                    output::complain(run::checks(&results.checks));
+                }
             }
             Form::Json => {
                 let mut value = results.json(code);
@@ -327,6 +331,8 @@ pub(super) struct Results<'a> {
     pub relied: ReliedReport,
     /// The races, when asked for.
     pub races: Option<RacesReport<'a>>,
+    /// The checks that were asked for, by name.
+    pub checks: Vec<String>,
     /// How many things were compared.
     pub checked: usize,
     /// Where the contents of a buffer are expected.
@@ -347,6 +353,7 @@ impl Results<'_> {
         let mut value = run::json(self.outcome);
         value["assumed_zeros"] = self.relied.json();
         value["exit"] = code.into();
+        value["checks"] = self.checks.clone().into();
         value["buffers"] = self.buffers.clone().into();
         value["memory_hash"] = hash(self.memory).into();
         value["trace_hash"] = hash(self.trace).into();

@@ -243,6 +243,7 @@ impl Run {
             outcome,
             relied: ReliedReport::new(relied, device.context().env(), device.sources()),
             races,
+            checks: self.common.checked(),
             checked: spec.expect.len() + usize::from(spec.stdout.is_some()),
             expected_at: &|name| spec.expect.get(name).and_then(|e| e.at),
             output_at: spec.stdout.as_ref().and_then(|e| e.at),

@@ -109,6 +109,7 @@ impl Run {
             outcome,
             relied: ReliedReport::default(),
             races,
+            checks: self.common.checked(),
             checked: script.expects() + usize::from(script.stdout.is_some()),
             expected_at: &|name| script.expected_at(name),
             output_at: script.stdout.as_ref().and_then(|e| e.at),

@@ -3,7 +3,7 @@
 use super::bounds::{bounds, usual_memory};
 use super::flags::{LaunchFlags, size, size_or_none, time};
 use crate::base::SourceMap;
-use crate::check::{Observers, Races};
+use crate::check::{Benign, Observers, Races};
 use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
 use crate::machine::{Bounds, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
@@ -52,9 +52,10 @@ pub(super) struct Common {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
     check: Vec<Checks>,
 
-    /// With --check races, hide races in which all threads write the same value.
+    /// With --check races, the races that are no defects: stores of the same value, by lanes of one instruction if nothing
+    /// else is said. How many were hidden is told at the end.
     #[arg(long, value_enum, value_name = "KIND")]
-    benign: Option<Benign>,
+    benign: Option<BenignRaces>,
 
     /// Stop after so many warp instructions (exit code 3); those of a search are counted together.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -155,9 +156,23 @@ pub(super) enum Checks {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Benign {
+enum BenignRaces {
+    /// None.
+    None,
+    /// Lanes of one instruction store the same value to the same bytes, as compilers make them.
+    Instruction,
     /// Both accesses are stores of the same value to the same bytes.
     SameValue,
+}
+
+impl From<BenignRaces> for Benign {
+    fn from(benign: BenignRaces) -> Self {
+        match benign {
+            BenignRaces::None => Self::None,
+            BenignRaces::Instruction => Self::Instruction,
+            BenignRaces::SameValue => Self::SameValue,
+        }
+    }
 }
 
 #[cfg(feature = "mutants")]
@@ -210,9 +225,9 @@ impl Common {
             let why = "races are looked for on flat memory with whole lanes only: without --memory and --lanes";
             return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "races".to_owned(), why }.at(None)]);
         }
-        if self.benign.is_some() && !self.checks(Checks::Races) {
+        if let Some(benign) = self.benign.filter(|_| !self.checks(Checks::Races)) {
             let why = "it is about races: give --check races, too";
-            return Err(vec![ProblemKind::UnfitFlag { flag: "--benign", text: "same-value".to_owned(), why }.at(None)]);
+            return Err(vec![ProblemKind::UnfitFlag { flag: "--benign", text: word(benign), why }.at(None)]);
         }
         if let Some(name) = &self.device {
             let model = device_model(name, sources)?;
@@ -268,9 +283,8 @@ impl Common {
             Checks::Div0 => observers.with_div0(program),
             Checks::Barriers => observers.with_barriers(program),
             Checks::Races => {
-                let races = Races::new(Arc::clone(program));
-                let hide = self.benign == Some(Benign::SameValue);
-                observers.with_races(if hide { races.without_same_value() } else { races })
+                let benign = self.benign.map(Benign::from).unwrap_or_default();
+                observers.with_races(Races::new(Arc::clone(program)).benign(benign))
             }
             Checks::Safety => observers.with_safety(program),
             Checks::Liveness => observers.with_liveness(),
@@ -294,6 +308,11 @@ impl Common {
     /// Whether the flags ask for a check.
     pub fn checks(&self, check: Checks) -> bool {
         self.check.contains(&check)
+    }
+
+    /// The checks that the flags ask for, by name.
+    pub fn checked(&self) -> Vec<String> {
+        self.check.iter().copied().map(word).collect()
     }
 
     /// For what is read of a target.
@@ -446,7 +465,7 @@ impl Common {
         push("--device", self.device.clone());
         push("--memory-programs", self.memory_programs.as_ref().map(shown));
         push("--warp-size", self.warp_size.map(|n| n.to_string()));
-        let checks: Vec<String> = self.check.iter().copied().map(word).collect();
+        let checks = self.checked();
         push("--check", (!checks.is_empty()).then(|| checks.join(",")));
         push("--benign", self.benign.map(word));
         push("--heap-size", (self.heap_size != HeapConfig::default().bytes).then(|| self.heap_size.to_string()));

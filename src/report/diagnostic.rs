@@ -132,14 +132,20 @@ impl Diagnostic {
             .with_code(self.code)
             .with_message(inline(&self.message));
         let mark = Mark::new(range(self.span)).with_color(main).with_priority(1);
-        report.add_label(if self.label.is_empty() { mark } else { mark.with_message(inline(&self.label)) });
+        let mark = if self.label.is_empty() { mark } else { mark.with_message(inline(&self.label)) };
+        let mut marks = vec![(self.span, mark)];
         for label in &self.secondary {
             if label.file == self.file && excerpt.covers(label.span) {
-                report
-                    .add_label(Mark::new(range(label.span)).with_message(inline(&label.text)).with_color(Color::Blue));
+                let mark = Mark::new(range(label.span)).with_message(inline(&label.text)).with_color(Color::Blue);
+                marks.push((label.span, mark));
             } else {
                 report.add_note(elsewhere(label, sources));
             }
+        }
+        // In the order of their lines: else a place before the last one begins an excerpt of its own.
+        marks.sort_by_key(|(span, _)| source.line_of(span.end.saturating_sub(1).max(span.start) as usize));
+        for (order, (_, mark)) in (0..).zip(marks) {
+            report.add_label(mark.with_order(order));
         }
         if let Some(note) = &self.note {
             report.add_note(Text::from(note));
@@ -301,6 +307,19 @@ mod tests {
         let far = Diagnostic::error("demo", file, Span::new(14, 18), "wrong").render(&sources, false);
         assert!(far.contains("a.ptx:4:1") && far.contains("4 │ four"), "{far}");
         assert!(!far.contains('\u{1b}'), "{far}");
+    }
+
+    #[test]
+    fn places_of_one_file_are_shown_in_the_order_of_their_lines() {
+        let (sources, file) = sources("one\ntwo\nthree\nfour\n");
+        let text = Diagnostic::error("demo", file, Span::new(8, 13), "wrong")
+            .label("here")
+            .also(file, Span::new(14, 18), "last")
+            .also(file, Span::new(0, 3), "first")
+            .render(&sources, false);
+        let lines: Vec<usize> = [" 1 │ one", " 3 │ three", " 4 │ four"].iter().filter_map(|l| text.find(l)).collect();
+        assert!(lines.len() == 3 && lines.is_sorted(), "{text}");
+        assert_eq!(text.matches("a.ptx:").count(), 1, "{text}");
     }
 
     #[test]

@@ -1,22 +1,30 @@
 //! Data races in words.
 
 use super::bug::{Words, inside_json, place_in, space_of, words as named};
+use super::count::{counted, often, plural};
 use super::stop::StopReport;
 use super::suppress::{suppressed, suppressed_json};
-use super::terminal::Text;
+use super::terminal::{Text, inline};
 use crate::base::SourceMap;
 use crate::check::{Finding, Races};
 use crate::launch::{Suppression, Suppressions};
 use crate::program::env::ProgEnv;
-use crate::verdict::{AccessKind, AllocKind, Inside, Party, Race, Stop, Unordered};
+use crate::verdict::{AccessKind, AllocKind, BugKind, Inside, Party, Race, Stop, Unordered};
+use indexmap::IndexMap;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// How many pairs of instructions a text tells in full.
 const TOLD: usize = 20;
 
+/// How many benign places a line names.
+const NAMED: usize = 3;
+
 /// The races of a run.
 pub struct RacesReport<'a> {
     findings: Vec<Told<'a>>,
+    /// Those that are no defects (`--benign`).
+    hidden: Vec<Told<'a>>,
     sources: &'a SourceMap,
 }
 
@@ -28,18 +36,63 @@ struct Told<'a> {
     accepted: Option<Suppression>,
 }
 
+/// A line of a source: of the CUDA program where the PTX names it.
+type Line = (String, u32);
+
+impl Told<'_> {
+    fn report<'s>(&'s self, sources: &'s SourceMap) -> StopReport<'s> {
+        StopReport::new(&self.stop, self.env, sources).times(self.times)
+    }
+
+    /// What two things race with each other: kind and lines, whichever comes first.
+    fn lines(&self, sources: &SourceMap) -> (bool, Line, Line) {
+        let Stop::Bug(bug) = &self.stop else { return Default::default() };
+        let report = self.report(sources);
+        let line = |pc| {
+            if let Some(cuda) = report.cuda(pc) {
+                return (cuda.file, cuda.line);
+            }
+            let (file, span) = report.span(pc);
+            let source = sources.get(file);
+            source.map_or_else(Line::default, |s| (s.name.clone(), s.line_col(span.start).0))
+        };
+        let (a, b) = (line(bug.place.pc), line(bug.other.as_ref().map_or(bug.place.pc, |o| o.pc)));
+        let race = matches!(bug.kind, BugKind::Race(_));
+        if a <= b { (race, a, b) } else { (race, b, a) }
+    }
+
+    /// Why nothing orders them: the greater, the wider what would.
+    fn cause(&self) -> Option<Unordered> {
+        let Stop::Bug(bug) = &self.stop else { return None };
+        if let BugKind::Race(race) = &bug.kind { Some(race.cause) } else { None }
+    }
+
+    fn object(&self, sources: &SourceMap) -> Value {
+        let mut value = self.report(sources).json();
+        value["times"] = self.times.into();
+        value
+    }
+
+    /// What to do about it.
+    fn hint(&self) -> Option<&'static str> {
+        let Stop::Bug(bug) = &self.stop else { return None };
+        if let BugKind::Race(race) = &bug.kind { Some(hint(race)) } else { None }
+    }
+}
+
 impl<'a> RacesReport<'a> {
     /// A report of what the observers of a run found; `sources` are the files of its programs.
     #[must_use]
     pub fn new(all: impl IntoIterator<Item = &'a Races>, sources: &'a SourceMap) -> Self {
-        let mut findings = Vec::new();
+        let (mut findings, mut hidden) = (Vec::new(), Vec::new());
         for races in all {
             let env = races.program();
             let stop = |f: &Finding| Stop::Bug(Box::new(f.bug.clone()));
             let told = |f: &Finding| Told { env, stop: stop(f), times: f.times, accepted: None };
             findings.extend(races.findings().map(told));
+            hidden.extend(races.hidden().map(told));
         }
-        Self { findings, sources }
+        Self { findings, hidden, sources }
     }
 
     /// The same, with the races that are suppressed.
@@ -59,42 +112,93 @@ impl<'a> RacesReport<'a> {
 
     /// Each race, and the entry that suppresses it.
     pub fn all(&self) -> impl Iterator<Item = (StopReport<'_>, Option<&Suppression>)> {
-        self.findings
-            .iter()
-            .map(|f| (StopReport::new(&f.stop, f.env, self.sources).times(f.times), f.accepted.as_ref()))
+        self.findings.iter().map(|f| (f.report(self.sources), f.accepted.as_ref()))
     }
 
-    /// Each pair of instructions with an excerpt, the first 20 of them; those that are suppressed in short, by
-    /// the entries of a file that is in `known`.
+    /// Those that are not suppressed, by their pairs of lines: what orders the first one, the widest, orders all.
+    fn groups(&self) -> Vec<Vec<&Told<'_>>> {
+        let mut groups: IndexMap<_, Vec<&Told<'_>>> = IndexMap::new();
+        for told in self.findings.iter().filter(|f| f.accepted.is_none()) {
+            groups.entry(told.lines(self.sources)).or_default().push(told);
+        }
+        let widest = |mut group: Vec<_>| {
+            group.sort_by_key(|told: &&Told<'_>| std::cmp::Reverse(told.cause()));
+            group
+        };
+        groups.into_values().map(widest).collect()
+    }
+
+    /// Each pair of source lines with an excerpt, the first 20 of them; those that are suppressed in short, by
+    /// the entries of a file that is in `known`; those that are no defects in a line.
     #[must_use]
     pub fn render(&self, known: &SourceMap, colour: bool) -> Text {
         let mut text = Text::default();
-        let open = || self.all().filter(|(_, accepted)| accepted.is_none());
-        for (report, _) in open().take(TOLD) {
-            text.push(report.render(colour));
+        let groups = self.groups();
+        for group in groups.iter().take(TOLD) {
+            let Some((first, others)) = group.split_first() else { continue };
+            text.push(first.report(self.sources).render(colour));
+            if !others.is_empty() {
+                let (pairs, times) = (others.len() as u64, others.iter().map(|o| o.times).sum());
+                let of = plural(pairs, "pair");
+                text.push(format!("and {pairs} more {of} of instructions of these lines, {}\n", often(times)));
+            }
         }
-        let all = open().count();
-        if all > TOLD {
-            text.push(format!("and {} more pairs of instructions that race\n", all - TOLD));
+        let left = groups.len().saturating_sub(TOLD) as u64;
+        if left > 0 {
+            text.push(format!("and {left} more {} of lines that race\n", plural(left, "pair")));
         }
         for (report, entry) in self.all().filter_map(|(report, accepted)| Some((report, accepted?))) {
             text.push(suppressed(&report, entry, known));
         }
+        text.push(self.benign());
         text
     }
 
-    /// For each pair of instructions the object that [`StopReport::json`] makes, with `times` and perhaps `suppressed`.
+    /// Where races are that are no defects, in a line.
+    fn benign(&self) -> String {
+        if self.hidden.is_empty() {
+            return String::new();
+        }
+        let place = |told: &Told<'_>| {
+            let (_, (file, line), _) = told.lines(self.sources);
+            format!("{}:{line} ({})", inline(&file), often(told.times))
+        };
+        let mut places: Vec<String> = self.hidden.iter().take(NAMED).map(place).collect();
+        let more = self.hidden.len().saturating_sub(NAMED);
+        if more > 0 {
+            places.push(format!("and {more} more"));
+        }
+        let them = if self.hidden.len() == 1 { "it" } else { "them" };
+        format!("benign races, stores of the same value: {}; --benign none reports {them}\n", places.join(", "))
+    }
+
+    /// For each pair of instructions the object that [`StopReport::json`] makes, with `times` and perhaps `suppressed`; the
+    /// hint is that of the widest one between the same lines.
     #[must_use]
     pub fn json(&self, known: &SourceMap) -> Vec<Value> {
-        let one = |(report, accepted): (StopReport<'_>, Option<&Suppression>)| {
-            let mut value = report.json();
-            value["times"] = report.times.into();
-            if let Some(entry) = accepted {
+        let mut widest = HashMap::new();
+        for group in self.groups() {
+            if let Some(first) = group.first() {
+                widest.insert(first.lines(self.sources), first.hint());
+            }
+        }
+        let one = |told: &Told<'_>| {
+            let mut value = told.object(self.sources);
+            if let Some(Some(hint)) = widest.get(&told.lines(self.sources)) {
+                value["hint"] = (*hint).into();
+            }
+            if let Some(entry) = &told.accepted {
                 value["suppressed"] = suppressed_json(entry, known);
             }
             value
         };
-        self.all().map(one).collect()
+        self.findings.iter().map(one).collect()
+    }
+
+    /// The same of those that are no defects.
+    #[must_use]
+    pub fn hidden_json(&self) -> Vec<Value> {
+        self.hidden.iter().map(|told| told.object(self.sources)).collect()
     }
 }
 
@@ -104,7 +208,7 @@ pub(super) fn words(race: &Race) -> Words {
     let both = [first, second].map(|p| p.kind);
     let kinds = match both {
         [AccessKind::Write, AccessKind::Write] => "two writes".to_owned(),
-        [a, b] => format!("a {} and a {}", noun(a), noun(b)),
+        [a, b] => format!("{} and {}", noun(a), noun(b)),
     };
     let at = location(race.space, race.inside.as_ref(), second.address);
     let message = format!("data race: {kinds} of {at}, {}", cause(race.cause));
@@ -128,8 +232,8 @@ pub(super) fn lane_decides(
     let value = |v: Option<u64>| v.map_or_else(|| "something".to_owned(), number);
     let at = inside.and_then(place_in).map_or_else(|| format!("{address:#x}"), |name| format!("{name} ({address:#x})"));
     let message = format!(
-        "lanes of one instruction write different values to {bytes} {} at {at}: which one stays is open",
-        if bytes == 1 { "byte" } else { "bytes" }
+        "lanes of one instruction write different values to {} at {at}: which one stays is open",
+        counted(bytes.into(), "byte")
     );
     named(message, format!("among them {} and {}", value(first), value(second)))
         .hint("let one lane write, or combine the values with an atomic operation")
@@ -142,9 +246,9 @@ pub(super) fn other(race: &Race) -> String {
 
 const fn noun(kind: AccessKind) -> &'static str {
     match kind {
-        AccessKind::Read => "read",
-        AccessKind::Write => "write",
-        AccessKind::Atomic => "atomic operation",
+        AccessKind::Read => "a read",
+        AccessKind::Write => "a write",
+        AccessKind::Atomic => "an atomic operation",
     }
 }
 
@@ -153,7 +257,7 @@ fn number(value: u64) -> String {
 }
 
 fn does(p: &Party) -> String {
-    let bytes = format!("{} {}", p.bytes, if p.bytes == 1 { "byte" } else { "bytes" });
+    let bytes = counted(p.bytes.into(), "byte");
     let strong = if p.strong && p.kind != AccessKind::Atomic { " strongly" } else { "" };
     let (verb, joint) = match p.kind {
         AccessKind::Read => ("reads", ""),
@@ -181,7 +285,7 @@ const fn cause(cause: Unordered) -> &'static str {
 const fn hint(race: &Race) -> &'static str {
     match race.cause {
         Unordered::SameInstruction if race.same_value => {
-            "all write the same: --benign same-value hides such races, one lane would do"
+            "all write the same: without --benign none such races are hidden, one lane would do"
         }
         Unordered::SameInstruction => {
             "which lane's write stays is open: let one lane write, or use an atomic operation"

@@ -107,6 +107,12 @@ pub fn summary(outcome: &Outcome, checked: usize) -> String {
     )
 }
 
+/// What was checked in a run in which nothing was found; nothing where nothing was asked for.
+#[must_use]
+pub fn checks(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("checked: {}\n", names.join(", ")) }
+}
+
 /// A buffer's elements, eight a line, each line with its first index.
 #[must_use]
 pub fn values(name: &str, ty: Scalar, bytes: &[u8]) -> String {

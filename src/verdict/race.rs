@@ -15,7 +15,7 @@ pub struct Race {
     pub inside: Option<Inside>,
     /// Why nothing makes it good.
     pub cause: Unordered,
-    /// Whether both were stores of the same value to the same bytes (`--benign same-value` hides such races).
+    /// Whether both were stores of the same value to the same bytes (`--benign` hides such races).
     pub same_value: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Party {
     pub value: Option<u64>,
 }
 
-/// Why two conflicting accesses are a race.
+/// Why two conflicting accesses are a race; the farther apart the threads, the greater.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Unordered {
     /// Lanes of one instruction write one location: which one stays is open.

@@ -16,7 +16,7 @@ use rows::rows;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
-use warpstep::check::Races;
+use warpstep::check::{Benign, Races};
 use warpstep::launch::build;
 use warpstep::machine::{Config, Context, ControlModel, Launch};
 use warpstep::program::env::ProgEnv;
@@ -69,7 +69,7 @@ fn run(kernel: &Kernel, seed: u64, keep: Option<usize>) -> Option<(Races, Exact,
         shared_bytes: 0,
         params: out.to_le_bytes().to_vec(),
     };
-    let races = Races::new(Arc::clone(&env));
+    let races = Races::new(Arc::clone(&env)).benign(Benign::None);
     let mut races = if let Some(keep) = keep { races.keeping(keep) } else { races };
     let mut exact = Exact::new(env, kernel.warp, kernel.threads, kernel.old);
     match context.launch_with(&launch, Both(&mut races, &mut exact), &mut |_| ()) {
@@ -143,22 +143,22 @@ fn agrees(kernel: fn(u64) -> Kernel, count: u64) {
 fn a_search_stops_at_the_first_race() {
     let text = ".version 8.0 .target sm_80 .address_size 64 .visible .entry k(.param .u64 out) { .reg .b64 %rd<2>; \
                 ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 1; ret; }";
-    let stop = |hide: bool| {
+    let stop = |benign: Benign| {
         let kernel = Kernel { text: text.to_owned(), blocks: 1, threads: 2, old: false, warp: 32 };
         let env = program(&kernel, ControlModel::Its);
         let mut context = Context::new(Arc::clone(&env), Config::default()).unwrap();
         let params = context.alloc("out", 64).unwrap().to_le_bytes().to_vec();
         let launch = Launch { entry: "k".into(), grid: [1; 3], block: [2, 1, 1], shared_bytes: 0, params };
-        let races = Races::new(env).stopping();
-        let mut races = if hide { races.without_same_value() } else { races };
+        let mut races = Races::new(env).stopping().benign(benign);
         context.launch_with(&launch, &mut races, &mut |_| ())
     };
-    let Err(Stop::Bug(bug)) = stop(false) else { panic!("no race") };
+    let Err(Stop::Bug(bug)) = stop(Benign::None) else { panic!("no race") };
     let BugKind::Race(race) = bug.kind else { panic!("{bug:?}") };
     assert!(race.same_value && race.cause == Unordered::SameInstruction);
     assert_eq!((race.first.value, race.second.value), (Some(1), Some(1)));
     assert_eq!((bug.place.entry.as_str(), bug.place.lane, bug.other.map(|o| o.lane)), ("k", 1, Some(0)));
-    assert!(stop(true).is_ok(), "equal stores are hidden");
+    assert!(stop(Benign::SameValue).is_ok(), "equal stores are hidden");
+    assert!(stop(Benign::default()).is_ok(), "those of one instruction are no defect");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn run(file: &Path, more: &[&str]) -> (Option<i32>, BTreeSet<(u64, u64, String)>
         .args(words.next())
         .arg(file)
         .args(words)
-        .args(["--check", "races", "--format", "json", "--max-steps", "10000000"])
+        .args(["--check", "races", "--benign", "none", "--format", "json", "--max-steps", "10000000"])
         .args(more)
         .output()
         .unwrap();

@@ -27,8 +27,31 @@ pub(super) struct Findings {
     all: IndexMap<(bool, Pc, Pc), Finding, FxBuildHasher>,
     /// Whether the first one stops the run.
     pub stop: bool,
-    /// Whether races of equal stores are hidden.
-    pub hide_same_value: bool,
+    /// Races that are hidden.
+    pub benign: Benign,
+}
+
+/// Which races are no defects (`--benign`; D-race-benign).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Benign {
+    /// None.
+    None,
+    /// Lanes of one instruction store the same value to the same bytes.
+    #[default]
+    Instruction,
+    /// Both accesses are stores of the same value to the same bytes.
+    SameValue,
+}
+
+impl Benign {
+    fn hides(self, kind: &BugKind) -> bool {
+        let BugKind::Race(race) = kind else { return false };
+        match self {
+            Self::None => false,
+            Self::Instruction => race.same_value && race.cause == Unordered::SameInstruction,
+            Self::SameValue => race.same_value,
+        }
+    }
 }
 
 /// An access that a new one conflicts with, unordered.
@@ -49,14 +72,19 @@ pub(super) struct Conflict {
 impl Findings {
     /// Those to be told.
     pub fn shown(&self) -> impl Iterator<Item = &Finding> {
-        self.all.values().filter(|f| !(self.hide_same_value && same_value(&f.bug.kind)))
+        self.all.values().filter(|f| !self.benign.hides(&f.bug.kind))
+    }
+
+    /// The others.
+    pub fn hidden(&self) -> impl Iterator<Item = &Finding> {
+        self.all.values().filter(|f| self.benign.hides(&f.bug.kind))
     }
 
     /// Takes note of a race; `inside` says where it is.
     fn add(&mut self, mut bug: Bug, times: u64, inside: impl FnOnce() -> Option<Inside>) -> Result<(), Stop> {
         if self.stop {
             name(&mut bug.kind, inside());
-            let hidden = self.hide_same_value && same_value(&bug.kind);
+            let hidden = self.benign.hides(&bug.kind);
             // The block that is stopped knows the calls, too: it completes a place without an entry.
             bug.place.entry.clear();
             return if hidden { Ok(()) } else { Err(Stop::Bug(Box::new(bug))) };
@@ -70,8 +98,13 @@ impl Findings {
             return Ok(());
         };
         known.times += times;
-        // A pair whose values differ once is no benign pair: the occurrence that shows it stands for the pair.
-        if same_value(&known.bug.kind) && !same_value(&bug.kind) {
+        // The occurrence of the widest scope stands for the pair, since what orders that one orders all; and a pair whose
+        // values differ once is no benign pair.
+        let (BugKind::Race(new), BugKind::Race(old)) = (&mut bug.kind, &mut known.bug.kind) else { return Ok(()) };
+        let same = new.same_value && old.same_value;
+        let better = new.cause > old.cause || new.cause == old.cause && old.same_value && !new.same_value;
+        (new.same_value, old.same_value) = (same, same);
+        if better {
             name(&mut bug.kind, inside());
             known.bug = bug;
         }
@@ -85,10 +118,6 @@ fn name(kind: &mut BugKind, at: Option<Inside>) {
         BugKind::LaneDecides { inside, .. } => *inside = at,
         _ => {}
     }
-}
-
-const fn same_value(kind: &BugKind) -> bool {
-    matches!(kind, BugKind::Race(race) if race.same_value)
 }
 
 impl Launch {

@@ -21,7 +21,7 @@ mod sites;
 mod sync;
 mod threads;
 
-pub use finding::Finding;
+pub use finding::{Benign, Finding};
 pub use shadow::Footing;
 
 use super::plain;
@@ -124,10 +124,10 @@ impl Races {
         self
     }
 
-    /// Hides races in which all writes store the same value.
+    /// Hides races of other kinds than those in which lanes of one instruction store the same value.
     #[must_use]
-    pub const fn without_same_value(mut self) -> Self {
-        self.watch.findings.hide_same_value = true;
+    pub const fn benign(mut self, benign: Benign) -> Self {
+        self.watch.findings.benign = benign;
         self
     }
 
@@ -140,6 +140,11 @@ impl Races {
     /// The races, each pair of instructions once, in the order in which they were found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.watch.findings.shown()
+    }
+
+    /// The races that are hidden, in the same way.
+    pub fn hidden(&self) -> impl Iterator<Item = &Finding> {
+        self.watch.findings.hidden()
     }
 
     /// The memory that it takes. Of shared memory, blocks that have ended leave the room but no bytes touched.
