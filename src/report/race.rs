@@ -12,7 +12,6 @@ use crate::program::env::ProgEnv;
 use crate::verdict::{AccessKind, AllocKind, BugKind, Inside, Party, Race, Stop, Unordered};
 use indexmap::IndexMap;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 
 /// How many pairs of instructions a text tells in full.
 const TOLD: usize = 20;
@@ -176,7 +175,7 @@ impl<'a> RacesReport<'a> {
     /// hint is that of the widest one between the same lines.
     #[must_use]
     pub fn json(&self, known: &SourceMap) -> Vec<Value> {
-        let mut widest = HashMap::new();
+        let mut widest = IndexMap::new();
         for group in self.groups() {
             if let Some(first) = group.first() {
                 widest.insert(first.lines(self.sources), first.hint());
