@@ -2,7 +2,7 @@
 
 use super::bounds::sooner;
 use super::flags::{size, time};
-use super::progress::line;
+use super::progress::{searched, searching};
 use super::saved::{name, target, write_for};
 use super::target::Common;
 use super::{Format, output};
@@ -11,7 +11,7 @@ use crate::explore::{Progress, Prove};
 use crate::launch::ProblemKind;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
-use crate::report::{Compared, letter, prove as text};
+use crate::report::{Compared, letter};
 use crate::verdict::Stop;
 use clap::Args;
 use indicatif::ProgressBar;
@@ -88,7 +88,7 @@ impl Compare {
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
         let mut compared = Compared { cells: Vec::new(), fates: Vec::new(), expects: false };
         let models = self.common.all_models();
-        let bar = line(None, "{spinner} {msg} in {elapsed}", self.format == Format::Text);
+        let bar = searching(self.format == Format::Text);
         for (k, mut common) in models.iter().cloned().enumerate() {
             let left = u32::try_from(models.len() - k).unwrap_or(1);
             common.share(left, self.search_memory);
@@ -111,11 +111,10 @@ impl Compare {
         compared.expects = !target.spec().expect.is_empty() || target.spec().stdout.is_some();
         let (env, bounds, models) = (target.program(), target.bounds(), common.models(&target));
         let half = Stopwatch::start(bounds.left().map(|left| left / 2));
-        let name = format!("{} {}", models.control(), models.memory_and_lanes());
+        let name = format!("{} {}: ", models.control(), models.memory_and_lanes());
+        bar.set_message(format!("{name}begins"));
         let mut poll = |done: &_| {
-            if !bar.is_hidden() {
-                bar.set_message(format!("{name}: {}", text::progress(done)));
-            }
+            searched(bar, &name, done);
             half.up().or_else(|| bounds.search_up())
         };
         let mut options = Options::states(target.control() == ControlModel::Crs, &mut poll);

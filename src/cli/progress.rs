@@ -6,8 +6,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// States between two updates of a line.
-const OFTEN: u64 = 1 << 10;
+/// Milliseconds between two updates of a line: a state takes a microsecond, or as much as ten milliseconds.
+const OFTEN: u128 = 200;
 
 /// A line on standard error, where that is a terminal, made by a template of `indicatif`'s. Not `shown`: none, since
 /// something else reads what is written.
@@ -30,13 +30,21 @@ pub(super) fn running(what: &'static str, shown: bool) -> ProgressBar {
 
 /// The line of a search.
 pub(super) fn searching(shown: bool) -> ProgressBar {
-    line(None, "{spinner} {msg} in {elapsed}", shown)
+    let bar = line(None, "{spinner} {msg} in {elapsed}; Ctrl-C ends it", shown).with_message("begins");
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(Duration::from_millis(200));
+    }
+    bar
 }
 
-/// Tells how far a search is.
-pub(super) fn searched(bar: &ProgressBar, done: &Progress) {
-    if !bar.is_hidden() && done.states / OFTEN != bar.position() {
-        bar.set_position(done.states / OFTEN);
-        bar.set_message(text::progress(done));
+/// Tells how far a search is, and of `what`.
+pub(super) fn searched(bar: &ProgressBar, what: &str, done: &Progress) {
+    if bar.is_hidden() {
+        return;
+    }
+    let now = u64::try_from(bar.elapsed().as_millis() / OFTEN).unwrap_or(u64::MAX).saturating_add(1);
+    if now != bar.position() {
+        bar.set_position(now);
+        bar.set_message(format!("{what}{}", text::progress(done)));
     }
 }

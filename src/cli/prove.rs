@@ -172,7 +172,7 @@ impl Prove {
     pub(super) fn bounded<T>(&self, control: ControlModel, search: impl FnOnce(&mut Options<'_>) -> T) -> T {
         let bar = progress::searching(self.report.format == Form::Text);
         let mut poll = |done: &_| {
-            progress::searched(&bar, done);
+            progress::searched(&bar, "", done);
             self.common.bounds.search_up()
         };
         let mut options = Options::states(control == ControlModel::Crs, &mut poll);

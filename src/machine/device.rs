@@ -399,7 +399,8 @@ impl<C: Control, M: Environment> Device<C, M> {
                 // Hints are about the memory of the context that was active.
                 cx.hints.clear();
             }
-            let Some(context) = self.contexts.get_mut(at as usize) else { return Ok(Ran::Idle) };
+            let lost = || Stop::internal("a context was chosen that is not there", None);
+            let context = self.contexts.get_mut(at as usize).ok_or_else(lost)?;
             if S::ON {
                 cx.sink.fire(Who::default(), Rule::DeviceExec)?;
             }

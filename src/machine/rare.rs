@@ -11,7 +11,7 @@ use crate::choice::Oracle;
 use crate::memory::{Cx, Fault, Issuer, LocalMemory, Memory};
 use crate::program::env::FuncId;
 use crate::program::instr::{Instr, Moving, Op, STACK_TOP, Slot};
-use crate::verdict::{BugKind, Event, Sink, Step};
+use crate::verdict::{BugKind, Event, Sink, Step, Stop};
 
 /// What an instruction did to the flow.
 pub(super) enum Did {
@@ -100,6 +100,12 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         id.ok_or_else(|| bug(BugKind::BadCallTarget { address }, lanes))
     }
 
+    /// Where a function begins that is there.
+    fn start(&self, id: FuncId) -> Result<u32, Trouble> {
+        let lost = || Trouble::Fault(Fault::Stop(Stop::internal("a function that was looked up is not there", None)));
+        self.sh.env.function(id).map(|f| f.start.0).ok_or_else(lost)
+    }
+
     /// An indirect call with several targets: those of one target go now, the rest come back to this instruction.
     ///
     /// Rule: D-callframe (the frame is pushed for the lanes that go, not for all).
@@ -112,14 +118,14 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             let lead = lanes_of(m).next().unwrap_or(0);
             let same = lanes_of(m).filter(|&l| address[l] == address[lead]).fold(0, |s, l| s | 1 << l);
             let id = self.target(address[lead], same)?;
-            let start = self.sh.env.function(id).map_or(0, |f| f.start.0);
+            let start = self.start(id)?;
             let next = self.control.call_some(self.flow, same, m, start);
             return Ok(Did::Enter(id, same, next));
         }
         let mut starts = [0; LANES];
         for l in lanes_of(m) {
             let id = self.target(address[l], 1 << l)?;
-            starts[l] = self.sh.env.function(id).map_or(0, |f| f.start.0);
+            starts[l] = self.start(id)?;
         }
         let scattered = self.control.scatter(self.flow, m, &starts, true, oracle);
         let (now, next) = scattered.map_err(|s| Trouble::Fault(Fault::Stop(s)))?;

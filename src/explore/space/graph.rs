@@ -308,10 +308,10 @@ impl Graph {
         })
     }
 
-    /// Who made a step.
+    /// Who made a step of this graph: another one's would be nobody's, and nobody is promised anything.
     #[must_use]
     pub fn unit(&self, edge: &Edge) -> Unit {
-        self.units.get(edge.unit as usize).copied().unwrap_or(Unit::Silent)
+        self.units[edge.unit as usize]
     }
 
     /// The state that steps from the first lead to; `None`: the last one stops the run.

@@ -18,7 +18,7 @@ impl<C: Control> Grid<C> {
         // Registers keep what a block that was here before left in them; here they would come into the state.
         self.spare.0.iter_mut().for_each(|block| block.warps.clear());
         self.issue(env, processors, sm, false)?;
-        Ok(self.slot(linear).unwrap_or(0))
+        self.slot(linear).ok_or_else(|| Stop::internal("a block that was issued has no place", None))
     }
 
     /// How many blocks have been issued, and how many of them are not complete.

@@ -265,7 +265,7 @@ impl<M> Journal<M> {
     pub fn apply(&mut self, effect: &Effect) {
         self.begin();
         self.key = self.key.wrapping_add(effect.delta);
-        let number = self.images.get_index(effect.memory as usize).copied().unwrap_or(0);
+        let number = self.images[effect.memory as usize];
         self.memory = Which { number, id: effect.memory };
         for &(at, content) in &effect.changes {
             if effect.completes {

@@ -50,7 +50,8 @@ impl Store {
         if content == Content::default() {
             return 0;
         }
-        let hash = self.hashes.get(content.0 as usize).copied().unwrap_or(0);
+        // Contents without a hash would be one, and with them the states that differ in them.
+        let hash = self.hashes[content.0 as usize];
         let mixed = (hash ^ u128::from(place).wrapping_mul(ODD)).wrapping_mul(ODD);
         mixed ^ mixed >> 67
     }
