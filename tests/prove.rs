@@ -63,6 +63,8 @@ fn a_limit_in_a_warp_of_many_lanes_says_that_few_would_do() {
     let few = ["prove", &target, "--block", "32", "--control", "its", "--max-states", "3"];
     let (code, said) = warpstep(&folder, &few);
     assert!(code == 3 && said.contains("32 lanes in a warp") && said.contains("--block 4 --warp-size 4"), "{said}");
+    let stood = "in the last state of the search, where the warps were (31 threads):";
+    assert!(said.contains(stood) && said.contains("lock_in_one_warp.ptx:18  atom.global.cas.b32"), "{said}");
     let (_, said) = warpstep(&folder, &[&few[..], &["--warp-size", "4"]].concat());
     assert!(!said.contains("lanes in a warp"), "{said}");
 }

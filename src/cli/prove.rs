@@ -9,11 +9,11 @@ use super::{output, progress};
 use crate::base::SourceMap;
 use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
 use crate::explore::space::{Fairness, Options};
-use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Target};
+use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Proved, Target};
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
-use crate::report::{checkpoint_refused, prove as text};
+use crate::report::{StopReport, checkpoint_refused, prove as text};
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -256,6 +256,9 @@ impl Prove {
         output::complain(text::controls(&controls));
         output::complain(text::summary(&proof, &scope));
         output::complain(text::fewer(&proof, lanes(&target)));
+        if let (Proved::Limit(_), Some(limit)) = (proof.proved, proof.limit) {
+            output::complain(StopReport::search_stood(&proof.standing, limit, &env, &sources));
+        }
         if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit)
             && !output::is_lost(path)
         {

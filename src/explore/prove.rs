@@ -12,7 +12,7 @@ use crate::choice::{Fair, Recorder};
 use crate::machine::walk::{Grain, Walk};
 use crate::machine::{ControlModel, MemoryModel};
 use crate::program::instr::Op;
-use crate::verdict::{Class, Event, Identity, LimitKind, Sink, Stack, Stop, Taken, Who};
+use crate::verdict::{Class, Event, Identity, LimitKind, Sink, Stack, Standing, Stop, Taken, Who};
 use std::collections::BTreeSet;
 
 /// How to prove.
@@ -133,6 +133,8 @@ pub struct Proof {
     pub unshown: Unshown,
     /// Why the search ended early, also when something was found by then.
     pub limit: Option<LimitKind>,
+    /// Where the warps were in the last state of a search that ended early.
+    pub standing: Vec<Standing>,
     /// Counts.
     pub counts: Counts,
     /// The states and steps.
@@ -205,6 +207,7 @@ impl Target {
             endless: Vec::new(),
             unshown: Unshown::default(),
             limit: space.limit,
+            standing: space.standing,
             counts: space.progress,
             graph: Graph::default(),
         };
@@ -305,8 +308,8 @@ impl Target {
         let counts = Counts { states: 1, ..Counts::default() };
         let defects = vec![Shown { count: 1, path: Vec::new(), recorded }];
         let (outcomes, endless, graph) = (Vec::new(), Vec::new(), Graph::default());
-        let unshown = Unshown::default();
-        Proof { proved: Proved::Refuted, outcomes, defects, endless, unshown, limit: None, counts, graph }
+        let (unshown, standing) = (Unshown::default(), Vec::new());
+        Proof { proved: Proved::Refuted, outcomes, defects, endless, unshown, limit: None, standing, counts, graph }
     }
 
     /// An ordinary run that goes the way of a search, and on by the fair schedule.

@@ -2,7 +2,9 @@
 
 use super::diagnostic::place as source_place;
 use super::stop::StopReport;
-use crate::verdict::{Standing, WaitingFor};
+use crate::base::SourceMap;
+use crate::program::env::ProgEnv;
+use crate::verdict::{LimitKind, Standing, Stop, WaitingFor};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -30,6 +32,15 @@ impl EndedEarly {
 }
 
 impl StopReport<'_> {
+    /// Where the warps were in the last state of a search that a limit ended, with a heading of its own.
+    #[must_use]
+    pub fn search_stood(standing: &[Standing], limit: LimitKind, env: &ProgEnv, sources: &SourceMap) -> String {
+        let stop = Stop::Limit(limit);
+        let mut report = StopReport::new(&stop, env, sources);
+        report.ended.standing = standing.to_vec();
+        report.standing().map_or_else(String::new, |text| format!("in the last state of the search, {text}\n"))
+    }
+
     /// Where the warps were, a line for each place.
     pub(super) fn standing(&self) -> Option<String> {
         let all = &self.ended.standing;

@@ -150,5 +150,5 @@ pub fn thaw<O: DeserializeOwned + Eq + std::hash::Hash>(
         }
         outcomes.insert(kept, Reaches { count, path });
     }
-    Ok((Space { outcomes, found, graph, progress: small.progress, limit: None }, small.rest))
+    Ok((Space { outcomes, found, graph, progress: small.progress, limit: None, standing: Vec::new() }, small.rest))
 }

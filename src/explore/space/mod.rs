@@ -19,7 +19,7 @@ pub use frozen::{Keep, Rest, Unfit, freeze, thaw};
 pub use graph::{Edge, Graph, Move, Unit};
 pub use search::{explore, go_on};
 
-use crate::verdict::{LimitKind, Stop};
+use crate::verdict::{LimitKind, Standing, Stop};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -140,6 +140,8 @@ pub struct Space<O> {
     pub progress: Progress,
     /// Why it ended early: nothing is proved then.
     pub limit: Option<LimitKind>,
+    /// Where the warps were in the last state of one that ended early.
+    pub standing: Vec<Standing>,
 }
 
 impl<O> Default for Space<O> {
@@ -150,6 +152,7 @@ impl<O> Default for Space<O> {
             graph: Graph::default(),
             progress: Progress::default(),
             limit: None,
+            standing: Vec::new(),
         }
     }
 }

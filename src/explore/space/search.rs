@@ -165,6 +165,9 @@ fn search_from<O: Eq + Hash>(
     if fits {
         run.search();
     }
+    if run.space.limit.is_some() {
+        run.space.standing = run.walk.state().standing();
+    }
     run.walk.back(start);
     if fits {
         run.keep.keep(&run.space, &run.rest());

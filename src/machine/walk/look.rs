@@ -5,7 +5,7 @@ use crate::base::{LaneMask, Pc, lanes_of, number};
 use crate::machine::control::Explored;
 use crate::machine::grid::Grid;
 use crate::memory::Environment;
-use crate::verdict::{Holds, Inside, Place, Shape, Unissued, Who};
+use crate::verdict::{Holds, Inside, Place, Shape, Standing, Unissued, Who};
 
 /// A look at a state.
 pub trait Look {
@@ -24,6 +24,9 @@ pub trait Look {
 
     /// The blocks of the current launch that are not issued. `None`: all are.
     fn unissued(&self) -> Option<Unissued>;
+
+    /// Where the live lanes stand, the most first.
+    fn standing(&self) -> Vec<Standing>;
 
     /// The number of the current launch, as events have it.
     fn launch(&self) -> u32;
@@ -66,6 +69,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
         let grid = self.state.grids.first()?;
         let Grid { next: first, total, resident, .. } = *grid;
         (first < total).then_some(Unissued { first, total, resident: resident.into() })
+    }
+
+    fn standing(&self) -> Vec<Standing> {
+        self.state.standing()
     }
 
     fn launch(&self) -> u32 {
