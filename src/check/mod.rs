@@ -36,7 +36,7 @@ pub use div0::Div0;
 pub use liveness::Liveness;
 pub use observers::Observers;
 pub use per_launch::PerLaunch;
-pub use races::{Benign, Finding, Footing, Races};
+pub use races::{Benign, Finding, Footing, Races, UnorderedData};
 pub use reference::{Reference, Thread, topmost};
 pub use safety::Safety;
 pub use trace::TraceHash;

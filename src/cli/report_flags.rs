@@ -125,7 +125,7 @@ impl Reporter {
             }
             Form::Sarif => {
                 let mut log = sarif::Log::new();
-                self.log_races(races.as_ref(), &mut log);
+                self.log_races(races.as_ref(), sources, &mut log);
                 log.stop(&report, accepted.as_ref().map(|entry| (entry, &self.sources)));
                 log.property("output", String::from_utf8_lossy(printed).into());
                 self.print_sarif(log, code);
@@ -222,14 +222,18 @@ impl Reporter {
     fn add_races(&self, races: Option<&RacesReport<'_>>, value: &mut Value) {
         if let Some(races) = races {
             value["races"] = races.json(&self.sources).into();
+            value["unordered"] = races.unordered_json().into();
             value["benign_races"] = races.hidden_json().into();
         }
     }
 
-    fn log_races(&self, races: Option<&RacesReport<'_>>, log: &mut sarif::Log) {
+    fn log_races(&self, races: Option<&RacesReport<'_>>, sources: &SourceMap, log: &mut sarif::Log) {
         let Some(races) = races else { return };
         for (report, accepted) in races.all() {
             log.stop(&report, accepted.map(|entry| (entry, &self.sources)));
+        }
+        for diagnostic in races.unordered() {
+            log.warning(diagnostic, sources);
         }
     }
 
@@ -265,7 +269,7 @@ impl Reporter {
             }
             Form::Sarif => {
                 let mut log = sarif::Log::new();
-                self.log_races(races.as_ref(), &mut log);
+                self.log_races(races.as_ref(), sources, &mut log);
                 for mismatch in &outcome.mismatches {
                     log.mismatch(mismatch, (results.expected_at)(&mismatch.name), sources);
                 }

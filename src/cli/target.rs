@@ -57,6 +57,11 @@ pub(super) struct Common {
     #[arg(long, value_enum, value_name = "KIND")]
     benign: Option<BenignRaces>,
 
+    /// With --check races, what volatile accesses are: strong, as PTX says (what they communicate without a fence or barrier
+    /// is warned of), or weak, so that they race.
+    #[arg(long, value_enum, value_name = "STRENGTH")]
+    volatile: Option<Volatile>,
+
     /// Stop after so many warp instructions (exit code 3); those of a search are counted together.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_steps: Option<u64>,
@@ -165,6 +170,14 @@ enum BenignRaces {
     SameValue,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Volatile {
+    /// As .relaxed.sys.
+    Strong,
+    /// As ordinary accesses.
+    Weak,
+}
+
 impl From<BenignRaces> for Benign {
     fn from(benign: BenignRaces) -> Self {
         match benign {
@@ -229,6 +242,10 @@ impl Common {
             let why = "it is about races: give --check races, too";
             return Err(vec![ProblemKind::UnfitFlag { flag: "--benign", text: word(benign), why }.at(None)]);
         }
+        if let Some(volatile) = self.volatile.filter(|_| !self.checks(Checks::Races)) {
+            let why = "it is about races: give --check races, too";
+            return Err(vec![ProblemKind::UnfitFlag { flag: "--volatile", text: word(volatile), why }.at(None)]);
+        }
         if let Some(name) = &self.device {
             let model = device_model(name, sources)?;
             config.device = DeviceShape::of(&model);
@@ -284,7 +301,9 @@ impl Common {
             Checks::Barriers => observers.with_barriers(program),
             Checks::Races => {
                 let benign = self.benign.map(Benign::from).unwrap_or_default();
-                observers.with_races(Races::new(Arc::clone(program)).benign(benign))
+                let races = Races::new(Arc::clone(program)).benign(benign);
+                let weak = self.volatile == Some(Volatile::Weak);
+                observers.with_races(if weak { races.with_weak_volatile() } else { races })
             }
             Checks::Safety => observers.with_safety(program),
             Checks::Liveness => observers.with_liveness(),
@@ -468,6 +487,7 @@ impl Common {
         let checks = self.checked();
         push("--check", (!checks.is_empty()).then(|| checks.join(",")));
         push("--benign", self.benign.map(word));
+        push("--volatile", self.volatile.map(word));
         push("--heap-size", (self.heap_size != HeapConfig::default().bytes).then(|| self.heap_size.to_string()));
         if self.heap_stop {
             words.push("--heap-stop".to_owned());

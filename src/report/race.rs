@@ -2,11 +2,12 @@
 
 use super::bug::{Words, inside_json, place_in, space_of, words as named};
 use super::count::{counted, often, plural};
+use super::diagnostic::{Diagnostic, Severity};
 use super::stop::StopReport;
 use super::suppress::{suppressed, suppressed_json};
 use super::terminal::{Text, inline};
-use crate::base::SourceMap;
-use crate::check::{Finding, Races};
+use crate::base::{Pc, SourceMap};
+use crate::check::{Finding, Races, UnorderedData};
 use crate::launch::{Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::verdict::{AccessKind, AllocKind, BugKind, Inside, Party, Race, Stop, Unordered};
@@ -24,6 +25,8 @@ pub struct RacesReport<'a> {
     findings: Vec<Told<'a>>,
     /// Those that are no defects (`--benign`).
     hidden: Vec<Told<'a>>,
+    /// Volatile data that nothing orders.
+    unordered: Vec<Diagnostic>,
     sources: &'a SourceMap,
 }
 
@@ -83,15 +86,16 @@ impl<'a> RacesReport<'a> {
     /// A report of what the observers of a run found; `sources` are the files of its programs.
     #[must_use]
     pub fn new(all: impl IntoIterator<Item = &'a Races>, sources: &'a SourceMap) -> Self {
-        let (mut findings, mut hidden) = (Vec::new(), Vec::new());
+        let (mut findings, mut hidden, mut unordered) = (Vec::new(), Vec::new(), Vec::new());
         for races in all {
             let env = races.program();
             let stop = |f: &Finding| Stop::Bug(Box::new(f.bug.clone()));
             let told = |f: &Finding| Told { env, stop: stop(f), times: f.times, accepted: None };
             findings.extend(races.findings().map(told));
             hidden.extend(races.hidden().map(told));
+            unordered.extend(races.unordered().map(|data| unordered_data(env, data)));
         }
-        Self { findings, hidden, sources }
+        Self { findings, hidden, unordered, sources }
     }
 
     /// The same, with the races that are suppressed.
@@ -149,6 +153,13 @@ impl<'a> RacesReport<'a> {
         for (report, entry) in self.all().filter_map(|(report, accepted)| Some((report, accepted?))) {
             text.push(suppressed(&report, entry, known));
         }
+        for diagnostic in self.unordered.iter().take(TOLD) {
+            text.push(diagnostic.render(self.sources, colour));
+        }
+        let left = self.unordered.len().saturating_sub(TOLD) as u64;
+        if left > 0 {
+            text.push(format!("and {left} more {} of volatile accesses that nothing orders\n", plural(left, "pair")));
+        }
         text.push(self.benign());
         text
     }
@@ -194,11 +205,41 @@ impl<'a> RacesReport<'a> {
         self.findings.iter().map(one).collect()
     }
 
+    /// Warnings of volatile data that nothing orders.
+    #[must_use]
+    pub fn unordered(&self) -> &[Diagnostic] {
+        &self.unordered
+    }
+
+    /// The same as JSON.
+    #[must_use]
+    pub fn unordered_json(&self) -> Vec<Value> {
+        self.unordered.iter().map(|d| d.json(self.sources)).collect()
+    }
+
     /// The same of those that are no defects.
     #[must_use]
     pub fn hidden_json(&self) -> Vec<Value> {
         self.hidden.iter().map(|told| told.object(self.sources)).collect()
     }
+}
+
+fn unordered_data(env: &ProgEnv, data: UnorderedData) -> Diagnostic {
+    let span = |pc: Pc| env.origin.get(pc.0 as usize).map_or_else(Default::default, |o| (o.file, o.span));
+    let ((file, load), (other, store)) = (span(data.load), span(data.store));
+    let message = "strong, but unordered: nothing makes the other thread's write visible here";
+    let hint = if data.near {
+        "volatile orders nothing: put __syncthreads() or __syncwarp() between; --volatile weak reports such pairs as races"
+    } else {
+        "volatile orders nothing: put __threadfence() between the data and the flag that tells of it; --volatile weak \
+         reports such pairs as races"
+    };
+    let mut diagnostic = Diagnostic::error("unordered", file, load, message)
+        .label(format!("loads what another thread stored, {}", often(data.times)))
+        .also(other, store, "the other thread's store; it executes no fence before or after it")
+        .hint(hint);
+    diagnostic.severity = Severity::Warning;
+    diagnostic
 }
 
 /// The words for a race.

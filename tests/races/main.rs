@@ -8,6 +8,7 @@ mod generate;
 mod pairs;
 mod readers;
 mod rows;
+mod unordered;
 
 use exact::{Exact, Pair};
 use generate::{Kernel, kernel};

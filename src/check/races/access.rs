@@ -327,7 +327,10 @@ impl Watch {
             let publish = sync::publish(block, who, address, cx.site, cx.launch.lockstep);
             let value = cx.value(lane, address);
             let mut conflicts: Vec<Conflict> = Vec::new();
-            let (mut releases, mut unknown) = (Vec::new(), false);
+            let (mut releases, mut unknown, mut unordered) = (Vec::new(), false, None);
+            if cx.site.releases {
+                self.fenced.insert(block.first, block.epoch);
+            }
             for k in lanes_of(cells) {
                 let Block { shared: near, warps, first, .. } = &mut *block;
                 let Some(warp) = warps.get(cx.warp) else { return Ok(()) };
@@ -351,6 +354,7 @@ impl Watch {
                 };
                 let found = history.access(&actor, &publish, kept);
                 unknown |= found.unknown;
+                unordered = unordered.or(found.unordered);
                 releases.extend(found.releases);
                 let conflict = |r: Raced| {
                     let Raced { thread, pc, value, times } = r;
@@ -360,6 +364,11 @@ impl Watch {
             }
             if !releases.is_empty() || cx.site.acquires {
                 sync::observe(block, who, address, cx.site, releases, cx.launch.lockstep);
+            }
+            if let Some((thread, epoch, pc)) = unordered
+                && self.fenced.get(&thread.block).is_none_or(|last| *last < epoch)
+            {
+                self.findings.unordered(pc, cx.pc, thread.block == view.block.0);
             }
             for conflict in conflicts {
                 self.conflict(cx, lane, address, value, &conflict)?;

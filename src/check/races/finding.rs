@@ -10,6 +10,7 @@ use crate::verdict::{
 };
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
+use std::collections::BTreeMap;
 
 /// A race, and how often it happened.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,11 +21,26 @@ pub struct Finding {
     pub times: u64,
 }
 
+/// Volatile data that a thread stores and another one loads, and that nothing orders (D-unordered).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnorderedData {
+    /// The store.
+    pub store: Pc,
+    /// The load.
+    pub load: Pc,
+    /// Whether the threads are of one block.
+    pub near: bool,
+    /// How often it happened.
+    pub times: u64,
+}
+
 /// All findings of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
     /// By kind and the two instructions, the lower address first.
     all: IndexMap<(bool, Pc, Pc), Finding, FxBuildHasher>,
+    /// Volatile data that is read unordered: the store, the load, whether both are of one block.
+    unordered: BTreeMap<(u32, u32, bool), u64>,
     /// Whether the first one stops the run.
     pub stop: bool,
     /// Races that are hidden.
@@ -78,6 +94,22 @@ impl Findings {
     /// The others.
     pub fn hidden(&self) -> impl Iterator<Item = &Finding> {
         self.all.values().filter(|f| self.benign.hides(&f.bug.kind))
+    }
+
+    /// A load observed volatile data of a store that nothing orders before it.
+    pub fn unordered(&mut self, store: Pc, load: Pc, near: bool) {
+        *self.unordered.entry((store.0, load.0, near)).or_default() += 1;
+    }
+
+    /// See [`Races::unordered`](super::Races::unordered).
+    pub fn all_unordered(&self) -> impl Iterator<Item = UnorderedData> {
+        let one = |((store, load, near), times): (&(u32, u32, bool), &u64)| UnorderedData {
+            store: Pc(*store),
+            load: Pc(*load),
+            near: *near,
+            times: *times,
+        };
+        self.unordered.iter().map(one)
     }
 
     /// Takes note of a race; `inside` says where it is.

@@ -54,6 +54,7 @@ impl Release {
 struct Latest {
     thread: Thread,
     epoch: u32,
+    pc: Pc,
     site: AccessSite,
 }
 
@@ -151,6 +152,9 @@ pub(super) struct Found {
     pub releases: Vec<Release>,
     /// It may race with an access that was not kept.
     pub unknown: bool,
+    /// The write of volatile data that it observes and that nothing but the observation orders before it: its thread,
+    /// epoch and instruction (D-unordered).
+    pub unordered: Option<(Thread, u32, Pc)>,
 }
 
 /// The accesses of one location.
@@ -169,7 +173,7 @@ impl History {
         let observers = SmallVec::new();
         self.push(Entry { thread, epoch, pc, site, value, seen, observers, more_observers: false }, kept);
         if site.kind.writes() {
-            self.latest = Some(Latest { thread, epoch, site });
+            self.latest = Some(Latest { thread, epoch, pc, site });
         }
     }
 
@@ -209,7 +213,10 @@ impl History {
         let mut found = Found::default();
         let (kind, me) = (actor.site.kind, actor.thread);
         let observed = self.latest.filter(|w| kind.reads() && observes(w, actor));
-        if observed.is_some() {
+        if let Some(write) = observed {
+            let data = write.site.payload && actor.site.payload && !kind.writes() && self.releases.is_empty();
+            let apart = write.thread != me && !actor.follows(write.thread, write.epoch);
+            found.unordered = (data && apart).then_some((write.thread, write.epoch, write.pc));
             self.observe(actor, kept);
             found.releases.clone_from(&self.releases);
         }
@@ -241,7 +248,7 @@ impl History {
                     None => self.releases.push(release.clone()),
                 }
             }
-            self.latest = Some(Latest { thread: me, epoch: actor.epoch, site: *actor.site });
+            self.latest = Some(Latest { thread: me, epoch: actor.epoch, pc: actor.pc, site: *actor.site });
         }
         found
     }

@@ -21,7 +21,7 @@ mod sites;
 mod sync;
 mod threads;
 
-pub use finding::{Benign, Finding};
+pub use finding::{Benign, Finding, UnorderedData};
 pub use shadow::Footing;
 
 use super::plain;
@@ -65,6 +65,8 @@ struct Watch {
     /// Shadows of shared memory to be used again.
     spare: Vec<Shadow>,
     order: FenceOrder,
+    /// The epoch of the last fence or release of a block, by the number of its first warp.
+    fenced: FxHashMap<u32, u32>,
     /// The buffers and variables of the launch that began last.
     names: Vec<Named>,
     findings: Findings,
@@ -89,7 +91,7 @@ impl Races {
     /// An observer of a program's launches, which run one after another: what a launch does happens before the next.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        let sites = sites(&env);
+        let sites = sites(&env, false);
         let orders = |s: &Site| matches!(s, Site::Fence(_) | Site::WarpSync(_) | Site::Exit);
         let orders = sites.iter().enumerate().filter(|(_, s)| orders(s)).map(|(k, _)| k).collect();
         let watch = Watch {
@@ -103,6 +105,7 @@ impl Races {
             global: Shadow::default(),
             spare: Vec::new(),
             order: FenceOrder::default(),
+            fenced: FxHashMap::default(),
             names: Vec::new(),
             findings: Findings::default(),
         };
@@ -129,6 +132,18 @@ impl Races {
     pub const fn benign(mut self, benign: Benign) -> Self {
         self.watch.findings.benign = benign;
         self
+    }
+
+    /// Takes volatile accesses as weak ones, as C++ does: whoever communicates by them races.
+    #[must_use]
+    pub fn with_weak_volatile(mut self) -> Self {
+        self.sites = sites(&self.watch.env, true);
+        self
+    }
+
+    /// Volatile data that threads communicate without any order.
+    pub fn unordered(&self) -> impl Iterator<Item = UnorderedData> {
+        self.watch.findings.all_unordered()
     }
 
     /// The program whose launches it watches.
@@ -192,6 +207,7 @@ impl Watch {
         self.last = (u64::MAX, 0);
         self.global.begin();
         self.order = FenceOrder::default();
+        self.fenced.clear();
         Ok(())
     }
 

@@ -2,8 +2,9 @@
 
 use super::plain;
 use crate::program::env::ProgEnv;
-use crate::program::instr::{MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
-use crate::program::ops::AtomTy;
+use crate::program::instr::{Instr, MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::ops::{AtomTy, Class};
+use crate::program::uses::{self, Tables};
 use crate::verdict::{AccessKind, Reach, Strength};
 
 /// What the checker does with an instruction's step.
@@ -37,6 +38,8 @@ pub(super) struct AccessSite {
     pub acquires: bool,
     /// Whether it is a release operation.
     pub releases: bool,
+    /// Whether it is volatile data: a store, or a load that does not wait in a loop for what it reads (D-unordered).
+    pub payload: bool,
     /// The state space, where the instruction gives it.
     pub space: Where,
     /// Where it finds its data, for reports.
@@ -84,10 +87,17 @@ const fn reach(scope: Scope) -> Reach {
     }
 }
 
-/// The sites of a program, by program address.
-pub(super) fn sites(env: &ProgEnv) -> Vec<Site> {
-    let site = |i| match plain::request(env, i) {
-        Some(request) => access(&request).map_or(Site::Other, Site::Access),
+/// The sites of a program, by program address; `weak`: volatile accesses are weak (`--volatile weak`).
+pub(super) fn sites(env: &ProgEnv, weak: bool) -> Vec<Site> {
+    let site = |(pc, i): (usize, &Instr)| match plain::request(env, i) {
+        Some(request) => access(&request).map_or(Site::Other, |site| {
+            let volatile = request.order == Order::Volatile;
+            let waits = || request.op == MemOp::Load && waits(env, pc, &request);
+            Site::Access(match weak && volatile {
+                true => AccessSite { strength: Strength::Weak, ..site },
+                false => AccessSite { payload: volatile && !waits(), ..site },
+            })
+        }),
         None => match i.op {
             Op::Fence { scope, order } => Site::Fence(fence(scope, order)),
             Op::WarpSync => Site::WarpSync(i.a),
@@ -95,7 +105,25 @@ pub(super) fn sites(env: &ProgEnv) -> Vec<Site> {
             _ => Site::Other,
         },
     };
-    env.code.iter().map(site).collect()
+    env.code.iter().enumerate().map(site).collect()
+}
+
+/// Whether a load reads one location again and again until it holds something else: it stands in a loop that writes no
+/// memory, calls nobody, meets nobody, and leaves the load's address as it is.
+fn waits(env: &ProgEnv, pc: usize, load: &WarpRequest) -> bool {
+    let tables = Tables::of(env);
+    let back = |(at, i): &(usize, &Instr)| i.op == Op::Bra && *at >= pc && i.imm as usize <= pc;
+    let mut loops = env.code.iter().enumerate().filter(back);
+    let class = if load.addr_wide { Class::Q } else { Class::W };
+    loops.any(|(end, branch)| {
+        env.code[branch.imm as usize..=end].iter().all(|i| {
+            let mut moves = false;
+            uses::writes(i, &tables, |c, slot| moves |= (c, slot) == (class, load.addr));
+            let loads = plain::request(env, i).is_none_or(|request| request.op == MemOp::Load);
+            let alone = !matches!(i.op, Op::Call | Op::CallIndirect | Op::Bar | Op::WarpSync | Op::Exit);
+            loads && alone && !moves
+        })
+    })
 }
 
 const fn fence(scope: Scope, order: Order) -> FenceSite {
@@ -139,6 +167,7 @@ fn access(request: &WarpRequest) -> Option<AccessSite> {
         strength,
         acquires: kind.reads() && (both || request.order == Order::Acquire),
         releases: kind.writes() && (both || request.order == Order::Release),
+        payload: false,
         space,
         data: Data { wide: request.wide, slots: request.regs },
     })

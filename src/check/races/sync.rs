@@ -40,6 +40,7 @@ impl Watch {
                 }
                 fences[fence.reach as usize] = Some(moment);
             }
+            self.fenced.insert(block.first, block.epoch);
             block.epoch += 1;
         }
     }
