@@ -72,7 +72,7 @@ pub(super) fn taken_over<V: Simd, M: Memory, S: Sink>(
 ) -> Result<(), Box<Fault>> {
     let old = Held::capture(writes, frame);
     let mut none = LocalMemory::default();
-    let mut near = Near { shared: &mut [], local: &mut none, param: &[], map: env.addresses(), names: &[] };
+    let mut near = Near { shared: &mut [], local: &mut none, param: &[], map: env.addresses(), own: None, names: &[] };
     guarded(simd, env, i, mask, at, frame, mem, &mut near, cx)?;
     mem.wrote(at, mask, &old, frame, cx)
 }

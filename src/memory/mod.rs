@@ -20,6 +20,7 @@ use crate::choice::Oracle;
 use crate::program::env::AddressMap;
 use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
+use crate::program::origins::Object;
 use crate::verdict::{BugKind, LimitKind, MemoryView, Place, Sink, Stop, Who};
 
 /// Who issues a request.
@@ -55,6 +56,8 @@ pub struct Near<'a> {
     pub param: &'a [u8],
     /// The windows of the generic address space.
     pub map: AddressMap,
+    /// The variable that the instruction's address was made from, where the code says so (D-roots).
+    pub own: Option<&'a Object>,
     /// The registers that the instruction names and that can be blocked; none where memory is immediate.
     pub names: &'a [(Class, Slot)],
 }

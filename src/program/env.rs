@@ -6,6 +6,7 @@
 
 use super::instr::{Barrier, Exchange, Instr, Slot, WarpRequest};
 use super::ops::Class;
+use super::origins::Object;
 use super::registers::Registers;
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::Loc;
@@ -24,6 +25,11 @@ pub struct ProgEnv {
     pub code: Vec<Instr>,
     /// Where each instruction comes from; as long as `code`.
     pub origin: Vec<Origin>,
+    /// The object that the address of each instruction's access was made from, an index in `objects`; as long as `code` where
+    /// anything is known.
+    pub owners: Vec<u32>,
+    /// Variables of shared, local and parameter memory that accesses are known to belong to.
+    pub objects: Vec<Object>,
     /// Memory actions, by `Op::Mem`.
     pub requests: Vec<WarpRequest>,
     /// Barrier instructions.
@@ -394,6 +400,14 @@ impl ProgEnv {
     #[must_use]
     pub const fn addresses(&self) -> AddressMap {
         AddressMap::of(self.target.address_bits)
+    }
+
+    /// The object that an access must stay in, where the code says so.
+    #[must_use]
+    #[inline(always)]
+    pub fn owner(&self, pc: Pc) -> Option<&Object> {
+        let object = self.owners.get(pc.0 as usize)?;
+        self.objects.get(*object as usize)
     }
 
     /// The CUDA source of an instruction, by `.loc` and `.file` (PTX ISA 11.5): the file's name and the place in it.

@@ -8,11 +8,13 @@ use super::env::{Area, Bounds, FuncId, Function, GlobalVar, Init, SharedName, Sl
 use super::instr::Syscall;
 use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::error::Lowered;
-use super::lower::{LowerErrorKind, Program, SharedVar, Unit, Uses, initialise};
+use super::lower::{LowerErrorKind, Owner, Program, SharedVar, Unit, Uses, initialise};
+use super::origins::Object;
 use super::registers::Registers;
 use super::scope::{Base, Place, Sym};
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::{self, Declarator, Item, Linkage, Name, StateSpace, Variable};
+use crate::verdict::AllocKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A definition: the unit, the item, the declarator.
@@ -440,6 +442,8 @@ fn shared_memory(program: &mut Program) {
             f.shared.extend(program.dynamic_shared.clone().map(|name| SharedName { name, offset: dynamic, bytes }));
         }
     }
+    program.env.objects =
+        std::mem::take(&mut program.owners).into_iter().map(|o| object(program, &offsets, o)).collect();
     let offset = |variable: u32| offsets.get(variable as usize).copied().unwrap_or(0);
     for at in &program.shared_addresses {
         if let Some((_, f)) = program.env.functions.get_index_mut(at.function.0 as usize)
@@ -456,6 +460,31 @@ fn shared_memory(program: &mut Program) {
             && let Init::Const(addend) = relocation.of
         {
             relocation.of = Init::Const(addend.wrapping_add(u64::from(offset(*shared))));
+        }
+    }
+}
+
+/// Where an owner of accesses lies; `offsets` are those of shared variables.
+fn object(program: &Program, offsets: &[u32], owner: Owner) -> Object {
+    let Owner { base, bytes, name, entry } = owner;
+    let sized = |kind, begin: u32, bytes: u32, framed| {
+        let (begin, end) = if bytes == 0 { (0, u32::MAX) } else { (begin, begin.saturating_add(bytes)) };
+        Object { kind, begin, end, framed, name: name.clone() }
+    };
+    match base {
+        Base::Shared(v) => {
+            // Another module may declare it larger.
+            let bytes = program.shared.get(v as usize).map_or(0, |v| v.bytes);
+            sized(AllocKind::Shared, offsets.get(v as usize).copied().unwrap_or(0), bytes, false)
+        }
+        Base::Param(at) => sized(AllocKind::Param, at, bytes, false),
+        Base::Frame(at) => sized(AllocKind::Local, at, bytes, true),
+        Base::Local(at) => sized(AllocKind::Local, at, bytes, false),
+        // All arrays of dynamic shared memory are one, which ends where the launch says. Where it begins differs from kernel to
+        // kernel, so that is known in their own code only.
+        Base::DynamicShared | Base::Variable(_) => {
+            let begin = entry.and_then(|e| program.env.function(e)).map_or(0, Function::dynamic_shared_at);
+            Object { kind: AllocKind::Shared, begin, end: u32::MAX, framed: false, name }
         }
     }
 }

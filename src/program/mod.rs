@@ -18,6 +18,7 @@ mod link;
 pub mod lower;
 pub mod mode;
 pub mod ops;
+pub mod origins;
 pub mod promote;
 mod reachable;
 pub mod registers;

@@ -34,7 +34,7 @@ impl Reg {
 }
 
 /// Where a variable lies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Base {
     /// `.global` or `.const`: an index in `ProgEnv::variables`.
     Variable(u32),

@@ -37,6 +37,9 @@ pub(super) fn access(space: &str, write: bool, bytes: u32, address: u64) -> Stri
 /// A block of memory, e.g. "buffer `in` (1024 bytes)".
 fn block(name: &str, kind: AllocKind, bytes: u64) -> String {
     let what = match kind {
+        AllocKind::Shared if !name.is_empty() => "shared variable",
+        AllocKind::Local if !name.is_empty() => "local variable",
+        AllocKind::Param if !name.is_empty() => "parameter",
         AllocKind::Buffer => "buffer",
         AllocKind::Global => ".global variable",
         AllocKind::Const => ".const variable",

@@ -1,13 +1,13 @@
 //! Every memory action but the plain 32-bit ones: all spaces, widths, vectors, generic addresses and atomics.
 
 use super::Arena;
-use super::plain::shared_fault;
+use super::plain::{beyond, shared_fault, shared_of};
 use crate::alu::atom;
 use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near};
-use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
+use crate::program::instr::{MemOp, NO_SLOT, STACK_BASE, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, Nearest, Relation, Sink, Stride};
+use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, Sink, Stride};
 
 /// Where an address points, once its space is known.
 #[derive(Clone, Copy)]
@@ -75,8 +75,8 @@ pub(in crate::memory) fn places<S>(
     let bytes = u32::from(rq.width) * u32::from(rq.elems);
     let mut places = [Place::Global(0); LANES];
     for lane in lanes_of(mask) {
-        let Some(target) = locate(arena, at, rq, addresses[lane], bytes, near, cx) else {
-            return Err(fault(arena, mask, rq, bytes, &addresses, near));
+        let Some(target) = locate(arena, at, rq, addresses[lane], stack(regs, lane), bytes, near, cx) else {
+            return Err(fault(arena, mask, rq, bytes, &addresses, regs, near));
         };
         let (space, address) = resolve(rq.space, addresses[lane], near);
         let constant = || arena.kind_of(address) == Some(AllocKind::Const);
@@ -119,8 +119,8 @@ pub(super) fn issue<S: Sink>(
     }
     for lane in lanes_of(on.mask) {
         let address = addresses[lane];
-        let Some(target) = locate(arena, at, rq, address, bytes, near, cx) else {
-            return Err(fault(arena, on.mask, rq, bytes, &addresses, near));
+        let Some(target) = locate(arena, at, rq, address, stack(regs, lane), bytes, near, cx) else {
+            return Err(fault(arena, on.mask, rq, bytes, &addresses, regs, near));
         };
         match rq.op {
             MemOp::Load => load(arena, near, rq, lane, target, regs),
@@ -146,12 +146,15 @@ fn addresses(rq: &WarpRequest, regs: &Frame) -> [u64; LANES] {
 
 /// Local accesses of one offset by all lanes, 4 or 8 bytes at a time: whole rows.
 fn same_row(rq: &WarpRequest, mask: LaneMask, addresses: &[u64; LANES], regs: &mut Frame, near: &mut Near<'_>) -> bool {
-    let first = addresses[lanes_of(mask).next().unwrap_or(0)];
+    let lead = lanes_of(mask).next().unwrap_or(0);
+    let first = addresses[lead];
     let end = first.saturating_add(u64::from(rq.width) * u64::from(rq.elems));
+    let (from, size) = bounds(near, AllocKind::Local, near.local.extent().into(), stack(regs, lead));
     let plain = matches!(rq.op, MemOp::Load | MemOp::Store) && rq.width == 4 && !rq.wide;
     if !plain
         || !first.is_multiple_of(4)
-        || end > u64::from(near.local.extent())
+        || first < from
+        || end > from + size
         || lanes_of(mask).any(|l| addresses[l] != first)
     {
         return false;
@@ -211,8 +214,9 @@ fn words<S>(
         let Some(first) = arena.index(&mut cx.hints, at.pc, low, len, Hint::WRITE) else { return false };
         (&mut arena.bytes, first)
     } else {
-        let size = near.shared.len() as u64;
-        if low >= size || len > size - low {
+        let (first, size) = shared_of(near);
+        let inside = low.wrapping_sub(first);
+        if inside >= size || len > size - inside {
             return false;
         }
         (near.shared, low as usize)
@@ -236,13 +240,30 @@ fn words<S>(
     true
 }
 
+/// Where the bytes of a memory of `size` begin that an instruction may access, and how many there are: those of the variable
+/// that its address was made from, where the code says so. `stack` is where the lane's stack frame begins.
+#[inline(always)]
+fn bounds(near: &Near<'_>, kind: AllocKind, size: u64, stack: u32) -> (u64, u64) {
+    match near.own {
+        Some(own) if own.kind == kind => own.within(size, stack),
+        _ => (0, size),
+    }
+}
+
+/// Where a lane's stack frame begins in its local memory.
+fn stack(regs: &Frame, lane: usize) -> u32 {
+    regs.w.get(STACK_BASE.index()).map_or(0, |base| base.0[lane])
+}
+
 /// Where a lane's access goes; `None` when it is wrong.
 #[inline]
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 fn locate<S>(
     arena: &Arena,
     at: Issuer,
     rq: &WarpRequest,
     address: u64,
+    stack: u32,
     bytes: u32,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
@@ -253,7 +274,11 @@ fn locate<S>(
     }
     let (space, address) = resolve(rq.space, address, near);
     let len = u64::from(bytes);
-    let inside = |size: u64| address < size && len <= size - address;
+    let inside = |kind, size: u64| {
+        let (first, size) = bounds(near, kind, size, stack);
+        let at = address.wrapping_sub(first);
+        at < size && len <= size - at
+    };
     let write = rq.op != MemOp::Load;
     match space {
         Space::Global | Space::Const | Space::Generic => {
@@ -264,9 +289,13 @@ fn locate<S>(
             let generic = space == Space::Generic && !write;
             index(first).or_else(|| if generic { index(Hint::CONST) } else { None }).map(Target::Device)
         }
-        Space::Shared => inside(near.shared.len() as u64).then_some(Target::Shared(address as usize)),
-        Space::Local => inside(near.local.extent().into()).then_some(Target::Local(address)),
-        Space::Param => (!write && inside(near.param.len() as u64)).then_some(Target::Param(address as usize)),
+        Space::Shared => {
+            inside(AllocKind::Shared, near.shared.len() as u64).then_some(Target::Shared(address as usize))
+        }
+        Space::Local => inside(AllocKind::Local, near.local.extent().into()).then_some(Target::Local(address)),
+        Space::Param => {
+            (!write && inside(AllocKind::Param, near.param.len() as u64)).then_some(Target::Param(address as usize))
+        }
     }
 }
 
@@ -447,6 +476,7 @@ fn fault(
     rq: &WarpRequest,
     bytes: u32,
     addresses: &[u64; LANES],
+    regs: &Frame,
     near: &Near<'_>,
 ) -> Box<Fault> {
     let mut scratch = |_: &[u8]| ();
@@ -460,9 +490,10 @@ fn fault(
     };
     let at = Issuer { who: crate::verdict::Who::default(), pc: crate::base::Pc(0), depth: 0, sm: 0 };
     let bad = lanes_of(mask)
-        .filter(|&l| locate(arena, at, rq, addresses[l], bytes, near, &mut cx).is_none())
+        .filter(|&l| locate(arena, at, rq, addresses[l], stack(regs, l), bytes, near, &mut cx).is_none())
         .fold(0, |m, l| m | 1 << l);
-    let address = addresses[lanes_of(bad).next().unwrap_or(0)];
+    let lead = lanes_of(bad).next().unwrap_or(0);
+    let address = addresses[lead];
     let write = rq.op != MemOp::Load;
     let name = match rq.space {
         Space::Global => "global",
@@ -477,17 +508,28 @@ fn fault(
         return bug(BugKind::Misaligned { address, bytes, write, space: name });
     }
     let (space, offset) = resolve(rq.space, address, near);
-    let beyond = |kind, size: u64| {
-        let relation = if offset < size { Relation::Inside(offset) } else { Relation::After(offset - size) };
-        let nearest = Some(Nearest { name: String::new(), kind, bytes: size, relation, freed: false, life: None });
+    let outside = |kind, size: u64| {
+        let nearest = Some(beyond(near.own, kind, bounds(near, kind, size, stack(regs, lead)), offset));
         bug(BugKind::OutOfBounds { address, bytes, write, space: name, nearest })
     };
     match space {
-        Space::Shared => shared_fault(offset, bytes, write, near.shared.len() as u64, bad),
-        Space::Local => beyond(AllocKind::Local, near.local.extent().into()),
+        Space::Shared => shared_fault(offset, bytes, write, near, bad),
+        Space::Local => outside(AllocKind::Local, near.local.extent().into()),
         Space::Param if write => bug(BugKind::WriteToReadOnly { address, bytes, actual: AllocKind::Param }),
-        Space::Param => beyond(AllocKind::Param, near.param.len() as u64),
+        Space::Param => outside(AllocKind::Param, near.param.len() as u64),
         Space::Global | Space::Const | Space::Generic => {
+            if space == Space::Generic
+                && let Some(own) = near.own
+            {
+                let (window, size) = match own.kind {
+                    AllocKind::Shared => (near.map.shared, near.shared.len() as u64),
+                    AllocKind::Local => (near.map.local, near.local.extent().into()),
+                    _ => (near.map.param, near.param.len() as u64),
+                };
+                let (first, size) = own.within(size, stack(regs, lead));
+                let nearest = Some(beyond(near.own, own.kind, (window + first, size), address));
+                return bug(BugKind::OutOfBounds { address, bytes, write, space: name, nearest });
+            }
             if let Some(actual) = window_of(address, near) {
                 return bug(BugKind::WrongSpace { address, bytes, write, space: name, actual });
             }

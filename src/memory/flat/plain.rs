@@ -9,6 +9,7 @@ use super::general::window_of;
 use crate::base::{Frame, LANES, LaneMask, LaneTables, Pc, lanes_of};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
 use crate::program::instr::Space;
+use crate::program::origins::Object;
 use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink, Stride};
 
 /// Lanes classified together.
@@ -20,6 +21,8 @@ const ROW: u64 = 64;
 struct Region<'a> {
     arena: Option<&'a Arena>,
     hints: &'a mut SiteHints,
+    /// In shared memory: the first byte that may be accessed, and how many.
+    first: u64,
     len: u64,
     pc: Pc,
     need: u8,
@@ -31,7 +34,10 @@ impl Region<'_> {
     fn locate(&mut self, address: u64, len: u64) -> Option<usize> {
         match self.arena {
             Some(arena) => arena.index(self.hints, self.pc, address, len, self.need),
-            None => (address < self.len && len <= self.len - address).then_some(address as usize),
+            None => {
+                let inside = address.wrapping_sub(self.first);
+                (inside < self.len && len <= self.len - inside).then_some(address as usize)
+            }
         }
     }
 }
@@ -132,10 +138,10 @@ pub(super) fn load<S: Sink>(
     if S::ON {
         known = tell(arena, at, on, site, AccessKind::Read, regs, near, cx)?;
     }
-    let len = near.shared.len() as u64;
+    let (first, len) = shared_of(near);
     let bytes: &[u8] = if global { &arena.bytes } else { near.shared };
     let table = if global { Some(&*arena) } else { None };
-    let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::READ };
+    let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::READ };
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -231,7 +237,7 @@ pub(super) fn store<S: Sink>(
     if S::ON {
         known = tell(arena, at, on, site, AccessKind::Write, regs, near, cx)?;
     }
-    let len = near.shared.len() as u64;
+    let (first, len) = shared_of(near);
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -246,7 +252,7 @@ pub(super) fn store<S: Sink>(
             && row & 3 == 0
         {
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::WRITE };
             if let Some(o) = region.locate(row, ROW) {
                 let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
                 if let Some(chunk) = bytes.get_mut(o..).and_then(|b| b.first_chunk_mut()) {
@@ -264,7 +270,7 @@ pub(super) fn store<S: Sink>(
         for k in lanes_of(half) {
             let address = h[k & (HALF - 1)].wrapping_add(offset);
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::WRITE };
             let place = region.locate(address, 4).filter(|_| address & 3 == 0);
             let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
             let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
@@ -338,8 +344,8 @@ fn fault(
 ) -> Box<Fault> {
     let mut hints = SiteHints::default();
     let need = if write { Hint::WRITE } else { Hint::READ };
-    let len = near.shared.len() as u64;
-    let mut region = Region { arena: table, hints: &mut hints, len, pc: Pc(0), need };
+    let (first, len) = shared_of(near);
+    let mut region = Region { arena: table, hints: &mut hints, first, len, pc: Pc(0), need };
     let space = if table.is_some() { "global" } else { "shared" };
     let at = |k: usize| addresses[k].wrapping_add(i64::from(site.offset).cast_unsigned());
     let bad =
@@ -353,15 +359,38 @@ fn fault(
             Box::new(Fault::Bug(BugKind::WrongSpace { address, bytes: 4, write, space, actual }, bad))
         }
         Some(arena) => arena.explain(address, 4, write, space, bad),
-        None => shared_fault(address, 4, write, len, bad),
+        None => shared_fault(address, 4, write, near, bad),
     }
 }
 
-/// An access beyond the block's shared memory.
+/// Where the shared memory begins that an instruction may access, and its size: that of the variable that its address was
+/// made from, where the code says so.
+#[inline(always)]
+pub(super) fn shared_of(near: &Near<'_>) -> (u64, u64) {
+    let size = near.shared.len() as u64;
+    match near.own {
+        Some(own) if own.kind == AllocKind::Shared => own.within(size, 0),
+        _ => (0, size),
+    }
+}
+
+/// An access beyond the block's shared memory, or the variable in it.
 #[cold]
-pub(super) fn shared_fault(address: u64, bytes: u32, write: bool, len: u64, lanes: LaneMask) -> Box<Fault> {
-    let relation = if address < len { Relation::Inside(address) } else { Relation::After(address - len) };
-    let nearest =
-        Nearest { name: String::new(), kind: AllocKind::Shared, bytes: len, relation, freed: false, life: None };
+pub(super) fn shared_fault(address: u64, bytes: u32, write: bool, near: &Near<'_>, lanes: LaneMask) -> Box<Fault> {
+    let nearest = beyond(near.own, AllocKind::Shared, shared_of(near), address);
     Box::new(Fault::Bug(BugKind::OutOfBounds { address, bytes, write, space: "shared", nearest: Some(nearest) }, lanes))
+}
+
+/// What an access in a memory of the warp's goes beyond: the bytes that it may touch are given by their first and their number.
+pub(super) fn beyond(own: Option<&Object>, kind: AllocKind, (first, bytes): (u64, u64), address: u64) -> Nearest {
+    // What is far below has wrapped around, in 32 bits or in 64.
+    let at = address.wrapping_sub(first).cast_signed();
+    let at = if address >> 32 == 0 && first >> 32 == 0 { i64::from((at as u32).cast_signed()) } else { at };
+    let relation = match u64::try_from(at) {
+        Err(_) => Relation::Before(at.unsigned_abs()),
+        Ok(at) if at >= bytes => Relation::After(at - bytes),
+        Ok(at) => Relation::Inside(at),
+    };
+    let name = own.filter(|own| own.kind == kind).map(|own| own.name.clone()).unwrap_or_default();
+    Nearest { name, kind, bytes, relation, freed: false, life: None }
 }

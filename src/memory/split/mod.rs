@@ -229,7 +229,7 @@ impl Memory for Split {
         let from = effective(&request, lane, &regs);
         let done = {
             let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
-            let mut near = Near { shared, local: &mut local, param: &[], map, names: &[] };
+            let mut near = Near { shared, local: &mut local, param: &[], map, own: None, names: &[] };
             let lanes = expand(mask, &cx.tables);
             let on = Active { mask, lanes: &lanes };
             self.flat.issue(at, on, &request, &mut regs, &mut near, cx)

@@ -11,7 +11,7 @@ use crate::program::instr::{Guard, Instr, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class};
 use crate::program::registers::Registers;
 use crate::program::scope::{Base, Place, Range, Reg, Scope, Sym};
-use crate::program::{flow, layout, link};
+use crate::program::{flow, layout, link, origins};
 use crate::ptx::tree::{self, Debugging, Function, Ident, Name, Prototype, Stmt, Variable};
 use rustc_hash::FxHashMap;
 
@@ -60,6 +60,12 @@ pub(super) struct FnLower<'a, 't> {
     /// How many temporaries of each class the instruction uses so far.
     pub(super) temps_used: [usize; 3],
     preloads: FxHashMap<(Class, Value), Slot>,
+    /// The numbers of owners that the function names.
+    owners: FxHashMap<(Base, Name), u32>,
+    /// Slots that hold addresses in them.
+    seeds: Vec<(Class, Slot, u32)>,
+    /// Owners of requests that name them.
+    pub(super) direct: FxHashMap<u32, u32>,
     fixes: Vec<(u32, Ident, Fix)>,
     registers: Vec<(Name, Reg)>,
     /// The carry flag of the extended-precision instructions.
@@ -120,6 +126,9 @@ pub(super) fn lower<'t>(
         temps: Default::default(),
         temps_used: [0; 3],
         preloads: FxHashMap::default(),
+        owners: FxHashMap::default(),
+        seeds: Vec::new(),
+        direct: FxHashMap::default(),
         fixes: Vec::new(),
         registers: Vec::new(),
         carry: None,
@@ -338,6 +347,8 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// The slot that holds a value from the function's entry on.
+    ///
+    /// See [`FnLower::address_of`] for addresses of variables.
     pub(super) fn preload(&mut self, class: Class, value: Value) -> Lowered<Slot> {
         if let Some(slot) = self.preloads.get(&(class, value)) {
             return Ok(*slot);
@@ -354,6 +365,37 @@ impl<'t> FnLower<'_, 't> {
         self.code.preloads.push(Preload { class, slot, init });
         self.preloads.insert((class, value), slot);
         Ok(slot)
+    }
+
+    /// The slot of an address in a variable that owns the accesses made with it.
+    pub(super) fn address_of(&mut self, class: Class, value: Value, owner: Option<u32>) -> Lowered<Slot> {
+        let slot = self.preload(class, value)?;
+        if let Some(owner) = owner
+            && !self.seeds.contains(&(class, slot, owner))
+        {
+            self.seeds.push((class, slot, owner));
+        }
+        Ok(slot)
+    }
+
+    /// The number of a variable as the owner of accesses. `None`: it has no size of its own, or lies where gaps are.
+    pub(super) fn owner(&mut self, place: Place, name: Name) -> Option<u32> {
+        let sized = place.bytes > 0 || matches!(place.base, Base::Shared(_) | Base::DynamicShared);
+        if !sized || matches!(place.base, Base::Variable(_)) {
+            return None;
+        }
+        // Blocks of parameters of calls use the same places of the frame again.
+        if let Some(known) = self.owners.get(&(place.base, name))
+            && self.program.owners.get(*known as usize).is_some_and(|o| o.bytes == place.bytes)
+        {
+            return Some(*known);
+        }
+        let number = u32::try_from(self.program.owners.len()).ok()?;
+        let entry = self.is_entry().then_some(self.id);
+        self.owners.insert((place.base, name), number);
+        let name = self.unit.names().text(name).to_owned();
+        self.program.owners.push(super::Owner { base: place.base, bytes: place.bytes, name, entry });
+        Some(number)
     }
 
     /// A constant's slot.
@@ -527,6 +569,7 @@ impl<'t> FnLower<'_, 't> {
         }
         let [w, q, p] = self.next;
         self.code.slots = Slots { w, q, p };
+        origins::origins(&self.code, &self.program.env, &self.seeds, &mut self.direct);
         if self.inject {
             flow::inject(&mut self.code);
         }
@@ -544,7 +587,11 @@ impl<'t> FnLower<'_, 't> {
         registers.shrink();
         self.code.preloads.shrink_to_fit();
         let frame = layout::align_up(self.frame_max, 16).unwrap_or(u32::MAX);
-        layout::append(&mut self.program.env, self.code, self.id);
+        let mut owners = origins::by_instruction(&self.code, &self.direct);
+        let env = &mut self.program.env;
+        env.owners.resize(env.code.len(), origins::NO_OBJECT);
+        env.owners.append(&mut owners);
+        layout::append(env, self.code, self.id);
         if let Some((_, f)) = self.program.env.functions.get_index_mut(self.id.0 as usize) {
             f.registers = registers;
             f.undefined = undefined;

@@ -108,9 +108,10 @@ impl<'t> FnLower<'_, 't> {
         }
     }
 
-    /// Emits a memory action.
-    pub(super) fn request(&mut self, role: Role, request: WarpRequest) {
+    /// Emits a memory action; `owner` is the variable that it names.
+    pub(super) fn request(&mut self, role: Role, request: WarpRequest, owner: Option<u32>) {
         let imm = u32::try_from(self.program.env.requests.len()).unwrap_or(u32::MAX);
+        self.direct.extend(owner.map(|owner| (imm, owner)));
         self.program.env.requests.push(request);
         let instr = Instr { imm, a: request.addr, d: request.regs[0], ..Instr::new(Op::Mem) };
         self.emit(role, instr);
@@ -152,6 +153,7 @@ impl<'t> FnLower<'_, 't> {
                 order: Order::Weak,
                 scope: Scope::Lane,
             },
+            None,
         );
     }
 
@@ -229,7 +231,7 @@ impl<'t> FnLower<'_, 't> {
             }
             request.regs = regs;
             self.name_next(&at);
-            self.request(Role::Main, request);
+            self.request(Role::Main, request, at.owner);
             return Ok(true);
         }
         // Registers of several widths: the elements go through temporaries.
@@ -243,7 +245,7 @@ impl<'t> FnLower<'_, 't> {
         request.signed = false;
         request.ext = if request.wide { 64 } else { 32 };
         self.name_next(&at);
-        self.request(Role::Main, request);
+        self.request(Role::Main, request, at.owner);
         for (slot, reg) in regs.iter().zip(&dests) {
             let Some(reg) = reg else { continue };
             let whole = match (is_signed(ty), bits) {
@@ -353,6 +355,7 @@ impl<'t> FnLower<'_, 't> {
                 order: words.order,
                 scope: words.scope,
             },
+            at.owner,
         );
         Ok(true)
     }
@@ -453,6 +456,7 @@ impl<'t> FnLower<'_, 't> {
                     order: if words.order == Order::Weak { Order::Relaxed } else { words.order },
                     scope: if words.scope == Scope::Lane { Scope::Gpu } else { words.scope },
                 },
+                at.owner,
             );
             offset = offset.wrapping_add(i64::from(width));
         }

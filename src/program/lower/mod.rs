@@ -27,7 +27,7 @@ pub(super) use init::initialise;
 
 use super::env::{FuncId, Init, ProgEnv, Target};
 use super::instr::{Barrier, Exchange, Syscall};
-use super::scope::{Scope, Sym};
+use super::scope::{Base, Scope, Sym};
 use super::{link, promote};
 use crate::base::{FileId, Span};
 use crate::ptx::tree::{Debugging, Function, Item, Module, Names};
@@ -67,6 +67,16 @@ pub(super) struct Uses {
     pub(super) indirect: bool,
 }
 
+/// A variable that accesses belong to (D-roots).
+#[derive(Clone, Debug)]
+pub(super) struct Owner {
+    pub(super) base: Base,
+    pub(super) bytes: u32,
+    pub(super) name: String,
+    /// The entry that names it, when it is one.
+    pub(super) entry: Option<FuncId>,
+}
+
 /// A preload that waits for the layout of shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedAddress {
@@ -92,6 +102,7 @@ pub(super) struct Program {
     /// Functions whose address is taken.
     pub(super) taken: Vec<FuncId>,
     pub(super) shared_addresses: Vec<SharedAddress>,
+    pub(super) owners: Vec<Owner>,
     /// Relocations to shared variables: index of the variable in the environment, of its relocation, the shared one.
     pub(super) shared_relocations: Vec<(usize, usize, u32)>,
     /// Bytes of `.local` variables at module scope; they lie at the bottom of every thread's local memory.

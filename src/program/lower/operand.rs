@@ -25,6 +25,8 @@ pub(super) struct Located {
     pub(super) offset: i64,
     /// The variable that the address names, if it names one.
     pub(super) place: Option<Place>,
+    /// The same as the owner of the access, where its slot does not say so.
+    pub(super) owner: Option<u32>,
 }
 
 /// The class as a phrase.
@@ -237,7 +239,9 @@ impl FnLower<'_, '_> {
             of: Within { area, first, bytes: place.bytes },
             offset,
         };
-        let value = match self.lookup(ident.name)? {
+        let symbol = self.lookup(ident.name)?;
+        let owner = if let Sym::Place(place) = symbol { self.owner(place, ident.name) } else { None };
+        let value = match symbol {
             Sym::Function(id) => {
                 self.program.taken.push(id);
                 init(Init::Function(id))
@@ -254,7 +258,7 @@ impl FnLower<'_, '_> {
                 // An entry's frame begins where local memory does.
                 Base::Frame(base) if self.is_entry() => init(within(Area::Local, base, place)),
                 Base::Frame(base) => {
-                    let addend = self.preload(class, init(within(Area::Frame, base, place)))?;
+                    let addend = self.address_of(class, init(within(Area::Frame, base, place)), owner)?;
                     let sum = self.temp(class)?;
                     if class == Class::W {
                         self.alu(Role::Helper, IntOp::Add32, sum, &[STACK_BASE, addend], 0);
@@ -275,7 +279,7 @@ impl FnLower<'_, '_> {
             }
             _ => return operand("a value", ident.span),
         };
-        let slot = self.preload(class, value)?;
+        let slot = self.address_of(class, value, owner)?;
         match self.lookup(ident.name)? {
             Sym::Place(place) if generic => self.made_generic(slot, class, Some(place)),
             _ => Ok(slot),
@@ -348,13 +352,15 @@ impl FnLower<'_, '_> {
             None => {
                 let slot = self.constant(Class::Q, 0)?;
                 let _ = span;
-                Ok(Located { slot, wide: true, offset, place: None })
+                Ok(Located { slot, wide: true, offset, place: None, owner: None })
             }
         }
     }
 
     fn based(&mut self, ident: Ident, offset: i64) -> Lowered<Located> {
-        let (slot, wide, base, place) = match self.lookup(ident.name)? {
+        let symbol = self.lookup(ident.name)?;
+        let owner = if let Sym::Place(place) = symbol { self.owner(place, ident.name) } else { None };
+        let (slot, wide, base, place) = match symbol {
             Sym::Reg(Reg { slot, class: Class::W, lanes: 1, .. }) => (slot, false, 0, None),
             Sym::Reg(Reg { slot, class: Class::Q, lanes: 1, .. }) => (slot, true, 0, None),
             Sym::Place(place) => match place.base {
@@ -375,7 +381,7 @@ impl FnLower<'_, '_> {
             Sym::None => return Err(self.undeclared(ident.name, ident.span)),
             _ => return operand("a register or variable as the address's base", ident.span),
         };
-        Ok(Located { slot, wide, offset: offset.wrapping_add(i64::from(base)), place })
+        Ok(Located { slot, wide, offset: offset.wrapping_add(i64::from(base)), place, owner })
     }
 
     /// A destination register; `_` gives a temporary of the class.
