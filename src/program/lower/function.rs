@@ -61,9 +61,9 @@ pub(super) struct FnLower<'a, 't> {
     pub(super) temps_used: [usize; 3],
     preloads: FxHashMap<(Class, Value), Slot>,
     /// The numbers of owners that the function names.
-    owners: FxHashMap<(Base, Name), u32>,
+    pub(super) owners: FxHashMap<(Base, Name), u32>,
     /// Slots that hold addresses in them.
-    seeds: Vec<(Class, Slot, u32)>,
+    pub(super) seeds: Vec<(Class, Slot, u32)>,
     /// Owners of requests that name them.
     pub(super) direct: FxHashMap<u32, u32>,
     fixes: Vec<(u32, Ident, Fix)>,
@@ -347,8 +347,6 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// The slot that holds a value from the function's entry on.
-    ///
-    /// See [`FnLower::address_of`] for addresses of variables.
     pub(super) fn preload(&mut self, class: Class, value: Value) -> Lowered<Slot> {
         if let Some(slot) = self.preloads.get(&(class, value)) {
             return Ok(*slot);
@@ -365,37 +363,6 @@ impl<'t> FnLower<'_, 't> {
         self.code.preloads.push(Preload { class, slot, init });
         self.preloads.insert((class, value), slot);
         Ok(slot)
-    }
-
-    /// The slot of an address in a variable that owns the accesses made with it.
-    pub(super) fn address_of(&mut self, class: Class, value: Value, owner: Option<u32>) -> Lowered<Slot> {
-        let slot = self.preload(class, value)?;
-        if let Some(owner) = owner
-            && !self.seeds.contains(&(class, slot, owner))
-        {
-            self.seeds.push((class, slot, owner));
-        }
-        Ok(slot)
-    }
-
-    /// The number of a variable as the owner of accesses. `None`: it has no size of its own, or lies where gaps are.
-    pub(super) fn owner(&mut self, place: Place, name: Name) -> Option<u32> {
-        let sized = place.bytes > 0 || matches!(place.base, Base::Shared(_) | Base::DynamicShared);
-        if !sized || matches!(place.base, Base::Variable(_)) {
-            return None;
-        }
-        // Blocks of parameters of calls use the same places of the frame again.
-        if let Some(known) = self.owners.get(&(place.base, name))
-            && self.program.owners.get(*known as usize).is_some_and(|o| o.bytes == place.bytes)
-        {
-            return Some(*known);
-        }
-        let number = u32::try_from(self.program.owners.len()).ok()?;
-        let entry = self.is_entry().then_some(self.id);
-        self.owners.insert((place.base, name), number);
-        let name = self.unit.names().text(name).to_owned();
-        self.program.owners.push(super::Owner { base: place.base, bytes: place.bytes, name, entry });
-        Some(number)
     }
 
     /// A constant's slot.

@@ -15,6 +15,7 @@ mod init;
 mod memory;
 mod moves;
 mod operand;
+mod owners;
 pub(super) mod special;
 pub(super) mod types;
 mod warp;
