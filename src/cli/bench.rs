@@ -39,7 +39,7 @@ pub(super) struct Bench {
     memory: String,
 
     /// Run under a check, too: prints how many times longer that takes and the memory of the check.
-    #[arg(long, value_name = "CHECK", value_parser = ["races"])]
+    #[arg(long, value_name = "CHECK", value_parser = ["races", "bounds"])]
     check: Option<String>,
 
     /// The form of the results.
@@ -59,9 +59,10 @@ struct Measured {
 /// The same kernel under a check.
 struct Checked {
     seconds: f64,
-    footing: Footing,
-    /// Races.
-    found: usize,
+    /// Of the check for races: what it takes, and races.
+    races: Option<(Footing, usize)>,
+    /// Of the check for bounds: accesses whose origin was lost.
+    lost: Option<u64>,
 }
 
 impl Bench {
@@ -118,15 +119,20 @@ impl Bench {
         Ok(best.unwrap_or(none))
     }
 
-    /// Runs a kernel under the check for races.
+    /// Runs a kernel under the check that was asked for.
     fn checked(&self, name: &str, env: &Arc<ProgEnv>, config: Config) -> Result<Option<Checked>, Failure> {
         let Some(case) = Case::new(name, self.shift, env, config) else { return Ok(None) };
         let mut case = case?;
-        let mut observers = Observers::none().with_races(Races::new(Arc::clone(env)));
+        let mut observers = match self.check.as_deref() {
+            Some("bounds") => Observers::none().with_bounds(env),
+            _ => Observers::none().with_races(Races::new(Arc::clone(env))),
+        };
         let start = Clock::now();
         case.run_with(&mut observers)?;
         let seconds = start.elapsed();
-        Ok(observers.races.map(|races| Checked { seconds, footing: races.footing(), found: races.findings().count() }))
+        let races = observers.races.as_ref().map(|r| (r.footing(), r.findings().count()));
+        let lost = observers.bounds.as_ref().map(|b| b.lost().map(|(_, n)| n).sum());
+        Ok(Some(Checked { seconds, races, lost }))
     }
 
     fn total(&self, rows: &[(&str, Measured)]) -> u8 {
@@ -140,8 +146,10 @@ impl Bench {
                     .iter()
                     .map(|(name, m)| {
                         let checked = m.checked.as_ref().map(|c| {
-                            json!({ "cpu_seconds": c.seconds, "shadow_bytes": c.footing.shadow,
-                                    "touched_bytes": c.footing.touched, "races": c.found })
+                            let (footing, races) = c.races.unzip();
+                            json!({ "cpu_seconds": c.seconds, "shadow_bytes": footing.map(|f| f.shadow),
+                                    "touched_bytes": footing.map(|f| f.touched), "races": races,
+                                    "lost_origins": c.lost })
                         });
                         json!({ "kernel": name, "size": m.size, "thread_instructions": m.instructions,
                                 "cpu_seconds": m.seconds, "millions_per_second": rate(m), "correct": m.correct,
@@ -163,9 +171,13 @@ fn rate(m: &Measured) -> f64 {
 fn line(name: &str, m: &Measured) -> String {
     let verdict = if m.correct { "ok" } else { "WRONG RESULTS" };
     let checked = m.checked.as_ref().map_or_else(String::new, |c| {
-        let per_byte = c.footing.shadow as f64 / (c.footing.touched as f64).max(1.0);
+        let races = c.races.map_or_else(String::new, |(footing, races)| {
+            let per_byte = footing.shadow as f64 / (footing.touched as f64).max(1.0);
+            format!(", {per_byte:.1} bytes a byte, {races} races")
+        });
+        let lost = c.lost.map_or_else(String::new, |lost| format!(", {lost} lost origins"));
         let times = c.seconds / m.seconds.max(1e-9);
-        format!("  checked: {times:.1} times as long, {per_byte:.1} bytes a byte, {} races", c.found)
+        format!("  checked: {times:.1} times as long{races}{lost}")
     });
     format!("{name:<13} {:>30} {:>12.0} M/s  {:.3} s  {verdict}{checked}\n", m.size, rate(m), m.seconds)
 }

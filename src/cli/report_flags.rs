@@ -7,8 +7,8 @@ use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions
 use crate::program::env::ProgEnv;
 use crate::report::hunt as text;
 use crate::report::{
-    EndedEarly, RacesReport, ReliedReport, StopReport, Text, exit_code, problem, run, sarif, suppressed_json,
-    suppressed_stop,
+    EndedEarly, LostReport, RacesReport, ReliedReport, StopReport, Text, exit_code, problem, run, sarif,
+    suppressed_json, suppressed_stop,
 };
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
@@ -257,6 +257,7 @@ impl Reporter {
                 outcome.output_mismatch.iter().for_each(|m| output::complain(run::output_mismatch(m)));
                 self.warn();
                 output::complain(results.relied.text());
+                output::complain(results.lost.text());
                 output::complain(run::summary(outcome, results.checked));
                 if code == 0 {
                     output::complain(run::checks(&results.checks));
@@ -333,6 +334,8 @@ pub(super) struct Results<'a> {
     pub outcome: &'a Outcome,
     /// The buffers whose zeros were relied on though nobody had said what they hold.
     pub relied: ReliedReport,
+    /// The accesses whose origin was lost.
+    pub lost: LostReport,
     /// The races, when asked for.
     pub races: Option<RacesReport<'a>>,
     /// The checks that were asked for, by name.
@@ -356,6 +359,7 @@ impl Results<'_> {
         let hash = |h: Option<u64>| h.map(|h| format!("{h:016x}"));
         let mut value = run::json(self.outcome);
         value["assumed_zeros"] = self.relied.json();
+        value["lost_origins"] = self.lost.json();
         value["exit"] = code.into();
         value["checks"] = self.checks.clone().into();
         value["buffers"] = self.buffers.clone().into();

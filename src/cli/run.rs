@@ -8,8 +8,8 @@ use super::saved::as_typed;
 use super::show::ShowFlags;
 use super::target::{Checks, Common};
 use super::trace::TraceFlags;
-use crate::base::SourceMap;
-use crate::check::{Observers, Races, Relied, Uninit};
+use crate::base::{Pc, SourceMap};
+use crate::check::{Bounds, Observers, Races, Relied, Uninit};
 use crate::choice::Decisions;
 use crate::explore::explained;
 use crate::launch::{
@@ -17,7 +17,7 @@ use crate::launch::{
 };
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
-use crate::report::{EndedEarly, RacesReport, ReliedReport, run as text};
+use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -95,6 +95,8 @@ struct Finished {
     races: Option<Races>,
     /// Buffers whose zeros were relied on though nobody had said what they hold.
     relied: Vec<Relied>,
+    /// Instructions with accesses whose origin was lost, and how many these were.
+    lost: Vec<(Pc, u64)>,
 }
 
 /// Why there is no outcome; enough to tell.
@@ -205,9 +207,10 @@ impl Run {
             input @ Failure::Input(_) => input,
         });
         let relied = observers.uninit.as_ref().map(Uninit::relied).unwrap_or_default();
+        let lost = observers.bounds.iter().flat_map(Bounds::lost).collect();
         let (trace, races) = (observers.hash.map(|h| h.value()), observers.races);
         match result {
-            Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races, relied }),
+            Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races, relied, lost }),
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
             Err(Failure::Stop(mut stop)) => {
                 explained(&mut stop, &device);
@@ -218,7 +221,7 @@ impl Run {
 
     /// Saves and prints what was asked for, and tells the verdict.
     fn finish(&self, finished: &Finished, reporter: &mut Reporter) -> u8 {
-        let Finished { spec, device, outcome, trace, races, relied } = finished;
+        let Finished { spec, device, outcome, trace, races, relied, lost } = finished;
         let mut problems = Vec::new();
         for save in &self.save {
             if let Err(kind) = Self::save(save, device) {
@@ -242,6 +245,7 @@ impl Run {
         let results = Results {
             outcome,
             relied: ReliedReport::new(relied, device.context().env(), device.sources()),
+            lost: LostReport::new(lost.iter().copied(), device.context().env(), device.sources()),
             races,
             checks: self.common.checked(),
             checked: spec.expect.len() + usize::from(spec.stdout.is_some()),

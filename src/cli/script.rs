@@ -9,7 +9,7 @@ use crate::check::{PerLaunch, Races};
 use crate::choice::Decisions;
 use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, programs};
 use crate::program::env::ProgEnv;
-use crate::report::{EndedEarly, RacesReport, ReliedReport, run as text};
+use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Sink, Who};
 use std::path::Path;
 
@@ -108,6 +108,7 @@ impl Run {
         let results = Results {
             outcome,
             relied: ReliedReport::default(),
+            lost: LostReport::default(),
             races,
             checks: self.common.checked(),
             checked: script.expects() + usize::from(script.stdout.is_some()),

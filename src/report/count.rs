@@ -11,8 +11,8 @@ pub(super) fn plural(n: u64, noun: &str) -> String {
         _ if n == 1 => noun.to_owned(),
         "is" => "are".to_owned(),
         "has" => "have".to_owned(),
-        // As in "branch", "switch", "launch".
-        _ if noun.ends_with("ch") => format!("{noun}es"),
+        // As in "branch", "switch", "launch", "access".
+        _ if noun.ends_with("ch") || noun.ends_with("ss") => format!("{noun}es"),
         _ => format!("{noun}s"),
     }
 }

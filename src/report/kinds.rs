@@ -20,8 +20,8 @@ pub struct Description {
 pub const fn describe(kind: Kind) -> Description {
     let (short, full, help) = match kind {
         Kind::OutOfBounds => (
-            "Access outside every block of memory",
-            "A thread read or wrote an address that belongs to no buffer, variable or allocation of the state space.",
+            "Access out of bounds",
+            "A thread read or wrote an address that belongs to no buffer, variable or allocation of the state space, or to another one than it was made from (--check bounds).",
             "Compare the index with the length, and the launch's number of threads with the number of elements.",
         ),
         Kind::UseAfterFree => (

@@ -41,6 +41,7 @@ impl StopReport<'_> {
             BugKind::OutOfBounds { nearest: Some(near), .. } | BugKind::UseAfterFree { nearest: near, .. } => {
                 value["nearest"]["life"] = near.life.as_deref().map(life_json).into();
             }
+            BugKind::OutsideObject { .. } => value["origin"]["life"] = Value::Null,
             BugKind::BadFree { life, .. } => value["life"] = life.as_deref().map(life_json).into(),
             BugKind::Leak { sites } => {
                 let site =

@@ -229,7 +229,7 @@ const fn space(space: Space) -> &'static str {
         Space::Local => "local",
         Space::Const => "constant",
         Space::Param => "parameter",
-        Space::Generic => "generic",
+        Space::Generic => "",
     }
 }
 
