@@ -133,3 +133,23 @@ fn examples_raise_no_alarm() {
     }
     assert!(checked >= 60, "{checked} of {} examples", files.len());
 }
+
+/// The check is what finds these: without it each access hits its neighbour and nothing is said, so a check that forgets a
+/// kind of object fails here.
+#[test]
+fn neighbours_are_hit_in_silence_without_the_check() {
+    let of = [("spilled_32_bits", "130"), ("frame_of_the_caller", "33"), ("array_of_pointers", "4294967808")];
+    for (name, at) in of {
+        let source = std::fs::read_to_string(kernel(&format!("tests/bounds/provenance/{name}.ptx"))).unwrap();
+        let path = scratch(&format!("silent-{name}.ptx"));
+        let source =
+            source.replace("add.s32 %r2, %r1, AT;\n\tcvt.s64.s32 %rd2, %r2;", "mov.u64 %rd2, AT;\n\tmov.u32 %r2, AT;");
+        std::fs::write(&path, source.replace("mov.u32 %r2, AT", "mov.u32 %r2, 130").replace("AT", at)).unwrap();
+        let line = source.lines().find_map(|l| l.strip_prefix("// args: run")).unwrap_or_default();
+        let arguments: Vec<&str> = ["run", &path].into_iter().chain(line.split_whitespace()).collect();
+        let (code, text) = warpstep(&arguments);
+        assert_eq!(code, Some(0), "{name} without the check\n{text}");
+        let (code, text) = warpstep(&[&arguments[..], &["--check", "bounds"]].concat());
+        assert!(code == Some(1) && text.contains("made from"), "{name}: {code:?}\n{text}");
+    }
+}
