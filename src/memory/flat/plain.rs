@@ -11,6 +11,7 @@ use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
 use crate::program::instr::Space;
 use crate::program::origins::Object;
 use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink, Stride};
+use std::ops::Range;
 
 /// Lanes classified together.
 const HALF: usize = 16;
@@ -21,8 +22,6 @@ const ROW: u64 = 64;
 struct Region<'a> {
     arena: Option<&'a Arena>,
     hints: &'a mut SiteHints,
-    /// In shared memory: the first byte that may be accessed, and how many.
-    first: u64,
     len: u64,
     pc: Pc,
     need: u8,
@@ -34,10 +33,7 @@ impl Region<'_> {
     fn locate(&mut self, address: u64, len: u64) -> Option<usize> {
         match self.arena {
             Some(arena) => arena.index(self.hints, self.pc, address, len, self.need),
-            None => {
-                let inside = address.wrapping_sub(self.first);
-                (inside < self.len && len <= self.len - inside).then_some(address as usize)
-            }
+            None => (address < self.len && len <= self.len - address).then_some(address as usize),
         }
     }
 }
@@ -138,10 +134,12 @@ pub(super) fn load<S: Sink>(
     if S::ON {
         known = tell(arena, at, on, site, AccessKind::Read, regs, near, cx)?;
     }
-    let (first, len) = shared_of(near);
-    let bytes: &[u8] = if global { &arena.bytes } else { near.shared };
+    let (begin, own) = if global { (0, 0..0) } else { words_of(near) };
+    let offset = offset.wrapping_sub(begin);
+    let bytes: &[u8] = if global { &arena.bytes } else { near.shared.get(own).unwrap_or(&[]) };
     let table = if global { Some(&*arena) } else { None };
-    let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::READ };
+    let len = bytes.len() as u64;
+    let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::READ };
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -150,7 +148,8 @@ pub(super) fn load<S: Sink>(
         }
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
-        let stride = if S::ON { known[g] } else { classify(h, half, &cx.tables, lanes, offset) };
+        let stride =
+            if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
         match stride {
             Stride::Row(row) if row & 3 == 0 => {
                 if let Some(o) = region.locate(row, ROW)
@@ -237,7 +236,9 @@ pub(super) fn store<S: Sink>(
     if S::ON {
         known = tell(arena, at, on, site, AccessKind::Write, regs, near, cx)?;
     }
-    let (first, len) = shared_of(near);
+    let (begin, own) = if global { (0, 0..0) } else { words_of(near) };
+    let offset = offset.wrapping_sub(begin);
+    let len = own.len() as u64;
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -247,14 +248,16 @@ pub(super) fn store<S: Sink>(
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
         let data = half_of(&regs.w[site.d.index()].0, g);
-        let stride = if S::ON { known[g] } else { classify(h, half, &cx.tables, lanes, offset) };
+        let stride =
+            if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
         if let Stride::Row(row) = stride
             && row & 3 == 0
         {
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
             if let Some(o) = region.locate(row, ROW) {
-                let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
+                let bytes =
+                    if global { &mut arena.bytes[..] } else { near.shared.get_mut(own.clone()).unwrap_or(&mut []) };
                 if let Some(chunk) = bytes.get_mut(o..).and_then(|b| b.first_chunk_mut()) {
                     if half == 0xffff {
                         *chunk = unwords(data);
@@ -270,9 +273,9 @@ pub(super) fn store<S: Sink>(
         for k in lanes_of(half) {
             let address = h[k & (HALF - 1)].wrapping_add(offset);
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
             let place = region.locate(address, 4).filter(|_| address & 3 == 0);
-            let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
+            let bytes = if global { &mut arena.bytes[..] } else { near.shared.get_mut(own.clone()).unwrap_or(&mut []) };
             let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
                 let table = if global { Some(&*arena) } else { None };
                 return Err(fault(table, near, on.mask, site, &regs.q[a].0, true));
@@ -345,11 +348,14 @@ fn fault(
     let mut hints = SiteHints::default();
     let need = if write { Hint::WRITE } else { Hint::READ };
     let (first, len) = shared_of(near);
-    let mut region = Region { arena: table, hints: &mut hints, first, len, pc: Pc(0), need };
+    let mut region = Region { arena: table, hints: &mut hints, len, pc: Pc(0), need };
+    // What is below the variable has wrapped around.
+    let begin = if table.is_some() { 0 } else { first };
     let space = if table.is_some() { "global" } else { "shared" };
     let at = |k: usize| addresses[k].wrapping_add(i64::from(site.offset).cast_unsigned());
-    let bad =
-        lanes_of(mask).filter(|&k| at(k) & 3 != 0 || region.locate(at(k), 4).is_none()).fold(0, |m, k| m | 1 << k);
+    let bad = lanes_of(mask)
+        .filter(|&k| at(k) & 3 != 0 || region.locate(at(k).wrapping_sub(begin), 4).is_none())
+        .fold(0, |m, k| m | 1 << k);
     let address = at(lanes_of(bad).next().unwrap_or(0));
     if address & 3 != 0 {
         return Box::new(Fault::Bug(BugKind::Misaligned { address, bytes: 4, write, space }, bad));
@@ -372,6 +378,15 @@ pub(super) fn shared_of(near: &Near<'_>) -> (u64, u64) {
         Some(own) if own.kind == AllocKind::Shared => own.within(size, 0),
         _ => (0, size),
     }
+}
+
+/// The same for whole words: where the first one begins that lies in it, and the bytes from there on. Words are aligned, so
+/// none of its words begins before.
+#[inline(always)]
+fn words_of(near: &Near<'_>) -> (u64, Range<usize>) {
+    let (first, len) = shared_of(near);
+    let begin = first.next_multiple_of(4);
+    (begin, begin as usize..(first + len).max(begin) as usize)
 }
 
 /// An access beyond the block's shared memory, or the variable in it.
