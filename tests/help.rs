@@ -82,6 +82,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("trace", &["run.json"]),
     ("trace-limit", &["1M", "--trace", "run.json"]),
     ("turns", &[]),
+    ("volatile", &["weak", "--check", "races"]),
     ("warp-size", &["4"]),
 ];
 

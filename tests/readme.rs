@@ -100,11 +100,15 @@ fn every_transcript_is_what_a_command_prints() {
 fn every_command_runs_from_a_clone() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let folder = clone();
-    let commands: Vec<&str> = lines(&readme)
-        .into_iter()
-        .filter(|(line, code)| *code && (line.starts_with("warpstep ") || line.starts_with("cargo run")))
-        .map(|(line, _)| line)
-        .collect();
+    let mut commands = Vec::new();
+    // What a command printed may begin with its name, too.
+    let mut below = false;
+    for (line, code) in lines(&readme) {
+        below = code && (below || line.starts_with("$ "));
+        if code && !below && (line.starts_with("warpstep ") || line.starts_with("cargo run")) {
+            commands.push(line);
+        }
+    }
     assert!(commands.len() >= 25, "the README has {} commands", commands.len());
     if cfg!(debug_assertions) {
         return eprintln!("skipped in a slow build: {} commands", commands.len());

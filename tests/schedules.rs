@@ -263,7 +263,7 @@ fn schedules_on_the_command_line() {
     folder.expect(&["hunt", "barrier.toml", "--strategy", "pct", "--depth", "1"], 1, &["1/(n·k^0)", "n = 2 warps"]);
     folder.expect(&["hunt", "racing.toml", "--check", "deterministic"], 1, &["depend on the schedule"]);
     folder.expect(&["hunt", "racing.toml", "--seeds", "50"], 0, &["no distinct defects", "50 seeds", "control its"]);
-    folder.expect(&["hunt", "locks.toml", "--max-steps", "3000"], 1, &["livelock", "spin for ever"]);
+    folder.expect(&["hunt", "locks.toml", "--max-steps", "3000"], 1, &["livelock", "locks in a ring"]);
     folder.expect(&["run", "racing.toml", "--check", "deterministic"], 2, &["hunt"]);
     let race = folder.expect(&["hunt", "racing.toml", "--check", "races"], 1, &["race", "the default schedule"]);
     assert!(race.contains("atomicity.ptx:16") && race.contains(" 18 │"), "{race}");
