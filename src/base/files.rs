@@ -35,12 +35,15 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     reserve(&mut bytes, size.min(CHUNK))?;
     loop {
         if (&mut file).take(CHUNK).read_to_end(&mut bytes)? == 0 {
+            // What is kept for long should not hold more than it needs.
+            bytes.shrink_to_fit();
             return Ok(bytes);
         }
         if bytes.len() as u64 > LARGEST {
             return Err(ErrorKind::FileTooLarge.into());
         }
-        reserve(&mut bytes, CHUNK)?;
+        let more = CHUNK.min(bytes.len() as u64);
+        reserve(&mut bytes, more)?;
     }
 }
 
@@ -176,6 +179,17 @@ mod tests {
             fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn what_is_read_holds_no_more_than_it_needs() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f");
+        for size in [0, 1, 1000, 200_000] {
+            fs::write(&file, vec![7; size]).unwrap();
+            let bytes = read(&file).unwrap();
+            assert!(bytes.len() == size && bytes.capacity() <= 2 * size + 64, "{size}: {}", bytes.capacity());
+        }
     }
 
     #[test]
