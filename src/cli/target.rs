@@ -435,6 +435,7 @@ impl Common {
             // Races are looked for where they can be.
             check: self.check.iter().copied().filter(|c| *c != Checks::Races || is_plain(memory, lanes)).collect(),
             benign: self.benign.filter(|_| is_plain(memory, lanes)),
+            volatile: self.volatile.filter(|_| is_plain(memory, lanes)),
             memory_programs: self.memory_programs.clone().filter(|_| memory == "fermi"),
             ..self.clone()
         };
