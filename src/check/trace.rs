@@ -94,6 +94,7 @@ impl Sink for TraceHash {
             | Event::Exchange(_)
             | Event::Arrive(_)
             | Event::Released(_)
+            | Event::Performed(_)
             | Event::Message(_)
             | Event::Remembered
             | Event::Memory

@@ -29,8 +29,6 @@ Examples:
 
 Each of crs, its, its --its-split, thread is run with flat memory, with flat memory that lanes access one by one, and with fermi's caches. Under each model all states are searched; where there are too many, random schedules look for more. `x`: some schedule comes to it, and one is written; `.`: none does; `?`: none was seen, and not all states were searched.
 
---check races looks at the rows of flat memory with whole lanes.
-
 Each model is told on standard error when it is done; Ctrl-C ends all of them with what was found.
 
 Exit codes: 0 no defect under any model | 1 a defect under some model | 2 bad input | 3 some model was not searched to its end")]

@@ -121,11 +121,6 @@ impl From<Control> for ControlModel {
     }
 }
 
-/// Whether memory is flat and lanes are whole.
-fn is_plain(memory: &str, lanes: Option<Lanes>) -> bool {
-    memory == "flat" && lanes.is_none()
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Lanes {
     /// One by one.
@@ -233,10 +228,6 @@ impl Common {
                 return Err(vec![ProblemKind::UnfitFlag { flag: "--lanes", text, why }.at(None)]);
             };
             config.memory = memory;
-        }
-        if self.checks(Checks::Races) && config.memory != MemoryModel::Flat {
-            let why = "races are looked for on flat memory with whole lanes only: without --memory and --lanes";
-            return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "races".to_owned(), why }.at(None)]);
         }
         if let Some(benign) = self.benign.filter(|_| !self.checks(Checks::Races)) {
             let why = "it is about races: give --check races, too";
@@ -432,10 +423,6 @@ impl Common {
             its_split,
             memory: memory.to_owned(),
             lanes,
-            // Races are looked for where they can be.
-            check: self.check.iter().copied().filter(|c| *c != Checks::Races || is_plain(memory, lanes)).collect(),
-            benign: self.benign.filter(|_| is_plain(memory, lanes)),
-            volatile: self.volatile.filter(|_| is_plain(memory, lanes)),
             memory_programs: self.memory_programs.clone().filter(|_| memory == "fermi"),
             ..self.clone()
         };

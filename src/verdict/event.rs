@@ -2,9 +2,10 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{Look, MemoryStep, MemoryView, Named, Rule, Stop, Tokens};
+use super::{Look, AccessId, MemoryStep, MemoryView, Named, Performed, Rule, Stop, Tokens};
 use crate::base::{Frame, LANES, LaneMask, Pc, number};
 use fixedbitset::FixedBitSet;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// A warp of a grid.
@@ -53,6 +54,10 @@ pub struct Access<'a> {
     pub pc: Pc,
     /// The lanes that access memory.
     pub lanes: LaneMask,
+    /// The lanes of the instruction that are not ordered among each other: more, where each lane's access is told by itself.
+    pub together: LaneMask,
+    /// The number of the first element, where each element's access is told by itself.
+    pub element: u8,
     /// What they do.
     pub kind: AccessKind,
     /// First address of each lane in the generic address space (local addresses: the thread's own window).
@@ -65,6 +70,9 @@ pub struct Access<'a> {
     pub regs: &'a Frame,
     /// Memory before it.
     pub memory: Contents<'a>,
+    /// Where memory acts later: the observer may name the access here, and is told of [`Event::Performed`] then. Lane `l` has
+    /// the name given plus `l`.
+    pub access_id: Option<&'a Cell<AccessId>>,
 }
 
 /// How the addresses of those lanes of half a warp lie that access memory.
@@ -237,6 +245,8 @@ pub enum Event<'a> {
         params: &'a [u8],
         /// Bytes of dynamic shared memory.
         dynamic_shared: u32,
+        /// Whether accesses and fences take effect later than they are issued, on what caches hold by then.
+        later: bool,
     },
     /// A block is issued.
     Block {
@@ -255,6 +265,8 @@ pub enum Event<'a> {
     Environment(Look<'a, MemoryView>),
     /// Memory is accessed.
     Access(&'a Access<'a>),
+    /// An access or a fence takes effect that was told before.
+    Performed(Performed<'a>),
     /// The state between two choices of a macro step, as a number: equal states have equal numbers. Told only when the
     /// configuration asks for it.
     State(u128),

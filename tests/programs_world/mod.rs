@@ -8,7 +8,7 @@ use warpstep::memory::fermi::program::{
     Sigma, micro, stalled,
 };
 use warpstep::program::ops::{AtomOp, AtomTy};
-use warpstep::verdict::{Rule, Stop};
+use warpstep::verdict::{AccessId, Rule, Stop};
 
 /// The line of byte address `at`, and the mask of `len` bytes there.
 fn place(space: DeviceSpace, at: u64, len: u32, line: u64) -> (LineKey, ByteMask) {
@@ -80,6 +80,7 @@ impl Act {
                 out: Bytes::NONE,
                 first,
                 second: 0,
+                access_id: AccessId::NONE,
             });
         }
         let data = bytes[..self.len as usize].to_vec();
@@ -175,7 +176,7 @@ impl Eta for View<'_> {
         self.world.shared.get(start..start + usize::from(piece.len)).map(|b| into.extend_from_slice(b)).is_some()
     }
 
-    fn write_shared(&mut self, piece: Piece, from: &[u8]) -> bool {
+    fn write_shared(&mut self, piece: Piece, _: usize, from: &[u8]) -> bool {
         let start = piece.offset as usize;
         let place = self.world.shared.get_mut(start..start + from.len());
         place.map(|p| p.copy_from_slice(from)).is_some()

@@ -371,6 +371,7 @@ impl Sink for Bounds {
             | Event::MemoryStep(_)
             | Event::Environment(_)
             | Event::State(_)
+            | Event::Performed(_)
             | Event::Message(_)
             | Event::Remembered
             | Event::Repeated => {}

@@ -11,7 +11,7 @@ use super::threads::Block;
 use super::{Launch, Watch, sync};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::instr::NO_SLOT;
-use crate::verdict::{Access, AccessKind, LimitKind, Stop, Strength};
+use crate::verdict::{Access, AccessKind, LimitKind, AccessId, Stop, Strength};
 
 /// What stays the same while an access is taken apart.
 pub(super) struct Context<'a> {
@@ -24,6 +24,8 @@ pub(super) struct Context<'a> {
     pub sites: &'a [Site],
     pub site: &'a AccessSite,
     pub pc: Pc,
+    /// What the access is called while it is in flight, where memory acts later; else [`AccessId::NONE`].
+    pub access_id: AccessId,
 }
 
 impl Context<'_> {
@@ -31,7 +33,7 @@ impl Context<'_> {
     pub fn stored(&self, lane: usize, address: u64) -> Option<u64> {
         let Self { access, site, .. } = self;
         let element = address.wrapping_sub(access.addresses[lane & (LANES - 1)]) / u64::from(site.width);
-        let slot = usize::try_from(element).ok().and_then(|k| site.data.slots.get(k));
+        let slot = usize::try_from(element).ok().and_then(|k| site.data.slots.get(k + usize::from(access.element)));
         let slot = slot.filter(|s| **s != NO_SLOT && site.width <= 8)?.index();
         let value =
             if site.data.wide { access.regs.q.get(slot)?.0[lane] } else { access.regs.w.get(slot)?.0[lane].into() };
@@ -50,11 +52,11 @@ impl Context<'_> {
         }
     }
 
-    /// Whether an access was by a lane of this very instruction, which memory does not show yet.
+    /// Whether an access was by a lane of this very instruction.
     pub fn is_twin(&self, warp: u32, thread: Thread, pc: Pc, byte: u64) -> bool {
         let lane = thread.lane as usize & (LANES - 1);
         let inside = byte.wrapping_sub(self.access.addresses[lane]) < self.access.bytes.into();
-        thread.warp == warp && pc == self.pc && self.access.lanes >> lane & 1 == 1 && inside
+        thread.warp == warp && pc == self.pc && self.access.together >> lane & 1 == 1 && inside
     }
 
     /// What an access at a byte read or wrote that is not older than the last write.
@@ -79,7 +81,14 @@ pub(super) fn run(watch: &mut Watch, at: usize, warp: usize, access: &Access<'_>
     let Some(w) = block.warps.get_mut(warp) else { return Ok(()) };
     w.touched |= access.lanes;
     let (together, hands_on) = (w.shared_clock().is_some(), !w.is_plain());
-    let cx = Context { launch, at, warp, access, sites, site, pc: access.pc };
+    let access_id = match access.access_id {
+        None => AccessId::NONE,
+        Some(access_id) => {
+            access_id.set(watch.flights.name()?);
+            access_id.get()
+        }
+    };
+    let cx = Context { launch, at, warp, access, sites, site, pc: access.pc, access_id };
     let word = site.is_word();
     let patterns = if word { Pattern::of(access.addresses, access.lanes, access.strides) } else { [Pattern::Apart; 2] };
     // Rows in order are apart from each other, or the same.
@@ -91,7 +100,7 @@ pub(super) fn run(watch: &mut Watch, at: usize, warp: usize, access: &Access<'_>
     let mut lanes = access.lanes;
     if together && word {
         lanes &= !watch.halves(&cx, &mut view, patterns);
-    } else if together && !hands_on && site.is_word_atomic() {
+    } else if together && !hands_on && site.is_word_atomic() && access_id == AccessId::NONE {
         lanes &= !watch.atomics(&cx, &mut view);
     }
     let mut released = false;
@@ -263,7 +272,8 @@ impl Watch {
         let address = cx.access.addresses[lane];
         let Some(shared) = self.is_shared(cx, address) else { return Ok(false) };
         let mut released = false;
-        for element in 0..cx.site.elements {
+        // Where each element is told by itself, one.
+        for element in 0..cx.access.bytes / cx.site.width.max(1) {
             let address = address.wrapping_add(u64::from(element * cx.site.width));
             released |= self.element(cx, view, lanes, address, shared)?;
         }
@@ -286,7 +296,7 @@ impl Watch {
         let single = lanes.is_power_of_two();
         let hands_on = cx.site.kind.writes()
             && cx.site.strength != Strength::Weak
-            && (cx.site.releases || sync::may_publish(block, cx.warp, lane as usize));
+            && (cx.access_id != AccessId::NONE || cx.site.releases || sync::may_publish(block, cx.warp, lane as usize));
         let shadow = if shared { &mut block.shared } else { &mut self.global };
         let (cells, spill) = shadow.cells(address, cx.site.width);
         let noted = |cell: &mut Cell, spill: &mut Spill| match (cx.site.kind, cx.site.strength) {
@@ -324,7 +334,12 @@ impl Watch {
         for lane in lanes_of(lanes) {
             let who = (cx.warp, lane);
             let Some(block) = &mut self.blocks[cx.at] else { return Ok(()) };
-            let publish = sync::publish(block, who, address, cx.site, cx.launch.lockstep);
+            let mut publish = sync::publish(block, who, address, cx.site, cx.launch.lockstep);
+            if cx.access_id != AccessId::NONE && cx.site.strength != Strength::Weak {
+                // It is the write that a read has found, not the last one, whose releases the read observes.
+                let publish = std::mem::take(&mut publish);
+                self.flights.depart(block, who, cx.access_id.of_lane(lane), address, cx, publish);
+            }
             let value = cx.value(lane, address);
             let mut conflicts: Vec<Conflict> = Vec::new();
             let (mut releases, mut unknown, mut unordered) = (Vec::new(), false, None);
@@ -351,6 +366,7 @@ impl Watch {
                     order: &self.order,
                     value,
                     lockstep: cx.launch.lockstep,
+                    later: cx.access_id != AccessId::NONE,
                 };
                 let found = history.access(&actor, &publish, kept);
                 unknown |= found.unknown;
@@ -362,7 +378,7 @@ impl Watch {
                 };
                 conflicts.extend(found.races.into_iter().map(conflict));
             }
-            if !releases.is_empty() || cx.site.acquires {
+            if cx.access_id == AccessId::NONE && (!releases.is_empty() || cx.site.acquires) {
                 sync::observe(block, who, address, cx.site, releases, cx.launch.lockstep);
             }
             if let Some((thread, epoch, pc)) = unordered
@@ -387,11 +403,11 @@ impl Watch {
         let addresses = access.addresses;
         let bytes = u64::from(access.bytes);
         let apart = |a: u64, b: u64| a < b && bytes <= b - a;
-        let ascend = if access.lanes == !0 {
+        let ascend = if access.together == !0 {
             addresses.iter().zip(&addresses[1..]).fold(true, |all, (a, b)| all & apart(*a, *b))
         } else {
             let mut before: Option<u64> = None;
-            lanes_of(access.lanes).all(|l| before.replace(addresses[l]).is_none_or(|b| apart(b, addresses[l])))
+            lanes_of(access.together).all(|l| before.replace(addresses[l]).is_none_or(|b| apart(b, addresses[l])))
         };
         let strong = site.strength != Strength::Weak;
         // Weak stores without lockstep are told by their cells.
@@ -399,7 +415,7 @@ impl Watch {
             return Ok(());
         }
         for lane in lanes_of(access.lanes) {
-            for other in lanes_of(access.lanes & ((1 << lane) - 1)) {
+            for other in lanes_of(access.together & ((1 << lane) - 1)) {
                 let apart = addresses[lane].wrapping_sub(addresses[other]);
                 if apart < access.bytes.into() || apart.wrapping_neg() < access.bytes.into() {
                     self.lanes_meet(cx, (other, lane))?;

@@ -244,6 +244,14 @@ impl Cell {
         spill.histories.get_mut(((self.more & !HISTORY) as usize).checked_sub(1)?)
     }
 
+    /// The cell's history, where it has one.
+    pub fn has_history<'a>(&self, spill: &'a mut Spill) -> Option<&'a mut History> {
+        if self.more & HISTORY == 0 {
+            return None;
+        }
+        spill.histories.get_mut(((self.more & !HISTORY) as usize).checked_sub(1)?)
+    }
+
     /// The cell of a later word of a row whose first cell this is: the same, so many lanes further.
     pub fn further(&self, lanes: u32, spill: &mut Spill) -> Self {
         let mut cell = *self;

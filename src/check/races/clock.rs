@@ -104,7 +104,7 @@ impl Known {
     }
 
     /// The epoch up to which a thread's accesses have happened, 0 when none.
-    fn of(&self, thread: Thread) -> u32 {
+    pub fn of(&self, thread: Thread) -> u32 {
         Group::of(thread).into_iter().map(|group| self.get(group)).max().unwrap_or(0)
     }
 }

@@ -41,6 +41,15 @@ pub(super) struct Release {
 }
 
 impl Release {
+    /// Takes a release into a list: who may synchronise with one depends on its block and reach only.
+    pub fn add(all: &mut Vec<Self>, release: &Self) {
+        let same = |r: &&mut Self| (r.block, r.reach) == (release.block, release.reach);
+        match all.iter_mut().find(same) {
+            Some(r) => r.merge(&release.known),
+            None => all.push(release.clone()),
+        }
+    }
+
     /// Hands on this, too.
     pub fn merge(&mut self, known: &Arc<Known>) {
         if !Arc::ptr_eq(&self.known, known) && !self.known.covers(known) {
@@ -103,6 +112,8 @@ pub(super) struct Actor<'a> {
     pub value: Option<u64>,
     /// Whether the lanes of a warp execute in lockstep, so that one instruction of a warp happens after another.
     pub lockstep: bool,
+    /// Whether the access takes effect later: what it observes is told then ([`History::arrive`]).
+    pub later: bool,
 }
 
 impl Actor<'_> {
@@ -157,6 +168,15 @@ pub(super) struct Found {
     pub unordered: Option<(Thread, u32, Pc)>,
 }
 
+/// A strong read that observed a write, on memory that acts later.
+#[derive(Clone, Debug)]
+struct Observed {
+    thread: Thread,
+    epoch: u32,
+    /// What the write came after at this location, itself among it: that comes before whatever follows the read.
+    known: Arc<Known>,
+}
+
 /// The accesses of one location.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
@@ -164,6 +184,9 @@ pub(super) struct History {
     latest: Option<Latest>,
     releases: Vec<Release>,
     dropped: Vec<Dropped>,
+    observed: Vec<Observed>,
+    /// Whether there were more of them than are kept.
+    more_observed: bool,
 }
 
 impl History {
@@ -179,7 +202,8 @@ impl History {
 
     /// Bytes that it takes beside its own.
     pub fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>() + self.releases.capacity() * size_of::<Release>()
+        let observed = self.observed.capacity() * size_of::<Observed>();
+        self.entries.capacity() * size_of::<Entry>() + self.releases.capacity() * size_of::<Release>() + observed
     }
 
     /// Drops what nobody can race with any more; whether nothing is left.
@@ -187,6 +211,7 @@ impl History {
         self.entries.retain(|e| !expired(e.thread, e.epoch));
         let latest = self.latest.is_some_and(|w| !expired(w.thread, w.epoch));
         self.dropped.retain(|d| d.block == 0 || !expired(d.last, d.epoch));
+        self.observed.retain(|o| !expired(o.thread, o.epoch));
         !latest && self.dropped.is_empty() && self.entries.is_empty()
     }
 
@@ -212,7 +237,7 @@ impl History {
     pub fn access(&mut self, actor: &Actor<'_>, publish: &[Release], kept: usize) -> Found {
         let mut found = Found::default();
         let (kind, me) = (actor.site.kind, actor.thread);
-        let observed = self.latest.filter(|w| kind.reads() && observes(w, actor));
+        let observed = self.latest.filter(|w| kind.reads() && !actor.later && observes(w, actor));
         if let Some(write) = observed {
             let data = write.site.payload && actor.site.payload && !kind.writes() && self.releases.is_empty();
             let apart = write.thread != me && !actor.follows(write.thread, write.epoch);
@@ -224,8 +249,8 @@ impl History {
         for entry in &self.entries {
             let conflict = entry.site.kind.writes() || kind.writes();
             let strong = entry.site.morally_strong(actor.site, entry.thread.same_block(me));
-            if conflict && !strong && !happened_before(entry, actor) {
-                if entry.more_observers {
+            if conflict && !strong && !happened_before(entry, &self.observed, actor) {
+                if entry.more_observers || self.more_observed {
                     unseen = true;
                 } else {
                     Raced::note(&mut found.races, entry, actor);
@@ -240,14 +265,7 @@ impl History {
             if observed.is_none() {
                 self.releases.clear();
             }
-            for release in publish {
-                // Who may synchronise with a release depends on its block and reach only.
-                let same = |r: &&mut Release| (r.block, r.reach) == (release.block, release.reach);
-                match self.releases.iter_mut().find(same) {
-                    Some(r) => r.merge(&release.known),
-                    None => self.releases.push(release.clone()),
-                }
-            }
+            publish.iter().for_each(|release| Release::add(&mut self.releases, release));
             self.latest = Some(Latest { thread: me, epoch: actor.epoch, pc: actor.pc, site: *actor.site });
         }
         found
@@ -257,7 +275,7 @@ impl History {
     /// follows.
     fn observe(&mut self, actor: &Actor<'_>, kept: usize) {
         for entry in self.entries.iter_mut().filter(|e| e.seen) {
-            if happened_before(entry, actor) {
+            if happened_before(entry, &self.observed, actor) {
                 continue;
             }
             if let Err(at) = entry.observers.binary_search_by_key(&actor.thread, |o| o.0)
@@ -270,11 +288,25 @@ impl History {
         }
     }
 
+    /// A strong read of a thread, issued in an epoch, has observed a write that knows this: it comes before what follows the
+    /// read, at this location. At most `kept` of those are kept.
+    pub fn arrive(&mut self, thread: Thread, epoch: u32, known: &Arc<Known>, kept: usize) {
+        if self.observed.iter().any(|o| o.thread == thread && o.known.covers(known)) {
+            return;
+        }
+        if self.observed.len() < kept {
+            self.observed.push(Observed { thread, epoch, known: Arc::clone(known) });
+        } else {
+            self.more_observed = true;
+        }
+    }
+
     /// Drops the accesses that this one stands for.
     fn retire(&mut self, actor: &Actor<'_>) {
         let writes = actor.site.kind.writes();
+        let observed = &self.observed;
         self.entries.retain_mut(|entry| {
-            let before = happened_before(entry, actor);
+            let before = happened_before(entry, observed, actor);
             if writes {
                 entry.seen = before;
             }
@@ -297,9 +329,10 @@ fn observes(write: &Latest, actor: &Actor<'_>) -> bool {
 }
 
 /// Whether an access happened before another at its location.
-fn happened_before(entry: &Entry, actor: &Actor<'_>) -> bool {
+fn happened_before(entry: &Entry, observed: &[Observed], actor: &Actor<'_>) -> bool {
     // Who polls is among those who saw it, mostly.
     actor.follows(entry.thread, entry.epoch)
         || entry.observers.binary_search_by_key(&actor.thread, |o| o.0).is_ok()
         || entry.observers.iter().any(|(thread, epoch)| actor.follows(*thread, *epoch))
+        || observed.iter().any(|o| o.known.of(entry.thread) >= entry.epoch && actor.follows(o.thread, o.epoch))
 }

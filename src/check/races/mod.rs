@@ -7,12 +7,14 @@
 //! (Flanagan, Freund, PLDI 2009) in what it keeps of a location, and Barracuda (Eizenberg et al., PLDI 2017) in that a
 //! block's threads mostly know the same.
 //!
-//! It serves flat memory only: elsewhere accesses take effect later than they are issued.
+//! On memory with caches accesses are compared when they are issued, and what reads observe is told later ([`flight`];
+//! D-races-caches).
 
 mod access;
 mod cell;
 mod clock;
 mod finding;
+mod flight;
 mod history;
 mod pattern;
 mod readers;
@@ -29,6 +31,7 @@ use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Named, Needs, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
 use finding::Findings;
+use flight::Flights;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use shadow::Shadow;
@@ -70,6 +73,7 @@ struct Watch {
     /// The buffers and variables of the launch that began last.
     names: Vec<Named>,
     findings: Findings,
+    flights: Flights,
 }
 
 /// What a launch fixes.
@@ -85,6 +89,8 @@ struct Launch {
     lockstep: bool,
     /// Whether there is one block only.
     one_block: bool,
+    /// Whether accesses and fences take effect later than they are issued.
+    later: bool,
 }
 
 impl Races {
@@ -108,6 +114,7 @@ impl Races {
             fenced: FxHashMap::default(),
             names: Vec::new(),
             findings: Findings::default(),
+            flights: Flights::default(),
         };
         Self { sites, orders: Arc::new(orders), watch }
     }
@@ -182,16 +189,16 @@ impl Races {
         }
     }
 
-    fn begin(&mut self, shape: Shape, program: u32, tokens: bool) -> Result<(), Stop> {
+    fn begin(&mut self, shape: Shape, program: u32, (tokens, later): (bool, bool)) -> Result<(), Stop> {
         if self.sites.len() > cell::LONGEST {
             return Err(Stop::Unsupported("a race check of more than 2^27 instructions".to_owned(), None));
         }
-        self.watch.begin(shape, program, tokens)
+        self.watch.begin(shape, program, (tokens, later))
     }
 }
 
 impl Watch {
-    fn begin(&mut self, shape: Shape, program: u32, tokens: bool) -> Result<(), Stop> {
+    fn begin(&mut self, shape: Shape, program: u32, (tokens, later): (bool, bool)) -> Result<(), Stop> {
         let warps = shape.threads().div_ceil(shape.warp_size.max(1));
         let blocks = shape.grid.iter().map(|n| u64::from(*n)).product::<u64>();
         let end = u64::from(self.next).saturating_add(blocks.saturating_mul(warps.into()));
@@ -200,7 +207,7 @@ impl Watch {
         };
         let lockstep = tokens && self.env.target.sm < 70;
         let one_block = shape.grid == [1; 3];
-        self.launch = Some(Launch { shape, program, first: self.next, warps, lockstep, one_block });
+        self.launch = Some(Launch { shape, program, first: self.next, warps, lockstep, one_block, later });
         self.next = end;
         self.blocks.clear();
         self.places.clear();
@@ -208,6 +215,7 @@ impl Watch {
         self.global.begin();
         self.order = FenceOrder::default();
         self.fenced.clear();
+        self.flights.clear();
         Ok(())
     }
 
@@ -260,6 +268,8 @@ impl Watch {
         let Some(at) = self.block(who) else { return };
         let warp = who.warp as usize;
         match site {
+            // Where memory acts later, a fence is told of when what came before it has been performed.
+            Site::Fence(_) if self.launch.is_some_and(|l| l.later) => {}
             Site::Fence(fence) => self.fence(at, warp, step.lanes, fence),
             Site::WarpSync(slot) => {
                 let Some(block) = &mut self.blocks[at] else { return };
@@ -297,10 +307,11 @@ impl Sink for Races {
                 let Some(at) = self.watch.block(who) else { return Ok(()) };
                 return access::run(&mut self.watch, at, who.warp as usize, access, &self.sites);
             }
-            Event::Launch { tokens, program, shape, names, .. } => {
+            Event::Launch { tokens, program, shape, names, later, .. } => {
                 self.watch.names = names.to_vec();
-                return self.begin(shape, program, tokens);
+                return self.begin(shape, program, (tokens, later));
             }
+            Event::Performed(performed) => self.watch.performed(who, performed, &self.sites),
             Event::BlockDone => self.watch.end_block(who),
             Event::Arrive(arrive) => {
                 if let Some(block) = self.watch.block_mut(who) {

@@ -374,6 +374,7 @@ impl Sink for Uninit {
             | Event::MemoryStep(_)
             | Event::Environment(_)
             | Event::State(_)
+            | Event::Performed(_)
             | Event::Message(_)
             | Event::Remembered
             | Event::Repeated => {}

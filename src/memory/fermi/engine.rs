@@ -19,7 +19,7 @@ use crate::base::{Frame, LaneMask};
 use crate::memory::{Cx, Fault, Issuer, Memory, Movable, Near, OperationName, ProgramFault, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{Event, Rule, Sink, Who};
+use crate::verdict::{Event, AccessId, Performed, Rule, Sink, Stop, Who};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -104,12 +104,12 @@ impl Fermi {
         near: &Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        let places = crate::memory::flat::check(&self.env.arena, at, mask, rq, regs, near, cx)?;
+        let (places, name) = crate::memory::flat::check(&self.env.arena, at, mask, rq, regs, near, cx)?;
         if rq.space == Space::Param || rq.space == Space::Generic {
             self.env.params.entry(at.who.launch).or_insert_with(|| near.param.to_vec());
         }
         let mut told = Vec::new();
-        let drafts = operations(&self.model, at, rq, mask, &places, regs, cx.oracle, &mut told);
+        let drafts = operations(&self.model, at, rq, mask, (&places, name), regs, cx.oracle, &mut told);
         let drafts = drafts.map_err(|stop| Box::new(Fault::Stop(stop)))?;
         if S::ON {
             fire(at.who, Rule::MmRegLookup, cx)?;
@@ -148,7 +148,7 @@ impl Fermi {
         draft: Draft,
         blocked: &[(Class, Slot)],
     ) -> Result<(), Box<Fault>> {
-        let Draft { key, sigma, parts, target, rank, lanes } = draft;
+        let Draft { key, sigma, parts, target, rank, lanes, access_id } = draft;
         let id = key.and_then(|key| self.programs.find(key));
         let Some(id) = id else {
             let program = key.map_or_else(|| format!("{:?}", rq.op), |key| key.name());
@@ -161,13 +161,13 @@ impl Fermi {
             self.owners.insert(d.key.owner);
         }
         let body = Body::Program { id, at: At::default(), sigma };
-        let operation = Operation { issuer: at, lanes, body, parts, target, rank, above: 0, stalled: false };
+        let operation = Operation { issuer: at, lanes, body, parts, target, rank, above: 0, stalled: false, access_id };
         self.push(operation, blocked);
         Ok(())
     }
 
-    /// A fence of an ordering and a scope: its program, where one serves it (D-fence), else `own`.
-    pub(super) fn push_fence(&mut self, at: Issuer, lanes: LaneMask, (order, scope): (Order, Scope), own: Body) {
+    /// A fence of an ordering and a scope: its program, where one serves it (D-fence), else `own`. Whether it is in flight now.
+    pub(super) fn push_fence(&mut self, at: Issuer, lanes: LaneMask, (order, scope): (Order, Scope), own: Body) -> bool {
         let key = OpKey::fence(order).map(|key| key.within(scope));
         let program = key.and_then(|key| self.programs.find(key)).map(|id| Body::Program {
             id,
@@ -180,7 +180,7 @@ impl Fermi {
         let waits = operations.iter().filter_map(|k| self.operations.get(*k)).any(|o| o.lanes & lanes != 0);
         if on(Mutant::FenceAtOnce) || !waits && idle {
             // Nothing to wait for and nothing to do: the condition of D-membar holds already.
-            return;
+            return false;
         }
         let operation = Operation {
             issuer: at,
@@ -191,8 +191,10 @@ impl Fermi {
             rank: Rank::default(),
             above: 0,
             stalled: false,
+            access_id: AccessId::NONE,
         };
         self.push(operation, &[]);
+        true
     }
 
     /// Takes an operation in, behind those of its threads that are above it (D-prio), and blocks registers.
@@ -360,6 +362,7 @@ impl Fermi {
         if S::ON {
             let shown = Shown { issuer, lanes, program: None, sigma: &FENCE, parts: &[] };
             self.tell_step(k, &shown, 0, Micro::End, cx).map_err(trouble)?;
+            tell_fence(issuer, lanes, cx).map_err(trouble)?;
         }
         self.finish(k, &operation);
         if S::ON {
@@ -395,6 +398,11 @@ fn fence_may_end(sm: Option<&Multiprocessor>, wide: bool, discards: bool) -> boo
     let Some(sm) = sm else { return true };
     let global = || sm.l1.lines().filter(|l| l.key().space == DeviceSpace::Global);
     (!wide || global().all(|l| l.dirty() == 0)) && (!discards || sm.l1.can_flush())
+}
+
+/// Tells that a fence's condition holds.
+pub(super) fn tell_fence<S: Sink>(at: Issuer, lanes: LaneMask, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+    cx.sink.event(at.who, Event::Performed(Performed::Fence { pc: at.pc, lanes }))
 }
 
 pub(super) fn fire<S: Sink>(who: Who, rule: Rule, cx: &mut Cx<'_, S>) -> Result<(), Box<Fault>> {

@@ -9,11 +9,12 @@ use super::cache::{ByteMask, Bytes, Cache, DeviceSpace, LineKey, bits, runs};
 use super::model::DeviceModel;
 use super::operation::{Body, Operation, Target, decompose};
 use super::program::{Eta, Fill, Level, Piece, Sigma};
+use super::writers::Writers;
 use crate::base::LANES;
 use crate::choice::{Menu, Oracle, Site};
 use crate::memory::flat::Arena;
 use crate::memory::{Cx, Stores};
-use crate::verdict::{Rule, Sink, Stop, Who};
+use crate::verdict::{AccessId, Rule, Sink, Stop, Who};
 use rustc_hash::FxHashMap;
 
 /// A streaming multiprocessor's part.
@@ -32,6 +33,8 @@ pub(super) struct Environment {
     pub sms: Vec<Multiprocessor>,
     /// Kernel parameters by launch.
     pub params: FxHashMap<u32, Vec<u8>>,
+    /// Who wrote which byte, where an observer asks.
+    pub writers: Writers,
 }
 
 impl Environment {
@@ -42,6 +45,7 @@ impl Environment {
             l2: Cache::new(model.l2_geometry()),
             sms: vec![sm; model.processors.max(1) as usize],
             params: FxHashMap::default(),
+            writers: Writers::default(),
         }
     }
 
@@ -65,6 +69,7 @@ impl Environment {
                         }),
                     }
                 }
+                self.writers.read(key, want, into);
             }
             DeviceSpace::Param => {
                 let launch = u32::try_from(key.owner & 0xffff_ffff).unwrap_or(0);
@@ -89,6 +94,7 @@ impl Environment {
     pub fn write(&mut self, key: LineKey, from: &Bytes, stores: &mut dyn Stores, threads: u32) -> bool {
         match key.space {
             DeviceSpace::Global => {
+                self.writers.write(key, from);
                 for at in bits(from.mask()) {
                     let place = self.arena.place_of(key.base.wrapping_add(at as u64), 1);
                     let place = place.and_then(|p| self.arena.bytes.get_mut(p.start));
@@ -163,6 +169,8 @@ pub(super) struct Seen<'a> {
     pub lanes: u32,
     pub parts: &'a [super::operation::Part],
     pub target: &'a Target,
+    /// What an observer calls the access of its instruction's first lane.
+    pub access_id: AccessId,
 }
 
 /// What a micro step did that others may wait for.
@@ -174,6 +182,8 @@ pub(super) struct Touched {
     pub others: bool,
     pub locks: bool,
     pub released: bool,
+    /// What was read went to registers.
+    pub wrote_regs: bool,
 }
 
 impl<S: Sink> Eta for View<'_, '_, S> {
@@ -222,8 +232,12 @@ impl<S: Sink> Eta for View<'_, '_, S> {
         true
     }
 
-    fn write_shared(&mut self, piece: Piece, from: &[u8]) -> bool {
+    fn write_shared(&mut self, piece: Piece, place: usize, from: &[u8]) -> bool {
         let who = self.operation.issuer.who;
+        if S::ON {
+            let access_id = self.id_of(place);
+            self.env.writers.write_shared((who.launch, who.block), piece, access_id);
+        }
         let Some(shared) = self.stores.shared(who.launch, who.block) else { return false };
         let first = piece.offset as usize;
         let Some(bytes) = shared.get_mut(first..first + from.len()) else { return false };
@@ -245,7 +259,8 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn write_regs(&mut self, sigma: &Sigma) -> bool {
-        let Seen { issuer, lanes, parts, target } = self.operation;
+        let Seen { issuer, lanes, parts, target, .. } = self.operation;
+        self.touched.wrote_regs = true;
         let frame = self.stores.frame(issuer.who, issuer.depth);
         match (target, frame) {
             (Target::None, _) => false,

@@ -16,7 +16,7 @@ use crate::memory::Issuer;
 use crate::memory::flat::Place;
 use crate::program::instr::{MemOp, NO_SLOT, Order, Slot, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::Stop;
+use crate::verdict::{AccessId, Stop};
 use smallvec::SmallVec;
 
 /// An operation to be.
@@ -27,6 +27,8 @@ pub(super) struct Draft {
     pub target: Target,
     pub rank: Rank,
     pub lanes: LaneMask,
+    /// What an observer calls the first lane's access.
+    pub access_id: AccessId,
 }
 
 /// Lanes of which one wrote last.
@@ -44,19 +46,19 @@ struct Access {
     address: u64,
 }
 
-/// Turns a request into operations. `places` says where each lane's address leads.
+/// Turns a request into operations. `places` says where each lane's address leads; `access_id`: what an observer calls it.
 #[expect(clippy::too_many_arguments, reason = "an instruction, its registers and who decides are separate borrows")]
 pub(super) fn operations(
     model: &DeviceModel,
     issuer: Issuer,
     rq: &WarpRequest,
     mask: LaneMask,
-    places: &[Place; LANES],
+    (places, access_id): (&[Place; LANES], AccessId),
     regs: &Frame,
     oracle: &mut dyn Oracle,
     told: &mut Vec<Survivor>,
 ) -> Result<Vec<Draft>, Stop> {
-    let maker = Maker { model, issuer, rq, regs };
+    let maker = Maker { model, issuer, rq, regs, access_id };
     let mut accesses: SmallVec<[Access; LANES]> = lanes_of(mask)
         .map(|lane| {
             let (space, address) = match places[lane] {
@@ -97,6 +99,7 @@ struct Maker<'a> {
     issuer: Issuer,
     rq: &'a WarpRequest,
     regs: &'a Frame,
+    access_id: AccessId,
 }
 
 impl Maker<'_> {
@@ -243,7 +246,7 @@ impl Maker<'_> {
         let key = OpKey::of(self.rq, space);
         let mut rank = self.rank();
         rank.volatile &= space != OpSpace::Shared || self.model.volatile_shared_order;
-        Draft { key, sigma, parts, target: self.target(), rank, lanes }
+        Draft { key, sigma, parts, target: self.target(), rank, lanes, access_id: self.access_id }
     }
 
     /// Adds `len` bytes at `address`, which are a lane's from byte `from` on, to the operation of their line.
@@ -286,6 +289,7 @@ impl Maker<'_> {
                 let bytes = self.element(element.into(), access.lane);
                 let some = bytes.get(usize::from(within)..usize::from(within + here)).unwrap_or(&[]);
                 line.value.put(usize::from(at + done), some);
+                line.value.written_by(usize::from(at + done), some.len(), self.access_id.of_lane(access.lane));
             }
             line.parts.push(Part {
                 lane: u8::try_from(access.lane).unwrap_or(0),
@@ -374,6 +378,7 @@ impl Maker<'_> {
                 out: Bytes::NONE,
                 first: self.operand(b, lane),
                 second: self.operand(c, lane),
+                access_id: self.access_id.of_lane(lane),
             });
             let register = if vector { u8::try_from(k).unwrap_or(0) } else { 0 };
             let lane = u8::try_from(lane).unwrap_or(0);

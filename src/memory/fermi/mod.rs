@@ -11,6 +11,7 @@ pub mod program;
 mod seam;
 mod silent;
 mod view;
+mod writers;
 
 pub use engine::Fermi;
 pub use silent::Silent;

@@ -10,6 +10,7 @@ use crate::base::{Frame, LANES, LaneMask};
 use crate::memory::{Held, Issuer};
 use crate::program::instr::{NO_SLOT, Slot};
 use crate::program::ops::Class;
+use crate::verdict::AccessId;
 use smallvec::SmallVec;
 
 /// A piece of a thread's value in an operation's: `len` bytes at `at` of the line, or of the shared value, are the bytes
@@ -89,6 +90,8 @@ pub(super) struct Operation {
     pub above: u32,
     /// It was tried, had to wait, and nothing has changed that it waits for. Follows from the rest of the state.
     pub stalled: bool,
+    /// What an observer calls the access of its instruction's first lane.
+    pub access_id: AccessId,
 }
 
 impl Operation {

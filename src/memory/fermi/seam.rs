@@ -1,8 +1,9 @@
 //! The engine behind the seam between memory and machine: each method of [`Memory`], for memory with caches.
 
 use super::cache::{Cache, DeviceSpace, LineKey, OpIdx};
-use super::engine::{Fermi, fire};
+use super::engine::{Fermi, fire, tell_fence};
 use super::environment::{Multiprocessor, Seen, Touched, View, owner_of};
+use super::writers::Writers;
 use super::operation::{Body, Operation, Rank, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
 use super::view::Shown;
@@ -15,7 +16,7 @@ use crate::memory::{
 use crate::program::instr::Slot;
 use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{MemoryView, Place, Rule, Sink, Who};
+use crate::verdict::{AccessId, MemoryView, Place, Rule, Sink, Who};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -154,6 +155,7 @@ impl Memory for Fermi {
             rank: Rank::default(),
             above: 0,
             stalled: false,
+            access_id: AccessId::NONE,
         };
         self.push(operation, &blocked);
         Ok(())
@@ -165,12 +167,14 @@ impl Memory for Fermi {
         lanes: LaneMask,
         scope: Scope,
         order: Order,
-        _: &mut Cx<'_, S>,
+        cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
         let wide = scope > Scope::Cta;
         let acquires = !matches!(order, Order::Release | Order::Relaxed);
         let own = Body::Fence { holds: true, wide, discards: wide && acquires && self.discards };
-        self.push_fence(at, lanes, (order, scope), own);
+        if !self.push_fence(at, lanes, (order, scope), own) && S::ON {
+            tell_fence(at, lanes, cx).map_err(|stop| Box::new(Fault::Stop(stop)))?;
+        }
         Ok(())
     }
 
@@ -194,24 +198,33 @@ impl Memory for Fermi {
     /// Rule: m.end
     fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
         let Some(mut operation) = self.operations.take(k) else { return Ok(()) };
-        let Operation { issuer, lanes, body, parts, target, .. } = &mut *operation;
+        let Operation { issuer, lanes, body, parts, target, access_id, .. } = &mut *operation;
         let Body::Program { id, at, sigma } = body else { return self.end_fence(k, operation, cx) };
         let programs = Arc::clone(&self.programs);
         let (issuer, lanes) = (*issuer, *lanes);
         let trouble = |fault| Box::new(Trouble { at: issuer, lanes, fault });
         let Some(program) = programs.get(*id) else { return Ok(()) };
         let mut from = program.line(*at);
-        let seen = Seen { issuer, lanes, parts, target };
+        let seen = Seen { issuer, lanes, parts, target, access_id: *access_id };
         let mut touched = Touched::default();
         let went = loop {
             let mut view = View { env: &mut self.env, model: &self.model, operation: &seen, stores, cx, touched };
+            let open = S::ON && !sigma.complete();
             let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(|stop| trouble(Fault::Stop(stop)))?;
             touched = view.touched;
             if S::ON {
+                if open && sigma.complete() {
+                    view.tell_at_once(sigma).map_err(|stop| trouble(Fault::Stop(stop)))?;
+                }
+                if view.touched.wrote_regs {
+                    view.tell_load(sigma).map_err(|stop| trouble(Fault::Stop(stop)))?;
+                    touched.wrote_regs = false;
+                }
                 let rule = if went == Micro::End { Rule::MEnd } else { Rule::MStep };
                 fire(issuer.who, rule, cx).map_err(|fault| trouble(*fault))?;
                 if went == Micro::End && matches!(sigma, Sigma::Fence { .. }) {
                     fire(issuer.who, Rule::MmUpdMemBar, cx).map_err(|fault| trouble(*fault))?;
+                    tell_fence(issuer, lanes, cx).map_err(|stop| trouble(Fault::Stop(stop)))?;
                 }
                 let shown = Shown { issuer, lanes, program: Some((program, *at)), sigma, parts };
                 self.tell_step(k, &shown, from, went, cx).map_err(|stop| trouble(Fault::Stop(stop)))?;
@@ -295,6 +308,7 @@ impl Memory for Fermi {
     }
 
     fn retire(&mut self, launch: u32, block: u64) {
+        self.env.writers.forget(launch, block);
         let gone = |owner: &u128| {
             let who = owner_of(*owner);
             (who.launch, who.block) == (launch, block)
@@ -316,6 +330,7 @@ impl Memory for Fermi {
             *sm = Multiprocessor { l1: Cache::new(self.model.l1_geometry()), locked: 0 };
         }
         self.owners.clear();
+        self.env.writers = Writers::default();
         self.env.params.clear();
         self.silent = false;
         self.woken.clear();

@@ -7,7 +7,8 @@ use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near};
 use crate::program::instr::{MemOp, NO_SLOT, STACK_BASE, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, Sink, Stride};
+use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, AccessId, Sink, Stride};
+use std::cell::Cell;
 
 /// Where an address points, once its space is known.
 #[derive(Clone, Copy)]
@@ -37,7 +38,8 @@ pub(in crate::memory) enum Place {
     Param(u64),
 }
 
-/// Checks a request and tells the observer of it, without carrying it out: where each lane of `on` leads.
+/// Checks a request and tells the observer of it, without carrying it out: where each lane of `on` leads, and what the
+/// observer calls it.
 ///
 /// # Errors
 /// As for a request that is carried out.
@@ -49,13 +51,13 @@ pub(in crate::memory) fn check<S: Sink>(
     regs: &Frame,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
-) -> Result<[Place; LANES], Box<Fault>> {
+) -> Result<([Place; LANES], AccessId), Box<Fault>> {
+    let access_id = Cell::new(AccessId::NONE);
     if S::ON {
-        let bytes = u32::from(rq.width) * u32::from(rq.elems);
         let memory = Contents { later: true, ..arena.contents(near) };
-        tell(memory, at, mask, rq, bytes, &addresses(rq, regs), regs, near, cx)?;
+        tell(Told { memory, together: mask, element: 0, access_id: Some(&access_id) }, at, mask, rq, regs, near, cx)?;
     }
-    places(arena, at, mask, rq, regs, near, cx)
+    Ok((places(arena, at, mask, rq, regs, near, cx)?, access_id.get()))
 }
 
 /// The same without telling the observer.
@@ -107,7 +109,8 @@ pub(super) fn issue<S: Sink>(
     let addresses = addresses(rq, regs);
     let bytes = u32::from(rq.width) * u32::from(rq.elems);
     if S::ON {
-        tell(arena.contents(near), at, on.mask, rq, bytes, &addresses, regs, near, cx)?;
+        let told = Told { memory: arena.contents(near), together: on.mask, element: 0, access_id: None };
+        tell(told, at, on.mask, rq, regs, near, cx)?;
     }
     if rq.space == Space::Local && same_row(rq, on.mask, &addresses, regs, near) {
         return Ok(());
@@ -439,18 +442,28 @@ fn atomic(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
-fn tell<S: Sink>(
-    memory: Contents<'_>,
+/// What an observer is told of a request beside the request itself.
+pub(in crate::memory) struct Told<'a> {
+    pub memory: Contents<'a>,
+    /// See [`Access::together`].
+    pub together: LaneMask,
+    /// See [`Access::element`].
+    pub element: u8,
+    /// See [`Access::access_id`].
+    pub access_id: Option<&'a Cell<AccessId>>,
+}
+
+/// Tells the observer of a request.
+pub(in crate::memory) fn tell<S: Sink>(
+    told: Told<'_>,
     at: Issuer,
     mask: LaneMask,
     rq: &WarpRequest,
-    bytes: u32,
-    addresses: &[u64; LANES],
     regs: &Frame,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
+    let bytes = u32::from(rq.width) * u32::from(rq.elems);
     let window = match rq.space {
         Space::Shared => near.map.shared,
         Space::Local => near.map.local,
@@ -463,8 +476,10 @@ fn tell<S: Sink>(
         MemOp::Atom(..) | MemOp::Red(..) => AccessKind::Atomic,
     };
     let strides = [Stride::Mixed; 2];
-    let generic = addresses.map(|x| x.wrapping_add(window));
-    let access = Access { pc: at.pc, lanes: mask, kind, addresses: &generic, strides, bytes, regs, memory };
+    let generic = addresses(rq, regs).map(|x| x.wrapping_add(window));
+    let Told { memory, together, element, access_id } = told;
+    let (pc, lanes, addresses) = (at.pc, mask, &generic);
+    let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
     cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 

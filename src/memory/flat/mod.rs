@@ -9,7 +9,7 @@ mod heap;
 mod plain;
 
 pub use arena::{Arena, Block};
-pub(super) use general::{Place, check, places};
+pub(super) use general::{Place, Told, check, places, tell};
 
 use super::{
     Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, Stores, Trouble, Uses,

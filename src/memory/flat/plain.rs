@@ -318,12 +318,15 @@ fn tell<S: Sink>(
     let access = Access {
         pc: at.pc,
         lanes: on.mask,
+        together: on.mask,
+        element: 0,
         kind,
         addresses: &addresses,
         strides: [found[0].moved(window), found[1].moved(window)],
         bytes: 4,
         regs,
         memory: arena.contents(near),
+        access_id: None,
     };
     hand_on(at, &access, cx)?;
     Ok(found)

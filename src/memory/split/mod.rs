@@ -11,7 +11,7 @@
 
 mod pending;
 
-use super::flat::{Arena, Flat, Place, places};
+use super::flat::{Arena, Flat, Place, Told, places, tell};
 use super::{
     Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, SiteHints, Stores, Trouble,
     Uses,
@@ -118,6 +118,12 @@ fn shown(at: Issuer, lanes: LaneMask, rq: &WarpRequest) -> OperationView {
     }
 }
 
+/// The same without an observer.
+fn untold<'a, S: Sink>(cx: &'a mut Cx<'_, S>) -> Cx<'a, Silent> {
+    let (hints, tables) = (SiteHints::default(), cx.tables.clone());
+    Cx { sink: Silent, oracle: &mut *cx.oracle, hints, tables, out: &mut *cx.out }
+}
+
 impl Memory for Split {
     const IMMEDIATE: bool = false;
     const CACHES: bool = false;
@@ -133,14 +139,7 @@ impl Memory for Split {
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        let mut unseen = Cx {
-            sink: Silent,
-            oracle: &mut *cx.oracle,
-            hints: SiteHints::default(),
-            tables: cx.tables.clone(),
-            out: &mut *cx.out,
-        };
-        let places = places(self.flat.arena(), at, on.mask, request, regs, near, &mut unseen)?;
+        let places = places(self.flat.arena(), at, on.mask, request, regs, near, &mut untold(cx))?;
         let shared = |l: &usize| matches!(places[*l], Place::Global(_) | Place::Shared(_));
         let later: LaneMask = lanes_of(on.mask).filter(shared).fold(0, |m, l| m | 1 << l);
         if later == 0 {
@@ -214,7 +213,7 @@ impl Memory for Split {
 
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
         let Some(Operation { instruction, lane, element: k }) = self.pending.take(number) else { return Ok(()) };
-        let Instruction { at, request, map, address, .. } = instruction;
+        let Instruction { at, request, map, address, lanes: all } = instruction;
         // Also when lanes are left: whoever keeps what registers hold must look again.
         self.woken.push(at.who);
         let gone = || {
@@ -232,7 +231,16 @@ impl Memory for Split {
             let mut near = Near { shared, local: &mut local, param: &[], map, own: None, names: &[] };
             let lanes = expand(mask, &cx.tables);
             let on = Active { mask, lanes: &lanes };
-            self.flat.issue(at, on, &request, &mut regs, &mut near, cx)
+            if S::ON {
+                let memory = self.flat.arena().contents(&near);
+                let element = u8::try_from(k).unwrap_or(0);
+                let told = Told { memory, together: all, element, access_id: None };
+                // Addresses were found to be right when the instruction was executed.
+                tell(told, at, mask, &request, &regs, &near, cx)
+                    .and_then(|()| self.flat.issue(at, on, &request, &mut regs, &mut near, &mut untold(cx)))
+            } else {
+                self.flat.issue(at, on, &request, &mut regs, &mut near, cx)
+            }
         };
         if request.regs[0] != request.addr {
             now.put(&mut regs, mask);

@@ -1,6 +1,7 @@
 //! Cache lines (report, 4.2.1), with masks per byte in place of the two flags (D-line).
 
 use crate::base::mutant::{Mutant, on};
+use crate::verdict::AccessId;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -61,15 +62,17 @@ pub enum EvClass {
 }
 
 /// Bytes of one line, and which of them are known. Unknown bytes are zero, so that equal contents compare equal.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Bytes {
     mask: ByteMask,
     data: [u8; MAX_LINE],
+    /// Who wrote each byte, where an observer asked: it goes where the byte goes.
+    writers: Option<Box<[AccessId; MAX_LINE]>>,
 }
 
 impl Bytes {
     /// No byte known.
-    pub const NONE: Self = Self { mask: 0, data: [0; MAX_LINE] };
+    pub const NONE: Self = Self { mask: 0, data: [0; MAX_LINE], writers: None };
 
     /// The known bytes.
     #[must_use]
@@ -94,6 +97,30 @@ impl Bytes {
         if let Some(place) = self.data.get_mut(at) {
             *place = byte;
             self.mask |= 1 << at;
+            self.written_by(at, 1, AccessId::NONE);
+        }
+    }
+
+    /// Who wrote a byte; [`AccessId::NONE`] where nobody asked.
+    #[must_use]
+    pub fn writer(&self, at: usize) -> AccessId {
+        self.writers.as_ref().and_then(|w| w.get(at)).copied().unwrap_or_default()
+    }
+
+    /// Whether somebody asked who wrote them.
+    #[must_use]
+    pub const fn has_writers(&self) -> bool {
+        self.writers.is_some()
+    }
+
+    /// Takes note of who wrote `len` bytes from an offset on.
+    pub fn written_by(&mut self, at: usize, len: usize, by: AccessId) {
+        if by == AccessId::NONE && self.writers.is_none() {
+            return;
+        }
+        let all = self.writers.get_or_insert_with(|| Box::new([AccessId::NONE; MAX_LINE]));
+        if let Some(some) = all.get_mut(at..(at + len).min(MAX_LINE)) {
+            some.fill(by);
         }
     }
 
@@ -103,6 +130,7 @@ impl Bytes {
         if let (Some(to), Some(from)) = (self.data.get_mut(at..at.saturating_add(len)), bytes.get(..len)) {
             to.copy_from_slice(from);
             self.mask |= span_mask(at, len);
+            self.written_by(at, len, AccessId::NONE);
         }
     }
 
@@ -112,13 +140,17 @@ impl Bytes {
         for run in runs(mask) {
             self.data[run.clone()].copy_from_slice(&from.data[run]);
         }
+        if self.writers.is_some() || from.writers.is_some() {
+            bits(mask).for_each(|at| self.written_by(at, 1, from.writer(at)));
+        }
         self.mask |= mask;
     }
 
     /// Forgets bytes.
     pub fn clear(&mut self, mask: ByteMask) {
         for run in runs(mask & self.mask) {
-            self.data[run].fill(0);
+            self.data[run.clone()].fill(0);
+            self.written_by(run.start, run.len(), AccessId::NONE);
         }
         self.mask &= !mask;
     }
@@ -127,7 +159,7 @@ impl Bytes {
     #[must_use]
     pub fn only(&self, mask: ByteMask) -> Self {
         if self.mask & !mask == 0 {
-            return *self;
+            return self.clone();
         }
         let mut some = Self::NONE;
         some.copy(self, mask);
@@ -322,11 +354,11 @@ mod tests {
                 whole.put(0, &data);
                 one.put(1, &data);
                 bits(mask).for_each(|at| by_byte.set(at, data[at]));
-                prop_assert_eq!(whole.only(mask), by_byte);
+                prop_assert_eq!(whole.only(mask), by_byte.clone());
                 prop_assert_eq!((one.get(0), one.get(1), one.mask()), (None, Some(data[0]), !1));
-                let mut copied = one;
+                let mut copied = one.clone();
                 copied.copy(&by_byte, sparse);
-                let mut cleared = whole;
+                let mut cleared = whole.clone();
                 cleared.clear(mask);
                 for at in 0..MAX_LINE {
                     let taken = by_byte.get(at).filter(|_| sparse >> at & 1 == 1).or(one.get(at));

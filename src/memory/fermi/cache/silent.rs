@@ -20,7 +20,7 @@ impl Cache {
     pub fn dirty_bytes(&self, key: LineKey) -> Bytes {
         let shape = self.shape;
         self.line(key).map_or(Bytes::NONE, |l| {
-            if on(Mutant::WholeLineWriteBack) { whole(l.bytes, shape) } else { l.bytes.only(l.dirty) }
+            if on(Mutant::WholeLineWriteBack) { whole(l.bytes.clone(), shape) } else { l.bytes.only(l.dirty) }
         })
     }
 

@@ -54,8 +54,8 @@ pub trait Eta {
     /// Reads shared memory of the operation's block, locked or not; appends to `into`. False when it ends before.
     fn read_shared(&mut self, piece: Piece, into: &mut Vec<u8>) -> bool;
 
-    /// Writes shared memory of the operation's block, locked or not. False when it ends before.
-    fn write_shared(&mut self, piece: Piece, from: &[u8]) -> bool;
+    /// Writes shared memory of the operation's block, locked or not; `place`: which of its pieces. False when it ends before.
+    fn write_shared(&mut self, piece: Piece, place: usize, from: &[u8]) -> bool;
 
     /// Whether a bank of these bytes is locked (by whichever operation).
     fn locked(&self, piece: Piece) -> bool;
@@ -366,14 +366,14 @@ impl<E: Eta> Run<'_, E> {
             Sigma::Atomic(Atomic { place: AtomPlace::Global { key, .. }, .. }) => self.eta.write_device(*key, &bytes),
             Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => {
                 let len = usize::from(piece.len).min(16);
-                self.eta.write_shared(*piece, bytes.data().get(..len).unwrap_or(&[]))
+                self.eta.write_shared(*piece, 0, bytes.data().get(..len).unwrap_or(&[]))
             }
             Sigma::Shared(s) => {
                 let mut rest = s.value.as_slice();
-                s.pieces.iter().all(|piece| {
+                s.pieces.iter().enumerate().all(|(place, piece)| {
                     let Some((now, later)) = rest.split_at_checked(usize::from(piece.len)) else { return false };
                     rest = later;
-                    self.eta.write_shared(*piece, now)
+                    self.eta.write_shared(*piece, place, now)
                 })
             }
             Sigma::Reg | Sigma::Fence { .. } => return Err(Undefined::NoMemory),

@@ -5,6 +5,7 @@
 
 use crate::memory::fermi::cache::{ByteMask, Bytes, LineKey};
 use crate::program::ops::{AtomOp, AtomTy};
+use crate::verdict::AccessId;
 
 /// The state of a memory program: the report's four kinds, and that of fences.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -67,6 +68,8 @@ pub struct Atomic {
     pub first: u128,
     /// The report's `v_in,2`: the second operand (`cas`).
     pub second: u128,
+    /// What an observer calls its write.
+    pub access_id: AccessId,
 }
 
 /// Where an atomic operation acts.
@@ -154,6 +157,7 @@ impl Sigma {
                 let (at, len) = a.extent();
                 let mut bytes = Bytes::NONE;
                 bytes.put(at, a.first.to_le_bytes().get(..len).unwrap_or(&[]));
+                bytes.written_by(at, len, a.access_id);
                 bytes
             }
             _ => Bytes::NONE,
@@ -161,7 +165,7 @@ impl Sigma {
     }
 
     /// Whether everything that the operation reads has been read.
-    pub(super) fn complete(&self) -> bool {
+    pub(in crate::memory::fermi) fn complete(&self) -> bool {
         match self {
             Self::Device(d) => d.mask & !d.value.mask() == 0,
             Self::Atomic(a) => a.old().is_some(),

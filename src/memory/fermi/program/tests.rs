@@ -4,6 +4,7 @@ use super::tree::{BExp, MemProgram, MempFile, Stmt, StmtKind};
 use super::*;
 use crate::base::{FileId, SourceMap, Span};
 use crate::memory::fermi::cache::{ByteMask, Bytes, Cache, DeviceSpace, Geometry, LineKey, OpIdx};
+use crate::verdict::AccessId;
 use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::{Rule, Stop};
 use proptest::prelude::*;
@@ -234,7 +235,7 @@ impl Eta for Bare {
         into.resize(into.len() + usize::from(piece.len), 0);
         self.works
     }
-    fn write_shared(&mut self, _: Piece, _: &[u8]) -> bool {
+    fn write_shared(&mut self, _: Piece, _: usize, _: &[u8]) -> bool {
         self.works
     }
     fn locked(&self, _: Piece) -> bool {
@@ -278,7 +279,7 @@ fn undefined_steps_are_stuck_at_their_line() {
     let constant = || Sigma::Device(Device::load(key(DeviceSpace::Const), 1));
     let shared = || Sigma::Shared(Shared { pieces: vec![Piece { offset: 0, len: 4 }], value: Vec::new() });
     let atom = |place| {
-        Sigma::Atomic(Atomic { place, op: AtomOp::Add, ty: AtomTy::U32, out: Bytes::NONE, first: 1, second: 0 })
+        Sigma::Atomic(Atomic { place, op: AtomOp::Add, ty: AtomTy::U32, out: Bytes::NONE, first: 1, second: 0, access_id: AccessId::NONE })
     };
     let fence = || Sigma::Fence { holds: true };
     let global = || atom(AtomPlace::Global { key: key(DeviceSpace::Global), mask: 15, want: 15 });

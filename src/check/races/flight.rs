@@ -1,0 +1,171 @@
+//! Accesses in flight on memory with caches (D-races-caches).
+//!
+//! A thread's clock does not change while an access of it is in flight: barriers, fences and acquires wait for it. So
+//! accesses are compared when they are issued, in an order in which every access comes after those that happened before it.
+//! What depends on when they take effect is which write a strong read observes: memory tells that, by the names that the
+//! accesses were given, and only then the read takes over what the write releases. A fence counts from when its
+//! condition holds: reads before it have observed what they will by then.
+
+use super::Watch;
+use super::access::Context;
+use super::clock::{Known, Thread};
+use super::history::Release;
+use super::sites::{AccessSite, Site};
+use super::sync;
+use super::threads::{Block, Moment};
+use crate::base::{LANES, Pc};
+use crate::verdict::{AccessKind, AllocKind, AccessId, Performed, ReadsFrom, Stop, Strength, Who};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The strong accesses of a launch that others may observe, or that have not observed anything yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flights {
+    /// The last name given.
+    last: u32,
+    /// Strong writes by name and address.
+    writes: FxHashMap<(AccessId, u64), Written>,
+    /// The epochs of strong reads that have not found their values, by name and address.
+    reads: FxHashMap<(AccessId, u64), u32>,
+}
+
+/// A strong write.
+#[derive(Clone, Debug)]
+struct Written {
+    thread: Thread,
+    epoch: u32,
+    pc: Pc,
+    /// What it makes visible; a read-modify-write hands on what it observed, too.
+    releases: Vec<Release>,
+    /// What happened before it, and itself.
+    known: Arc<Known>,
+}
+
+impl Flights {
+    /// A name for an access, and one for each lane.
+    ///
+    /// # Errors
+    /// There are none left.
+    pub fn name(&mut self) -> Result<AccessId, Stop> {
+        let Some(next) = self.last.checked_add(LANES as u32).filter(|n| *n <= u32::MAX - LANES as u32) else {
+            let what = "a race check of more than 2^27 accesses on memory with caches".to_owned();
+            return Err(Stop::Unsupported(what, None));
+        };
+        self.last = next;
+        Ok(AccessId(next))
+    }
+
+    /// A launch begins: what earlier ones did has happened.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// A lane issues a strong access of an element.
+    pub fn depart(
+        &mut self,
+        block: &Block,
+        (warp, lane): (usize, usize),
+        access_id: AccessId,
+        address: u64,
+        cx: &Context<'_>,
+        releases: Vec<Release>,
+    ) {
+        let thread = block.thread(warp, lane);
+        let epoch = block.epoch;
+        if cx.site.kind.reads() {
+            self.reads.insert((access_id, address), epoch);
+        }
+        if cx.site.kind.writes() {
+            let known = Arc::new(Moment::now(block, warp, lane).known(thread, cx.launch.lockstep));
+            self.writes.insert((access_id, address), Written { thread, epoch, pc: cx.pc, releases, known });
+        }
+    }
+}
+
+impl Watch {
+    /// Something takes effect that was issued before.
+    #[inline(never)]
+    pub(super) fn performed(&mut self, who: Who, performed: Performed<'_>, sites: &[Site]) {
+        // A block that is complete has nothing in flight that anybody could tell.
+        let Some(at) = self.places.get(&who.block).copied() else { return };
+        match performed {
+            Performed::Fence { pc, lanes } => {
+                if let Some(Site::Fence(fence)) = sites.get(pc.0 as usize) {
+                    self.fence(at, who.warp as usize, lanes, *fence);
+                }
+            }
+            Performed::Read(read) => {
+                if let Some(Site::Access(site)) = sites.get(read.pc.0 as usize)
+                    && site.strength != Strength::Weak
+                {
+                    self.arrive(at, who.warp as usize, &read, site, sites);
+                }
+            }
+        }
+    }
+
+    /// A strong read has found its value.
+    fn arrive(&mut self, at: usize, warp: usize, read: &ReadsFrom<'_>, site: &AccessSite, sites: &[Site]) {
+        let lockstep = self.launch.is_some_and(|l| l.lockstep);
+        let shared = read.space == AllocKind::Shared;
+        let address = read.address.wrapping_add(if shared { self.env.addresses().shared } else { 0 });
+        let lane = read.lane as usize;
+        let Some(block) = &mut self.blocks[at] else { return };
+        let me = block.thread(warp, lane);
+        let epoch = self.flights.reads.remove(&(read.access_id, address)).unwrap_or(block.epoch);
+        let writer = read.writers.first().filter(|w| read.writers.iter().all(|other| other == *w));
+        let written = writer.and_then(|writer| self.flights.writes.get(&(*writer, address)));
+        let strong = |w: &&Written| match sites.get(w.pc.0 as usize) {
+            Some(Site::Access(other)) => {
+                other.width == site.width && (w.thread == me || other.morally_strong(site, w.thread.same_block(me)))
+            }
+            _ => false,
+        };
+        let written = written.filter(strong).cloned();
+        let releases = written.as_ref().map(|w| w.releases.clone()).unwrap_or_default();
+        if let Some(w) = written.filter(|w| w.thread != me) {
+            let block_shadow = if shared { &mut block.shared } else { &mut self.global };
+            let (cells, spill) = block_shadow.cells(address, site.width);
+            for cell in cells {
+                if let Some(history) = cell.has_history(spill) {
+                    history.arrive(me, epoch, &w.known, self.kept);
+                }
+            }
+            self.unordered(at, (warp, lane), read.pc, site, &w, sites);
+        }
+        if site.kind == AccessKind::Atomic
+            && let Some(mine) = self.flights.writes.get_mut(&(read.access_id, address))
+        {
+            releases.iter().for_each(|release| Release::add(&mut mine.releases, release));
+        }
+        if let Some(block) = &mut self.blocks[at]
+            && (!releases.is_empty() || site.acquires)
+        {
+            sync::observe(block, (warp, lane), address, site, releases, lockstep);
+        }
+    }
+
+    /// Volatile data that nothing but the observation orders (D-unordered).
+    fn unordered(
+        &mut self,
+        at: usize,
+        (warp, lane): (usize, usize),
+        pc: Pc,
+        site: &AccessSite,
+        written: &Written,
+        sites: &[Site],
+    ) {
+        let Some(Site::Access(other)) = sites.get(written.pc.0 as usize) else { return };
+        let Some(w) = self.blocks[at].as_ref().and_then(|b| Some((b.warps.get(warp)?, b.thread(warp, lane)))) else {
+            return;
+        };
+        let (w, me) = w;
+        let data = other.payload && site.payload && site.kind == AccessKind::Read && written.releases.is_empty();
+        let lockstep = self.launch.is_some_and(|l| l.lockstep) && written.thread.warp == me.warp;
+        let follows = lockstep || w.clock(lane).knows(me, written.thread, written.epoch, &self.order);
+        let fenced = self.fenced.get(&written.thread.block).is_some_and(|last| *last >= written.epoch);
+        if data && !follows && !fenced {
+            self.findings.unordered(written.pc, pc, written.thread.same_block(me));
+        }
+    }
+}
