@@ -227,8 +227,7 @@ impl<C: Control, M: Environment> Device<C, M> {
                         let (names, params) = (&context.memory.arena().names(), loaded.params.as_slice());
                         let (shape, dynamic_shared) = (loaded.shape(), loaded.dynamic_bytes);
                         let (tokens, later) = (!C::JOINS, M::CACHES);
-                        let launch =
-                            Event::Launch { tokens, program, shape, names, params, dynamic_shared, later };
+                        let launch = Event::Launch { tokens, program, shape, names, params, dynamic_shared, later };
                         cx.sink.event(who, launch)?;
                     }
                     tell = Tell::of(Message::Start(id.0, context.id.0), [Rule::ContextStart, Rule::CioStart]);

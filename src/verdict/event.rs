@@ -2,7 +2,7 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{Look, AccessId, MemoryStep, MemoryView, Named, Performed, Rule, Stop, Tokens};
+use super::{AccessId, Look, MemoryStep, MemoryView, Named, Performed, Rule, Stop, Tokens};
 use crate::base::{Frame, LANES, LaneMask, Pc, number};
 use fixedbitset::FixedBitSet;
 use std::cell::Cell;

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 /// A name that an observer gives to an access of a lane, so that it is told later whose writes reads observe. States that
 /// differ in such names only are the same: it does not count for a hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct AccessId(pub u32);
+pub struct AccessId(pub u64);
 
 impl AccessId {
     /// Nobody asked.
@@ -16,7 +16,7 @@ impl AccessId {
     /// The name of a lane's part of an instruction whose first lane has this one.
     #[must_use]
     pub const fn of_lane(self, lane: usize) -> Self {
-        if self.0 == 0 { self } else { Self(self.0 + (lane as u32 & 31)) }
+        if self.0 == 0 { self } else { Self(self.0 + (lane as u64 & 31)) }
     }
 }
 

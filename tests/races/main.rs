@@ -19,7 +19,8 @@ use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::check::{Benign, Races};
 use warpstep::launch::build;
-use warpstep::machine::{Config, Context, ControlModel, Launch};
+use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
+use warpstep::memory::fermi::model::DeviceModel;
 use warpstep::program::env::ProgEnv;
 use warpstep::verdict::{BugKind, Event, LimitKind, Sink, Stop, Unordered, Who};
 
@@ -45,8 +46,12 @@ fn program(kernel: &Kernel, control: ControlModel) -> Arc<ProgEnv> {
     }
 }
 
-/// Runs a kernel; `None` when it does not end. With the observers, whether everything that mattered was kept.
+/// Runs a kernel on flat memory; `None` when it does not end. With the observers, whether everything that mattered was kept.
 fn run(kernel: &Kernel, seed: u64, keep: Option<usize>) -> Option<(Races, Exact, bool)> {
+    run_on(kernel, seed, keep, MemoryModel::Flat)
+}
+
+fn run_on(kernel: &Kernel, seed: u64, keep: Option<usize>, memory: MemoryModel) -> Option<(Races, Exact, bool)> {
     let control = match (kernel.old, seed % 3) {
         (true, _) => ControlModel::Crs,
         (false, 0) => ControlModel::Thread,
@@ -59,6 +64,7 @@ fn run(kernel: &Kernel, seed: u64, keep: Option<usize>) -> Option<(Races, Exact,
         seed: Some(seed),
         small_steps: !seed.is_multiple_of(4),
         max_steps: Some(20_000),
+        memory,
         ..Config::default()
     };
     let mut context = Context::new(Arc::clone(&env), config).unwrap();
@@ -138,6 +144,62 @@ fn agrees(kernel: fn(u64) -> Kernel, count: u64) {
     // Few are told that need not be: what is known by fences only is not looked at for each reader.
     assert!(more * 50 < ended, "{more}");
     assert!(clean * 10 > ended && racy * 10 > ended && ordered * 20 > ended, "{clean} {racy} {ordered}");
+}
+
+/// What is told on memory that acts later, or lane by lane, is a race by the definition on flat memory under some schedule;
+/// and nearly all kernels that race there race here.
+fn agrees_elsewhere(memory: &MemoryModel) {
+    const SCHEDULES: u64 = 12;
+    let (mut both, mut only_flat, mut clean) = (0u64, 0u64, 0u64);
+    for seed in 1..=kernels() / 10 {
+        let kernel = kernel(seed);
+        let mut defined = BTreeSet::new();
+        for k in 0..SCHEDULES {
+            if let Some((_, exact, _)) = run(&kernel, 12 * seed + k, None) {
+                defined.extend(exact.all);
+            }
+        }
+        let mut found = BTreeSet::new();
+        for k in 0..SCHEDULES / 2 {
+            if let Some((races, ..)) = run_on(&kernel, 12 * seed + k, None, memory.clone()) {
+                found.extend(pairs_of(&races));
+            }
+        }
+        // Some schedules are rare.
+        for k in (0..1000).map(|k| 1_000_000 + k) {
+            if found.is_subset(&defined) {
+                break;
+            }
+            if let Some((_, exact, _)) = run(&kernel, k, None) {
+                defined.extend(exact.all);
+            }
+        }
+        let more: Vec<_> = found.difference(&defined).collect();
+        assert!(
+            more.is_empty(),
+            "seed {seed}: {more:?} are no races, {} blocks of {}\n{}",
+            kernel.blocks,
+            kernel.threads,
+            kernel.text
+        );
+        match (defined.is_empty(), found.is_empty()) {
+            (true, _) => clean += 1,
+            (false, true) => only_flat += 1,
+            (false, false) => both += 1,
+        }
+    }
+    println!("{both} racy on both, {only_flat} on flat memory only, {clean} on none");
+    assert!(clean > 0 && only_flat * 10 < both, "{both} {only_flat} {clean}");
+}
+
+#[test]
+fn what_races_on_split_lanes_races_by_the_definition() {
+    agrees_elsewhere(&MemoryModel::Split);
+}
+
+#[test]
+fn what_races_on_caches_races_by_the_definition() {
+    agrees_elsewhere(&MemoryModel::of(DeviceModel::fermi()).unwrap());
 }
 
 #[test]

@@ -106,3 +106,48 @@ fn no_alarm_is_false() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// The exit code of a search of a kernel on another memory.
+fn hunted(file: &Path, memory: &[&str]) -> (Option<i32>, String) {
+    let source = std::fs::read_to_string(file).unwrap();
+    let arguments = source.lines().find_map(|l| l.strip_prefix("// args: run ")).expect("an `// args: run` line");
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_warpstep"))
+        .current_dir(folder.path())
+        .arg("hunt")
+        .arg(file)
+        .args(arguments.split_whitespace())
+        .args(["--check", "races", "--benign", "none", "--seeds", "24", "--max-steps", "1000000"])
+        .args(memory)
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Memory whose accesses take effect lane by lane, and with caches.
+const MEMORIES: [&[&str]; 3] =
+    [&["--lanes", "split"], &["--memory", "fermi"], &["--memory", "fermi", "--device", "report"]];
+
+#[test]
+fn no_race_is_missed_on_other_memories() {
+    let mut wrong = Vec::new();
+    for (memory, (name, file)) in MEMORIES.into_iter().flat_map(|m| kernels("racy").into_iter().map(move |k| (m, k))) {
+        let (code, told) = hunted(&file, memory);
+        if code != Some(1) || !told.contains("[race]") && !told.contains("[lane-decides]") {
+            wrong.push(format!("{name} {memory:?}: exit {code:?}\n{told}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_alarm_is_false_on_other_memories() {
+    let mut wrong = Vec::new();
+    for (memory, (name, file)) in MEMORIES.into_iter().flat_map(|m| kernels("fixed").into_iter().map(move |k| (m, k))) {
+        let (code, told) = hunted(&file, memory);
+        if code != Some(0) {
+            wrong.push(format!("{name} {memory:?}: exit {code:?}\n{told}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -11,7 +11,7 @@ use super::threads::Block;
 use super::{Launch, Watch, sync};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::instr::NO_SLOT;
-use crate::verdict::{Access, AccessKind, LimitKind, AccessId, Stop, Strength};
+use crate::verdict::{Access, AccessId, AccessKind, LimitKind, Stop, Strength, Who};
 
 /// What stays the same while an access is taken apart.
 pub(super) struct Context<'a> {
@@ -74,7 +74,8 @@ impl Context<'_> {
 /// # Errors
 /// A race, where the first one is to stop the run.
 #[inline]
-pub(super) fn run(watch: &mut Watch, at: usize, warp: usize, access: &Access<'_>, sites: &[Site]) -> Result<(), Stop> {
+pub(super) fn run(watch: &mut Watch, at: usize, who: Who, access: &Access<'_>, sites: &[Site]) -> Result<(), Stop> {
+    let warp = who.warp as usize;
     let Some(Site::Access(site)) = sites.get(access.pc.0 as usize) else { return Ok(()) };
     let Some(launch) = watch.launch else { return Ok(()) };
     let Some(block) = &mut watch.blocks[at] else { return Ok(()) };
@@ -84,7 +85,7 @@ pub(super) fn run(watch: &mut Watch, at: usize, warp: usize, access: &Access<'_>
     let access_id = match access.access_id {
         None => AccessId::NONE,
         Some(access_id) => {
-            access_id.set(watch.flights.name()?);
+            access_id.set(watch.flights.name(who.launch));
             access_id.get()
         }
     };

@@ -14,15 +14,15 @@ use super::sites::{AccessSite, Site};
 use super::sync;
 use super::threads::{Block, Moment};
 use crate::base::{LANES, Pc};
-use crate::verdict::{AccessKind, AllocKind, AccessId, Performed, ReadsFrom, Stop, Strength, Who};
+use crate::verdict::{AccessId, AccessKind, AllocKind, Performed, ReadsFrom, Strength, Who};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The strong accesses of a launch that others may observe, or that have not observed anything yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flights {
-    /// The last name given.
-    last: u32,
+    /// The last name given, without the launch.
+    last: u64,
     /// Strong writes by name and address.
     writes: FxHashMap<(AccessId, u64), Written>,
     /// The epochs of strong reads that have not found their values, by name and address.
@@ -42,17 +42,10 @@ struct Written {
 }
 
 impl Flights {
-    /// A name for an access, and one for each lane.
-    ///
-    /// # Errors
-    /// There are none left.
-    pub fn name(&mut self) -> Result<AccessId, Stop> {
-        let Some(next) = self.last.checked_add(LANES as u32).filter(|n| *n <= u32::MAX - LANES as u32) else {
-            let what = "a race check of more than 2^27 accesses on memory with caches".to_owned();
-            return Err(Stop::Unsupported(what, None));
-        };
-        self.last = next;
-        Ok(AccessId(next))
+    /// A name for an access of a launch, and one for each lane: no other launch gives it.
+    pub fn name(&mut self, launch: u32) -> AccessId {
+        self.last += LANES as u64;
+        AccessId(u64::from(launch) << 40 | self.last)
     }
 
     /// A launch begins: what earlier ones did has happened.

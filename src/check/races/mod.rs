@@ -31,8 +31,8 @@ use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Named, Needs, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
 use finding::Findings;
-use flight::Flights;
 use fixedbitset::FixedBitSet;
+use flight::Flights;
 use rustc_hash::FxHashMap;
 use shadow::Shadow;
 use sites::{Site, sites};
@@ -305,7 +305,7 @@ impl Sink for Races {
             Event::Step(step) => self.step(who, &step),
             Event::Access(access) => {
                 let Some(at) = self.watch.block(who) else { return Ok(()) };
-                return access::run(&mut self.watch, at, who.warp as usize, access, &self.sites);
+                return access::run(&mut self.watch, at, who, access, &self.sites);
             }
             Event::Launch { tokens, program, shape, names, later, .. } => {
                 self.watch.names = names.to_vec();

@@ -19,7 +19,7 @@ use crate::base::{Frame, LaneMask};
 use crate::memory::{Cx, Fault, Issuer, Memory, Movable, Near, OperationName, ProgramFault, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{Event, AccessId, Performed, Rule, Sink, Stop, Who};
+use crate::verdict::{AccessId, Event, Performed, Rule, Sink, Stop, Who};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -167,7 +167,13 @@ impl Fermi {
     }
 
     /// A fence of an ordering and a scope: its program, where one serves it (D-fence), else `own`. Whether it is in flight now.
-    pub(super) fn push_fence(&mut self, at: Issuer, lanes: LaneMask, (order, scope): (Order, Scope), own: Body) -> bool {
+    pub(super) fn push_fence(
+        &mut self,
+        at: Issuer,
+        lanes: LaneMask,
+        (order, scope): (Order, Scope),
+        own: Body,
+    ) -> bool {
         let key = OpKey::fence(order).map(|key| key.within(scope));
         let program = key.and_then(|key| self.programs.find(key)).map(|id| Body::Program {
             id,

@@ -182,8 +182,8 @@ pub(super) struct Touched {
     pub others: bool,
     pub locks: bool,
     pub released: bool,
-    /// What was read went to registers.
-    pub wrote_regs: bool,
+    /// What was read went to registers, or an atomic operation used it.
+    pub used: bool,
 }
 
 impl<S: Sink> Eta for View<'_, '_, S> {
@@ -260,7 +260,7 @@ impl<S: Sink> Eta for View<'_, '_, S> {
 
     fn write_regs(&mut self, sigma: &Sigma) -> bool {
         let Seen { issuer, lanes, parts, target, .. } = self.operation;
-        self.touched.wrote_regs = true;
+        self.touched.used = true;
         let frame = self.stores.frame(issuer.who, issuer.depth);
         match (target, frame) {
             (Target::None, _) => false,
@@ -291,6 +291,10 @@ impl<S: Sink> Eta for View<'_, '_, S> {
 
     fn release_regs(&mut self) {
         self.touched.released = true;
+    }
+
+    fn computed(&mut self) {
+        self.touched.used = true;
     }
 
     fn fired(&mut self, rule: Rule) -> Result<(), Stop> {

@@ -3,10 +3,10 @@
 use super::cache::{Cache, DeviceSpace, LineKey, OpIdx};
 use super::engine::{Fermi, fire, tell_fence};
 use super::environment::{Multiprocessor, Seen, Touched, View, owner_of};
-use super::writers::Writers;
 use super::operation::{Body, Operation, Rank, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
 use super::view::Shown;
+use super::writers::Writers;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
 use crate::memory::{
@@ -213,12 +213,10 @@ impl Memory for Fermi {
             let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(|stop| trouble(Fault::Stop(stop)))?;
             touched = view.touched;
             if S::ON {
-                if open && sigma.complete() {
-                    view.tell_at_once(sigma).map_err(|stop| trouble(Fault::Stop(stop)))?;
-                }
-                if view.touched.wrote_regs {
-                    view.tell_load(sigma).map_err(|stop| trouble(Fault::Stop(stop)))?;
-                    touched.wrote_regs = false;
+                let filled = open && sigma.complete();
+                if filled || touched.used {
+                    view.tell_reads(sigma, filled).map_err(|stop| trouble(Fault::Stop(stop)))?;
+                    touched.used = false;
                 }
                 let rule = if went == Micro::End { Rule::MEnd } else { Rule::MStep };
                 fire(issuer.who, rule, cx).map_err(|fault| trouble(*fault))?;

@@ -1,23 +1,22 @@
-//! Who wrote which byte, where an observer asks: the marks of memory behind the caches, and telling what reads observe.
+//! Who wrote which byte, where an observer asks: the names of accesses for memory behind the caches, and telling what reads observe.
 //!
-//! Caches and operations carry the marks with their bytes ([`Bytes::writer`](super::cache::Bytes::writer)).
+//! Caches and operations carry them with their bytes ([`Bytes::writer`](super::cache::Bytes::writer)).
 
 use super::cache::{ByteMask, Bytes, DeviceSpace, LineKey, bits};
 use super::environment::View;
-use super::operation::Part;
 use super::program::{AtomPlace, Piece, Sigma};
-use crate::verdict::{AllocKind, Event, AccessId, Performed, ReadsFrom, Sink, Stop};
+use crate::verdict::{AccessId, AllocKind, Event, Performed, ReadsFrom, Sink, Stop};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The marks of bytes of global memory, by address, and of shared memory, by launch, block and offset.
+/// Who wrote bytes of global memory, by address, and of shared memory, by launch, block and offset.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Writers {
     global: FxHashMap<u64, AccessId>,
     shared: FxHashMap<(u32, u64, u32), AccessId>,
 }
 
-/// Takes note in a map that holds no entries without a access_id.
+/// Takes note in a map that holds no nameless entries.
 fn note<K: std::hash::Hash + Eq>(map: &mut FxHashMap<K, AccessId>, key: K, access_id: AccessId) {
     if access_id != AccessId::NONE {
         map.insert(key, access_id);
@@ -40,14 +39,16 @@ impl Writers {
     /// Bytes of global memory were written.
     pub fn write(&mut self, key: LineKey, from: &Bytes) {
         if key.space == DeviceSpace::Global && (from.has_writers() || !self.global.is_empty()) {
-            bits(from.mask()).for_each(|at| note(&mut self.global, key.base + at as u64, from.writer(at)));
+            let all = from.mask() | from.fresh();
+            bits(all).for_each(|at| note(&mut self.global, key.base + at as u64, from.writer(at)));
         }
     }
 
     /// Bytes of a block's shared memory were written.
     pub fn write_shared(&mut self, (launch, block): (u32, u64), piece: Piece, access_id: AccessId) {
         if access_id != AccessId::NONE || !self.shared.is_empty() {
-            (0..u32::from(piece.len)).for_each(|k| note(&mut self.shared, (launch, block, piece.offset + k), access_id));
+            (0..u32::from(piece.len))
+                .for_each(|k| note(&mut self.shared, (launch, block, piece.offset + k), access_id));
         }
     }
 
@@ -79,36 +80,30 @@ impl<S: Sink> View<'_, '_, S> {
         self.cx.sink.event(issuer.who, Event::Performed(Performed::Read(from)))
     }
 
-    /// Tells what a load of global memory has read, when it goes to registers.
-    pub(super) fn tell_load(&mut self, sigma: &Sigma) -> Result<(), Stop> {
-        let Sigma::Device(d) = sigma else { return Ok(()) };
-        if self.operation.access_id == AccessId::NONE || d.key.space != DeviceSpace::Global {
-            return Ok(());
-        }
-        for Part { lane, at, len, .. } in self.operation.parts {
-            let writers = (usize::from(*at)..usize::from(*at) + usize::from(*len)).map(|k| d.value.writer(k));
-            self.tell_read((*lane).into(), AllocKind::Global, d.key.base + u64::from(*at), writers)?;
-        }
-        Ok(())
-    }
-
-    /// Tells what an operation on shared memory, or an atomic one, has read, as soon as it has: others may write there before
-    /// its registers are written, and whoever reads what an atomic operation writes comes after what it read.
-    pub(super) fn tell_at_once(&mut self, sigma: &Sigma) -> Result<(), Stop> {
+    /// Tells what an operation reads. Of shared memory, when it reads (`filled`): others may write there before it uses that. Of global
+    /// memory, which may be read several times, when it uses what it read last: whoever reads what an atomic operation writes
+    /// comes after what that read.
+    pub(super) fn tell_reads(&mut self, sigma: &Sigma, filled: bool) -> Result<(), Stop> {
         if self.operation.access_id == AccessId::NONE {
             return Ok(());
         }
-        let parts = self.operation.parts;
-        match (sigma, parts.first()) {
-            (Sigma::Shared(s), _) => {
+        let (parts, used) = (self.operation.parts, self.touched.used);
+        match sigma {
+            Sigma::Device(d) if used && d.key.space == DeviceSpace::Global => parts.iter().try_for_each(|part| {
+                let writers =
+                    (usize::from(part.at)..usize::from(part.at + u16::from(part.len))).map(|k| d.value.writer(k));
+                self.tell_read(part.lane.into(), AllocKind::Global, d.key.base + u64::from(part.at), writers)
+            }),
+            Sigma::Shared(s) if filled => {
                 s.pieces.iter().zip(parts).try_for_each(|(piece, part)| self.tell_shared(*piece, part.lane))
             }
-            (Sigma::Atomic(a), Some(part)) => match a.place {
-                AtomPlace::Global { key, mask, .. } => {
+            Sigma::Atomic(a) => match (a.place, parts.first()) {
+                (AtomPlace::Global { key, mask, .. }, Some(part)) if used => {
                     let (first, writers) = (u64::from(mask.trailing_zeros()), bits(mask).map(|k| a.out.writer(k)));
                     self.tell_read(part.lane.into(), AllocKind::Global, key.base + first, writers)
                 }
-                AtomPlace::Shared(piece) => self.tell_shared(piece, part.lane),
+                (AtomPlace::Shared(piece), Some(part)) if filled => self.tell_shared(piece, part.lane),
+                _ => Ok(()),
             },
             _ => Ok(()),
         }

@@ -7,7 +7,7 @@ use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near};
 use crate::program::instr::{MemOp, NO_SLOT, STACK_BASE, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Contents, Event, AccessId, Sink, Stride};
+use crate::verdict::{Access, AccessId, AccessKind, AllocKind, BugKind, Contents, Event, Sink, Stride};
 use std::cell::Cell;
 
 /// Where an address points, once its space is known.

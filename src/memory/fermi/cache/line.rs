@@ -67,7 +67,15 @@ pub struct Bytes {
     mask: ByteMask,
     data: [u8; MAX_LINE],
     /// Who wrote each byte, where an observer asked: it goes where the byte goes.
-    writers: Option<Box<[AccessId; MAX_LINE]>>,
+    writers: Option<Box<Writers>>,
+}
+
+/// Who wrote the bytes of a line.
+#[derive(Clone, PartialEq, Eq)]
+struct Writers {
+    of: [AccessId; MAX_LINE],
+    /// Bytes that were written since the line was last written back, some with the value that they had: those are not dirty.
+    fresh: ByteMask,
 }
 
 impl Bytes {
@@ -104,7 +112,7 @@ impl Bytes {
     /// Who wrote a byte; [`AccessId::NONE`] where nobody asked.
     #[must_use]
     pub fn writer(&self, at: usize) -> AccessId {
-        self.writers.as_ref().and_then(|w| w.get(at)).copied().unwrap_or_default()
+        self.writers.as_ref().and_then(|w| w.of.get(at)).copied().unwrap_or_default()
     }
 
     /// Whether somebody asked who wrote them.
@@ -118,9 +126,32 @@ impl Bytes {
         if by == AccessId::NONE && self.writers.is_none() {
             return;
         }
-        let all = self.writers.get_or_insert_with(|| Box::new([AccessId::NONE; MAX_LINE]));
-        if let Some(some) = all.get_mut(at..(at + len).min(MAX_LINE)) {
+        let none = || Box::new(Writers { of: [AccessId::NONE; MAX_LINE], fresh: 0 });
+        if let Some(some) = self.writers.get_or_insert_with(none).of.get_mut(at..(at + len).min(MAX_LINE)) {
             some.fill(by);
+        }
+    }
+
+    /// The bytes that were written since they were last written back; none where nobody asks who wrote them.
+    #[must_use]
+    pub fn fresh(&self) -> ByteMask {
+        self.writers.as_ref().map_or(0, |w| w.fresh)
+    }
+
+    /// Bytes have been written, or written back.
+    pub(super) fn set_fresh(&mut self, mask: ByteMask, fresh: bool) {
+        if let Some(writers) = &mut self.writers {
+            writers.fresh = if fresh { writers.fresh | mask } else { writers.fresh & !mask };
+        }
+    }
+
+    /// Takes over who wrote the fresh bytes of `from` that have the same value here; they are fresh here, too.
+    pub(super) fn rewritten(&mut self, from: &Self) {
+        for at in bits(from.fresh()) {
+            if self.get(at).is_none_or(|byte| byte == from.data[at]) {
+                self.written_by(at, 1, from.writer(at));
+                self.set_fresh(1 << at, true);
+            }
         }
     }
 

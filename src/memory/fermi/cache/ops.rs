@@ -162,6 +162,10 @@ impl Cache {
         if let Some(line) = self.add_line(Line::new(key)) {
             let same = line.bytes.equal(from, mask);
             line.bytes.copy(from, mask);
+            if from.has_writers() {
+                line.bytes.set_fresh(mask, true);
+                line.bytes.rewritten(from);
+            }
             if !on(Mutant::WriteStaysClean) {
                 line.dirty |= mask & !same;
             }

@@ -20,7 +20,12 @@ impl Cache {
     pub fn dirty_bytes(&self, key: LineKey) -> Bytes {
         let shape = self.shape;
         self.line(key).map_or(Bytes::NONE, |l| {
-            if on(Mutant::WholeLineWriteBack) { whole(l.bytes.clone(), shape) } else { l.bytes.only(l.dirty) }
+            if on(Mutant::WholeLineWriteBack) {
+                return whole(l.bytes.clone(), shape);
+            }
+            let mut some = l.bytes.only(l.dirty);
+            some.rewritten(&l.bytes);
+            some
         })
     }
 
@@ -28,6 +33,7 @@ impl Cache {
     pub fn clean(&mut self, key: LineKey) {
         if let Some(line) = self.line_mut(key) {
             line.dirty = 0;
+            line.bytes.set_fresh(!0, false);
         }
     }
 
@@ -35,6 +41,7 @@ impl Cache {
     pub fn clean_bytes(&mut self, key: LineKey, mask: ByteMask) {
         if let Some(line) = self.line_mut(key) {
             line.dirty &= !mask;
+            line.bytes.set_fresh(mask, false);
         }
     }
 

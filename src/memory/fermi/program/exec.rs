@@ -69,6 +69,9 @@ pub trait Eta {
     /// Unblocks the operation's registers.
     fn release_regs(&mut self);
 
+    /// An atomic operation has computed its new value from what it has read last.
+    fn computed(&mut self) {}
+
     /// A rule fired.
     ///
     /// # Errors
@@ -385,6 +388,7 @@ impl<E: Eta> Run<'_, E> {
     fn atom_op(&mut self) -> Defined<()> {
         let Sigma::Atomic(a) = &mut *self.sigma else { return Err(Undefined::NotAtomic) };
         let old = a.old().ok_or(Undefined::NothingRead)?;
+        self.eta.computed();
         if on(Mutant::AtomOpIdle) {
             return Ok(());
         }

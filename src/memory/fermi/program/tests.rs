@@ -4,8 +4,8 @@ use super::tree::{BExp, MemProgram, MempFile, Stmt, StmtKind};
 use super::*;
 use crate::base::{FileId, SourceMap, Span};
 use crate::memory::fermi::cache::{ByteMask, Bytes, Cache, DeviceSpace, Geometry, LineKey, OpIdx};
-use crate::verdict::AccessId;
 use crate::program::ops::{AtomOp, AtomTy};
+use crate::verdict::AccessId;
 use crate::verdict::{Rule, Stop};
 use proptest::prelude::*;
 
@@ -279,7 +279,15 @@ fn undefined_steps_are_stuck_at_their_line() {
     let constant = || Sigma::Device(Device::load(key(DeviceSpace::Const), 1));
     let shared = || Sigma::Shared(Shared { pieces: vec![Piece { offset: 0, len: 4 }], value: Vec::new() });
     let atom = |place| {
-        Sigma::Atomic(Atomic { place, op: AtomOp::Add, ty: AtomTy::U32, out: Bytes::NONE, first: 1, second: 0, access_id: AccessId::NONE })
+        Sigma::Atomic(Atomic {
+            place,
+            op: AtomOp::Add,
+            ty: AtomTy::U32,
+            out: Bytes::NONE,
+            first: 1,
+            second: 0,
+            access_id: AccessId::NONE,
+        })
     };
     let fence = || Sigma::Fence { holds: true };
     let global = || atom(AtomPlace::Global { key: key(DeviceSpace::Global), mask: 15, want: 15 });
