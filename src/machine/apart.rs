@@ -6,7 +6,7 @@ use super::hot::hot;
 use super::warp::Shared;
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32};
-use crate::program::env::ProgEnv;
+use crate::program::env::{ProgEnv, Root};
 use crate::program::instr::{CacheOp, HotOp, Instr, Op, Slot, Space};
 use crate::program::ops::Class;
 use crate::verdict::Sink;
@@ -72,7 +72,8 @@ pub(super) fn taken_over<V: Simd, M: Memory, S: Sink>(
 ) -> Result<(), Box<Fault>> {
     let old = Held::capture(writes, frame);
     let mut none = LocalMemory::default();
-    let mut near = Near { shared: &mut [], local: &mut none, param: &[], map: env.addresses(), own: None, names: &[] };
+    let mut near =
+        Near { shared: &mut [], local: &mut none, param: &[], map: env.addresses(), root: Root::NONE, names: &[] };
     guarded(simd, env, i, mask, at, frame, mem, &mut near, cx)?;
     mem.wrote(at, mask, &old, frame, cx)
 }

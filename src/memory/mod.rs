@@ -17,10 +17,9 @@ pub use registers::{Held, Uses, Waits};
 
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc, number};
 use crate::choice::Oracle;
-use crate::program::env::AddressMap;
+use crate::program::env::{AddressMap, Root};
 use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
-use crate::program::origins::Object;
 use crate::verdict::{BugKind, LimitKind, MemoryView, Place, Sink, Stop, Who};
 
 /// Who issues a request.
@@ -57,7 +56,7 @@ pub struct Near<'a> {
     /// The windows of the generic address space.
     pub map: AddressMap,
     /// The variable that the instruction's address was made from, where the code says so (D-roots).
-    pub own: Option<&'a Object>,
+    pub root: Root<'a>,
     /// The registers that the instruction names and that can be blocked; none where memory is immediate.
     pub names: &'a [(Class, Slot)],
 }

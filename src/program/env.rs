@@ -6,7 +6,7 @@
 
 use super::instr::{Barrier, Exchange, Instr, Slot, WarpRequest};
 use super::ops::Class;
-use super::origins::Object;
+use super::origins::{Object, Room};
 use super::registers::Registers;
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::Loc;
@@ -17,6 +17,31 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// A function's number: its index in [`ProgEnv::functions`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
 pub struct FuncId(pub u32);
+
+/// What an instruction's address was made from, looked up when somebody asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Root<'a>(Option<(&'a ProgEnv, Pc)>);
+
+impl<'a> Root<'a> {
+    /// Nothing that is known.
+    pub const NONE: Self = Self(None);
+
+    /// The object that the access must stay in, where the code says so.
+    #[must_use]
+    #[inline(always)]
+    pub fn object(self) -> Option<&'a Object> {
+        let (env, pc) = self.0?;
+        env.objects.get(*env.owners.get(pc.0 as usize)? as usize)
+    }
+
+    /// Where words may lie that the instruction accesses in shared memory.
+    #[must_use]
+    #[inline(always)]
+    pub fn room(self) -> Room {
+        let room = |(env, pc): (&ProgEnv, Pc)| env.rooms.get(pc.0 as usize).copied();
+        self.0.and_then(room).unwrap_or(Room::ALL)
+    }
+}
 
 /// The program environment of one or several linked modules.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +55,8 @@ pub struct ProgEnv {
     pub owners: Vec<u32>,
     /// Variables of shared, local and parameter memory that accesses are known to belong to.
     pub objects: Vec<Object>,
+    /// Where the words may lie that each instruction accesses in shared memory; as long as `owners`.
+    pub rooms: Vec<Room>,
     /// Memory actions, by `Op::Mem`.
     pub requests: Vec<WarpRequest>,
     /// Barrier instructions.
@@ -405,9 +432,8 @@ impl ProgEnv {
     /// The object that an access must stay in, where the code says so.
     #[must_use]
     #[inline(always)]
-    pub fn owner(&self, pc: Pc) -> Option<&Object> {
-        let object = self.owners.get(pc.0 as usize)?;
-        self.objects.get(*object as usize)
+    pub const fn root(&self, pc: Pc) -> Root<'_> {
+        Root(Some((self, pc)))
     }
 
     /// The CUDA source of an instruction, by `.loc` and `.file` (PTX ISA 11.5): the file's name and the place in it.

@@ -9,7 +9,7 @@ use super::instr::Syscall;
 use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::error::Lowered;
 use super::lower::{LowerErrorKind, Owner, Program, SharedVar, Unit, Uses, initialise};
-use super::origins::Object;
+use super::origins::{Object, Room};
 use super::registers::Registers;
 use super::scope::{Base, Place, Sym};
 use crate::base::{FileId, Pc, Span};
@@ -444,6 +444,8 @@ fn shared_memory(program: &mut Program) {
     }
     program.env.objects =
         std::mem::take(&mut program.owners).into_iter().map(|o| object(program, &offsets, o)).collect();
+    let room = |owner: &u32| program.env.objects.get(*owner as usize).map_or(Room::ALL, Room::of);
+    program.env.rooms = program.env.owners.iter().map(room).collect();
     let offset = |variable: u32| offsets.get(variable as usize).copied().unwrap_or(0);
     for at in &program.shared_addresses {
         if let Some((_, f)) = program.env.functions.get_index_mut(at.function.0 as usize)

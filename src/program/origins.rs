@@ -46,6 +46,31 @@ impl Object {
     }
 }
 
+/// The part of shared memory that an instruction's words may lie in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// Where the first word begins.
+    pub begin: u32,
+    /// One past the last byte; the largest number there is for the end of the memory.
+    pub end: u32,
+}
+
+impl Room {
+    /// All of it.
+    pub const ALL: Self = Self { begin: 0, end: u32::MAX };
+
+    /// That of an object; of one that lies elsewhere, everything.
+    #[must_use]
+    pub fn of(object: &Object) -> Self {
+        if object.kind != AllocKind::Shared {
+            return Self::ALL;
+        }
+        // Words are aligned, so none of the object's begins before.
+        let begin = object.begin.checked_next_multiple_of(4).unwrap_or(object.end);
+        Self { begin, end: object.end.max(begin) }
+    }
+}
+
 /// What a register holds; an integer where nothing is said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Value {

@@ -247,7 +247,7 @@ fn words<S>(
 /// that its address was made from, where the code says so. `stack` is where the lane's stack frame begins.
 #[inline(always)]
 fn bounds(near: &Near<'_>, kind: AllocKind, size: u64, stack: u32) -> (u64, u64) {
-    match near.own {
+    match near.root.object() {
         Some(own) if own.kind == kind => own.within(size, stack),
         _ => (0, size),
     }
@@ -524,7 +524,7 @@ fn fault(
     }
     let (space, offset) = resolve(rq.space, address, near);
     let outside = |kind, size: u64| {
-        let nearest = Some(beyond(near.own, kind, bounds(near, kind, size, stack(regs, lead)), offset));
+        let nearest = Some(beyond(near.root.object(), kind, bounds(near, kind, size, stack(regs, lead)), offset));
         bug(BugKind::OutOfBounds { address, bytes, write, space: name, nearest })
     };
     match space {
@@ -534,7 +534,7 @@ fn fault(
         Space::Param => outside(AllocKind::Param, near.param.len() as u64),
         Space::Global | Space::Const | Space::Generic => {
             if space == Space::Generic
-                && let Some(own) = near.own
+                && let Some(own) = near.root.object()
             {
                 let (window, size) = match own.kind {
                     AllocKind::Shared => (near.map.shared, near.shared.len() as u64),
@@ -542,7 +542,7 @@ fn fault(
                     _ => (near.map.param, near.param.len() as u64),
                 };
                 let (first, size) = own.within(size, stack(regs, lead));
-                let nearest = Some(beyond(near.own, own.kind, (window + first, size), address));
+                let nearest = Some(beyond(near.root.object(), own.kind, (window + first, size), address));
                 return bug(BugKind::OutOfBounds { address, bytes, write, space: name, nearest });
             }
             if let Some(actual) = window_of(address, near) {

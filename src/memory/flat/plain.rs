@@ -9,9 +9,8 @@ use super::general::window_of;
 use crate::base::{Frame, LANES, LaneMask, LaneTables, Pc, lanes_of};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
 use crate::program::instr::Space;
-use crate::program::origins::Object;
+use crate::program::origins::{Object, Room};
 use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink, Stride};
-use std::ops::Range;
 
 /// Lanes classified together.
 const HALF: usize = 16;
@@ -22,6 +21,8 @@ const ROW: u64 = 64;
 struct Region<'a> {
     arena: Option<&'a Arena>,
     hints: &'a mut SiteHints,
+    /// Where they begin, and how many there are, in shared memory.
+    first: u64,
     len: u64,
     pc: Pc,
     need: u8,
@@ -33,7 +34,10 @@ impl Region<'_> {
     fn locate(&mut self, address: u64, len: u64) -> Option<usize> {
         match self.arena {
             Some(arena) => arena.index(self.hints, self.pc, address, len, self.need),
-            None => (address < self.len && len <= self.len - address).then_some(address as usize),
+            None => {
+                let at = address.wrapping_sub(self.first);
+                (at < self.len && len <= self.len - at).then_some(address as usize)
+            }
         }
     }
 }
@@ -134,12 +138,10 @@ pub(super) fn load<S: Sink>(
     if S::ON {
         known = tell(arena, at, on, site, AccessKind::Read, regs, near, cx)?;
     }
-    let (begin, own) = if global { (0, 0..0) } else { words_of(near) };
-    let offset = offset.wrapping_sub(begin);
-    let bytes: &[u8] = if global { &arena.bytes } else { near.shared.get(own).unwrap_or(&[]) };
+    let (first, len) = if global { (0, 0) } else { words_of(near) };
+    let bytes: &[u8] = if global { &arena.bytes } else { near.shared };
     let table = if global { Some(&*arena) } else { None };
-    let len = bytes.len() as u64;
-    let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::READ };
+    let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::READ };
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -148,8 +150,7 @@ pub(super) fn load<S: Sink>(
         }
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
-        let stride =
-            if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
+        let stride = if S::ON { known[g] } else { classify(h, half, &cx.tables, lanes, offset) };
         match stride {
             Stride::Row(row) if row & 3 == 0 => {
                 if let Some(o) = region.locate(row, ROW)
@@ -236,9 +237,7 @@ pub(super) fn store<S: Sink>(
     if S::ON {
         known = tell(arena, at, on, site, AccessKind::Write, regs, near, cx)?;
     }
-    let (begin, own) = if global { (0, 0..0) } else { words_of(near) };
-    let offset = offset.wrapping_sub(begin);
-    let len = own.len() as u64;
+    let (first, len) = if global { (0, 0) } else { words_of(near) };
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -248,16 +247,14 @@ pub(super) fn store<S: Sink>(
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
         let data = half_of(&regs.w[site.d.index()].0, g);
-        let stride =
-            if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
+        let stride = if S::ON { known[g] } else { classify(h, half, &cx.tables, lanes, offset) };
         if let Stride::Row(row) = stride
             && row & 3 == 0
         {
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::WRITE };
             if let Some(o) = region.locate(row, ROW) {
-                let bytes =
-                    if global { &mut arena.bytes[..] } else { near.shared.get_mut(own.clone()).unwrap_or(&mut []) };
+                let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
                 if let Some(chunk) = bytes.get_mut(o..).and_then(|b| b.first_chunk_mut()) {
                     if half == 0xffff {
                         *chunk = unwords(data);
@@ -273,9 +270,9 @@ pub(super) fn store<S: Sink>(
         for k in lanes_of(half) {
             let address = h[k & (HALF - 1)].wrapping_add(offset);
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::WRITE };
             let place = region.locate(address, 4).filter(|_| address & 3 == 0);
-            let bytes = if global { &mut arena.bytes[..] } else { near.shared.get_mut(own.clone()).unwrap_or(&mut []) };
+            let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
             let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
                 let table = if global { Some(&*arena) } else { None };
                 return Err(fault(table, near, on.mask, site, &regs.q[a].0, true));
@@ -351,14 +348,11 @@ fn fault(
     let mut hints = SiteHints::default();
     let need = if write { Hint::WRITE } else { Hint::READ };
     let (first, len) = shared_of(near);
-    let mut region = Region { arena: table, hints: &mut hints, len, pc: Pc(0), need };
-    // What is below the variable has wrapped around.
-    let begin = if table.is_some() { 0 } else { first };
+    let mut region = Region { arena: table, hints: &mut hints, first, len, pc: Pc(0), need };
     let space = if table.is_some() { "global" } else { "shared" };
     let at = |k: usize| addresses[k].wrapping_add(i64::from(site.offset).cast_unsigned());
-    let bad = lanes_of(mask)
-        .filter(|&k| at(k) & 3 != 0 || region.locate(at(k).wrapping_sub(begin), 4).is_none())
-        .fold(0, |m, k| m | 1 << k);
+    let bad =
+        lanes_of(mask).filter(|&k| at(k) & 3 != 0 || region.locate(at(k), 4).is_none()).fold(0, |m, k| m | 1 << k);
     let address = at(lanes_of(bad).next().unwrap_or(0));
     if address & 3 != 0 {
         return Box::new(Fault::Bug(BugKind::Misaligned { address, bytes: 4, write, space }, bad));
@@ -377,25 +371,24 @@ fn fault(
 #[inline(always)]
 pub(super) fn shared_of(near: &Near<'_>) -> (u64, u64) {
     let size = near.shared.len() as u64;
-    match near.own {
+    match near.root.object() {
         Some(own) if own.kind == AllocKind::Shared => own.within(size, 0),
         _ => (0, size),
     }
 }
 
-/// The same for whole words: where the first one begins that lies in it, and the bytes from there on. Words are aligned, so
-/// none of its words begins before.
+/// The same for whole words: where the first one begins that lies in it, and the bytes from there on.
 #[inline(always)]
-fn words_of(near: &Near<'_>) -> (u64, Range<usize>) {
-    let (first, len) = shared_of(near);
-    let begin = first.next_multiple_of(4);
-    (begin, begin as usize..(first + len).max(begin) as usize)
+fn words_of(near: &Near<'_>) -> (u64, u64) {
+    let Room { begin, end } = near.root.room();
+    let (begin, end) = (u64::from(begin), u64::from(end).min(near.shared.len() as u64));
+    (begin, end.saturating_sub(begin))
 }
 
 /// An access beyond the block's shared memory, or the variable in it.
 #[cold]
 pub(super) fn shared_fault(address: u64, bytes: u32, write: bool, near: &Near<'_>, lanes: LaneMask) -> Box<Fault> {
-    let nearest = beyond(near.own, AllocKind::Shared, shared_of(near), address);
+    let nearest = beyond(near.root.object(), AllocKind::Shared, shared_of(near), address);
     Box::new(Fault::Bug(BugKind::OutOfBounds { address, bytes, write, space: "shared", nearest: Some(nearest) }, lanes))
 }
 

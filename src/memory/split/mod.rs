@@ -17,6 +17,7 @@ use super::{
     Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
+use crate::program::env::Root;
 use crate::program::instr::{MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{
@@ -228,7 +229,7 @@ impl Memory for Split {
         let from = effective(&request, lane, &regs);
         let done = {
             let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
-            let mut near = Near { shared, local: &mut local, param: &[], map, own: None, names: &[] };
+            let mut near = Near { shared, local: &mut local, param: &[], map, root: Root::NONE, names: &[] };
             let lanes = expand(mask, &cx.tables);
             let on = Active { mask, lanes: &lanes };
             if S::ON {
