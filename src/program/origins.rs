@@ -51,13 +51,13 @@ impl Object {
 pub struct Room {
     /// Where the first word begins.
     pub begin: u32,
-    /// One past the last byte; the largest number there is for the end of the memory.
-    pub end: u32,
+    /// Bytes from there on; the largest number there is for all.
+    pub bytes: u32,
 }
 
 impl Room {
     /// All of it.
-    pub const ALL: Self = Self { begin: 0, end: u32::MAX };
+    pub const ALL: Self = Self { begin: 0, bytes: u32::MAX };
 
     /// That of an object; of one that lies elsewhere, everything.
     #[must_use]
@@ -67,7 +67,7 @@ impl Room {
         }
         // Words are aligned, so none of the object's begins before.
         let begin = object.begin.checked_next_multiple_of(4).unwrap_or(object.end);
-        Self { begin, end: object.end.max(begin) }
+        Self { begin, bytes: object.end.saturating_sub(begin) }
     }
 }
 

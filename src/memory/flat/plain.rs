@@ -35,8 +35,9 @@ impl Region<'_> {
         match self.arena {
             Some(arena) => arena.index(self.hints, self.pc, address, len, self.need),
             None => {
-                let at = address.wrapping_sub(self.first);
-                (at < self.len && len <= self.len - at).then_some(address as usize)
+                // Whether it lies in the memory is asked when its bytes are taken.
+                let end = address.wrapping_sub(self.first).saturating_add(len);
+                (end <= self.len).then_some(address as usize)
             }
         }
     }
@@ -377,12 +378,12 @@ pub(super) fn shared_of(near: &Near<'_>) -> (u64, u64) {
     }
 }
 
-/// The same for whole words: where the first one begins that lies in it, and the bytes from there on.
+/// The same for whole words: where the first one begins that lies in it, and the bytes from there on, which the memory's end
+/// may cut short.
 #[inline(always)]
 fn words_of(near: &Near<'_>) -> (u64, u64) {
-    let Room { begin, end } = near.root.room();
-    let (begin, end) = (u64::from(begin), u64::from(end).min(near.shared.len() as u64));
-    (begin, end.saturating_sub(begin))
+    let Room { begin, bytes } = near.root.room();
+    (begin.into(), bytes.into())
 }
 
 /// An access beyond the block's shared memory, or the variable in it.
