@@ -21,8 +21,6 @@ const ROW: u64 = 64;
 struct Region<'a> {
     arena: Option<&'a Arena>,
     hints: &'a mut SiteHints,
-    /// Where they begin, and how many there are, in shared memory.
-    first: u64,
     len: u64,
     pc: Pc,
     need: u8,
@@ -34,11 +32,7 @@ impl Region<'_> {
     fn locate(&mut self, address: u64, len: u64) -> Option<usize> {
         match self.arena {
             Some(arena) => arena.index(self.hints, self.pc, address, len, self.need),
-            None => {
-                // Whether it lies in the memory is asked when its bytes are taken.
-                let end = address.wrapping_sub(self.first).saturating_add(len);
-                (end <= self.len).then_some(address as usize)
-            }
+            None => (address < self.len && len <= self.len - address).then_some(address as usize),
         }
     }
 }
@@ -139,10 +133,13 @@ pub(super) fn load<S: Sink>(
     if S::ON {
         known = tell(arena, at, on, site, AccessKind::Read, regs, near, cx)?;
     }
-    let (first, len) = if global { (0, 0) } else { words_of(near) };
-    let bytes: &[u8] = if global { &arena.bytes } else { near.shared };
+    let room = if global { Room::ALL } else { near.root.room() };
+    let begin = u64::from(room.begin);
+    let offset = offset.wrapping_sub(begin);
+    let bytes: &[u8] = if global { &arena.bytes } else { words_of(near.shared, room) };
     let table = if global { Some(&*arena) } else { None };
-    let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::READ };
+    let len = bytes.len() as u64;
+    let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::READ };
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -151,7 +148,8 @@ pub(super) fn load<S: Sink>(
         }
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
-        let stride = if S::ON { known[g] } else { classify(h, half, &cx.tables, lanes, offset) };
+        let stride =
+            if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
         match stride {
             Stride::Row(row) if row & 3 == 0 => {
                 if let Some(o) = region.locate(row, ROW)
@@ -238,7 +236,10 @@ pub(super) fn store<S: Sink>(
     if S::ON {
         known = tell(arena, at, on, site, AccessKind::Write, regs, near, cx)?;
     }
-    let (first, len) = if global { (0, 0) } else { words_of(near) };
+    let room = if global { Room::ALL } else { near.root.room() };
+    let begin = u64::from(room.begin);
+    let offset = offset.wrapping_sub(begin);
+    let len = if global { 0 } else { words_of(near.shared, room).len() as u64 };
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -248,14 +249,15 @@ pub(super) fn store<S: Sink>(
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
         let data = half_of(&regs.w[site.d.index()].0, g);
-        let stride = if S::ON { known[g] } else { classify(h, half, &cx.tables, lanes, offset) };
+        let stride =
+            if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
         if let Stride::Row(row) = stride
             && row & 3 == 0
         {
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
             if let Some(o) = region.locate(row, ROW) {
-                let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
+                let bytes = if global { &mut arena.bytes[..] } else { from(near.shared, room) };
                 if let Some(chunk) = bytes.get_mut(o..).and_then(|b| b.first_chunk_mut()) {
                     if half == 0xffff {
                         *chunk = unwords(data);
@@ -271,9 +273,9 @@ pub(super) fn store<S: Sink>(
         for k in lanes_of(half) {
             let address = h[k & (HALF - 1)].wrapping_add(offset);
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, first, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
             let place = region.locate(address, 4).filter(|_| address & 3 == 0);
-            let bytes: &mut [u8] = if global { &mut arena.bytes } else { near.shared };
+            let bytes = if global { &mut arena.bytes[..] } else { from(near.shared, room) };
             let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
                 let table = if global { Some(&*arena) } else { None };
                 return Err(fault(table, near, on.mask, site, &regs.q[a].0, true));
@@ -349,11 +351,14 @@ fn fault(
     let mut hints = SiteHints::default();
     let need = if write { Hint::WRITE } else { Hint::READ };
     let (first, len) = shared_of(near);
-    let mut region = Region { arena: table, hints: &mut hints, first, len, pc: Pc(0), need };
+    let mut region = Region { arena: table, hints: &mut hints, len, pc: Pc(0), need };
+    // What is below the variable has wrapped around.
+    let begin = if table.is_some() { 0 } else { first };
     let space = if table.is_some() { "global" } else { "shared" };
     let at = |k: usize| addresses[k].wrapping_add(i64::from(site.offset).cast_unsigned());
-    let bad =
-        lanes_of(mask).filter(|&k| at(k) & 3 != 0 || region.locate(at(k), 4).is_none()).fold(0, |m, k| m | 1 << k);
+    let bad = lanes_of(mask)
+        .filter(|&k| at(k) & 3 != 0 || region.locate(at(k).wrapping_sub(begin), 4).is_none())
+        .fold(0, |m, k| m | 1 << k);
     let address = at(lanes_of(bad).next().unwrap_or(0));
     if address & 3 != 0 {
         return Box::new(Fault::Bug(BugKind::Misaligned { address, bytes: 4, write, space }, bad));
@@ -378,12 +383,17 @@ pub(super) fn shared_of(near: &Near<'_>) -> (u64, u64) {
     }
 }
 
-/// The same for whole words: where the first one begins that lies in it, and the bytes from there on, which the memory's end
-/// may cut short.
+/// The words of shared memory that an instruction may access.
 #[inline(always)]
-fn words_of(near: &Near<'_>) -> (u64, u64) {
-    let Room { begin, bytes } = near.root.room();
-    (begin.into(), bytes.into())
+fn words_of(shared: &[u8], room: Room) -> &[u8] {
+    let rest = shared.get(room.begin as usize..).unwrap_or(&[]);
+    rest.get(..room.bytes as usize).unwrap_or(rest)
+}
+
+/// Shared memory from the first of them on.
+#[inline(always)]
+fn from(shared: &mut [u8], room: Room) -> &mut [u8] {
+    shared.get_mut(room.begin as usize..).unwrap_or(&mut [])
 }
 
 /// An access beyond the block's shared memory, or the variable in it.
