@@ -73,7 +73,7 @@ pub(super) fn taken_over<V: Simd, M: Memory, S: Sink>(
     let old = Held::capture(writes, frame);
     let mut none = LocalMemory::default();
     let mut near =
-        Near { shared: &mut [], local: &mut none, param: &[], map: env.addresses(), root: Root::NONE, names: &[] };
+        Near { shared: &mut [], local: &mut none, param: &[], map: &env.addresses(), root: Root::NONE, names: &[] };
     guarded(simd, env, i, mask, at, frame, mem, &mut near, cx)?;
     mem.wrote(at, mask, &old, frame, cx)
 }

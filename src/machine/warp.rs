@@ -317,7 +317,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             if m != 0 {
                 let names = names::<M>(sh, pc);
                 let root = env.root(Pc(pc));
-                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map, root, names };
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, names };
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 if let Err(fault) = guarded(simd, env, i, m, at, frame, mem, &mut near, cx) {
                     halt!(*fault);
@@ -332,7 +332,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let on = Active { mask, lanes: &lanes };
                 let names = names::<M>(sh, pc);
                 let root = env.root(Pc(pc));
-                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map, root, names };
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, names };
                 let (offset, cache) = (i.imm.cast_signed(), CacheOp::of_index(i.b.0));
                 let site = Plain32 { space: Space::$space, a: i.a, d: i.d, offset, cache };
                 if let Err(fault) = mem.$how(at, on, site, frame, &mut near, cx) {
@@ -420,7 +420,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let on = Active { mask, lanes: &lanes };
                 let names = names::<M>(sh, pc);
                 let root = env.root(Pc(pc));
-                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: sh.map, root, names };
+                let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, names };
                 if let Err(fault) = mem.issue(at, on, &env.requests[i.imm as usize], frame, &mut near, cx) {
                     halt!(*fault);
                 }

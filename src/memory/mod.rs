@@ -54,7 +54,7 @@ pub struct Near<'a> {
     /// The kernel's parameters.
     pub param: &'a [u8],
     /// The windows of the generic address space.
-    pub map: AddressMap,
+    pub map: &'a AddressMap,
     /// The variable that the instruction's address was made from, where the code says so (D-roots).
     pub root: Root<'a>,
     /// The registers that the instruction names and that can be blocked; none where memory is immediate.

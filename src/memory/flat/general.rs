@@ -224,13 +224,14 @@ fn words<S>(
         }
         (near.shared, low as usize)
     };
+    let Some(bytes) = bytes.get_mut(first..).and_then(|b| b.get_mut(..len as usize)) else { return false };
     let [d, b, c, ..] = rq.regs;
     let c = if c == NO_SLOT { b } else { c };
     let returns = matches!(rq.op, MemOp::Atom(..)) && d != NO_SLOT;
     let (operand, other) = (regs.w[b.index()], regs.w[c.index()]);
     let mut olds = [0; LANES];
     for l in lanes_of(mask) {
-        let place = first + (addresses[l] - low) as usize;
+        let place = (addresses[l] - low) as usize;
         let Some(word) = bytes.get_mut(place..).and_then(|b| b.first_chunk_mut::<4>()) else { return false };
         let old = u32::from_le_bytes(*word);
         *word = f(old, operand.0[l], other.0[l]).to_le_bytes();

@@ -155,7 +155,7 @@ impl Memory for Split {
         let class = if request.addr_wide { Class::Q } else { Class::W };
         let reloads = request.elems > 1 && request.addr_wide == request.wide && request.regs.contains(&request.addr);
         let address = if reloads { Held::capture(&[(class, request.addr)], regs) } else { Held::default() };
-        let instruction = Instruction { at, request: *request, lanes: on.mask, map: near.map, address };
+        let instruction = Instruction { at, request: *request, lanes: on.mask, map: *near.map, address };
         self.pending.push(instruction, later, elements(request));
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Memory for Split {
         let from = effective(&request, lane, &regs);
         let done = {
             let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
-            let mut near = Near { shared, local: &mut local, param: &[], map, root: Root::NONE, names: &[] };
+            let mut near = Near { shared, local: &mut local, param: &[], map: &map, root: Root::NONE, names: &[] };
             let lanes = expand(mask, &cx.tables);
             let on = Active { mask, lanes: &lanes };
             if S::ON {
