@@ -193,21 +193,10 @@ fn words<S>(
         return false;
     }
     let signed = ty == AtomTy::S32;
-    let f: fn(u32, u32, u32) -> u32 = match (op, signed) {
-        (AtomOp::Add, _) => |old, b, _| old.wrapping_add(b),
-        (AtomOp::And, _) => |old, b, _| old & b,
-        (AtomOp::Or, _) => |old, b, _| old | b,
-        (AtomOp::Xor, _) => |old, b, _| old ^ b,
-        (AtomOp::Exch, _) => |_, b, _| b,
-        (AtomOp::Cas, _) => |old, b, c| if old == b { c } else { old },
-        (AtomOp::Min, false) => |old, b, _| old.min(b),
-        (AtomOp::Max, false) => |old, b, _| old.max(b),
-        _ => return false,
-    };
     // All lanes are checked before the first one writes.
     let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
     for l in lanes_of(mask) {
-        let a = addresses[l];
+        let a = addresses[l & (LANES - 1)];
         low = low.min(a);
         high = high.max(a);
         all |= a;
@@ -228,20 +217,54 @@ fn words<S>(
     let [d, b, c, ..] = rq.regs;
     let c = if c == NO_SLOT { b } else { c };
     let returns = matches!(rq.op, MemOp::Atom(..)) && d != NO_SLOT;
-    let (operand, other) = (regs.w[b.index()], regs.w[c.index()]);
-    let mut olds = [0; LANES];
-    for l in lanes_of(mask) {
-        let place = (addresses[l] - low) as usize;
-        let Some(word) = bytes.get_mut(place..).and_then(|b| b.first_chunk_mut::<4>()) else { return false };
-        let old = u32::from_le_bytes(*word);
-        *word = f(old, operand.0[l], other.0[l]).to_le_bytes();
-        olds[l] = old;
-    }
+    let (operand, other) = (&regs.w[b.index()].0, &regs.w[c.index()].0);
+    let words = Words { bytes, low, mask, addresses, operand, other };
+    let olds = match (op, signed) {
+        (AtomOp::Add, _) => words.each(|old, b, _| old.wrapping_add(b)),
+        (AtomOp::And, _) => words.each(|old, b, _| old & b),
+        (AtomOp::Or, _) => words.each(|old, b, _| old | b),
+        (AtomOp::Xor, _) => words.each(|old, b, _| old ^ b),
+        (AtomOp::Exch, _) => words.each(|_, b, _| b),
+        (AtomOp::Cas, _) => words.each(|old, b, c| if old == b { c } else { old }),
+        (AtomOp::Min, false) => words.each(|old, b, _| old.min(b)),
+        (AtomOp::Max, false) => words.each(|old, b, _| old.max(b)),
+        _ => return false,
+    };
     if returns {
         let to = &mut regs.w[d.index()].0;
         lanes_of(mask).for_each(|l| to[l] = olds[l]);
     }
     true
+}
+
+/// The words that lanes operate on, and with what.
+struct Words<'a> {
+    /// All of them, checked.
+    bytes: &'a mut [u8],
+    /// The lowest address.
+    low: u64,
+    mask: LaneMask,
+    addresses: &'a [u64; LANES],
+    operand: &'a [u32; LANES],
+    other: &'a [u32; LANES],
+}
+
+impl Words<'_> {
+    /// Operates lane by lane, in ascending order; gives what the lanes found.
+    #[inline(always)]
+    fn each(self, f: impl Fn(u32, u32, u32) -> u32) -> [u32; LANES] {
+        let Self { bytes, low, mask, addresses, operand, other } = self;
+        let mut olds = [0; LANES];
+        for l in lanes_of(mask).map(|l| l & (LANES - 1)) {
+            let place = addresses[l].wrapping_sub(low) as usize;
+            // They were checked before the first one writes.
+            if let Some(word) = bytes.get_mut(place..).and_then(|b| b.first_chunk_mut::<4>()) {
+                olds[l] = u32::from_le_bytes(*word);
+                *word = f(olds[l], operand[l], other[l]).to_le_bytes();
+            }
+        }
+        olds
+    }
 }
 
 /// Where the bytes of a memory of `size` begin that an instruction may access, and how many there are: those of the variable
