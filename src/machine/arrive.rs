@@ -81,6 +81,14 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         let (ids, counts) = (&regs.w[i.a.index()].0, &regs.w[i.b.index()].0);
         let size = self.sh.loaded.warp_size;
         let mut all: SmallVec<[Meeting; 2]> = SmallVec::new();
+        if let (Some(id), false) = (barrier.id, barrier.counted)
+            && u32::from(id) < COUNT
+            && m != 0
+        {
+            // Nearly all barriers: one number for all lanes, and no count.
+            all.push(Meeting { id: id.into(), count: None, lanes: m });
+            return Ok(all);
+        }
         for l in lanes_of(m) {
             let id = barrier.id.map_or(ids[l], u32::from);
             let count = barrier.counted.then(|| counts[l]);

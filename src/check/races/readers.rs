@@ -31,7 +31,11 @@ struct Run {
 
 /// All readers of a location that a later write could race with.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Readers(Vec<Run>);
+pub(super) struct Readers {
+    runs: Vec<Run>,
+    /// No warp above it is among them.
+    highest: u32,
+}
 
 impl Run {
     const fn of(reader: Reader) -> Self {
@@ -82,18 +86,22 @@ impl Run {
 impl Readers {
     /// A list with its first reader.
     pub fn with(first: Reader) -> Self {
-        Self(vec![Run::of(first)])
+        Self { runs: vec![Run::of(first)], highest: first.warp }
     }
 
     /// Puts the first reader into an empty list.
     pub fn start(&mut self, first: Reader) {
-        self.0.push(Run::of(first));
+        *self = Self { runs: std::mem::take(&mut self.runs), highest: first.warp };
+        self.runs.push(Run::of(first));
     }
 
     /// Lanes of a warp read: they stand for what they read before, and for reads that are known to have happened.
     pub fn read(&mut self, view: &View, lanes: LaneMask, pc: Pc) {
+        if self.carries_on(view, lanes, pc) {
+            return;
+        }
         let (mut all, mut outdated) = (lanes, false);
-        for run in &self.0 {
+        for run in &self.runs {
             let mine = run.has(view.warp);
             if mine && (run.epoch, run.pc) == (view.epoch, pc.0) {
                 if run.lanes & lanes == lanes {
@@ -112,12 +120,29 @@ impl Readers {
         self.add(Reader { warp: view.warp, epoch: view.epoch, lanes: all, pc: pc.0 });
     }
 
+    /// Blocks that are issued one after another read in the order of their warps: such a read carries on the last run, where it
+    /// stands for nothing else.
+    #[inline]
+    fn carries_on(&mut self, view: &View, lanes: LaneMask, pc: Pc) -> bool {
+        if view.warp <= self.highest || view.known.0 != 0 {
+            return false;
+        }
+        let Some(run) = self.runs.last_mut().filter(|r| (r.epoch, r.lanes, r.pc) == (view.epoch, lanes, pc.0)) else {
+            return false;
+        };
+        if view.warp <= run.last || run.first != run.last && view.warp - run.last != run.step {
+            return false;
+        }
+        (run.step, run.last, self.highest) = (view.warp - run.last, view.warp, view.warp);
+        true
+    }
+
     /// Drops what a read by these lanes stands for.
     fn retire(&mut self, view: &View, lanes: LaneMask) {
         let (from, to) = view.block;
         let mut again: SmallVec<[Reader; 8]> = SmallVec::new();
         let mut others: SmallVec<[Run; 4]> = SmallVec::new();
-        self.0.retain(|run| {
+        self.runs.retain(|run| {
             let mine = run.has(view.warp) && (run.lanes & lanes != 0 || run.epoch <= view.known.1);
             if !mine && !run.has_passed(view) {
                 return true;
@@ -136,16 +161,17 @@ impl Readers {
             }
             false
         });
-        self.0.extend(others);
+        self.runs.extend(others);
         again.into_iter().for_each(|reader| self.add(reader));
     }
 
     /// Takes in a reader: into the run that it carries on, or else with a single one next to it.
     fn add(&mut self, reader: Reader) {
         let Reader { warp, epoch, lanes, pc } = reader;
+        self.highest = self.highest.max(warp);
         let alike = |run: &&mut Run| (run.epoch, run.lanes, run.pc) == (epoch, lanes, pc);
         let mut best: Option<((bool, u32), &mut Run)> = None;
-        for run in self.0.iter_mut().filter(alike) {
+        for run in self.runs.iter_mut().filter(alike) {
             let Some(step) = run.distance(warp) else { continue };
             let order = (run.first == run.last, step);
             if best.as_ref().is_none_or(|b| order < b.0) {
@@ -156,14 +182,14 @@ impl Readers {
             Some(((_, step), run)) => {
                 (run.first, run.last, run.step) = (run.first.min(warp), run.last.max(warp), step);
             }
-            None => self.0.push(Run::of(reader)),
+            None => self.runs.push(Run::of(reader)),
         }
     }
 
     /// Whether all of them are known to have happened before what the only lane of `lane` does.
     pub fn passed(&self, view: &View, lane: LaneMask) -> bool {
         let (from, to) = view.block;
-        self.0.iter().all(|run| {
+        self.runs.iter().all(|run| {
             let own = run.first == view.warp && run.first == run.last;
             run.last < view.launch
                 || run.epoch <= view.known.0 && from <= run.first && run.last < to
@@ -177,7 +203,7 @@ impl Readers {
             let Run { epoch, lanes, pc, .. } = *run;
             run.warps().map(move |warp| Reader { warp, epoch, lanes, pc })
         };
-        let mut runs: Vec<_> = self.0.iter().map(readers).collect();
+        let mut runs: Vec<_> = self.runs.iter().map(readers).collect();
         std::iter::from_fn(move || {
             let turn: SmallVec<[Reader; 8]> = runs.iter_mut().filter_map(Iterator::next).collect();
             (!turn.is_empty()).then_some(turn)
@@ -187,17 +213,18 @@ impl Readers {
 
     /// The readers of a word so many lanes further in a row.
     pub fn further(&mut self, lanes: u32) {
-        self.0.iter_mut().for_each(|run| run.lanes <<= lanes);
+        self.runs.iter_mut().for_each(|run| run.lanes <<= lanes);
     }
 
     /// Drops all of them and keeps the room.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.runs.clear();
+        self.highest = 0;
     }
 
     /// Bytes that it takes beside its own.
     pub fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Run>()
+        self.runs.capacity() * size_of::<Run>()
     }
 }
 
@@ -273,7 +300,7 @@ mod tests {
             for k in 0..1000 {
                 list.read(&view(1 + step * k, 1, (0, 0)), !0, Pc(7));
             }
-            assert_eq!((list.0.len(), list.all().count()), (1, 1000), "{step}");
+            assert_eq!((list.runs.len(), list.all().count()), (1, 1000), "{step}");
             assert!(!list.passed(&view(1, 2, (1, 1)), 1));
         }
     }
