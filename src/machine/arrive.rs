@@ -50,6 +50,15 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
                 return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Warp)));
             }
         }
+        if let Some(id) = barrier.id.map(u32::from).filter(|id| m != 0 && !barrier.counted && *id < COUNT) {
+            // Nearly all barriers: one number for all lanes, and no count.
+            let whole = aligned && !on(Mutant::BarrierCountsLanes);
+            self.arrive(barrier, i, Meeting { id, count: None, lanes: m }, whole.then_some(live), regs, cx)?;
+            return Ok(match barrier.kind {
+                BarrierKind::Arrive => Did::Next,
+                _ => Did::Control(self.control.wait(self.flow, m, Wait::Barrier(id))),
+            });
+        }
         let meetings = self.meetings(barrier, i, m, regs)?;
         let whole = aligned && (!C::WAITS || meetings.len() == 1) && !on(Mutant::BarrierCountsLanes);
         for meeting in &meetings {
@@ -81,14 +90,6 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         let (ids, counts) = (&regs.w[i.a.index()].0, &regs.w[i.b.index()].0);
         let size = self.sh.loaded.warp_size;
         let mut all: SmallVec<[Meeting; 2]> = SmallVec::new();
-        if let (Some(id), false) = (barrier.id, barrier.counted)
-            && u32::from(id) < COUNT
-            && m != 0
-        {
-            // Nearly all barriers: one number for all lanes, and no count.
-            all.push(Meeting { id: id.into(), count: None, lanes: m });
-            return Ok(all);
-        }
         for l in lanes_of(m) {
             let id = barrier.id.map_or(ids[l], u32::from);
             let count = barrier.counted.then(|| counts[l]);
