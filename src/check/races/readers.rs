@@ -33,8 +33,8 @@ struct Run {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Readers {
     runs: Vec<Run>,
-    /// No warp above it is among them.
-    highest: u32,
+    /// No warp above it is in any run but the last.
+    before: u32,
 }
 
 impl Run {
@@ -86,12 +86,12 @@ impl Run {
 impl Readers {
     /// A list with its first reader.
     pub fn with(first: Reader) -> Self {
-        Self { runs: vec![Run::of(first)], highest: first.warp }
+        Self { runs: vec![Run::of(first)], before: 0 }
     }
 
     /// Puts the first reader into an empty list.
     pub fn start(&mut self, first: Reader) {
-        *self = Self { runs: std::mem::take(&mut self.runs), highest: first.warp };
+        self.before = 0;
         self.runs.push(Run::of(first));
     }
 
@@ -118,22 +118,23 @@ impl Readers {
             self.retire(view, all);
         }
         self.add(Reader { warp: view.warp, epoch: view.epoch, lanes: all, pc: pc.0 });
+        self.before = self.runs.iter().rev().skip(1).map(|run| run.last).max().unwrap_or(0);
     }
 
-    /// Blocks that are issued one after another read in the order of their warps: such a read carries on the last run, where it
-    /// stands for nothing else.
+    /// Blocks that are issued one after another read in the order of their warps, nearly: such a read carries on the last run,
+    /// where no other run has the warp and nothing is known to have happened.
     #[inline]
     fn carries_on(&mut self, view: &View, lanes: LaneMask, pc: Pc) -> bool {
-        if view.warp <= self.highest || view.known.0 != 0 {
+        if view.warp <= self.before || view.known.0 != 0 {
             return false;
         }
-        let Some(run) = self.runs.last_mut().filter(|r| (r.epoch, r.lanes, r.pc) == (view.epoch, lanes, pc.0)) else {
-            return false;
-        };
-        if view.warp <= run.last || run.first != run.last && view.warp - run.last != run.step {
-            return false;
+        let alike = |run: &&mut Run| (run.epoch, run.lanes, run.pc) == (view.epoch, lanes, pc.0);
+        let Some(run) = self.runs.last_mut().filter(alike) else { return false };
+        if run.has(view.warp) {
+            return true;
         }
-        (run.step, run.last, self.highest) = (view.warp - run.last, view.warp, view.warp);
+        let Some(step) = run.distance(view.warp) else { return false };
+        (run.first, run.last, run.step) = (run.first.min(view.warp), run.last.max(view.warp), step);
         true
     }
 
@@ -168,7 +169,6 @@ impl Readers {
     /// Takes in a reader: into the run that it carries on, or else with a single one next to it.
     fn add(&mut self, reader: Reader) {
         let Reader { warp, epoch, lanes, pc } = reader;
-        self.highest = self.highest.max(warp);
         let alike = |run: &&mut Run| (run.epoch, run.lanes, run.pc) == (epoch, lanes, pc);
         let mut best: Option<((bool, u32), &mut Run)> = None;
         for run in self.runs.iter_mut().filter(alike) {
@@ -219,7 +219,7 @@ impl Readers {
     /// Drops all of them and keeps the room.
     pub fn clear(&mut self) {
         self.runs.clear();
-        self.highest = 0;
+        self.before = 0;
     }
 
     /// Bytes that it takes beside its own.
