@@ -33,7 +33,7 @@ struct Run {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Readers {
     runs: Vec<Run>,
-    /// No warp above it is in any run but the last.
+    /// No warp above it is in any run but the last two.
     before: u32,
 }
 
@@ -118,24 +118,51 @@ impl Readers {
             self.retire(view, all);
         }
         self.add(Reader { warp: view.warp, epoch: view.epoch, lanes: all, pc: pc.0 });
-        self.before = self.runs.iter().rev().skip(1).map(|run| run.last).max().unwrap_or(0);
+        self.before = self.all_but_two();
     }
 
-    /// Blocks that are issued one after another read in the order of their warps, nearly: such a read carries on the last run,
-    /// where no other run has the warp and nothing is known to have happened.
-    #[inline]
+    /// Blocks that are issued one after another read in the order of their warps, or of all but the first: such a read carries on
+    /// one of the last two runs or begins one, where no other run has the warp and nothing is known to have happened.
     fn carries_on(&mut self, view: &View, lanes: LaneMask, pc: Pc) -> bool {
-        if view.warp <= self.before || view.known.0 != 0 {
+        let warp = view.warp;
+        if warp <= self.before || view.known.0 != 0 {
             return false;
         }
-        let alike = |run: &&mut Run| (run.epoch, run.lanes, run.pc) == (view.epoch, lanes, pc.0);
-        let Some(run) = self.runs.last_mut().filter(alike) else { return false };
-        if run.has(view.warp) {
+        let alike = |run: &Run| (run.epoch, run.lanes, run.pc) == (view.epoch, lanes, pc.0);
+        let window = self.runs.len().saturating_sub(2);
+        if let Some(run) = self.runs[window..].iter().find(|run| run.has(warp)) {
+            return alike(run);
+        }
+        // A block that began with its last warp goes on with its first: that is no distance.
+        let near = |run: &Run| warp > run.first || run.first - warp == 1 || run.first >= view.block.1;
+        let next = |run: &Run| run.distance(warp).filter(|_| alike(run) && near(run));
+        for k in (window..self.runs.len()).rev() {
+            let Some(step) = next(&self.runs[k]) else { continue };
+            let run = &mut self.runs[k];
+            (run.first, run.last, run.step) = (run.first.min(warp), run.last.max(warp), step);
+            self.join_last();
             return true;
         }
-        let Some(step) = run.distance(view.warp) else { return false };
-        (run.first, run.last, run.step) = (run.first.min(view.warp), run.last.max(view.warp), step);
+        if self.runs.len() > 1 {
+            self.before = self.before.max(self.runs[window].last);
+        }
+        self.runs.push(Run::of(Reader { warp, epoch: view.epoch, lanes, pc: pc.0 }));
         true
+    }
+
+    /// Makes the last two runs one, where the last leads up to a single warp.
+    fn join_last(&mut self) {
+        let [.., single, run] = &mut self.runs[..] else { return };
+        let alike = (single.epoch, single.lanes, single.pc) == (run.epoch, run.lanes, run.pc);
+        if alike && single.first == single.last && run.last + run.step == single.first {
+            *single = Run { last: single.last, ..*run };
+            self.runs.pop();
+        }
+    }
+
+    /// The highest warp of all runs but the last two.
+    fn all_but_two(&self) -> u32 {
+        self.runs.iter().rev().skip(2).map(|run| run.last).max().unwrap_or(0)
     }
 
     /// Drops what a read by these lanes stands for.
@@ -291,6 +318,17 @@ mod tests {
                 prop_assert_eq!(lanes_of_each(&list), plain.clone());
             }
         }
+    }
+
+    #[test]
+    fn blocks_that_begin_with_their_last_warp_take_a_run_each() {
+        let mut list = Readers::default();
+        for first in (1..200).step_by(3 * WARPS as usize) {
+            for warp in [WARPS - 1, 0, 1, 2] {
+                list.read(&view(first + warp, 1, (0, 0)), !0, Pc(7));
+            }
+        }
+        assert_eq!((list.runs.len(), list.all().count()), (17, 68), "{list:?}");
     }
 
     #[test]
