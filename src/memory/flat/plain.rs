@@ -140,15 +140,14 @@ pub(super) fn load<S: Sink>(
     let table = if global { Some(&*arena) } else { None };
     let len = bytes.len() as u64;
     let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::READ };
-    let addresses = &regs.q[site.a.index()].0;
-    let to = &mut regs.w[site.d.index()].0;
+    let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
         if half == 0 {
             continue;
         }
         let lanes = half_of(&on.lanes.0, g);
-        let h = half_of(addresses, g);
+        let h = half_of(&regs.q[a].0, g);
         let stride =
             if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
         match stride {
@@ -157,23 +156,23 @@ pub(super) fn load<S: Sink>(
                     && let Some(chunk) = bytes.get(o..).and_then(|b| b.first_chunk())
                 {
                     let new = words(chunk);
-                    blend(half_of_mut(to, g), &new, half, lanes);
+                    blend(half_of_mut(&mut regs.w[site.d.index()].0, g), &new, half, lanes);
                     continue;
                 }
             }
             Stride::Same(one) if one & 3 == 0 => {
                 if let Some(v) = region.locate(one, 4).and_then(|o| word(bytes, o)) {
-                    blend(half_of_mut(to, g), &[v; HALF], half, lanes);
+                    blend(half_of_mut(&mut regs.w[site.d.index()].0, g), &[v; HALF], half, lanes);
                     continue;
                 }
             }
             _ => {}
         }
-        let mut new = *half_of(to, g);
+        let mut new = *half_of(&regs.w[site.d.index()].0, g);
         if !gather(&mut region, bytes, h, half, offset, &mut new) {
-            return Err(fault(table, near, on.mask, site, addresses, false));
+            return Err(fault(table, near, on.mask, site, &regs.q[a].0, false));
         }
-        *half_of_mut(to, g) = new;
+        *half_of_mut(&mut regs.w[site.d.index()].0, g) = new;
     }
     Ok(())
 }
@@ -241,16 +240,15 @@ pub(super) fn store<S: Sink>(
     let begin = u64::from(room.begin);
     let offset = offset.wrapping_sub(begin);
     let len = if global { 0 } else { words_of(near.shared, room).len() as u64 };
-    let addresses = &regs.q[site.a.index()].0;
-    let values = &regs.w[site.d.index()].0;
+    let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
         if half == 0 {
             continue;
         }
         let lanes = half_of(&on.lanes.0, g);
-        let h = half_of(addresses, g);
-        let data = half_of(values, g);
+        let h = half_of(&regs.q[a].0, g);
+        let data = half_of(&regs.w[site.d.index()].0, g);
         let stride =
             if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
         if let Stride::Row(row) = stride
@@ -280,7 +278,7 @@ pub(super) fn store<S: Sink>(
             let bytes = if global { &mut arena.bytes[..] } else { from(near.shared, room) };
             let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
                 let table = if global { Some(&*arena) } else { None };
-                return Err(fault(table, near, on.mask, site, addresses, true));
+                return Err(fault(table, near, on.mask, site, &regs.q[a].0, true));
             };
             *chunk = data[k & (HALF - 1)].to_le_bytes();
         }
