@@ -168,6 +168,9 @@ pub(super) struct Found {
     pub unordered: Option<(Thread, u32, Pc)>,
 }
 
+/// Observations of a location that are kept before any are looked at again.
+const OBSERVED: usize = 32;
+
 /// A strong read that observed a write, on memory that acts later.
 #[derive(Clone, Debug)]
 struct Observed {
@@ -185,6 +188,8 @@ pub(super) struct History {
     releases: Vec<Release>,
     dropped: Vec<Dropped>,
     observed: Vec<Observed>,
+    /// How many of them there may be before those are looked for that say nothing any more.
+    most_observed: usize,
     /// Whether there were more of them than are kept.
     more_observed: bool,
 }
@@ -294,6 +299,12 @@ impl History {
         if self.observed.iter().any(|o| o.thread == thread && o.known.covers(known)) {
             return;
         }
+        if self.observed.len() >= self.most_observed {
+            // Accesses are replaced by later ones of their threads, of which what was observed before says nothing.
+            let Self { entries, observed, .. } = self;
+            observed.retain(|o| entries.iter().any(|e| o.known.of(e.thread) >= e.epoch));
+            self.most_observed = (2 * self.observed.len()).max(OBSERVED);
+        }
         if self.observed.len() < kept {
             self.observed.push(Observed { thread, epoch, known: Arc::clone(known) });
         } else {
@@ -304,9 +315,10 @@ impl History {
     /// Drops the accesses that this one stands for.
     fn retire(&mut self, actor: &Actor<'_>) {
         let writes = actor.site.kind.writes();
-        let observed = &self.observed;
         self.entries.retain_mut(|entry| {
-            let before = happened_before(entry, observed, actor);
+            // What is known by observation on memory that acts later takes long to find out, for each of many entries; one
+            // that is kept needlessly goes when its thread comes again.
+            let before = happened_before(entry, &[], actor);
             if writes {
                 entry.seen = before;
             }
