@@ -30,6 +30,10 @@ const LOCAL: &str = "{ .local .b8 a[524288]; .reg .b64 %rd<2>; .reg .b32 %r<2>; 
 /// As much as a number of bytes can say.
 const LOCAL_ALL: &str = "{ .local .b8 a[2147483647]; .reg .b64 %rd<2>; mov.u64 %rd1, a; st.local.u8 [%rd1], 1; ret; }";
 
+/// Every thread synchronises with every other, for ever.
+const MEET: &str = "(.param .u64 p) { .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p];
+L:  atom.relaxed.gpu.global.add.u32 %r1, [%rd1], 1; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd1+4], %r1; bra L; }";
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
@@ -44,6 +48,7 @@ fn folder() -> tempfile::TempDir {
         ("store.ptx", STORE),
         ("local.ptx", LOCAL),
         ("local_all.ptx", LOCAL_ALL),
+        ("meet.ptx", MEET),
     ] {
         kernel(name, body);
     }
@@ -226,6 +231,10 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         ("compare count.ptx --block 32".to_owned(), "interrupted"),
         ("compare ptx-examples/reduction".to_owned(), "interrupted"),
         ("replay --seed 0 count.ptx --block 32".to_owned(), "interrupted"),
+        (
+            "run meet.ptx --block 64 --grid 4 --buffer p:u32:2 --arg buffer:p --check races --memory fermi".to_owned(),
+            "interrupted",
+        ),
         ("replay --seed 0 count.ptx --block 32 --memory fermi".to_owned(), "interrupted"),
     ] {
         let ran = interrupted(folder.path(), &words);
@@ -349,6 +358,13 @@ fn every_command_keeps_its_limits_on_every_memory() {
         all.push(format!("compare {target} --search-memory {megabytes}M --for {seconds}s"));
     }
     all.extend(memories.map(|m| format!("prove iriw.litmus {m} --search-memory {megabytes}M --for {seconds}s")));
+    // The race check keeps what each of them knows; with full warps, too.
+    let meet =
+        format!("meet.ptx --block 64 --grid 4 --buffer p:u32:2 --arg buffer:p --check races --max-memory {megabytes}M");
+    for (memory, control) in memories.into_iter().flat_map(|m| ["its", "thread"].map(|c| (m, c))) {
+        all.push(format!("run {meet} {memory} --control {control} --timeout {seconds}s"));
+        all.push(format!("hunt {meet} {memory} --control {control} --for {seconds}s"));
+    }
     let locks = format!("--memory fermi --device fermi-like-sm80 --max-memory {megabytes}M --for {seconds}s");
     all.push(format!("hunt tests/schedules/locks.toml --seeds 1 --jobs 1 {locks}"));
     for words in &all {

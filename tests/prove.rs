@@ -49,6 +49,27 @@ fn the_lock_between_lanes_is_a_simt_deadlock_under_crs_and_ends_under_its() {
     }
 }
 
+/// Checks of runs are no part of the search: they look at what it shows, and the answer says so.
+#[test]
+fn a_race_on_the_way_refutes_and_a_proof_says_where_races_were_looked_for() {
+    let folder = folder("races");
+    let launch = ["--block", "64", "--buffer", "out:u32:1024", "--arg", "buffer:out", "--check", "races"];
+    let racy = file("tests/races/neighbour_in_block.racy.ptx");
+    let (code, said) = warpstep(&folder, &[&["prove", &racy][..], &launch].concat());
+    assert!(code == 1 && said.contains("data race") && said.contains("refuted"), "{said}");
+    let (code, said) = warpstep(&folder, &["replay", "neighbour_in_block.racy.prove.schedule"]);
+    assert!(code == 1 && said.contains("data race"), "{said}");
+    let fixed = file("tests/races/neighbour_in_block.fixed.ptx");
+    let (code, said) = warpstep(&folder, &[&["prove", &fixed][..], &launch].concat());
+    assert!(code == 0 && said.contains("looked at the 1 run that the search shows"), "{said}");
+    let (_, said) = warpstep(&folder, &[&["prove", &fixed, "--format", "json"][..], &launch].concat());
+    let told: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(told["looked_at_runs"], serde_json::json!({ "checks": ["races"], "runs": 1 }), "{told:#}");
+    let (_, said) =
+        warpstep(&folder, &["prove", &fixed, "--block", "64", "--buffer", "out:u32:1024", "--arg", "buffer:out"]);
+    assert!(!said.contains("looked at"), "{said}");
+}
+
 #[test]
 fn a_limit_is_never_a_proof() {
     let (folder, target) = (folder("limit"), file("tests/ui/stuck/lock_in_one_warp.ptx"));

@@ -14,6 +14,7 @@ mod liveness;
 mod observers;
 mod per_launch;
 mod plain;
+mod provenance;
 #[cfg(test)]
 mod ptx_tests;
 mod races;

@@ -151,7 +151,7 @@ impl Sink for Observers {
             (true, Some(bounds), None) => bounds.needs(),
             (true, None, Some(races)) => races.needs(),
             (true, Some(bounds), Some(races)) => bounds.needs().and(races.needs()),
-            _ => Needs::ALL,
+            _ => Needs::all(),
         }
     }
 

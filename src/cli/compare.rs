@@ -84,7 +84,8 @@ impl Compare {
             output::problems(&[problem], &Default::default(), self.format)
         };
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
-        let mut compared = Compared { cells: Vec::new(), fates: Vec::new(), expects: false };
+        let looks = self.common.looks_at_runs();
+        let mut compared = Compared { cells: Vec::new(), fates: Vec::new(), expects: false, looks };
         let models = self.common.all_models();
         let bar = searching(self.format == Format::Text);
         for (k, mut common) in models.iter().cloned().enumerate() {
@@ -120,7 +121,7 @@ impl Compare {
         options.max_bytes = self.search_memory;
         options.max_steps = common.max_steps;
         let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Visible };
-        let observers = || common.observers(&env);
+        let observers = || common.stopping(&env);
         let interrupted = output::interrupted();
         let mut more = || !interrupted.load(Ordering::Relaxed) && bounds.search_up().is_none();
         let fates = match bounds.up() {

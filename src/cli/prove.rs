@@ -36,6 +36,8 @@ Examples:
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that it names, and about the launch as it is: other arguments, other blocks need another proof.
 
+--check races, uninit, bounds, div0, barriers and safety look at the runs that show what the search found, one for each end, not at every schedule: `hunt` with the same flags looks at as many as there is time for.
+
 Progress models: fair promises progress to all blocks, hsa to the lowest that can step, obe to those that have stepped, hsa_obe to both, lobe to those up to the highest that has stepped, unfair to none.
 
 Exit codes: 0 holds | 1 refuted | 2 bad input | 3 a limit was reached and nothing was found | 4 unsupported")]
@@ -193,7 +195,7 @@ impl Prove {
         let mut reporter = self.report.open()?;
         self.names().check(self.report.format)?;
         let (env, sources) = (target.program(), target.start().sources().clone());
-        let observers = || self.common.observers(&env);
+        let observers = || self.common.stopping(&env);
         let proof = self.bounded(target.control(), |options| match &self.checkpoint {
             None => Ok(target.prove(self.how(), options, &observers)),
             Some(path) => {
@@ -230,9 +232,11 @@ impl Prove {
         if code == 1 && ends.iter().all(|(_, accepted)| accepted.is_some()) {
             code = if proof.limit.is_some() { 3 } else { 0 };
         }
+        let looks = self.common.looks_at_runs();
         let json = || {
             let mut value = text::json(&proof, &scope, &files, &controls, &env, &sources);
             value["exit"] = code.into();
+            value["looked_at_runs"] = text::looked_json(&proof, &looks);
             let (defects, endless) = (proof.defects.len(), proof.endless.len());
             // Outcomes that are defects come first.
             let lists = [("defects", defects), ("outcomes", ends.len() - defects - endless), ("endless", endless)];
@@ -255,6 +259,7 @@ impl Prove {
         output::complain(text::unshown(&proof.unshown, &env, &sources, output::colour()));
         output::complain(text::controls(&controls));
         output::complain(text::summary(&proof, &scope));
+        output::complain(text::looked(&proof, &looks));
         output::complain(text::fewer(&proof, lanes(&target)));
         if let (Proved::Limit(_), Some(limit)) = (proof.proved, proof.limit) {
             output::complain(StopReport::search_stood(&proof.standing, limit, &env, &sources));

@@ -325,6 +325,12 @@ impl Common {
         self.check.iter().copied().map(word).collect()
     }
 
+    /// Those of them that look at a run, not at a state: they have no say in a search, but in the runs that show what it found.
+    pub fn looks_at_runs(&self) -> Vec<String> {
+        let looks = |c: &Checks| !matches!(c, Checks::Liveness | Checks::Deterministic | Checks::Leaks);
+        self.check.iter().copied().filter(looks).map(word).collect()
+    }
+
     /// For what is read of a target.
     pub fn sources(&self) -> SourceMap {
         SourceMap::default().confined(self.confine)

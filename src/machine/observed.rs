@@ -1,7 +1,7 @@
 //! An observer behind one type, so that the machine is compiled for observation once.
 
 use crate::base::Pc;
-use crate::verdict::{Event, Needs, Sink, Stop, Who};
+use crate::verdict::{Event, Extent, Needs, Sink, Stop, Who};
 
 /// Whoever listens to a machine: a function, or a [`Sink`] as [`Heard`].
 pub trait Listen {
@@ -21,7 +21,7 @@ impl<F: FnMut(Who, Event<'_>) -> Result<(), Stop>> Listen for F {
     }
 
     fn needs(&self) -> Needs {
-        Needs::ALL
+        Needs::all()
     }
 }
 
@@ -58,7 +58,7 @@ pub struct Observed<'a> {
 impl<'a> Observed<'a> {
     /// An observer, if there is one.
     pub fn new(tell: Option<Tell<'a>>) -> Self {
-        let nothing = Needs { steps: None, rules: false };
+        let nothing = Needs { rules: false, ..Needs::all() };
         let needs = tell.as_ref().map_or(nothing, |tell| tell.needs());
         Self { tell, needs }
     }
@@ -69,7 +69,18 @@ impl Sink for Observed<'_> {
 
     #[inline]
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
-        self.tell.as_mut().map_or(Ok(()), |tell| tell.hear(who, event))
+        let Some(tell) = self.tell.as_mut() else { return Ok(()) };
+        let launch = matches!(event, Event::Launch { .. });
+        tell.hear(who, event)?;
+        if launch {
+            self.needs = tell.needs();
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn quiet(&self, pc: Pc) -> Extent {
+        self.needs.quiet.get(pc.0 as usize).copied().unwrap_or_default()
     }
 
     #[inline(always)]

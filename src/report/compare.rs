@@ -52,6 +52,8 @@ pub struct Compared {
     pub fates: Vec<Told>,
     /// Whether it is known what to expect of a run that ends.
     pub expects: bool,
+    /// The checks that look at runs: those that show an end, and those of seeds.
+    pub looks: Vec<String>,
 }
 
 /// What a fate is called: `A`, `B`, …, `Z`, `A1`, ….
@@ -184,6 +186,13 @@ impl Compared {
         if !self.expects {
             out.push_str("no expectation is given: whether an end is right is not known (`[expect]`, or --expect)\n\n");
         }
+        if !self.looks.is_empty() {
+            let _ = writeln!(
+                out,
+                "--check {} looked at one run for each end, and at those of seeds, not at every schedule\n",
+                self.looks.join(",")
+            );
+        }
         for (k, (Told { fate, text, others }, letter)) in self.fates.iter().zip(&letters).enumerate() {
             let _ = write!(out, "{letter:>2}  {text}{}", self.particulars(fate));
             let _ = match others.len() {
@@ -228,7 +237,7 @@ impl Compared {
             }
             value
         });
-        json!({ "exit": self.code(), "expectations": self.expects, "fates": fates.collect::<Vec<_>>(), "models": cells.collect::<Vec<_>>() })
+        json!({ "exit": self.code(), "expectations": self.expects, "looked_at_runs": self.looks, "fates": fates.collect::<Vec<_>>(), "models": cells.collect::<Vec<_>>() })
     }
 
     /// The exit code: 101 where a model showed an error of ours, 1 with a defect under some model, 3 where some model was not searched to its end.

@@ -116,6 +116,26 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     )
 }
 
+/// That checks of runs looked at those that are shown, not at every schedule.
+#[must_use]
+pub fn looked(proof: &Proof, checks: &[String]) -> String {
+    if checks.is_empty() {
+        return String::new();
+    }
+    let runs = counted(proof.shown().count() as u64, "run");
+    format!(
+        "--check {} looked at the {runs} that the search shows, one for each end, not at every schedule: `warpstep hunt` with the same \
+         flags looks at more\n",
+        checks.join(",")
+    )
+}
+
+/// The same as JSON.
+#[must_use]
+pub fn looked_json(proof: &Proof, checks: &[String]) -> Value {
+    if checks.is_empty() { Value::Null } else { json!({ "checks": checks, "runs": proof.shown().count() }) }
+}
+
 /// How a search that a limit ended may come to its end: a warp of `lanes` has as many ways as there are orders of its lanes.
 #[must_use]
 pub fn fewer(proof: &Proof, lanes: u32) -> String {

@@ -147,7 +147,7 @@ impl<'a> StopReport<'a> {
                 let mut d =
                     self.plain(limit(*l)).hint(advice.map_or_else(|| hint.to_owned(), |a| format!("{hint}; {a}")));
                 d.note = self.standing();
-                if let LimitKind::Accesses { at, .. } = *l {
+                if let LimitKind::Accesses { at, .. } | LimitKind::Stray(at) = *l {
                     (d.file, d.span) = self.span(at);
                     d.label = "with this access".to_owned();
                 }
@@ -493,6 +493,10 @@ pub fn limit(limit: LimitKind) -> String {
         LimitKind::Accesses { kept, .. } => format!(
             "limit reached: of the accesses of one location the race check keeps {kept}, and one that it forgot might race"
         ),
+        LimitKind::Stray(_) => {
+            "limit reached: the race check does not watch reads of memory that no store is for, and this store hits such memory"
+                .to_owned()
+        }
         LimitKind::Search { cap, taken } => format!("limit reached: the search takes {taken} bytes, {cap} are allowed"),
     }
 }
@@ -516,6 +520,9 @@ fn limit_hint(limit: LimitKind) -> &'static str {
         LimitKind::Host { .. } => "nothing is proved; launch less, or use a larger computer",
         LimitKind::Accesses { .. } => {
             "nothing is proved; try a smaller launch, with fewer threads that access one location"
+        }
+        LimitKind::Stray(_) => {
+            "nothing is proved of races; the store leaves the object that its address was made from: --check bounds shows where"
         }
         LimitKind::Search { .. } => "nothing is proved; raise --search-memory to go on longer",
     }
@@ -550,6 +557,7 @@ fn limit_json(limit: LimitKind) -> Value {
         LimitKind::Memory { cap, wanted } | LimitKind::Search { cap, taken: wanted } => {
             json!({ "cap": cap, "wanted": wanted })
         }
+        LimitKind::Stray(at) => json!({ "stray": at.0 }),
         LimitKind::Accesses { kept, at } => json!({ "accesses": kept, "pc": at.0 }),
         LimitKind::Heap { size, wanted } => json!({ "heap": size, "wanted": wanted }),
     }

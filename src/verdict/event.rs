@@ -2,7 +2,7 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{AccessId, Look, MemoryStep, MemoryView, Named, Performed, Rule, Stop, Tokens};
+use super::{AccessId, Extent, Look, MemoryStep, MemoryView, Named, Performed, Rule, Stop, Tokens};
 use crate::base::{Frame, LANES, LaneMask, Pc, number};
 use fixedbitset::FixedBitSet;
 use std::cell::Cell;
@@ -73,6 +73,14 @@ pub struct Access<'a> {
     /// Where memory acts later: the observer may name the access here, and is told of [`Event::Performed`] then. Lane `l` has
     /// the name given plus `l`.
     pub access_id: Option<&'a Cell<AccessId>>,
+}
+
+impl Access<'_> {
+    /// The addresses, how they lie, and the bytes of each: see [`Extent::outside`].
+    #[must_use]
+    pub const fn footprint(&self) -> (&[u64; LANES], [Stride; 2], u32) {
+        (self.addresses, self.strides, self.bytes)
+    }
 }
 
 /// How the addresses of those lanes of half a warp lie that access memory.
@@ -314,11 +322,17 @@ pub struct Needs {
     pub steps: Option<Arc<FixedBitSet>>,
     /// Whether it needs [`Event::Fired`].
     pub rules: bool,
+    /// By instruction: [`Event::Access`] is not needed of one all of whose lanes stay in this. Of instructions beyond its
+    /// end, all are.
+    pub quiet: Arc<[Extent]>,
 }
 
 impl Needs {
     /// All of them.
-    pub const ALL: Self = Self { steps: None, rules: true };
+    #[must_use]
+    pub fn all() -> Self {
+        Self { steps: None, rules: true, quiet: Arc::default() }
+    }
 
     /// What two observers need.
     #[must_use]
@@ -330,7 +344,8 @@ impl Needs {
             }
             _ => None,
         };
-        Self { steps, rules: self.rules || other.rules }
+        let quiet = self.quiet.iter().zip(&*other.quiet).map(|(a, b)| a.and(*b)).collect();
+        Self { steps, rules: self.rules || other.rules, quiet }
     }
 }
 
@@ -345,14 +360,19 @@ pub trait Sink {
     /// A checker stops the run when the program broke its rule.
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop>;
 
-    /// What it needs; other events of these kinds may be left out.
+    /// What it needs; other events of these kinds may be left out. It may change with each [`Event::Launch`].
     fn needs(&self) -> Needs {
-        Needs::ALL
+        Needs::all()
     }
 
     /// Whether the step of an instruction is told.
     fn wants(&self, _: Pc) -> bool {
         true
+    }
+
+    /// Where accesses of an instruction need not be told ([`Needs::quiet`]).
+    fn quiet(&self, _: Pc) -> Extent {
+        Extent::default()
     }
 
     /// Whether rules that fire are told.
@@ -402,6 +422,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn wants(&self, pc: Pc) -> bool {
         (**self).wants(pc)
+    }
+
+    fn quiet(&self, pc: Pc) -> Extent {
+        (**self).quiet(pc)
     }
 
     fn wants_rules(&self) -> bool {

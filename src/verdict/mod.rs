@@ -3,6 +3,7 @@
 //! Everything here is typed data; text is made in `report` only.
 
 mod event;
+mod extent;
 mod footprint;
 mod hang;
 mod heap;
@@ -21,6 +22,7 @@ pub use event::{
     Access, AccessKind, Arrive, Contents, DeviceMemory, Enter, Event, Message, Needs, Shape, Silent, Sink, Step,
     Stride, Who,
 };
+pub use extent::Extent;
 pub use footprint::{Footprint, Reach, SharedBy, Strength};
 pub use hang::{Blocked, Class, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unissued};
 pub use heap::{FormatProblem, LeakSite, Lifetime};

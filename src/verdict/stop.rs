@@ -448,6 +448,9 @@ pub enum LimitKind {
         /// The address in the program.
         at: Pc,
     },
+    /// A store to memory that nothing was known to write, at an address in the program: reads of it were not watched for
+    /// races.
+    Stray(Pc),
     /// What a search keeps of states, in bytes.
     Search {
         /// The cap.

@@ -6,6 +6,7 @@
 mod exact;
 mod generate;
 mod pairs;
+mod quiet;
 mod readers;
 mod rows;
 mod unordered;

@@ -1,10 +1,10 @@
 //! Origins through memory: what loads find, what stores and atomic operations leave.
 
-use super::objects::{Id, LOST, NONE, Objects, both};
-use super::plan::AccessSite;
 use super::shadow::Words;
 use crate::base::{lanes_of, number};
 use crate::check::plain::{class, elements, pieces, value};
+use crate::check::provenance::objects::{Id, LOST, NONE, Objects, both};
+use crate::check::provenance::plan::AccessSite;
 use crate::program::env::AddressMap;
 use crate::program::instr::{MemOp, NO_SLOT, Slot, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};

@@ -3,29 +3,28 @@
 //!
 //! An address knows the object that it was derived from, as in Miri: a buffer, a variable, a parameter, a block of a stack
 //! or of the heap. So an access is wrong that leaves its object, even where it hits another one. What an operation's result
-//! is derived from is in [`rules`]; most of it is known before the program runs ([`plan`]), the rest is followed through
-//! registers and memory ([`shadow`], [`access`]).
+//! is derived from is in [`provenance`](super::provenance), with what is known before the program runs; the rest is followed
+//! through registers and memory ([`shadow`], [`access`]).
 
 mod access;
 mod ground;
-mod objects;
-mod plan;
-mod rules;
+mod quiet;
 mod shadow;
 
 use super::plain;
+use super::provenance::Resolved;
+use super::provenance::objects::{Id, LOST, NONE, Object};
+use super::provenance::plan::{AccessSite, Plan, Site, State};
+use super::provenance::rules::Rule;
 use crate::base::{Frame, LANES, Pc, lanes_of};
 use crate::machine::{Sources, shuffle_sources};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, STACK_TOP, Slot};
 use crate::program::ops::Class;
 use crate::program::uses::{Tables, writes};
-use crate::verdict::{Access, AccessKind, AllocKind, Enter, Event, Needs, Sink, Step, Stop, Who};
+use crate::verdict::{Access, AccessKind, AllocKind, Enter, Event, Extent, Needs, Sink, Step, Stop, Who};
 use access::{Memories, Registers};
-use ground::{Ground, Resolved, outside};
-use objects::{Id, LOST, NONE, Object};
-use plan::{AccessSite, Plan, Site, State};
-use rules::Rule;
+use ground::Ground;
 use rustc_hash::FxHashMap;
 use shadow::{Rows, Words};
 use std::collections::BTreeMap;
@@ -80,6 +79,8 @@ pub struct Bounds {
     warp_size: u32,
     /// Accesses of threads whose origin was not known, by instruction.
     lost: BTreeMap<u32, u64>,
+    /// Where accesses are all right, by instruction.
+    quiet: Arc<[Extent]>,
 }
 
 impl Bounds {
@@ -87,7 +88,7 @@ impl Bounds {
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
         let (plan, ground) = (Plan::new(&env), Ground::new(env));
-        Self { plan, ground, blocks: FxHashMap::default(), warp_size: 32, lost: BTreeMap::new() }
+        Self { plan, ground, blocks: FxHashMap::default(), warp_size: 32, lost: BTreeMap::new(), quiet: Arc::default() }
     }
 
     /// Shares the memory of the device with another observer, whose launches are on the same.
@@ -204,17 +205,13 @@ impl Bounds {
         let Some(Site::Access(number)) = self.plan.sites.get(access.pc.0 as usize).copied() else { return Ok(()) };
         let Self { plan, ground, blocks, lost, .. } = self;
         let Some(site) = plan.accesses.get(number as usize) else { return Ok(()) };
-        let known = match site.base {
-            Some(State::Known(root)) => Some(ground.root(root)),
-            _ => None,
-        };
-        match (site.base, known) {
+        match (site.base, site.base.and_then(|base| ground.root(base))) {
             (None, _) => {}
             (_, Some(Resolved::Object(NONE | LOST, ..))) => {
                 *lost.entry(access.pc.0).or_default() += u64::from(access.lanes.count_ones());
             }
-            (_, Some(Resolved::Object(id, start, bytes))) => {
-                let outside = outside(access, access.lanes, start, bytes);
+            (_, Some(Resolved::Object(id, extent))) => {
+                let outside = extent.outside(access.footprint(), access.lanes);
                 if outside != 0
                     && let Some(stop) = ground.error(id, site, access, outside)
                 {
@@ -295,12 +292,12 @@ fn lane_by_lane(
     while let Some(lane) = lanes_of(left).next() {
         let lanes = lanes_of(left).filter(|l| ids[*l] == ids[lane]).fold(0, |m, l| m | 1 << l);
         left &= !lanes;
-        let found = ground.device.objects.borrow().get(ids[lane]).map(|o| (o.start, o.bytes));
-        let Some((start, bytes)) = found else {
+        let found = ground.device.objects.borrow().get(ids[lane]).map(Object::extent);
+        let Some(extent) = found else {
             *lost.entry(access.pc.0).or_default() += u64::from(lanes.count_ones());
             continue;
         };
-        let outside = outside(access, lanes, start, bytes);
+        let outside = extent.outside(access.footprint(), lanes);
         if outside != 0
             && let Some(stop) = ground.error(ids[lane], site, access, outside)
         {
@@ -340,7 +337,7 @@ impl Sink for Bounds {
     const ON: bool = true;
 
     fn needs(&self) -> Needs {
-        Needs { steps: Some(Arc::clone(&self.plan.steps)), rules: false }
+        Needs { steps: Some(Arc::clone(&self.plan.steps)), rules: false, quiet: Arc::clone(&self.quiet) }
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
@@ -349,6 +346,7 @@ impl Sink for Bounds {
                 self.blocks.clear();
                 self.warp_size = shape.warp_size;
                 self.ground.launch(&self.plan, shape.entry, names, params, dynamic_shared);
+                self.quiet = quiet::extents(&self.plan, &self.ground);
             }
             Event::Block { .. } | Event::BlockDone => {
                 self.blocks.remove(&who.block);

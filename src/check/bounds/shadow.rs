@@ -1,7 +1,7 @@
 //! Origins of registers and of memory.
 
-use super::objects::{Id, NONE, both};
 use crate::base::{LANES, LaneMask, lanes_of};
+use crate::check::provenance::objects::{Id, NONE, both};
 use rustc_hash::FxHashMap;
 
 /// Origins of those registers of a call that are followed, lane by lane.

@@ -17,6 +17,7 @@ mod finding;
 mod flight;
 mod history;
 mod pattern;
+mod quiet;
 mod readers;
 mod shadow;
 mod sites;
@@ -27,12 +28,15 @@ pub use finding::{Benign, Finding, UnorderedData};
 pub use shadow::Footing;
 
 use super::plain;
+use super::provenance::Launched;
+use super::provenance::plan::Plan;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Named, Needs, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
 use finding::Findings;
 use fixedbitset::FixedBitSet;
 use flight::Flights;
+use quiet::Quiet;
 use rustc_hash::FxHashMap;
 use shadow::Shadow;
 use sites::{Site, sites};
@@ -48,6 +52,9 @@ pub struct Races {
     sites: Vec<Site>,
     /// The instructions that order something.
     orders: Arc<FixedBitSet>,
+    /// What addresses are made from.
+    plan: Plan,
+    quiet: Quiet,
     watch: Watch,
 }
 
@@ -116,7 +123,8 @@ impl Races {
             findings: Findings::default(),
             flights: Flights::default(),
         };
-        Self { sites, orders: Arc::new(orders), watch }
+        let plan = Plan::new(&watch.env);
+        Self { sites, orders: Arc::new(orders), plan, quiet: Quiet::default(), watch }
     }
 
     /// Keeps at most so many accesses of a location that takes part in more than plain reading and writing. Where one that
@@ -296,7 +304,7 @@ impl Sink for Races {
     const ON: bool = true;
 
     fn needs(&self) -> Needs {
-        Needs { steps: Some(Arc::clone(&self.orders)), rules: false }
+        Needs { steps: Some(Arc::clone(&self.orders)), rules: false, quiet: self.quiet.extents() }
     }
 
     #[inline]
@@ -305,10 +313,17 @@ impl Sink for Races {
             Event::Step(step) => self.step(who, &step),
             Event::Access(access) => {
                 let Some(at) = self.watch.block(who) else { return Ok(()) };
+                if let Some(Site::Access(site)) = self.sites.get(access.pc.0 as usize) {
+                    self.quiet.look(access, site)?;
+                }
                 return access::run(&mut self.watch, at, who, access, &self.sites);
             }
-            Event::Launch { tokens, program, shape, names, later, .. } => {
+            Event::Launch { tokens, program, shape, names, params, dynamic_shared, later } => {
                 self.watch.names = names.to_vec();
+                let launched = Launched { env: &self.watch.env, entry: shape.entry, params, dynamic_shared };
+                // Where memory acts later, all accesses are told.
+                let quiet = (!later).then(|| Quiet::new(&self.plan, &launched, names, &self.sites));
+                self.quiet = quiet.unwrap_or_default();
                 return self.begin(shape, program, (tokens, later));
             }
             Event::Performed(performed) => self.watch.performed(who, performed, &self.sites),

@@ -503,6 +503,11 @@ pub(in crate::memory) fn tell<S: Sink>(
     let generic = addresses(rq, regs).map(|x| x.wrapping_add(window));
     let Told { memory, together, element, access_id } = told;
     let (pc, lanes, addresses) = (at.pc, mask, &generic);
+    let quiet = cx.sink.quiet(pc);
+    // Where memory acts later, each access has a name.
+    if quiet.bytes != 0 && !memory.later && quiet.outside((addresses, strides, bytes), lanes) == 0 {
+        return Ok(());
+    }
     let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
     cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }

@@ -10,7 +10,7 @@ use crate::base::{Frame, LANES, LaneMask, LaneTables, Pc, lanes_of};
 use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
 use crate::program::instr::Space;
 use crate::program::origins::{Object, Room};
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Nearest, Relation, Sink, Stride};
+use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Extent, Nearest, Relation, Sink, Stride};
 
 /// Lanes classified together.
 const HALF: usize = 16;
@@ -306,14 +306,24 @@ fn tell<S: Sink>(
     let window = if site.space == Space::Shared { near.map.shared } else { 0 };
     let offset = i64::from(site.offset).cast_unsigned();
     let shift = window.wrapping_add(offset);
-    let mut addresses = regs.q[site.a.index()].0;
+    let base = &regs.q[site.a.index()].0;
     let mut found = [Stride::Mixed; 2];
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
         if half != 0 {
-            found[g] = classify(half_of(&addresses, g), half, &cx.tables, half_of(&on.lanes.0, g), offset);
+            found[g] = classify(half_of(base, g), half, &cx.tables, half_of(&on.lanes.0, g), offset);
         }
     }
+    let quiet = cx.sink.quiet(at.pc);
+    if quiet.bytes != 0 {
+        // The other way round than the addresses: those of the registers stay as they are.
+        let quiet = Extent { first: quiet.first.wrapping_sub(shift), ..quiet };
+        let strides = found.map(|stride| stride.moved(offset.wrapping_neg()));
+        if quiet.outside((base, strides, 4), on.mask) == 0 {
+            return Ok(found);
+        }
+    }
+    let mut addresses = *base;
     addresses.iter_mut().for_each(|x| *x = x.wrapping_add(shift));
     let access = Access {
         pc: at.pc,

@@ -9,7 +9,7 @@ const SMALL: u64 = 4096;
 
 /// What a result is derived from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Rule {
+pub(in crate::check) enum Rule {
     /// From nothing: it is a number.
     Number,
     /// From so many first sources, where they agree.
@@ -27,7 +27,7 @@ pub(super) enum Rule {
 }
 
 /// The rule of an operation.
-pub(super) fn rule(op: AluOp) -> Rule {
+pub(in crate::check) fn rule(op: AluOp) -> Rule {
     use IntOp as I;
     let AluOp::Int(op) = op else { return Rule::Number };
     match op {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Where an address comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Root {
+pub(in crate::check) enum Root {
     /// Nowhere: it is a number.
     None,
     /// Objects that cannot be told apart any more.
@@ -36,7 +36,7 @@ pub(super) enum Root {
 
 /// What is known of a register's origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum State {
+pub(in crate::check) enum State {
     /// This root, by its number in [`Plan::roots`], in all lanes whenever it has been written.
     Known(u32),
     /// To be followed: the row of the frame's shadow that it has.
@@ -45,7 +45,7 @@ pub(super) enum State {
 
 /// What is to be done with an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Site {
+pub(in crate::check) enum Site {
     /// Nothing.
     Nothing,
     /// A data operation whose result is followed.
@@ -64,7 +64,7 @@ pub(super) enum Site {
 
 /// A memory action.
 #[derive(Clone, Debug)]
-pub(super) struct AccessSite {
+pub(in crate::check) struct AccessSite {
     /// The action.
     pub request: WarpRequest,
     /// The function it belongs to.
@@ -81,7 +81,7 @@ pub(super) struct AccessSite {
 
 /// All that is known of a program.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(in crate::check) struct Plan {
     /// By program address.
     pub sites: Vec<Site>,
     /// By number.

@@ -1,21 +1,21 @@
 //! The objects that addresses are derived from.
 
-use crate::verdict::{AllocKind, Inside, Named};
+use crate::verdict::{AllocKind, Extent, Inside, Named};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// What a value was made from: a number that says "nothing", "that is no longer known", or an object.
-pub(super) type Id = u32;
+pub(in crate::check) type Id = u32;
 /// From no address.
-pub(super) const NONE: Id = 0;
+pub(in crate::check) const NONE: Id = 0;
 /// From addresses of several objects.
-pub(super) const LOST: Id = 1;
+pub(in crate::check) const LOST: Id = 1;
 /// The first object's number.
 const FIRST: Id = 2;
 
 /// An object: a buffer, a variable, a parameter, a block of a stack or of the heap.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Object {
+pub(in crate::check) struct Object {
     /// What it is.
     pub kind: AllocKind,
     /// Its first byte, in the generic address space.
@@ -26,9 +26,16 @@ pub(super) struct Object {
     pub name: String,
 }
 
+impl Object {
+    /// Its addresses.
+    pub const fn extent(&self) -> Extent {
+        Extent { first: self.start, bytes: self.bytes }
+    }
+}
+
 /// All objects that were met.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Objects {
+pub(in crate::check) struct Objects {
     all: Vec<Object>,
     known: FxHashMap<(AllocKind, u64, u64, String), Id>,
     /// Those of device memory, by address; what was freed as long as nothing else lies there.
@@ -92,7 +99,7 @@ impl Objects {
 }
 
 /// What something is derived from that is made of two values.
-pub(super) const fn both(a: Id, b: Id) -> Id {
+pub(in crate::check) const fn both(a: Id, b: Id) -> Id {
     match (a, b) {
         (NONE, other) | (other, NONE) => other,
         (a, b) if a == b => a,
