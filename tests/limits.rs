@@ -228,6 +228,8 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         ("prove ptx-examples/reduction --memory fermi --control crs".to_owned(), "interrupted"),
         ("prove ptx-examples/bitonic --lanes split".to_owned(), "interrupted"),
         ("prove iriw.litmus --memory fermi".to_owned(), "interrupted"),
+        // Thousands of warps that could have stepped in each of thousands of states.
+        ("prove empty.ptx --grid 2147483647".to_owned(), "interrupted"),
         ("compare count.ptx --block 32".to_owned(), "interrupted"),
         ("compare ptx-examples/reduction".to_owned(), "interrupted"),
         ("replay --seed 0 count.ptx --block 32".to_owned(), "interrupted"),

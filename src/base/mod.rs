@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of PTX, of programs or of machines.
 
+mod beside;
 mod bytes;
 pub mod files;
 mod ids;
@@ -12,6 +13,7 @@ mod source;
 mod suggest;
 mod tier;
 
+pub use beside::drop_beside;
 pub use bytes::number;
 pub use ids::{FileId, Pc, WarpId};
 pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, blend32, blend64, expand, put_mask, put32, put64};

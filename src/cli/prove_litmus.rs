@@ -45,7 +45,7 @@ impl Prove {
         let memory = config.memory.clone();
         self.common.bounds.count_from_here();
         let mut board = Board::new(&lowered, config, self.how().grain).map_err(|stop| stopped(&stop, &lowered.env))?;
-        let space: Space<Outcome> = self.bounded(control, |options| match &self.checkpoint {
+        let mut space: Space<Outcome> = self.bounded(control, |options| match &self.checkpoint {
             None => Ok(board.explore(&litmus, options)),
             Some(path) => {
                 let owner = board.owner(&content);
@@ -56,7 +56,13 @@ impl Prove {
         for (outcome, reaches) in &space.outcomes {
             outcomes.count(outcome.clone(), reaches.count);
         }
-        let endless = self.progress.endless(&space.graph, self.how().fairness);
+        let bounds = &self.common.bounds;
+        bounds.show();
+        let up = || bounds.up().is_some();
+        let (endless, whole) = self.progress.endless_until(&space.graph, self.how().fairness, &up);
+        if !whole {
+            space.limit = space.limit.or_else(|| bounds.up());
+        }
         let mut code = 0;
         for found in &space.found {
             code = code.max(exit_code(&found.stop));

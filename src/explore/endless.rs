@@ -49,13 +49,13 @@ pub(super) fn rounds(
     let mut rounds: Vec<Round> = Vec::new();
     let mut limit = None;
     for cycle in cycles.into_iter().take(CYCLES) {
-        // One is shown in any case: it decides the verdict.
-        limit = bounds.up();
-        if limit.is_some() && !rounds.is_empty() {
+        let path = cycle.states.first().map_or_else(Vec::new, |s| graph.path(*s));
+        let followed = follow(walk, &path, bounds);
+        if let Err(reached) = followed {
+            limit = Some(reached);
+            walk.back(start);
             break;
         }
-        let path = cycle.states.first().map_or_else(Vec::new, |s| graph.path(*s));
-        follow(walk, &path);
         let circle = round(walk, graph, &cycle, bounds);
         let code = circle.runs.values().cloned().collect();
         let state = walk.state();
@@ -157,7 +157,8 @@ impl Target {
     ) -> Endless {
         let Round { cycle, times, path, mut circle } = round;
         let start = walk.mark();
-        follow(walk, &path);
+        // It was gone a moment ago.
+        let _ = follow(walk, &path, &Bounds::default());
         let hang = explain(walk, &mut circle, (&before.0, &before.1), (self.control(), self.bounds()));
         walk.back(start);
         let class = hang.class;

@@ -150,6 +150,10 @@ impl Walk for Leaving<'_> {
         self.walk.back(to);
     }
 
+    fn leave(&mut self, to: Mark) {
+        self.walk.leave(to);
+    }
+
     fn held(&self) -> usize {
         self.walk.held()
     }

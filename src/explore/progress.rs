@@ -4,7 +4,7 @@
 //! under a model if it has no run without end that is fair to the blocks that the model promises progress. The scheduler
 //! never idles while a block can step.
 
-use super::space::{Cycle, Fairness, Graph, Promised, cycles};
+use super::space::{Cycle, Fairness, Graph, Promised, cycles_until};
 
 /// Who is promised progress.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -55,9 +55,15 @@ impl Progress {
     /// The parts of a graph in which a run never ends though the scheduler keeps its promise.
     #[must_use]
     pub fn endless(self, graph: &Graph, fairness: Fairness) -> Vec<Cycle> {
+        self.endless_until(graph, fairness, &|| false).0
+    }
+
+    /// The same as far as there is time: those that were found until `up` says that there is none, and whether that is all.
+    #[must_use]
+    pub fn endless_until(self, graph: &Graph, fairness: Fairness, up: &dyn Fn() -> bool) -> (Vec<Cycle>, bool) {
         // Where nobody is promised anything, every run is fair, and none rests: the scheduler never idles.
         let fairness = if self == Self::Unfair { Fairness::Weak } else { fairness };
-        cycles(graph, fairness, &mut |state, promised: &mut Promised<'_>| {
+        let mut keep = |state: u32, promised: &mut Promised<'_>| {
             let stepped = graph.stepped(state);
             let has = |block: u64| block < 64 && stepped >> block & 1 == 1;
             let lowest = promised.lowest().map(|(block, _)| block);
@@ -69,6 +75,7 @@ impl Progress {
                 Self::Lobe => block < 64 && stepped >> block != 0,
                 Self::Unfair => false,
             });
-        })
+        };
+        cycles_until(graph, fairness, &mut keep, up)
     }
 }

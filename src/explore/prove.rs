@@ -7,10 +7,11 @@ use super::record::{Limits, Recorded};
 use super::retrace::{Follow, Script};
 use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts, Space, explore};
 use super::target::{Ending, Target};
+use crate::base::drop_beside;
 use crate::check::{Liveness, Observers};
 use crate::choice::{Fair, Recorder};
 use crate::machine::walk::{Grain, Walk};
-use crate::machine::{ControlModel, MemoryModel};
+use crate::machine::{ControlModel, MemoryModel, Stopwatch};
 use crate::program::instr::Op;
 use crate::verdict::{Class, Event, Identity, LimitKind, Sink, Stack, Standing, Stop, Taken, Who};
 use std::collections::BTreeSet;
@@ -160,7 +161,9 @@ impl Target {
         let env = self.program();
         options.stepped = how.progress.needs_stepped();
         let space = explore(&mut *walk, &env, options, &mut |walk| walk.memory_hash());
-        self.judge(how, &mut *walk, space, observers)
+        let proof = self.judge(how, &mut *walk, space, observers);
+        drop_beside(walk);
+        proof
     }
 
     /// The same, of a search that is kept: it goes on from what `kept` holds, if anything, and keeps there what it does.
@@ -183,7 +186,9 @@ impl Target {
         let env = self.program();
         options.stepped = how.progress.needs_stepped();
         let space = search_on(&mut *walk, &env, how.grain, options, &mut |walk| walk.memory_hash(), kept)?;
-        match self.judge(how, &mut *walk, space, observers) {
+        let proof = self.judge(how, &mut *walk, space, observers);
+        drop_beside(walk);
+        match proof {
             // No run goes the way of a step that the program does not make.
             Err(stop) if kept.before.is_some() && stop == not_shown() => Err(CheckpointError::Damaged),
             proof => Ok(proof),
@@ -276,10 +281,17 @@ impl Target {
         if self.program().code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))) {
             return Ok(true);
         }
-        let cycles = how.progress.endless(graph, how.fairness);
-        let (rounds, limit) = rounds(walk, graph, cycles, self.bounds());
-        if let Some(limit) = limit {
-            proof.leave_out(limit);
+        let bounds = self.bounds();
+        // Of a search that has ended before its end, half of the time that is left is for showing what is found.
+        let left = proof.limit.and(bounds.until_the_end());
+        let half = Stopwatch::start(left.map(|left| left / 2));
+        let up = || half.up().or_else(|| bounds.up());
+        let (cycles, whole) = how.progress.endless_until(graph, how.fairness, &|| up().is_some());
+        let none = cycles.is_empty();
+        let (rounds, limit) = rounds(walk, graph, cycles, bounds);
+        if let Some(limit) = limit.or_else(|| if whole { None } else { up() }) {
+            // One that is not even looked at is one all the same.
+            proof.leave_out(limit).endless += u64::from(!none && rounds.is_empty());
         }
         for found in rounds {
             let Retraced { recorded, before, followed } = match self.retrace(walk, &found.path, observers()) {
@@ -321,7 +333,7 @@ impl Target {
         if let Some(limit) = bounds.up() {
             return Err(limit);
         }
-        let script = Script::of(walk, path, self.control() == ControlModel::ItsSplit);
+        let script = Script::of(walk, path, self.control() == ControlModel::ItsSplit, bounds)?;
         let config = self.start().context().config();
         let warps: Vec<u32> =
             self.launches().iter().map(|l| l.block.iter().product::<u32>().div_ceil(config.warp_size)).collect();

@@ -10,9 +10,9 @@ use crate::base::LaneMask;
 use crate::choice::{
     Fair, LANES_ALL, LANES_FIRST, LANES_NONE, MICRO_END, MICRO_SILENT, MICRO_STEPS, Menu, Oracle, Pick, Site,
 };
-use crate::machine::Tell;
 use crate::machine::walk::{Agent, Reached, Walk};
-use crate::verdict::{Event, Stop, Who};
+use crate::machine::{Bounds, Tell};
+use crate::verdict::{Event, LimitKind, Stop, Who};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
@@ -103,14 +103,29 @@ pub(super) fn agent(walk: &mut dyn Walk, step: Move) -> Option<Agent> {
     agents.get(usize::from(step.agent)).copied()
 }
 
+/// Steps of a path between two questions whether there is time left.
+const PATIENCE: usize = 1 << 6;
+
+/// Why a path is not gone on at its `k`-th step, if it is not.
+fn up(bounds: &Bounds, k: usize) -> Option<LimitKind> {
+    if k.is_multiple_of(PATIENCE) { bounds.up() } else { None }
+}
+
 /// Goes along a path, as far as the run goes on.
-pub(super) fn follow(walk: &mut dyn Walk, path: &[Move]) {
-    for step in path {
-        let Some(agent) = agent(walk, *step) else { return };
+///
+/// # Errors
+/// A bound was reached; the walk stands somewhere on the path.
+pub(super) fn follow(walk: &mut dyn Walk, path: &[Move], bounds: &Bounds) -> Result<(), LimitKind> {
+    for (k, step) in path.iter().enumerate() {
+        if let Some(limit) = up(bounds, k) {
+            return Err(limit);
+        }
+        let Some(agent) = agent(walk, *step) else { break };
         if take(walk, *step, agent, |odometer| odometer, None).is_err() {
-            return;
+            break;
         }
     }
+    Ok(())
 }
 
 /// Why a run stops at the end of a path from where the walk stands, which is where it stands again afterwards. `None`: it
@@ -139,8 +154,17 @@ pub(super) fn stop_on(walk: &mut dyn Walk, path: &[Move]) -> Option<Stop> {
 impl Script {
     /// Walks a path from the start, where the walk stands, which is where it stands again afterwards. `split`: lanes at one
     /// address may run without each other.
-    pub fn of(walk: &mut dyn Walk, path: &[Move], split: bool) -> Self {
+    ///
+    /// # Errors
+    /// A bound was reached before the end of the path.
+    pub(super) fn of(walk: &mut dyn Walk, path: &[Move], split: bool, bounds: &Bounds) -> Result<Self, LimitKind> {
         let start = walk.mark();
+        let script = Self::along(walk, path, split, bounds);
+        walk.back(start);
+        script
+    }
+
+    fn along(walk: &mut dyn Walk, path: &[Move], split: bool, bounds: &Bounds) -> Result<Self, LimitKind> {
         let mut script = Self::default();
         let said = |lanes: LaneMask| if split { lanes } else { lanes & lanes.wrapping_neg() };
         for (site, pick) in &walk.begun().picks {
@@ -149,7 +173,10 @@ impl Script {
         for (who, lanes) in &walk.begun().steps {
             add(&mut script.scenes, &mut script.length, *who, said(*lanes));
         }
-        for step in path {
+        for (k, step) in path.iter().enumerate() {
+            if let Some(limit) = up(bounds, k) {
+                return Err(limit);
+            }
             let Some(agent) = agent(walk, *step) else { break };
             let Self { scenes, length, choices } = &mut script;
             match agent {
@@ -167,8 +194,7 @@ impl Script {
                 break;
             }
         }
-        walk.back(start);
-        script
+        Ok(script)
     }
 
     /// Instructions in all.

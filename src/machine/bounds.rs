@@ -216,6 +216,14 @@ impl Bounds {
         inner.time.map(|_| ends.saturating_sub(inner.start.elapsed()))
     }
 
+    /// What is left until all ends, also after an interruption. `None`: nothing ends it.
+    #[must_use]
+    pub fn until_the_end(&self) -> Option<Duration> {
+        let inner = self.0.as_ref()?;
+        let ends = inner.ends.load(Ordering::Relaxed);
+        (ends != u64::MAX).then(|| Duration::from_millis(ends).saturating_sub(inner.start.elapsed()))
+    }
+
     /// What is left of the time. `None`: it is not bounded.
     #[must_use]
     pub fn left(&self) -> Option<Duration> {

@@ -175,7 +175,8 @@ pub fn drawn(name: &str, proof: &Proof) -> String {
     let role = |k: u32| match graph.from(k).next() {
         _ if on_cycle(k) => Role::Cycle,
         None if stuck.contains(&k) => Role::Deadlock,
-        None => Role::Final,
+        None if graph.left(k).next().is_none() => Role::Final,
+        None => Role::Inner,
         Some(_) => Role::Inner,
     };
     let node = |k: u32| Node { label: k.to_string(), role: role(k), initial: k == 0 };

@@ -72,7 +72,7 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::bounds::objects::LOST;
+    use crate::check::provenance::objects::LOST;
 
     #[test]
     fn memory_keeps_addresses_by_words() {

@@ -13,6 +13,7 @@
 use super::graph::{Edge, Graph, NONE, Unit};
 use crate::base::LaneMask;
 use crate::memory::OperationName;
+use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
 
 /// What a scheduler promises.
@@ -117,57 +118,78 @@ impl Units {
 /// scheduler promises progress there.
 #[must_use]
 pub fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
+    cycles_until(graph, fairness, promised, &|| false).0
+}
+
+/// The same as far as there is time: those that were found until `up` says that there is none, and whether that is all.
+#[must_use]
+pub fn cycles_until(
+    graph: &Graph,
+    fairness: Fairness,
+    promised: &mut dyn FnMut(u32, &mut Promised<'_>),
+    up: &dyn Fn() -> bool,
+) -> (Vec<Cycle>, bool) {
     let all: Vec<u32> = (0..u32::try_from(graph.states()).unwrap_or(u32::MAX)).collect();
     if fairness == Fairness::Strong {
-        return traps(graph, &all, promised);
+        return if up() { (Vec::new(), false) } else { (traps(graph, &all, promised), true) };
     }
     let mut found = Vec::new();
-    let mut parts = components(graph, &all, &|_, _| true);
+    let (mut parts, mut whole) = components(graph, &all, &|_, _| true, up);
+    let mut inside = FixedBitSet::with_capacity(graph.states());
     while let Some(part) = parts.pop() {
-        let inside = |state: u32| part.binary_search(&state).is_ok();
+        if up() {
+            whole = false;
+            break;
+        }
+        inside.extend(part.iter().map(|s| *s as usize));
         let mut steps = Units::default();
         for edge in part.iter().flat_map(|state| graph.from(*state)) {
-            if edge.to != NONE && inside(edge.to) {
+            if edge.to != NONE && inside.contains(edge.to as usize) {
                 steps.insert(graph.unit(edge));
             }
         }
-        let silent = silent_leaves(graph, &part);
+        part.iter().for_each(|s| inside.remove(*s as usize));
         let mut waits = |state: u32| promised_in(graph, state, promised).without(&steps);
-        match fairness {
-            Fairness::Weak => {
-                let mut always: Option<Units> = None;
-                for &state in &part {
-                    let here = waits(state);
-                    match &mut always {
-                        None => always = Some(here),
-                        Some(always) => always.retain(&here),
-                    }
-                    if always.as_ref().is_some_and(Units::is_empty) {
-                        break;
-                    }
-                }
-                if always.is_some_and(|units| units.is_empty()) {
-                    found.push(Cycle { states: part, silent });
-                }
+        if fairness == Fairness::Weak {
+            if always(&part, &mut waits) {
+                continue;
             }
-            Fairness::StrongThreads | Fairness::Strong => {
-                let rest: Vec<u32> = part.iter().copied().filter(|s| waits(*s).is_empty()).collect();
-                if rest.len() == part.len() {
-                    found.push(Cycle { states: part, silent });
-                } else {
-                    parts.extend(components(graph, &rest, &|_, _| true));
-                }
+        } else {
+            let rest: Vec<u32> = part.iter().copied().filter(|s| waits(*s).is_empty()).collect();
+            if rest.len() < part.len() {
+                let (more, all) = components(graph, &rest, &|_, _| true, up);
+                parts.extend(more);
+                whole &= all;
+                continue;
             }
         }
+        let silent = silent_leaves(graph, &part);
+        found.push(Cycle { states: part, silent });
     }
     found.sort_by_key(|c| c.states.first().copied());
-    found
+    (found, whole)
+}
+
+/// Whether somebody waits in all states of a part.
+fn always(part: &[u32], waits: &mut dyn FnMut(u32) -> Units) -> bool {
+    let mut always: Option<Units> = None;
+    for &state in part {
+        let here = waits(state);
+        match &mut always {
+            None => always = Some(here),
+            Some(always) => always.retain(&here),
+        }
+        if always.as_ref().is_some_and(Units::is_empty) {
+            return false;
+        }
+    }
+    always.is_some()
 }
 
 /// Those of a state's units whom the scheduler promises progress there.
 fn promised_in(graph: &Graph, state: u32, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Units {
     let mut able = Units::default();
-    graph.from(state).for_each(|edge| able.insert(graph.unit(edge)));
+    graph.from(state).map(|edge| graph.unit(edge)).chain(graph.left(state)).for_each(|unit| able.insert(unit));
     promised(state, &mut Promised(&mut able));
     able
 }
@@ -175,7 +197,9 @@ fn promised_in(graph: &Graph, state: u32, promised: &mut dyn FnMut(u32, &mut Pro
 /// Whether a silent rule leads out of a part.
 fn silent_leaves(graph: &Graph, part: &[u32]) -> bool {
     let leaves = |to: u32| to == NONE || part.binary_search(&to).is_err();
+    let left = |s: &u32| graph.left(*s).any(|unit| unit == Unit::Silent);
     part.iter().flat_map(|s| graph.from(*s)).any(|e| graph.unit(e) == Unit::Silent && leaves(e.to))
+        || part.iter().any(left)
 }
 
 /// The parts that a run never leaves by promised steps, and in which it never comes to a state where nobody is promised
@@ -188,7 +212,7 @@ fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised
     let mut free = vec![false; all.len()];
     let mut open = Vec::new();
     for &state in all {
-        let mut rests = units[state as usize].is_empty();
+        let mut rests = units[state as usize].is_empty() || graph.left(state).any(|unit| of(state, unit));
         for edge in graph.from(state).filter(|e| of(state, graph.unit(e))) {
             match before.get_mut(edge.to as usize) {
                 Some(list) => list.push(state),
@@ -209,7 +233,8 @@ fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised
     }
     let held: Vec<u32> = all.iter().copied().filter(|s| !free[*s as usize]).collect();
     let by = |state: u32, edge: &Edge| of(state, graph.unit(edge));
-    let mut found: Vec<Cycle> = components(graph, &held, &by)
+    let (parts, _) = components(graph, &held, &by, &|| false);
+    let mut found: Vec<Cycle> = parts
         .into_iter()
         .filter(|part| {
             let mut steps = part.iter().flat_map(|s| graph.from(*s).filter(|e| by(*s, e)));
@@ -237,68 +262,113 @@ impl Promised<'_> {
     }
 }
 
+/// States between two questions whether there is time left.
+const PATIENCE: u32 = 1 << 14;
+
 /// The parts of some states that are strongly connected by steps of a kind and have one in them, each in ascending order
-/// (R. Tarjan, 1972).
-fn components(graph: &Graph, states: &[u32], by: &dyn Fn(u32, &Edge) -> bool) -> Vec<Vec<u32>> {
-    const UNSEEN: u32 = u32::MAX;
-    let count = graph.states();
-    let mut member = vec![false; count];
-    states.iter().for_each(|s| member[*s as usize] = true);
-    let (mut order, mut low) = (vec![UNSEEN; count], vec![0u32; count]);
-    let mut open = vec![false; count];
-    let (mut stack, mut found, mut next) = (Vec::new(), Vec::new(), 0u32);
+/// (R. Tarjan, 1972); and whether these are all: it ends when `up` says so.
+fn components(
+    graph: &Graph,
+    states: &[u32],
+    by: &dyn Fn(u32, &Edge) -> bool,
+    up: &dyn Fn() -> bool,
+) -> (Vec<Vec<u32>>, bool) {
+    let mut tarjan = Tarjan::new(graph.states(), states);
+    let mut found = Vec::new();
     for &root in states {
-        if order[root as usize] != UNSEEN {
+        if tarjan.order[root as usize] != UNSEEN {
             continue;
         }
-        // A state, its successors, and how many of them were looked at.
-        let successors = |s: u32| -> Vec<u32> {
-            let to = graph.from(s).filter(|e| by(s, e)).map(|e| e.to).filter(|t| *t != NONE && member[*t as usize]);
-            to.collect()
-        };
-        let mut work = vec![(root, successors(root), 0usize)];
-        (order[root as usize], low[root as usize]) = (next, next);
-        next += 1;
-        stack.push(root);
-        open[root as usize] = true;
-        while let Some((state, to, at)) = work.last_mut() {
+        tarjan.enter(root, graph);
+        while let Some((state, cursor)) = tarjan.work.last_mut() {
             let state = *state;
-            if let Some(&succ) = to.get(*at) {
-                *at += 1;
-                if order[succ as usize] == UNSEEN {
-                    (order[succ as usize], low[succ as usize]) = (next, next);
-                    next += 1;
-                    stack.push(succ);
-                    open[succ as usize] = true;
-                    let further = successors(succ);
-                    work.push((succ, further, 0));
-                } else if open[succ as usize] {
-                    low[state as usize] = low[state as usize].min(order[succ as usize]);
+            if let Some(edge) = graph.next(cursor) {
+                if edge.to != NONE && by(state, edge) {
+                    tarjan.step(state, edge.to, graph);
+                }
+                if tarjan.next.is_multiple_of(PATIENCE) && up() {
+                    return (found, false);
                 }
                 continue;
             }
-            work.pop();
-            if let Some((parent, ..)) = work.last() {
-                low[*parent as usize] = low[*parent as usize].min(low[state as usize]);
-            }
-            if low[state as usize] == order[state as usize] {
-                let mut part = Vec::new();
-                while let Some(s) = stack.pop() {
-                    open[s as usize] = false;
-                    part.push(s);
-                    if s == state {
-                        break;
-                    }
-                }
-                part.sort_unstable();
-                let around = part.len() > 1 || graph.from(state).any(|e| e.to == state && by(state, e));
-                if around {
-                    found.push(part);
-                }
+            let part = tarjan.leave(state);
+            let around = |s: u32| graph.from(s).any(|e| e.to == s && by(s, e));
+            match part[..] {
+                [] => {}
+                [one] if !around(one) => {}
+                _ => found.push(part),
             }
         }
     }
-    found
+    (found, true)
+}
+
+/// No place in the order yet.
+const UNSEEN: u32 = u32::MAX;
+
+/// Where the search for strongly connected parts is.
+struct Tarjan {
+    member: FixedBitSet,
+    /// The place of each state in the order in which they are come to, and the first that is known to be reached from it.
+    order: Vec<u32>,
+    low: Vec<u32>,
+    open: FixedBitSet,
+    stack: Vec<u32>,
+    next: u32,
+    /// The states on the way, and which steps of each were not looked at.
+    work: Vec<(u32, u32)>,
+}
+
+impl Tarjan {
+    fn new(count: usize, states: &[u32]) -> Self {
+        let mut member = FixedBitSet::with_capacity(count);
+        member.extend(states.iter().map(|s| *s as usize));
+        let open = FixedBitSet::with_capacity(count);
+        let (order, low) = (vec![UNSEEN; count], vec![0; count]);
+        Self { member, order, low, open, stack: Vec::new(), next: 0, work: Vec::new() }
+    }
+
+    fn enter(&mut self, state: u32, graph: &Graph) {
+        (self.order[state as usize], self.low[state as usize]) = (self.next, self.next);
+        self.next += 1;
+        self.stack.push(state);
+        self.open.insert(state as usize);
+        self.work.push((state, graph.cursor(state)));
+    }
+
+    /// A step leads to a state.
+    fn step(&mut self, from: u32, to: u32, graph: &Graph) {
+        if !self.member.contains(to as usize) {
+            return;
+        }
+        if self.order[to as usize] == UNSEEN {
+            self.enter(to, graph);
+        } else if self.open.contains(to as usize) {
+            self.low[from as usize] = self.low[from as usize].min(self.order[to as usize]);
+        }
+    }
+
+    /// All steps of the last state were looked at. Gives the part that it is the first of, or nothing.
+    fn leave(&mut self, state: u32) -> Vec<u32> {
+        self.work.pop();
+        let low = self.low[state as usize];
+        if let Some((parent, _)) = self.work.last() {
+            self.low[*parent as usize] = self.low[*parent as usize].min(low);
+        }
+        let mut part = Vec::new();
+        if low != self.order[state as usize] {
+            return part;
+        }
+        while let Some(s) = self.stack.pop() {
+            self.open.remove(s as usize);
+            part.push(s);
+            if s == state {
+                break;
+            }
+        }
+        part.sort_unstable();
+        part
+    }
 }
 
 #[cfg(test)]

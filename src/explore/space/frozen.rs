@@ -8,6 +8,7 @@ use super::search::Before;
 use super::{Found, Move, Progress, Reaches, Space};
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::{follow, stop_on};
+use crate::machine::Bounds;
 use crate::machine::walk::{Reached, State, Walk};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -83,7 +84,7 @@ impl<O> Small<O> {
 /// What a run along a path comes to; `None`: not to its end. The walk stands where it stood, afterwards.
 fn end_of<O>(walk: &mut dyn Walk, path: &[Move], outcome: &mut dyn FnMut(&dyn State) -> O) -> Option<O> {
     let start = walk.mark();
-    follow(walk, path);
+    let _ = follow(walk, path, &Bounds::default());
     let mut agents = Vec::new();
     walk.agents(&mut agents);
     let state = walk.state();

@@ -3,6 +3,7 @@
 //! A state is its 128-bit number; a step says who made it. 16 bytes a step and about 50 a state: what a search needs to
 //! tell cycles, to find the way to a state again, and to draw the graph.
 
+use super::left::Left;
 use super::table::Table;
 use crate::base::LaneMask;
 use crate::machine::walk::Agent;
@@ -117,6 +118,7 @@ pub struct Graph {
     known: FxHashMap<Unit, u32>,
     /// Those asked for last, by the low bits of their warps.
     at_hand: [Option<(Unit, u32)>; AT_HAND],
+    left: Left,
 }
 
 impl Graph {
@@ -244,7 +246,7 @@ impl Graph {
             }
         }
         let whole = from.0.is_empty();
-        let graph = Self { table, seen, edges, units, stepped, known, at_hand: [None; AT_HAND] };
+        let graph = Self { table, seen, edges, units, stepped, known, at_hand: [None; AT_HAND], left: Left::default() };
         (whole && graph.is_sound()).then_some(graph)
     }
 
@@ -300,12 +302,29 @@ impl Graph {
 
     /// The steps from a state, the last first.
     pub fn from(&self, state: u32) -> impl Iterator<Item = &Edge> {
-        let mut at = self.seen.get(state as usize).map_or(NONE, |s| s.last);
-        std::iter::from_fn(move || {
-            let edge = self.edges.get(at as usize)?;
-            at = edge.next;
-            Some(edge)
-        })
+        let mut at = self.cursor(state);
+        std::iter::from_fn(move || self.next(&mut at))
+    }
+
+    /// The steps from a state, for [`Graph::next`]: one number, where many states are gone through at a time.
+    pub(super) fn cursor(&self, state: u32) -> u32 {
+        self.seen.get(state as usize).map_or(NONE, |s| s.last)
+    }
+
+    /// The next step of a state.
+    pub(super) fn next(&self, cursor: &mut u32) -> Option<&Edge> {
+        let edge = self.edges.get(*cursor as usize)?;
+        *cursor = edge.next;
+        Some(edge)
+    }
+
+    /// Who could step in a state and was not come to, since a limit ended the search.
+    pub fn left(&self, state: u32) -> impl Iterator<Item = Unit> {
+        self.left.of(state)
+    }
+
+    pub(super) fn leave(&mut self, left: Left) {
+        self.left = left;
     }
 
     /// Who made a step of this graph: another one's would be nobody's, and nobody is promised anything.

@@ -10,11 +10,12 @@
 mod fair;
 mod frozen;
 mod graph;
+mod left;
 mod search;
 mod sleep;
 mod table;
 
-pub use fair::{Cycle, Fairness, Promised, cycles};
+pub use fair::{Cycle, Fairness, Promised, cycles, cycles_until};
 pub use frozen::{Keep, Rest, Unfit, freeze, thaw};
 pub use graph::{Edge, Graph, Move, Unit};
 pub use search::{explore, go_on};

@@ -2,10 +2,12 @@
 
 use super::frozen::{Keep, Level, Rest};
 use super::graph::NONE;
+use super::left::Left;
 use super::sleep::{Sleeper, Touch};
 use super::{Found, Move, Options, Reaches, Search, Space, Unit};
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::follow;
+use crate::machine::Bounds;
 use crate::machine::walk::{Agent, Mark, Reached, State, Walk};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Identity, LimitKind, Stop, Who};
@@ -168,7 +170,11 @@ fn search_from<O: Eq + Hash>(
     if run.space.limit.is_some() {
         run.space.standing = run.walk.state().standing();
     }
-    run.walk.back(start);
+    // What comes next needs the room, where that was the limit.
+    match run.space.limit {
+        Some(LimitKind::Search { .. } | LimitKind::Taken { .. } | LimitKind::Host { .. }) => run.walk.back(start),
+        _ => run.walk.leave(start),
+    }
     if fits {
         run.keep.keep(&run.space, &run.rest());
     }
@@ -187,7 +193,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         for level in stack {
             let Level { state, by, next, nth, before, .. } = *level;
             if let Some(by) = by {
-                follow(self.walk, &[by]);
+                let _ = follow(self.walk, &[by], &Bounds::default());
             }
             if self.space.graph.known(self.number(before)) != Some(state) {
                 return false;
@@ -215,15 +221,11 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         Rest { stack: self.stack.iter().map(level).collect(), pruned: self.pruned }
     }
 
-    /// What was left out because of a limit is noted: who could step and did not, so that no run is said to be fair that
-    /// only the search kept from them.
+    /// What was left out because of a limit is noted: who could step and did not.
     fn own_up(&mut self) {
-        let warps = self.options.warps;
-        for node in &self.stack {
-            for (k, agent) in self.agents[node.agents()].iter().enumerate().skip(node.next as usize) {
-                self.space.graph.edge(node.state, Unit::of(agent, warps), k, 0, NONE);
-            }
-        }
+        let rest = |node: &Node| (node.state, node.first + node.next as usize..node.agents().end);
+        let states = self.stack.iter().map(rest).collect();
+        self.space.graph.leave(Left::new(std::mem::take(&mut self.agents), states, self.options.warps));
     }
 
     fn search(&mut self) {

@@ -9,6 +9,7 @@ use super::Mark;
 use super::memo::{Effect, Key};
 use super::pack::{Unpack, put};
 use super::store::{Content, Store};
+use crate::base::drop_beside;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::ops::Range;
@@ -236,22 +237,28 @@ impl<M> Journal<M> {
         self.memories.clear();
     }
 
-    /// Goes back to a mark. Gives the memory as it was there, if it is one without an image and has changed.
-    pub fn back(&mut self, to: Mark) -> Option<Box<M>> {
+    /// Goes back to a mark; `beside`: what is not needed any more is dropped beside. Gives the memory as it was there, if it is
+    /// one without an image and has changed.
+    pub fn back(&mut self, to: Mark, beside: bool) -> Option<Box<M>>
+    where
+        M: Send + 'static,
+    {
         while let Some(numbers) = self.numbers.pop_if(|n| n.at >= to.0) {
             (self.key, self.memory) = (numbers.key, numbers.memory);
         }
-        let mut last = None;
-        while self.mark().0 > to.0 {
-            let len = self.mark().0;
-            if let Some((_, memory)) = self.memories.pop_if(|(at, _)| *at + 1 == len) {
-                last = Some(memory);
-            } else if let Some((at, content)) = self.undo.pop() {
+        let steps = self.mark().0 - to.0;
+        let mut memories = self.memories.split_off(self.memories.partition_point(|(at, _)| *at < to.0));
+        for _ in memories.len()..steps {
+            if let Some((at, content)) = self.undo.pop() {
                 self.section_mut(at).now = content;
                 self.list(at);
             }
         }
-        last
+        let first = if memories.is_empty() { None } else { Some(memories.swap_remove(0).1) };
+        if beside && !memories.is_empty() {
+            drop_beside(memories);
+        }
+        first
     }
 
     /// What a step can depend on: its warp, its block, memory, and the launch. `warp` is the place of the warp, `block`

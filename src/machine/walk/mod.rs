@@ -55,7 +55,7 @@ pub struct Free {
 }
 
 /// A device in the hands of a search.
-pub trait Walk {
+pub trait Walk: Send {
     /// Appends who can step now, in a fixed order. Nobody: [`State::reached`] says why.
     fn agents(&mut self, out: &mut Vec<Agent>);
 
@@ -81,6 +81,9 @@ pub trait Walk {
 
     /// Goes back to where it stood.
     fn back(&mut self, to: Mark);
+
+    /// The same from where a search ended, perhaps far: what is not needed any more is dropped beside.
+    fn leave(&mut self, to: Mark);
 
     /// How many bytes the walk itself has come to take, about.
     fn held(&self) -> usize;

@@ -108,8 +108,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// Goes back to where the walk stood; the device follows when somebody looks at it.
-    pub(super) fn go_back(&mut self, to: Mark) {
-        if let Some(memory) = self.journal.back(to) {
+    pub(super) fn go_back(&mut self, to: Mark, beside: bool) {
+        if let Some(memory) = self.journal.back(to, beside) {
             self.state.memory = *memory;
         }
     }

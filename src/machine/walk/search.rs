@@ -104,7 +104,11 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     fn back(&mut self, to: Mark) {
-        self.go_back(to);
+        self.go_back(to, false);
+    }
+
+    fn leave(&mut self, to: Mark) {
+        self.go_back(to, true);
     }
 
     fn held(&self) -> usize {
