@@ -5,7 +5,8 @@ mod schema;
 
 use schema::Schema;
 use serde_json::json;
-use warpstep::base::SourceMap;
+use warpstep::base::{FileId, SourceMap};
+use warpstep::machine::{Config, Context, ControlModel, Launch};
 use warpstep::program::env::ProgEnv;
 use warpstep::report::{INTERNAL, StopReport, exit_code, sarif};
 use warpstep::verdict::{Kind, Place, Stop};
@@ -26,6 +27,23 @@ fn it_is_nobodys_defect_and_ends_with_a_code_of_its_own() {
     assert_eq!(INTERNAL, 101);
     assert_eq!(stop(None).kind(), Kind::Internal);
     assert!(!Kind::Internal.is_defect());
+}
+
+/// An argument that is not given is no zero.
+#[test]
+fn a_launch_has_all_its_arguments() {
+    let text =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q) { ret; }";
+    let (module, errors) = warpstep::ptx::parse(text);
+    assert!(errors.is_empty());
+    let (env, errors) = warpstep::program::build(&[(FileId(0), &module)], &warpstep::program::Options::default());
+    assert!(errors.is_empty());
+    let config = Config { control: Some(ControlModel::Its), ..Config::default() };
+    let mut context = Context::new(std::sync::Arc::new(env), config).unwrap();
+    let launch =
+        |bytes| Launch { entry: "k".into(), grid: [1; 3], block: [1; 3], shared_bytes: 0, params: vec![0; bytes] };
+    let stop = context.launch(&launch(8), &mut |_| ()).unwrap_err();
+    assert!(matches!(&stop, Stop::Unsupported(what, None) if what.contains("8 of its 16 bytes")), "{stop:?}");
 }
 
 #[test]

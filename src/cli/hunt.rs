@@ -170,7 +170,13 @@ impl Hunt {
                 output::complain(reporter.ending(&fair.ending, None, &target));
             }
         }
-        let fair = worth.then(again).filter(|recorded| recorded.played.ending.is_defect());
+        let fair = worth.then(again);
+        if let Some(Ending::Stopped(stop)) = fair.as_ref().map(|recorded| &recorded.played.ending)
+            && stop.is_ours()
+        {
+            return Ok(self.ours(stop, &target));
+        }
+        let fair = fair.filter(|recorded| recorded.played.ending.is_defect());
         if let Some(recorded) = &fair {
             findings.push(self.tell(&mut reporter, (None, 1), recorded, 1, &target));
         }
@@ -181,8 +187,7 @@ impl Hunt {
             self.search(&job)?
         };
         if let Ended::Unsupported(stop) | Ended::Internal(stop) = &hunted.ended {
-            let device = target.start();
-            return Ok(output::stop(stop, device.context().env(), device.sources(), &[], self.report.format));
+            return Ok(self.ours(stop, &target));
         }
         target.bounds().show();
         for finding in &hunted.findings {
@@ -211,6 +216,12 @@ impl Hunt {
         };
         reporter.searched(&ends, json, code, &target);
         Ok(code)
+    }
+
+    /// Tells of a gap or an error of ours.
+    fn ours(&self, stop: &Stop, target: &Target) -> u8 {
+        let device = target.start();
+        output::stop(stop, device.context().env(), device.sources(), &[], self.report.format)
     }
 
     fn names(&self) -> Names<'_> {

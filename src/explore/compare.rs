@@ -121,7 +121,9 @@ impl Target {
             let limits = long(Measure::of(self, long(SPINS)).steps.saturating_mul(10).max(SPINS));
             for seed in (0..seeds).take_while(|_| more()) {
                 let recorded = self.record(Strategy::Random.oracle(seed), limits, observers());
-                if let Ending::Stopped(stop @ Stop::Internal(_)) = &recorded.played.ending {
+                if let Ending::Stopped(stop) = &recorded.played.ending
+                    && stop.is_ours()
+                {
                     return Err(stop.clone());
                 }
                 fates.add(self.fate(&recorded), recorded);

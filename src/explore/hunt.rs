@@ -171,7 +171,7 @@ impl Hunt<'_> {
         let ours = lock(&shared.ours).take();
         let found = !self.keep_going && !findings.is_empty();
         let ended = match ours {
-            Some(stop @ Stop::Internal(_)) => Ended::Internal(stop),
+            Some(stop) if stop.is_ours() => Ended::Internal(stop),
             Some(stop) => Ended::Unsupported(stop),
             None if found || end >= self.seeds.end => Ended::Done,
             None if let Some((_, limit)) = cut => match limit {
@@ -280,9 +280,9 @@ impl Hunt<'_> {
         };
         let Some(signature) = Signature::of(&played) else {
             match played.ending {
-                Ending::Stopped(stop @ (Stop::Unsupported(..) | Stop::Internal(_))) => {
+                Ending::Stopped(stop) if stop.is_ours() || matches!(stop, Stop::Unsupported(..)) => {
                     let mut ours = lock(&shared.ours);
-                    if !matches!(*ours, Some(Stop::Internal(_))) {
+                    if !ours.as_ref().is_some_and(Stop::is_ours) {
                         *ours = Some(stop);
                     }
                     shared.first.fetch_min(seed, Ordering::Relaxed);

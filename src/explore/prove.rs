@@ -217,7 +217,7 @@ impl Target {
             graph: Graph::default(),
         };
         for found in &space.found {
-            if matches!(found.stop, Stop::Unsupported(..) | Stop::Internal(_)) {
+            if found.stop.is_ours() || matches!(found.stop, Stop::Unsupported(..)) {
                 return Err(found.stop.clone());
             }
             let Retraced { recorded, .. } = match self.retrace(walk, &found.path, observers()) {
@@ -253,6 +253,13 @@ impl Target {
                 return Err(not_shown());
             }
             proof.outcomes.push(shown);
+        }
+        let ours = |shown: &Shown| match &shown.recorded.played.ending {
+            Ending::Stopped(stop) if stop.is_ours() => Some(stop.clone()),
+            _ => None,
+        };
+        if let Some(stop) = proof.shown().find_map(|(shown, _)| ours(shown)) {
+            return Err(stop);
         }
         proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());
         let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));

@@ -390,6 +390,11 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             return Err(Stop::Unsupported("control model crs for a program built without injection".into(), None));
         }
         let (k, _, entry) = env.functions.get_full(&launch.entry).ok_or_else(missing)?;
+        let (given, wanted) = (launch.params.len(), entry.param_bytes);
+        if given < wanted as usize {
+            let what = format!("a launch of `{}` with {given} of its {wanted} bytes of arguments", launch.entry);
+            return Err(Stop::Unsupported(what, None));
+        }
         let dynamic_at = entry.dynamic_shared_at();
         let cooperative = |p: &Preload| matches!(p.init, Init::Special(Special::EnvReg(_)));
         let workspace = if entry.preloads.iter().any(cooperative) {
@@ -449,16 +454,13 @@ impl<C: Control> Stores for Resident<'_, C> {
 
 /// Writes a variable's initial value.
 fn initialise<M: Environment>(memory: &mut M, env: &ProgEnv, variables: &[u64], k: usize, address: u64) {
-    let Some((_, GlobalVar { bytes, init, relocations, .. })) = env.variables.get_index(k) else { return };
+    let GlobalVar { bytes, init, relocations, .. } = &env.variables[k];
     let mut image = init.clone();
     image.resize(usize::try_from(*bytes).unwrap_or(0), 0);
     for r in relocations {
         let value = address_of(env, variables, r.of) >> r.shift;
-        let at = usize::try_from(r.at).unwrap_or(usize::MAX);
-        let width = usize::from(r.bytes.min(8));
-        if let Some(to) = image.get_mut(at..at.saturating_add(width)) {
-            to.copy_from_slice(&value.to_le_bytes()[..width]);
-        }
+        let (at, width) = (r.at as usize, usize::from(r.bytes.min(8)));
+        image[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
     }
     if let Some(to) = memory.arena_mut().bytes_at_mut(address, *bytes) {
         to.copy_from_slice(&image);
@@ -470,11 +472,11 @@ fn address_of(env: &ProgEnv, variables: &[u64], of: Init) -> u64 {
     match of {
         Init::Const(v) => v,
         Init::Within { of, offset } => u64::from(of.first).wrapping_add_signed(offset),
-        Init::Variable { index, offset } => {
-            variables.get(index as usize).copied().unwrap_or(0).wrapping_add_signed(offset)
-        }
-        Init::Function(id) => env.function(id).map_or(0, |f| map.code_of(f.start)),
+        Init::Variable { index, offset } => variables[index as usize].wrapping_add_signed(offset),
+        Init::Function(id) => map.code_of(env.functions[id.0 as usize].start),
         Init::Code(pc) => map.code_of(pc),
-        Init::DynamicShared(_) | Init::Special(_) | Init::Param { .. } => 0,
+        Init::DynamicShared(_) | Init::Special(_) | Init::Param { .. } => {
+            unreachable!("checking refuses such an initialiser")
+        }
     }
 }

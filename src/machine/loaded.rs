@@ -199,18 +199,16 @@ impl Loaded {
             // Rule: expr.sreg
             Init::Special(s) => return self.special(s, at),
             Init::Param { offset, bytes, signed, ext } => {
-                let area = self.params.get(offset as usize..(offset + u32::from(bytes)) as usize).unwrap_or(&[]);
+                let area = &self.params[offset as usize..(offset + u32::from(bytes)) as usize];
                 let raw = number(area);
                 let unused = 64 - 8 * u32::from(bytes.clamp(1, 8));
                 let wide = if signed { ((raw << unused).cast_signed() >> unused).cast_unsigned() } else { raw };
                 if ext >= 64 { wide } else { wide & ((1 << ext) - 1) }
             }
             // Rule: expr.var
-            Init::Variable { index, offset } => {
-                self.variables.get(index as usize).copied().unwrap_or(0).wrapping_add_signed(offset)
-            }
+            Init::Variable { index, offset } => self.variables[index as usize].wrapping_add_signed(offset),
             // Rule: expr.func
-            Init::Function(id) => env.function(id).map_or(0, |f| map.code_of(f.start)),
+            Init::Function(id) => map.code_of(env.functions[id.0 as usize].start),
             // Rule: expr.label
             Init::Code(pc) => map.code_of(pc),
             Init::Within { of, offset } => u64::from(of.first).wrapping_add_signed(offset),
@@ -220,7 +218,7 @@ impl Loaded {
 
     /// A special register: its value where all lanes of a warp have the same.
     fn special(&self, s: Special, at: Where) -> Value {
-        let dim = |v: [u32; 3], d: u8| u64::from(v.get(usize::from(d)).copied().unwrap_or(0));
+        let dim = |v: [u32; 3], d: u8| u64::from(v[usize::from(d)]);
         Value::Uniform(match s {
             Special::Tid(_)
             | Special::LaneId
@@ -257,7 +255,7 @@ impl Loaded {
     fn of_lane(&self, s: Special, at: Where, lane: u32) -> u64 {
         let (bit, all) = (1u64 << lane, (1u64 << self.warp_size) - 1);
         match s {
-            Special::Tid(d) => self.thread(at.warp, lane).get(usize::from(d)).copied().unwrap_or(0).into(),
+            Special::Tid(d) => self.thread(at.warp, lane)[usize::from(d)].into(),
             Special::LaneId => lane.into(),
             Special::LanemaskEq => bit,
             Special::LanemaskLe => bit | (bit - 1),

@@ -59,13 +59,14 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     pub fn transfer(&mut self, i: &Instr, m: LaneMask, regs: &Frame, oracle: &mut dyn Oracle) -> Result<Did, Trouble> {
         let env = self.sh.env;
         if i.op == Op::Brx {
-            let table = env.tables.get(i.imm as usize).map_or(&[][..], Vec::as_slice);
+            let table = &env.tables[i.imm as usize][..];
             let index = &regs.w[i.a.index()].0;
             let count = u32::try_from(table.len()).unwrap_or(u32::MAX);
             if let Some(l) = lanes_of(m).find(|&l| index[l] >= count) {
                 let bad = lanes_of(m).filter(|&l| index[l] >= count).fold(0, |m, l| m | 1 << l);
                 return Err(bug(BugKind::BadBranchIndex { index: index[l], targets: count }, bad));
             }
+            // Lanes that do not branch have none.
             let targets = index.map(|k| table.get(k as usize).copied().unwrap_or(0));
             return self.branch(m, &targets, oracle).map(Did::Control);
         }
@@ -79,7 +80,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             }
             self.target(address[lead], m)?
         };
-        let function = env.function(id).ok_or_else(|| bug(BugKind::Undefined { function: String::new() }, m))?;
+        let function = env.function(id).ok_or_else(lost)?;
         if !function.defined && is_device_runtime(&function.name) {
             let what =
                 format!("`{}` of CUDA's device runtime (launches and synchronisation by a kernel)", function.name);
@@ -102,7 +103,6 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
 
     /// Where a function begins that is there.
     fn start(&self, id: FuncId) -> Result<u32, Trouble> {
-        let lost = || Trouble::Fault(Fault::Stop(Stop::internal("a function that was looked up is not there", None)));
         self.sh.env.function(id).map(|f| f.start.0).ok_or_else(lost)
     }
 
@@ -186,10 +186,13 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             Op::Trap => return Err(bug(BugKind::Trap, m)),
             Op::Brkpt => return Err(bug(BugKind::Breakpoint, m)),
             Op::Unsupported => {
-                let what = self.sh.env.unsupported.get(i.imm as usize).cloned().unwrap_or_default();
+                let what = self.sh.env.unsupported[i.imm as usize].clone();
                 return Err(Trouble::Unsupported(what));
             }
-            _ => return Err(Trouble::Unsupported(format!("{:?}", i.op))),
+            op => {
+                let what = format!("{op:?} comes to where it is not executed");
+                return Err(Trouble::Fault(Fault::Stop(Stop::internal(what, None))));
+            }
         }
         Ok(Did::Next)
     }
@@ -232,7 +235,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         regs: &mut Frame,
         cx: &mut Cx<'_, S>,
     ) -> Result<Did, Trouble> {
-        let Some(&what) = self.sh.env.exchanges.get(i.imm as usize & 0xffff) else { return Ok(Did::Next) };
+        let what = self.sh.env.exchanges[i.imm as usize & 0xffff];
         if !what.sync {
             self.tell_exchange(m, regs, cx)?;
             exchange::run(what.kind, i, m, self.sh.loaded.warp_size, regs);
@@ -301,9 +304,15 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 }
 
+/// That a function is not there to which an instruction or an address of code leads.
+#[track_caller]
+fn lost() -> Trouble {
+    Trouble::Fault(Fault::Stop(Stop::internal("a function that was looked up is not there", None)))
+}
+
 /// Writes a barrier's reduction to the lanes that waited for it.
 pub(super) fn reduced(frames: &mut [Frame], arrival: &Arrival, red: crate::program::instr::BarrierRed, value: u32) {
-    let Some(frame) = frames.get_mut(arrival.depth as usize) else { return };
+    let frame = &mut frames[arrival.depth as usize];
     if red == crate::program::instr::BarrierRed::Popc {
         for l in lanes_of(arrival.lanes) {
             frame.w[arrival.dest.index()].0[l] = value;

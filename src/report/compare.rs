@@ -243,8 +243,7 @@ impl Compared {
     /// The exit code: 101 where a model showed an error of ours, 1 with a defect under some model, 3 where some model was not searched to its end.
     #[must_use]
     pub fn code(&self) -> u8 {
-        let internal = |stop: &Stop| matches!(stop, Stop::Internal(_));
-        if self.cells.iter().any(|c| c.fates.as_ref().is_err_and(internal)) {
+        if self.cells.iter().any(|c| c.fates.as_ref().is_err_and(Stop::is_ours)) {
             return INTERNAL;
         }
         let all = || self.cells.iter().filter_map(|c| c.fates.as_ref().ok());

@@ -99,6 +99,9 @@ mod tests {
             stack: Vec::new(),
         };
         let kind = BugKind::Unsafe(Box::new(violation));
-        assert_eq!(exit_code(&Stop::Bug(Box::new(Bug { kind, place: Place::default(), other: None }))), 101);
+        let stop = Stop::Bug(Box::new(Bug { kind, place: Place::default(), other: None }));
+        assert_eq!(exit_code(&stop), 101);
+        // Searches do not take it for one of the program's, and nobody can accept it.
+        assert!(stop.is_ours() && !stop.kind().is_defect());
     }
 }

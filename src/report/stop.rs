@@ -36,8 +36,7 @@ pub struct StopReport<'a> {
 #[must_use]
 pub fn exit_code(stop: &Stop) -> u8 {
     match stop {
-        // What a thread would not have done alone, the machine did wrong.
-        Stop::Bug(bug) if matches!(bug.kind, BugKind::Unsafe(_)) => INTERNAL,
+        ours if ours.is_ours() => INTERNAL,
         Stop::Bug(_) | Stop::Stuck(_) => 1,
         Stop::Diverged { .. } => 2,
         Stop::Limit(_) => 3,

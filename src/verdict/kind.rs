@@ -83,7 +83,7 @@ impl Kind {
     /// schedule that does not fit and an error of ours are none: they say that nothing is known.
     #[must_use]
     pub const fn is_defect(self) -> bool {
-        !matches!(self, Self::Limit | Self::Unsupported | Self::Diverged | Self::Internal)
+        !matches!(self, Self::Limit | Self::Unsupported | Self::Diverged | Self::Internal | Self::Safety)
     }
 }
 

@@ -51,6 +51,16 @@ impl Stop {
         Self::Internal(Box::new(Internal { what: what.into(), noticed: Location::caller(), place }))
     }
 
+    /// Whether it is an error of warpstep: noticed, or that a thread did what it would not do alone (`--check safety`).
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        match self {
+            Self::Internal(_) => true,
+            Self::Bug(bug) => matches!(bug.kind, BugKind::Unsafe(_)),
+            _ => false,
+        }
+    }
+
     /// The number of the program that it is about, as the host gave it.
     #[must_use]
     pub fn program(&self) -> u32 {

@@ -239,7 +239,8 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             if self.starved >= PATIENCE {
                 self.starved = 0;
             }
-            (groups.iter().position(|g| lowest(g) == pick.index).unwrap_or(0), pick.lease.get())
+            let strange = || Stop::internal("a group of lanes was chosen that is not there", None);
+            (groups.iter().position(|g| lowest(g) == pick.index).ok_or_else(strange)?, pick.lease.get())
         };
         let (mask, pc, depth) = groups[index];
         let lease = if SINGLE && mask & self.met != 0 { 1 } else { lease };
@@ -352,7 +353,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         self.place(flow.mask, flow.pc + 1, flow.depth);
         let caller = flow.depth.saturating_sub(1);
         for l in lanes_of(lanes) {
-            let back = self.returns.get(caller as usize).map_or(0, |r| r[l]);
+            let back = self.returns[caller as usize][l];
             self.place(1 << l, back, caller);
         }
         Next::Pick
