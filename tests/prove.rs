@@ -65,6 +65,11 @@ fn a_race_on_the_way_refutes_and_a_proof_says_where_races_were_looked_for() {
     let (_, said) = warpstep(&folder, &[&["prove", &fixed, "--format", "json"][..], &launch].concat());
     let told: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(told["looked_at_runs"], serde_json::json!({ "checks": ["races"], "runs": 1 }), "{told:#}");
+    assert_eq!(told["standing"], serde_json::json!([]), "it came to its end");
+    let few = ["prove", &fixed, "--format", "json", "--max-states", "2"];
+    let (_, said) = warpstep(&folder, &[&few[..], &launch].concat());
+    let told: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(told["standing"][0]["waiting_for"]["barrier"], 0, "{told:#}");
     let (_, said) =
         warpstep(&folder, &["prove", &fixed, "--block", "64", "--buffer", "out:u32:1024", "--arg", "buffer:out"]);
     assert!(!said.contains("looked at"), "{said}");

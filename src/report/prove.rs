@@ -263,6 +263,7 @@ pub fn json(
         "transitions": counts.transitions,
         "outcomes": outcomes,
         "defects": all,
+        "standing": StopReport::search_stood_json(&proof.standing, env, sources),
         "endless": endless.collect::<Vec<_>>(),
         "controls": controls.iter().map(|(c, e)| (control(*c).to_owned(), ends(*e).into())).collect::<serde_json::Map<_, _>>(),
     })

@@ -41,6 +41,15 @@ impl StopReport<'_> {
         report.standing().map_or_else(String::new, |text| format!("in the last state of the search, {text}\n"))
     }
 
+    /// The same as JSON.
+    #[must_use]
+    pub fn search_stood_json(standing: &[Standing], env: &ProgEnv, sources: &SourceMap) -> Value {
+        let stop = Stop::Limit(LimitKind::Interrupted);
+        let mut report = StopReport::new(&stop, env, sources);
+        report.ended.standing = standing.to_vec();
+        report.standing_json()
+    }
+
     /// Where the warps were, a line for each place.
     pub(super) fn standing(&self) -> Option<String> {
         let all = &self.ended.standing;
