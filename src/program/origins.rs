@@ -253,20 +253,11 @@ mod tests {
     #[test]
     fn sums_keep_their_object_and_two_objects_are_none() {
         let (a, mixed) = (Some(Value::Of(0)), Some(Value::Mixed));
-        let code = vec![
-            op(IntOp::Add32, 4, 9, 2),
-            op(IntOp::Sub32, 5, 4, 9),
-            op(IntOp::Sub32, 6, 3, 2),
-            op(IntOp::Add32, 7, 2, 6),
-        ];
-        assert_eq!(at_end(code), [a, a, mixed, mixed]);
-        let code = vec![
-            op(IntOp::Add32, 4, 2, 9),
-            op(IntOp::Sub32, 5, 4, 2),
-            op(IntOp::Shl32, 6, 2, 9),
-            op(IntOp::Shl32, 7, 9, 9),
-        ];
-        assert_eq!(at_end(code), [a, None, mixed, None]);
+        let add = |d, a, b| op(IntOp::Add32, d, a, b);
+        let sub = |d, a, b| op(IntOp::Sub32, d, a, b);
+        let shl = |d, a, b| op(IntOp::Shl32, d, a, b);
+        assert_eq!(at_end(vec![add(4, 9, 2), sub(5, 4, 9), sub(6, 3, 2), add(7, 2, 6)]), [a, a, mixed, mixed]);
+        assert_eq!(at_end(vec![add(4, 2, 9), sub(5, 4, 2), shl(6, 2, 9), shl(7, 9, 9)]), [a, None, mixed, None]);
     }
 
     #[test]

@@ -345,7 +345,7 @@ impl Watch {
             let mut conflicts: Vec<Conflict> = Vec::new();
             let (mut releases, mut unknown, mut unordered) = (Vec::new(), false, None);
             if cx.site.releases {
-                self.fenced.insert(block.first, block.epoch);
+                self.fenced.note(block.first, block.epoch);
             }
             for k in lanes_of(cells) {
                 let Block { shared: near, warps, first, .. } = &mut *block;
@@ -383,7 +383,7 @@ impl Watch {
                 sync::observe(block, who, address, cx.site, releases, cx.launch.lockstep);
             }
             if let Some((thread, epoch, pc)) = unordered
-                && self.fenced.get(&thread.block).is_none_or(|last| *last < epoch)
+                && !self.fenced.since(thread.block, epoch)
             {
                 self.findings.unordered(pc, cx.pc, thread.block == view.block.0);
             }

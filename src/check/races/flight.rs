@@ -153,11 +153,10 @@ impl Watch {
             return;
         };
         let (w, me) = w;
-        let data = other.payload && site.payload && site.kind == AccessKind::Read && written.releases.is_empty();
+        let data = site.takes_data_of(other) && written.releases.is_empty();
         let lockstep = self.launch.is_some_and(|l| l.lockstep) && written.thread.warp == me.warp;
         let follows = lockstep || w.clock(lane).knows(me, written.thread, written.epoch, &self.order);
-        let fenced = self.fenced.get(&written.thread.block).is_some_and(|last| *last >= written.epoch);
-        if data && !follows && !fenced {
+        if data && !follows && !self.fenced.since(written.thread.block, written.epoch) {
             self.findings.unordered(written.pc, pc, written.thread.same_block(me));
         }
     }

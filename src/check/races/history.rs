@@ -244,7 +244,7 @@ impl History {
         let (kind, me) = (actor.site.kind, actor.thread);
         let observed = self.latest.filter(|w| kind.reads() && !actor.later && observes(w, actor));
         if let Some(write) = observed {
-            let data = write.site.payload && actor.site.payload && !kind.writes() && self.releases.is_empty();
+            let data = actor.site.takes_data_of(&write.site) && self.releases.is_empty();
             let apart = write.thread != me && !actor.follows(write.thread, write.epoch);
             found.unordered = (data && apart).then_some((write.thread, write.epoch, write.pc));
             self.observe(actor, kept);

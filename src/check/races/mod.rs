@@ -41,6 +41,7 @@ use rustc_hash::FxHashMap;
 use shadow::Shadow;
 use sites::{Site, sites};
 use std::sync::Arc;
+use sync::Fenced;
 use threads::Block;
 
 /// Accesses that are kept of a location which takes part in more than plain reading and writing, unless asked otherwise:
@@ -75,8 +76,7 @@ struct Watch {
     /// Shadows of shared memory to be used again.
     spare: Vec<Shadow>,
     order: FenceOrder,
-    /// The epoch of the last fence or release of a block, by the number of its first warp.
-    fenced: FxHashMap<u32, u32>,
+    fenced: Fenced,
     /// The buffers and variables of the launch that began last.
     names: Vec<Named>,
     findings: Findings,
@@ -118,7 +118,7 @@ impl Races {
             global: Shadow::default(),
             spare: Vec::new(),
             order: FenceOrder::default(),
-            fenced: FxHashMap::default(),
+            fenced: Fenced::default(),
             names: Vec::new(),
             findings: Findings::default(),
             flights: Flights::default(),
@@ -222,7 +222,7 @@ impl Watch {
         self.last = (u64::MAX, 0);
         self.global.begin();
         self.order = FenceOrder::default();
-        self.fenced.clear();
+        self.fenced = Fenced::default();
         self.flights.clear();
         Ok(())
     }

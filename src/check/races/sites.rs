@@ -190,6 +190,11 @@ impl AccessSite {
         weak && self.width == 4 && self.elements == 1
     }
 
+    /// Whether it reads volatile data that a store wrote (D-unordered).
+    pub fn takes_data_of(&self, store: &Self) -> bool {
+        self.payload && self.kind == AccessKind::Read && store.payload
+    }
+
     /// Whether two accesses of different threads to one byte are morally strong. Elements lie at multiples of their
     /// size, so that two of one size that overlap do so completely.
     pub const fn morally_strong(&self, other: &Self, same_block: bool) -> bool {

@@ -11,7 +11,24 @@ use super::sites::{AccessSite, FenceSite};
 use super::threads::{Block, Moment};
 use crate::base::{LaneMask, lanes_of};
 use crate::verdict::{Reach, Strength};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// The last fence or release of each block: what was stored before one is no data without any order (D-unordered).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fenced(FxHashMap<u32, u32>);
+
+impl Fenced {
+    /// A block, given by its first warp, fences or releases in an epoch.
+    pub fn note(&mut self, block: u32, epoch: u32) {
+        self.0.insert(block, epoch);
+    }
+
+    /// Whether a block has since an epoch.
+    pub fn since(&self, block: u32, epoch: u32) -> bool {
+        self.0.get(&block).is_some_and(|last| *last >= epoch)
+    }
+}
 
 impl Watch {
     /// Lanes of a warp execute a fence.
@@ -40,7 +57,7 @@ impl Watch {
                 }
                 fences[fence.reach as usize] = Some(moment);
             }
-            self.fenced.insert(block.first, block.epoch);
+            self.fenced.note(block.first, block.epoch);
             block.epoch += 1;
         }
     }
