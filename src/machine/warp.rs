@@ -20,7 +20,7 @@ use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::program::instr::{Barrier, CacheOp, HotOp, Op, Space};
-use crate::verdict::{Enter, Event, Sink, Step, Stop, Who};
+use crate::verdict::{Arrive, Enter, Event, Sink, Step, Stop, Who};
 use pulp::Simd;
 
 /// A warp of a resident block.
@@ -381,12 +381,17 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             }
             HotOp::Bar => {
                 if M::IMMEDIATE
-                    && !S::ON
+                    && !cx.sink.wants_rules()
                     && m != 0
                     && let Some(id) = env.barriers.get(i.imm as usize).and_then(Barrier::plain)
                     && m == control.live()
                     && sh.barriers.join(id, *index, control.live().count_ones(), sh.loaded.warp_size)
                 {
+                    if S::ON
+                        && let Err(stop) = tell_arrival(sh.who, pc, id, m, cx)
+                    {
+                        halt!(Fault::Stop(*stop));
+                    }
                     let mut here = Flow { pc, mask, depth };
                     let next = control.wait(&mut here, m, Wait::Barrier(id.into()));
                     *flow = here;
@@ -453,7 +458,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
                 if m == 0 {
                     pc += 1;
-                } else if !S::ON
+                } else if !cx.sink.wants_rules()
                     && m == mask
                     && let Some(to) = control.rejoin(TokenKind::Break, mask, depth)
                 {
@@ -556,6 +561,13 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             }
         }
     }
+}
+
+/// Tells that a whole warp arrives at a barrier and waits. Out of line: the loop that it is called in stays small.
+#[inline(never)]
+fn tell_arrival<S: Sink>(who: Who, pc: u32, id: u8, lanes: LaneMask, cx: &mut Cx<'_, S>) -> Result<(), Box<Stop>> {
+    let arrive = Arrive { pc: Pc(pc), id: id.into(), lanes, waits: true };
+    cx.sink.event(who, Event::Arrive(arrive)).map_err(Box::new)
 }
 
 /// Tells the rules of the token stack that fired: right behind the step that they belong to.

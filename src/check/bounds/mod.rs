@@ -73,7 +73,7 @@ impl Block {
 
 /// Stops a run at an access outside of the object that its address is derived from.
 pub struct Bounds {
-    plan: Plan,
+    plan: Arc<Plan>,
     ground: Ground,
     blocks: FxHashMap<u64, Block>,
     warp_size: u32,
@@ -87,7 +87,7 @@ impl Bounds {
     /// An observer of a program's runs. It serves all launches of one context, in order.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        let (plan, ground) = (Plan::new(&env), Ground::new(env));
+        let (plan, ground) = (Plan::of(&env), Ground::new(env));
         Self { plan, ground, blocks: FxHashMap::default(), warp_size: 32, lost: BTreeMap::new(), quiet: Arc::default() }
     }
 

@@ -15,7 +15,8 @@ use crate::program::ops::Class;
 use crate::program::uses::{Tables, reads, writes};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
 
 /// Where an address comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -96,9 +97,27 @@ pub(in crate::check) struct Plan {
     pub steps: Arc<FixedBitSet>,
 }
 
+thread_local! {
+    /// The plan that was made last, and the program it is of, whose place is nobody else's as long as this points there: a hunt
+    /// makes checks of one program for each of its runs.
+    static LAST: RefCell<Option<(Weak<ProgEnv>, Arc<Plan>)>> = const { RefCell::new(None) };
+}
+
 impl Plan {
+    /// The plan of a program, perhaps made before.
+    pub fn of(env: &Arc<ProgEnv>) -> Arc<Self> {
+        LAST.with_borrow_mut(|last| match last {
+            Some((of, plan)) if std::ptr::eq(of.as_ptr(), Arc::as_ptr(env)) => Arc::clone(plan),
+            _ => {
+                let plan = Arc::new(Self::new(env));
+                *last = Some((Arc::downgrade(env), Arc::clone(&plan)));
+                plan
+            }
+        })
+    }
+
     /// The plan of a program.
-    pub fn new(env: &ProgEnv) -> Self {
+    fn new(env: &ProgEnv) -> Self {
         let mut small = env.target.address_bits == 32;
         loop {
             let plan = Self::with(env, small);

@@ -54,7 +54,7 @@ pub struct Races {
     /// The instructions that order something.
     orders: Arc<FixedBitSet>,
     /// What addresses are made from.
-    plan: Plan,
+    plan: Arc<Plan>,
     quiet: Quiet,
     watch: Watch,
 }
@@ -123,7 +123,7 @@ impl Races {
             findings: Findings::default(),
             flights: Flights::default(),
         };
-        let plan = Plan::new(&watch.env);
+        let plan = Plan::of(&watch.env);
         Self { sites, orders: Arc::new(orders), plan, quiet: Quiet::default(), watch }
     }
 
