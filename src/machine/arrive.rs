@@ -12,7 +12,7 @@ use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of};
 use crate::memory::{Cx, Fault, Memory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Barrier, BarrierKind, Instr};
-use crate::verdict::{Bug, BugKind, Doing, Elsewhere, Event, Place, Rule, Sink, Stop};
+use crate::verdict::{Bug, BugKind, Doing, Elsewhere, Event, Place, Rule, Sink, Stop, Who};
 use smallvec::SmallVec;
 
 /// Lanes that name one barrier.
@@ -177,6 +177,19 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         }
         if missing == 0 { Ok(()) } else { Err(bug(BugKind::BarrierDivergence { arrived, missing, elsewhere }, m)) }
     }
+}
+
+/// Tells that a whole warp arrives at a barrier and waits. Out of line: the loop that it is called in stays small.
+#[inline(never)]
+pub(super) fn tell_arrival<S: Sink>(
+    who: Who,
+    pc: u32,
+    id: u8,
+    lanes: LaneMask,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Stop>> {
+    let arrive = crate::verdict::Arrive { pc: Pc(pc), id: id.into(), lanes, waits: true };
+    cx.sink.event(who, Event::Arrive(arrive)).map_err(Box::new)
 }
 
 /// Lanes of a warp exit for which others wait at an aligned barrier: a defect unless they left to exit and nothing else

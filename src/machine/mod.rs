@@ -27,6 +27,7 @@ mod hot;
 pub mod loaded;
 pub mod macro_step;
 pub mod message;
+mod mistakes;
 pub(crate) mod observed;
 mod overlap;
 pub mod processors;

@@ -6,12 +6,13 @@
 //! observer, because a mode is a type.
 
 use super::apart::{data_op, guarded, names, taken_over, writes};
-use super::arrive::stranded;
+use super::arrive::{stranded, tell_arrival};
 use super::barrier::Barriers;
 use super::control::{Control, Flow, Idle, Next, TokenKind, Wait};
 use super::data::Lane;
 use super::hot::hot;
 use super::loaded::Loaded;
+use super::mistakes::{lost_lanes, no_code, no_frame};
 use super::rare::{Did, Rare, Trouble};
 use super::stack::Stack;
 use super::watched::{Lanes, Watched};
@@ -20,7 +21,7 @@ use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32, Uses};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::program::instr::{Barrier, CacheOp, HotOp, Op, Space};
-use crate::verdict::{Arrive, Enter, Event, Sink, Step, Stop, Who};
+use crate::verdict::{Enter, Event, Sink, Step, Who};
 use pulp::Simd;
 
 /// A warp of a resident block.
@@ -563,13 +564,6 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
     }
 }
 
-/// Tells that a whole warp arrives at a barrier and waits. Out of line: the loop that it is called in stays small.
-#[inline(never)]
-fn tell_arrival<S: Sink>(who: Who, pc: u32, id: u8, lanes: LaneMask, cx: &mut Cx<'_, S>) -> Result<(), Box<Stop>> {
-    let arrive = Arrive { pc: Pc(pc), id: id.into(), lanes, waits: true };
-    cx.sink.event(who, Event::Arrive(arrive)).map_err(Box::new)
-}
-
 /// Tells the rules of the token stack that fired: right behind the step that they belong to.
 #[inline(always)]
 fn tell_fired<C: Control, S: Sink>(control: &mut C, who: Who, cx: &mut Cx<'_, S>) -> Result<(), Box<Halt>> {
@@ -588,24 +582,4 @@ fn stopped(fault: Fault, lanes: LaneMask) -> Box<Halt> {
         _ => lanes,
     };
     Box::new(Halt { why: Why::Fault(fault), pc: Pc(0), lanes })
-}
-
-/// The report's `unwind` is undefined (5.4.1): with the instructions that we inject it never is.
-#[cold]
-pub(super) fn lost_lanes(pc: u32, lanes: LaneMask) -> Box<Halt> {
-    mistake("the token stack is empty but a thread still waits for its return or break", pc, lanes)
-}
-
-#[cold]
-fn no_frame(pc: u32, lanes: LaneMask) -> Box<Halt> {
-    mistake("a warp has no registers for the call that it is in", pc, lanes)
-}
-
-#[cold]
-fn no_code(pc: u32, lanes: LaneMask) -> Box<Halt> {
-    mistake("there is no instruction where a warp goes on", pc, lanes)
-}
-
-fn mistake(what: &str, pc: u32, lanes: LaneMask) -> Box<Halt> {
-    Box::new(Halt { why: Why::Fault(Fault::Stop(Stop::internal(what, None))), pc: Pc(pc), lanes })
 }

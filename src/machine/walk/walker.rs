@@ -16,6 +16,7 @@ use crate::machine::control::{Explored, Flow, Idle};
 use crate::machine::grid::{Grid, tell_barriers};
 use crate::machine::loaded::Loaded;
 use crate::machine::message::{GridId, ProgramId};
+use crate::machine::mistakes::lost_lanes;
 use crate::machine::observed::{Observed, Tell};
 use crate::machine::warp::{self, Shared};
 use crate::memory::{Cx, Environment, Issuer, SiteHints};
@@ -221,7 +222,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         block.live -= exited;
         if let Err(idle) = warp.control.flows() {
             if let Idle::Corrupt(pc) = idle {
-                return Err(block.stop(&self.env, loaded, who.warp, *warp::lost_lanes(pc, flow.mask)));
+                return Err(block.stop(&self.env, loaded, who.warp, *lost_lanes(pc, flow.mask)));
             }
             if exited > 0 && warp.control.live() == 0 {
                 block.running -= 1;
