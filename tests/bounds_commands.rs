@@ -153,3 +153,16 @@ fn neighbours_are_hit_in_silence_without_the_check() {
         assert!(code == Some(1) && text.contains("made from"), "{name}: {code:?}\n{text}");
     }
 }
+
+/// Two programs of a context have variables of one name: each of them is its program's.
+#[test]
+fn variables_of_two_programs_are_told_apart() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host/two_programs.toml");
+    for check in ["bounds", "races"] {
+        let out = Command::new(env!("CARGO_BIN_EXE_warpstep"))
+            .args(["run", &script.display().to_string(), "--check", check])
+            .output()
+            .unwrap();
+        assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    }
+}

@@ -226,8 +226,9 @@ impl<C: Control, M: Environment> Device<C, M> {
                     {
                         let (names, params) = (&context.memory.arena().names(), loaded.params.as_slice());
                         let (shape, dynamic_shared) = (loaded.shape(), loaded.dynamic_bytes);
-                        let (tokens, later) = (!C::JOINS, M::CACHES);
-                        let launch = Event::Launch { tokens, program, shape, names, params, dynamic_shared, later };
+                        let (tokens, later, variables) = (!C::JOINS, M::CACHES, &loaded.variables[..]);
+                        let launch =
+                            Event::Launch { tokens, program, shape, names, params, dynamic_shared, variables, later };
                         cx.sink.event(who, launch)?;
                     }
                     tell = Tell::of(Message::Start(id.0, context.id.0), [Rule::ContextStart, Rule::CioStart]);

@@ -253,6 +253,8 @@ pub enum Event<'a> {
         params: &'a [u8],
         /// Bytes of dynamic shared memory.
         dynamic_shared: u32,
+        /// Where its program's variables lie, in their order: another program's may have the same names.
+        variables: &'a [u64],
         /// Whether accesses and fences take effect later than they are issued, on what caches hold by then.
         later: bool,
     },

@@ -37,18 +37,29 @@ pub(super) struct Ground {
     pub params: Vec<u8>,
     /// Bytes of dynamic shared memory.
     dynamic_shared: u32,
+    /// Where the program's variables lie.
+    variables: Vec<u64>,
 }
 
 impl Ground {
     pub fn new(env: Arc<ProgEnv>) -> Self {
         let (device, framed) = (Device::default(), RefCell::default());
-        Self { env, device, roots: Vec::new(), framed, entry: 0, params: Vec::new(), dynamic_shared: 0 }
+        Self {
+            env,
+            device,
+            roots: Vec::new(),
+            framed,
+            entry: 0,
+            params: Vec::new(),
+            dynamic_shared: 0,
+            variables: Vec::new(),
+        }
     }
 
     /// The launch.
     fn launched(&self) -> Launched<'_> {
-        let Self { env, entry, params, dynamic_shared, .. } = self;
-        Launched { env, entry: *entry, params, dynamic_shared: *dynamic_shared }
+        let Self { env, entry, params, dynamic_shared, variables, .. } = self;
+        Launched { env, entry: *entry, params, dynamic_shared: *dynamic_shared, variables }
     }
 
     /// Bytes of an address.
@@ -61,9 +72,16 @@ impl Ground {
     }
 
     /// A launch begins.
-    pub fn launch(&mut self, plan: &Plan, entry: u32, names: &[Named], params: &[u8], dynamic_shared: u32) {
+    pub fn launch(
+        &mut self,
+        plan: &Plan,
+        entry: u32,
+        names: &[Named],
+        (params, dynamic_shared, variables): (&[u8], u32, &[u64]),
+    ) {
         (self.entry, self.dynamic_shared) = (entry, dynamic_shared);
         self.params = params.to_vec();
+        self.variables = variables.to_vec();
         let objects = &mut *self.device.objects.borrow_mut();
         objects.launch(names);
         self.roots = self.launched().roots(plan, objects);

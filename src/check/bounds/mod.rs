@@ -342,10 +342,10 @@ impl Sink for Bounds {
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
-            Event::Launch { shape, names, params, dynamic_shared, .. } => {
+            Event::Launch { shape, names, params, dynamic_shared, variables, .. } => {
                 self.blocks.clear();
                 self.warp_size = shape.warp_size;
-                self.ground.launch(&self.plan, shape.entry, names, params, dynamic_shared);
+                self.ground.launch(&self.plan, shape.entry, names, (params, dynamic_shared, variables));
                 self.quiet = quiet::extents(&self.plan, &self.ground);
             }
             Event::Block { .. } | Event::BlockDone => {

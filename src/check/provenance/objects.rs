@@ -87,15 +87,6 @@ impl Objects {
         let offset = address.wrapping_sub(object.start);
         (offset < object.bytes).then(|| Inside { name: object.name.clone(), kind: object.kind, offset })
     }
-
-    /// The variable of a kernel with a name.
-    pub fn variable(&self, name: &str) -> Id {
-        let of = |id: &&Id| {
-            let object = self.get(**id);
-            object.is_some_and(|o| matches!(o.kind, AllocKind::Global | AllocKind::Const) && o.name == name)
-        };
-        self.device.values().find(of).copied().unwrap_or(NONE)
-    }
 }
 
 /// What something is derived from that is made of two values.

@@ -35,6 +35,8 @@ pub(in crate::check) struct Launched<'a> {
     pub params: &'a [u8],
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
+    /// Where the program's variables lie.
+    pub variables: &'a [u64],
 }
 
 impl Launched<'_> {
@@ -62,8 +64,7 @@ impl Launched<'_> {
                 bytes.map_or(NONE, |bytes| objects.of_value(number(bytes)))
             }
             Root::Variable(index) => {
-                let variable = self.env.variables.get_index(index as usize);
-                variable.map_or(NONE, |(name, _)| objects.variable(name))
+                self.variables.get(index as usize).map_or(NONE, |address| objects.of_value(*address))
             }
             Root::DynamicShared => {
                 let at = self.function(self.entry).map_or(0, Function::dynamic_shared_at);

@@ -318,9 +318,9 @@ impl Sink for Races {
                 }
                 return access::run(&mut self.watch, at, who, access, &self.sites);
             }
-            Event::Launch { tokens, program, shape, names, params, dynamic_shared, later } => {
+            Event::Launch { tokens, program, shape, names, params, dynamic_shared, variables, later } => {
                 self.watch.names = names.to_vec();
-                let launched = Launched { env: &self.watch.env, entry: shape.entry, params, dynamic_shared };
+                let launched = Launched { env: &self.watch.env, entry: shape.entry, params, dynamic_shared, variables };
                 // Where memory acts later, all accesses are told.
                 let quiet = (!later).then(|| Quiet::new(&self.plan, &launched, names, &self.sites));
                 self.quiet = quiet.unwrap_or_default();
