@@ -58,11 +58,8 @@ impl Prove {
         }
         let bounds = &self.common.bounds;
         bounds.show();
-        let up = || bounds.up().is_some();
-        let (endless, whole) = self.progress.endless_until(&space.graph, self.how().fairness, &up);
-        if !whole {
-            space.limit = space.limit.or_else(|| bounds.up());
-        }
+        let (endless, cut) = self.progress.endless_until(&space.graph, self.how().fairness, &|| bounds.up());
+        space.limit = space.limit.or(cut);
         let mut code = 0;
         for found in &space.found {
             code = code.max(exit_code(&found.stop));

@@ -5,6 +5,7 @@
 //! never idles while a block can step.
 
 use super::space::{Cycle, Fairness, Graph, Promised, cycles_until};
+use crate::verdict::LimitKind;
 
 /// Who is promised progress.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -55,12 +56,17 @@ impl Progress {
     /// The parts of a graph in which a run never ends though the scheduler keeps its promise.
     #[must_use]
     pub fn endless(self, graph: &Graph, fairness: Fairness) -> Vec<Cycle> {
-        self.endless_until(graph, fairness, &|| false).0
+        self.endless_until(graph, fairness, &|| None).0
     }
 
-    /// The same as far as there is time: those that were found until `up` says that there is none, and whether that is all.
+    /// The same until `up` says why not to go on: those that were found by then, and that reason, if they may not be all.
     #[must_use]
-    pub fn endless_until(self, graph: &Graph, fairness: Fairness, up: &dyn Fn() -> bool) -> (Vec<Cycle>, bool) {
+    pub fn endless_until(
+        self,
+        graph: &Graph,
+        fairness: Fairness,
+        up: &dyn Fn() -> Option<LimitKind>,
+    ) -> (Vec<Cycle>, Option<LimitKind>) {
         // Where nobody is promised anything, every run is fair, and none rests: the scheduler never idles.
         let fairness = if self == Self::Unfair { Fairness::Weak } else { fairness };
         let mut keep = |state: u32, promised: &mut Promised<'_>| {

@@ -293,10 +293,10 @@ impl Target {
         let left = proof.limit.and(bounds.until_the_end());
         let half = Stopwatch::start(left.map(|left| left / 2));
         let up = || half.up().or_else(|| bounds.up());
-        let (cycles, whole) = how.progress.endless_until(graph, how.fairness, &|| up().is_some());
+        let (cycles, cut) = how.progress.endless_until(graph, how.fairness, &up);
         let none = cycles.is_empty();
         let (rounds, limit) = rounds(walk, graph, cycles, bounds);
-        if let Some(limit) = limit.or_else(|| if whole { None } else { up() }) {
+        if let Some(limit) = limit.or(cut) {
             // One that is not even looked at is one all the same.
             proof.leave_out(limit).endless += u64::from(!none && rounds.is_empty());
         }

@@ -3,7 +3,7 @@
 use super::shadow::{Rows, Words};
 use crate::base::{Frame, LaneMask, lanes_of};
 use crate::check::bug;
-use crate::check::provenance::objects::{Id, NONE, Objects};
+use crate::check::provenance::objects::{Id, Objects};
 use crate::check::provenance::plan::{AccessSite, Plan, State};
 use crate::check::provenance::roots::resolved;
 use crate::check::provenance::{Launched, Resolved};
@@ -68,7 +68,7 @@ impl Ground {
     }
 
     fn function(&self, number: u32) -> Option<&Function> {
-        self.env.functions.get_index(number as usize).map(|(_, f)| f)
+        self.launched().function(number)
     }
 
     /// A launch begins.
@@ -101,11 +101,12 @@ impl Ground {
 
     /// What a register is derived from in a lane, by what is known of it.
     pub fn id(&self, state: State, rows: &Rows, regs: &Frame, lane: usize) -> Id {
-        match (state, self.root(state)) {
-            (State::Varies(row), _) => rows.get(row, lane),
-            (_, Some(Resolved::Framed(of, function))) => self.framed(of, function, regs, lane),
-            (_, Some(Resolved::Object(id, _))) => id,
-            (State::Known(_), None) => NONE,
+        match state {
+            State::Varies(row) => rows.get(row, lane),
+            State::Known(root) => match self.roots[root as usize] {
+                Resolved::Object(id, _) => id,
+                Resolved::Framed(of, function) => self.framed(of, function, regs, lane),
+            },
         }
     }
 

@@ -39,13 +39,14 @@ pub(in crate::check) struct Launched<'a> {
     pub variables: &'a [u64],
 }
 
-impl Launched<'_> {
+impl<'a> Launched<'a> {
     /// Bytes of an address.
     pub const fn pointer(&self) -> u32 {
         if self.env.target.address_bits == 32 { 4 } else { 8 }
     }
 
-    fn function(&self, number: u32) -> Option<&Function> {
+    /// A function by its number.
+    pub fn function(&self, number: u32) -> Option<&'a Function> {
         self.env.functions.get_index(number as usize).map(|(_, f)| f)
     }
 
@@ -59,13 +60,12 @@ impl Launched<'_> {
             Root::None => NONE,
             Root::Lost => LOST,
             Root::Argument(offset) => {
+                // Another kernel may have more arguments than this one.
                 let from = offset as usize;
                 let bytes = self.params.get(from..from + self.pointer() as usize);
                 bytes.map_or(NONE, |bytes| objects.of_value(number(bytes)))
             }
-            Root::Variable(index) => {
-                self.variables.get(index as usize).map_or(NONE, |address| objects.of_value(*address))
-            }
+            Root::Variable(index) => objects.of_value(self.variables[index as usize]),
             Root::DynamicShared => {
                 let at = self.function(self.entry).map_or(0, Function::dynamic_shared_at);
                 let of = Within { area: Area::Shared, first: at, bytes: self.dynamic_shared };
@@ -106,9 +106,7 @@ impl Launched<'_> {
 /// What an origin is that is the same in all lanes.
 pub(in crate::check) fn resolved(roots: &[Resolved], state: State) -> Option<Resolved> {
     match state {
-        State::Known(root) => {
-            Some(roots.get(root as usize).copied().unwrap_or(Resolved::Object(NONE, Extent::default())))
-        }
+        State::Known(root) => Some(roots[root as usize]),
         State::Varies(_) => None,
     }
 }

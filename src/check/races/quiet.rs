@@ -111,10 +111,10 @@ fn uses<'a>(plan: &Plan, launched: &Launched<'_>, names: &[Named], sites: &'a [S
     let roots = launched.roots(plan, &mut objects);
     let mut uses = Vec::new();
     for at in range {
-        let (Some(Site::Access(site)), Some(plan::Site::Access(number))) = (sites.get(at), plan.sites.get(at)) else {
-            continue;
-        };
-        let access = plan.accesses.get(*number as usize)?;
+        let Site::Access(site) = &sites[at] else { continue };
+        // One of which nothing is known may write anything.
+        let plan::Site::Access(number) = plan.sites[at] else { return None };
+        let access = &plan.accesses[number as usize];
         // Stores in shared memory reach nothing else.
         if access.request.space == Space::Shared {
             continue;

@@ -13,6 +13,7 @@
 use super::graph::{Edge, Graph, NONE, Unit};
 use crate::base::LaneMask;
 use crate::memory::OperationName;
+use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
 
@@ -118,27 +119,28 @@ impl Units {
 /// scheduler promises progress there.
 #[must_use]
 pub fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
-    cycles_until(graph, fairness, promised, &|| false).0
+    cycles_until(graph, fairness, promised, &|| None).0
 }
 
-/// The same as far as there is time: those that were found until `up` says that there is none, and whether that is all.
+/// The same until `up` says why not to go on: those that were found by then, and that reason, if they may not be all.
 #[must_use]
 pub fn cycles_until(
     graph: &Graph,
     fairness: Fairness,
     promised: &mut dyn FnMut(u32, &mut Promised<'_>),
-    up: &dyn Fn() -> bool,
-) -> (Vec<Cycle>, bool) {
+    up: &dyn Fn() -> Option<LimitKind>,
+) -> (Vec<Cycle>, Option<LimitKind>) {
     let all: Vec<u32> = (0..u32::try_from(graph.states()).unwrap_or(u32::MAX)).collect();
     if fairness == Fairness::Strong {
-        return if up() { (Vec::new(), false) } else { (traps(graph, &all, promised), true) };
+        let limit = up();
+        return (if limit.is_some() { Vec::new() } else { traps(graph, &all, promised) }, limit);
     }
     let mut found = Vec::new();
-    let (mut parts, mut whole) = components(graph, &all, &|_, _| true, up);
+    let (mut parts, mut limit) = components(graph, &all, &|_, _| true, up);
     let mut inside = FixedBitSet::with_capacity(graph.states());
     while let Some(part) = parts.pop() {
-        if up() {
-            whole = false;
+        limit = limit.or_else(up);
+        if limit.is_some() {
             break;
         }
         inside.extend(part.iter().map(|s| *s as usize));
@@ -157,9 +159,9 @@ pub fn cycles_until(
         } else {
             let rest: Vec<u32> = part.iter().copied().filter(|s| waits(*s).is_empty()).collect();
             if rest.len() < part.len() {
-                let (more, all) = components(graph, &rest, &|_, _| true, up);
+                let (more, cut) = components(graph, &rest, &|_, _| true, up);
                 parts.extend(more);
-                whole &= all;
+                limit = limit.or(cut);
                 continue;
             }
         }
@@ -167,7 +169,7 @@ pub fn cycles_until(
         found.push(Cycle { states: part, silent });
     }
     found.sort_by_key(|c| c.states.first().copied());
-    (found, whole)
+    (found, limit)
 }
 
 /// Whether somebody waits in all states of a part.
@@ -233,7 +235,7 @@ fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised
     }
     let held: Vec<u32> = all.iter().copied().filter(|s| !free[*s as usize]).collect();
     let by = |state: u32, edge: &Edge| of(state, graph.unit(edge));
-    let (parts, _) = components(graph, &held, &by, &|| false);
+    let (parts, _) = components(graph, &held, &by, &|| None);
     let mut found: Vec<Cycle> = parts
         .into_iter()
         .filter(|part| {
@@ -266,13 +268,13 @@ impl Promised<'_> {
 const PATIENCE: u32 = 1 << 14;
 
 /// The parts of some states that are strongly connected by steps of a kind and have one in them, each in ascending order
-/// (R. Tarjan, 1972); and whether these are all: it ends when `up` says so.
+/// (R. Tarjan, 1972); and why they may not be all: what `up` says ends it.
 fn components(
     graph: &Graph,
     states: &[u32],
     by: &dyn Fn(u32, &Edge) -> bool,
-    up: &dyn Fn() -> bool,
-) -> (Vec<Vec<u32>>, bool) {
+    up: &dyn Fn() -> Option<LimitKind>,
+) -> (Vec<Vec<u32>>, Option<LimitKind>) {
     let mut tarjan = Tarjan::new(graph.states(), states);
     let mut found = Vec::new();
     for &root in states {
@@ -286,8 +288,10 @@ fn components(
                 if edge.to != NONE && by(state, edge) {
                     tarjan.step(state, edge.to, graph);
                 }
-                if tarjan.next.is_multiple_of(PATIENCE) && up() {
-                    return (found, false);
+                if tarjan.next.is_multiple_of(PATIENCE)
+                    && let Some(limit) = up()
+                {
+                    return (found, Some(limit));
                 }
                 continue;
             }
@@ -300,7 +304,7 @@ fn components(
             }
         }
     }
-    (found, true)
+    (found, None)
 }
 
 /// No place in the order yet.
