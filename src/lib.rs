@@ -48,6 +48,7 @@
 //! is the command.
 
 pub mod alu;
+pub mod api;
 pub mod base;
 pub mod check;
 pub mod choice;
@@ -61,3 +62,7 @@ pub mod program;
 pub mod ptx;
 pub mod report;
 pub mod verdict;
+
+pub use api::{Argument, Buffer, Check, Dimensions, Element, Error, ErrorKind, Finding, Hunted, Kernel, Proof, Run};
+pub use explore::Progress;
+pub use machine::{ControlModel, MemoryModel};

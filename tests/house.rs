@@ -19,7 +19,8 @@ const LAYERS: &[(&str, u32)] = &[
     ("explore", 8),
     ("litmus", 9),
     ("report", 10),
-    ("cli", 11),
+    ("api", 11),
+    ("cli", 12),
 ];
 
 /// The axiomatic models see nothing of machines: they are checked against them.

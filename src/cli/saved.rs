@@ -55,15 +55,8 @@ pub(super) fn write(file: &Path, recorded: &Recorded, target: &Target, named: Ve
         return None;
     }
     let device = target.start();
-    let text = ScheduleFile {
-        target: named,
-        ptx: target.ptx_hash(),
-        setup: target.setup_hash(),
-        found: text::headline(&recorded.played.ending, device.context().env(), device.sources()),
-        trace: recorded.trace,
-        schedule: recorded.schedule.clone(),
-        ..ScheduleFile::default()
-    };
+    let found = text::headline(&recorded.played.ending, device.context().env(), device.sources());
+    let text = ScheduleFile::of(target, recorded, named, found);
     output::write(file, text.text().as_bytes()).then(|| file.to_owned())
 }
 

@@ -384,14 +384,7 @@ impl Common {
 
     /// Limits of one run of many, when the default schedule took `clock` warp instructions.
     pub fn limits(&self, clock: Option<u64>) -> Limits {
-        match (self.max_steps, clock) {
-            // A proof that a run never ends needs some turns, however short the run.
-            (Some(steps), _) => Limits { steps, fair_steps: Limits::of(steps).steps },
-            (None, Some(clock)) => Limits::of(clock),
-            // The default schedule is fair from the start. That its state repeats is looked for late, which costs time,
-            // and not so late that who waits for the proof notices.
-            (None, None) => Limits { steps: 1 << 20, fair_steps: 1 << 27 },
-        }
+        Limits::of_run(clock, self.max_steps)
     }
 
     /// The same under another control model.

@@ -3,7 +3,7 @@
 use super::{Ending, Limits, Signature, Target, Way};
 use crate::check::Observers;
 use crate::choice::{Fair, Menu, Oracle, Pick, Schedule, Site, Strategy};
-use crate::machine::{Heard, Stopwatch};
+use crate::machine::Stopwatch;
 use crate::verdict::{LimitKind, Stop};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -266,18 +266,8 @@ impl Hunt<'_> {
 
     fn one(&self, seed: u64, shared: &Shared) {
         let mut oracle = self.strategy.oracle(seed);
-        let Limits { steps, fair_steps } = self.limits;
-        let played = match self.watchers {
-            None => self.target.run(Way { oracle: &mut *oracle, tell: None, steps, fair_steps }),
-            Some(make) => {
-                let mut observers = make();
-                let mut tell = Heard(&mut observers);
-                let mut played =
-                    self.target.run(Way { oracle: &mut *oracle, tell: Some(&mut tell), steps, fair_steps });
-                played.settle(&mut observers);
-                played
-            }
-        };
+        let mut observers = self.watchers.map_or_else(Observers::none, |make| make());
+        let played = self.target.watch(&mut *oracle, self.limits, &mut observers);
         let Some(signature) = Signature::of(&played) else {
             match played.ending {
                 Ending::Stopped(stop) if stop.is_ours() || matches!(stop, Stop::Unsupported(..)) => {

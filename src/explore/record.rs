@@ -3,6 +3,7 @@
 use super::{Played, Target, Way};
 use crate::check::Observers;
 use crate::choice::{Oracle, Recorder, Schedule};
+use crate::machine::Heard;
 use crate::verdict::{Event, Sink, Who};
 
 /// Warp instructions of all launches that a run may take.
@@ -21,6 +22,20 @@ impl Limits {
     pub fn of(clock: u64) -> Self {
         let steps = clock.saturating_mul(10).max(1_000_000);
         Self { steps, fair_steps: steps }
+    }
+
+    /// For one run of many, of at most `max_steps`, when the default schedule took `clock` warp instructions, if that is
+    /// known.
+    #[must_use]
+    pub fn of_run(clock: Option<u64>, max_steps: Option<u64>) -> Self {
+        match (max_steps, clock) {
+            // A proof that a run never ends needs some turns, however short the run.
+            (Some(steps), _) => Self { steps, fair_steps: Self::of(steps).steps },
+            (None, Some(clock)) => Self::of(clock),
+            // The default schedule is fair from the start. That its state repeats is looked for late, which costs time,
+            // and not so late that who waits for the proof notices.
+            (None, None) => Self { steps: 1 << 20, fair_steps: 1 << 27 },
+        }
     }
 }
 
@@ -46,6 +61,18 @@ impl Recorded {
 }
 
 impl Target {
+    /// Runs all launches under observers, if there are any.
+    pub fn watch(&self, oracle: &mut dyn Oracle, limits: Limits, observers: &mut Observers) -> Played {
+        let Limits { steps, fair_steps } = limits;
+        if !observers.any() {
+            return self.run(Way { oracle, tell: None, steps, fair_steps });
+        }
+        let mut tell = Heard(&mut *observers);
+        let mut played = self.run(Way { oracle, tell: Some(&mut tell), steps, fair_steps });
+        played.settle(observers);
+        played
+    }
+
     /// Runs all launches under observers, and writes down what `oracle` decides. The trace is hashed, and where the run
     /// never ends the tokens that are never popped are named, whether `observers` were asked to or not.
     pub fn record(&self, oracle: impl Oracle, limits: Limits, observers: Observers) -> Recorded {

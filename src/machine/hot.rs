@@ -126,12 +126,12 @@ pub(super) fn hot<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: &Instr, r: &
 
 #[inline(always)]
 fn signed<V: Simd>(x: V::u32s) -> V::i32s {
-    pulp::bytemuck::cast(x)
+    bytemuck::cast(x)
 }
 
 #[inline(always)]
 fn real<V: Simd>(x: V::u32s) -> V::f32s {
-    pulp::bytemuck::cast(x)
+    bytemuck::cast(x)
 }
 
 /// A comparison of 32-bit slots. Where a vector comparison gives one bit a lane (AVX-512), those bits are the result
@@ -155,7 +155,7 @@ fn compare<V: Simd, const FULL: bool>(
     let mut bits = 0;
     for (k, (x, y)) in a.iter().zip(b).enumerate() {
         let half = all(*x, *y);
-        let half = pulp::bytemuck::bytes_of(&half).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
+        let half = bytemuck::bytes_of(&half).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
         bits |= LaneMask::from(half) << (16 * k);
     }
     put_mask(&mut r.p[i.d.index()], bits ^ flip, if FULL { !0 } else { on.mask });

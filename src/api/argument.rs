@@ -1,0 +1,197 @@
+//! Arguments of kernels: numbers, structs, and buffers of a type.
+
+use crate::launch::Scalar;
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use half::{bf16, f16};
+use std::ops::{Deref, DerefMut};
+
+/// A type of buffers' elements and of numbers that are passed: `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, and `half`'s `f16`
+/// and `bf16`.
+pub trait Element: Pod + sealed::Sealed {
+    /// The type as PTX and messages call it.
+    #[doc(hidden)]
+    const TYPE: Scalar;
+}
+
+mod sealed {
+    /// Types that PTX has: no others can be elements.
+    pub trait Sealed {}
+}
+
+macro_rules! elements {
+    ($($ty:ty = $meaning:ident,)*) => {
+        $(
+            impl sealed::Sealed for $ty {}
+
+            impl Element for $ty {
+                const TYPE: Scalar =
+                    Scalar { meaning: crate::launch::Meaning::$meaning, bytes: size_of::<$ty>() as u8 };
+            }
+        )*
+    };
+}
+
+elements! {
+    u8 = Unsigned,
+    u16 = Unsigned,
+    u32 = Unsigned,
+    u64 = Unsigned,
+    i8 = Signed,
+    i16 = Signed,
+    i32 = Signed,
+    i64 = Signed,
+    f32 = Float,
+    f64 = Float,
+    f16 = Float,
+    bf16 = Brain,
+}
+
+/// An argument of a kernel: made from a number, from a slice, vector or array of numbers, or from a [`Buffer`].
+///
+/// A slice that is borrowed for writing is device memory of its size: it holds what the kernel left there after a run that
+/// ended as it should. One that is borrowed for reading is device memory, too, but what the kernel writes there is lost.
+pub struct Argument<'a>(pub(super) Given<'a>);
+
+/// What is given.
+pub(super) enum Given<'a> {
+    /// A number: its type and bytes.
+    Number(Scalar, Vec<u8>),
+    /// A struct or array by value.
+    Struct(Vec<u8>),
+    /// The null pointer.
+    Null,
+    /// Device memory that holds these elements.
+    Memory(Scalar, Memory<'a>),
+}
+
+/// Device memory of a launch.
+pub(super) enum Memory<'a> {
+    /// What it holds at first; the caller does not see what becomes of it.
+    Read(&'a [u8]),
+    /// What it holds at first, and at last.
+    Write(&'a mut [u8]),
+    /// The same of a buffer, and whether it holds anything at first.
+    Buffer(&'a mut [u8], &'a mut bool),
+}
+
+impl Memory<'_> {
+    pub(super) const fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Read(bytes) => bytes,
+            Self::Write(bytes) | Self::Buffer(bytes, _) => bytes,
+        }
+    }
+}
+
+impl Argument<'_> {
+    /// A struct or an array that is passed by value: its bytes, as the kernel's parameter lays them out.
+    pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        Self(Given::Struct(bytes.into()))
+    }
+
+    /// The null pointer.
+    #[must_use]
+    pub const fn null() -> Self {
+        Self(Given::Null)
+    }
+}
+
+impl<T: Element> From<T> for Argument<'_> {
+    fn from(number: T) -> Self {
+        Self(Given::Number(T::TYPE, bytemuck::bytes_of(&number).to_vec()))
+    }
+}
+
+impl<'a, T: Element> From<&'a [T]> for Argument<'a> {
+    fn from(elements: &'a [T]) -> Self {
+        Self(Given::Memory(T::TYPE, Memory::Read(cast_slice(elements))))
+    }
+}
+
+impl<'a, T: Element> From<&'a mut [T]> for Argument<'a> {
+    fn from(elements: &'a mut [T]) -> Self {
+        Self(Given::Memory(T::TYPE, Memory::Write(cast_slice_mut(elements))))
+    }
+}
+
+impl<'a, T: Element> From<&'a Vec<T>> for Argument<'a> {
+    fn from(elements: &'a Vec<T>) -> Self {
+        elements.as_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Vec<T>> for Argument<'a> {
+    fn from(elements: &'a mut Vec<T>) -> Self {
+        elements.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for Argument<'a> {
+    fn from(elements: &'a [T; N]) -> Self {
+        elements.as_slice().into()
+    }
+}
+
+impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for Argument<'a> {
+    fn from(elements: &'a mut [T; N]) -> Self {
+        elements.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Buffer<T>> for Argument<'a> {
+    fn from(buffer: &'a mut Buffer<T>) -> Self {
+        let Buffer { elements, written } = buffer;
+        Self(Given::Memory(T::TYPE, Memory::Buffer(cast_slice_mut(elements), written)))
+    }
+}
+
+/// Elements of device memory that the host need not write first, as after `cudaMalloc`: a kernel that uses what was never
+/// written is found by [`Check::Uninit`](super::Check::Uninit).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Buffer<T> {
+    elements: Vec<T>,
+    /// Whether the host, or a kernel that ended, has written it.
+    written: bool,
+}
+
+impl<T: Element> Buffer<T> {
+    /// A buffer of so many elements that nothing has been written to; they read as zero here.
+    #[must_use]
+    pub fn uninit(len: usize) -> Self {
+        Self { elements: vec![T::zeroed(); len], written: false }
+    }
+
+    /// A buffer of so many zeros.
+    #[must_use]
+    pub fn zeros(len: usize) -> Self {
+        Self { written: true, ..Self::uninit(len) }
+    }
+
+    /// Its elements.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<T> {
+        self.elements
+    }
+}
+
+impl<T: Element> From<Vec<T>> for Buffer<T> {
+    fn from(elements: Vec<T>) -> Self {
+        Self { elements, written: true }
+    }
+}
+
+impl<T> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.elements
+    }
+}
+
+impl<T> DerefMut for Buffer<T> {
+    /// Who takes hold of the elements writes them.
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.written = true;
+        &mut self.elements
+    }
+}

@@ -1,0 +1,318 @@
+//! A kernel with all that a launch needs, described by one call after the other.
+
+use super::argument::{Argument, Element, Given};
+use super::error::Error;
+use crate::base::{FileId, SourceMap};
+use crate::check::{Observers, Races};
+use crate::explore::Progress;
+use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar, build, text_of};
+use crate::machine::{Config, ControlModel, MemoryModel};
+use crate::program::env::ProgEnv;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a text of PTX is called in messages that came from no file.
+const UNNAMED: &str = "kernel.ptx";
+
+/// What is looked for besides what no kernel may do: accesses outside of all memory, barriers that nobody completes …
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Check {
+    /// Uses of values that were never written.
+    Uninit,
+    /// Accesses that leave the buffer or variable that their address was made from, also for another one.
+    Bounds,
+    /// Integer divisions by zero.
+    Div0,
+    /// Barriers and shuffles without threads that they name, because these have exited.
+    Barriers,
+    /// Data races, by happens-before; the run ends at the first.
+    Races,
+    /// Each thread does only what it would do alone (report, chapter 6).
+    Safety,
+    /// Memory of the device's `malloc` that is never freed.
+    Leaks,
+    /// With [`Kernel::hunt`]: results differ between schedules.
+    Deterministic,
+}
+
+/// Numbers of blocks, or of threads of a block, in x, y and z: `n`, `(x, y)`, `(x, y, z)` or `[x, y, z]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dimensions(pub(super) [u32; 3]);
+
+impl From<u32> for Dimensions {
+    fn from(x: u32) -> Self {
+        Self([x, 1, 1])
+    }
+}
+
+impl From<(u32, u32)> for Dimensions {
+    fn from((x, y): (u32, u32)) -> Self {
+        Self([x, y, 1])
+    }
+}
+
+impl From<(u32, u32, u32)> for Dimensions {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Self([x, y, z])
+    }
+}
+
+impl From<[u32; 3]> for Dimensions {
+    fn from(all: [u32; 3]) -> Self {
+        Self(all)
+    }
+}
+
+/// A kernel of a PTX module with its launch: grid, arguments, what must come out, what is checked, and under which models.
+///
+/// Unless said otherwise it is launched with one block of one thread, under the control model of its target's hardware, on
+/// memory that acts at once, by the fair deterministic schedule.
+pub struct Kernel<'a> {
+    pub(super) sources: SourceMap,
+    pub(super) file: FileId,
+    /// For the control model of the target's hardware.
+    pub(super) env: Arc<ProgEnv>,
+    pub(super) launch: KernelLaunch,
+    pub(super) args: Vec<(String, Argument<'a>)>,
+    pub(super) expected: Vec<(String, Expect)>,
+    pub(super) checks: Vec<Check>,
+    pub(super) config: Config,
+    pub(super) progress: Progress,
+    pub(super) max_states: Option<u64>,
+    /// What was called in an order that makes no sense.
+    pub(super) misuse: Option<&'static str>,
+}
+
+impl<'a> Kernel<'a> {
+    /// The kernel of a PTX module; where it has several, [`Kernel::entry`] says which.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text.
+    pub fn from_ptx(text: &str) -> Result<Self, Error> {
+        Self::of(UNNAMED, text)
+    }
+
+    /// The same of a file, which messages name.
+    ///
+    /// # Errors
+    /// The file cannot be read; everything that is wrong with its text.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let text = text_of(path).map_err(|problem| Error::input(&[*problem], &SourceMap::default()))?;
+        Self::of(&path.display().to_string(), &text)
+    }
+
+    fn of(name: &str, text: &str) -> Result<Self, Error> {
+        let mut sources = SourceMap::default();
+        let file = sources.add(name, text);
+        let env = build(&[file], None, &sources).map_err(|problems| Error::input(&problems, &sources))?;
+        Ok(Self {
+            sources,
+            file,
+            env: Arc::new(env),
+            launch: KernelLaunch { grid: [1; 3], block: [1; 3], ..KernelLaunch::default() },
+            args: Vec::new(),
+            expected: Vec::new(),
+            checks: Vec::new(),
+            config: Config::default(),
+            progress: Progress::Fair,
+            max_states: None,
+            misuse: None,
+        })
+    }
+
+    /// The kernel's name, where the module has several.
+    #[must_use]
+    pub fn entry(mut self, name: &str) -> Self {
+        self.launch.entry = Some(name.to_owned());
+        self
+    }
+
+    /// The number of blocks.
+    #[must_use]
+    pub fn grid(mut self, blocks: impl Into<Dimensions>) -> Self {
+        self.launch.grid = blocks.into().0;
+        self
+    }
+
+    /// The number of threads of a block.
+    #[must_use]
+    pub fn block(mut self, threads: impl Into<Dimensions>) -> Self {
+        self.launch.block = threads.into().0;
+        self
+    }
+
+    /// Dynamic shared memory of a block, in bytes.
+    #[must_use]
+    pub const fn shared(mut self, bytes: u32) -> Self {
+        self.launch.shared = bytes;
+        self
+    }
+
+    /// The next argument. Memory is called `arg0`, `arg1` … in messages, by its place among the arguments.
+    #[must_use]
+    pub fn arg(self, argument: impl Into<Argument<'a>>) -> Self {
+        let name = format!("arg{}", self.args.len());
+        self.buffer(&name, argument)
+    }
+
+    /// The next argument, with the name that messages call its memory by.
+    #[must_use]
+    pub fn buffer(mut self, name: &str, argument: impl Into<Argument<'a>>) -> Self {
+        self.args.push((name.to_owned(), argument.into()));
+        self
+    }
+
+    /// What the memory that was given last must hold at the end: these elements, floats by value. Anything else is a defect
+    /// `mismatch`.
+    #[must_use]
+    pub fn expect<T: Element>(self, elements: &[T]) -> Self {
+        self.expected(elements, None)
+    }
+
+    /// The same of floats that may differ by so much of the expected value.
+    #[must_use]
+    pub fn expect_within<T: Element>(self, elements: &[T], relative: f64) -> Self {
+        self.expected(elements, Some(relative))
+    }
+
+    fn expected<T: Element>(mut self, elements: &[T], rel: Option<f64>) -> Self {
+        let Some((name, Argument(Given::Memory(..)))) = self.args.last() else {
+            self.misuse = Some("`expect` is about the memory that was given last: call it after `.arg(&mut buffer)`");
+            return self;
+        };
+        let data = Data::Values(bytemuck::cast_slice(elements).to_vec());
+        let ty: Scalar = T::TYPE;
+        self.expected
+            .push((name.clone(), Expect { ty, data, abs: None, rel, first: None, unordered: false, at: None }));
+        self
+    }
+
+    /// What is looked for besides.
+    #[must_use]
+    pub fn check(mut self, check: Check) -> Self {
+        if !self.checks.contains(&check) {
+            self.checks.push(check);
+        }
+        self
+    }
+
+    /// The control model; by default that of the target's hardware.
+    #[must_use]
+    pub const fn control(mut self, control: ControlModel) -> Self {
+        self.config.control = Some(control);
+        self
+    }
+
+    /// The memory, and with it the device that it belongs to.
+    #[must_use]
+    pub fn memory(mut self, memory: MemoryModel) -> Self {
+        self.config.memory = memory;
+        self
+    }
+
+    /// Threads of a warp, 1 to 32.
+    #[must_use]
+    pub const fn warp_size(mut self, lanes: u32) -> Self {
+        self.config.warp_size = lanes;
+        self
+    }
+
+    /// A schedule at random; the same seed gives the same run on every computer.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.config.seed = Some(seed);
+        self
+    }
+
+    /// Warp instructions of a run at most.
+    #[must_use]
+    pub const fn max_steps(mut self, steps: u64) -> Self {
+        self.config.max_steps = Some(steps);
+        self
+    }
+
+    /// States of a proof at most.
+    #[must_use]
+    pub const fn max_states(mut self, states: u64) -> Self {
+        self.max_states = Some(states);
+        self
+    }
+
+    /// The time that a run, a hunt or a proof may take.
+    #[must_use]
+    pub const fn timeout(mut self, time: Duration) -> Self {
+        self.config.timeout = Some(time);
+        self
+    }
+
+    /// Device memory at most, in bytes, and the memory of a search.
+    #[must_use]
+    pub const fn max_memory(mut self, bytes: u64) -> Self {
+        self.config.max_memory = Some(bytes);
+        self
+    }
+
+    /// With [`Kernel::prove`]: whom the scheduler promises progress; all blocks if nothing is said.
+    #[must_use]
+    pub const fn progress(mut self, promised: Progress) -> Self {
+        self.progress = promised;
+        self
+    }
+
+    /// Refuses what makes no sense together, in the words of who wrote it.
+    pub(super) fn sensible(&self, one_run: bool) -> Result<(), Error> {
+        let refuse = |flag, text: &str, why| {
+            let problem = ProblemKind::UnfitFlag { flag, text: text.to_owned(), why }.at(None);
+            Err(Error::input(&[problem], &self.sources))
+        };
+        if let Some(why) = self.misuse {
+            return refuse("expect", "", why);
+        }
+        if one_run && self.checks.contains(&Check::Deterministic) {
+            return refuse("check", "Deterministic", "one run is not compared with others: use `hunt`");
+        }
+        if !(1..=32).contains(&self.config.warp_size) {
+            return refuse("warp_size", &self.config.warp_size.to_string(), "a warp has 1 to 32 threads");
+        }
+        Ok(())
+    }
+
+    /// The program for the control model that was asked for.
+    pub(super) fn program(&self) -> Result<Arc<ProgEnv>, Error> {
+        let target = ControlModel::of_target(self.env.target.sm);
+        let injects = |control| control == ControlModel::Crs;
+        match self.config.control {
+            Some(control) if injects(control) != injects(target) => build(&[self.file], Some(control), &self.sources)
+                .map(Arc::new)
+                .map_err(|problems| Error::input(&problems, &self.sources)),
+            _ => Ok(Arc::clone(&self.env)),
+        }
+    }
+
+    /// The name of the module in messages.
+    pub(super) fn path(&self) -> PathBuf {
+        self.sources.get(self.file).map_or_else(PathBuf::new, |source| source.name.clone().into())
+    }
+}
+
+impl fmt::Debug for Kernel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel").field("ptx", &self.path()).field("launch", &self.launch).finish_non_exhaustive()
+    }
+}
+
+/// The observers of a run that ends at the first defect.
+pub(super) fn observers(checks: &[Check], env: &Arc<ProgEnv>) -> Observers {
+    checks.iter().fold(Observers::none(), |observers, check| match check {
+        Check::Uninit => observers.with_uninit(env),
+        Check::Bounds => observers.with_bounds(env),
+        Check::Div0 => observers.with_div0(env),
+        Check::Barriers => observers.with_barriers(env),
+        Check::Races => observers.with_races(Races::new(Arc::clone(env)).stopping()),
+        Check::Safety => observers.with_safety(env),
+        Check::Leaks | Check::Deterministic => observers,
+    })
+}

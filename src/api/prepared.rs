@@ -1,0 +1,162 @@
+//! A kernel whose memory has been made: one run of it, and a schedule that is replayed.
+
+use super::argument::{Given, Memory};
+use super::error::Error;
+use super::kernel::{Check, Kernel, observers};
+use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
+use crate::explore::{Ending, Limits, Played, ScheduleError, ScheduleFile, Target};
+use crate::launch::{Arg, Buffer, Data, KernelLaunch, Spec};
+use crate::machine::{Bounds, Config, Host, Stats};
+use crate::report::refused;
+use crate::verdict::Stop;
+
+/// What a run gave that ended as it should; the kernel's memory has been written back.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Run {
+    /// Instructions and blocks that were executed.
+    pub stats: Stats,
+    /// What the kernel printed.
+    pub output: Vec<u8>,
+    /// A hash of all device memory, the same on every computer.
+    pub memory_hash: u64,
+}
+
+impl Run {
+    /// What the kernel printed, as text.
+    #[must_use]
+    pub fn printed(&self) -> String {
+        String::from_utf8_lossy(&self.output).into_owned()
+    }
+
+    fn of(played: &Played) -> Self {
+        let stats = played.stats.first().copied().unwrap_or_default();
+        Self { stats, output: played.output.clone(), memory_hash: played.device.memory_hash() }
+    }
+}
+
+impl Kernel<'_> {
+    /// Runs the kernel to its end.
+    ///
+    /// # Errors
+    /// What is wrong with the launch; a defect of the kernel, or results other than expected: its memory is as it was before
+    /// then; a limit.
+    pub fn run(mut self) -> Result<Run, Error> {
+        self.sensible(true)?;
+        let target = self.target(false)?;
+        let mut observers = observers(&self.checks, &target.program());
+        let mut oracle: Box<dyn Oracle> = match self.config.seed {
+            None => Box::new(Fair),
+            Some(seed) => Box::new(Seeded::new(seed)),
+        };
+        let steps = self.config.max_steps.unwrap_or(u64::MAX);
+        let limits = Limits { steps, fair_steps: 0 };
+        let played = target.watch(&mut *oracle, limits, &mut observers);
+        self.finish(&target, &played)
+    }
+
+    /// Runs a schedule again that [`Finding::schedule`](super::Finding::schedule) gave, or that a command saved: the defect
+    /// is the error.
+    ///
+    /// # Errors
+    /// The schedule belongs to another kernel, launch or version, or is not as it was written; as of [`Kernel::run`].
+    pub fn replay(mut self, schedule: &str) -> Result<Run, Error> {
+        self.sensible(true)?;
+        let target = self.target(true)?;
+        let mut sources = self.sources.clone();
+        let id = sources.add("schedule", schedule);
+        let refuse = |error: &ScheduleError, at| Error::diagnostics(&[refused(error, id, at)], &sources);
+        let file = ScheduleFile::parse(schedule, id).map_err(|(error, at)| refuse(&error, at))?;
+        let (ptx, setup, places) = (target.ptx_hash(), target.setup_hash(), file.places);
+        if ptx != file.ptx {
+            return Err(refuse(&ScheduleError::OtherProgram { recorded: file.ptx, found: ptx }, places.ptx));
+        }
+        if setup != file.setup {
+            return Err(refuse(&ScheduleError::OtherSetup { recorded: file.setup, found: setup }, places.setup));
+        }
+        let Limits { fair_steps, .. } = Limits::of_run(None, self.config.max_steps);
+        let limits = Limits { steps: file.schedule.fair_from.unwrap_or(u64::MAX), fair_steps };
+        let mut recorder = Recorder::new(Replay::new(file.schedule));
+        let observers = observers(&self.checks, &target.program());
+        let (mut played, trace, _) = target.observe(&mut recorder, limits, observers, &mut |_, _| ());
+        target.explain(&mut played);
+        if matches!(played.ending, Ending::Expected)
+            && played.fair_from.is_none()
+            && let Err(stop) = recorder.into_parts().0.finish()
+        {
+            played.ending = Ending::Stopped(stop);
+        }
+        let unfinished = matches!(played.ending, Ending::Stopped(Stop::Diverged { .. } | Stop::Limit(_)));
+        if !unfinished && trace != file.trace {
+            let what = "a schedule gives another run than the one that was recorded";
+            played.ending = Ending::Stopped(Stop::internal(what, None));
+        }
+        self.finish(&target, &played)
+    }
+
+    /// Gives the memory back, if all is as it should be.
+    fn finish(&mut self, target: &Target, played: &Played) -> Result<Run, Error> {
+        if played.ending != Ending::Expected {
+            return Err(Error::ended(&played.ending, target.start().context().env(), target.start().sources()));
+        }
+        for (name, argument) in &mut self.args {
+            let Given::Memory(_, memory) = &mut argument.0 else { continue };
+            let Some((_, left)) = played.device.contents(name) else { continue };
+            match memory {
+                Memory::Read(_) => {}
+                Memory::Write(bytes) => bytes.copy_from_slice(left),
+                Memory::Buffer(bytes, written) => {
+                    bytes.copy_from_slice(left);
+                    **written = true;
+                }
+            }
+        }
+        Ok(Run::of(played))
+    }
+
+    /// The kernel with its memory made. `search`: it is run many times, from the state that all runs share.
+    pub(super) fn target(&self, search: bool) -> Result<Target, Error> {
+        let env = self.program()?;
+        let bounds = Bounds::new(Host::default(), self.config.timeout, None, search);
+        let mut config = Config {
+            eager: search || self.config.seed.is_some(),
+            liveness: search,
+            leaks: self.checks.contains(&Check::Leaks),
+            bounds,
+            ..self.config.clone()
+        };
+        config.max_memory = Some(config.max_memory.unwrap_or(USUAL_MEMORY));
+        if let Some(shape) = config.memory.shape() {
+            config.device = shape;
+        }
+        Target::new(self.spec(), env, self.sources.clone(), config)
+            .map_err(|failure| Error::failure(failure, &self.env, &self.sources))
+    }
+
+    /// The launch as a launch file would say it.
+    fn spec(&self) -> Spec {
+        let mut spec = Spec { ptx: vec![(self.path(), None)], ..Spec::default() };
+        let mut launch = KernelLaunch { args: Vec::new(), ..self.launch.clone() };
+        for (name, argument) in &self.args {
+            let arg = match &argument.0 {
+                Given::Number(ty, bytes) => Arg::Scalar(*ty, bytes.clone()),
+                Given::Struct(bytes) => Arg::Bytes(bytes.clone()),
+                Given::Null => Arg::Null,
+                Given::Memory(ty, memory) => {
+                    let bytes = memory.bytes();
+                    let len = Some((bytes.len() / ty.size()) as u64);
+                    let unwritten = matches!(memory, Memory::Buffer(_, written) if !**written);
+                    let init = if unwritten { Data::Uninit } else { Data::Values(bytes.to_vec()) };
+                    spec.buffers.insert(name.clone(), Buffer { ty: *ty, init, len, at: None });
+                    Arg::Buffer { name: name.clone(), offset: 0 }
+                }
+            };
+            launch.args.push((arg, None));
+        }
+        spec.expect.extend(self.expected.iter().cloned());
+        spec.launches.push(launch);
+        spec
+    }
+}
+
+/// Device memory at most when nothing is said, in bytes.
+pub(super) const USUAL_MEMORY: u64 = 8 << 30;

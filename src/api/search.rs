@@ -1,0 +1,199 @@
+//! A kernel under many schedules: hunted by seeds, or proved by all states.
+
+use super::error::Error;
+use super::kernel::{Check, Kernel, observers};
+use super::prepared::USUAL_MEMORY;
+use crate::choice::{Fair, Strategy};
+use crate::explore::space::{Fairness, Options};
+use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, ScheduleFile, Target};
+use crate::machine::walk::Grain;
+use crate::machine::{ControlModel, MemoryModel, Stopwatch};
+use crate::report::{Models, hunt, prove};
+use crate::verdict::Stop;
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+/// A defect, with the schedule that shows it.
+#[derive(Debug)]
+pub struct Finding {
+    /// The smallest seed that shows it; `None` for the default schedule, and for what a proof found.
+    pub seed: Option<u64>,
+    /// What is wrong.
+    pub error: Error,
+    /// The schedule as text, for [`Kernel::replay`].
+    pub schedule: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+/// What a hunt came to. Printed, it is the last lines that `warpstep hunt` gives.
+#[derive(Debug)]
+pub struct Hunted {
+    /// The distinct defects, by their smallest seeds.
+    pub findings: Vec<Finding>,
+    /// How many seeds were run.
+    pub seeds: u64,
+    /// How many of these reached a limit of their own: nothing is known of them.
+    pub limited: u64,
+    /// Whether all seeds were run that were asked for.
+    pub complete: bool,
+    summary: String,
+}
+
+impl fmt::Display for Hunted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.summary.trim_end())
+    }
+}
+
+/// What a proof came to. Printed, it is the verdict with the models that it is about.
+#[derive(Debug)]
+pub struct Proof {
+    /// Whether every schedule ends as it should: `None` when a limit was reached before anything was found.
+    pub holds: Option<bool>,
+    /// What does not: defects, other results than expected, runs that never end.
+    pub findings: Vec<Finding>,
+    /// States that were gone through.
+    pub states: u64,
+    summary: String,
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.summary.trim_end())
+    }
+}
+
+impl Kernel<'_> {
+    /// Runs the default schedule and one for each seed, on all cores, and gives every distinct defect. The kernel's memory
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// What is wrong with the launch; the kernel needs what warpstep cannot do; an error of warpstep.
+    pub fn hunt(self, seeds: Range<u64>) -> Result<Hunted, Error> {
+        self.sensible(false)?;
+        let mut target = self.target(true)?;
+        let unhunted = Limits::of_run(None, self.config.max_steps);
+        let fair = target.play_fair(unhunted);
+        if self.checks.contains(&Check::Deterministic) {
+            target.compare_schedules(&fair);
+        }
+        let limits = Limits::of_run(Some(fair.clock), self.config.max_steps);
+        let env = target.program();
+        let watchers = || observers(&self.checks, &env);
+        let steps = fair.fair_from.unwrap_or(u64::MAX);
+        let first = target.record(Fair, Limits { steps, ..limits }, watchers());
+        let mut findings: Vec<Finding> = self.finding(&target, None, &first)?.into_iter().collect();
+        let strategy = Strategy::Random;
+        let search = Hunt {
+            target: &target,
+            strategy,
+            seeds,
+            limits,
+            watchers: watchers().any().then_some(&watchers),
+            keep_going: true,
+            jobs: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            time: Stopwatch::start(target.bounds().search_left()),
+            interrupted: &AtomicBool::new(false),
+            progress: &|_, _| (),
+        };
+        let hunted = search.run();
+        if let Ended::Unsupported(stop) | Ended::Internal(stop) = &hunted.ended {
+            return Err(self.ended(&target, &Ending::Stopped(stop.clone())));
+        }
+        target.bounds().show();
+        let by_default = !findings.is_empty();
+        for found in &hunted.findings {
+            let recorded = target.record(strategy.oracle(found.seed), limits, watchers());
+            findings.extend(self.finding(&target, Some(found.seed), &recorded)?);
+        }
+        let scope = hunt::Scope { models: &self.models(&target), strategy, limits, measure: None };
+        Ok(Hunted {
+            findings,
+            seeds: hunted.done.end - hunted.done.start,
+            limited: hunted.limited,
+            complete: hunted.ended == Ended::Done,
+            summary: hunt::summary(&hunted, by_default, &scope),
+        })
+    }
+
+    /// Goes through all states of the kernel, under every schedule that is fair as [`Kernel::progress`] says. Checks look at
+    /// the runs that show what was found. The kernel's memory stays as it is.
+    ///
+    /// # Errors
+    /// As of [`Kernel::hunt`].
+    pub fn prove(self) -> Result<Proof, Error> {
+        self.sensible(true)?;
+        let target = self.target(true)?;
+        let env = target.program();
+        let bounds = target.bounds().clone();
+        let mut poll = |_: &_| bounds.search_up();
+        let mut options = Options::states(target.control() == ControlModel::Crs, &mut poll);
+        options.max_states = self.max_states;
+        options.max_steps = self.config.max_steps;
+        options.max_bytes = Some(self.config.max_memory.unwrap_or(USUAL_MEMORY));
+        let how = Prove { progress: self.progress, fairness: Fairness::Weak, grain: Grain::Visible };
+        let proof = target
+            .prove(how, &mut options, &|| observers(&self.checks, &env))
+            .map_err(|stop| self.ended(&target, &Ending::Stopped(stop)))?;
+        let mut findings = Vec::new();
+        for shown in proof.defects.iter().chain(&proof.outcomes) {
+            findings.extend(self.finding(&target, None, &shown.recorded)?);
+        }
+        for endless in &proof.endless {
+            let error = self.ended(&target, &Ending::Stopped(endless.stop.clone()));
+            findings.push(Finding { seed: None, error, schedule: saved(&target, &endless.shown.recorded) });
+        }
+        Ok(self.proved(&target, &proof, findings))
+    }
+
+    fn proved(&self, target: &Target, proof: &Found, findings: Vec<Finding>) -> Proof {
+        let models = self.models(target);
+        let scope = prove::Scope { models: &models, progress: self.progress, fairness: Fairness::Weak };
+        let holds = match proof.proved {
+            Proved::Holds => Some(true),
+            Proved::Refuted => Some(false),
+            Proved::Limit(_) => None,
+        };
+        Proof { holds, findings, states: proof.counts.states, summary: prove::summary(proof, &scope) }
+    }
+
+    /// A run's defect, if it shows one.
+    fn finding(&self, target: &Target, seed: Option<u64>, recorded: &Recorded) -> Result<Option<Finding>, Error> {
+        let ending = &recorded.played.ending;
+        let error = || self.ended(target, ending);
+        match ending {
+            Ending::Stopped(stop) if stop.is_ours() || matches!(stop, Stop::Unsupported(..)) => Err(error()),
+            ending if ending.is_defect() => {
+                Ok(Some(Finding { seed, error: error(), schedule: saved(target, recorded) }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn ended(&self, target: &Target, ending: &Ending) -> Error {
+        Error::ended(ending, target.start().context().env(), target.start().sources())
+    }
+
+    fn models(&self, target: &Target) -> Models {
+        let (memory, split) = match &self.config.memory {
+            MemoryModel::Flat => ("flat", Some(false)),
+            MemoryModel::Split => ("flat", Some(true)),
+            MemoryModel::Fermi(..) => ("fermi", None),
+        };
+        Models { control: target.control(), memory: memory.to_owned(), split }
+    }
+}
+
+/// The text of a schedule of a run.
+fn saved(target: &Target, recorded: &Recorded) -> String {
+    let (env, sources) = (target.start().context().env(), target.start().sources());
+    let found = hunt::headline(&recorded.played.ending, env, sources);
+    let named = target.spec().ptx.iter().map(|(path, _)| path.display().to_string()).collect();
+    ScheduleFile::of(target, recorded, named, found).text()
+}
