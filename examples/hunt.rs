@@ -8,7 +8,7 @@ fn count(counter: &mut [u32; 1]) -> Result<Kernel<'_>, Error> {
     Ok(kernel.block(64).buffer("counter", counter).expect(&[2u32]))
 }
 
-pub fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     // The default schedule, which is the same at each run, does not show it.
     let mut counter = [0];
     count(&mut counter)?.run()?;

@@ -2,7 +2,7 @@
 
 use warpstep::{Error, Kernel, Progress};
 
-pub fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     // Four warps of one block take a spin lock, and count and log under it.
     let (mut lock, mut counter, mut log) = ([0i32], [0i32], [0i32; 4]);
     let proof = Kernel::from_file("ptx-examples/spinlock/spinlock.ptx")?

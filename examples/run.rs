@@ -2,7 +2,7 @@
 
 use warpstep::{Check, Error, ErrorKind, Kernel};
 
-pub fn main() -> Result<(), Error> {
+pub(crate) fn main() -> Result<(), Error> {
     let x: Vec<f32> = (0..3000u16).map(f32::from).collect();
     let mut y = vec![1.0f32; 3000];
     let expected: Vec<f32> = x.iter().map(|x| 2.5 * x + 1.0).collect();
