@@ -336,7 +336,7 @@ fn text_from_inputs_does_nothing_but_appear() {
     folder.write("file.ptx", STORE.replace("{\n", "{\n.loc 1 1 1\n trap;\n") + &format!(".file 1 \"{RAW}\"\n"));
     folder.write("raw.litmus", format!("PTX {RAW}\n{RAW}\n"));
     folder.write("raw.memp", RAW);
-    folder.write("raw.schedule", format!("warpstep schedule 1\nversion {RAW}\ntarget {RAW}\nend\n"));
+    folder.write("raw.schedule", format!("warpstep schedule 2\nversion {RAW}\ntarget {RAW}\nend\n"));
     folder.write(&RAW.replace('/', "_"), "");
     for words in [
         &["run", "name.toml"][..],

@@ -6,7 +6,7 @@ mod schedules_world;
 use schedules_world::{Folder, LIMITS, config, hunt, own, target};
 use warpstep::base::FileId;
 use warpstep::check::Observers;
-use warpstep::choice::{Fair, Oracle, Part, Recorder, Replay, Schedule, Strategy};
+use warpstep::choice::{Alternative, Decision, Fair, Oracle, Part, Recorder, Replay, Schedule, Strategy};
 use warpstep::explore::{Ending, Limits, Measure, Minimise, Minimised, ScheduleFile, Signature, Target, Way};
 use warpstep::machine::{Config, ControlModel, MemoryModel, Stopwatch};
 use warpstep::verdict::{Stop, StuckKind};
@@ -183,9 +183,13 @@ fn essence(target: &Target, strategy: Strategy, seed: u64) -> (Minimised, u64) {
     (minimised, switches)
 }
 
-/// The decisions that are left: alternative and instructions.
+/// The decisions that are left, all about warps of the first block: warp and instructions.
 fn left(minimised: &Minimised) -> Vec<(u32, u32)> {
-    let take = |part: &Part| if let Part::Take(d) = part { Some((d.pick, d.lease)) } else { None };
+    let take = |part: &Part| match part {
+        Part::Take(Decision { what: Alternative::Warp { block: 0, warp }, lease }) => Some((*warp, *lease)),
+        Part::Take(other) => panic!("{other:?}"),
+        _ => None,
+    };
     minimised.schedule.launches.iter().flatten().filter_map(take).collect()
 }
 
@@ -303,25 +307,29 @@ fn what_does_not_fit_is_refused_with_its_place() {
     };
     refused("", &["is no schedule"]);
     refused("\u{fffd}PNG\n", &["is no schedule", "bad.schedule:1"]);
-    refused(&text.replace("warpstep schedule 1", "warpstep schedule 2"), &["format 2", "bad.schedule:1"]);
+    for other in ["1", "3"] {
+        let format = format!("format {other} cannot be read");
+        let words = [format.as_str(), "knows format 2", "warpstep hunt", "bad.schedule:1"];
+        refused(&text.replace("warpstep schedule 2", &format!("warpstep schedule {other}")), &words);
+    }
     refused(&text.replace("version 0.", "version 9."), &["was edited", "bad.schedule:2"]);
     refused(&Folder::resealed(&text.replace("version 0.", "version 9.")), &["warpstep 9.1", "bad.schedule:2"]);
     refused(&text[..text.len() / 2], &["is cut off", "`end`"]);
-    refused(&format!("{text}warp 0/2\n"), &["follows the end"]);
-    refused(&text.replacen("0/2", "1/2", 1), &["was edited", "bad.schedule:9"]);
-    refused(&Folder::resealed(&text.replacen("0/2", "0/two", 1)), &["is no decision", "bad.schedule:9"]);
+    refused(&format!("{text}warp 0.0\n"), &["follows the end"]);
+    refused(&text.replacen("warp 0.0", "warp 0.1", 1), &["was edited", "bad.schedule:9"]);
+    refused(&Folder::resealed(&text.replacen("warp 0.0", "warp 0/2", 1)), &["is no decision", "bad.schedule:9"]);
     refused(&Folder::resealed(&text.replacen("launch 0", "launch 1", 1)), &["`launch`", "bad.schedule:8"]);
     refused(&Folder::resealed(&text.replace("atomicity.toml", "barrier.toml")), &["another program", "bad.schedule:4"]);
     refused(&Folder::resealed(&text.replace("atomicity.toml", "racing.toml")), &["another launch", "bad.schedule:5"]);
     let crs = text.replace("atomicity.toml", "atomicity.toml --control crs");
     refused(&Folder::resealed(&crs), &["another launch", "bad.schedule:5"]);
     // A schedule that fits the program and not the run: the first decision that differs.
-    let other = Folder::resealed(&text.replacen("0/2", "0/3", 1));
+    let other = Folder::resealed(&text.replacen("warp 0.0", "warp 0.2", 1));
     folder.write("other.schedule", &other);
     folder.expect(
         &["replay", "other.schedule"],
         2,
-        &["does not fit this run", "decision 0", "warp 0 of 3", "warp of 2"],
+        &["does not fit this run", "decision 0", "warp 0.2", "warp 0.0, warp 0.1"],
     );
     folder.expect(&["replay", "other.schedule", "--continue"], 0, &["decision 0", "no defect"]);
     folder.expect(&["replay", file, "--control", "its"], 2, &["--seed"]);

@@ -76,7 +76,7 @@ mod tests {
         for ready in (1..1u64 << 6).map(|r| r | r << 58).filter(|r| r.count_ones() > 1) {
             for (last, spent) in (0..64).flat_map(|last| [(last, false), (last, true)]) {
                 let pick = |ready: &[u64]| {
-                    Fair.choose(Menu { site: Site::Warp, ready, last: Some((last, spent)) }).map(|p| p.index)
+                    Fair.choose(Menu::of(Site::Warp, ready).after(Some((last, spent)))).map(|p| p.index)
                 };
                 assert_eq!(pick(&[ready]), pick(&[ready, 0]), "{ready:x} {last} {spent}");
             }
@@ -85,16 +85,15 @@ mod tests {
 
     #[test]
     fn blocks_are_issued_under_pressure() {
-        let choose = |pressed| Fair.choose(Menu { site: Site::Issue, ready: &[0b11], last: Some((0, pressed)) });
+        let choose = |pressed| Fair.choose(Menu::of(Site::Issue, &[0b11]).after(Some((0, pressed))));
         assert_eq!(choose(false).map(|p| p.index), Ok(0));
         assert_eq!(choose(true).map(|p| p.index), Ok(1));
     }
 
     #[test]
     fn memory_goes_on_in_turns_when_warps_cannot() {
-        let choose = |ready: [u64; 2], last| {
-            Fair.choose(Menu { site: Site::Micro, ready: &ready, last: Some(last) }).map(|p| p.index)
-        };
+        let choose =
+            |ready: [u64; 2], last| Fair.choose(Menu::of(Site::Micro, &ready).after(Some(last))).map(|p| p.index);
         assert_eq!(choose([0b11, 0b101], (64, false)), Ok(MICRO_END));
         assert_eq!(choose([0b10, 0b101], (64, false)), Ok(66));
         assert_eq!(choose([0b10, 0b101], (66, false)), Ok(64));

@@ -48,13 +48,13 @@ impl Guided {
                     }
                     return None;
                 }
-                Part::Take(d) if d.site == menu.site => {
+                Part::Take(d) if d.what.site() == menu.site => {
                     self.next += 1;
-                    if menu.offers(d.pick) {
-                        return Some(Pick { index: d.pick, lease: NonZeroU32::new(d.lease)? });
+                    if let Some(index) = menu.find(d.what) {
+                        return Some(Pick { index, lease: NonZeroU32::new(d.lease)? });
                     }
                 }
-                Part::Take(d) if level(d.site) > level(menu.site) => self.next += 1,
+                Part::Take(d) if level(d.what.site()) > level(menu.site) => self.next += 1,
                 Part::Take(_) => return None,
             }
         }
@@ -92,20 +92,20 @@ impl Oracle for Guided {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Decision, Replay};
+    use super::super::{Alternative, Decision, Replay};
     use super::*;
 
-    fn take(site: Site, pick: u32, lease: u32) -> Part {
-        Part::Take(Decision { site, arity: 2, pick, lease })
+    fn warp(warp: u32, lease: u32) -> Part {
+        Part::Take(Decision { what: Alternative::Warp { block: 0, warp }, lease })
     }
 
     #[test]
     fn what_does_not_fit_is_left_out_and_what_was_done_replays() {
-        let parts =
-            vec![take(Site::Warp, 7, 3), take(Site::Warp, 1, 3), take(Site::Group, 1, 1), take(Site::Warp, 1, 5)];
+        let group = Part::Take(Decision { what: Alternative::Numbered(Site::Group, 1), lease: 1 });
+        let parts = vec![warp(7, 3), warp(1, 3), group, warp(1, 5)];
         let mut guided = Guided::new(Schedule { launches: vec![parts], fair_from: None });
         guided.launch(0).unwrap();
-        let warp = Menu { site: Site::Warp, ready: &[0b11], last: None };
+        let warp = Menu::of(Site::Warp, &[0b11]);
         let group = Menu { site: Site::Group, ..warp };
         // Alternative 7 is not offered; a group is not asked for before the next warp is.
         let menus = [group, warp, warp, warp];

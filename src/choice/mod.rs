@@ -1,7 +1,10 @@
 //! Layer 1: who decides. Everything that can go two ways is one choice (`semantics.md`, section 4).
 //!
-//! Forced moves never reach the oracle; an empty menu is the machine's affair. A schedule is the list of decisions.
+//! Forced moves never reach the oracle; an empty menu is the machine's affair. An oracle sees alternatives as bits in a
+//! fixed order, so that deciding is cheap; what a bit stands for has a [name](Alternative), and a schedule is the list of
+//! the names that were taken.
 
+mod alternative;
 mod fair;
 mod guided;
 mod observed;
@@ -12,6 +15,7 @@ mod schedule;
 mod seeded;
 mod strategy;
 
+pub use alternative::{Alternative, Name, Names};
 pub use fair::Fair;
 pub use guided::Guided;
 pub use observed::{Decisions, Observed};
@@ -28,22 +32,22 @@ use std::num::NonZeroU32;
 /// What is being decided.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Site {
-    /// Which warp of the resident blocks steps next; alternatives are numbered by block slot and warp.
+    /// Which warp of the resident blocks steps next.
     Warp,
-    /// Which group of lanes of a warp runs next (control models `its` and `thread`); alternatives are numbered by the
-    /// lowest lane of each. What was taken last is here what the control model would take.
+    /// Which group of lanes of a warp runs next (control models `its` and `thread`); a group has the number of
+    /// its lowest lane. What was taken last is here what the control model would take.
     Group,
     /// Which lanes of a group run along with its first that does (control model `its`, split): all others
     /// ([`LANES_ALL`]), no more ([`LANES_NONE`]), or the next is lane l ([`LANES_FIRST`]` + l`), and it is asked again.
     Lanes,
     /// Which target of a divergent indirect branch or call is run first (`crs.bratarget`, `crs.calltarget`).
     Target,
-    /// Whether another block is issued now rather than later, and which.
+    /// Whether another block is issued now rather than later.
     Issue,
     /// How a macro step of memory goes on (report, 4.6): it ends ([`MICRO_END`]), a silent rule fires
     /// ([`MICRO_SILENT`], [`MICRO_WANTED`]), or operation number n makes a micro step ([`MICRO_STEPS`]` + n`).
     Micro,
-    /// Which silent rule fires (report, 4.6); alternatives are numbered in the engine's order.
+    /// Which silent rule fires (report, 4.6); numbered in the engine's order.
     Silent,
     /// Which of several lines is evicted for another (D-cache).
     Victim,
@@ -51,9 +55,9 @@ pub enum Site {
     Winner,
     /// Which pending message is handled next, in the order of arrival; the last alternative is none for now.
     Message,
-    /// Which context is active next; alternatives are numbered by context.
+    /// Which context is active next.
     Context,
-    /// Which grid of the active context steps next; alternatives are numbered by grid in the order of their starts.
+    /// Which grid of the active context steps next.
     Grid,
     /// Which multiprocessor takes the next block.
     Processor,
@@ -125,13 +129,81 @@ pub struct Menu<'a> {
     pub ready: &'a [u64],
     /// The alternative taken last at this site, and whether it used up its lease.
     pub last: Option<(u32, bool)>,
+    /// What the alternatives are.
+    pub names: Names<'a>,
+}
+
+impl<'a> Menu<'a> {
+    /// A menu of alternatives with numbers of their own; none was taken before.
+    #[must_use]
+    #[inline(always)]
+    pub const fn of(site: Site, ready: &'a [u64]) -> Self {
+        Self { site, ready, last: None, names: Names::Numbers }
+    }
+
+    /// The same menu after an alternative was taken.
+    #[must_use]
+    #[inline(always)]
+    pub const fn after(self, last: Option<(u32, bool)>) -> Self {
+        Self { last, ..self }
+    }
+
+    /// The same menu of other things.
+    #[must_use]
+    #[inline(always)]
+    pub const fn named(self, names: Names<'a>) -> Self {
+        Self { names, ..self }
+    }
 }
 
 impl Menu<'_> {
     /// The decision that an answer makes of it.
     #[must_use]
     pub fn decided(&self, pick: Pick) -> Decision {
-        Decision { site: self.site, arity: self.arity(), pick: pick.index, lease: pick.lease.get() }
+        Decision { what: self.name(pick.index), lease: pick.lease.get() }
+    }
+
+    /// What an alternative is.
+    #[must_use]
+    pub fn name(&self, index: u32) -> Alternative {
+        let site = self.site;
+        let number = |n: u32| Alternative::Numbered(site, n.into());
+        match (site, self.names, index) {
+            (Site::Warp, Names::Warps(blocks, shift), _) => {
+                let block = blocks.get(index as usize >> shift).copied().unwrap_or(u64::MAX);
+                Alternative::Warp { block, warp: index & !(!0 << shift) }
+            }
+            (Site::Warp, ..) => Alternative::Warp { block: 0, warp: index },
+            (Site::Lanes, _, LANES_ALL) => Alternative::Named(site, Name::All),
+            (Site::Lanes, _, LANES_NONE) => Alternative::Named(site, Name::Alone),
+            (Site::Lanes, ..) => number(index - LANES_FIRST),
+            (Site::Issue, _, 0) => Alternative::Named(site, Name::Later),
+            (Site::Micro, _, MICRO_END) => Alternative::Named(site, Name::End),
+            (Site::Micro, _, MICRO_SILENT) => Alternative::Named(site, Name::Silent),
+            (Site::Micro, _, MICRO_WANTED) => Alternative::Named(site, Name::Wanted),
+            (Site::Micro, ..) => number(index.saturating_sub(MICRO_STEPS)),
+            (_, Names::Each(all), _) => {
+                all.get(index as usize).map_or_else(|| number(index), |n| Alternative::Numbered(site, *n))
+            }
+            _ => number(index),
+        }
+    }
+
+    /// The alternatives, in ascending order.
+    pub fn offered(&self) -> impl Iterator<Item = u32> + Clone {
+        let bits = |(k, word): (usize, &u64)| {
+            let base = u32::try_from(k * 64).unwrap_or(u32::MAX);
+            let below = |rest: &u64| Some(rest & (rest - 1)).filter(|rest| *rest != 0);
+            let all = std::iter::successors(Some(*word).filter(|word| *word != 0), below);
+            all.map(move |rest| base + rest.trailing_zeros())
+        };
+        self.ready.iter().enumerate().flat_map(bits)
+    }
+
+    /// The alternative of this name, if it is offered.
+    #[must_use]
+    pub fn find(&self, what: Alternative) -> Option<u32> {
+        self.offered().find(|index| self.name(*index) == what)
     }
 
     /// How many alternatives there are.
@@ -168,10 +240,7 @@ impl Menu<'_> {
         for (k, &word) in self.ready.iter().enumerate() {
             let here = word.count_ones();
             if n < here {
-                let mut rest = word;
-                for _ in 0..n {
-                    rest &= rest - 1;
-                }
+                let rest = (0..n).fold(word, |rest, _| rest & (rest - 1));
                 return u32::try_from(k * 64).unwrap_or(u32::MAX) + rest.trailing_zeros();
             }
             n -= here;
@@ -192,12 +261,8 @@ pub struct Pick {
 /// A decision that was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Decision {
-    /// What was decided.
-    pub site: Site,
-    /// Among how many.
-    pub arity: u32,
-    /// The alternative taken.
-    pub pick: u32,
+    /// What was chosen.
+    pub what: Alternative,
     /// For how many warp instructions.
     pub lease: u32,
 }
@@ -227,7 +292,7 @@ mod tests {
     #[test]
     fn menus_wrap_and_count() {
         let ready = [0b1010, 0, 1 << 5];
-        let menu = Menu { site: Site::Warp, ready: &ready, last: None };
+        let menu = Menu::of(Site::Warp, &ready);
         assert_eq!(menu.arity(), 3);
         assert_eq!(menu.next_from(0), 1);
         assert_eq!(menu.next_from(2), 3);
@@ -235,5 +300,23 @@ mod tests {
         assert_eq!(menu.next_from(134), 1);
         assert_eq!((menu.nth(0), menu.nth(2)), (1, 133));
         assert!(menu.offers(133) && !menu.offers(2));
+        assert_eq!(menu.offered().collect::<Vec<_>>(), [1, 3, 133]);
+    }
+
+    #[test]
+    fn alternatives_have_names() {
+        let ready = [0b1010, 0b11];
+        let warps = Menu::of(Site::Warp, &ready).named(Names::Warps(&[7, 9, 4], 5));
+        let names: Vec<_> = warps.offered().map(|k| warps.name(k).to_string()).collect();
+        assert_eq!(names, ["warp 7.1", "warp 7.3", "warp 4.0", "warp 4.1"]);
+        assert_eq!(warps.find(Alternative::Warp { block: 4, warp: 1 }), Some(65));
+        assert_eq!(warps.find(Alternative::Warp { block: 7, warp: 0 }), None);
+        let text = |site, names, index| Menu::of(site, &ready).named(names).name(index).to_string();
+        assert_eq!(text(Site::Grid, Names::Each(&[5, 8]), 1), "grid 8");
+        assert_eq!(text(Site::Issue, Names::Each(&[0, 12]), 0), "issue later");
+        assert_eq!(text(Site::Issue, Names::Each(&[0, 12]), 1), "issue 12");
+        assert_eq!(text(Site::Lanes, Names::Numbers, LANES_FIRST + 3), "lanes 3");
+        assert_eq!(text(Site::Micro, Names::Numbers, MICRO_STEPS + 7), "micro 7");
+        assert_eq!(text(Site::Micro, Names::Numbers, MICRO_WANTED), "micro wanted");
     }
 }

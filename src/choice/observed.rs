@@ -7,11 +7,11 @@ use std::cell::RefCell;
 /// Decisions that nobody has looked at yet. A run borrows its oracle and its observer at the same time; this stands between
 /// the two.
 #[derive(Debug, Default)]
-pub struct Decisions(RefCell<Vec<Decision>>);
+pub struct Decisions(RefCell<Vec<(Decision, u32)>>);
 
 impl Decisions {
-    /// Takes out what was decided since the last look, in order.
-    pub fn take(&self) -> Vec<Decision> {
+    /// Takes out what was decided since the last look, in order, and among how many alternatives.
+    pub fn take(&self) -> Vec<(Decision, u32)> {
         self.0.take()
     }
 }
@@ -36,7 +36,7 @@ impl Oracle for Observed<'_> {
 
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         let pick = self.inner.choose(menu)?;
-        self.seen.0.borrow_mut().push(menu.decided(pick));
+        self.seen.0.borrow_mut().push((menu.decided(pick), menu.arity()));
         Ok(pick)
     }
 }
@@ -50,12 +50,10 @@ mod tests {
     fn decisions_are_told_once_and_in_order() {
         let (seen, mut fair) = (Decisions::default(), Fair);
         let mut oracle = Observed::new(&mut fair, &seen);
-        let menu = |last| Menu { site: Site::Warp, ready: &[0b101], last };
-        let first = oracle.choose(menu(None)).map(|p| p.index);
-        let second = oracle.choose(menu(Some((0, true)))).map(|p| p.index);
-        let told = seen.take();
-        assert_eq!((first, second), (Ok(told[0].pick), Ok(told[1].pick)));
-        assert_eq!((told.len(), told[1].pick, told[1].arity), (2, 2, 2));
+        let menu = |last| Menu::of(Site::Warp, &[0b101]).after(last);
+        let first = oracle.choose(menu(None)).map(|pick| menu(None).decided(pick));
+        let second = oracle.choose(menu(Some((0, true)))).map(|pick| menu(None).decided(pick));
+        assert_eq!(seen.take(), [(first.unwrap(), 2), (second.unwrap(), 2)]);
         assert!(seen.take().is_empty());
     }
 }

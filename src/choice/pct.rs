@@ -129,7 +129,7 @@ mod tests {
     fn picks(seed: u64, depth: u32, steps: u64) -> Vec<u32> {
         let mut oracle = Pct::new(seed, depth, steps);
         oracle.launch(0).unwrap();
-        let menu = Menu { site: Site::Warp, ready: &[0b1111], last: None };
+        let menu = Menu::of(Site::Warp, &[0b1111]);
         (0..steps).map(|_| oracle.choose(menu).unwrap().index).collect()
     }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn who_spins_gives_way() {
         let mut oracle = Pct::new(1, 1, 8);
-        let menu = Menu { site: Site::Warp, ready: &[0b11], last: None };
+        let menu = Menu::of(Site::Warp, &[0b11]);
         let picks: Vec<u32> = (0..60).map(|_| oracle.choose(menu).unwrap().index).collect();
         assert!(picks[..8].iter().all(|p| *p == picks[0]) && picks.iter().any(|p| *p != picks[0]), "{picks:?}");
     }

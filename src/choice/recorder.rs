@@ -1,6 +1,6 @@
 //! Recording a schedule and replaying it.
 
-use super::{Decision, Fair, Menu, Oracle, Part, Pick, Schedule};
+use super::{Fair, Menu, Oracle, Part, Pick, Schedule};
 use crate::verdict::Stop;
 use std::num::NonZeroU32;
 
@@ -79,7 +79,7 @@ impl Replay {
     /// [`Stop::Diverged`]: the schedule has more decisions.
     pub fn finish(&mut self) -> Result<(), Stop> {
         match self.current() {
-            Some(Part::Take(d)) => self.misfit(expected(&d), "the end of the launch".to_owned()),
+            Some(Part::Take(d)) => self.misfit(d.what.to_string(), "the end of the launch".to_owned()),
             Some(Part::Fair(_)) => self.misfit("a decision of the default schedule".to_owned(), "the end".to_owned()),
             Some(Part::Rest) | None => Ok(()),
         }
@@ -104,7 +104,6 @@ impl Replay {
         if self.diverged.is_some() {
             return Ok(None);
         }
-        let found = || format!("{} of {}", menu.site.name(), menu.arity());
         match self.current() {
             Some(Part::Rest) => Ok(None),
             Some(Part::Fair(n)) => {
@@ -115,24 +114,27 @@ impl Replay {
                 Ok(None)
             }
             Some(Part::Take(d)) => {
-                let fits = d.site == menu.site && d.arity == menu.arity() && menu.offers(d.pick);
-                let Some(lease) = NonZeroU32::new(d.lease).filter(|_| fits) else {
-                    self.misfit(expected(&d), found())?;
+                let (Some(index), Some(lease)) = (menu.find(d.what), NonZeroU32::new(d.lease)) else {
+                    self.misfit(d.what.to_string(), offered(&menu))?;
                     return Ok(None);
                 };
                 self.next += 1;
-                Ok(Some(Pick { index: d.pick, lease }))
+                Ok(Some(Pick { index, lease }))
             }
             None => {
-                self.misfit("the end of the launch".to_owned(), found())?;
+                self.misfit("the end of the launch".to_owned(), offered(&menu))?;
                 Ok(None)
             }
         }
     }
 }
 
-fn expected(d: &Decision) -> String {
-    format!("{} {} of {}", d.site.name(), d.pick, d.arity)
+/// What a menu offers, in words: not more than a few of its alternatives.
+fn offered(menu: &Menu<'_>) -> String {
+    const SHOWN: usize = 4;
+    let names: Vec<String> = menu.offered().take(SHOWN).map(|index| menu.name(index).to_string()).collect();
+    let more = menu.arity() as usize - names.len();
+    names.join(", ") + &if more == 0 { String::new() } else { format!(" and {more} more") }
 }
 
 impl Oracle for Replay {
@@ -157,7 +159,7 @@ mod tests {
     use super::*;
 
     const READY: [u64; 1] = [0b111];
-    const MENU: Menu<'_> = Menu { site: Site::Warp, ready: &READY, last: None };
+    const MENU: Menu<'_> = Menu::of(Site::Warp, &READY);
 
     fn recorded(decisions: u32) -> (Vec<Pick>, Schedule) {
         let mut recorder = Recorder::new(Seeded::new(3));
@@ -176,8 +178,7 @@ mod tests {
         }
         assert_eq!(replay.finish(), Ok(()));
         assert!(matches!(replay.choose(MENU), Err(Stop::Diverged { decision: 9, .. })));
-        let other = Menu { ready: &[0b1011_0000], ..MENU };
-        for menu in [Menu { site: Site::Group, ..MENU }, Menu { ready: &[0b11], ..MENU }, other] {
+        for menu in [Menu { site: Site::Group, ..MENU }, Menu { ready: &[0b1011_0000], ..MENU }] {
             let stop = Replay::new(schedule.clone()).choose(menu);
             assert!(matches!(stop, Err(Stop::Diverged { decision: 0, .. })), "{menu:?}");
         }

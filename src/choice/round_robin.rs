@@ -63,7 +63,7 @@ mod tests {
         let mut last = None;
         let picks: Vec<Pick> = (0..5)
             .map(|_| {
-                let pick = oracle.choose(Menu { site: Site::Warp, ready: &ready, last }).unwrap();
+                let pick = oracle.choose(Menu::of(Site::Warp, &ready).after(last)).unwrap();
                 last = Some((pick.index, true));
                 pick
             })

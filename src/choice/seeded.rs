@@ -96,9 +96,7 @@ mod tests {
         let ready = [0xff];
         let run = |seed| {
             let mut oracle = Seeded::new(seed);
-            (0..50)
-                .map(|_| oracle.choose(Menu { site: Site::Warp, ready: &ready, last: None }).unwrap())
-                .collect::<Vec<_>>()
+            (0..50).map(|_| oracle.choose(Menu::of(Site::Warp, &ready)).unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));

@@ -6,7 +6,7 @@
 //! is what the run did, not what was proposed.
 
 use super::{Limits, Played, Signature, Target, Way};
-use crate::choice::{Decision, Guided, Part, Schedule, Site};
+use crate::choice::{Alternative, Decision, Fair, Guided, Menu, Oracle, Part, Schedule};
 use crate::machine::{Heard, Stopwatch, Tell};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ struct Search<'a> {
     best: Schedule,
     trials: u64,
     /// What was taken anywhere in the schedule, at each site: other alternatives to try.
-    alternatives: Vec<(Site, u32)>,
+    alternatives: Vec<Alternative>,
 }
 
 /// How many alternatives are tried in place of one.
@@ -60,8 +60,7 @@ impl Minimise<'_> {
     #[must_use]
     pub fn run(&self, schedule: &Schedule) -> Option<Minimised> {
         let (played, did) = self.play(schedule);
-        let mut alternatives: Vec<_> =
-            schedule.launches.iter().flatten().filter_map(taken).map(|d| (d.site, d.pick)).collect();
+        let mut alternatives: Vec<_> = schedule.launches.iter().flatten().filter_map(taken).map(|d| d.what).collect();
         alternatives.sort_unstable();
         alternatives.dedup();
         // Of thousands of warps some must do.
@@ -240,9 +239,9 @@ impl Search<'_> {
             if now.lease == usual(&now) {
                 continue;
             }
-            let others = self.alternatives.iter().filter(|(site, pick)| *site == now.site && *pick != now.pick);
-            for (_, pick) in others.copied().collect::<Vec<_>>() {
-                let other = Decision { pick, lease: usual(&now), ..now };
+            let others = self.alternatives.iter().filter(|a| a.site() == now.what.site() && **a != now.what);
+            for what in others.copied().collect::<Vec<_>>() {
+                let other = Decision { what, lease: usual(&now) };
                 let plan = edited(&self.best, |k, d| Edit::Keep(if k + 1 == at { other } else { *d }));
                 if self.lighter(&plan)? {
                     break;
@@ -278,8 +277,7 @@ impl Search<'_> {
 
 /// For how long the fair oracle would hold a decision about the same thing.
 fn usual(d: &Decision) -> u32 {
-    let menu = crate::choice::Menu { site: d.site, ready: &[0b11], last: None };
-    crate::choice::Oracle::choose(&mut crate::choice::Fair, menu).map_or(1, |pick| pick.lease.get())
+    Fair.choose(Menu::of(d.what.site(), &[0b11])).map_or(1, |pick| pick.lease.get())
 }
 
 fn weight(schedule: &Schedule) -> Weight {
@@ -335,7 +333,7 @@ fn gathered(schedule: &Schedule, which: Range<usize>, last: bool) -> Schedule {
     let mut held: Vec<Held> = Vec::new();
     let all = schedule.launches.iter().flatten().filter_map(taken).copied();
     for d in all.skip(which.start).take(which.len()) {
-        match held.iter_mut().find(|h| (h.0.site, h.0.pick) == (d.site, d.pick)) {
+        match held.iter_mut().find(|h| h.0.what == d.what) {
             Some(Held(all, count)) => {
                 all.lease = all.lease.saturating_add(d.lease);
                 *count += 1;
@@ -345,7 +343,7 @@ fn gathered(schedule: &Schedule, which: Range<usize>, last: bool) -> Schedule {
     }
     let mut seen = vec![0; held.len()];
     edited(schedule, |k, d| {
-        let known = held.iter().position(|h| (h.0.site, h.0.pick) == (d.site, d.pick)).filter(|_| which.contains(&k));
+        let known = held.iter().position(|h| h.0.what == d.what).filter(|_| which.contains(&k));
         let Some(at) = known else { return Edit::Keep(*d) };
         seen[at] += 1;
         let Held(all, count) = held[at];
@@ -365,7 +363,7 @@ fn merged(schedule: &Schedule, wanted: impl Fn(usize) -> bool) -> Schedule {
                 continue;
             };
             match out.iter_mut().rev().find(|part| matches!(part, Part::Take(_))) {
-                Some(Part::Take(last)) if (last.site, last.pick) == (d.site, d.pick) && k > 0 && wanted(k - 1) => {
+                Some(Part::Take(last)) if last.what == d.what && k > 0 && wanted(k - 1) => {
                     last.lease = last.lease.saturating_add(d.lease);
                 }
                 _ => out.push(Part::Take(*d)),

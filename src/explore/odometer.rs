@@ -71,7 +71,7 @@ mod tests {
         loop {
             let mut ask = |n: u32| {
                 let ready = menu(n);
-                odometer.choose(Menu { site: Site::Target, ready: &ready, last: None }).unwrap().index
+                odometer.choose(Menu::of(Site::Target, &ready)).unwrap().index
             };
             let first = ask(2);
             // The second choice is there on one way only.

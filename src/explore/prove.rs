@@ -341,14 +341,11 @@ impl Target {
             return Err(limit);
         }
         let script = Script::of(walk, path, self.control() == ControlModel::ItsSplit, bounds)?;
-        let config = self.start().context().config();
-        let warps: Vec<u32> =
-            self.launches().iter().map(|l| l.block.iter().product::<u32>().div_ceil(config.warp_size)).collect();
         // Where memory acts on its own, it does after the last instruction, too: the path is left at the next one.
-        let after = u64::from(config.memory != MemoryModel::Flat);
+        let after = u64::from(self.start().context().config().memory != MemoryModel::Flat);
         let length = script.length();
         let steps = (length + after).max(1);
-        let oracle = Follow::new(script, &warps);
+        let oracle = Follow::new(script);
         let mut recorder = Recorder::new(&oracle);
         // A path that ends a run does so within its length; one to a cycle is followed by the fair schedule.
         let limits = Limits { steps, fair_steps: Limits::of(steps).fair_steps };

@@ -7,9 +7,7 @@
 use super::odometer::Odometer;
 use super::space::Move;
 use crate::base::LaneMask;
-use crate::choice::{
-    Fair, LANES_ALL, LANES_FIRST, LANES_NONE, MICRO_END, MICRO_SILENT, MICRO_STEPS, Menu, Oracle, Pick, Site,
-};
+use crate::choice::{Alternative, Fair, Menu, Name, Oracle, Pick, Site};
 use crate::machine::walk::{Agent, Reached, Walk};
 use crate::machine::{Bounds, Tell};
 use crate::verdict::{Event, LimitKind, Stop, Who};
@@ -31,15 +29,13 @@ struct Turn {
 enum Scene {
     /// Lanes run.
     Turn(Turn),
-    /// An operation of memory makes a micro step.
-    Micro(u32),
-    /// A silent rule fires: its place in the engine's order.
-    Silent(u32),
+    /// An operation of memory makes a micro step, or a silent rule fires.
+    Memory(Alternative),
 }
 
 /// Alternatives at choices within a step, for each site in order: where a block is issued a little later than in the
 /// walk, sites may swap.
-type Choices = BTreeMap<Site, VecDeque<u32>>;
+type Choices = BTreeMap<Site, VecDeque<Alternative>>;
 
 /// Who does what, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -59,7 +55,7 @@ struct Listening<'a> {
 impl Oracle for Listening<'_> {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         let pick = self.odometer.choose(menu)?;
-        self.choices.entry(menu.site).or_default().push_back(pick.index);
+        self.choices.entry(menu.site).or_default().push_back(menu.name(pick.index));
         Ok(pick)
     }
 }
@@ -167,8 +163,8 @@ impl Script {
     fn along(walk: &mut dyn Walk, path: &[Move], split: bool, bounds: &Bounds) -> Result<Self, LimitKind> {
         let mut script = Self::default();
         let said = |lanes: LaneMask| if split { lanes } else { lanes & lanes.wrapping_neg() };
-        for (site, pick) in &walk.begun().picks {
-            script.choices.entry(*site).or_default().push_back(*pick);
+        for pick in &walk.begun().picks {
+            script.choices.entry(pick.site()).or_default().push_back(*pick);
         }
         for (who, lanes) in &walk.begun().steps {
             add(&mut script.scenes, &mut script.length, *who, said(*lanes));
@@ -179,11 +175,7 @@ impl Script {
             }
             let Some(agent) = agent(walk, *step) else { break };
             let Self { scenes, length, choices } = &mut script;
-            match agent {
-                Agent::Flow { .. } | Agent::Begin => {}
-                Agent::Micro(operation) => scenes.push_back(Scene::Micro(operation.number)),
-                Agent::Silent(rule) => scenes.push_back(Scene::Silent(rule)),
-            }
+            scenes.extend(agent.of_memory().map(Scene::Memory));
             let mut tell = |who: Who, event: Event<'_>| {
                 if let Event::Step(step) = event {
                     add(scenes, length, who, said(step.active));
@@ -205,120 +197,94 @@ impl Script {
 }
 
 /// Who else of a group runs along, when `lanes` are to run; those offered lie above who was chosen before.
-fn along(lanes: LaneMask, ready: &[u64]) -> u32 {
-    let ready = ready.first().copied().unwrap_or(0);
-    let offered = (ready & ((1 << LANES_NONE) - 1)) >> LANES_FIRST;
-    let wanted = u64::from(lanes) & offered;
-    if ready >> LANES_ALL & 1 == 1 && wanted == offered {
-        LANES_ALL
-    } else if wanted != 0 {
-        LANES_FIRST + wanted.trailing_zeros()
-    } else {
-        LANES_NONE
+fn along(lanes: LaneMask, menu: &Menu<'_>) -> Alternative {
+    let lane = |index: u32| match menu.name(index) {
+        Alternative::Numbered(_, lane) => Some(lane),
+        _ => None,
+    };
+    let all = Alternative::Named(Site::Lanes, Name::All);
+    let mut offered = menu.offered().filter_map(lane);
+    let next = offered.clone().find(|lane| lanes >> lane & 1 == 1);
+    match next {
+        _ if menu.find(all).is_some() && offered.all(|lane| lanes >> lane & 1 == 1) => all,
+        Some(lane) => Alternative::Numbered(Site::Lanes, lane),
+        None => Alternative::Named(Site::Lanes, Name::Alone),
+    }
+}
+
+impl Scene {
+    /// What is to be chosen for it to happen, and for how many instructions, where that follows from it.
+    fn wanted(&self, menu: &Menu<'_>) -> Option<(Alternative, u64)> {
+        let memory = |name| Some((Alternative::Named(Site::Micro, name), 1));
+        match (*self, menu.site) {
+            (Self::Turn(Turn { who, count, .. }), Site::Warp) => {
+                Some((Alternative::Warp { block: who.block, warp: who.warp }, count))
+            }
+            (Self::Turn(Turn { lanes, count, .. }), site @ Site::Group) => {
+                Some((Alternative::Numbered(site, lanes.trailing_zeros().into()), count))
+            }
+            (Self::Turn(turn), Site::Lanes) => Some((along(turn.lanes, menu), 1)),
+            (Self::Turn(_), Site::Micro) => memory(Name::End),
+            (Self::Memory(Alternative::Numbered(Site::Silent, _)), Site::Micro) => memory(Name::Silent),
+            (Self::Memory(what), site) => Some((what, 1)).filter(|_| what.site() == site),
+            (Self::Turn(_), _) => None,
+        }
     }
 }
 
 /// The state of a run that follows a script.
 struct Following {
     script: Script,
-    /// The block in each slot of the current grid.
-    slots: Vec<Option<u64>>,
-    launch: u32,
     /// The run has done something else than the script says.
     strayed: bool,
 }
 
 /// An oracle that follows a script, when it is told of the run's events.
-pub struct Follow {
-    state: RefCell<Following>,
-    /// Places of a block's warps in the menus of warps, as a power of two, by launch.
-    shifts: Vec<u32>,
-}
+pub struct Follow(RefCell<Following>);
 
 impl Follow {
-    /// Follows a script; `warps` are those of a block, by launch.
+    /// Follows a script.
     #[must_use]
-    pub fn new(script: Script, warps: &[u32]) -> Self {
-        let shifts = warps.iter().map(|n| n.next_power_of_two().trailing_zeros()).collect();
-        Self { state: RefCell::new(Following { script, slots: Vec::new(), launch: 0, strayed: false }), shifts }
+    pub const fn new(script: Script) -> Self {
+        Self(RefCell::new(Following { script, strayed: false }))
     }
 
     /// Takes note of what the run does.
     pub fn event(&self, who: Who, event: &Event<'_>) {
-        let mut state = self.state.borrow_mut();
-        match event {
-            Event::Launch { .. } => state.slots.clear(),
-            Event::Block { .. } => {
-                state.launch = who.launch;
-                match state.slots.iter_mut().find(|s| s.is_none()) {
-                    Some(free) => *free = Some(who.block),
-                    None => state.slots.push(Some(who.block)),
+        let Following { script: Script { scenes, .. }, strayed } = &mut *self.0.borrow_mut();
+        match (event, scenes.front_mut()) {
+            (Event::Step(step), Some(Scene::Turn(turn))) => {
+                *strayed |= turn.who != who || turn.lanes & !step.active != 0;
+                turn.count -= 1;
+                if turn.count == 0 {
+                    scenes.pop_front();
                 }
             }
-            Event::BlockDone => {
-                if let Some(slot) = state.slots.iter_mut().find(|s| **s == Some(who.block)) {
-                    *slot = None;
-                }
-            }
-            Event::Step(step) => {
-                let Following { script: Script { scenes, .. }, strayed, .. } = &mut *state;
-                match scenes.front_mut() {
-                    Some(Scene::Turn(turn)) => {
-                        *strayed |= turn.who != who || turn.lanes & !step.active != 0;
-                        turn.count -= 1;
-                        if turn.count == 0 {
-                            scenes.pop_front();
-                        }
-                    }
-                    Some(Scene::Micro(_) | Scene::Silent(_)) => *strayed = true,
-                    None => {}
-                }
-            }
-            Event::Memory => {
-                let Following { script: Script { scenes, .. }, strayed, .. } = &mut *state;
-                match scenes.front() {
-                    Some(Scene::Micro(_) | Scene::Silent(_)) => drop(scenes.pop_front()),
-                    Some(Scene::Turn(_)) => *strayed = true,
-                    None => {}
-                }
-            }
+            (Event::Memory, Some(Scene::Memory(_))) => drop(scenes.pop_front()),
+            (Event::Step(_) | Event::Memory, Some(_)) => *strayed = true,
             _ => {}
         }
     }
-}
 
-impl Follow {
     /// Whether the run went the whole way, and no other.
     #[must_use]
     pub fn followed(&self) -> bool {
-        let state = self.state.borrow();
+        let state = self.0.borrow();
         !state.strayed && state.script.scenes.is_empty()
     }
 }
 
 impl Oracle for &Follow {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
-        let mut state = self.state.borrow_mut();
-        let wanted = match (menu.site, state.script.scenes.front()) {
-            (Site::Warp, Some(Scene::Turn(turn))) => {
-                let slot = state.slots.iter().position(|s| *s == Some(turn.who.block));
-                let shift = self.shifts.get(state.launch as usize).copied().unwrap_or(0);
-                slot.and_then(|s| u32::try_from(s << shift).ok()).map(|base| (base + turn.who.warp, turn.count))
-            }
-            (Site::Group, Some(Scene::Turn(turn))) => Some((turn.lanes.trailing_zeros(), turn.count)),
-            (Site::Lanes, Some(Scene::Turn(turn))) => Some((along(turn.lanes, menu.ready), 1)),
-            (Site::Micro, Some(Scene::Turn(_))) => Some((MICRO_END, 1)),
-            (Site::Micro, Some(Scene::Micro(operation))) => Some((MICRO_STEPS + operation, 1)),
-            (Site::Micro, Some(Scene::Silent(_))) => Some((MICRO_SILENT, 1)),
-            (Site::Silent, Some(Scene::Silent(rule))) => Some((*rule, 1)),
-            (site, _) => state.script.choices.get_mut(&site).and_then(VecDeque::pop_front).map(|pick| (pick, 1)),
+        let Script { scenes, choices, .. } = &mut self.0.borrow_mut().script;
+        let wanted = scenes.front().and_then(|scene| scene.wanted(&menu)).or_else(|| {
+            let pick = choices.get_mut(&menu.site)?.pop_front()?;
+            Some((pick, 1))
+        });
+        let Some((index, count)) = wanted.and_then(|(what, count)| Some((menu.find(what)?, count))) else {
+            return Fair.choose(menu);
         };
-        match wanted.filter(|(index, _)| menu.offers(*index)) {
-            Some((index, count)) => {
-                let lease = u32::try_from(count).unwrap_or(u32::MAX);
-                Ok(Pick { index, lease: NonZeroU32::new(lease).unwrap_or(NonZeroU32::MIN) })
-            }
-            None => Fair.choose(menu),
-        }
+        let lease = u32::try_from(count).ok().and_then(NonZeroU32::new);
+        Ok(Pick { index, lease: lease.unwrap_or(NonZeroU32::MAX) })
     }
 }

@@ -1,7 +1,7 @@
 //! Schedules as text that people can paste into a bug report.
 //!
 //! ```text
-//! warpstep schedule 1
+//! warpstep schedule 2
 //! version 0.1
 //! target spin.ptx --grid 1 --block 64 --control its
 //! ptx 38f1c2d3e4a5b6c7
@@ -9,29 +9,31 @@
 //! found endless at spin.ptx:21
 //! trace 9a8b7c6d5e4f3a2b
 //! launch 0
-//! warp 0/2:12 1/2 group 5/3:2*7 warp 0/2 fair*57
+//! warp 3.1 for 12
+//! group 5 for 2, 7 times
+//! fair, 57 times
+//! warp 0.0
+//! fair
 //! fair from 1000000
 //! check 1f2e 3d4c 5b6a 7988 9a8b 7c6d 5e4f 3a2b 1f2e
 //! end
 //! ```
 //!
-//! A decision is `ALTERNATIVE/ARITY`, with `:LEASE` in warp instructions where it is not 1 and `*TIMES` where it is taken
-//! several times in a row; the word before it, once for all that follow, is the site. `fair*N` leaves N decisions to the
-//! default schedule, `fair` all that are left of the launch, and `fair from N` everything after the first turn that ends at N warp
-//! instructions or later.
+//! A line is a decision: the [alternative](Alternative) that is taken, `for` how many warp instructions where it is not 1, and
+//! how many `times` in a row: here warp 1 of block 3 runs for twelve instructions, then the lanes that run with lane 5 for
+//! two, seven times. `fair, N times` leaves N decisions to the default schedule, `fair` all that are left of the launch, and
+//! `fair from N` everything after the first turn that ends at N warp instructions or later.
 //! `check` has sixteen bits for each line before it, of the hash (xxh3) of all lines up to there, so that the first line
 //! that is not as it was written can be named. Lines may end in blanks or carriage returns: pasting adds them.
 
 use super::{Recorded, Target};
 use crate::base::{FileId, Span};
-use crate::choice::{Decision, Part, Schedule, Site};
+use crate::choice::{Alternative, Decision, Part, Schedule};
 use std::fmt::Write;
 use xxhash_rust::xxh3::Xxh3;
 
 /// The version of the format.
-const FORMAT: &str = "1";
-/// Columns after which a line of decisions ends.
-const WIDTH: usize = 100;
+const FORMAT: &str = "2";
 /// Checks on a line.
 const CHECKS: usize = 20;
 
@@ -183,48 +185,33 @@ impl ScheduleFile {
     }
 }
 
-/// Writes the decisions of a launch, in lines.
+/// Writes the decisions of a launch, a line each.
 fn decisions(parts: &[Part], out: &mut String) {
-    let mut line = String::new();
-    let mut site = None;
-    let mut rest = parts;
-    while let Some(part) = rest.first() {
-        let times = rest.iter().take_while(|p| *p == part).count();
-        rest = &rest[times..];
-        let word = match part {
-            Part::Rest => "fair".to_owned(),
-            Part::Fair(n) => format!("fair*{}", u64::from(*n).saturating_mul(times as u64)),
-            Part::Take(d) => {
-                let mut word = String::new();
-                if site != Some(d.site) {
-                    site = Some(d.site);
-                    word = format!("{} ", d.site.name());
-                }
-                let _ = write!(word, "{}/{}", d.pick, d.arity);
-                if d.lease != 1 {
-                    let _ = write!(word, ":{}", d.lease);
-                }
-                if times > 1 {
-                    let _ = write!(word, "*{times}");
-                }
-                word
+    for same in parts.chunk_by(|a, b| a == b) {
+        let mut times = same.len() as u64;
+        match same.first() {
+            Some(Part::Rest) => {
+                (0..times).for_each(|_| out.push_str("fair\n"));
+                continue;
             }
-        };
-        if !line.is_empty() {
-            line.push(' ');
+            Some(Part::Fair(n)) => {
+                times = times.saturating_mul((*n).into());
+                out.push_str("fair, ");
+            }
+            Some(Part::Take(Decision { what, lease })) => {
+                let _ = write!(out, "{what}");
+                if *lease != 1 {
+                    let _ = write!(out, " for {lease}");
+                }
+                if times == 1 {
+                    out.push('\n');
+                    continue;
+                }
+                out.push_str(", ");
+            }
+            None => continue,
         }
-        line.push_str(&word);
-        if line.len() >= WIDTH {
-            out.push_str(&line);
-            out.push('\n');
-            line.clear();
-            // A line can be read without the one before it.
-            site = None;
-        }
-    }
-    if !line.is_empty() {
-        out.push_str(&line);
-        out.push('\n');
+        let _ = writeln!(out, "{times} times");
     }
 }
 
@@ -394,51 +381,45 @@ impl<'a> Lines<'a> {
 
 /// Reads a line of decisions; `room` is how many more there may be.
 fn read_decisions(line: &str, at: Span, parts: &mut Vec<Part>, room: &mut usize) -> Result<(), Refusal> {
-    let mut site = None;
-    let mut offset = at.start;
-    for word in line.split(' ') {
-        let length = u32::try_from(word.len()).unwrap_or(0);
-        let here = Span::new(offset, offset + length);
-        offset += length + 1;
-        if let Some(named) = Site::ALL.into_iter().find(|s| s.name() == word) {
-            site = Some(named);
-            continue;
-        }
-        let wrong = || (ScheduleError::Word, here);
-        let (word, times) = match word.split_once('*') {
-            Some((word, times)) => (word, times.parse::<u32>().ok().filter(|n| *n > 0).ok_or_else(wrong)?),
-            None => (word, 0),
-        };
-        if word == "fair" {
-            parts.push(if times == 0 { Part::Rest } else { Part::Fair(times) });
-            continue;
-        }
-        let (word, lease) = word.split_once(':').unwrap_or((word, "1"));
-        let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
-        let (pick, arity) = word.split_once('/').ok_or_else(wrong)?;
-        let (pick, arity, lease) = (number(pick)?, number(arity)?, number(lease)?);
-        let site = site.filter(|site| arity > u32::from(*site != Site::Warp) && lease > 0).ok_or_else(wrong)?;
-        let part = Part::Take(Decision { site, arity, pick, lease });
-        let times = usize::try_from(times.max(1)).unwrap_or(usize::MAX);
-        *room = room.checked_sub(times).ok_or((ScheduleError::TooLong { most: LONGEST }, here))?;
-        parts.extend(std::iter::repeat_n(part, times));
+    let wrong = || (ScheduleError::Word, at);
+    let positive = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0).ok_or_else(wrong);
+    let (once, times) = match line.split_once(", ") {
+        Some((once, times)) => (once, Some(positive(times.strip_suffix(" times").ok_or_else(wrong)?)?)),
+        None => (line, None),
+    };
+    if once == "fair" {
+        parts.push(times.map_or(Part::Rest, Part::Fair));
+        return Ok(());
     }
+    let (what, lease) = match once.split_once(" for ") {
+        Some((what, lease)) => (what, positive(lease)?),
+        None => (once, 1),
+    };
+    let part = Part::Take(Decision { what: Alternative::read(what).ok_or_else(wrong)?, lease });
+    let times = usize::try_from(times.unwrap_or(1)).unwrap_or(usize::MAX);
+    *room = room.checked_sub(times).ok_or((ScheduleError::TooLong { most: LONGEST }, at))?;
+    parts.extend(std::iter::repeat_n(part, times));
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choice::Site;
 
-    fn take(site: Site, pick: u32, arity: u32, lease: u32) -> Part {
-        Part::Take(Decision { site, arity, pick, lease })
+    fn warp(block: u64, warp: u32, lease: u32) -> Part {
+        Part::Take(Decision { what: Alternative::Warp { block, warp }, lease })
+    }
+
+    fn number(site: Site, number: u64, lease: u32) -> Part {
+        Part::Take(Decision { what: Alternative::Numbered(site, number), lease })
     }
 
     fn sample() -> ScheduleFile {
-        let mut first = vec![take(Site::Warp, 0, 4, 12), take(Site::Warp, 3, 4, 1)];
-        first.extend([take(Site::Group, 5, 3, 2); 7]);
-        first.extend([Part::Fair(57), take(Site::Warp, 1, 2, 9)]);
-        first.extend((0..40).map(|k| take(Site::Micro, 64 + k, 41, 1)));
+        let mut first = vec![warp(3, 1, 12), warp(0, 3, 1)];
+        first.extend([number(Site::Group, 5, 2); 7]);
+        first.extend([Part::Fair(57), warp(1, 0, 9)]);
+        first.extend((0..40).map(|k| number(Site::Micro, k, 1)));
         first.push(Part::Rest);
         ScheduleFile {
             target: ["it's here/k.ptx", "--buffer", "out:u32:4", ""].map(str::to_owned).to_vec(),
@@ -459,7 +440,8 @@ mod tests {
     fn what_is_written_is_read() {
         let text = sample().text();
         assert_eq!(parse(&text), Ok(sample()), "{text}");
-        assert!(text.contains("warp 0/4:12 3/4 group 5/3:2*7 fair*57 warp 1/2:9 micro 64/41"), "{text}");
+        let lines = "warp 3.1 for 12\nwarp 0.3\ngroup 5 for 2, 7 times\nfair, 57 times\nwarp 1.0 for 9\nmicro 0\n";
+        assert!(text.contains(lines), "{text}");
         let pasted = text.replace('\n', " \r\n") + "\n\n";
         assert_eq!(parse(&pasted), Ok(sample()));
     }
@@ -469,7 +451,7 @@ mod tests {
         let times = |n: u64| {
             let text = sample().text();
             let body = text.split("launch 0").next().unwrap();
-            parse(&ScheduleFile::sealed(&format!("{body}launch 0\nwarp 0/2*{n} 1/2*{n}\n")))
+            parse(&ScheduleFile::sealed(&format!("{body}launch 0\nwarp 0.0, {n} times\nwarp 0.1, {n} times\n")))
         };
         assert_eq!(times(3).unwrap().schedule.launches[0].len(), 6);
         for n in [LONGEST as u64, u64::from(u32::MAX)] {
@@ -479,14 +461,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_may_end_anywhere() {
-        for before in 0..60 {
-            let mut parts = vec![take(Site::Warp, 0, 2, 1)];
-            parts.extend((0..before).map(|k| take(Site::Warp, k % 2, 2, 1 + k)));
-            parts.extend([Part::Fair(3), take(Site::Warp, 1, 2, 1), Part::Fair(1), take(Site::Group, 1, 2, 1)]);
-            let schedule = Schedule { launches: vec![parts], fair_from: None };
-            let file = ScheduleFile { schedule, ..ScheduleFile::default() };
-            assert_eq!(parse(&file.text()).map(|f| f.schedule), Ok(file.schedule), "{before}");
+    fn what_is_no_decision_is_refused() {
+        let read = |line| read_decisions(line, Span::default(), &mut Vec::new(), &mut 10);
+        assert_eq!(read("warp 0.1 for 3, 2 times"), Ok(()));
+        for line in
+            ["", "warp", "warp 0/2", "warp 0.1 for 0", "warp 0.1, 0 times", "fair, 3", "fair for 2", "warp 0.1 fair"]
+        {
+            assert_eq!(read(line), Err((ScheduleError::Word, Span::default())), "{line}");
         }
     }
 

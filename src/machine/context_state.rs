@@ -19,12 +19,13 @@ use super::processors::Processors;
 use super::watched::Watched;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc};
-use crate::choice::{Menu, Site};
+use crate::choice::{Menu, Names, Site};
 use crate::memory::{Cx, Environment, Fault, LocalMemory, Stores, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::program::instr::Op;
 use crate::verdict::{AllocKind, Place, Rule, Stop, StuckKind, Who};
 use pulp::Simd;
+use smallvec::SmallVec;
 
 /// A program loaded into a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -271,6 +272,11 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         self.grids.iter().any(|g| g.can_step(&self.processors, room)) || !M::IMMEDIATE && self.memory.pending() > 0
     }
 
+    /// What an oracle is shown of its grids.
+    pub(super) fn names(&self) -> SmallVec<[u64; 4]> {
+        self.grids.iter().map(|g| g.id.0.into()).collect()
+    }
+
     /// The grids that can step, as a set of places.
     fn ready(&self, config: &Config) -> Vec<u64> {
         let room = self.room(config);
@@ -297,7 +303,8 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             return overlap::exec(simd, self, config, hold, cx, books);
         }
         let ready = self.ready(config);
-        let menu = Menu { site: Site::Grid, ready: &ready, last: self.last };
+        let names = self.names();
+        let menu = Menu::of(Site::Grid, &ready).after(self.last).named(Names::Each(&names));
         let (at, hold) = match menu.arity() {
             0 => return Ok(Stepped::Nothing),
             1 => (menu.nth(0), hold),

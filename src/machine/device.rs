@@ -17,12 +17,13 @@ use super::processors::Processors;
 use super::watch::{Found, Watch};
 use super::watched::Watched;
 use crate::base::mutant::{Mutant, on};
-use crate::choice::{Menu, Site};
+use crate::choice::{Menu, Names, Site};
 use crate::memory::{Cx, Environment};
 use crate::program::env::AddressMap;
 use crate::program::instr::Op;
 use crate::verdict::{Event, Message, Place, Rule, Sink, Stop, StuckKind, Who};
 use pulp::Simd;
+use smallvec::SmallVec;
 
 /// A device.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -387,7 +388,8 @@ impl<C: Control, M: Environment> Device<C, M> {
                     Picked::Exec(lease) => most = most.min(lease),
                 }
             }
-            let menu = Menu { site: Site::Context, ready: &ready, last: self.last };
+            let names: SmallVec<[u64; 4]> = self.contexts.iter().map(|c| c.id.0.into()).collect();
+            let menu = Menu::of(Site::Context, &ready).after(self.last).named(Names::Each(&names));
             let at = match menu.arity() {
                 0 => return Ok(Ran::Idle),
                 1 => menu.nth(0),
@@ -498,7 +500,7 @@ fn pick<S: Sink>(moves: &[Move], can_exec: bool, order: Order, cx: &mut Cx<'_, S
     for k in 0..alternatives {
         ready[k / 64] |= 1 << (k % 64);
     }
-    let pick = cx.oracle.choose(Menu { site: Site::Message, ready: &ready, last: None })?;
+    let pick = cx.oracle.choose(Menu::of(Site::Message, &ready))?;
     let step = moves.get(pick.index as usize);
     Ok(step.map_or(Picked::Exec(u64::from(pick.lease.get())), |step| Picked::Move(*step)))
 }

@@ -18,7 +18,7 @@ use super::warp::{self, Halt, Shared, Yield};
 use super::watched::Watched;
 use crate::base::Frame;
 use crate::base::mutant::{Mutant, on};
-use crate::choice::{Menu, Oracle, Site};
+use crate::choice::{Menu, Names, Oracle, Site};
 use crate::memory::{Cx, LocalMemory, Memory};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Taker, Who};
@@ -43,6 +43,8 @@ pub struct Grid<C> {
     pub loaded: Box<Loaded>,
     /// Issued blocks, by slot.
     pub(super) blocks: Vec<Option<Block<C>>>,
+    /// The linear index of the block that was issued to each slot last: what an oracle is shown.
+    pub(super) issued: Vec<u64>,
     pub(super) spare: Aside<Vec<Block<C>>>,
     /// The warps that can step, numbered by slot and warp: a slot has `1 << shift` of them, of which `per_block` exist.
     pub(super) ready: Vec<u64>,
@@ -100,6 +102,7 @@ impl<C: Control> Grid<C> {
             program,
             completed: false,
             blocks: Vec::new(),
+            issued: Vec::new(),
             spare: Aside(Vec::new()),
             ready: Vec::new(),
             shift: per_block.next_power_of_two().trailing_zeros(),
@@ -242,6 +245,8 @@ impl<C: Control> Grid<C> {
             set(&mut self.ready, (slot << self.shift) + w);
         }
         self.blocks[slot] = Some(block);
+        self.issued.resize(self.blocks.len().max(self.issued.len()), 0);
+        self.issued[slot] = linear;
         Ok(())
     }
 
@@ -286,7 +291,9 @@ impl<C: Control> Grid<C> {
             let Some(first) = processors.first(&self.loaded) else { break };
             if !forced {
                 let last = Some((0, self.pressure >= PRESSURE));
-                let now = cx.oracle.choose(Menu { site: Site::Issue, ready: &[0b11], last })?.index == 1;
+                let names = [0, self.next];
+                let menu = Menu::of(Site::Issue, &[0b11]).after(last).named(Names::Each(&names));
+                let now = cx.oracle.choose(menu)?.index == 1;
                 if !now {
                     break;
                 }
@@ -322,7 +329,7 @@ impl<C: Control> Grid<C> {
         }
         let ready = processors.all(&self.loaded);
         let before = self.blocks.iter().flatten().max_by_key(|b| b.linear).map(|b| (b.sm, true));
-        let menu = Menu { site: Site::Processor, ready: &ready, last: before };
+        let menu = Menu::of(Site::Processor, &ready).after(before);
         if menu.arity() < 2 { Ok(menu.nth(0)) } else { Ok(oracle.choose(menu)?.index) }
     }
 }
@@ -336,13 +343,18 @@ struct Turn {
 
 /// Whose turn it is; forced moves do not reach the oracle. `None`: nobody is ready.
 #[inline(always)]
-fn next_turn(ready: &[u64], last: Option<(u32, bool)>, oracle: &mut dyn Oracle) -> Result<Option<Turn>, Stop> {
+fn next_turn(
+    ready: &[u64],
+    last: Option<(u32, bool)>,
+    names: Names<'_>,
+    oracle: &mut dyn Oracle,
+) -> Result<Option<Turn>, Stop> {
     let mut words = ready.iter().enumerate().filter(|(_, w)| **w != 0);
     let Some((k, &word)) = words.next() else { return Ok(None) };
     if word & (word - 1) == 0 && words.next().is_none() {
         return Ok(Some(Turn { index: k * 64 + word.trailing_zeros() as usize, lease: ALONE }));
     }
-    let pick = oracle.choose(Menu { site: Site::Warp, ready, last })?;
+    let pick = oracle.choose(Menu { site: Site::Warp, ready, last, names })?;
     Ok(Some(Turn { index: pick.index as usize, lease: pick.lease.get() }))
 }
 
@@ -391,14 +403,14 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
             Some(turn) => Some(turn),
             None => {
                 grid.more_blocks(env, processors, cx, books.eager)?;
-                next_turn(&grid.ready, grid.last, cx.oracle)?
+                next_turn(&grid.ready, grid.last, Names::Warps(&grid.issued, shift), cx.oracle)?
             }
         };
         let Some(mut turn) = chosen else {
             break if grid.done() { Held::Complete } else { Held::Idle };
         };
         let slot = turn.index >> shift;
-        let Grid { blocks, ready, next, total, resident, last, pressure, loaded, spare, .. } = &mut *grid;
+        let Grid { blocks, issued, ready, next, total, resident, last, pressure, loaded, spare, .. } = &mut *grid;
         let Some(Some(block)) = blocks.get_mut(slot) else { break Held::Idle };
         let Block { warps, barriers, shared, index: place, linear, sm, live, running, .. } = block;
         let linear = *linear;
@@ -479,7 +491,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
             if *pressure >= PRESSURE && next < total {
                 break Leave::Turn(None);
             }
-            match next_turn(ready, *last, cx.oracle)? {
+            match next_turn(ready, *last, Names::Warps(issued, shift), cx.oracle)? {
                 Some(t) if t.index >> shift == slot => turn = t,
                 other => break Leave::Turn(other),
             }

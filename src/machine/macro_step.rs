@@ -83,10 +83,10 @@ pub fn go_on<M: Memory, S: Sink>(
     let count: u32 = menu.iter().map(|w| w.count_ones()).sum();
     let pick = match count {
         0 => return Ok(Went::Stuck),
-        1 => Menu { site: Site::Micro, ready: menu, last: None }.nth(0),
+        1 => Menu::of(Site::Micro, menu).nth(0),
         _ => {
             let last = Some((last.unwrap_or(MICRO_STEPS), pressed));
-            cx.oracle.choose(Menu { site: Site::Micro, ready: menu, last }).map_err(Halted::Stop)?.index
+            cx.oracle.choose(Menu::of(Site::Micro, menu).after(last)).map_err(Halted::Stop)?.index
         }
     };
     if S::ON && pick != MICRO_END {
@@ -124,11 +124,8 @@ fn silent<M: Memory, S: Sink>(
     if !rules.len().is_multiple_of(64) {
         ready.push((1 << (rules.len() % 64)) - 1);
     }
-    let pick = if rules.len() > 1 {
-        cx.oracle.choose(Menu { site: Site::Silent, ready: &ready, last: None }).map_err(Halted::Stop)?.index
-    } else {
-        0
-    };
+    let pick =
+        if rules.len() > 1 { cx.oracle.choose(Menu::of(Site::Silent, &ready)).map_err(Halted::Stop)?.index } else { 0 };
     if let Some(rule) = rules.get(pick as usize) {
         mem.fire(*rule, stores, cx)?;
     }

@@ -17,7 +17,7 @@ use super::message::Program;
 use super::processors::Processors;
 use super::warp::{self, Halt, Shared, Why, Yield, can_be_scheduled};
 use super::watched::Watched;
-use crate::choice::{Menu, Site};
+use crate::choice::{Menu, Names, Site};
 use crate::memory::{Cx, Environment, Fault, InFlight, Memory, Trouble};
 use crate::verdict::{Event, LimitKind, Operation, Rule, Sink, Stop, Who};
 use pulp::Simd;
@@ -73,7 +73,8 @@ fn issue<C: Control, M: Environment, S: Sink>(
         for (k, _) in state.grids.iter().enumerate().filter(|(_, g)| g.can_issue(&state.processors, room)) {
             can[k / 64] |= 1 << (k % 64);
         }
-        let menu = Menu { site: Site::Grid, ready: &can, last: None };
+        let names = state.names();
+        let menu = Menu::of(Site::Grid, &can).named(Names::Each(&names));
         let at = match menu.arity() {
             0 => return Ok(any),
             1 => menu.nth(0),
@@ -204,7 +205,8 @@ fn turn<C: Control, M: Environment, S: Sink>(
     for (k, _) in state.grids.iter().enumerate().filter(|(_, g)| g.ready.iter().any(|w| *w != 0)) {
         ready[k / 64] |= 1 << (k % 64);
     }
-    let menu = Menu { site: Site::Grid, ready: &ready, last: state.last };
+    let names = state.names();
+    let menu = Menu::of(Site::Grid, &ready).after(state.last).named(Names::Each(&names));
     let (at, most) = match menu.arity() {
         0 => return Ok(None),
         1 => (menu.nth(0) as usize, ALONE),
@@ -214,7 +216,7 @@ fn turn<C: Control, M: Environment, S: Sink>(
         }
     };
     let Some(grid) = state.grids.get(at) else { return Ok(None) };
-    let menu = Menu { site: Site::Warp, ready: &grid.ready, last: grid.last };
+    let menu = Menu::of(Site::Warp, &grid.ready).after(grid.last).named(Names::Warps(&grid.issued, grid.shift));
     // How far one warp goes before memory does is a choice, too, where some of its lanes may go on while others wait: whom
     // they meet depends on it. Lanes that cannot meet go on as far as they can, which loses nothing.
     if menu.arity() < 2 && !C::JOINS {

@@ -16,9 +16,10 @@ pub fn refused(error: &ScheduleError, file: FileId, span: Span) -> Diagnostic {
             .label("a schedule begins with `warpstep schedule`")
             .hint("`warpstep hunt` and `warpstep replay --seed N TARGET --save-schedule FILE` write schedules"),
         ScheduleError::Format { found, known } => {
-            d("schedule-format", format!("schedules of format {found} cannot be read"))
-                .label("here")
-                .hint(format!("this warpstep knows format {known}: replay it with the one that wrote it"))
+            d("schedule-format", format!("schedules of format {found} cannot be read")).label("here").hint(format!(
+                "this warpstep knows format {known}: replay it with the one that wrote it, or find the defect again \
+                     (`warpstep hunt`, or `warpstep replay --seed N TARGET --save-schedule FILE`)"
+            ))
         }
         ScheduleError::Version { found, own } => {
             d("schedule-version", format!("the schedule is of warpstep {found}, this is {own}"))
@@ -37,9 +38,9 @@ pub fn refused(error: &ScheduleError, file: FileId, span: Span) -> Diagnostic {
         ScheduleError::Line { expected } => {
             d("schedule-line", format!("a line with `{expected}` should stand here")).label("here")
         }
-        ScheduleError::Word => d("schedule-word", "this is no decision".into())
-            .label("here")
-            .hint("e.g. `warp 3/4:12*2`: alternative 3 of 4, for 12 warp instructions, twice; or `fair*9`"),
+        ScheduleError::Word => d("schedule-word", "this is no decision".into()).label("here").hint(
+            "e.g. `warp 3.1 for 12, 2 times`: warp 1 of block 3 for 12 warp instructions, twice; or `fair, 9 times`",
+        ),
         ScheduleError::TooLong { most } => d("schedule-long", format!("the schedule has more than {most} decisions"))
             .label("with these")
             .hint("find the defect by a shorter run: fewer blocks or threads, or a smaller --max-steps"),

@@ -187,7 +187,7 @@ impl Control for Crs {
         let first = lanes_of(taken)
             .filter(|&l| lanes_of(taken).take_while(|k| *k < l).all(|k| targets[k] != targets[l]))
             .fold(0u64, |m, l| m | 1 << l);
-        let pick = oracle.choose(Menu { site: Site::Target, ready: &[first], last: None })?;
+        let pick = oracle.choose(Menu::of(Site::Target, &[first]))?;
         let chosen = targets[pick.index as usize % LANES];
         let now = lanes_of(taken).filter(|&l| targets[l] == chosen).fold(0, |m, l| m | 1 << l);
         let rest = flow.mask & !now;

@@ -235,7 +235,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             let lowest = |g: &(LaneMask, u32, u32)| g.0.trailing_zeros();
             let all = groups.iter().fold(0u64, |m, g| m | 1 << lowest(g));
             let preferred = groups.first().map(|g| (lowest(g), false));
-            let pick = oracle.choose(Menu { site: Site::Group, ready: &[all], last: preferred })?;
+            let pick = oracle.choose(Menu::of(Site::Group, &[all]).after(preferred))?;
             if self.starved >= PATIENCE {
                 self.starved = 0;
             }

@@ -52,7 +52,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
             (all.trailing_zeros(), u32::MAX)
         } else {
             let preferred = groups.first().map(|g| (g.0.trailing_zeros(), false));
-            let pick = oracle.choose(Menu { site: Site::Group, ready: &[all.into()], last: preferred })?;
+            let pick = oracle.choose(Menu::of(Site::Group, &[all.into()]).after(preferred))?;
             (pick.index, pick.lease.get())
         };
         let Some(&(group, pc, depth)) = groups.iter().find(|g| g.0 >> first & 1 == 1) else { return Ok(None) };
@@ -70,7 +70,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
             let index = if ready & (ready - 1) == 0 {
                 ready.trailing_zeros()
             } else {
-                oracle.choose(Menu { site: Site::Lanes, ready: &[ready], last: None })?.index
+                oracle.choose(Menu::of(Site::Lanes, &[ready]))?.index
             };
             asked = true;
             match index {

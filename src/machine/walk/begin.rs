@@ -4,7 +4,7 @@
 use super::journal::Head;
 use super::walker::Walker;
 use crate::base::LaneMask;
-use crate::choice::{Fair, Menu, Oracle, Pick, Site};
+use crate::choice::{Alternative, Fair, Menu, Oracle, Pick, Site};
 use crate::machine::Tell;
 use crate::machine::control::Explored;
 use crate::memory::Environment;
@@ -16,7 +16,7 @@ pub struct Begun {
     /// Warp and active lanes of each instruction, in order.
     pub steps: Vec<(Who, LaneMask)>,
     /// What was decided though there was one alternative, in order.
-    pub picks: Vec<(Site, u32)>,
+    pub picks: Vec<Alternative>,
 }
 
 /// Multiprocessors on which nothing has run are alike: of those the first is offered, and all on which something has.
@@ -46,14 +46,14 @@ impl Oracle for Alike<'_> {
 /// Decides by the default schedule and takes it down.
 #[derive(Default)]
 struct Asked {
-    picks: Vec<(Site, u32)>,
+    picks: Vec<Alternative>,
     several: bool,
 }
 
 impl Oracle for Asked {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
         let pick = Fair.choose(menu)?;
-        self.picks.push((menu.site, pick.index));
+        self.picks.push(menu.name(pick.index));
         self.several |= menu.arity() > 1;
         Ok(pick)
     }

@@ -311,7 +311,7 @@ pub(super) fn choose(oracle: &mut dyn Oracle, site: Site, count: usize) -> Resul
     if !count.is_multiple_of(64) {
         ready.push((1 << (count % 64)) - 1);
     }
-    Ok(oracle.choose(Menu { site, ready: &ready, last: None })?.index as usize)
+    Ok(oracle.choose(Menu::of(site, &ready))?.index as usize)
 }
 
 /// Whether an operation's next step would be to wait.

@@ -182,10 +182,10 @@ impl<'a, W: Write> Timeline<'a, W> {
 
     /// Shows what the oracle has decided since the last event.
     fn choose(&mut self) {
-        for Decision { site, arity, pick, lease } in self.decisions.take() {
+        for (Decision { what, lease }, arity) in self.decisions.take() {
             self.now = self.clock;
-            let args = json!({ "number": self.choices, "alternatives": arity, "taken": pick, "lease": lease });
-            self.out.instant(CHOICES, &format!("{} {pick}", site.name()), "choice", self.now, args);
+            let args = json!({ "number": self.choices, "alternatives": arity, "lease": lease });
+            self.out.instant(CHOICES, &what.to_string(), "choice", self.now, args);
             self.choices += 1;
         }
     }
