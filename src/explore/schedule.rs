@@ -187,31 +187,28 @@ impl ScheduleFile {
 
 /// Writes the decisions of a launch, a line each.
 fn decisions(parts: &[Part], out: &mut String) {
-    for same in parts.chunk_by(|a, b| a == b) {
-        let mut times = same.len() as u64;
-        match same.first() {
-            Some(Part::Rest) => {
-                (0..times).for_each(|_| out.push_str("fair\n"));
-                continue;
-            }
-            Some(Part::Fair(n)) => {
-                times = times.saturating_mul((*n).into());
-                out.push_str("fair, ");
-            }
-            Some(Part::Take(Decision { what, lease })) => {
+    for same in parts.chunk_by(|a, b| a == b && matches!(a, Part::Take(_))) {
+        let times = match same {
+            [Part::Take(Decision { what, lease }), more @ ..] => {
                 let _ = write!(out, "{what}");
                 if *lease != 1 {
                     let _ = write!(out, " for {lease}");
                 }
-                if times == 1 {
-                    out.push('\n');
-                    continue;
-                }
-                out.push_str(", ");
+                if more.is_empty() { None } else { Some(same.len()) }
             }
-            None => continue,
+            [Part::Fair(n), ..] => {
+                out.push_str("fair");
+                usize::try_from(*n).ok()
+            }
+            _ => {
+                out.push_str("fair");
+                None
+            }
+        };
+        match times {
+            Some(n) => _ = writeln!(out, ", {n} times"),
+            None => out.push('\n'),
         }
-        let _ = writeln!(out, "{times} times");
     }
 }
 
@@ -418,7 +415,7 @@ mod tests {
     fn sample() -> ScheduleFile {
         let mut first = vec![warp(3, 1, 12), warp(0, 3, 1)];
         first.extend([number(Site::Group, 5, 2); 7]);
-        first.extend([Part::Fair(57), warp(1, 0, 9)]);
+        first.extend([Part::Fair(57), warp(1, 0, 9), Part::Fair(1), Part::Fair(1)]);
         first.extend((0..40).map(|k| number(Site::Micro, k, 1)));
         first.push(Part::Rest);
         ScheduleFile {
@@ -440,7 +437,8 @@ mod tests {
     fn what_is_written_is_read() {
         let text = sample().text();
         assert_eq!(parse(&text), Ok(sample()), "{text}");
-        let lines = "warp 3.1 for 12\nwarp 0.3\ngroup 5 for 2, 7 times\nfair, 57 times\nwarp 1.0 for 9\nmicro 0\n";
+        let lines =
+            "warp 3.1 for 12\nwarp 0.3\ngroup 5 for 2, 7 times\nfair, 57 times\nwarp 1.0 for 9\nfair, 1 times\n";
         assert!(text.contains(lines), "{text}");
         let pasted = text.replace('\n', " \r\n") + "\n\n";
         assert_eq!(parse(&pasted), Ok(sample()));
