@@ -5,7 +5,7 @@ use super::kernel::{Check, Kernel, observers};
 use super::prepared::USUAL_MEMORY;
 use crate::choice::{Fair, Strategy};
 use crate::explore::space::{Fairness, Options};
-use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, ScheduleFile, Target};
+use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, Target};
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, MemoryModel, Stopwatch};
 use crate::report::{Models, hunt, prove};
@@ -195,5 +195,5 @@ fn saved(target: &Target, recorded: &Recorded) -> String {
     let (env, sources) = (target.start().context().env(), target.start().sources());
     let found = hunt::headline(&recorded.played.ending, env, sources);
     let named = target.spec().ptx.iter().map(|(path, _)| path.display().to_string()).collect();
-    ScheduleFile::of(target, recorded, named, found).text()
+    recorded.file(target, named, found).text()
 }

@@ -56,7 +56,7 @@ pub(super) fn write(file: &Path, recorded: &Recorded, target: &Target, named: Ve
     }
     let device = target.start();
     let found = text::headline(&recorded.played.ending, device.context().env(), device.sources());
-    let text = ScheduleFile::of(target, recorded, named, found);
+    let text = recorded.file(target, named, found);
     output::write(file, text.text().as_bytes()).then(|| file.to_owned())
 }
 

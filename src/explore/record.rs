@@ -1,6 +1,6 @@
 //! One run, observed and written down: what is told of a defect, and what a schedule is saved from.
 
-use super::{Played, Target, Way};
+use super::{Places, Played, ScheduleFile, Target, Way};
 use crate::check::Observers;
 use crate::choice::{Oracle, Recorder, Schedule};
 use crate::machine::Heard;
@@ -57,6 +57,21 @@ impl Recorded {
     pub fn new(played: Played, schedule: Schedule, trace: u64, switches: u64) -> Self {
         let schedule = Schedule { fair_from: played.fair_from, ..schedule };
         Self { played, schedule, trace, switches }
+    }
+
+    /// The schedule as a file keeps it; `target` is what was run, which words of a command line name, and `found` what it
+    /// shows.
+    #[must_use]
+    pub fn file(&self, target: &Target, named: Vec<String>, found: String) -> ScheduleFile {
+        ScheduleFile {
+            target: named,
+            ptx: target.ptx_hash(),
+            setup: target.setup_hash(),
+            found,
+            trace: self.trace,
+            schedule: self.schedule.clone(),
+            places: Places::default(),
+        }
     }
 }
 

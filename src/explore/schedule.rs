@@ -26,7 +26,6 @@
 //! `check` has sixteen bits for each line before it, of the hash (xxh3) of all lines up to there, so that the first line
 //! that is not as it was written can be named. Lines may end in blanks or carriage returns: pasting adds them.
 
-use super::{Recorded, Target};
 use crate::base::{FileId, Span};
 use crate::choice::{Alternative, Decision, Part, Schedule};
 use std::fmt::Write;
@@ -114,20 +113,6 @@ pub fn minor_version() -> String {
 impl ScheduleFile {
     /// How the text of every schedule begins.
     pub const START: &str = "warpstep schedule ";
-
-    /// The schedule of a run of a target that words of a command line name; `found` is what it shows.
-    #[must_use]
-    pub fn of(target: &Target, recorded: &Recorded, named: Vec<String>, found: String) -> Self {
-        Self {
-            target: named,
-            ptx: target.ptx_hash(),
-            setup: target.setup_hash(),
-            found,
-            trace: recorded.trace,
-            schedule: recorded.schedule.clone(),
-            places: Places::default(),
-        }
-    }
 
     /// The schedule as text.
     #[must_use]

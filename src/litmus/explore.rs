@@ -1,7 +1,7 @@
 //! Litmus programs in the hands of a search.
 
 use super::Lowered;
-use super::condition::Final;
+use super::outcome::Final;
 use super::outcome::{Outcome, Outcomes};
 use super::tree::Litmus;
 use crate::base::Pc;

@@ -16,11 +16,10 @@ mod parse;
 mod print;
 pub mod tree;
 
-pub use condition::{Final, Truth};
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
 pub use explore::Board;
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
-pub use outcome::{Observed, Outcome, Outcomes, Verdict};
+pub use outcome::{Final, Observed, Outcome, Outcomes, Truth, Verdict};
 pub use parse::{instructions, parse};
 pub use print::print;
 

@@ -1,10 +1,45 @@
 //! Outcomes: what the final states of a test's executions hold in the places that it asks about, counted.
 
-use super::condition::{Final, Truth};
-use super::tree::{Cond, Litmus, Term, TermKind};
+use super::tree::{Cond, Condition, Litmus, Quantifier, Term, TermKind};
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// A final state, as far as a condition can look at it. Values are the 64 bits that a register or location holds.
+pub trait Final {
+    /// A register of the thread at a position of the file. `None`: there is none; it counts as zero.
+    fn register(&self, thread: usize, name: &str) -> Option<u64>;
+
+    /// A location.
+    fn location(&self, name: &str) -> Option<u64>;
+}
+
+/// What a condition comes to over all executions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Truth {
+    /// `exists`: some final state satisfies the condition.
+    Some,
+    /// `~exists`: none does.
+    None,
+    /// `forall`: all do.
+    All,
+}
+
+impl Truth {
+    /// What a question asks for: of `final`, what is expected of models that it does not name.
+    #[must_use]
+    pub fn of(condition: &Condition) -> Self {
+        match condition.quantifier {
+            Quantifier::Exists => Self::Some,
+            Quantifier::NotExists => Self::None,
+            Quantifier::Forall => Self::All,
+            Quantifier::Final => {
+                let default = condition.expected.iter().find(|e| e.model.name == "default");
+                if default.is_none_or(|e| e.exists) { Self::Some } else { Self::None }
+            }
+        }
+    }
+}
 
 /// The registers and locations that a test looks at, in the order of its text: `locations`, `filter`, the condition.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

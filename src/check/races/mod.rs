@@ -13,25 +13,31 @@
 mod access;
 mod cell;
 mod clock;
+mod conflict;
+mod context;
+mod fence;
 mod finding;
 mod flight;
 mod history;
+mod launch;
 mod pattern;
+mod performed;
 mod quiet;
 mod readers;
 mod shadow;
 mod sites;
 mod sync;
 mod threads;
+mod view;
+mod watch;
 
 pub use finding::{Benign, Finding, UnorderedData};
 pub use shadow::Footing;
 
-use super::plain;
 use super::provenance::Launched;
 use super::provenance::plan::Plan;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Named, Needs, Shape, Sink, Step, Stop, Who};
+use crate::verdict::{Event, Needs, Shape, Sink, Step, Stop, Who};
 use clock::FenceOrder;
 use finding::Findings;
 use fixedbitset::FixedBitSet;
@@ -42,7 +48,7 @@ use shadow::Shadow;
 use sites::{Site, sites};
 use std::sync::Arc;
 use sync::Fenced;
-use threads::Block;
+use watch::Watch;
 
 /// Accesses that are kept of a location which takes part in more than plain reading and writing, unless asked otherwise:
 /// those of two of the largest blocks.
@@ -57,47 +63,6 @@ pub struct Races {
     plan: Arc<Plan>,
     quiet: Quiet,
     watch: Watch,
-}
-
-/// What is known of a run so far.
-struct Watch {
-    env: Arc<ProgEnv>,
-    /// Accesses that are kept of a location with a history.
-    kept: usize,
-    launch: Option<Launch>,
-    /// The first warp's number of the next launch.
-    next: u32,
-    blocks: Vec<Option<Block>>,
-    /// Where a block is, by its linear index.
-    places: FxHashMap<u64, usize>,
-    /// The block that was asked for last, and where it is.
-    last: (u64, usize),
-    global: Shadow,
-    /// Shadows of shared memory to be used again.
-    spare: Vec<Shadow>,
-    order: FenceOrder,
-    fenced: Fenced,
-    /// The buffers and variables of the launch that began last.
-    names: Vec<Named>,
-    findings: Findings,
-    flights: Flights,
-}
-
-/// What a launch fixes.
-#[derive(Clone, Copy, Debug)]
-struct Launch {
-    shape: Shape,
-    program: u32,
-    /// The number of its first warp.
-    first: u32,
-    /// Warps in a block.
-    warps: u32,
-    /// Whether the lanes of a warp execute in lockstep, one instruction after another (D-race-lockstep).
-    lockstep: bool,
-    /// Whether there is one block only.
-    one_block: bool,
-    /// Whether accesses and fences take effect later than they are issued.
-    later: bool,
 }
 
 impl Races {
@@ -202,101 +167,6 @@ impl Races {
             return Err(Stop::Unsupported("a race check of more than 2^27 instructions".to_owned(), None));
         }
         self.watch.begin(shape, program, (tokens, later))
-    }
-}
-
-impl Watch {
-    fn begin(&mut self, shape: Shape, program: u32, (tokens, later): (bool, bool)) -> Result<(), Stop> {
-        let warps = shape.threads().div_ceil(shape.warp_size.max(1));
-        let blocks = shape.grid.iter().map(|n| u64::from(*n)).product::<u64>();
-        let end = u64::from(self.next).saturating_add(blocks.saturating_mul(warps.into()));
-        let Ok(end) = u32::try_from(end) else {
-            return Err(Stop::Unsupported("a race check of launches of more than 2^32 warps".to_owned(), None));
-        };
-        let lockstep = tokens && self.env.target.sm < 70;
-        let one_block = shape.grid == [1; 3];
-        self.launch = Some(Launch { shape, program, first: self.next, warps, lockstep, one_block, later });
-        self.next = end;
-        self.blocks.clear();
-        self.places.clear();
-        self.last = (u64::MAX, 0);
-        self.global.begin();
-        self.order = FenceOrder::default();
-        self.fenced = Fenced::default();
-        self.flights.clear();
-        Ok(())
-    }
-
-    fn block_mut(&mut self, who: Who) -> Option<&mut Block> {
-        let at = self.block(who)?;
-        self.blocks[at].as_mut()
-    }
-
-    /// Where a block is; it is made when it is first heard of.
-    #[inline(always)]
-    fn block(&mut self, who: Who) -> Option<usize> {
-        if self.last.0 == who.block { Some(self.last.1) } else { self.find_block(who) }
-    }
-
-    #[inline(never)]
-    fn find_block(&mut self, who: Who) -> Option<usize> {
-        let launch = self.launch?;
-        let at = if let Some(at) = self.places.get(&who.block) {
-            *at
-        } else {
-            let first = launch.first + u32::try_from(who.block).ok()? * launch.warps;
-            let shared = self.spare.pop().unwrap_or_default();
-            let block = Block::new(first, launch.shape.threads(), launch.shape.warp_size, shared);
-            let at = self.blocks.iter().position(Option::is_none).unwrap_or(self.blocks.len());
-            if at == self.blocks.len() {
-                self.blocks.push(None);
-            }
-            self.blocks[at] = Some(block);
-            self.places.insert(who.block, at);
-            at
-        };
-        self.last = (who.block, at);
-        Some(at)
-    }
-
-    fn end_block(&mut self, who: Who) {
-        let Some(at) = self.places.remove(&who.block) else { return };
-        self.last = (u64::MAX, 0);
-        if let Some(mut block) = self.blocks.get_mut(at).and_then(Option::take) {
-            block.shared.clear();
-            self.spare.push(block.shared);
-        }
-    }
-
-    #[inline(never)]
-    fn synchronise(&mut self, who: Who, step: &Step<'_>, site: Site) {
-        if step.lanes == 0 {
-            return;
-        }
-        let Some(at) = self.block(who) else { return };
-        let warp = who.warp as usize;
-        match site {
-            // Where memory acts later, a fence is told of when what came before it has been performed.
-            Site::Fence(_) if self.launch.is_some_and(|l| l.later) => {}
-            Site::Fence(fence) => self.fence(at, warp, step.lanes, fence),
-            Site::WarpSync(slot) => {
-                let Some(block) = &mut self.blocks[at] else { return };
-                let Some(masks) = step.regs.w.get(slot.index()) else { return };
-                let mut rest = step.lanes;
-                while rest != 0 {
-                    let mask = masks.0[rest.trailing_zeros() as usize & 31];
-                    let alike = crate::base::lanes_of(rest).filter(|l| masks.0[*l] == mask).fold(0, |m, l| m | 1 << l);
-                    block.warp_sync(warp, alike, mask);
-                    rest &= !alike;
-                }
-            }
-            Site::Exit => {
-                if let Some(block) = &mut self.blocks[at] {
-                    block.exit(warp, step.lanes);
-                }
-            }
-            Site::Other | Site::Access(_) => {}
-        }
     }
 }
 

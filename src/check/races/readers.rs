@@ -4,7 +4,7 @@
 //! location by the same lanes in the same epoch: those at equal distances are one run, and a word that a thousand warps
 //! read takes a few of them.
 
-use super::cell::View;
+use super::view::View;
 use crate::base::{LaneMask, Pc};
 use smallvec::SmallVec;
 

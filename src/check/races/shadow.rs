@@ -1,8 +1,9 @@
 //! The shadow of a memory: a cell a row of 16 words that half warps accessed at once, else a cell a word, or a cell a byte
 //! in the pages where bytes or halves were accessed.
 
-use super::cell::{Cell, Spill, View};
+use super::cell::{Cell, Spill};
 use super::pattern::HALF as ROW;
+use super::view::View;
 use rustc_hash::FxHashMap;
 
 /// Bytes of memory that a page shadows.
@@ -142,7 +143,7 @@ impl Shadow {
     /// A launch begins: cells tell earlier launches by themselves, but not what was spilled.
     pub fn begin(&mut self) {
         if !self.spill.is_empty() {
-            self.pages.iter_mut().flat_map(|p| p.rows.iter_mut().chain(&mut p.cells)).for_each(Cell::forget_more);
+            self.pages.iter_mut().flat_map(|p| p.rows.iter_mut().chain(&mut p.cells)).for_each(Cell::forget_spilled);
             self.spill.clear();
         }
     }

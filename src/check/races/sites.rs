@@ -1,6 +1,6 @@
 //! What each instruction means to the race checker: decided once per program, looked up by program address.
 
-use super::plain;
+use crate::check::plain;
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomTy, Class};

@@ -5,11 +5,9 @@
 //! fence followed by a strong write; an acquire pattern is its mirror image. They synchronise when the read observes
 //! the write and the pattern's outer operations are morally strong.
 
-use super::Watch;
 use super::history::Release;
-use super::sites::{AccessSite, FenceSite};
+use super::sites::AccessSite;
 use super::threads::{Block, Moment};
-use crate::base::{LaneMask, lanes_of};
 use crate::verdict::{Reach, Strength};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -30,65 +28,8 @@ impl Fenced {
     }
 }
 
-impl Watch {
-    /// Lanes of a warp execute a fence.
-    pub(super) fn fence(&mut self, at: usize, warp: usize, lanes: LaneMask, fence: FenceSite) {
-        let lockstep = self.launch.is_some_and(|l| l.lockstep);
-        let Some(block) = &mut self.blocks[at] else { return };
-        if fence.acquires {
-            for lane in lanes_of(lanes) {
-                acquire_observed(block, warp, lane, lockstep, |block, release| {
-                    fence.reach.includes(release.block == block.first)
-                });
-            }
-        }
-        if fence.total {
-            self.ordered_fence(at, warp, lanes, fence.reach, lockstep);
-        }
-        let Some(block) = &mut self.blocks[at] else { return };
-        if fence.releases {
-            for lane in lanes_of(lanes) {
-                let moment = Moment::now(block, warp, lane);
-                let Some(w) = block.warps.get_mut(warp) else { return };
-                let fences = &mut w.pending(lane).fences;
-                // One that reaches farther does all that an earlier one did.
-                if fence.reach == Reach::Device {
-                    fences[0] = None;
-                }
-                fences[fence.reach as usize] = Some(moment);
-            }
-            self.fenced.note(block.first, block.epoch);
-            block.epoch += 1;
-        }
-    }
-
-    /// A sequentially consistent fence comes after those before it whose scopes and its own include each other's
-    /// threads. Lanes of one instruction are not ordered among each other.
-    fn ordered_fence(&mut self, at: usize, warp: usize, lanes: LaneMask, reach: Reach, lockstep: bool) {
-        let now = self.order.now();
-        let Some(block) = &mut self.blocks[at] else { return };
-        let near = block.fences.take().unwrap_or_default();
-        let mut before = near.clone();
-        if reach == Reach::Device {
-            before.know_fences(now);
-        }
-        let before = Arc::new(before);
-        let learners = if lockstep { block.warps.get(warp).map_or(0, |w| w.whole()) } else { lanes };
-        block.join(warp, learners, &before);
-        let mut mine = near;
-        for lane in lanes_of(lanes) {
-            mine.join(&block.released(warp, lane, lockstep));
-        }
-        if reach == Reach::Device {
-            self.order.add(&mine);
-        }
-        block.fences = Some(mine);
-        block.epoch += 1;
-    }
-}
-
 /// A lane acquires the releases that its strong reads have observed, as far as `included` says.
-fn acquire_observed(
+pub(super) fn acquire_observed(
     block: &mut Block,
     warp: usize,
     lane: usize,

@@ -1,7 +1,8 @@
 //! Definedness through memory actions.
 
+use super::cause::Cause;
 use super::memory::{Local, Shared, all};
-use super::origin::{Cause, Device};
+use super::origin::Device;
 use super::shadow::{Bytes, DEFINED, Regs};
 use crate::base::{LaneMask, Pc, lanes_of};
 use crate::check::plain::{class, elements, pieces};

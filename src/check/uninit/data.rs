@@ -4,7 +4,7 @@
 //! bits (packs, shifts, fields, extensions, permutations) moves undefined bits as well, so the operation itself is applied
 //! to the masks of undefined bits; and a bitwise result is defined where it does not depend on an undefined bit.
 
-use super::origin::Cause;
+use super::cause::Cause;
 use super::shadow::{Bytes, DEFINED, Regs, set_lane, size, undefined, whole};
 use crate::base::{Frame, LaneMask, Pc, lanes_of};
 use crate::check::plain::{apply, carry_slot, value};

@@ -1,6 +1,6 @@
 //! Definedness through exchanges between lanes, and through barriers that reduce.
 
-use super::origin::Cause;
+use super::cause::Cause;
 use super::shadow::{Bytes, DEFINED, Regs, whole};
 use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of};
 use crate::machine::{Sources, shuffle_sources};

@@ -1,6 +1,6 @@
 //! Definedness of memory, byte by byte.
 
-use super::origin::Cause;
+use super::cause::Cause;
 use crate::base::LaneMask;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

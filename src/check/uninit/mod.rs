@@ -11,6 +11,7 @@
 //! until they are written. Each undefined value is told with where it comes from ([`origin`]).
 
 mod access;
+mod cause;
 mod data;
 mod exchange;
 mod memory;
@@ -26,9 +27,10 @@ use crate::program::instr::{BarrierKind, BarrierRed, Instr, Moving, Op, STACK_TO
 use crate::program::ops::Class;
 use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse, Who};
 use access::{Memories, Stored};
+use cause::Cause;
 use exchange::Reduction;
 use memory::{Local, Shared};
-use origin::{Cause, Device, Ground, Writes};
+use origin::{Device, Ground, Writes};
 use rustc_hash::FxHashMap;
 use shadow::{DEFINED, Regs, whole};
 use std::cell::RefCell;

@@ -4,29 +4,18 @@
 //! lane of a slot and each byte of memory that was written with something undefined, and what was never written is its own
 //! origin, so that nothing is kept where everything is defined.
 
+use super::cause::Cause;
 use super::memory::Global;
 use crate::base::{Pc, lanes_of};
 use crate::check::plain;
 use crate::program::env::{AddressMap, FuncId, Function, ProgEnv};
-use crate::program::instr::{MemOp, Slot, Space};
-use crate::program::ops::Class;
+use crate::program::instr::{MemOp, Space};
 use crate::verdict::{Access, AccessKind, AllocKind, Inside, Named, Origin, Writers};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many writers are named.
 const NAMED: usize = 4;
-
-/// Why a value is not defined.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Cause {
-    /// A register that was not written when an instruction used it.
-    Register { by: Pc, class: Class, slot: Slot },
-    /// A byte of memory that was not written when an instruction read it; in the generic address space.
-    Memory { address: u64, read: Pc },
-    /// A shuffle whose source lane takes no part.
-    Absent { shuffle: Pc },
-}
 
 /// A buffer whose zeros a program relied on, though nobody had said what it holds.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Definedness of registers: a mask of lanes for each byte of a slot, so that all lanes are handled at once.
 
-use super::origin::Cause;
+use super::cause::Cause;
 use crate::base::{LaneMask, Pc, lanes_of, put_mask};
 use crate::program::env::Function;
 use crate::program::instr::{NO_SLOT, STACK_BASE, STACK_TOP, Slot};

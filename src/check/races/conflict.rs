@@ -1,0 +1,103 @@
+//! A conflict becomes a finding: what the two accesses are, where, and why nothing orders them.
+
+use super::context::Context;
+use super::finding::Conflict;
+use super::launch::Launch;
+use super::sites::{AccessSite, Site};
+use super::watch::Watch;
+use crate::base::lanes_of;
+use crate::verdict::{AccessKind, AllocKind, Bug, BugKind, Inside, Party, Race, Reach, Stop, Strength, Unordered};
+
+impl Watch {
+    fn entry(&self, launch: &Launch) -> String {
+        self.env.functions.get_index(launch.shape.entry as usize).map_or_else(String::new, |(name, _)| name.clone())
+    }
+
+    /// A lane's access, one element of it at `address`, races with an earlier one.
+    pub(super) fn conflict(
+        &mut self,
+        cx: &Context<'_>,
+        lane: usize,
+        address: u64,
+        value: Option<u64>,
+        conflict: &Conflict,
+    ) -> Result<(), Stop> {
+        let Context { launch, site, .. } = cx;
+        let Some(Site::Access(other)) = cx.sites.get(conflict.pc.0 as usize).copied() else { return Ok(()) };
+        let Some(me) = self.blocks[cx.at].as_ref().map(|b| b.thread(cx.warp, lane)) else { return Ok(()) };
+        let start = other.start(conflict.byte);
+        let same_instruction = cx.is_twin(me.warp, conflict.thread, conflict.pc, start);
+        let party = |site: &AccessSite, address, value| Party {
+            kind: site.kind,
+            strong: site.strength != Strength::Weak,
+            address,
+            bytes: site.width,
+            value,
+        };
+        let (first, second) = (party(&other, start, conflict.value), party(site, address, value));
+        let near = conflict.thread.same_block(me);
+        let cause = match (other.strength, site.strength) {
+            (Strength::Strong(_), Strength::Strong(_)) if site.strength.with(other.strength, near) => Unordered::Sizes,
+            (Strength::Strong(a), Strength::Strong(b)) if !near && (a == Reach::Block || b == Reach::Block) => {
+                Unordered::Scopes
+            }
+            _ if same_instruction => Unordered::SameInstruction,
+            _ if conflict.thread.warp == me.warp => Unordered::SameWarp,
+            _ if near => Unordered::SameBlock,
+            _ => Unordered::OtherBlock,
+        };
+        let space = if conflict.shared { AllocKind::Shared } else { AllocKind::Global };
+        let race = Race { first, second, space, inside: None, cause, same_value: equal_stores(&first, &second) };
+        let entry = self.entry(launch);
+        let bug = Bug {
+            kind: BugKind::Race(Box::new(race)),
+            place: launch.place(&entry, me, cx.pc),
+            other: Some(launch.place(&entry, conflict.thread, conflict.pc)),
+        };
+        self.add(launch, bug, conflict.times, address)
+    }
+
+    /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open
+    /// which value stays.
+    pub(super) fn lanes_meet(&mut self, cx: &Context<'_>, (first, second): (usize, usize)) -> Result<(), Stop> {
+        let Context { launch, access, site, .. } = cx;
+        let Some(block) = &self.blocks[cx.at] else { return Ok(()) };
+        let (x, y) = (block.thread(cx.warp, first), block.thread(cx.warp, second));
+        let map = self.env.addresses();
+        let address = access.addresses[second].max(access.addresses[first]);
+        let shared = address.wrapping_sub(map.shared) < map.window;
+        let [a, b] = [first, second].map(|lane| cx.stored(lane, address));
+        if site.strength == Strength::Weak {
+            let conflict = Conflict { thread: x, pc: access.pc, value: a, byte: address, shared, times: 1 };
+            return self.conflict(cx, second, address, b, &conflict);
+        }
+        if a == b {
+            return Ok(());
+        }
+        let entry = self.entry(launch);
+        let kind = BugKind::LaneDecides { address, bytes: site.width, inside: None, first: a, second: b };
+        let mut place = launch.place(&entry, y, access.pc);
+        place.lanes = lanes_of(access.lanes).filter(|l| access.addresses[*l] == address).fold(0, |m, l| m | 1 << l);
+        let bug = Bug { kind, place, other: Some(launch.place(&entry, x, access.pc)) };
+        self.add(launch, bug, 1, address)
+    }
+
+    /// Takes note of a race at an address, which is named the first time.
+    fn add(&mut self, launch: &Launch, bug: Bug, times: u64, address: u64) -> Result<(), Stop> {
+        let Self { findings, env, names, .. } = self;
+        findings.add(bug, times, || {
+            let map = env.addresses();
+            let at = address.wrapping_sub(map.shared);
+            if at < map.window {
+                return Some(env.functions.get_index(launch.shape.entry as usize)?.1.inside_shared(at));
+            }
+            Inside::of(names, address)
+        })
+    }
+}
+
+/// Whether both are stores of one value to the same bytes.
+fn equal_stores(a: &Party, b: &Party) -> bool {
+    let stores = a.kind == AccessKind::Write && b.kind == AccessKind::Write;
+    stores && (a.address, a.bytes) == (b.address, b.bytes) && a.value.is_some() && a.value == b.value
+}
