@@ -134,7 +134,7 @@ impl Crate {
 
     /// The module in which an item is that a path from the root names; what is exported again is followed.
     fn home(&self, path: &[String], depth: u32) -> Module {
-        let known = (0..=path.len()).rev().find(|n| self.modules.contains_key(&path[..*n].to_vec()));
+        let known = (0..=path.len()).rev().find(|n| self.modules.contains_key(&path[..*n]));
         let (module, rest) = path.split_at(known.unwrap_or(0));
         let module = module.to_vec();
         let Some(item) = rest.first().filter(|_| depth < 8) else { return module };
