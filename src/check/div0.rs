@@ -7,7 +7,7 @@ use crate::base::lanes_of;
 use crate::program::env::ProgEnv;
 use crate::program::int_ops::IntOp;
 use crate::program::ops::AluOp;
-use crate::verdict::{BugKind, Event, Sink, Stop, Who};
+use crate::verdict::{BugKind, Event, Kind, Sink, Stop, Who};
 use std::sync::Arc;
 
 /// Stops a run at an integer `div` or `rem` whose divisor is zero in a lane that executes it.
@@ -57,6 +57,6 @@ impl Sink for Div0 {
             }
         };
         let bad = lanes_of(step.lanes).filter(zero).fold(0, |m, l| m | 1 << l);
-        if bad == 0 { Ok(()) } else { Err(bug(BugKind::DivisionByZero, step.pc, bad)) }
+        if bad == 0 { Ok(()) } else { Err(bug(BugKind::Plain(Kind::DivisionByZero), step.pc, bad)) }
     }
 }

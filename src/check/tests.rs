@@ -9,7 +9,7 @@ use crate::program::instr::{
 };
 use crate::program::int_ops::IntOp as I;
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{BugKind, Place, Rule, Stop, UninitUse};
+use crate::verdict::{BugKind, Kind, Place, Rule, Stop, UninitUse};
 use std::sync::Arc;
 
 fn uninit(env: &Arc<ProgEnv>, undefined: u64) -> Result<(), Box<(BugKind, Place)>> {
@@ -348,7 +348,7 @@ fn integer_division_by_zero_is_reported_on_request() {
             }
         }
     };
-    let bad = Some((BugKind::DivisionByZero, 1, [0, 0, 0]));
+    let bad = Some((BugKind::Plain(Kind::DivisionByZero), 1, [0, 0, 0]));
     assert_eq!(stop(Sample::new().op(alu(I::DivU32, 9, &[ONE, LANE]))), bad);
     assert_eq!(stop(Sample::new().op(alu(I::ZextWQ, 5, &[LANE])).op(alu(I::RemS64, 6, &[5, 5]))), bad);
     assert_eq!(stop(Sample::new().op(alu(I::DivU32, 9, &[LANE, ONE]))), None);

@@ -7,8 +7,8 @@ use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions
 use crate::program::env::ProgEnv;
 use crate::report::hunt as text;
 use crate::report::{
-    EndedEarly, LostReport, RacesReport, ReliedReport, StopReport, Text, exit_code, problem, run, sarif,
-    suppressed_json, suppressed_stop,
+    EndedEarly, LostReport, RacesReport, ReliedReport, StopReport, Suppressed, Text, exit_code, problem, run, sarif,
+    suppressed_stop,
 };
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
@@ -98,9 +98,10 @@ impl Reporter {
         sources: &SourceMap,
         printed: &[u8],
     ) -> u8 {
-        let report = StopReport::new(stop, env, sources).ended(self.ended.clone());
         let races = races.map(|r| self.known_of(r));
         let accepted = self.known.as_mut().and_then(|known| known.accept(stop, env, sources)).cloned();
+        let report = StopReport::new(stop, env, sources).ended(self.ended.clone());
+        let report = report.suppressed(accepted.as_ref(), &self.sources);
         let racy = races.as_ref().is_some_and(RacesReport::any);
         let code = if accepted.is_some() { u8::from(racy) } else { exit_code(stop) };
         match self.form {
@@ -116,9 +117,6 @@ impl Reporter {
             }
             Form::Json => {
                 let mut value = json!({ "exit": code, "stopped": report.json() });
-                if let Some(entry) = &accepted {
-                    value["stopped"]["suppressed"] = suppressed_json(entry, &self.sources);
-                }
                 self.add_races(races.as_ref(), &mut value);
                 value["output"] = String::from_utf8_lossy(printed).into();
                 self.print_json(value);
@@ -165,7 +163,7 @@ impl Reporter {
     /// Puts the entry that accepts a defect into JSON, if there is one.
     pub fn mark_as(&self, value: &mut Value, key: &str, accepted: Option<&Suppression>) {
         if let Some(entry) = accepted {
-            value[key] = suppressed_json(entry, &self.sources);
+            value[key] = json!(Suppressed::new(entry, &self.sources));
         }
     }
 

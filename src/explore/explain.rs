@@ -57,7 +57,7 @@ pub(super) fn stop(hang: Hang) -> Stop {
     let (who, place) = hang.spinners.first().map_or_else(Default::default, |s| (s.who, s.place.clone()));
     let mut tokens = Vec::new();
     for Blocked { who, place: waits, by } in &hang.blocked {
-        let Holds::Token(token, Some(pushed)) = *by else { continue };
+        let Holds::Token { token, pushed: Some(pushed) } = *by else { continue };
         let runs = hang.spinners.iter().find(|s| s.who == *who).map_or(waits, |s| &s.place);
         tokens.push(NeverPopped { who: *who, place: runs.clone(), token, waiting: waits.lanes, pushed });
     }
@@ -98,7 +98,7 @@ fn class(
     if walk.unissued().is_some() && ends(Free { blocks: true, waits: false }) {
         return Some(Class::Starvation);
     }
-    let waits = blocked.iter().any(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members(_)));
+    let waits = blocked.iter().any(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members { .. }));
     match (unknown, waits) {
         (true, _) => None,
         (false, true) => Some(Class::Mixed),
@@ -134,11 +134,11 @@ fn held(walk: &dyn State, who: Who, lane: &Lane, stacks: &[Stack]) -> (Pc, Holds
         (Some(Wait::Barrier(id)), _) => {
             (Pc(lane.pc.saturating_sub(1)), walk.barrier(who.block, id).unwrap_or(nothing.1))
         }
-        (Some(Wait::WarpSync(mask)), _) => (Pc(lane.pc.saturating_sub(1)), Holds::Members(mask)),
-        (Some(Wait::Members(mask)), _) => (nothing.0, Holds::Members(mask)),
-        (Some(Wait::Warp), _) => (nothing.0, Holds::Members(!0)),
+        (Some(Wait::WarpSync(mask)), _) => (Pc(lane.pc.saturating_sub(1)), Holds::Members { mask }),
+        (Some(Wait::Members(mask)), _) => (nothing.0, Holds::Members { mask }),
+        (Some(Wait::Warp), _) => (nothing.0, Holds::Members { mask: !0 }),
         (None, Some(at)) => match tokens.get(at) {
-            Some((token, pushed)) => (Pc(lane.pc), Holds::Token(*token, Some(*pushed))),
+            Some((token, pushed)) => (Pc(lane.pc), Holds::Token { token: *token, pushed: Some(*pushed) }),
             None => nothing,
         },
         (None, None) => nothing,

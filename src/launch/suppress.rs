@@ -147,7 +147,7 @@ mod tests {
         let span = Span::new(7, 12);
         let origin = vec![Origin { file, span, loc: u32::MAX, function: FuncId(0), hidden: false }];
         let place = Place { entry: "k".into(), ..Place::default() };
-        let stop = Stop::Bug(Box::new(Bug { kind: BugKind::Trap, place, other: None }));
+        let stop = Stop::Bug(Box::new(Bug { kind: BugKind::Plain(Kind::Trap), place, other: None }));
         (stop, ProgEnv { origin, ..ProgEnv::default() }, sources)
     }
 

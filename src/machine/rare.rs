@@ -11,7 +11,7 @@ use crate::choice::Oracle;
 use crate::memory::{Cx, Fault, Issuer, LocalMemory, Memory};
 use crate::program::env::FuncId;
 use crate::program::instr::{Instr, Moving, Op, STACK_TOP, Slot};
-use crate::verdict::{BugKind, Event, Sink, Step, Stop};
+use crate::verdict::{BugKind, Event, Kind, Sink, Step, Stop};
 
 /// What an instruction did to the flow.
 pub(super) enum Did {
@@ -183,8 +183,8 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
                 syscall::run(call, m, regs, self.local, sh, self.mem, cx, &place)?;
                 self.mem.runtime_ends(at, self.local);
             }
-            Op::Trap => return Err(bug(BugKind::Trap, m)),
-            Op::Brkpt => return Err(bug(BugKind::Breakpoint, m)),
+            Op::Trap => return Err(bug(BugKind::Plain(Kind::Trap), m)),
+            Op::Brkpt => return Err(bug(BugKind::Plain(Kind::Breakpoint), m)),
             Op::Unsupported => {
                 let what = self.sh.env.unsupported[i.imm as usize].clone();
                 return Err(Trouble::Unsupported(what));

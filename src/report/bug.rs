@@ -1,11 +1,10 @@
 //! What each defect is called in words: message, what is at the place, advice.
 
-use super::count::{counted, plural};
+use super::count::{counted, plural, word};
 use super::stop::lanes;
 use crate::verdict::{
-    AllocKind, BugKind, FormatProblem, Inside, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
+    AllocKind, BugKind, FormatProblem, Inside, Kind, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
 };
-use serde_json::{Value, json};
 
 /// The words for a defect.
 pub(super) struct Words {
@@ -58,23 +57,6 @@ pub(super) fn place_in(inside: &Inside) -> Option<String> {
         Inside { name, .. } if name.is_empty() => None,
         Inside { name, offset: 0, .. } => Some(format!("`{name}`")),
         Inside { name, offset, .. } => Some(format!("`{name}`+{offset}")),
-    }
-}
-
-/// The same as JSON: `name`, or null; `space`; `offset` in bytes.
-pub(super) fn inside_json(inside: &Inside) -> Value {
-    let name = Some(&inside.name).filter(|n| !n.is_empty());
-    json!({ "name": name, "space": space_of(inside.kind), "offset": inside.offset })
-}
-
-/// The state space of a kind of memory.
-pub(super) const fn space_of(kind: AllocKind) -> &'static str {
-    match kind {
-        AllocKind::Buffer | AllocKind::Global | AllocKind::Heap => "global",
-        AllocKind::Const => "constant",
-        AllocKind::Shared => "shared",
-        AllocKind::Local => "local",
-        AllocKind::Param => "parameter",
     }
 }
 
@@ -135,22 +117,20 @@ pub(super) fn bug(kind: &BugKind) -> Words {
         .hint("the address must be a multiple of the size of the access, for a vector that of all its elements"),
         BugKind::WrongSpace { address, bytes, write, space, actual } => words(
             format!("{} in another state space", access(space, *write, *bytes, *address)),
-            format!("this address belongs to {} memory", space_of(*actual)),
+            format!("this address belongs to {} memory", word(actual.space())),
         )
         .hint(format!(
             "use ld/st without a space, or .{} after cvta.to.{0}",
-            if *actual == AllocKind::Const { "const" } else { space_of(*actual) }
+            if *actual == AllocKind::Const { "const".to_owned() } else { word(actual.space()) }
         )),
-        BugKind::WriteToReadOnly { address, bytes, actual } => words(
-            format!("write of {} to {} memory at {address:#x}", counted((*bytes).into(), "byte"), space_of(*actual)),
+        BugKind::WriteToReadOnly { address, bytes, actual, .. } => words(
+            format!("write of {} to {} memory at {address:#x}", counted((*bytes).into(), "byte"), word(actual.space())),
             "device code may not write here",
         )
         .hint("constant memory and kernel parameters are written by the host only"),
         BugKind::Uninitialised { what, register, address, origin } => {
             uninitialised(*what, register.as_deref(), *address, origin.as_deref())
         }
-        BugKind::DivisionByZero => words("integer division by zero", "the divisor is 0")
-            .hint("the hardware gives all ones and goes on; --check div0 reports it"),
         BugKind::NotAMember { mask } => words(
             format!("a lane executes a .sync instruction whose member mask {mask:#010x} does not name it"),
             "the mask does not name every lane that comes here",
@@ -198,10 +178,7 @@ pub(super) fn bug(kind: &BugKind) -> Words {
         BugKind::Assertion { message, file, line, function } => {
             words(format!("assertion `{message}` failed at {file}:{line} in {function}"), "called here")
         }
-        BugKind::Trap => {
-            words("the kernel executed a trap", "here").hint("__trap(), a failed check or unreachable code")
-        }
-        BugKind::Breakpoint => words("the kernel executed a breakpoint and no debugger is attached", "here"),
+        BugKind::Plain(kind) => plain(*kind),
         BugKind::BadCallTarget { address } => {
             words(format!("call of {address:#x}, which is no function"), "this register holds no function's address")
                 .hint("a function pointer or virtual table was never written, or was copied from the host")
@@ -227,8 +204,20 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             format!("free of {address:#x}, which malloc did not give"),
             "only addresses from device malloc can be freed",
         ),
-        BugKind::Leak { sites } => leak(sites),
+        BugKind::Leak { blocks, bytes, sites } => leak(*blocks, *bytes, sites),
         BugKind::BadFormat { problem } => bad_format(problem),
+    }
+}
+
+/// The words for a defect without particulars: what its kind means, unless there is more to say.
+fn plain(kind: Kind) -> Words {
+    let described = kind.describe();
+    match kind {
+        Kind::DivisionByZero => words("integer division by zero", "the divisor is 0")
+            .hint("the hardware gives all ones and goes on; --check div0 reports it"),
+        Kind::Trap => words("the kernel executed a trap", "here").hint("__trap(), a failed check or unreachable code"),
+        Kind::Breakpoint => words("the kernel executed a breakpoint and no debugger is attached", "here"),
+        _ => words(described.short, "here").hint(described.help),
     }
 }
 
@@ -237,24 +226,14 @@ pub(super) fn leaked(blocks: u64, bytes: u64) -> String {
     format!("{}, {}", counted(blocks, "block"), counted(bytes, "byte"))
 }
 
-fn leak(sites: &[LeakSite]) -> Words {
-    let sum = |f: fn(&LeakSite) -> u64| sites.iter().map(f).sum::<u64>();
-    let (blocks, bytes) = (sum(|s| s.blocks), sum(|s| s.bytes));
+fn leak(blocks: u64, bytes: u64, sites: &[LeakSite]) -> Words {
     let message = format!("{} of the device's malloc never freed: {}", plural(blocks, "block"), leaked(blocks, bytes));
     let first = sites.first().map_or_else(String::new, |s| format!("{} allocated here", leaked(s.blocks, s.bytes)));
     words(message, first).hint("free each block once: the heap keeps it until the context ends")
 }
 
-/// The conversion that a format's problem is about.
-fn conversion(problem: &FormatProblem) -> Option<&str> {
-    match problem {
-        FormatProblem::Conversion(text) | FormatProblem::Cut(text) | FormatProblem::Wide(text) => Some(text),
-        FormatProblem::Endless { .. } => None,
-    }
-}
-
 fn bad_format(problem: &FormatProblem) -> Words {
-    let shown = conversion(problem).unwrap_or_default().escape_debug();
+    let shown = problem.conversion().unwrap_or_default().escape_debug();
     match problem {
         FormatProblem::Conversion(_) => {
             words(format!("printf has no conversion `{shown}` in device code"), "called here")
@@ -297,74 +276,9 @@ fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>, 
 /// Whether other threads may write what was read.
 fn others_write(origin: Option<&Origin>) -> bool {
     match origin {
-        Some(Origin::Memory { inside, writers, .. }) => inside.kind != AllocKind::Local && *writers != Writers::Nobody,
+        Some(Origin::Memory { inside, writers, .. }) => {
+            inside.kind != AllocKind::Local && *writers != Writers::Nobody([])
+        }
         _ => false,
-    }
-}
-
-/// The fields of a defect as JSON, named as in [`BugKind`]; masks and addresses are numbers.
-pub(super) fn details(kind: &BugKind) -> Value {
-    let near = |n: &Nearest| {
-        let (relation, distance) = match n.relation {
-            Relation::Before(d) => ("before", d),
-            Relation::After(d) => ("after", d),
-            Relation::Inside(d) => ("inside", d),
-        };
-        json!({ "name": n.name, "kind": format!("{:?}", n.kind).to_lowercase(), "bytes": n.bytes, "relation": relation,
-                "distance": distance, "freed": n.freed })
-    };
-    match kind {
-        BugKind::OutOfBounds { address, bytes, write, space, nearest } => json!({
-            "address": address, "bytes": bytes, "write": write, "space": space, "nearest": nearest.as_ref().map(near) }),
-        BugKind::OutsideObject { address, bytes, write, space, object, hit, argument } => json!({
-            "address": address, "bytes": bytes, "write": write, "space": space, "origin": near(object),
-            "hit": hit.as_ref().map(inside_json), "argument": argument }),
-        BugKind::UseAfterFree { address, bytes, write, nearest } => {
-            json!({ "address": address, "bytes": bytes, "write": write, "nearest": near(nearest) })
-        }
-        BugKind::Null { address, bytes, write, space } | BugKind::Misaligned { address, bytes, write, space } => {
-            json!({ "address": address, "bytes": bytes, "write": write, "space": space })
-        }
-        BugKind::WrongSpace { address, bytes, write, space, actual } => json!({
-            "address": address, "bytes": bytes, "write": write, "space": space, "actual": space_of(*actual) }),
-        BugKind::WriteToReadOnly { address, bytes, actual } => {
-            json!({ "address": address, "bytes": bytes, "write": true, "actual": space_of(*actual) })
-        }
-        BugKind::Uninitialised { what, register, address, .. } => {
-            json!({ "use": format!("{what:?}").to_lowercase(), "register": register, "address": address })
-        }
-        BugKind::NotAMember { mask } => json!({ "mask": mask }),
-        BugKind::MembersInactive { mask, active } => json!({ "mask": mask, "active": active }),
-        BugKind::MasksDiffer { first, second } => json!({ "first": first, "second": second }),
-        BugKind::MembersNeverCome { mask, waiting } => json!({ "mask": mask, "waiting": waiting }),
-        BugKind::BarrierDivergence { .. }
-        | BugKind::BarrierExited { .. }
-        | BugKind::MembersExited { .. }
-        | BugKind::AbsentSource { .. } => super::elsewhere::details(kind),
-        BugKind::BarrierNumber { id } => json!({ "id": id }),
-        BugKind::BarrierCount { count } => json!({ "count": count }),
-        BugKind::BarrierMismatch { id, first, second } => json!({ "id": id, "first": first, "second": second }),
-        BugKind::StackOverflow { bytes, limit } => json!({ "bytes": bytes, "limit": limit }),
-        BugKind::Assertion { message, file, line, function } => {
-            json!({ "message": message, "file": file, "line": line, "function": function })
-        }
-        BugKind::BadCallTarget { address } => json!({ "address": address }),
-        BugKind::Undefined { function } => json!({ "function": function }),
-        BugKind::BadBranchIndex { index, targets } => json!({ "index": index, "targets": targets }),
-        BugKind::Unsafe(violation) => super::safety::details(violation),
-        BugKind::Race(race) => super::race::details(race),
-        BugKind::LaneDecides { address, bytes, inside, first, second } => {
-            let inside = inside.as_ref().map(inside_json);
-            json!({ "address": address, "bytes": bytes, "inside": inside, "first": first, "second": second })
-        }
-        BugKind::BadFree { address, twice, .. } => json!({ "address": address, "twice": twice }),
-        BugKind::Leak { sites } => {
-            let sum = |f: fn(&LeakSite) -> u64| sites.iter().map(f).sum::<u64>();
-            json!({ "blocks": sum(|s| s.blocks), "bytes": sum(|s| s.bytes) })
-        }
-        BugKind::BadFormat { problem } => {
-            json!({ "conversion": conversion(problem) })
-        }
-        BugKind::DivisionByZero | BugKind::Trap | BugKind::Breakpoint => json!({}),
     }
 }

@@ -3,7 +3,6 @@
 use super::count::counted;
 use super::hunt::Models;
 use super::internal::INTERNAL;
-use super::kinds::describe;
 use super::terminal::inline;
 use crate::base::SourceMap;
 use crate::explore::{Content, Fate, Fates, Recorded, Seen};
@@ -91,7 +90,7 @@ impl Compared {
             return same;
         }
         let text = match &fate {
-            Fate::Stops(kind, spans) => stops(describe(*kind).short, spans, env, sources),
+            Fate::Stops(kind, spans) => stops(kind.describe().short, spans, env, sources),
             Fate::Ends { expected: true, .. } if !self.expects => "ends".to_owned(),
             Fate::Ends { expected: true, .. } => "ends, as expected".to_owned(),
             Fate::Ends { expected: false, .. } => "ends, with results other than expected".to_owned(),
@@ -274,7 +273,7 @@ fn short(stop: &Stop) -> String {
         Stop::Unsupported(what, _) => format!("unsupported: {what}"),
         Stop::Limit(limit) => super::stop::limit(*limit),
         Stop::Internal(error) => format!("error of warpstep, please report it: {}", error.what),
-        other => describe(other.kind()).short.to_owned(),
+        other => other.kind().describe().short.to_owned(),
     }
 }
 

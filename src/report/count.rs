@@ -1,4 +1,7 @@
-//! Numbers with their nouns.
+//! Numbers with their nouns, and the words of data.
+
+use serde::Serialize;
+use serde_json::json;
 
 /// A number and what it counts, e.g. `1 byte`, `2 bytes`.
 pub(super) fn counted(n: u64, noun: &str) -> String {
@@ -24,6 +27,11 @@ pub(super) fn often(n: u64) -> String {
         2 => "twice".to_owned(),
         _ => format!("{n} times"),
     }
+}
+
+/// The word that data has for a value, e.g. `sync` for a token's kind.
+pub(super) fn word(value: impl Serialize) -> String {
+    json!(value).as_str().map(str::to_owned).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -3,11 +3,14 @@
 use super::terminal::{Text, in_place, inline};
 use crate::base::{FileId, Source, SourceMap, Span};
 use ariadne::{Color, Config, IndexType, Label as Mark, Report, ReportKind};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// How bad it is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Nothing can be done with the input, or the program has a defect.
     Error,
@@ -109,13 +112,6 @@ impl Diagnostic {
         }
     }
 
-    fn kind(&self) -> &'static str {
-        match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        }
-    }
-
     fn pretty(&self, excerpt: &Excerpt<'_>, source: &Source, sources: &SourceMap, colour: bool) -> Text {
         let name = inline(&source.name);
         let name = &*name;
@@ -188,40 +184,86 @@ impl Diagnostic {
         out.into()
     }
 
-    /// The message as a JSON object: `code`, `severity` (`error` or `warning`), `message`, `label`, `place`, `secondary`
-    /// (objects with `place` and `text`), `hint`, `note` (absent ones are null). A place has `file`, `line` and `column`
-    /// (from 1, columns in bytes), `end_line`, `end_column`, and `start` and `end`, byte offsets.
+    /// The message as data.
+    #[must_use]
+    pub fn message<'a>(&'a self, sources: &'a SourceMap) -> Message<'a> {
+        let secondary = |l: &'a Label| Secondary { place: place(l.file, l.span, sources), text: &l.text };
+        Message {
+            code: self.code,
+            severity: self.severity,
+            message: &self.message,
+            label: &self.label,
+            place: place(self.file, self.span, sources),
+            secondary: self.secondary.iter().map(secondary).collect(),
+            hint: self.hint.as_deref(),
+            note: self.note.as_deref(),
+        }
+    }
+
+    /// The same as JSON.
     #[must_use]
     pub fn json(&self, sources: &SourceMap) -> Value {
-        let secondary: Vec<Value> =
-            self.secondary.iter().map(|l| json!({ "place": place(l.file, l.span, sources), "text": l.text })).collect();
-        json!({
-            "code": self.code,
-            "severity": self.kind(),
-            "message": self.message,
-            "label": self.label,
-            "place": place(self.file, self.span, sources),
-            "secondary": secondary,
-            "hint": self.hint,
-            "note": self.note,
-        })
+        json!(self.message(sources))
     }
 }
 
-/// A place as JSON; see [`Diagnostic::json`].
+/// A message about the input: a launch file, PTX, a flag; or about what a program did.
+#[derive(Serialize, JsonSchema)]
+pub struct Message<'a> {
+    /// The kind of message: a fixed name in kebab-case. Those of defects are listed in docs/reports.md.
+    code: &'a str,
+    severity: Severity,
+    /// What is wrong: one line.
+    message: &'a str,
+    /// What is wrong with this very place; may be empty.
+    label: &'a str,
+    /// Where; null when it is nowhere in a file.
+    place: Option<SourcePlace<'a>>,
+    /// Other places.
+    secondary: Vec<Secondary<'a>>,
+    /// What to do.
+    pub(super) hint: Option<&'a str>,
+    /// More about it; may have several lines.
+    note: Option<&'a str>,
+}
+
+/// Another place that has to do with a message.
+#[derive(Serialize, JsonSchema)]
+struct Secondary<'a> {
+    place: Option<SourcePlace<'a>>,
+    /// What is there.
+    text: &'a str,
+}
+
+/// A range of a file that was read. Lines and columns count from 1, columns in bytes; the end is exclusive.
+#[derive(Serialize, JsonSchema)]
+pub struct SourcePlace<'a> {
+    /// Its name, as the user gave it.
+    file: &'a str,
+    /// The first line.
+    #[schemars(range(min = 1))]
+    line: u32,
+    /// The first column.
+    #[schemars(range(min = 1))]
+    column: u32,
+    /// The line of the end.
+    #[schemars(range(min = 1))]
+    end_line: u32,
+    /// The column of the end.
+    #[schemars(range(min = 1))]
+    end_column: u32,
+    /// Byte offset of the start.
+    start: u32,
+    /// Byte offset of the end.
+    end: u32,
+}
+
+/// A place as data.
 #[must_use]
-pub fn place(file: FileId, span: Span, sources: &SourceMap) -> Value {
-    let Some(source) = sources.get(file) else { return Value::Null };
+pub fn place(file: FileId, span: Span, sources: &SourceMap) -> Option<SourcePlace<'_>> {
+    let source = sources.get(file)?;
     let ((line, column), (end_line, end_column)) = (source.line_col(span.start), source.line_col(span.end));
-    json!({
-        "file": source.name,
-        "line": line,
-        "column": column,
-        "end_line": end_line,
-        "end_column": end_column,
-        "start": span.start,
-        "end": span.end,
-    })
+    Some(SourcePlace { file: &source.name, line, column, end_line, end_column, start: span.start, end: span.end })
 }
 
 fn elsewhere(label: &Label, sources: &SourceMap) -> String {

@@ -4,7 +4,6 @@ use super::bug::{Words, words};
 use super::stop::lanes;
 use crate::base::Pc;
 use crate::verdict::{BugKind, Doing, Elsewhere};
-use serde_json::{Value, json};
 
 /// How many places a report lists.
 const PLACES: usize = 8;
@@ -75,23 +74,4 @@ pub(super) fn labels(kind: &BugKind, warp: u32) -> Vec<(Pc, String)> {
         (e.pc, text)
     };
     others(kind).iter().take(PLACES).map(one).collect()
-}
-
-/// The fields of the defect as JSON; `elsewhere` in the order of the report's secondary places.
-pub(super) fn details(kind: &BugKind) -> Value {
-    let all: Vec<Value> = others(kind)
-        .iter()
-        .map(|e| json!({ "warp": e.warp, "lanes": e.lanes, "doing": format!("{:?}", e.doing).to_lowercase() }))
-        .collect();
-    match kind {
-        BugKind::BarrierDivergence { arrived, missing, .. } => {
-            json!({ "arrived": arrived, "missing": missing, "elsewhere": all })
-        }
-        BugKind::BarrierExited { id, arrived, .. } => json!({ "id": id, "arrived": arrived, "elsewhere": all }),
-        BugKind::MembersExited { mask, exited, .. } => json!({ "mask": mask, "exited": exited, "elsewhere": all }),
-        BugKind::AbsentSource { readers, sources, .. } => {
-            json!({ "readers": readers, "sources": sources, "elsewhere": all })
-        }
-        _ => Value::Null,
-    }
 }

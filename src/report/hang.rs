@@ -1,31 +1,18 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
-use super::bug::{inside_json, place_in, space_of};
-use super::count::counted;
-use super::diagnostic::{Diagnostic, place as source_place};
-use super::safety::{kind, token, token_json};
+use super::bug::place_in;
+use super::count::{counted, word};
+use super::diagnostic::Diagnostic;
+use super::safety::token;
 use super::stop::{StopReport, lanes, who};
 use crate::base::{LaneMask, Pc};
 use crate::verdict::{
     AllocKind, Blocked, Class, Hang, Holds, Inside, Lock, NeverPopped, Place, SpinRead, Spinner, Stack,
 };
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// How many of a kind a text lists.
 const LISTED: usize = 8;
-
-/// The fixed name of a class; of a run whose class is not known, `endless`.
-#[must_use]
-pub const fn class(class: Option<Class>) -> &'static str {
-    match class {
-        Some(Class::SimtDeadlock) => "simt-deadlock",
-        Some(Class::Starvation) => "starvation",
-        Some(Class::Mixed) => "mixed",
-        Some(Class::Livelock) => "livelock",
-        None => "endless",
-    }
-}
 
 /// What to do about it.
 fn advice(hang: &Hang, tokens: bool) -> &'static str {
@@ -210,16 +197,16 @@ impl StopReport<'_> {
                 format!("{} of warp {} took {name} here", lanes(lock.holder.lanes), lock.holder.warp),
             );
         }
-        let mut pushed: Vec<(Pc, LaneMask, &'static str)> = Vec::new();
+        let mut pushed: Vec<(Pc, LaneMask, String)> = Vec::new();
         for t in tokens {
-            pushed.push((t.pushed, t.waiting, kind(t.token.kind)));
+            pushed.push((t.pushed, t.waiting, word(t.token.kind)));
         }
         for (pc, waiting, kind) in pushed.into_iter().take(LISTED) {
             let (file, span) = self.span(pc);
             d = d.also(file, span, format!("pushed the {kind} token that holds {}", lanes(waiting)));
         }
         for blocked in
-            hang.blocked.iter().filter(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members(_))).take(LISTED)
+            hang.blocked.iter().filter(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members { .. })).take(LISTED)
         {
             let (file, span) = self.span(blocked.place.pc);
             let label = format!(
@@ -247,7 +234,7 @@ impl StopReport<'_> {
                 let held = match tokens.first() {
                     Some(t) => format!(
                         ", but a {} token holds {} until the others leave the loop",
-                        kind(t.token.kind),
+                        word(t.token.kind),
                         lanes(t.waiting)
                     ),
                     None => String::new(),
@@ -261,7 +248,7 @@ impl StopReport<'_> {
                 format!("starvation between blocks: {who} {spin}{on}{blocks}")
             }
             Some(Class::Mixed) => {
-                let waiting = |b: &&Blocked| matches!(b.by, Holds::Barrier { .. } | Holds::Members(_));
+                let waiting = |b: &&Blocked| matches!(b.by, Holds::Barrier { .. } | Holds::Members { .. });
                 let waits: Vec<&Place> = hang.blocked.iter().filter(waiting).map(|b| &b.place).collect();
                 let by = hang.blocked.iter().find(waiting).map_or_else(String::new, |b| holds(&b.by));
                 let wait = if matches!(&waits[..], [p] if p.lanes.count_ones() == 1) { "waits" } else { "wait" };
@@ -282,7 +269,7 @@ impl StopReport<'_> {
             None => match tokens.first() {
                 Some(t) => format!(
                     "the run never ends: a {} token is never popped, and {} {} for it",
-                    kind(t.token.kind),
+                    word(t.token.kind),
                     lanes(t.waiting),
                     plural(t.waiting, "waits", "wait"),
                 ),
@@ -320,13 +307,13 @@ impl StopReport<'_> {
         for Blocked { place, by, .. } in hang.blocked.iter().take(LISTED) {
             let (at, p) = (self.at_line(place.pc), party(place));
             note.push(match by {
-                Holds::Token(t, pushed) => format!(
+                Holds::Token { token: t, pushed } => format!(
                     "{p} would go on{at}: held by {}{}",
                     token(t),
                     pushed.map_or_else(String::new, |pc| format!(", pushed{}", self.at_line(pc)))
                 ),
                 Holds::Nothing => format!("{p} could go on{at} now and then, which no fair scheduler must let it"),
-                Holds::Barrier { .. } | Holds::Members(_) => {
+                Holds::Barrier { .. } | Holds::Members { .. } => {
                     format!("{p} {}{at} for {}", plural(place.lanes, "waits", "wait"), holds(by))
                 }
             });
@@ -364,75 +351,6 @@ impl StopReport<'_> {
         }
         note.join("\n")
     }
-
-    /// An explanation as JSON: `class` and what [`Hang`] has. Each of `spinners` has a `thread` and its `code` (places),
-    /// each of `reads` `address`, `bytes`, `block` (of shared memory), `name`, `space`, `offset`, `values`, `readers` and
-    /// `writers` (threads), each of `locks` the same place, its `holder`, whether that has `exited`, and its `waiters`, each of `blocked` a `thread` and what holds it (`by`), each of `stacks` `block`, `warp` and
-    /// `tokens`, the top first.
-    pub(super) fn hang_json(&self, hang: &Hang) -> Value {
-        let place = |pc: Pc| {
-            let (file, span) = self.span(pc);
-            source_place(file, span, self.sources)
-        };
-        let threads = |all: &[Place]| all.iter().map(|p| self.thread(p)).collect::<Vec<_>>();
-        let spinner = |s: &Spinner| {
-            let mut code: Vec<Value> = s.code.iter().map(|pc| json!(place(*pc))).collect();
-            // Injected instructions have the place of the one for whose sake they are.
-            code.dedup();
-            json!({ "thread": self.thread(&s.place), "code": code })
-        };
-        let nowhere = || json!({ "name": null, "space": space_of(AllocKind::Heap), "offset": null });
-        let read = |r: &SpinRead| {
-            let at = r.inside.as_ref().map_or_else(nowhere, inside_json);
-            json!({
-                "address": r.address,
-                "bytes": r.bytes,
-                "block": r.block,
-                "name": at["name"],
-                "space": at["space"],
-                "offset": at["offset"],
-                "values": r.values,
-                "readers": threads(&r.readers),
-                "writers": threads(&r.writers),
-            })
-        };
-        let by = |by: &Holds| match by {
-            Holds::Token(t, pushed) => json!({ "kind": "token", "token": token_json(t), "pushed": pushed.map(place) }),
-            Holds::Barrier { id, arrived, expected } => {
-                json!({ "kind": "barrier", "id": id, "arrived": arrived, "expected": expected })
-            }
-            Holds::Members(mask) => json!({ "kind": "members", "mask": mask }),
-            Holds::Nothing => json!({ "kind": "nothing" }),
-        };
-        let blocked = |b: &Blocked| json!({ "thread": self.thread(&b.place), "by": by(&b.by) });
-        let stack = |s: &Stack| {
-            let one = |(t, pc): &(_, Pc)| json!({ "token": token_json(t), "pushed": place(*pc) });
-            let tokens: Vec<Value> = s.tokens.iter().rev().map(one).collect();
-            json!({ "block": s.who.block, "warp": s.who.warp, "tokens": tokens })
-        };
-        let lock = |l: &Lock| {
-            let at = l.inside.as_ref().map_or_else(nowhere, inside_json);
-            json!({
-                "address": l.address,
-                "block": l.block,
-                "name": at["name"],
-                "space": at["space"],
-                "offset": at["offset"],
-                "holder": self.thread(&l.holder),
-                "exited": l.exited,
-                "waiters": threads(&l.waiters),
-            })
-        };
-        json!({
-            "class": class(hang.class),
-            "spinners": hang.spinners.iter().map(spinner).collect::<Vec<_>>(),
-            "reads": hang.reads.iter().map(read).collect::<Vec<_>>(),
-            "locks": hang.locks.iter().map(lock).collect::<Vec<_>>(),
-            "blocked": hang.blocked.iter().map(blocked).collect::<Vec<_>>(),
-            "stacks": hang.stacks.iter().map(stack).collect::<Vec<_>>(),
-            "unissued": hang.unissued.map(|u| json!({ "first": u.first, "total": u.total, "resident": u.resident })),
-        })
-    }
 }
 
 /// What lanes wait for, e.g. `barrier 0, to which 2 of 4 threads have come`.
@@ -441,9 +359,9 @@ fn holds(by: &Holds) -> String {
         Holds::Barrier { id, arrived, expected } => {
             format!("barrier {id}, to which {arrived} of {expected} threads have come")
         }
-        Holds::Members(mask) if *mask == !0 => "the other live lanes of the warp".to_owned(),
-        Holds::Members(mask) => format!("the other members of mask {mask:#010x}"),
-        Holds::Token(t, _) => token(t),
+        Holds::Members { mask } if *mask == !0 => "the other live lanes of the warp".to_owned(),
+        Holds::Members { mask } => format!("the other members of mask {mask:#010x}"),
+        Holds::Token { token: t, .. } => token(t),
         Holds::Nothing => "nobody".to_owned(),
     }
 }

@@ -4,7 +4,6 @@
 
 use crate::base::SourceMap;
 use crate::verdict::Internal;
-use serde_json::{Value, json};
 use std::fmt::Write;
 use std::panic::PanicHookInfo;
 
@@ -16,7 +15,7 @@ pub(super) const HINT: &str = "this is an error of warpstep, and nothing is said
                                the command and the files that it names";
 
 /// The command line as it was given. Arguments with spaces are in quotes.
-fn command() -> String {
+pub(super) fn command() -> String {
     let word = |word: std::ffi::OsString| {
         let word = word.to_string_lossy().into_owned();
         if word.is_empty() || word.contains(char::is_whitespace) { format!("'{word}'") } else { word }
@@ -27,7 +26,7 @@ fn command() -> String {
 }
 
 /// The version that has the error.
-fn version() -> String {
+pub(super) fn version() -> String {
     format!("warpstep {} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS)
 }
 
@@ -38,12 +37,6 @@ pub(super) fn needed(sources: &SourceMap) -> String {
         let _ = write!(text, "{}{}", if k == 0 { "\nfiles: " } else { ", " }, source.name);
     }
     text
-}
-
-/// The same as JSON.
-pub(super) fn json(error: &Internal, sources: &SourceMap) -> Value {
-    let files: Vec<&str> = sources.iter().map(|s| s.name.as_str()).collect();
-    json!({ "what": error.what, "noticed": noticed(error), "version": version(), "command": command(), "files": files })
 }
 
 /// Where warpstep noticed it.

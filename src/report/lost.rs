@@ -21,7 +21,7 @@ impl LostReport {
             let origin = env.origin.get(pc.0 as usize)?;
             let source = sources.get(origin.file)?;
             let line = format!("{}:{}", source.name, source.line_col(origin.span.start).0);
-            Some((count, line, place(origin.file, origin.span, sources)))
+            Some((count, line, json!(place(origin.file, origin.span, sources))))
         };
         Self(all.filter_map(one).collect())
     }

@@ -1,11 +1,9 @@
 //! Where things come from, in words: undefined values, and memory that device code allocated.
 
-use super::bug::{inside_json, place_in};
-use super::diagnostic::place as source_place;
+use super::bug::place_in;
 use super::stop::{StopReport, who};
 use crate::base::Pc;
-use crate::verdict::{AllocKind, BugKind, Inside, LeakSite, Lifetime, Origin, Place, Writers};
-use serde_json::{Value, json};
+use crate::verdict::{AllocKind, BugKind, Inside, Lifetime, Origin, Place, Writers};
 
 impl StopReport<'_> {
     /// An instruction as `FILE:LINE`.
@@ -26,30 +24,6 @@ impl StopReport<'_> {
         let one = |what, place: &Place| format!("{what} at {} by {}", self.file_line(place.pc), who(place));
         let freed = freed.as_ref().map(|f| format!("\n{}", one("freed", f)));
         Some(one("allocated", allocated) + &freed.unwrap_or_default())
-    }
-
-    /// The same as JSON, added to the particulars of the defect.
-    pub(super) fn particulars(&self, kind: &BugKind, value: &mut Value) {
-        let life_json = |life: &Lifetime| {
-            let freed = life.freed.as_ref().map(|f| self.thread(f));
-            json!({ "allocated": self.thread(&life.allocated), "freed": freed })
-        };
-        match kind {
-            BugKind::Uninitialised { origin, .. } => {
-                value["origin"] = origin.as_ref().map(|o| self.origin_json(o)).into();
-            }
-            BugKind::OutOfBounds { nearest: Some(near), .. } | BugKind::UseAfterFree { nearest: near, .. } => {
-                value["nearest"]["life"] = near.life.as_deref().map(life_json).into();
-            }
-            BugKind::OutsideObject { .. } => value["origin"]["life"] = Value::Null,
-            BugKind::BadFree { life, .. } => value["life"] = life.as_deref().map(life_json).into(),
-            BugKind::Leak { sites } => {
-                let site =
-                    |s: &LeakSite| json!({ "thread": self.thread(&s.place), "blocks": s.blocks, "bytes": s.bytes });
-                value["sites"] = sites.iter().map(site).collect();
-            }
-            _ => {}
-        }
     }
 
     /// The origin of an undefined value, in one or two lines.
@@ -81,28 +55,7 @@ impl StopReport<'_> {
             Writers::Later(pcs) => {
                 format!("nothing was written to {what} until then; writes to {space}: {}", lines(pcs))
             }
-            Writers::Nobody => format!("no instruction of the kernel writes to {space}"),
-        }
-    }
-
-    /// The same as JSON: `register`; or the `shuffle` (a place); or `address`, `inside`, `read` (a place), and the `writers` with what they are.
-    pub(super) fn origin_json(&self, origin: &Origin) -> Value {
-        let place = |pc: &Pc| {
-            let (file, span) = self.span(*pc);
-            source_place(file, span, self.sources)
-        };
-        match origin {
-            Origin::Register(name) => json!({ "register": name }),
-            Origin::Absent(shuffle) => json!({ "shuffle": place(shuffle) }),
-            Origin::Memory { address, inside, read, writers } => {
-                let (found, pcs) = match writers {
-                    Writers::Beside(pcs) => ("beside", pcs.as_slice()),
-                    Writers::Later(pcs) => ("later", pcs.as_slice()),
-                    Writers::Nobody => ("nobody", &[][..]),
-                };
-                json!({ "address": address, "inside": inside_json(inside), "read": place(read), "written": found,
-                        "writers": pcs.iter().map(place).collect::<Vec<_>>() })
-            }
+            Writers::Nobody(_) => format!("no instruction of the kernel writes to {space}"),
         }
     }
 }

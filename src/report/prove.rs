@@ -2,7 +2,6 @@
 
 use super::count::counted;
 use super::dot::{Edge, Node, Role, dot};
-use super::hang::class;
 use super::hunt::{Models, control, ending_json};
 use super::stop::StopReport;
 use super::terminal::{Text, inline};
@@ -11,7 +10,7 @@ use crate::explore::space::{Fairness, Progress as Counts, Unit};
 use crate::explore::{Endless, Ends, Progress, Proof, Proved, Recorded, Unshown};
 use crate::machine::ControlModel;
 use crate::program::env::ProgEnv;
-use crate::verdict::LimitKind;
+use crate::verdict::{Kind, LimitKind};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -246,7 +245,7 @@ pub fn json(
     };
     let counts = proof.counts;
     let endless = proof.endless.iter().zip(endless).map(|(e, mut value)| {
-        value["class"] = class(e.class).into();
+        value["class"] = Kind::of_class(e.class).id().into();
         value["times"] = e.times.into();
         value["why"] = StopReport::new(&e.stop, env, sources).json();
         value["silent"] = e.cycle.silent.into();

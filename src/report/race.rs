@@ -1,10 +1,10 @@
 //! Data races in words.
 
-use super::bug::{Words, inside_json, place_in, space_of, words as named};
-use super::count::{counted, often, plural};
+use super::bug::{Words, place_in, words as named};
+use super::count::{counted, often, plural, word};
 use super::diagnostic::{Diagnostic, Severity};
 use super::stop::StopReport;
-use super::suppress::{suppressed, suppressed_json};
+use super::suppress::suppressed;
 use super::terminal::{Text, inline};
 use crate::base::{Pc, SourceMap};
 use crate::check::{Finding, Races, UnorderedData};
@@ -12,7 +12,7 @@ use crate::launch::{Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::verdict::{AccessKind, AllocKind, BugKind, Inside, Party, Race, Stop, Unordered};
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// How many pairs of instructions a text tells in full.
 const TOLD: usize = 20;
@@ -67,12 +67,6 @@ impl Told<'_> {
     fn cause(&self) -> Option<Unordered> {
         let Stop::Bug(bug) = &self.stop else { return None };
         if let BugKind::Race(race) = &bug.kind { Some(race.cause) } else { None }
-    }
-
-    fn object(&self, sources: &SourceMap) -> Value {
-        let mut value = self.report(sources).json();
-        value["times"] = self.times.into();
-        value
     }
 
     /// What to do about it.
@@ -193,12 +187,9 @@ impl<'a> RacesReport<'a> {
             }
         }
         let one = |told: &Told<'_>| {
-            let mut value = told.object(self.sources);
+            let mut value = told.report(self.sources).suppressed(told.accepted.as_ref(), known).json();
             if let Some(Some(hint)) = widest.get(&told.lines(self.sources)) {
                 value["hint"] = (*hint).into();
-            }
-            if let Some(entry) = &told.accepted {
-                value["suppressed"] = suppressed_json(entry, known);
             }
             value
         };
@@ -220,7 +211,7 @@ impl<'a> RacesReport<'a> {
     /// The same of those that are no defects.
     #[must_use]
     pub fn hidden_json(&self) -> Vec<Value> {
-        self.hidden.iter().map(|told| told.object(self.sources)).collect()
+        self.hidden.iter().map(|told| told.report(self.sources).json()).collect()
     }
 }
 
@@ -258,7 +249,7 @@ pub(super) fn words(race: &Race) -> Words {
 
 /// A location, e.g. "`tile`+64 (shared memory at 0x100000040)".
 fn location(space: AllocKind, inside: Option<&Inside>, address: u64) -> String {
-    let at = format!("{} memory at {address:#x}", space_of(space));
+    let at = format!("{} memory at {address:#x}", word(space.space()));
     inside.and_then(place_in).map_or_else(|| at.clone(), |name| format!("{name} ({at})"))
 }
 
@@ -338,28 +329,4 @@ const fn hint(race: &Race) -> &'static str {
         Unordered::Scopes => "widen the scope to .gpu where threads of several blocks take part",
         Unordered::Sizes => "access the location with one size only",
     }
-}
-
-/// The fields of a race as JSON: `first` and `second` have `kind` (`read`, `write`, `atomic`), `strong`, `address`,
-/// `bytes` and `value`; `cause` is one of `same-instruction`, `same-warp`, `same-block`, `other-block`, `scopes`,
-/// `sizes`.
-pub(super) fn details(race: &Race) -> Value {
-    let party = |p: &Party| {
-        let kind = match p.kind {
-            AccessKind::Read => "read",
-            AccessKind::Write => "write",
-            AccessKind::Atomic => "atomic",
-        };
-        json!({ "kind": kind, "strong": p.strong, "address": p.address, "bytes": p.bytes, "value": p.value })
-    };
-    let cause = match race.cause {
-        Unordered::SameInstruction => "same-instruction",
-        Unordered::SameWarp => "same-warp",
-        Unordered::SameBlock => "same-block",
-        Unordered::OtherBlock => "other-block",
-        Unordered::Scopes => "scopes",
-        Unordered::Sizes => "sizes",
-    };
-    json!({ "first": party(&race.first), "second": party(&race.second), "space": space_of(race.space), "cause": cause,
-            "inside": race.inside.as_ref().map(inside_json), "same_value": race.same_value })
 }

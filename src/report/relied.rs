@@ -18,7 +18,7 @@ impl ReliedReport {
             let origin = env.origin.get(r.read.0 as usize)?;
             let source = sources.get(origin.file)?;
             let line = format!("{}:{}", source.name, source.line_col(origin.span.start).0);
-            Some((r.inside.name.clone(), r.inside.offset, line, place(origin.file, origin.span, sources)))
+            Some((r.inside.name.clone(), r.inside.offset, line, json!(place(origin.file, origin.span, sources))))
         };
         Self(all.iter().filter_map(one).collect())
     }

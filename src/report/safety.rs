@@ -1,51 +1,38 @@
 //! The properties of the report's chapter 6 in words.
 
+use super::count::word;
 use super::stop::lanes;
 use crate::base::LaneMask;
-use crate::verdict::{Property, Token, TokenKind, Violation};
-use serde_json::{Value, json};
+use crate::verdict::{Property, Token, Violation};
 
-/// What a property is called, and what it demands.
-const fn property(property: Property) -> (&'static str, &'static str) {
+/// What a property demands.
+const fn demand(property: Property) -> &'static str {
     match property {
-        Property::Stack(1) => ("stack-cons (1)", "a break finds a break token on the stack"),
-        Property::Stack(2) => ("stack-cons (2)", "a return finds a call token on the stack"),
-        Property::Stack(3) => ("stack-cons (3)", "a sync finds a sync or diverge token on top of the stack"),
-        Property::Stack(4) => {
-            ("stack-cons (4')", "below the diverge tokens on top lies the region's sync token, and holds their lanes")
-        }
-        Property::Stack(5) => ("stack-cons (5)", "a sync token on top of the stack is that of this sync"),
-        Property::Stack(_) => ("stack-cons (6)", "a call finds a call token with its return address on the stack"),
-        Property::Active => ("act-cons", "an active lane executes the instruction that its thread is at"),
-        Property::Inactive => ("inact-cons", "an inactive lane's activation token leads to where its thread goes on"),
-        Property::Invariant(1) => ("inv (1)", "an inactive lane that has not exited has an activation token"),
-        Property::Invariant(2) => ("inv (2)", "a lane is active, or all have exited"),
-        Property::Invariant(3) => ("inv (3)", "every sync, call and break token holds the active lanes"),
-        Property::Invariant(4) => {
-            ("inv (4)", "every sync, call and break token below its activation token holds a lane")
-        }
-        Property::Invariant(5) => ("inv (5)", "an active lane is not disabled"),
-        Property::Invariant(_) => ("inv (6)", "every token holds a lane"),
+        Property::Stack(1) => "a break finds a break token on the stack",
+        Property::Stack(2) => "a return finds a call token on the stack",
+        Property::Stack(3) => "a sync finds a sync or diverge token on top of the stack",
+        Property::Stack(4) => "below the diverge tokens on top lies the region's sync token, and holds their lanes",
+        Property::Stack(5) => "a sync token on top of the stack is that of this sync",
+        Property::Stack(_) => "a call finds a call token with its return address on the stack",
+        Property::Active => "an active lane executes the instruction that its thread is at",
+        Property::Inactive => "an inactive lane's activation token leads to where its thread goes on",
+        Property::Invariant(1) => "an inactive lane that has not exited has an activation token",
+        Property::Invariant(2) => "a lane is active, or all have exited",
+        Property::Invariant(3) => "every sync, call and break token holds the active lanes",
+        Property::Invariant(4) => "every sync, call and break token below its activation token holds a lane",
+        Property::Invariant(5) => "an active lane is not disabled",
+        Property::Invariant(_) => "every token holds a lane",
     }
 }
 
 /// A token, e.g. `(sync, lanes 0-3, @12)`.
 pub(super) fn token(t: &Token) -> String {
-    format!("({}, {}, @{})", kind(t.kind), lanes(t.mask), t.pc)
-}
-
-pub(super) const fn kind(kind: TokenKind) -> &'static str {
-    match kind {
-        TokenKind::Sync => "sync",
-        TokenKind::Diverge => "diverge",
-        TokenKind::Call => "call",
-        TokenKind::Break => "break",
-    }
+    format!("({}, {}, @{})", word(t.kind), lanes(t.mask), t.pc)
 }
 
 /// The message and the label of a violation.
 pub(super) fn words(v: &Violation) -> (String, String) {
-    let (name, demand) = property(v.property);
+    let (name, demand) = (v.property.name(), demand(v.property));
     let message = format!("safety: {name} does not hold for {}: {demand}", lanes(v.lanes));
     let stack: Vec<String> = v.stack.iter().rev().map(token).collect();
     let stack = if stack.is_empty() { "empty".to_owned() } else { stack.join(" :: ") };
@@ -61,24 +48,6 @@ pub(super) fn words(v: &Violation) -> (String, String) {
         off("exited", exited)
     );
     (message, label)
-}
-
-/// A token as JSON.
-pub(super) fn token_json(t: &Token) -> Value {
-    json!({ "kind": kind(t.kind), "mask": t.mask, "pc": t.pc, "depth": t.depth })
-}
-
-/// A violation as JSON.
-pub(super) fn details(v: &Violation) -> Value {
-    json!({
-        "property": property(v.property).0,
-        "rule": v.rule.map(crate::verdict::Rule::id),
-        "lanes": v.lanes,
-        "next": v.next,
-        "active": v.active,
-        "disabled": { "break": v.disabled[0], "return": v.disabled[1], "exit": v.disabled[2] },
-        "tokens": v.stack.iter().rev().map(token_json).collect::<Vec<_>>(),
-    })
 }
 
 #[cfg(test)]

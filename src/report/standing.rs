@@ -1,11 +1,10 @@
 //! Where the warps were when a run was ended, and which command finds out more.
 
-use super::diagnostic::place as source_place;
 use super::stop::StopReport;
 use crate::base::SourceMap;
 use crate::program::env::ProgEnv;
 use crate::verdict::{LimitKind, Standing, Stop, WaitingFor};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt::Write;
 
 /// Groups of lanes that a text lists.
@@ -44,10 +43,7 @@ impl StopReport<'_> {
     /// The same as JSON.
     #[must_use]
     pub fn search_stood_json(standing: &[Standing], env: &ProgEnv, sources: &SourceMap) -> Value {
-        let stop = Stop::Limit(LimitKind::Interrupted);
-        let mut report = StopReport::new(&stop, env, sources);
-        report.ended.standing = standing.to_vec();
-        report.standing_json()
+        StopReport::new(&Stop::Limit(LimitKind::Interrupted), env, sources).resolved(&standing)
     }
 
     /// Where the warps were, a line for each place.
@@ -83,26 +79,6 @@ impl StopReport<'_> {
             let _ = write!(text, "\n  and at {} more places", all.len() - LISTED);
         }
         Some(text)
-    }
-
-    /// The same as JSON.
-    pub(super) fn standing_json(&self) -> Value {
-        let one = |s: &Standing| {
-            let (file, span) = self.span(s.place.pc);
-            let on = match s.on {
-                Some(WaitingFor::Barrier(id)) => json!({ "barrier": id }),
-                Some(WaitingFor::Members(mask)) => json!({ "members": mask }),
-                None => Value::Null,
-            };
-            json!({
-                "place": source_place(file, span, self.sources),
-                "waiting_for": on,
-                "lanes": s.lanes,
-                "warps": s.warps,
-                "blocks": s.blocks,
-            })
-        };
-        self.ended.standing.iter().map(one).collect()
     }
 }
 

@@ -1,18 +1,18 @@
 //! Why a run stopped: a report of compute-sanitizer's kind, as text or as JSON.
 
-use super::bug::{bug, details, leaked};
-use super::count::{counted, often, plural};
-use super::diagnostic::{Diagnostic, place as source_place};
+use super::bug::{bug, leaked};
+use super::count::{counted, often, plural, word};
+use super::diagnostic::Diagnostic;
 use super::internal::{self, INTERNAL};
-use super::safety::token_json;
 use super::standing::EndedEarly;
+use super::suppress::Suppressed;
 use super::terminal::Text;
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, files, lanes_of};
+use crate::launch::Suppression;
 use crate::program::env::ProgEnv;
-use crate::verdict::{
-    BugKind, Internal, LimitKind, NeverPopped, Operation, Place, Stop, StuckKind, Taker, Waiting, WaitingFor,
-};
-use serde_json::{Value, json};
+use crate::verdict::{BugKind, Internal, LimitKind, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -28,7 +28,8 @@ pub struct StopReport<'a> {
     pub(super) stop: &'a Stop,
     pub(super) env: &'a ProgEnv,
     pub(super) sources: &'a SourceMap,
-    pub(super) times: u64,
+    pub(super) times: Option<u64>,
+    pub(super) suppressed: Option<Suppressed>,
     pub(super) ended: EndedEarly,
 }
 
@@ -49,7 +50,8 @@ impl<'a> StopReport<'a> {
     /// A report of why a run of `env` stopped; `sources` are its files.
     #[must_use]
     pub const fn new(stop: &'a Stop, env: &'a ProgEnv, sources: &'a SourceMap) -> Self {
-        Self { stop, env, sources, times: 1, ended: EndedEarly { standing: Vec::new(), target: None } }
+        let ended = EndedEarly { standing: Vec::new(), target: None };
+        Self { stop, env, sources, times: None, suppressed: None, ended }
     }
 
     /// The same of a run that was ended from outside, when more is known of it.
@@ -62,7 +64,14 @@ impl<'a> StopReport<'a> {
     /// The same of something that happened so often and did not stop the run.
     #[must_use]
     pub const fn times(mut self, times: u64) -> Self {
-        self.times = times;
+        self.times = Some(times);
+        self
+    }
+
+    /// The same of a defect that is known and may stay, if it is; `known` has the suppression file.
+    #[must_use]
+    pub fn suppressed(mut self, entry: Option<&Suppression>, known: &SourceMap) -> Self {
+        self.suppressed = entry.map(|entry| Suppressed::new(entry, known));
         self
     }
 
@@ -70,44 +79,6 @@ impl<'a> StopReport<'a> {
     #[must_use]
     pub fn render(&self, colour: bool) -> Text {
         self.diagnostic().render(self.sources, colour)
-    }
-
-    /// The report as a JSON object.
-    ///
-    /// `stop` is `bug`, `stuck`, `limit`, `unsupported`, `diverged` or `internal`; `code`, `message`, `label`, `hint`, `note` and
-    /// `place` are as in [`Diagnostic::json`]. Where a thread is to blame, `thread` has `kernel`, `block`, `thread`
-    /// (three numbers each), `warp`, `lane`, `lanes` (every lane of the warp that did it), `instruction` (its text), `cuda`
-    /// (`file`, `line`, `column`, `text`; null without `.loc`) and `calls` (call instructions, innermost first, each with
-    /// `function`, `place` and `cuda`). `other` is the other party, where there are two; `details` has the numbers;
-    /// `waiting` lists who waits in a deadlock.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let mut value = self.diagnostic().json(self.sources);
-        let (kind, more) = match self.stop {
-            Stop::Bug(b) => {
-                let mut particulars = details(&b.kind);
-                self.particulars(&b.kind, &mut particulars);
-                let other = b.other.as_ref().map(|o| self.thread(o));
-                ("bug", json!({ "thread": self.thread(&b.place), "other": other, "details": particulars }))
-            }
-            Stop::Stuck(s) => ("stuck", self.stuck_json(s)),
-            Stop::Limit(l) => ("limit", json!({ "details": limit_json(*l), "standing": self.standing_json() })),
-            Stop::Unsupported(what, at) => {
-                ("unsupported", json!({ "thread": at.as_ref().map(|p| self.thread(p)), "details": { "what": what } }))
-            }
-            Stop::Diverged { decision, expected, found } => {
-                ("diverged", json!({ "details": { "decision": decision, "expected": expected, "found": found } }))
-            }
-            Stop::Internal(error) => {
-                let details = internal::json(error, self.sources);
-                ("internal", json!({ "thread": error.place.as_ref().map(|p| self.thread(p)), "details": details }))
-            }
-        };
-        if let (Some(all), Value::Object(more)) = (value.as_object_mut(), more) {
-            all.insert("stop".to_owned(), kind.into());
-            all.extend(more);
-        }
-        value
     }
 
     pub(super) fn diagnostic(&self) -> Diagnostic {
@@ -119,7 +90,7 @@ impl<'a> StopReport<'a> {
                 if let Some(more) = self.more(&b.kind) {
                     d = d.note(format!("{}\n{more}", self.context(&b.place)));
                 }
-                if let BugKind::Leak { sites } = &b.kind {
+                if let BugKind::Leak { sites, .. } = &b.kind {
                     for site in sites.iter().skip(1).take(LEAKS) {
                         let (file, span) = self.span(site.place.pc);
                         d = d.also(file, span, format!("{} allocated here", leaked(site.blocks, site.bytes)));
@@ -197,8 +168,8 @@ impl<'a> StopReport<'a> {
     /// Who did it, the CUDA line, the call stack.
     fn context(&self, place: &Place) -> String {
         let mut text = format!("by {}", who(place));
-        if self.times > 1 {
-            let _ = write!(text, "\nthe same two instructions did so {} more", often(self.times - 1));
+        if let Some(times) = self.times.filter(|n| *n > 1) {
+            let _ = write!(text, "\nthe same two instructions did so {} more", often(times - 1));
         }
         if let Some(cuda) = self.cuda(place.pc) {
             let _ = write!(text, "\n{}", cuda.text());
@@ -226,31 +197,6 @@ impl<'a> StopReport<'a> {
     pub(super) fn function(&self, pc: Pc) -> &str {
         let origin = self.env.origin.get(pc.0 as usize);
         origin.and_then(|o| self.env.function(o.function)).map_or("", |f| f.name.as_str())
-    }
-
-    pub(super) fn thread(&self, p: &Place) -> Value {
-        let (file, span) = self.span(p.pc);
-        let calls: Vec<Value> = p
-            .calls
-            .iter()
-            .map(|pc| {
-                let (file, span) = self.span(*pc);
-                json!({ "function": self.function(*pc), "place": source_place(file, span, self.sources), "cuda": self.cuda(*pc).map(|c| c.json()) })
-            })
-            .collect();
-        json!({
-            "kernel": p.entry,
-            "function": self.function(p.pc),
-            "block": p.block,
-            "thread": p.thread,
-            "warp": p.warp,
-            "lane": p.lane,
-            "lanes": lanes_of(p.lanes).collect::<Vec<_>>(),
-            "instruction": self.sources.get(file).map(|s| span.of(&s.text)),
-            "place": source_place(file, span, self.sources),
-            "cuda": self.cuda(p.pc).map(|c| c.json()),
-            "calls": calls,
-        })
     }
 
     /// The CUDA source line of an instruction.
@@ -318,34 +264,6 @@ impl<'a> StopReport<'a> {
                 .hint("the memory program is at fault, not the kernel: `warpstep check` looks for such statements"),
         }
     }
-
-    fn stuck_json(&self, stuck: &StuckKind) -> Value {
-        match stuck {
-            StuckKind::BarrierDeadlock { waiting, exited } => {
-                let all: Vec<Value> =
-                    waiting.iter().map(|w| json!({ "thread": self.thread(&w.place), "on": awaited(w) })).collect();
-                json!({ "waiting": all, "details": { "exited": exited } })
-            }
-            StuckKind::Endless { tokens, place, hang, .. } => {
-                let one = |t: &NeverPopped| {
-                    let (file, span) = self.span(t.pushed);
-                    json!({ "token": token_json(&t.token), "waiting": t.waiting, "active": self.thread(&t.place),
-                            "pushed": source_place(file, span, self.sources) })
-                };
-                let all: Vec<Value> = tokens.iter().map(one).collect();
-                json!({ "thread": self.thread(place), "details": { "never_popped": all, "hang": self.hang_json(hang) } })
-            }
-            StuckKind::Operations { operations } => {
-                let all: Vec<Value> =
-                    operations.iter().map(|o| json!({ "thread": self.thread(&o.place), "on": program(o) })).collect();
-                json!({ "waiting": all, "details": {} })
-            }
-            StuckKind::MemoryProgram { operation, cause } => json!({
-                "thread": self.thread(&operation.place),
-                "details": { "program": operation.program, "file": operation.file, "line": operation.line, "cause": cause },
-            }),
-        }
-    }
 }
 
 /// Calls in a row that are the same, counted.
@@ -354,22 +272,23 @@ fn runs(calls: &[Pc]) -> Vec<(usize, Pc)> {
     same.filter_map(|run| Some((run.len(), *run.first()?))).collect()
 }
 
-/// A line of CUDA source.
-pub(super) struct Cuda {
-    pub file: String,
-    pub line: u32,
-    pub column: u32,
-    pub text: Option<String>,
+/// A line of CUDA source, by `.loc` and `.file`.
+#[derive(Serialize, JsonSchema)]
+pub struct Cuda {
+    /// As the PTX names it.
+    pub(super) file: String,
+    /// From 1.
+    pub(super) line: u32,
+    /// From 1; 0 when unknown.
+    pub(super) column: u32,
+    /// The line, when the file could be read.
+    pub(super) text: Option<String>,
 }
 
 impl Cuda {
     fn text(&self) -> String {
         let text = self.text.as_ref().map_or_else(String::new, |t| format!(": {t}"));
         format!("in the source: {}:{}{text}", self.file, self.line)
-    }
-
-    fn json(&self) -> Value {
-        json!({ "file": self.file, "line": self.line, "column": self.column, "text": self.text })
     }
 }
 
@@ -386,7 +305,7 @@ fn cuda_line(ptx: &str, file: &str, line: u32, confined: bool) -> Option<String>
 }
 
 /// A memory program and the line at which it is.
-fn program(o: &Operation) -> String {
+pub(super) fn program(o: &Operation) -> String {
     if o.file.is_empty() { format!("`{}`", o.program) } else { format!("`{}` at {}:{}", o.program, o.file, o.line) }
 }
 
@@ -411,7 +330,7 @@ fn undefined(cause: &str) -> &str {
     }
 }
 
-fn awaited(w: &Waiting) -> String {
+pub(super) fn awaited(w: &Waiting) -> String {
     match w.on {
         WaitingFor::Barrier(id) => format!("barrier {id}"),
         WaitingFor::Members(mask) => format!("the other members of mask {mask:#010x}"),
@@ -483,7 +402,7 @@ pub fn limit(limit: LimitKind) -> String {
         LimitKind::Taken { cap, taken, by } => {
             format!(
                 "limit reached: {taken} bytes of memory would be taken, the last of them by {}, {cap} are allowed",
-                taker(by)
+                word(by)
             )
         }
         LimitKind::Host { wanted } => {
@@ -527,39 +446,9 @@ fn limit_hint(limit: LimitKind) -> &'static str {
     }
 }
 
-/// What takes memory of this computer, in words.
-const fn taker(by: Taker) -> &'static str {
-    match by {
-        Taker::Run => "the run and its checks",
-        Taker::Blocks => "a block's registers, local and shared memory",
-        Taker::Stacks => "the registers and local memory of a call",
-        Taker::Buffers => "buffers and their contents",
-    }
-}
-
 /// Whether a limit may mean that a run never ends.
 const fn takes_too_long(limit: LimitKind) -> bool {
     matches!(limit, LimitKind::Steps(_) | LimitKind::Time(_) | LimitKind::Interrupted)
-}
-
-fn limit_json(limit: LimitKind) -> Value {
-    match limit {
-        LimitKind::Steps(n) => json!({ "steps": n }),
-        LimitKind::States(n) => json!({ "states": n }),
-        LimitKind::Switches(n) => json!({ "switches": n }),
-        LimitKind::Parts { lanes, most } => json!({ "lanes": lanes, "most": most }),
-        LimitKind::Clock => json!("clock"),
-        LimitKind::Interrupted => json!("interrupted"),
-        LimitKind::Time(ms) => json!({ "milliseconds": ms }),
-        LimitKind::Host { wanted } => json!({ "wanted": wanted }),
-        LimitKind::Taken { cap, taken, by } => json!({ "cap": cap, "wanted": taken, "by": taker(by) }),
-        LimitKind::Memory { cap, wanted } | LimitKind::Search { cap, taken: wanted } => {
-            json!({ "cap": cap, "wanted": wanted })
-        }
-        LimitKind::Stray(at) => json!({ "stray": at.0 }),
-        LimitKind::Accesses { kept, at } => json!({ "accesses": kept, "pc": at.0 }),
-        LimitKind::Heap { size, wanted } => json!({ "heap": size, "wanted": wanted }),
-    }
 }
 
 #[cfg(test)]

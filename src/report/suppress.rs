@@ -1,10 +1,12 @@
 //! What is told of a suppressed defect.
 
-use super::diagnostic::place;
+use super::diagnostic::{SourcePlace, place};
 use super::stop::{StopReport, who};
 use super::terminal::inline;
 use crate::base::SourceMap;
 use crate::launch::Suppression;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Why a run stopped, where that is suppressed; `sources` has the suppression file.
@@ -32,9 +34,21 @@ pub(super) fn suppressed(report: &StopReport<'_>, entry: &Suppression, sources: 
     )
 }
 
-/// Why a defect is suppressed, as JSON: `reason`, and the `place` of the entry.
-#[must_use]
-pub fn suppressed_json(entry: &Suppression, sources: &SourceMap) -> Value {
-    let at = entry.at.map_or(Value::Null, |(file, span)| place(file, span, sources));
-    json!({ "reason": entry.reason, "place": at })
+/// Why a defect does not make the command fail.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Suppressed {
+    /// The entry's reason.
+    reason: String,
+    /// The entry in the suppression file.
+    #[schemars(with = "Option<SourcePlace<'_>>")]
+    place: Value,
+}
+
+impl Suppressed {
+    /// By an entry of a suppression file that `sources` has.
+    #[must_use]
+    pub fn new(entry: &Suppression, sources: &SourceMap) -> Self {
+        let place = entry.at.and_then(|(file, span)| place(file, span, sources));
+        Self { reason: entry.reason.clone(), place: json!(place) }
+    }
 }

@@ -5,6 +5,8 @@
 use super::{AccessId, Extent, Look, MemoryStep, MemoryView, Named, Performed, Rule, Stop, Tokens};
 use crate::base::{Frame, LANES, LaneMask, Pc, number};
 use fixedbitset::FixedBitSet;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -37,7 +39,8 @@ pub struct Step<'a> {
 }
 
 /// The kind of a memory access.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum AccessKind {
     /// A load.
     Read,

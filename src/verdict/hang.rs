@@ -1,10 +1,13 @@
 //! What a run that never ends is called, and why it does not end (`semantics.md`, section 5).
 
-use super::{Inside, Place, Token, Who};
+use super::{Inside, Kind, Place, Space, Token, Who};
 use crate::base::{LaneMask, Pc};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// What a run that never ends is called.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Were the inactive lanes of the warps free to go on, every fair run would leave the cycle.
     SimtDeadlock,
@@ -17,34 +20,39 @@ pub enum Class {
 }
 
 /// Why a run never ends: who runs on, what they read, and who does not come to write it.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Hang {
     /// What it is called. `None`: nobody has looked, or the search that would tell reached its limit.
+    #[serde(serialize_with = "named")]
+    #[schemars(with = "String", extend("enum" = ["simt-deadlock", "starvation", "mixed", "livelock", "endless"]))]
     pub class: Option<Class>,
     /// Who runs on: one for the lanes of a warp that go through the same instructions.
     pub spinners: Vec<Spinner>,
     /// What they read while they do: the locations that others would write, or else all.
     pub reads: Vec<SpinRead>,
+    /// The locks that are waited for and held.
+    pub locks: Vec<Lock>,
     /// Live lanes that execute nothing.
     pub blocked: Vec<Blocked>,
     /// The token stacks of the warps that have any.
     pub stacks: Vec<Stack>,
     /// The blocks that are not issued, if there are any.
     pub unissued: Option<Unissued>,
-    /// The locks that are waited for and held.
-    pub locks: Vec<Lock>,
     /// What `locks` is found from, where nobody has looked yet.
+    #[serde(skip)]
     pub taken: Vec<Taken>,
 }
 
 /// A location that is waited for by `cas` or `exch`, and that another thread has taken so and not given back.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Lock {
     /// Its address in the generic address space.
     pub address: u64,
     /// The block whose shared memory it belongs to.
     pub block: Option<u64>,
     /// The buffer or variable that it lies in.
+    #[serde(flatten, serialize_with = "spot")]
+    #[schemars(with = "Spot")]
     pub inside: Option<Inside>,
     /// Who holds it, and the instruction that took it.
     pub holder: Place,
@@ -66,18 +74,20 @@ pub struct Taken {
 }
 
 /// Lanes of a warp that run on.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Spinner {
     /// The warp.
+    #[serde(skip)]
     pub who: Who,
     /// Who they are; the first instruction of their loop.
+    #[serde(rename = "thread")]
     pub place: Place,
     /// The instructions that they execute, in ascending order.
     pub code: Vec<Pc>,
 }
 
 /// A location that is read again and again.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SpinRead {
     /// Its address in the generic address space.
     pub address: u64,
@@ -86,6 +96,8 @@ pub struct SpinRead {
     /// The block whose shared memory it belongs to.
     pub block: Option<u64>,
     /// The buffer or variable that it lies in.
+    #[serde(flatten, serialize_with = "spot")]
+    #[schemars(with = "Spot")]
     pub inside: Option<Inside>,
     /// The values that are read.
     pub values: Vec<u64>,
@@ -96,21 +108,29 @@ pub struct SpinRead {
 }
 
 /// Lanes that execute nothing.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Blocked {
     /// The warp.
+    #[serde(skip)]
     pub who: Who,
     /// Who they are, and where they would go on; those that wait for others: where they wait.
+    #[serde(rename = "thread")]
     pub place: Place,
     /// What holds them.
     pub by: Holds,
 }
 
 /// What holds lanes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Holds {
     /// A token that is not popped, and the instruction that pushed it.
-    Token(Token, Option<Pc>),
+    Token {
+        /// The token.
+        token: Token,
+        /// The instruction.
+        pushed: Option<Pc>,
+    },
     /// A barrier of the block: how many threads have come, of how many.
     Barrier {
         /// Its number.
@@ -121,22 +141,42 @@ pub enum Holds {
         expected: u32,
     },
     /// Other members of a mask, or of the warp.
-    Members(LaneMask),
+    Members {
+        /// The mask; that of the warp has all lanes.
+        mask: LaneMask,
+    },
     /// Nothing: they can step now and then, and a fair scheduler need not let them.
     Nothing,
 }
 
 /// The tokens of a warp, the top last, each with the instruction that pushed it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Stack {
     /// The warp.
+    #[serde(flatten, serialize_with = "warp")]
+    #[schemars(with = "Warp")]
     pub who: Who,
-    /// Its tokens.
+    /// Its tokens; as data, the top first.
+    #[serde(serialize_with = "pushed")]
+    #[schemars(with = "Vec<Pushed>")]
     pub tokens: Vec<(Token, Pc)>,
 }
 
+/// A token of a stack, as data.
+#[derive(Serialize, JsonSchema)]
+struct Pushed {
+    /// The token.
+    token: Token,
+    /// The instruction that pushed it.
+    pushed: Pc,
+}
+
+fn pushed<S: Serializer>(stack: &[(Token, Pc)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(stack.iter().rev().map(|&(token, pushed)| Pushed { token, pushed }))
+}
+
 /// Blocks that are not issued before others end.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
 pub struct Unissued {
     /// The index of the first of them.
     pub first: u64,
@@ -144,4 +184,37 @@ pub struct Unissued {
     pub total: u64,
     /// Blocks that are resident now: the device has no room for more.
     pub resident: u64,
+}
+
+/// A warp as data.
+#[derive(Serialize, JsonSchema)]
+struct Warp {
+    /// Its block.
+    block: u64,
+    /// The warp in its block.
+    warp: u32,
+}
+
+fn warp<S: Serializer>(who: &Who, serializer: S) -> Result<S::Ok, S::Error> {
+    Warp { block: who.block, warp: who.warp }.serialize(serializer)
+}
+
+/// A place in memory as data.
+#[derive(Serialize, JsonSchema)]
+struct Spot<'a> {
+    /// The buffer or variable, if it has a name.
+    name: Option<&'a str>,
+    /// Its state space.
+    space: Space,
+    /// Bytes from its start; null when it lies in none.
+    offset: Option<u64>,
+}
+
+fn spot<S: Serializer>(inside: &Option<Inside>, serializer: S) -> Result<S::Ok, S::Error> {
+    let (name, space) = inside.as_ref().map_or((None, Space::Global), |i| (i.name(), i.kind.space()));
+    Spot { name, space, offset: inside.as_ref().map(|i| i.offset) }.serialize(serializer)
+}
+
+fn named<S: Serializer>(class: &Option<Class>, serializer: S) -> Result<S::Ok, S::Error> {
+    Kind::of_class(*class).serialize(serializer)
 }

@@ -1,9 +1,11 @@
 //! The life of memory that device code allocates.
 
 use super::Place;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Who allocated a block, and who freed it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Lifetime {
     /// The call of `malloc`.
     pub allocated: Place,
@@ -12,9 +14,10 @@ pub struct Lifetime {
 }
 
 /// Blocks that one instruction allocated and nobody freed.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct LeakSite {
     /// The instruction, and the thread that allocated the block at the lowest address.
+    #[serde(rename = "thread")]
     pub place: Place,
     /// How many.
     pub blocks: u64,
@@ -38,4 +41,15 @@ pub enum FormatProblem {
         /// How many bytes were looked at.
         bytes: u64,
     },
+}
+
+impl FormatProblem {
+    /// The conversion that it is about, if it is about one.
+    #[must_use]
+    pub fn conversion(&self) -> Option<&str> {
+        match self {
+            Self::Conversion(text) | Self::Cut(text) | Self::Wide(text) => Some(text),
+            Self::Endless { .. } => None,
+        }
+    }
 }

@@ -1,15 +1,30 @@
-//! What each way to stop is called: the names in JSON, SARIF and suppression files.
+//! The table of kinds: what each way to stop is called, and what it means apart from any run.
 //!
-//! A name says what is wrong, not how it was found, and never changes: people write it into their files.
+//! Names stand in JSON, SARIF and suppression files; a name says what is wrong, not how it was found, and never changes, since
+//! people write it into their files. Descriptions are for tools that list the rules of a program (SARIF), and for
+//! `docs/reports.md`. They stand here, not in `report`, so that a kind is one row (D-defect-table).
 
 use super::{BugKind, Class, Stop, StuckKind};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A kind in words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Description {
+    /// A line without a full stop.
+    pub short: &'static str,
+    /// What happened when it is reported.
+    pub full: &'static str,
+    /// What to look for.
+    pub help: &'static str,
+}
 
 macro_rules! kinds {
-    ($($variant:ident = $id:literal,)*) => {
+    ($($variant:ident $id:literal $short:literal $full:literal $help:literal;)*) => {
         /// The name of a way to stop, without its particulars.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-        #[expect(missing_docs, reason = "named as the variants of BugKind, StuckKind and Stop that it stands for")]
-        pub enum Kind { $($variant,)* }
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+        #[expect(missing_docs, reason = "each row says what it means")]
+        pub enum Kind { $(#[serde(rename = $id)] $variant,)* }
 
         impl Kind {
             /// Every kind.
@@ -20,56 +35,152 @@ macro_rules! kinds {
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$variant => $id,)* }
             }
+
+            /// What it means.
+            #[must_use]
+            pub const fn describe(self) -> Description {
+                match self { $(Self::$variant => Description { short: $short, full: $full, help: $help },)* }
+            }
         }
     };
 }
 
 kinds! {
-    OutOfBounds = "out-of-bounds",
-    UseAfterFree = "use-after-free",
-    Null = "null",
-    Misaligned = "misaligned",
-    WrongSpace = "wrong-space",
-    ReadOnly = "read-only",
-    Uninitialised = "uninitialised",
-    DivisionByZero = "division-by-zero",
-    NotAMember = "not-a-member",
-    MembersInactive = "members-inactive",
-    MasksDiffer = "masks-differ",
-    MembersNeverCome = "members-never-come",
-    MembersExited = "members-exited",
-    AbsentSource = "absent-source",
-    BarrierDivergence = "barrier-divergence",
-    BarrierExited = "barrier-exited",
-    BarrierNumber = "barrier-number",
-    BarrierCount = "barrier-count",
-    BarrierMismatch = "barrier-mismatch",
-    StackOverflow = "stack-overflow",
-    Assertion = "assertion",
-    Trap = "trap",
-    Breakpoint = "breakpoint",
-    BadCallTarget = "bad-call-target",
-    UndefinedFunction = "undefined-function",
-    BranchIndex = "bad-branch-index",
-    Race = "race",
-    LaneDecides = "lane-decides",
-    Safety = "safety",
-    BadFree = "bad-free",
-    DoubleFree = "double-free",
-    Leak = "leak",
-    BadFormat = "bad-format",
-    BarrierDeadlock = "barrier-deadlock",
-    SimtDeadlock = "simt-deadlock",
-    Starvation = "starvation",
-    Mixed = "mixed",
-    Livelock = "livelock",
-    Endless = "endless",
-    MemoryDeadlock = "memory-deadlock",
-    MemoryProgram = "memory-program",
-    Limit = "limit",
-    Unsupported = "unsupported",
-    Diverged = "diverged",
-    Internal = "internal",
+    OutOfBounds "out-of-bounds" "Access out of bounds"
+        "A thread read or wrote an address that belongs to no buffer, variable or allocation of the state space, or to another one than it was made from (--check bounds)."
+        "Compare the index with the length, and the launch's number of threads with the number of elements.";
+    UseAfterFree "use-after-free" "Access to freed memory"
+        "A thread read or wrote memory that device code had freed."
+        "Free memory after its last use, and let one thread do it after a barrier.";
+    Null "null" "Access through a null pointer"
+        "A thread read or wrote an address in the first page."
+        "Look for a pointer argument that is null, and for device malloc whose result is not checked.";
+    Misaligned "misaligned" "Misaligned access"
+        "The address of an access is no multiple of its size. Hardware traps."
+        "Vector accesses need an address that is a multiple of the whole vector's size.";
+    WrongSpace "wrong-space" "Access in another state space"
+        "An instruction that names a state space was given an address of another one."
+        "Use a generic access, or convert the address with cvta.to.";
+    ReadOnly "read-only" "Write to read-only memory"
+        "Device code wrote to constant memory or to kernel parameters."
+        "Only the host writes constant memory and kernel parameters.";
+    Uninitialised "uninitialised" "Use of a value that was never written"
+        "A register or byte that was never written became an address, a branch condition or a stored result."
+        "Write it on every path before it is used; hardware gives any value.";
+    DivisionByZero "division-by-zero" "Integer division by zero"
+        "The divisor of an integer division or remainder was 0. Hardware gives all ones and goes on."
+        "Test the divisor first.";
+    NotAMember "not-a-member" "A lane outside its own member mask"
+        "A lane executed a .sync instruction whose member mask does not name it."
+        "Compute the mask before the branch, with __ballot_sync; __activemask() tells only who happens to be there.";
+    MembersInactive "members-inactive" "Named lanes are inactive"
+        "The member mask of a .sync instruction names lanes that are not active there. Below sm_70 all of them must be."
+        "Name the lanes that take the branch, or move the instruction out of it.";
+    MasksDiffer "masks-differ" "Different member masks"
+        "Lanes gave different member masks to one .sync instruction."
+        "Every named lane must give the same mask.";
+    MembersNeverCome "members-never-come" "Named lanes never come"
+        "Lanes wait at a .sync instruction for lanes that have exited or wait elsewhere."
+        "Do not name lanes that return early or take another branch.";
+    MembersExited "members-exited" "Named lanes have exited"
+        "The member mask of a .sync instruction names lanes that have exited (--check barriers). Hardware goes on without them."
+        "Do not name lanes that return early.";
+    AbsentSource "absent-source" "A shuffle reads an absent lane"
+        "A lane read by shfl from a lane that took no part: it had exited, is elsewhere or is not in the mask. The value is undefined (--check barriers)."
+        "Name the source lane in the mask and let it execute the shuffle, or bound the source by the number of lanes.";
+    BarrierDivergence "barrier-divergence" "Barrier divergence"
+        "Some lanes of a warp executed an aligned barrier without the others."
+        "Move __syncthreads() out of the divergent branch.";
+    BarrierExited "barrier-exited" "Threads exited before a barrier"
+        "Threads that a barrier awaits had exited, or had nothing left but to exit (--check barriers). Hardware goes on without them."
+        "Let all threads reach the barrier, and put the rest of the work under the condition.";
+    BarrierNumber "barrier-number" "No such barrier"
+        "A barrier above 15 was named."
+        "A block has barriers 0 to 15.";
+    BarrierCount "barrier-count" "Wrong thread count at a barrier"
+        "The thread count of a barrier was 0 or no multiple of the warp size."
+        "Count whole warps.";
+    BarrierMismatch "barrier-mismatch" "Arrivals contradict each other"
+        "Two arrivals at one barrier gave different thread counts or reductions."
+        "All arrivals at one barrier must give the same count and the same operation.";
+    StackOverflow "stack-overflow" "Stack overflow"
+        "A thread's calls needed more local memory than its stack has."
+        "Look for recursion without an end.";
+    Assertion "assertion" "Assertion failed"
+        "assert() failed in device code."
+        "The message has the condition.";
+    Trap "trap" "Trap"
+        "The kernel executed a trap."
+        "__trap(), a failed check, or code that the compiler took for unreachable.";
+    Breakpoint "breakpoint" "Breakpoint"
+        "The kernel executed a breakpoint, and no debugger is attached."
+        "Remove __brkpt().";
+    BadCallTarget "bad-call-target" "Call of what is no function"
+        "An indirect call went to an address that is no function's."
+        "A function pointer or virtual table was never written, or was copied from the host.";
+    UndefinedFunction "undefined-function" "Call of an undefined function"
+        "A function was called that is declared but has no body."
+        "Link the module that defines it.";
+    BranchIndex "bad-branch-index" "Branch index beyond its table"
+        "The index of an indirect branch is not below the number of its targets."
+        "Compare the index with the length of the table before the branch.";
+    Race "race" "Data race"
+        "Two accesses of one location, one of them a write, that nothing orders."
+        "Put a barrier between them, use atomics whose scopes include both threads, or let one thread do both.";
+    LaneDecides "lane-decides" "Lanes write different values to one location"
+        "Lanes of one instruction strongly write different values to one location: which one stays is open."
+        "Let one lane write, or combine the values with an atomic operation.";
+    Safety "safety" "The branching algorithm led a thread astray"
+        "A thread did what it would not have done alone. This is an error of warpstep, not of the program."
+        "Please report it, with the PTX.";
+    BadFree "bad-free" "Free of what was not allocated"
+        "free was given an address that device malloc did not give."
+        "Only addresses from device malloc can be freed, and memory from the host cannot.";
+    DoubleFree "double-free" "Double free"
+        "free was given an address a second time."
+        "Let one thread free, once.";
+    Leak "leak" "Device memory that is never freed"
+        "Blocks of the device's malloc were not freed by the end of their context."
+        "Free each block once; the heap keeps it until the context ends.";
+    BadFormat "bad-format" "A format that cannot be printed"
+        "printf in device code was given a conversion that it does not have, or a width or string without bounds."
+        "Device printf has the conversions c d i o u x X p e E f F g G a A s and %%.";
+    BarrierDeadlock "barrier-deadlock" "Barrier deadlock"
+        "No warp can step, and some wait at a barrier that cannot complete."
+        "Every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps.";
+    SimtDeadlock "simt-deadlock" "SIMT deadlock"
+        "The run never ends: lanes of a warp spin on what lanes would write that wait for them to leave the loop."
+        "What the waiting lanes would do must not be what the running ones wait for; or use independent thread scheduling.";
+    Starvation "starvation" "Starvation between blocks"
+        "The run never ends: a block spins on what a block would write that is issued only when others have ended."
+        "Launch no more blocks than are resident at once, or let blocks wait only for those with lower numbers.";
+    Mixed "mixed" "Some warps spin while others wait at a barrier"
+        "The run never ends: who spins waits for what others would do behind a barrier that cannot complete."
+        "Do it before the barrier, and let nobody await there who spins.";
+    Livelock "livelock" "Livelock"
+        "The run never ends: a fair scheduler can stay in a loop for ever, and nobody who is held up would end it."
+        "The loop's condition must come true whatever the schedule: look for locks taken in different orders.";
+    Endless "endless" "The run never ends"
+        "The state of the whole device repeats; what kind of loop it is, a search was too small to tell."
+        "Try fewer threads, or another control model.";
+    MemoryDeadlock "memory-deadlock" "Memory operations wait for each other"
+        "No warp and no memory operation can go on."
+        "Look in the memory programs for a line that is reserved and never updated, or banks that are never unlocked.";
+    MemoryProgram "memory-program" "No rule applies to a memory program"
+        "The next statement of a memory program is undefined in this state."
+        "The memory program is at fault, not the kernel: `warpstep check` looks for such statements.";
+    Limit "limit" "Limit reached"
+        "A budget of steps, time or memory ended first. Nothing is proved."
+        "Raise the limit.";
+    Unsupported "unsupported" "Not supported"
+        "The program needs what warpstep cannot do yet."
+        "This is a gap of warpstep, not a defect of the program.";
+    Diverged "diverged" "The schedule does not fit"
+        "A schedule was replayed with another program, launch or options than it was recorded with."
+        "Replay it with what it was recorded with.";
+    Internal "internal" "Error of warpstep"
+        "Something does not hold that warpstep relies on. Nothing is said about the program."
+        "Report it, with the message, the command and the files.";
 }
 
 impl Kind {
@@ -77,6 +188,18 @@ impl Kind {
     #[must_use]
     pub fn named(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|k| k.id() == id)
+    }
+
+    /// The kind of a run that never ends: its class, where that is known.
+    #[must_use]
+    pub const fn of_class(class: Option<Class>) -> Self {
+        match class {
+            Some(Class::SimtDeadlock) => Self::SimtDeadlock,
+            Some(Class::Starvation) => Self::Starvation,
+            Some(Class::Mixed) => Self::Mixed,
+            Some(Class::Livelock) => Self::Livelock,
+            None => Self::Endless,
+        }
     }
 
     /// Whether it is a defect of the program, which a reader may know and accept. A limit, a gap of ours, a
@@ -87,62 +210,64 @@ impl Kind {
     }
 }
 
+/// How a run comes to know of a defect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum FoundBy {
+    /// The machine cannot go on.
+    Machine,
+    /// A check looks for it (`--check`): the machine itself goes on.
+    Check,
+}
+
 impl BugKind {
     /// Whether a run finds it under a check only (`--check`): the machine itself goes on.
     #[must_use]
     pub const fn needs_check(&self) -> bool {
-        matches!(
-            self,
-            Self::OutsideObject { .. }
-                | Self::Uninitialised { .. }
-                | Self::DivisionByZero
-                | Self::Race(_)
-                | Self::LaneDecides { .. }
-                | Self::Leak { .. }
-                | Self::Unsafe(_)
-                | Self::BarrierExited { .. }
-                | Self::MembersExited { .. }
-                | Self::AbsentSource { .. }
-        )
+        matches!(self.row().1, FoundBy::Check)
     }
 
     /// What it is called.
     #[must_use]
     pub const fn kind(&self) -> Kind {
+        self.row().0
+    }
+
+    const fn row(&self) -> (Kind, FoundBy) {
+        use FoundBy::{Check, Machine};
         match self {
-            Self::OutOfBounds { .. } | Self::OutsideObject { .. } => Kind::OutOfBounds,
-            Self::UseAfterFree { .. } => Kind::UseAfterFree,
-            Self::Null { .. } => Kind::Null,
-            Self::Misaligned { .. } => Kind::Misaligned,
-            Self::WrongSpace { .. } => Kind::WrongSpace,
-            Self::WriteToReadOnly { .. } => Kind::ReadOnly,
-            Self::Uninitialised { .. } => Kind::Uninitialised,
-            Self::DivisionByZero => Kind::DivisionByZero,
-            Self::NotAMember { .. } => Kind::NotAMember,
-            Self::MembersInactive { .. } => Kind::MembersInactive,
-            Self::MasksDiffer { .. } => Kind::MasksDiffer,
-            Self::MembersNeverCome { .. } => Kind::MembersNeverCome,
-            Self::MembersExited { .. } => Kind::MembersExited,
-            Self::AbsentSource { .. } => Kind::AbsentSource,
-            Self::BarrierDivergence { .. } => Kind::BarrierDivergence,
-            Self::BarrierExited { .. } => Kind::BarrierExited,
-            Self::BarrierNumber { .. } => Kind::BarrierNumber,
-            Self::BarrierCount { .. } => Kind::BarrierCount,
-            Self::BarrierMismatch { .. } => Kind::BarrierMismatch,
-            Self::StackOverflow { .. } => Kind::StackOverflow,
-            Self::Assertion { .. } => Kind::Assertion,
-            Self::Trap => Kind::Trap,
-            Self::Breakpoint => Kind::Breakpoint,
-            Self::BadCallTarget { .. } => Kind::BadCallTarget,
-            Self::Undefined { .. } => Kind::UndefinedFunction,
-            Self::BadBranchIndex { .. } => Kind::BranchIndex,
-            Self::Race(_) => Kind::Race,
-            Self::LaneDecides { .. } => Kind::LaneDecides,
-            Self::Unsafe(_) => Kind::Safety,
-            Self::BadFree { twice: true, .. } => Kind::DoubleFree,
-            Self::BadFree { .. } => Kind::BadFree,
-            Self::Leak { .. } => Kind::Leak,
-            Self::BadFormat { .. } => Kind::BadFormat,
+            Self::OutOfBounds { .. } => (Kind::OutOfBounds, Machine),
+            Self::OutsideObject { .. } => (Kind::OutOfBounds, Check),
+            Self::UseAfterFree { .. } => (Kind::UseAfterFree, Machine),
+            Self::Null { .. } => (Kind::Null, Machine),
+            Self::Misaligned { .. } => (Kind::Misaligned, Machine),
+            Self::WrongSpace { .. } => (Kind::WrongSpace, Machine),
+            Self::WriteToReadOnly { .. } => (Kind::ReadOnly, Machine),
+            Self::Uninitialised { .. } => (Kind::Uninitialised, Check),
+            Self::NotAMember { .. } => (Kind::NotAMember, Machine),
+            Self::MembersInactive { .. } => (Kind::MembersInactive, Machine),
+            Self::MasksDiffer { .. } => (Kind::MasksDiffer, Machine),
+            Self::MembersNeverCome { .. } => (Kind::MembersNeverCome, Machine),
+            Self::MembersExited { .. } => (Kind::MembersExited, Check),
+            Self::AbsentSource { .. } => (Kind::AbsentSource, Check),
+            Self::BarrierDivergence { .. } => (Kind::BarrierDivergence, Machine),
+            Self::BarrierExited { .. } => (Kind::BarrierExited, Check),
+            Self::BarrierNumber { .. } => (Kind::BarrierNumber, Machine),
+            Self::BarrierCount { .. } => (Kind::BarrierCount, Machine),
+            Self::BarrierMismatch { .. } => (Kind::BarrierMismatch, Machine),
+            Self::StackOverflow { .. } => (Kind::StackOverflow, Machine),
+            Self::Assertion { .. } => (Kind::Assertion, Machine),
+            Self::BadCallTarget { .. } => (Kind::BadCallTarget, Machine),
+            Self::Undefined { .. } => (Kind::UndefinedFunction, Machine),
+            Self::BadBranchIndex { .. } => (Kind::BranchIndex, Machine),
+            Self::Race(_) => (Kind::Race, Check),
+            Self::LaneDecides { .. } => (Kind::LaneDecides, Check),
+            Self::Unsafe(_) => (Kind::Safety, Check),
+            Self::BadFree { twice: true, .. } => (Kind::DoubleFree, Machine),
+            Self::BadFree { .. } => (Kind::BadFree, Machine),
+            Self::Leak { .. } => (Kind::Leak, Check),
+            Self::BadFormat { .. } => (Kind::BadFormat, Machine),
+            Self::Plain(kind @ (Kind::Trap | Kind::Breakpoint)) => (*kind, Machine),
+            Self::Plain(kind) => (*kind, Check),
         }
     }
 }
@@ -153,13 +278,7 @@ impl StuckKind {
     pub const fn kind(&self) -> Kind {
         match self {
             Self::BarrierDeadlock { .. } => Kind::BarrierDeadlock,
-            Self::Endless { hang, .. } => match hang.class {
-                Some(Class::SimtDeadlock) => Kind::SimtDeadlock,
-                Some(Class::Starvation) => Kind::Starvation,
-                Some(Class::Mixed) => Kind::Mixed,
-                Some(Class::Livelock) => Kind::Livelock,
-                None => Kind::Endless,
-            },
+            Self::Endless { hang, .. } => Kind::of_class(hang.class),
             Self::Operations { .. } => Kind::MemoryDeadlock,
             Self::MemoryProgram { .. } => Kind::MemoryProgram,
         }
@@ -192,5 +311,15 @@ mod tests {
             assert!(kind.id().chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", kind.id());
         }
         assert_eq!(Kind::named("Null"), None);
+    }
+
+    #[test]
+    fn every_description_is_a_sentence_of_its_own() {
+        let mut seen = std::collections::BTreeSet::new();
+        for kind in Kind::ALL {
+            let d = kind.describe();
+            assert!(seen.insert(d.short), "{}", d.short);
+            assert!(!d.short.ends_with('.') && d.full.ends_with('.') && d.help.ends_with('.'), "{}", kind.id());
+        }
     }
 }

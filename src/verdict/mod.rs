@@ -27,7 +27,7 @@ pub use footprint::{Footprint, Reach, SharedBy, Strength};
 pub use hang::{Blocked, Class, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unissued};
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
-pub use kind::Kind;
+pub use kind::{Description, Kind};
 pub use memory::{CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd};
 pub use performed::{AccessId, Performed, ReadsFrom};
 pub use race::{Party, Race, Unordered};
@@ -35,7 +35,7 @@ pub use rules::Rule;
 pub use standing::Standing;
 pub use stop::{
     AllocKind, Bug, BugKind, Doing, Elsewhere, Inside, Internal, LimitKind, Named, Nearest, Operation, Place, Relation,
-    Stop, StuckKind, Taker, UninitUse, Waiting, WaitingFor,
+    Space, Stop, StuckKind, Taker, UninitUse, Waiting, WaitingFor,
 };
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
 pub use undefined::{Origin, Unwritten, Writers};

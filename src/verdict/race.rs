@@ -1,26 +1,30 @@
 //! A data race: two accesses that conflict, that nothing orders, and that are not morally strong (D-race).
 
-use super::{AccessKind, AllocKind, Inside};
+use super::{AccessKind, AllocKind, Inside, Space};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A data race between two accesses. The bug's place is the later one's, the other place the earlier one's.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
 pub struct Race {
     /// The access that came first in this run.
     pub first: Party,
     /// The access that came second.
     pub second: Party,
     /// The state space: global or shared.
+    #[serde(serialize_with = "AllocKind::in_space")]
+    #[schemars(with = "Space")]
     pub space: AllocKind,
-    /// The buffer or variable that the second access lies in.
-    pub inside: Option<Inside>,
     /// Why nothing makes it good.
     pub cause: Unordered,
+    /// The buffer or variable that the second access lies in.
+    pub inside: Option<Inside>,
     /// Whether both were stores of the same value to the same bytes (`--benign` hides such races).
     pub same_value: bool,
 }
 
 /// One access of a race.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
 pub struct Party {
     /// What it does.
     pub kind: AccessKind,
@@ -36,7 +40,8 @@ pub struct Party {
 }
 
 /// Why two conflicting accesses are a race; the farther apart the threads, the greater.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Unordered {
     /// Lanes of one instruction write one location: which one stays is open.
     SameInstruction,

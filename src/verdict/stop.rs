@@ -4,8 +4,10 @@
 //! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
 //! schedule does not fit ([`Stop::Diverged`]), we made a mistake ([`Stop::Internal`]). A panic is one of the last, too.
 
-use super::{FormatProblem, Hang, LeakSite, Lifetime, NeverPopped, Origin, Race, Unwritten, Violation, Who};
+use super::{FormatProblem, Hang, Kind, LeakSite, Lifetime, NeverPopped, Origin, Race, Unwritten, Violation, Who};
 use crate::base::{LaneMask, Pc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 use std::panic::Location;
 
 /// Why a run stopped.
@@ -99,7 +101,10 @@ pub struct Bug {
 }
 
 /// An instruction as executed by a thread.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+///
+/// As data it is marked by [`Place::KEY`]: who knows the sources puts there what is to be told of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "@thread")]
 pub struct Place {
     /// The number that the host gave to the program.
     pub program: u32,
@@ -121,8 +126,14 @@ pub struct Place {
     pub calls: Vec<Pc>,
 }
 
+impl Place {
+    /// The key that marks it in data.
+    pub const KEY: &str = "@thread";
+}
+
 /// What a block of memory is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum AllocKind {
     /// A buffer of the host.
     Buffer,
@@ -138,6 +149,40 @@ pub enum AllocKind {
     Local,
     /// The kernel's parameters.
     Param,
+}
+
+/// A state space, as messages call it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "named as the state spaces of PTX")]
+pub enum Space {
+    Global,
+    Constant,
+    Shared,
+    Local,
+    Parameter,
+}
+
+impl AllocKind {
+    /// The state space that such a block belongs to.
+    #[must_use]
+    pub const fn space(self) -> Space {
+        match self {
+            Self::Buffer | Self::Global | Self::Heap => Space::Global,
+            Self::Const => Space::Constant,
+            Self::Shared => Space::Shared,
+            Self::Local => Space::Local,
+            Self::Param => Space::Parameter,
+        }
+    }
+
+    /// As data, the state space.
+    ///
+    /// # Errors
+    /// Those of the serialiser.
+    pub fn in_space<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.space().serialize(serializer)
+    }
 }
 
 /// A piece of device memory that has a name.
@@ -156,17 +201,31 @@ pub struct Named {
 }
 
 /// Where in a buffer or variable an address lies.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
 pub struct Inside {
-    /// Its name, or "" when it has none.
+    /// Its name, or "" when it has none; as data, null.
+    #[serde(serialize_with = "Inside::as_name")]
+    #[schemars(with = "Option<String>")]
     pub name: String,
-    /// What it is.
+    /// What it is; as data, its state space.
+    #[serde(rename = "space", serialize_with = "AllocKind::in_space")]
+    #[schemars(with = "Space")]
     pub kind: AllocKind,
     /// Bytes from its start; from that of the block's shared memory, where that has no name here.
     pub offset: u64,
 }
 
 impl Inside {
+    /// Its name, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        Some(self.name.as_str()).filter(|n| !n.is_empty())
+    }
+
+    fn as_name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        Some(name).filter(|n| !n.is_empty()).serialize(serializer)
+    }
+
     /// Where an address lies among these.
     #[must_use]
     pub fn of(all: &[Named], address: u64) -> Option<Self> {
@@ -177,7 +236,8 @@ impl Inside {
 }
 
 /// How an address lies to a block of memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "relation", content = "distance", rename_all = "lowercase")]
 pub enum Relation {
     /// So many bytes before its start.
     Before(u64),
@@ -188,7 +248,7 @@ pub enum Relation {
 }
 
 /// The block of memory nearest to a wrong address.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Nearest {
     /// Its name (buffer or variable), or "" when it has none.
     pub name: String,
@@ -197,6 +257,7 @@ pub struct Nearest {
     /// Its size in bytes.
     pub bytes: u64,
     /// How the address lies to it.
+    #[serde(flatten)]
     pub relation: Relation,
     /// Whether it was freed.
     pub freed: bool,
@@ -205,7 +266,8 @@ pub struct Nearest {
 }
 
 /// The ways a program can break a rule.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
 #[expect(missing_docs, reason = "fields are named for what they are: addresses, sizes in bytes, masks of lanes")]
 pub enum BugKind {
     /// An access outside every block of memory of its space.
@@ -217,6 +279,7 @@ pub enum BugKind {
         bytes: u32,
         write: bool,
         space: &'static str,
+        #[serde(rename = "origin")]
         object: Box<Nearest>,
         hit: Option<Inside>,
         argument: Option<String>,
@@ -228,13 +291,33 @@ pub enum BugKind {
     /// An address that is no multiple of the access's size.
     Misaligned { address: u64, bytes: u32, write: bool, space: &'static str },
     /// An address that belongs to another state space than the instruction's.
-    WrongSpace { address: u64, bytes: u32, write: bool, space: &'static str, actual: AllocKind },
+    WrongSpace {
+        address: u64,
+        bytes: u32,
+        write: bool,
+        space: &'static str,
+        #[serde(serialize_with = "AllocKind::in_space")]
+        #[schemars(with = "Space")]
+        actual: AllocKind,
+    },
     /// A write to constant memory or kernel parameters.
-    WriteToReadOnly { address: u64, bytes: u32, actual: AllocKind },
+    WriteToReadOnly {
+        address: u64,
+        bytes: u32,
+        /// It does write.
+        write: bool,
+        #[serde(serialize_with = "AllocKind::in_space")]
+        #[schemars(with = "Space")]
+        actual: AllocKind,
+    },
     /// A register or byte that was never written decides something (D-undefined).
-    Uninitialised { what: UninitUse, register: Option<String>, address: Option<u64>, origin: Option<Box<Origin>> },
-    /// Integer division or remainder by zero (reported under `--check div0` only; D-div0).
-    DivisionByZero,
+    Uninitialised {
+        #[serde(rename = "use")]
+        what: UninitUse,
+        register: Option<String>,
+        address: Option<u64>,
+        origin: Option<Box<Origin>>,
+    },
     /// A lane executes a `.sync` instruction whose member mask does not name it.
     NotAMember { mask: LaneMask },
     /// A member mask names lanes that are not active at this instruction (control model `crs`).
@@ -261,10 +344,11 @@ pub enum BugKind {
     StackOverflow { bytes: u64, limit: u64 },
     /// `assert` failed in device code.
     Assertion { message: String, file: String, line: u32, function: String },
-    /// `trap`.
-    Trap,
-    /// `brkpt`: no debugger is attached.
-    Breakpoint,
+    /// A defect of which there is nothing more to know than its kind and place: `trap`, `brkpt`, a division by zero (reported
+    /// under `--check div0` only; D-div0).
+    #[serde(serialize_with = "nothing")]
+    #[schemars(with = "Nothing")]
+    Plain(Kind),
     /// A call through an address that is no function's.
     BadCallTarget { address: u64 },
     /// A call of a function that is declared but not defined.
@@ -276,30 +360,49 @@ pub enum BugKind {
     /// `free` of an address that `malloc` did not give, or twice.
     BadFree { address: u64, twice: bool, life: Option<Box<Lifetime>> },
     /// Blocks that device code allocated and nobody freed, at the end of their context (reported under `--check leaks` only).
-    Leak { sites: Vec<LeakSite> },
+    Leak { blocks: u64, bytes: u64, sites: Vec<LeakSite> },
     /// A format of `printf` that cannot be printed.
-    BadFormat { problem: FormatProblem },
+    BadFormat {
+        /// As data, the conversion as the program wrote it; null for a string without an end.
+        #[serde(rename = "conversion", serialize_with = "conversion")]
+        #[schemars(with = "Option<String>")]
+        problem: FormatProblem,
+    },
     /// Two accesses that nothing orders (D-race).
     Race(Box<Race>),
     /// Lanes of one instruction write different values to one location, strongly: no race, but which value stays is open.
     LaneDecides { address: u64, bytes: u32, inside: Option<Inside>, first: Option<u64>, second: Option<u64> },
 }
 
+/// A defect without particulars, as data.
+#[derive(Serialize, JsonSchema)]
+struct Nothing {}
+
+fn nothing<S: Serializer>(_: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    Nothing {}.serialize(serializer)
+}
+
+fn conversion<S: Serializer>(problem: &FormatProblem, serializer: S) -> Result<S::Ok, S::Error> {
+    problem.conversion().serialize(serializer)
+}
+
 /// Lanes of the same block that are not where others wait for them.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Elsewhere {
     /// Their warp.
     pub warp: u32,
     /// The lanes.
     pub lanes: LaneMask,
     /// Where they are.
+    #[serde(skip)]
     pub pc: Pc,
     /// What they do there.
     pub doing: Doing,
 }
 
 /// What lanes do that are not where others wait for them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Doing {
     /// They go on here.
     Runs,
@@ -312,7 +415,8 @@ pub enum Doing {
 }
 
 /// What an undefined value was used for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum UninitUse {
     /// As an address.
     Address,
@@ -323,7 +427,8 @@ pub enum UninitUse {
 }
 
 /// What a warp or lanes of it wait for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum WaitingFor {
     /// A barrier of the block.
     Barrier(u32),
@@ -389,48 +494,65 @@ pub struct Operation {
 }
 
 /// What takes memory of this computer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub enum Taker {
     /// All of a run: the device, and who observes it.
+    #[serde(rename = "the run and its checks")]
     Run,
     /// Buffers, and what they are filled with.
+    #[serde(rename = "buffers and their contents")]
     Buffers,
     /// Blocks that run: registers, local and shared memory.
+    #[serde(rename = "a block's registers, local and shared memory")]
     Blocks,
     /// Calls: registers and local memory of functions.
+    #[serde(rename = "the registers and local memory of a call")]
     Stacks,
 }
 
 /// Which budget ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum LimitKind {
     /// Warp instructions.
     Steps(u64),
     /// Time, in milliseconds.
+    #[serde(rename = "milliseconds")]
     Time(u64),
     /// States of a search.
     States(u64),
     /// Switches between warps in a schedule: others were not looked at.
     Switches(u32),
+    /// The program reads a clock, which no search can go through in full (D-clock).
+    Clock,
+    /// Somebody stopped it.
+    Interrupted,
+    /// A store to memory that nothing was known to write, at an address in the program: reads of it were not watched for
+    /// races.
+    Stray(
+        #[serde(serialize_with = "Pc::number")]
+        #[schemars(with = "u32")]
+        Pc,
+    ),
     /// Any lanes of a group may run without the others, and groups of so many have too many parts to be gone through.
+    #[serde(untagged)]
     Parts {
         /// Lanes of the widest group.
         lanes: u32,
         /// The most whose parts are gone through.
         most: u32,
     },
-    /// The program reads a clock, which no search can go through in full (D-clock).
-    Clock,
-    /// Somebody stopped it.
-    Interrupted,
     /// The device's heap: its size and the block that was asked for, in bytes.
+    #[serde(untagged)]
     Heap {
         /// The size.
+        #[serde(rename = "heap")]
         size: u64,
         /// The block.
         wanted: u64,
     },
     /// Memory of the device, in bytes: the cap and what was asked for.
+    #[serde(untagged)]
     Memory {
         /// The cap.
         cap: u64,
@@ -438,34 +560,40 @@ pub enum LimitKind {
         wanted: u64,
     },
     /// Memory of this computer, in bytes: a command's cap, and what it has taken or would have.
+    #[serde(untagged)]
     Taken {
         /// The cap.
         cap: u64,
         /// Taken, with what was asked for last.
+        #[serde(rename = "wanted")]
         taken: u64,
         /// What asked for it.
         by: Taker,
     },
     /// Bytes that this computer does not have.
+    #[serde(untagged)]
     Host {
         /// Asked for at once.
         wanted: u64,
     },
     /// Accesses of one location that the race check keeps: one that was forgotten might race with the one at an address.
+    #[serde(untagged)]
     Accesses {
         /// How many are kept.
+        #[serde(rename = "accesses")]
         kept: u64,
         /// The address in the program.
+        #[serde(rename = "pc", serialize_with = "Pc::number")]
+        #[schemars(with = "u32")]
         at: Pc,
     },
-    /// A store to memory that nothing was known to write, at an address in the program: reads of it were not watched for
-    /// races.
-    Stray(Pc),
     /// What a search keeps of states, in bytes.
+    #[serde(untagged)]
     Search {
         /// The cap.
         cap: u64,
         /// Taken by now.
+        #[serde(rename = "wanted")]
         taken: u64,
     },
 }

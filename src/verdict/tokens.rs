@@ -2,9 +2,12 @@
 
 use super::{Place, Rule, Who};
 use crate::base::{LaneMask, Pc};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// The kinds of tokens.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum TokenKind {
     /// Pushed by `ssy`: lanes meet again.
     Sync,
@@ -17,7 +20,7 @@ pub enum TokenKind {
 }
 
 /// A token: whom it activates, and where.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
 pub struct Token {
     /// Its kind.
     pub kind: TokenKind,
@@ -81,10 +84,31 @@ pub enum Property {
     Invariant(u8),
 }
 
+impl Property {
+    /// What the report calls it.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            // As D-inject reads it.
+            Self::Stack(4) => "stack-cons (4')".to_owned(),
+            Self::Stack(k) => format!("stack-cons ({k})"),
+            Self::Active => "act-cons".to_owned(),
+            Self::Inactive => "inact-cons".to_owned(),
+            Self::Invariant(k) => format!("inv ({k})"),
+        }
+    }
+
+    fn as_name<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name())
+    }
+}
+
 /// A warp's state that violates a property: an error of the injection or of the machine, not of the program.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Violation {
-    /// What is violated.
+    /// The property of the report's chapter 6.
+    #[serde(serialize_with = "Property::as_name")]
+    #[schemars(with = "String")]
     pub property: Property,
     /// The last rule of the branching algorithm that fired in the warp.
     pub rule: Option<Rule>,
@@ -95,22 +119,46 @@ pub struct Violation {
     /// The active lanes.
     pub active: LaneMask,
     /// The lanes disabled by a break, a return, an exit.
+    #[serde(serialize_with = "disabled")]
+    #[schemars(with = "Disabled")]
     pub disabled: [LaneMask; 3],
-    /// The token stack, the top last.
+    /// The token stack, the top last; as data, first.
+    #[serde(rename = "tokens", serialize_with = "top_first")]
     pub stack: Vec<Token>,
 }
 
+/// Disabled lanes as data.
+#[derive(Serialize, JsonSchema)]
+struct Disabled {
+    /// By a break.
+    r#break: LaneMask,
+    /// By a return.
+    r#return: LaneMask,
+    /// By an exit.
+    exit: LaneMask,
+}
+
+fn disabled<S: Serializer>([broken, returned, exited]: &[LaneMask; 3], serializer: S) -> Result<S::Ok, S::Error> {
+    Disabled { r#break: *broken, r#return: *returned, exit: *exited }.serialize(serializer)
+}
+
+fn top_first<S: Serializer>(stack: &[Token], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(stack.iter().rev())
+}
+
 /// A token that is never popped, with lanes that wait for it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct NeverPopped {
     /// The warp.
+    #[serde(skip)]
     pub who: Who,
-    /// Where its active lanes are when the state repeats.
-    pub place: Place,
     /// The token.
     pub token: Token,
     /// The lanes whose activation token it is.
     pub waiting: LaneMask,
+    /// Where its active lanes are when the state repeats.
+    #[serde(rename = "active")]
+    pub place: Place,
     /// The instruction that pushed it.
     pub pushed: Pc,
 }

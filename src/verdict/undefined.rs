@@ -2,6 +2,8 @@
 
 use super::Inside;
 use crate::base::Pc;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::ops::Range;
 
 /// A part of a buffer that the host has not written before the first launch.
@@ -14,13 +16,16 @@ pub struct Unwritten {
 }
 
 /// Where an undefined value comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A register that its thread had not written; its name, if it has one.
     Register(Option<String>),
     /// What a shuffle got from a lane that has exited, or that its member mask leaves out (D-shuffle).
+    #[serde(rename = "shuffle")]
     Absent(Pc),
     /// A byte of memory that nobody had written.
+    #[serde(untagged)]
     Memory {
         /// The byte, in the generic address space.
         address: u64,
@@ -29,17 +34,19 @@ pub enum Origin {
         /// The instruction that read it.
         read: Pc,
         /// Who writes there.
+        #[serde(flatten)]
         writers: Writers,
     },
 }
 
 /// Who would have written a byte of memory.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "written", content = "writers", rename_all = "lowercase")]
 pub enum Writers {
     /// These instructions wrote other bytes of the same variable or buffer before.
     Beside(Vec<Pc>),
     /// None wrote to it before; these of the program write to its state space, or may.
     Later(Vec<Pc>),
     /// The program has no instruction that could.
-    Nobody,
+    Nobody([Pc; 0]),
 }

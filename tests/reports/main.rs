@@ -17,7 +17,6 @@ use schema::Schema;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
-use warpstep::report::kinds::describe;
 use warpstep::verdict::Kind;
 
 /// A case's report in a format, and its exit code.
@@ -199,7 +198,7 @@ fn sarif_keeps_to_the_standard() {
 fn the_page_lists_every_kind() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reports.md")).unwrap();
     let rows: Vec<_> = page.lines().filter(|l| l.starts_with("| `")).map(str::to_owned).collect();
-    let kinds = Kind::ALL.iter().map(|k| format!("| `{}` | {} |", k.id(), describe(*k).short));
+    let kinds = Kind::ALL.iter().map(|k| format!("| `{}` | {} |", k.id(), k.describe().short));
     assert_eq!(rows, kinds.collect::<Vec<_>>());
 }
 

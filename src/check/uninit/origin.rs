@@ -174,7 +174,9 @@ impl Ground<'_> {
                 let beside = self.extent(address, device).and_then(|(first, _)| writes.by.get(&first));
                 let writers = match beside {
                     Some(by) => Writers::Beside(by.iter().map(|pc| Pc(*pc)).take(NAMED).collect()),
-                    None => Some(self.stores(space)).filter(|s| !s.is_empty()).map_or(Writers::Nobody, Writers::Later),
+                    None => {
+                        Some(self.stores(space)).filter(|s| !s.is_empty()).map_or(Writers::Nobody([]), Writers::Later)
+                    }
                 };
                 Origin::Memory { address, inside, read, writers }
             }

@@ -255,7 +255,7 @@ impl Arena {
             if block.freed {
                 BugKind::UseAfterFree { address, bytes, write, nearest: nearest(block, address) }
             } else if write && block.kind == AllocKind::Const {
-                BugKind::WriteToReadOnly { address, bytes, actual: block.kind }
+                BugKind::WriteToReadOnly { address, bytes, write, actual: block.kind }
             } else {
                 BugKind::WrongSpace { address, bytes, write, space, actual: block.kind }
             }

@@ -559,7 +559,7 @@ fn fault(
     match space {
         Space::Shared => shared_fault(offset, bytes, write, near, bad),
         Space::Local => outside(AllocKind::Local, near.local.extent().into()),
-        Space::Param if write => bug(BugKind::WriteToReadOnly { address, bytes, actual: AllocKind::Param }),
+        Space::Param if write => bug(BugKind::WriteToReadOnly { address, bytes, write, actual: AllocKind::Param }),
         Space::Param => outside(AllocKind::Param, near.param.len() as u64),
         Space::Global | Space::Const | Space::Generic => {
             if space == Space::Generic

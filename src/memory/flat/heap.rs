@@ -80,7 +80,8 @@ impl Heap {
         }
         let sites: Vec<LeakSite> = sites.into_values().collect();
         let place = sites.first()?.place.clone();
-        Some(Bug { kind: BugKind::Leak { sites }, place, other: None })
+        let (blocks, bytes) = sites.iter().fold((0, 0), |(n, m), s| (n + s.blocks, s.bytes.saturating_add(m)));
+        Some(Bug { kind: BugKind::Leak { blocks, bytes, sites }, place, other: None })
     }
 }
 

@@ -8,7 +8,6 @@ mod place;
 
 use self::place::{location, physical};
 use super::diagnostic::{Diagnostic, Severity};
-use super::kinds::describe;
 use super::stop::StopReport;
 use crate::base::SourceMap;
 use crate::launch::{At, Mismatch, OutputMismatch, Suppression};
@@ -240,7 +239,7 @@ fn notification(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
 
 /// A rule (3.49) of a kind of defect.
 fn rule(kind: Kind) -> Value {
-    let d = describe(kind);
+    let d = kind.describe();
     json!({
         "id": kind.id(),
         "shortDescription": { "text": d.short },
