@@ -1,12 +1,10 @@
 //! Searches agree on the public litmus tests: with every instruction a step, with what others can notice a step, through
 //! states, through schedules: the same outcomes, defects and runs without end.
 
-mod shared;
-#[path = "shared/litmus.rs"]
-mod tests;
-
+use crate::shared;
+use crate::tests::suite;
+use libtest_mimic::Trial;
 use std::collections::BTreeSet;
-use tests::suite;
 use warpstep::base::SourceMap;
 use warpstep::explore::space::{Fairness, Options, Search, Space, cycles};
 use warpstep::litmus::tree::Litmus;
@@ -193,11 +191,12 @@ fn on_caches() {
     compared(&agree.all(), 47, 10, &large);
 }
 
-fn main() {
-    shared::run(&[
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
+    shared::trials(&[
         ("on_flat_memory", Some("conformance/litmus/ptx"), on_flat_memory),
         ("lanes_of_one_warp", Some("conformance/litmus/ptx"), lanes_of_one_warp),
         ("lanes_one_by_one", Some("conformance/litmus/ptx"), lanes_one_by_one),
         ("on_caches", Some("conformance/litmus/ptx"), on_caches),
-    ]);
+    ])
 }

@@ -5,22 +5,20 @@
 //! says it otherwise (where every thread runs on its own, others may have exited before the first one comes to a barrier).
 //! `NAME.fixed.ptx` is accepted, with the check and without. Each is run under every control model.
 
-mod case;
-
-use case::Case;
-use libtest_mimic::{Arguments, Failed, Trial};
+use crate::case::Case;
+use libtest_mimic::{Failed, Trial};
 
 const CONTROLS: [&str; 3] = ["crs", "its", "thread"];
 const CHECK: [&str; 2] = ["--check", "barriers"];
 
-fn main() {
-    let arguments = Arguments::from_args();
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let all = Case::below("tests/barriers");
     let mut trials = vec![Trial::test("there_are_pairs", move || enough(&all))];
     for case in Case::below("tests/barriers") {
         trials.push(Trial::test(name(&case), move || check(&case)));
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 fn name(case: &Case) -> String {

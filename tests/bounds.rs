@@ -9,10 +9,8 @@
 //!
 //! `NAME.defect.ptx` and `NAME.fixed.ptx` are pairs of programs as they are.
 
-mod case;
-
-use case::Case;
-use libtest_mimic::{Arguments, Failed, Trial};
+use crate::case::Case;
+use libtest_mimic::{Failed, Trial};
 use std::path::Path;
 
 /// From one byte to a megabyte.
@@ -22,8 +20,8 @@ const FOLDERS: [(&str, &str); 2] = [("tests/bounds", ""), ("tests/bounds/provena
 /// What replaces the offset.
 const AT: &str = "AT";
 
-fn main() {
-    let arguments = Arguments::from_args();
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let all =
         FOLDERS.into_iter().flat_map(|(folder, prefix)| Case::below(folder).into_iter().map(move |c| (c, prefix)));
     let trials = all.map(|(case, prefix)| {
@@ -32,7 +30,7 @@ fn main() {
             if name.ends_with(".defect") || name.ends_with(".fixed") { pair(&case) } else { neighbours(&case, &name) }
         })
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    trials.collect()
 }
 
 /// What a program comes to: nothing, or what it says of a defect.

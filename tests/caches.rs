@@ -290,17 +290,14 @@ fn no_write_is_lost_and_no_old_value_is_read() {
         assert!(states > 1000, "{states}");
     }
     victims().unwrap();
-    #[cfg(feature = "mutants")]
-    mutants::are_noticed();
 }
 
-/// In one test with the rest: a mutant holds for the whole process.
 #[cfg(feature = "mutants")]
-mod mutants {
+pub mod mutants {
     use super::*;
     use warpstep::base::mutant::{Mutant, select};
 
-    pub(super) fn are_noticed() {
+    pub fn are_noticed() {
         for mutant in [
             Mutant::LineWideDiscard,
             Mutant::UnpinnedFill,

@@ -3,8 +3,8 @@
 //! The examples are in the repository. `../shared` holds more PTX on some machines; the tests that read it are counted
 //! as ignored where it is absent.
 
-mod shared;
-
+use crate::shared;
+use libtest_mimic::Trial;
 use std::path::Path;
 use warpstep::ptx::{parse, print};
 
@@ -207,8 +207,9 @@ fn what_ptxas_cannot_parse_is_an_error() {
     }
 }
 
-fn main() {
-    shared::run(&[
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
+    shared::trials(&[
         ("every_example_parses_and_prints", None, every_example_parses_and_prints),
         (
             "the_benchmark_kernels_parse_and_print",
@@ -223,5 +224,5 @@ fn main() {
         ("rare_syntax_parses_and_prints", None, rare_syntax_parses_and_prints),
         ("printing_keeps_what_was_written", None, printing_keeps_what_was_written),
         ("what_ptxas_cannot_parse_is_an_error", None, what_ptxas_cannot_parse_is_an_error),
-    ]);
+    ])
 }

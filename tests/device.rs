@@ -2,9 +2,7 @@
 //!
 //! `tests/device/NAME.toml` is a description with something impossible in it, `NAME.out` the message; `BLESS=1` rewrites it.
 
-mod golden;
-
-use golden::{all_refused, descriptions, text};
+use crate::golden::{all_refused, descriptions, text};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 

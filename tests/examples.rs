@@ -1,9 +1,8 @@
 //! Every launch file of `ptx-examples/` runs and gives what it expects, under every control model; all models end in the
 //! same memory where the result does not depend on the schedule.
 
-mod example;
-
-use libtest_mimic::{Arguments, Failed, Trial};
+use crate::example;
+use libtest_mimic::{Failed, Trial};
 use std::path::Path;
 use std::time::Duration;
 use warpstep::base::SourceMap;
@@ -24,8 +23,8 @@ const MODELS: [(&str, Option<ControlModel>); 4] = [
     ("thread", Some(ControlModel::Thread)),
 ];
 
-fn main() {
-    let arguments = Arguments::from_args();
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let trials: Vec<Trial> = example::launch_files()
         .into_iter()
         .map(|(name, path)| {
@@ -34,7 +33,7 @@ fn main() {
         })
         .collect();
     assert!(trials.len() >= 30, "only {} launch files", trials.len());
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 /// What a run left: the contents of the buffers whose order does not depend on the schedule.

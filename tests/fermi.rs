@@ -1,9 +1,8 @@
 //! Race-free examples end on memory with caches, and on flat memory that is accessed lane by lane, as on flat memory.
 //! `FERMI_SEEDS=1000` gives every example a thousand schedules, which takes many minutes.
 
-mod example;
-
-use libtest_mimic::{Arguments, Failed, Trial};
+use crate::example;
+use libtest_mimic::{Failed, Trial};
 use std::path::Path;
 use std::time::Duration;
 use warpstep::base::SourceMap;
@@ -18,8 +17,8 @@ const LARGE: &str = "matmul_tiled/";
 /// Schedules of the others, unless `FERMI_SEEDS` says how many each example's first launch file gets.
 const FEW: u64 = 3;
 
-fn main() {
-    let arguments = Arguments::from_args();
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     let asked: Option<u64> = std::env::var("FERMI_SEEDS").ok().and_then(|n| n.parse().ok());
     for (name, path) in example::launch_files() {
@@ -50,7 +49,7 @@ fn main() {
     }
     let reduction = example::root().join("reduction/launch.toml");
     trials.push(Trial::test("operations overlap under the fair schedule", move || overlap(&reduction)));
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 /// Counts how often an operation of another warp makes a step between two of one that is under way.

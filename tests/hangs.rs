@@ -3,15 +3,11 @@
 //! A file begins with `// args:` (flags of its launch) and, for control models, what all its runs come to: `holds`, or the
 //! name of the defect. Where it is refuted, NAME.CONTROL.json beside it has what is told of it: class, who spins on which
 //! location, who would change it, who is held by which token, pushed where; what `run` and `hunt` make of it; how long its
-//! schedule is when it is minimised. `BLESS=1 cargo test --test hangs` writes these files.
+//! schedule is when it is minimised. `BLESS=1 cargo test --test ui -- hangs` writes these files.
 
-mod case;
-#[path = "reports/schema.rs"]
-mod schema;
-
-use case::Case;
-use libtest_mimic::{Arguments, Failed, Trial};
-use schema::Schema;
+use crate::case::Case;
+use crate::schema::Schema;
+use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -72,8 +68,8 @@ fn ring(shape: &[&str], memory: &str) -> Result<(), Failed> {
     }
 }
 
-fn main() {
-    let arguments = Arguments::from_args();
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for case in Case::below("tests/hangs").into_iter().map(Arc::new) {
         for control in CONTROLS {
@@ -91,7 +87,7 @@ fn main() {
         let name = format!("locks_opposite_order/{place}/{memory}");
         trials.push(Trial::test(name, move || ring(shape, memory)));
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 /// Runs a command of warpstep on the case; gives the report and the exit code.

@@ -1,8 +1,7 @@
 //! Host scripts: contexts, programs and grids that come and go, under the deterministic schedule and under seeds, on flat
 //! memory and on memory with caches.
 
-mod golden;
-
+use crate::golden;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

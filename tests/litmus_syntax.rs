@@ -1,5 +1,5 @@
 //! Litmus tests with mistakes: `tests/litmus_syntax/*.litmus` and what `warpstep check` says of each beside in NAME.out;
-//! `BLESS=1 cargo test --test litmus_syntax` writes it.
+//! `BLESS=1 cargo test --test commands litmus_syntax` writes it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

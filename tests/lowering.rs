@@ -3,8 +3,8 @@
 //! The examples are in the repository. `../shared` holds more PTX on some machines; the test that reads it is counted as
 //! ignored where it is absent.
 
-mod shared;
-
+use crate::shared;
+use libtest_mimic::Trial;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::{Path, PathBuf};
@@ -108,10 +108,11 @@ fn damaged_text_never_panics() {
     assert!(complaints > 1_000, "{complaints}");
 }
 
-fn main() {
-    shared::run(&[
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
+    shared::trials(&[
         ("every_example_lowers", None, every_example_lowers),
         ("other_kernels_lower", Some("conformance/ptx-ops.jsonl"), other_kernels_lower),
         ("damaged_text_never_panics", None, damaged_text_never_panics),
-    ]);
+    ])
 }

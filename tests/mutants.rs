@@ -153,6 +153,14 @@ fn killers() -> Vec<Killer> {
     ]
 }
 
+mod caches;
+mod host_mutants;
+#[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
+mod programs;
+mod programs_world;
+#[expect(dead_code, reason = "its other tests are run without a mutant")]
+mod weak;
+
 fn main() {
     let mut arguments = Arguments::from_args();
     // The mutant is the process's.
@@ -200,5 +208,17 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
+    let families: [(&str, fn()); 3] = [
+        ("levels above the block", host_mutants::mutants_are_told_apart),
+        ("caches", caches::mutants::are_noticed),
+        ("memory programs", programs::mutants::are_noticed),
+    ];
+    for (name, noticed) in families {
+        trials.push(Trial::test(name, move || {
+            noticed();
+            Ok(())
+        }));
+    }
+    trials.push(Trial::test("weak memory", weak::mutants));
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -4,10 +4,9 @@
 //! where it is absent the test is counted as ignored. Every disagreement is printed. `WARPSTEP_ORACLE_COUNT` and
 //! `WARPSTEP_ORACLE_SEED` ask for more mutations and for others.
 
-mod oracle_mutate;
-mod shared;
-
-use oracle_mutate::{KINDS, Kind, mutate};
+use crate::oracle_mutate::{KINDS, Kind, mutate};
+use crate::shared;
+use libtest_mimic::Trial;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
@@ -173,12 +172,13 @@ fn the_checker_agrees_with_ptxas() {
     assert!(poor.is_empty(), "agreement below 95 %: {poor:?}");
 }
 
-fn main() {
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let trial = shared::unless_absent(
         "the_checker_agrees_with_ptxas",
         "ptxas",
         ptxas().is_some(),
         the_checker_agrees_with_ptxas,
     );
-    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), vec![trial]).exit();
+    vec![trial]
 }

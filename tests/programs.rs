@@ -1,10 +1,7 @@
 //! Memory programs: every interleaving of a few operations on small caches.
 
-mod programs_world;
-
-use programs_world::{Act, Outcomes, Scenario, act};
+use crate::programs_world::{Act, Outcomes, Scenario, act};
 use std::collections::BTreeSet;
-use std::sync::{PoisonError, RwLock};
 use warpstep::base::SourceMap;
 use warpstep::memory::fermi::program::{Fill, OpKey, OpKind, OpSpace, ProgramSet, load, preset};
 use warpstep::verdict::Rule;
@@ -27,7 +24,6 @@ fn names(kind: OpKind, space: OpSpace) -> Vec<&'static str> {
 /// brings the line in at any time.
 #[test]
 fn what_has_been_written_is_read() {
-    let _sound = sound();
     for (programs, space) in [
         ("fermi", OpSpace::Global),
         ("fermi", OpSpace::Local),
@@ -133,16 +129,8 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// A mutant holds for the whole process: while one does, no other test may run.
-static SOUND: RwLock<()> = RwLock::new(());
-
-fn sound() -> impl Drop {
-    SOUND.read().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[test]
 fn outcomes_are_exactly_these() {
-    let _sound = sound();
     for case in cases() {
         case.check().unwrap_or_else(|e| panic!("{} {:?}: {e}", case.programs, case.acts));
     }
@@ -151,13 +139,11 @@ fn outcomes_are_exactly_these() {
 }
 
 #[cfg(feature = "mutants")]
-mod mutants {
+pub mod mutants {
     use super::*;
     use warpstep::base::mutant::{Mutant, select};
 
-    #[test]
-    fn are_noticed() {
-        let _alone = SOUND.write().unwrap();
+    pub fn are_noticed() {
         for mutant in [
             Mutant::ReadNeverWaits,
             Mutant::ReserveNeverJoins,
@@ -224,7 +210,6 @@ fn reserved_lines_are_completed() -> Result<(), String> {
 /// A store of part of what a load reads, and a load of more than is in the cache: the line is filled around it.
 #[test]
 fn partial_lines_are_filled_around_what_was_written() {
-    let _sound = sound();
     for fill in [Fill::Line, Fill::Bytes] {
         for (store, load) in [("st.local", "ld.local"), ("st.local.cg", "ld.local.lu"), ("st.global", "ld.global")] {
             let acts = [
@@ -246,7 +231,6 @@ fn partial_lines_are_filled_around_what_was_written() {
 /// Every operation of every preset runs to its end by itself and beside another, and releases its registers.
 #[test]
 fn every_operation_ends() {
-    let _sound = sound();
     for programs in ["report", "fermi", "sm80", "write-through", "invalidate"] {
         let set = preset(programs).unwrap();
         let refined = OpKey::refinements().into_iter().filter(|key| set.find(*key) != set.find(key.any_scope()));
@@ -263,7 +247,6 @@ fn every_operation_ends() {
 /// What the presets do not use fires in programs written for that.
 #[test]
 fn every_rule_of_programs_and_caches_fires() {
-    let _sound = sound();
     let mut fired: BTreeSet<Rule> = BTreeSet::new();
     for (programs, acts) in [
         ("fermi", vec![act("ld.global.cs", 0, 0, 0), act("ld.global.cv", 0, 2, 0), act("st.global.cs", 0, 2, 4)]),

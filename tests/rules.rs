@@ -1,7 +1,7 @@
 //! The table that `warpstep rules` prints: every rule's home, title, and the number of runs in which it fires.
 //!
 //! `src/report/rule_table.tsv` is that table. The test makes it again: from the marks in the code, the notes, and the examples
-//! and host scripts, which are run on flat memory and on memory with caches. `BLESS=1 cargo test --test rules` writes it.
+//! and host scripts, which are run on flat memory and on memory with caches. `BLESS=1 cargo test --test commands rules` writes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

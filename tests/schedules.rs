@@ -1,9 +1,7 @@
 //! Schedules: every seed's replays to the same run, hunts find what is there, what is minimised is the essence, and what
 //! does not fit is refused.
 
-mod schedules_world;
-
-use schedules_world::{Folder, LIMITS, config, hunt, own, target};
+use crate::schedules_world::{Folder, LIMITS, config, hunt, own, target};
 use warpstep::base::FileId;
 use warpstep::check::Observers;
 use warpstep::choice::{Alternative, Decision, Fair, Oracle, Part, Recorder, Replay, Schedule, Strategy};

@@ -1,18 +1,18 @@
 //! What searches tell on a terminal while they go on. Needs `script` (util-linux), which makes one; counted as ignored
 //! where that is absent.
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::path::Path;
 use std::process::Command;
 
-fn main() {
-    let arguments = Arguments::from_args();
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let absent = Command::new("script").arg("--version").output().is_err();
     let prove = "prove ptx-examples/reduction --memory fermi --for 4s --save-schedule";
     let compare = "compare ptx-examples/spinlock --for 6s --schedules";
     let trials = [("prove", prove, " states, "), ("compare", compare, "crs flat: ")]
         .map(|(name, command, told)| Trial::test(name, move || moves(command, told)).with_ignored_flag(absent));
-    libtest_mimic::run(&arguments, trials.into()).exit();
+    trials.into()
 }
 
 /// A line is there from the beginning, says how far the search is, and moves also where a state takes long.

@@ -1,54 +1,70 @@
-//! PTX files and memory programs with their golden output.
+//! Tests that are data: folders of programs with what they must give, one test each.
 //!
-//! `tests/case` says how they are run. The output lies beside in NAME.out; `BLESS=1 cargo test --test ui` writes it. The
-//! folder says what the exit code may be.
+//! Each file has a function `trials`. `cargo test --test ui -- hangs` runs those of a file, `-- hangs::ring` some of them.
 
+mod agree;
+mod barriers;
+mod bounds;
 mod case;
+mod cases;
+mod corpus;
+mod example;
+mod examples;
+mod fermi;
+mod hangs;
+mod litmus;
+mod lowering;
+mod ops;
+mod oracle;
+mod oracle_mutate;
+mod shared;
+mod terminal;
+mod weak;
+
 #[path = "case/folders.rs"]
 mod folders;
+#[path = "reports/schema.rs"]
+mod schema;
+#[path = "shared/litmus.rs"]
+mod tests;
 
-use case::Case;
-use folders::{FOLDERS, all};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 
-fn main() {
-    let arguments = Arguments::from_args();
-    let mut trials = Vec::new();
-    for (folder, code) in FOLDERS {
-        for case in all(folder) {
-            let stem = case.path.file_stem().and_then(|s| s.to_str()).unwrap_or("").to_owned();
-            trials.push(Trial::test(format!("{folder}/{stem}"), move || check(&case, code)));
-        }
+/// The files with their tests.
+const FILES: [(&str, fn() -> Vec<Trial>); 14] = [
+    ("ui", cases::trials),
+    ("agree", agree::trials),
+    ("barriers", barriers::trials),
+    ("bounds", bounds::trials),
+    ("corpus", corpus::trials),
+    ("examples", examples::trials),
+    ("fermi", fermi::trials),
+    ("hangs", hangs::trials),
+    ("litmus", litmus::trials),
+    ("lowering", lowering::trials),
+    ("ops", ops::trials),
+    ("oracle", oracle::trials),
+    ("terminal", terminal::trials),
+    ("weak", weak::trials),
+];
+
+/// The tests that were asked for: those of one file (`-- hangs`, `-- hangs::ring`), or of all (`-- ring`).
+fn wanted(arguments: &mut Arguments) -> Vec<Trial> {
+    let asked = arguments.filter.clone().unwrap_or_default();
+    let (file, rest) = asked.split_once("::").unwrap_or((&asked, ""));
+    let of_one = FILES.iter().find(|(name, _)| *name == file);
+    if of_one.is_some() {
+        arguments.filter = (!rest.is_empty()).then(|| rest.to_owned());
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    let named = |(name, trials): &(&str, fn() -> Vec<Trial>)| -> Vec<Trial> {
+        let with_file = |trial: Trial| if trial.kind().is_empty() { trial.with_kind(*name) } else { trial };
+        trials().into_iter().map(with_file).collect()
+    };
+    of_one.map_or_else(|| FILES.iter().flat_map(named).collect(), named)
 }
 
-fn check(case: &Case, folder_code: i32) -> Result<(), Failed> {
-    if case.arguments().is_empty() {
-        return Err("no `// args:` line".into());
-    }
-    let code: i32 = case.header("exit").first().ok_or("no `// exit:` line")?.parse()?;
-    if code != folder_code {
-        return Err(format!("exit code {code} belongs into another folder").into());
-    }
-    let output = case.run(&case.arguments())?;
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if output.status.code() != Some(code) {
-        return Err(format!("exit code {:?}, expected {code}\n{text}", output.status.code()).into());
-    }
-    if let Some(missing) = case.header("says").into_iter().find(|words| !text.contains(words)) {
-        return Err(format!("the output does not say {missing:?}\n{text}").into());
-    }
-    let golden = case.path.with_extension("out");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&golden, &text)?;
-        return Ok(());
-    }
-    let wanted =
-        std::fs::read_to_string(&golden).map_err(|e| format!("{}: {e}; BLESS=1 writes it", golden.display()))?;
-    if wanted == text {
-        Ok(())
-    } else {
-        Err(format!("the output has changed; BLESS=1 takes it\n--- was\n{wanted}\n--- is\n{text}").into())
-    }
+fn main() {
+    let mut arguments = Arguments::from_args();
+    let trials = wanted(&mut arguments);
+    libtest_mimic::run(&arguments, trials).exit();
 }

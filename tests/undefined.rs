@@ -4,9 +4,7 @@
 //! The kernels of `tests/undefined/kernels` and `tests/undefined/runtime` are in pairs, defect and repaired, each run on
 //! every kind of memory; `// not:` are words that must not be there, `// memory: flat` says that a kernel is for that one.
 
-mod case;
-
-use case::Case;
+use crate::case::Case;
 use std::path::Path;
 use std::process::Command;
 

@@ -15,7 +15,7 @@
 //! first. That loses nothing: what a warp does is to issue operations, which nobody sees before their micro steps, and
 //! an operation that was issued early may be made as late as one likes. `every choice` below checks it without.
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
@@ -32,8 +32,8 @@ use warpstep::program::instr::Op;
 use warpstep::program::ops::Class;
 use warpstep::verdict::{Event, LimitKind, Sink, Stop, Who};
 
-fn main() {
-    let arguments = Arguments::from_args();
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/weak");
     let mut files: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "ptx"));
@@ -48,16 +48,12 @@ fn main() {
             trials.push(Trial::test(format!("{name} every choice"), move || check(&file, false)));
         }
     }
-    #[cfg(feature = "mutants")]
-    {
-        trials = vec![Trial::test("mutants", mutants)];
-    }
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }
 
 /// Each deliberate error changes the outcomes of a file.
 #[cfg(feature = "mutants")]
-fn mutants() -> Result<(), Failed> {
+pub fn mutants() -> Result<(), Failed> {
     use warpstep::base::mutant::{Mutant, select};
     let all = [
         (Mutant::HighestPrioMaximum, "small_unordered"),

@@ -4,7 +4,7 @@
 //! that bodies race with nobody and ask nobody who is active. What a thread decides follows from its number. When its
 //! budget is used up a thread exits, which cuts off endless loops.
 
-use crate::structured::{Emit, Structured};
+use super::structured::{Emit, Structured};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;

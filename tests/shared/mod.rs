@@ -1,7 +1,7 @@
 //! Extra material that some machines have: `../shared`, beside the checkout or one level up. Tests that read it are counted
 //! as ignored where it is absent.
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 use std::path::{Path, PathBuf};
 
 /// The folder, where it is.
@@ -11,7 +11,6 @@ pub fn found() -> Option<PathBuf> {
 }
 
 /// A file of it, for a test that is run only where the file is.
-#[allow(dead_code, reason = "not every test file reads one")]
 pub fn text(path: &str) -> String {
     let file = found().expect("asked for where it is").join(path);
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
@@ -33,15 +32,13 @@ pub fn unless_absent(name: &str, needs: &str, there: bool, test: fn()) -> Trial 
 }
 
 /// A test: its name, what it reads of the folder if it does, and its body.
-#[allow(dead_code, reason = "some test files make their own list")]
 pub type Test<'a> = (&'a str, Option<&'a str>, fn());
 
-/// Runs tests.
-#[allow(dead_code, reason = "some test files make their own list")]
-pub fn run(tests: &[Test<'_>]) -> ! {
+/// The tests of a list.
+pub fn trials(tests: &[Test<'_>]) -> Vec<Trial> {
     let trial = |(name, needs, test): &Test<'_>| match needs {
         Some(needs) => trial(name, needs, *test),
         None => unless_absent(name, "", true, *test),
     };
-    libtest_mimic::run(&Arguments::from_args(), tests.iter().map(trial).collect()).exit()
+    tests.iter().map(trial).collect()
 }

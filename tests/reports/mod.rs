@@ -3,17 +3,12 @@
 //! The JSON schema is the documented one. That for SARIF is stricter than the standard's: only what we write, each with its
 //! section. Outputs were checked against the standard's own schema, which is not ours to copy here.
 
-#[path = "../case/mod.rs"]
-mod case;
-#[path = "../case/folders.rs"]
-mod folders;
-mod schema;
 mod suppressions;
 mod timeline;
 
-use case::Case;
-use folders::{FOLDERS, all};
-use schema::Schema;
+use crate::case::Case;
+use crate::folders::{FOLDERS, all};
+use crate::schema::Schema;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

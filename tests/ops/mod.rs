@@ -1,16 +1,14 @@
 //! Single operations: our own table, whose results come from exact arithmetic (`make.py` beside it), and a public emulator's
 //! recorded ones where they are at hand.
 
-#[path = "../shared/mod.rs"]
-mod shared;
-
 mod own;
 mod recorded;
 
-use libtest_mimic::{Arguments, Trial};
+use crate::shared;
+use libtest_mimic::Trial;
 
-fn main() {
-    let arguments = Arguments::from_args();
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
     let recorded = shared::trial(
         "operations_give_the_recorded_results",
         recorded::FILE,
@@ -18,5 +16,5 @@ fn main() {
     );
     let mut trials: Vec<Trial> = own::trials();
     trials.push(recorded);
-    libtest_mimic::run(&arguments, trials).exit();
+    trials
 }

@@ -1,0 +1,26 @@
+//! What people see of the command and of the library.
+
+mod bounds_commands;
+mod case;
+mod cli;
+mod device;
+mod exits;
+mod golden;
+mod help;
+mod host;
+mod internal;
+mod library;
+mod limits;
+mod litmus_syntax;
+mod memenv;
+mod memp;
+mod prove;
+mod readme;
+mod reports;
+mod rules;
+mod undefined;
+
+#[path = "case/folders.rs"]
+mod folders;
+#[path = "reports/schema.rs"]
+mod schema;

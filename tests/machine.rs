@@ -1,0 +1,20 @@
+//! What runs, searches and checks do, and the house rules.
+
+mod caches;
+mod circles;
+mod examples_observed;
+mod house;
+mod injection;
+mod interleavings;
+mod lanes;
+mod launch;
+mod mutations;
+mod programs;
+mod programs_world;
+mod progress;
+mod races;
+mod schedules;
+mod schedules_world;
+mod space;
+mod walk;
+mod warp_size;
