@@ -30,8 +30,11 @@ mod tests;
 
 use libtest_mimic::{Arguments, Trial};
 
+/// The tests of a file.
+type Trials = fn() -> Vec<Trial>;
+
 /// The files with their tests.
-const FILES: [(&str, fn() -> Vec<Trial>); 14] = [
+const FILES: [(&str, Trials); 14] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
     ("barriers", barriers::trials),
@@ -56,7 +59,7 @@ fn wanted(arguments: &mut Arguments) -> Vec<Trial> {
     if of_one.is_some() {
         arguments.filter = (!rest.is_empty()).then(|| rest.to_owned());
     }
-    let named = |(name, trials): &(&str, fn() -> Vec<Trial>)| -> Vec<Trial> {
+    let named = |(name, trials): &(&str, Trials)| -> Vec<Trial> {
         let with_file = |trial: Trial| if trial.kind().is_empty() { trial.with_kind(*name) } else { trial };
         trials().into_iter().map(with_file).collect()
     };
