@@ -4,11 +4,14 @@
 //! under a model if it has no run without end that is fair to the blocks that the model promises progress. The scheduler
 //! never idles while a block can step.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use super::space::{Cycle, Fairness, Graph, Promised, cycles_until};
 use crate::verdict::LimitKind;
 
 /// Who is promised progress.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Progress {
     /// All blocks.
     Fair,

@@ -1,31 +1,42 @@
 //! Results against expectations.
 
 use super::{Data, DataProblem, Expect, ExpectStdout, Meaning, Scalar, Value};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// How many differences a [`Mismatch`] keeps.
 pub const SHOWN: usize = 10;
 
 /// A buffer or variable that holds something else than expected.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Mismatch {
     /// The buffer or variable.
     pub name: String,
     /// Its element type.
+    #[serde(rename = "type", serialize_with = "Scalar::as_name")]
+    #[schemars(with = "String")]
     pub ty: Scalar,
     /// How many elements differ.
     pub differing: u64,
     /// How many were compared.
     pub compared: u64,
+    /// The largest absolute difference, over all elements where it is a number.
+    #[serde(serialize_with = "largest")]
+    #[schemars(with = "Value")]
+    pub largest: f64,
     /// The first differences, `SHOWN` at most.
     pub first: Vec<Difference>,
-    /// The largest absolute difference, over all elements where it is a number.
-    pub largest: f64,
     /// The elements were compared in ascending order, so the indices are not the buffer's.
+    #[serde(skip)]
     pub unordered: bool,
 }
 
+fn largest<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    Value::F64(*number).serialize(serializer)
+}
+
 /// One element that differs.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Difference {
     /// The element's index.
     pub index: u64,
@@ -36,7 +47,7 @@ pub struct Difference {
 }
 
 /// `printf` wrote something else than expected: the first line that differs.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct OutputMismatch {
     /// The line's number from 1 (after sorting, if `sorted`).
     pub line: u64,
@@ -45,6 +56,7 @@ pub struct OutputMismatch {
     /// The line that was written; absent when it has fewer.
     pub got: Option<String>,
     /// Whether lines were sorted.
+    #[serde(skip)]
     pub sorted: bool,
 }
 

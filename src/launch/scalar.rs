@@ -1,5 +1,8 @@
 //! Element types of buffers and arguments, and their values as bytes.
 
+use schemars::{JsonSchema, Schema, json_schema};
+use serde::{Serialize, Serializer};
+use std::fmt::Debug;
 use half::{bf16, f16};
 
 /// What an element's bits mean.
@@ -53,18 +56,38 @@ pub const SCALARS: [(&str, Scalar); 16] = {
 };
 
 /// An element's value.
-#[derive(Clone, Copy, PartialEq, Debug)]
+///
+/// As data a number; NaN and infinities, which JSON lacks, are strings.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(transform = number_or_string)]
 pub enum Value {
     /// An unsigned integer.
     Unsigned(u64),
     /// A signed integer.
     Signed(i64),
     /// `f16` and `bf16` widened, exactly, and `f32`.
+    #[serde(serialize_with = "finite")]
     F32(f32),
     /// `f64`.
+    #[serde(serialize_with = "finite")]
     F64(f64),
     /// Bits, and how many bytes of them.
+    #[serde(serialize_with = "bits")]
     Bits(u64, u8),
+}
+
+fn finite<F: Copy + Debug + Into<f64>, S: Serializer>(number: &F, serializer: S) -> Result<S::Ok, S::Error> {
+    let wide: f64 = (*number).into();
+    if wide.is_finite() { wide.serialize(serializer) } else { format!("{number:?}").serialize(serializer) }
+}
+
+fn bits<S: Serializer>(bits: &u64, _: &u8, serializer: S) -> Result<S::Ok, S::Error> {
+    bits.serialize(serializer)
+}
+
+fn number_or_string(schema: &mut Schema) {
+    *schema = json_schema!({ "description": "A number; NaN and infinities are strings.", "type": ["number", "string"] });
 }
 
 /// A number as somebody wrote it.
@@ -84,6 +107,14 @@ impl Scalar {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         SCALARS.iter().find(|(n, _)| *n == name).map(|(_, s)| *s)
+    }
+
+    /// As data, its name.
+    ///
+    /// # Errors
+    /// Those of the serialiser.
+    pub fn as_name<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.name().serialize(serializer)
     }
 
     /// Its name, such as `u32`.

@@ -1,17 +1,19 @@
 //! What goes along with a run and is no part of the state: counts and budgets.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use super::message::GridId;
 use crate::verdict::LimitKind;
 
 /// What a grid's run did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Stats {
+    /// Blocks completed.
+    pub blocks: u64,
     /// Warp instructions executed.
     pub warp_instructions: u64,
     /// Thread instructions executed: warp instructions times active lanes, injected ones left out.
     pub thread_instructions: u64,
-    /// Blocks completed.
-    pub blocks: u64,
 }
 
 /// Budgets of a run.

@@ -1,5 +1,7 @@
 //! How a device runs: control model, schedule, limits, and what hardware it stands for.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use super::bounds::Bounds;
 use super::processors::Capacity;
 use crate::memory::fermi::model::DeviceModel;
@@ -8,7 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Control models by name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum ControlModel {
     /// The report's token stack.
     Crs,

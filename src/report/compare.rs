@@ -1,6 +1,7 @@
 //! What one program comes to under several models: a table, with a letter for each fate.
 
 use super::count::counted;
+use super::document::Exit;
 use super::hunt::Models;
 use super::internal::INTERNAL;
 use super::terminal::inline;
@@ -9,11 +10,12 @@ use crate::explore::{Content, Fate, Fates, Recorded, Seen};
 use crate::program::env::ProgEnv;
 use crate::verdict::Stop;
 use rustc_hash::FxHasher;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Elements of buffers that tell one end from another, at most.
 const TOLD: usize = 4;
@@ -209,34 +211,33 @@ impl Compared {
         out
     }
 
-    /// The same as JSON; described in docs/schema/report.schema.json.
+    /// The same as data.
     #[must_use]
-    pub fn json(&self) -> Value {
-        let fates = self.fates.iter().enumerate().map(|(k, Told { fate, text, .. })| {
+    pub fn data(&self) -> Comparison<'_> {
+        let fate = |(k, Told { fate, text, .. }): (usize, &Told)| {
             let kind = match fate {
                 Fate::Ends { expected: true, .. } => "expected",
                 Fate::Ends { expected: false, .. } => "unexpected",
                 Fate::Stops(kind, _) => kind.id(),
             };
-            json!({ "letter": letter(k), "kind": kind, "text": format!("{text}{}", self.particulars(fate)) })
-        });
-        let cells = self.cells.iter().map(|cell| {
-            let mut value = cell.models.json();
-            match &cell.fates {
-                Err(stop) => value["unsupported"] = short(stop).into(),
-                Ok(fates) => {
-                    let seen = cell.seen.iter().zip(&cell.schedules).map(|(seen, file)| {
-                        json!({ "letter": letter(*seen), "schedule": file.as_ref().map(|f| f.display().to_string()) })
-                    });
-                    value["seen"] = seen.collect();
-                    value["complete"] = fates.limit.is_none().into();
-                    value["states"] = fates.states.into();
-                    value["seeds"] = fates.runs.into();
-                }
+            FateData { letter: letter(k), kind, text: format!("{text}{}", self.particulars(fate)) }
+        };
+        let model = |cell| match &cell.fates {
+            Err(stop) => Model { models: &cell.models, unsupported: Some(short(stop)), searched: None },
+            Ok(fates) => {
+                let seen = cell.seen.iter().zip(&cell.schedules);
+                let seen = seen.map(|(k, file)| SeenData { letter: letter(*k), schedule: file.as_deref() }).collect();
+                let (complete, states, seeds) = (fates.limit.is_none(), fates.states, fates.runs);
+                Model { models: &cell.models, unsupported: None, searched: Some(Searched { seen, complete, states, seeds }) }
             }
-            value
-        });
-        json!({ "exit": self.code(), "expectations": self.expects, "looked_at_runs": self.looks, "fates": fates.collect::<Vec<_>>(), "models": cells.collect::<Vec<_>>() })
+        };
+        Comparison {
+            exit: Exit(self.code()),
+            expectations: self.expects,
+            looked_at_runs: &self.looks,
+            fates: self.fates.iter().enumerate().map(fate).collect(),
+            models: self.cells.iter().map(model).collect(),
+        }
     }
 
     /// The exit code: 101 where a model showed an error of ours, 1 with a defect under some model, 3 where some model was not searched to its end.
@@ -253,6 +254,62 @@ impl Compared {
             (false, false) => 0,
         }
     }
+}
+
+/// What one program comes to under every control model and memory.
+#[derive(Serialize, JsonSchema)]
+pub struct Comparison<'a> {
+    exit: Exit,
+    /// Whether it is known what to expect of a run that ends; otherwise `expected` is said of any.
+    expectations: bool,
+    /// The checks that looked at one run for each end, and at those of seeds.
+    looked_at_runs: &'a [String],
+    /// What was seen under some model, each once.
+    fates: Vec<FateData>,
+    /// One entry for each model.
+    models: Vec<Model<'a>>,
+}
+
+/// What a program may come to.
+#[derive(Serialize, JsonSchema)]
+struct FateData {
+    /// Its name in this report.
+    letter: String,
+    /// expected, unexpected, or the kind of a defect.
+    kind: &'static str,
+    /// In words, with what tells it from others.
+    text: String,
+}
+
+/// A model.
+#[derive(Serialize, JsonSchema)]
+struct Model<'a> {
+    #[serde(flatten)]
+    models: &'a Models,
+    /// Why the model says nothing; the entries below are left out then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsupported: Option<String>,
+    #[serde(flatten)]
+    searched: Option<Searched<'a>>,
+}
+
+/// How far a model was searched, and what was seen.
+#[derive(Serialize, JsonSchema)]
+struct Searched<'a> {
+    seen: Vec<SeenData<'a>>,
+    /// Whether all states were searched: what was not seen cannot happen.
+    complete: bool,
+    states: u64,
+    /// Random schedules that were run besides.
+    seeds: u64,
+}
+
+/// A fate that was seen.
+#[derive(Serialize, JsonSchema)]
+struct SeenData<'a> {
+    letter: String,
+    /// The file with a schedule that comes to it; null where it could not be written.
+    schedule: Option<&'a Path>,
 }
 
 /// How far a model was searched.

@@ -177,7 +177,7 @@ impl StopReport<'_> {
     pub fn json(&self) -> Value {
         let diagnostic = self.diagnostic();
         let message = diagnostic.message(self.sources);
-        let (times, suppressed) = (self.times, self.suppressed.as_ref());
+        let (times, suppressed) = (self.times, self.suppressed);
         let (thread, other, waiting, standing) = (None, None, None, None);
         let stopped =
             |stop, details| Stopped { message, stop, thread, other, waiting, details, standing, times, suppressed };

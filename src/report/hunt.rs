@@ -1,35 +1,42 @@
 //! What hunts, replays and minimised schedules came to.
 
-use super::count::{counted, plural};
-use super::run;
+use super::count::{counted, plural, word};
+use super::data::Stopped;
+use super::document::{Exit, Extra};
+use super::run::{self, Unexpected};
 use super::stop::{StopReport, exit_code};
+use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
 use crate::base::SourceMap;
 use crate::choice::{Pct, Strategy};
-use crate::explore::{Ended, Ending, Hunted, Limits, Measure, Recorded};
+use crate::explore::{Ended as Why, Ending, Hunted, Limits, Measure, Recorded};
 use crate::machine::ControlModel;
 use crate::program::env::ProgEnv;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The models that a verdict is about.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Models {
     /// The control model.
     pub control: ControlModel,
     /// The memory.
     pub memory: String,
     /// Whether the lanes of an instruction access it together (`Some(false)`) or one by one. `None`: it has operations of
-    /// its own.
+    /// its own. As data `whole`, `split` or null.
+    #[serde(rename = "lanes", serialize_with = "as_lanes")]
+    #[schemars(with = "Option<String>", extend("enum" = ["whole", "split", null]))]
     pub split: Option<bool>,
 }
 
 impl Models {
     /// The control model by its name.
     #[must_use]
-    pub const fn control(&self) -> &'static str {
-        control(self.control)
+    pub fn control(&self) -> String {
+        word(self.control)
     }
 
     /// The memory, and how lanes access it, in a few words.
@@ -44,36 +51,24 @@ impl Models {
         let split = if self.split == Some(true) { "-lanes-split" } else { "" };
         format!("{}-{}{split}", self.control(), self.memory)
     }
+}
 
-    const fn lanes(&self) -> Option<&'static str> {
-        match self.split {
-            Some(true) => Some("split"),
-            Some(false) => Some("whole"),
-            None => None,
-        }
-    }
-
-    /// `control`, `memory` and `lanes` as a JSON object.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        json!({ "control": self.control(), "memory": self.memory, "lanes": self.lanes() })
+const fn lanes(split: Option<bool>) -> Option<&'static str> {
+    match split {
+        Some(true) => Some("split"),
+        Some(false) => Some("whole"),
+        None => None,
     }
 }
 
-/// What a control model is called.
-pub(super) const fn control(control: ControlModel) -> &'static str {
-    match control {
-        ControlModel::Crs => "crs",
-        ControlModel::Its => "its",
-        ControlModel::ItsSplit => "its-split",
-        ControlModel::Thread => "thread",
-    }
+fn as_lanes<S: Serializer>(split: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
+    lanes(*split).serialize(serializer)
 }
 
 impl fmt::Display for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "control {}, memory {}", self.control(), self.memory)?;
-        self.lanes().map_or(Ok(()), |lanes| write!(f, ", lanes {lanes}"))
+        lanes(self.split).map_or(Ok(()), |lanes| write!(f, ", lanes {lanes}"))
     }
 }
 
@@ -121,26 +116,32 @@ pub fn ending(ending: &Ending, env: &ProgEnv, sources: &SourceMap, colour: bool)
     }
 }
 
-/// How a run ended, as JSON: `stopped` (as in [`StopReport::json`], or null), `mismatches` and `output_mismatch` (as in
-/// [`run::json`]), and whether the results differ from those of the default schedule only (`differs`).
-#[must_use]
-pub fn ending_json(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> Value {
-    let stopped = match ending {
-        Ending::Stopped(stop) => StopReport::new(stop, env, sources).json(),
-        _ => Value::Null,
-    };
-    let (mismatches, output) = match ending {
-        Ending::Unexpected(m, o) | Ending::Differs(m, o) => (m.clone(), o.clone()),
-        _ => (Vec::new(), None),
-    };
-    let outcome = crate::launch::Outcome { mismatches, output_mismatch: output, ..Default::default() };
-    let all = run::json(&outcome);
-    json!({
-        "stopped": stopped,
-        "mismatches": all["mismatches"],
-        "output_mismatch": all["output_mismatch"],
-        "differs": matches!(ending, Ending::Differs(..)),
-    })
+/// How a run ended.
+#[derive(Serialize, JsonSchema)]
+pub struct Ended<'a> {
+    /// Why it ended early; null when it did not.
+    #[schemars(with = "Option<Stopped<'_>>")]
+    stopped: Value,
+    #[serde(flatten)]
+    unexpected: Unexpected<'a>,
+    /// Whether the results differ from those of the default schedule only.
+    differs: bool,
+}
+
+impl<'a> Ended<'a> {
+    /// The same of a run of `env`, whose files are `sources`; `accepted`: why its defect may stay.
+    #[must_use]
+    pub fn new(ending: &'a Ending, accepted: Option<&Suppressed>, env: &ProgEnv, sources: &SourceMap) -> Self {
+        let (stopped, mismatches, output_mismatch) = match ending {
+            Ending::Stopped(stop) => {
+                (StopReport::new(stop, env, sources).suppressed(accepted).json(), &[][..], None)
+            }
+            Ending::Unexpected(all, output) | Ending::Differs(all, output) => (Value::Null, &all[..], output.as_ref()),
+            Ending::Expected => (Value::Null, &[][..], None),
+        };
+        let differs = matches!(ending, Ending::Differs(..));
+        Self { stopped, unexpected: Unexpected { mismatches, output_mismatch }, differs }
+    }
 }
 
 /// A few words on how a run ended, for the head of a schedule.
@@ -193,30 +194,30 @@ pub fn found(seed: Option<u64>, times: u64, recorded: &Recorded, file: Option<&P
     out
 }
 
-/// A finding as JSON: `seed` (null: the default schedule), `times`, `decisions`, `context_switches`, `schedule` (the file),
-/// and what [`ending_json`] says.
-#[must_use]
-pub fn found_json(
+/// A finding of a hunt, or a run that was replayed.
+#[derive(Serialize, JsonSchema)]
+pub struct Found<'a> {
+    /// The seed; null: the default schedule, or a schedule of a file.
     seed: Option<u64>,
+    /// How many seeds found it.
     times: u64,
-    recorded: &Recorded,
-    file: Option<&Path>,
-    env: &ProgEnv,
-    sources: &SourceMap,
-) -> Value {
-    let mut value = json!({
-        "seed": seed,
-        "times": times,
-        "decisions": recorded.schedule.decisions(),
-        "context_switches": recorded.switches,
-        "schedule": file.map(|f| f.display().to_string()),
-    });
-    if let (Some(all), Value::Object(more)) =
-        (value.as_object_mut(), ending_json(&recorded.played.ending, env, sources))
-    {
-        all.extend(more);
+    /// Decisions of the schedule.
+    decisions: u64,
+    /// How often another warp went on.
+    context_switches: u64,
+    /// The file that the schedule was written to.
+    schedule: Option<PathBuf>,
+    #[serde(flatten)]
+    ended: Ended<'a>,
+}
+
+impl<'a> Found<'a> {
+    /// What a run shows that was found by a seed, and so often.
+    #[must_use]
+    pub fn new((seed, times): (Option<u64>, u64), run: &Recorded, file: Option<PathBuf>, ended: Ended<'a>) -> Self {
+        let (decisions, context_switches) = (run.schedule.decisions(), run.switches);
+        Self { seed, times, decisions, context_switches, schedule: file, ended }
     }
-    value
 }
 
 /// What a hunt was about: for its last line.
@@ -235,14 +236,14 @@ pub struct Scope<'a> {
 #[must_use]
 pub fn hunt_code(hunted: &Hunted, fair: bool) -> u8 {
     match &hunted.ended {
-        Ended::Internal(stop) => exit_code(stop),
+        Why::Internal(stop) => exit_code(stop),
         _ if fair || !hunted.findings.is_empty() => 1,
-        Ended::Unsupported(stop) => exit_code(stop),
-        Ended::Interrupted | Ended::Memory(_) => 3,
-        Ended::Done | Ended::Time if hunted.limited > 0 => 3,
+        Why::Unsupported(stop) => exit_code(stop),
+        Why::Interrupted | Why::Memory(_) => 3,
+        Why::Done | Why::Time if hunted.limited > 0 => 3,
         // Nothing was run, so nothing is known.
-        Ended::Time if hunted.done.is_empty() => 3,
-        Ended::Done | Ended::Time => 0,
+        Why::Time if hunted.done.is_empty() => 3,
+        Why::Done | Why::Time => 0,
     }
 }
 
@@ -252,12 +253,12 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
     let Hunted { ended, done, limited, findings } = hunted;
     let (seeds, defects) = (done.end - done.start, findings.len() + usize::from(fair));
     let why = match ended {
-        Ended::Done => "",
-        Ended::Time => "; the time was up",
-        Ended::Interrupted => "; interrupted",
-        Ended::Memory(_) => "; there is no more memory",
-        Ended::Internal(_) => "; warpstep has made an error: nothing is to be trusted",
-        Ended::Unsupported(_) => "; the program needs what warpstep cannot do",
+        Why::Done => "",
+        Why::Time => "; the time was up",
+        Why::Interrupted => "; interrupted",
+        Why::Memory(_) => "; there is no more memory",
+        Why::Internal(_) => "; warpstep has made an error: nothing is to be trusted",
+        Why::Unsupported(_) => "; the program needs what warpstep cannot do",
     };
     let mut out = format!(
         "hunted: the default schedule and {} ({}; {}): {} distinct {}{why}\n",
@@ -267,7 +268,7 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
         if defects == 0 { "no".to_owned() } else { defects.to_string() },
         plural(defects as u64, "defect"),
     );
-    if let Ended::Memory(limit) = ended {
+    if let Why::Memory(limit) = ended {
         out.push_str(&format!("{}; fewer --jobs need less\n", super::stop::limit(*limit)));
     }
     if *limited > 0 {
@@ -294,41 +295,78 @@ fn bound(scope: &Scope<'_>, seeds: u64) -> Option<String> {
     ))
 }
 
-/// A hunt as JSON, with its findings (each as in [`found_json`]).
-#[must_use]
-pub fn json(hunted: &Hunted, fair: bool, scope: &Scope<'_>, findings: &[Value]) -> Value {
-    let ended = match hunted.ended {
-        Ended::Done => "done",
-        Ended::Time => "time",
-        Ended::Interrupted => "interrupted",
-        Ended::Memory(_) => "memory",
-        Ended::Unsupported(_) => "unsupported",
-        Ended::Internal(_) => "internal",
-    };
-    let bound = match (scope.strategy, scope.measure) {
-        (Strategy::Pct { depth, .. }, Some(m)) => {
-            json!({ "depth": depth, "warps": m.warps, "steps": m.steps, "probability": Pct::bound(depth, m.warps, m.steps) })
+/// A hunt.
+#[derive(Serialize, JsonSchema)]
+pub struct Hunt<'a> {
+    exit: Exit,
+    /// How schedules were made.
+    #[schemars(extend("enum" = ["random", "pct", "round-robin"]))]
+    strategy: &'a str,
+    models: &'a Models,
+    /// Why it ended.
+    #[schemars(extend("enum" = ["done", "time", "interrupted", "memory", "unsupported", "internal"]))]
+    ended: &'a str,
+    first_seed: u64,
+    /// How many seeds were run.
+    seeds: u64,
+    /// How many of them reached a limit: nothing is known of those.
+    limited: u64,
+    /// Warp instructions of a run at most.
+    max_steps: u64,
+    bound: Option<Bound>,
+    findings: &'a [Found<'a>],
+    #[serde(flatten)]
+    extra: Extra,
+}
+
+/// What PCT promises.
+#[derive(Serialize, JsonSchema)]
+struct Bound {
+    depth: u32,
+    warps: u64,
+    steps: u64,
+    /// With which one seed finds a defect between warps that `depth` ordering constraints suffice for, at least.
+    probability: f64,
+}
+
+impl<'a> Hunt<'a> {
+    /// What a hunt that ends with an exit code came to.
+    #[must_use]
+    pub fn new(exit: Exit, hunted: &'a Hunted, scope: &Scope<'a>, findings: &'a [Found<'a>], extra: Extra) -> Self {
+        let ended = match hunted.ended {
+            Why::Done => "done",
+            Why::Time => "time",
+            Why::Interrupted => "interrupted",
+            Why::Memory(_) => "memory",
+            Why::Unsupported(_) => "unsupported",
+            Why::Internal(_) => "internal",
+        };
+        let bound = match (scope.strategy, scope.measure) {
+            (Strategy::Pct { depth, .. }, Some(Measure { warps, steps })) => {
+                Some(Bound { depth, warps, steps, probability: Pct::bound(depth, warps, steps) })
+            }
+            _ => None,
+        };
+        Self {
+            exit,
+            strategy: strategy(scope.strategy),
+            models: scope.models,
+            ended,
+            first_seed: hunted.done.start,
+            seeds: hunted.done.end - hunted.done.start,
+            limited: hunted.limited,
+            max_steps: scope.limits.steps,
+            bound,
+            findings,
+            extra,
         }
-        _ => Value::Null,
-    };
-    json!({
-        "exit": hunt_code(hunted, fair),
-        "strategy": strategy(scope.strategy),
-        "models": scope.models.json(),
-        "ended": ended,
-        "first_seed": hunted.done.start,
-        "seeds": hunted.done.end - hunted.done.start,
-        "limited": hunted.limited,
-        "max_steps": scope.limits.steps,
-        "bound": bound,
-        "findings": findings,
-    })
+    }
 }
 
 /// The exit code of a hunt all of whose findings are suppressed.
 #[must_use]
 pub const fn quiet_code(hunted: &Hunted) -> u8 {
-    let all = hunted.limited == 0 && matches!(hunted.ended, Ended::Done | Ended::Time);
+    let all = hunted.limited == 0 && matches!(hunted.ended, Why::Done | Why::Time);
     if all { 0 } else { 3 }
 }
 
@@ -346,6 +384,26 @@ pub fn progress(defects: u64) -> String {
 #[must_use]
 pub fn left(decisions: usize) -> String {
     format!("{} left", counted(decisions as u64, "decision"))
+}
+
+/// A run that was seen again.
+#[derive(Serialize, JsonSchema)]
+pub struct Replay<'a> {
+    /// What it shows.
+    #[serde(flatten)]
+    pub found: Found<'a>,
+    /// The exit code.
+    pub exit: Exit,
+    /// The hash of its trace.
+    pub trace_hash: String,
+    /// Who ran from where to where.
+    pub turns: Vec<&'a str>,
+    /// Where the schedule did not fit (`--continue`).
+    #[schemars(with = "Option<Stopped<'_>>")]
+    pub diverged: Option<Value>,
+    /// What flags add.
+    #[serde(flatten)]
+    pub extra: Extra,
 }
 
 /// The last line of a replay.
@@ -381,15 +439,33 @@ pub fn minimised(before: &Recorded, after: &Recorded, complete: bool, trials: u6
     out
 }
 
-/// The same as JSON.
-#[must_use]
-pub fn minimised_json(before: &Recorded, after: &Recorded, complete: bool, trials: u64, file: Option<&Path>) -> Value {
-    json!({
-        "exit": 1,
-        "decisions": { "before": before.schedule.decisions(), "after": after.schedule.taken() },
-        "context_switches": { "before": before.switches, "after": after.switches },
-        "complete": complete,
-        "runs": trials,
-        "schedule": file.map(|f| f.display().to_string()),
-    })
+/// A schedule made short.
+#[derive(Serialize, JsonSchema)]
+pub struct Minimised {
+    /// The exit code.
+    pub exit: Exit,
+    /// Decisions of the schedule, and those that are left.
+    pub decisions: Change,
+    /// How often another warp goes on.
+    pub context_switches: Change,
+    /// Whether nothing more can go.
+    pub complete: bool,
+    /// Runs that this took.
+    pub runs: u64,
+    /// The file that the schedule was written to.
+    pub schedule: Option<PathBuf>,
+    /// Why the defect may stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<Suppressed>,
+    /// What flags add.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A number before and after.
+#[derive(Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "named as what they are")]
+pub struct Change {
+    pub before: u64,
+    pub after: u64,
 }

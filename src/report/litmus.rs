@@ -1,7 +1,9 @@
 //! The text of litmus tests: complaints about files, and outcomes in the form of herd and litmus.
 
 use super::count::counted;
+use super::data::Stopped;
 use super::diagnostic::Diagnostic;
+use super::document::Exit;
 use super::prove::Scope;
 use crate::base::{SourceMap, suggest};
 use crate::explore::space::Progress;
@@ -9,6 +11,9 @@ use crate::litmus::tree::{Proxy, TermKind};
 use crate::litmus::{
     Expected, Gap, LitmusError, LitmusErrorKind as K, MAX_ERRORS, MAX_NESTING, Outcomes, Truth, instructions,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// The message of a complaint.
@@ -261,6 +266,30 @@ fn alternatives(words: &[String]) -> String {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
     }
+}
+
+/// All executions of a litmus test.
+#[derive(Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "named as what they are, where nothing else is said")]
+pub struct Tested<'a> {
+    pub exit: Exit,
+    /// The test's name.
+    pub test: &'a str,
+    /// Whether its condition does; null where a limit was reached before that was settled.
+    pub holds: Option<bool>,
+    pub satisfied: u64,
+    pub not_satisfied: u64,
+    /// Whether all executions were gone through.
+    pub complete: bool,
+    /// Why the search ended early, if it did.
+    pub limit: Option<String>,
+    /// Runs that stop before their end, one of each kind and place.
+    #[schemars(with = "Vec<Stopped<'_>>")]
+    pub stopped: Vec<Value>,
+    /// Kinds of runs that never end.
+    pub endless: usize,
+    pub states: u64,
+    pub transitions: u64,
 }
 
 /// The outcomes of a test as herd and litmus print them: each with its count, `*>` before those that satisfy the condition.

@@ -1,27 +1,42 @@
 //! Accesses whose origin was lost (`--check bounds`).
 
 use super::count::{counted, plural};
-use super::diagnostic::place;
+use super::diagnostic::{SourcePlace, place};
 use crate::base::{Pc, SourceMap};
 use crate::program::env::ProgEnv;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// How many places are named.
 const NAMED: usize = 3;
 
-/// What is told of such accesses: how many there were at each place, as `FILE:LINE` and as JSON.
-#[derive(Default)]
-pub struct LostReport(Vec<(u64, String, Value)>);
+/// What is told of such accesses.
+#[derive(Default, Serialize, JsonSchema)]
+pub struct LostReport(Vec<Lost>);
+
+/// Accesses of an instruction whose origin was lost.
+#[derive(Serialize, JsonSchema)]
+struct Lost {
+    /// How many.
+    accesses: u64,
+    /// The instruction, as `FILE:LINE`.
+    #[serde(skip)]
+    line: String,
+    /// The instruction.
+    #[schemars(with = "Option<SourcePlace<'_>>")]
+    place: Value,
+}
 
 impl LostReport {
     /// A report about the instructions of a program's run; `sources` are its files.
     #[must_use]
     pub fn new(all: impl Iterator<Item = (Pc, u64)>, env: &ProgEnv, sources: &SourceMap) -> Self {
-        let one = |(pc, count): (Pc, u64)| {
+        let one = |(pc, accesses): (Pc, u64)| {
             let origin = env.origin.get(pc.0 as usize)?;
             let source = sources.get(origin.file)?;
             let line = format!("{}:{}", source.name, source.line_col(origin.span.start).0);
-            Some((count, line, json!(place(origin.file, origin.span, sources))))
+            Some(Lost { accesses, line, place: json!(place(origin.file, origin.span, sources)) })
         };
         Self(all.filter_map(one).collect())
     }
@@ -29,21 +44,15 @@ impl LostReport {
     /// A line, if there were any.
     #[must_use]
     pub fn text(&self) -> String {
-        let Some((_, first, _)) = self.0.first() else { return String::new() };
-        let mut lines: Vec<&str> = self.0.iter().map(|(_, line, _)| line.as_str()).collect();
+        let Some(first) = self.0.first() else { return String::new() };
+        let mut lines: Vec<&str> = self.0.iter().map(|lost| lost.line.as_str()).collect();
         lines.dedup();
-        let count = counted(self.0.iter().map(|(count, ..)| count).sum(), "access");
+        let count = counted(self.0.iter().map(|lost| lost.accesses).sum(), "access");
         let more = lines.len().saturating_sub(NAMED) as u64;
-        let places = if lines.len() > 1 { lines[..lines.len().min(NAMED)].join(", ") } else { first.clone() };
+        let places = if lines.len() > 1 { lines[..lines.len().min(NAMED)].join(", ") } else { first.line.clone() };
         let rest = if more > 0 { format!(" and {more} more {}", plural(more, "line")) } else { String::new() };
         format!(
             "note: bounds: {count} whose origin was lost ({places}{rest}): the object in which the address lay counted as its own\n"
         )
-    }
-
-    /// The same as JSON: an array of objects with `accesses` and `place`.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        self.0.iter().map(|(count, _, place)| json!({ "accesses": count, "place": place })).collect()
     }
 }

@@ -1,5 +1,5 @@
 //! Memory with a life of its own, for people: each step that it makes in a line, and the environment as the report's tables
-//! have it (4.2, 4.3, 4.6): operations in flight, lines of caches, locks.
+//! have it (4.2, 4.3, 4.6): operations in flight, lines of caches, locks; and the same as data.
 
 use super::bug::place_in;
 use super::stop::lanes;
@@ -9,8 +9,11 @@ use crate::verdict::{
     CacheView, Event, Inside, LaneBytes, LineView, MemoryStep, MemoryView, Named, OperationView, Region, Rule, StepEnd,
     Who,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt::LowerHex;
 use std::sync::Arc;
 
 /// What addresses and instructions are called, learnt from a run's events.
@@ -185,77 +188,212 @@ impl Names {
     }
 
     /// A step for programs.
-    pub fn step_json(&self, number: u64, step: &MemoryStep) -> Value {
-        let mut value = match step {
+    pub fn step_data(&self, number: u64, step: &MemoryStep) -> Value {
+        let text = self.step(step);
+        let made = match step {
             MemoryStep::Operation { operation, from, end } => {
-                let mut value = self.operation_json(operation);
-                value["from"] = (*from).into();
-                value["end"] = ended(*end).into();
-                value
+                Made::Operation { operation: self.operation_data(operation), from: *from, end: ended(*end) }
             }
-            MemoryStep::Silent { rule, processor, line, written } => json!({
-                "rule": rule.id(),
-                "cache": cache_json(*processor),
-                "line": line.map(|(region, base)| self.line(region, base)),
-                "written": ranges(*written),
-            }),
+            MemoryStep::Silent { rule, processor, line, written } => Made::Silent {
+                rule: *rule,
+                cache: Level::of(*processor),
+                line: line.map(|(region, base)| self.line(region, base)),
+                written: ranges(*written),
+            },
         };
-        value["step"] = number.into();
-        value["text"] = self.step(step).into();
-        value
+        json!(StepData { made, step: number, text })
     }
 
-    fn operation_json(&self, o: &OperationView) -> Value {
+    fn operation_data(&self, o: &OperationView) -> Operation {
         let region = o.region.unwrap_or(Region::Generic);
-        let access = |a: &LaneBytes| {
-            json!({
-                "lane": a.lane,
-                "address": format!("{:#x}", a.address),
-                "place": self.address(region, a.address),
-                "bytes": a.bytes,
-                "value": a.value.map(|v| format!("{v:#x}")),
-            })
+        let access = |a: &LaneBytes| Bytes {
+            lane: a.lane,
+            address: hex(a.address),
+            place: self.address(region, a.address),
+            bytes: a.bytes,
+            value: a.value.map(hex),
         };
-        json!({
-            "launch": o.who.launch, "block": o.who.block, "warp": o.who.warp, "place": o.place,
-            "lanes": lanes(o.lanes),
-            "processor": o.processor,
-            "instruction": self.instruction(o.who, o.pc),
-            "operation": o.name,
-            "program": if o.line == 0 { Value::Null } else { json!({ "file": o.file, "line": o.line }) },
-            "accesses": o.accesses.iter().map(access).collect::<Vec<_>>(),
-            "operands": o.operands.iter().map(|v| format!("{v:#x}")).collect::<Vec<_>>(),
-            "behind": o.above,
-            "waits": o.waits,
-        })
+        Operation {
+            launch: o.who.launch,
+            block: o.who.block,
+            warp: o.who.warp,
+            place: o.place,
+            lanes: lanes(o.lanes),
+            processor: o.processor,
+            instruction: self.instruction(o.who, o.pc),
+            operation: o.name.clone(),
+            program: (o.line != 0).then(|| Statement { file: o.file.clone(), line: o.line }),
+            accesses: o.accesses.iter().map(access).collect(),
+            operands: o.operands.iter().copied().map(hex).collect(),
+            behind: o.above,
+            waits: o.waits,
+        }
     }
 
-    /// The environment for programs.
-    pub fn environment_json(&self, view: &MemoryView) -> Value {
-        let line = |l: &LineView| {
-            json!({
-                "set": l.set, "line": l.way,
-                "place": self.line(l.region, l.base),
-                "base": format!("{:#x}", l.base),
-                "valid": ranges(valid(l)), "dirty": ranges(l.dirty), "filling": ranges(l.filling),
-                "bytes": words(&l.bytes, ""),
-                "pins": l.pins,
-                "class": if l.first { "first" } else { "normal" },
-            })
+    /// The environment for programs, after a step.
+    fn data(&self, view: &MemoryView, step: u64, text: String) -> Environment {
+        let line = |l: &LineView| Line {
+            set: l.set,
+            line: l.way,
+            place: self.line(l.region, l.base),
+            base: hex(l.base),
+            valid: ranges(valid(l)),
+            dirty: ranges(l.dirty),
+            filling: ranges(l.filling),
+            bytes: words(&l.bytes, ""),
+            pins: l.pins.clone(),
+            class: if l.first { "first" } else { "normal" },
         };
         let cache = |c: &CacheView| {
-            let [sets, ways, bytes] = c.shape;
-            let lines: Vec<Value> = c.lines.iter().map(line).collect();
-            json!({ "cache": cache_json(c.processor), "sets": sets, "ways": ways, "line_bytes": bytes, "lines": lines })
+            let [sets, ways, line_bytes] = c.shape;
+            Cache { cache: Level::of(c.processor), sets, ways, line_bytes, lines: c.lines.iter().map(line).collect() }
         };
-        let locked =
-            |(processor, banks): &(u32, u64)| json!({ "processor": processor, "banks": ranges(u128::from(*banks)) });
-        json!({
-            "operations": view.operations.iter().map(|o| self.operation_json(o)).collect::<Vec<_>>(),
-            "caches": view.caches.iter().map(cache).collect::<Vec<_>>(),
-            "locked": view.locked.iter().map(locked).collect::<Vec<_>>(),
-        })
+        let locked = |&(processor, banks): &_| Locked { processor, banks: ranges(u128::from::<u64>(banks)) };
+        Environment {
+            operations: view.operations.iter().map(|o| self.operation_data(o)).collect(),
+            caches: view.caches.iter().map(cache).collect(),
+            locked: view.locked.iter().map(locked).collect(),
+            step,
+            text,
+        }
     }
+}
+
+/// A step of memory for programs.
+#[derive(Serialize)]
+struct StepData {
+    #[serde(flatten)]
+    made: Made,
+    step: u64,
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Made {
+    Operation {
+        #[serde(flatten)]
+        operation: Operation,
+        from: u32,
+        end: &'static str,
+    },
+    Silent {
+        rule: Rule,
+        cache: Level,
+        line: Option<String>,
+        written: String,
+    },
+}
+
+/// The memory environment after a step of memory (`--show memory`). Masks are ranges, e.g. "0-3, 8", or "none".
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Environment {
+    /// The operations in flight.
+    operations: Vec<Operation>,
+    /// The caches that have lines in use.
+    caches: Vec<Cache>,
+    /// The multiprocessors with locked banks of shared memory.
+    locked: Vec<Locked>,
+    /// The step of memory after which it is like this, from 1.
+    #[schemars(range(min = 1))]
+    step: u64,
+    /// That step, in words.
+    text: String,
+}
+
+/// An operation in flight.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Operation {
+    launch: u32,
+    block: u64,
+    warp: u32,
+    /// Its place among the operations of its warp.
+    place: u32,
+    lanes: String,
+    processor: u32,
+    /// FILE:LINE of the PTX instruction.
+    instruction: String,
+    operation: String,
+    /// The next statement of its memory program.
+    program: Option<Statement>,
+    accesses: Vec<Bytes>,
+    operands: Vec<String>,
+    /// Earlier operations that it waits for.
+    behind: u32,
+    waits: bool,
+}
+
+/// A statement of a memory program.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Statement {
+    file: String,
+    line: u32,
+}
+
+/// What a lane accesses.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Bytes {
+    lane: u32,
+    address: String,
+    /// The buffer or variable and the distance from its start, or the address.
+    place: String,
+    bytes: u32,
+    /// What is written, or has been read by now.
+    value: Option<String>,
+}
+
+/// A cache.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Cache {
+    cache: Level,
+    sets: u32,
+    ways: u32,
+    line_bytes: u32,
+    lines: Vec<Line>,
+}
+
+/// Which cache: the L2, or the L1 of a multiprocessor.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Level {
+    #[schemars(extend("enum" = [1, 2]))]
+    level: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processor: Option<u32>,
+}
+
+impl Level {
+    fn of(processor: Option<u32>) -> Self {
+        Self { level: if processor.is_some() { 1 } else { 2 }, processor }
+    }
+}
+
+/// A line of a cache.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Line {
+    set: u32,
+    line: u32,
+    place: String,
+    base: String,
+    valid: String,
+    dirty: String,
+    filling: String,
+    /// Hexadecimal, `..` for bytes that are not valid.
+    bytes: String,
+    /// Indices of the operations that pin it.
+    pins: Vec<usize>,
+    #[schemars(extend("enum" = ["first", "normal"]))]
+    class: &'static str,
+}
+
+/// Locked banks of a multiprocessor's shared memory.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Locked {
+    processor: u32,
+    banks: String,
+}
+
+fn hex(number: impl LowerHex) -> String {
+    format!("{number:#x}")
 }
 
 fn warp(who: Who) -> String {
@@ -265,10 +403,6 @@ fn warp(who: Who) -> String {
 
 fn cache(processor: Option<u32>) -> String {
     processor.map_or_else(|| "L2".to_owned(), |sm| format!("the L1 of SM {sm}"))
-}
-
-fn cache_json(processor: Option<u32>) -> Value {
-    processor.map_or_else(|| json!({ "level": 2 }), |sm| json!({ "level": 1, "processor": sm }))
 }
 
 const fn ended(end: StepEnd) -> &'static str {
@@ -312,7 +446,7 @@ pub struct MemoryShow {
     last: String,
     /// Takes text; none: kept as JSON.
     write: Option<fn(&str)>,
-    kept: Vec<Value>,
+    kept: Vec<Environment>,
 }
 
 impl MemoryShow {
@@ -341,10 +475,7 @@ impl MemoryShow {
                         write(&format!("memory after step {step}: {}\n{}", self.last, self.names.environment(&view)));
                     }
                     None => {
-                        let mut value = self.names.environment_json(&view);
-                        value["step"] = step.into();
-                        value["text"] = self.last.clone().into();
-                        self.kept.push(value);
+                        self.kept.push(self.names.data(&view, step, self.last.clone()));
                     }
                 }
             }
@@ -353,7 +484,7 @@ impl MemoryShow {
     }
 
     /// What was kept. Says in text when the step never came.
-    pub fn finish(self) -> Vec<Value> {
+    pub fn finish(self) -> Vec<Environment> {
         if let (Some(at), Some(write), false) = (self.at, self.write, self.shown) {
             write(&format!("memory after step {at}: the run has only {} steps of memory\n", self.names.steps()));
         }

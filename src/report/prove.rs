@@ -1,17 +1,23 @@
 //! What a proof came to, as text and as JSON.
 
-use super::count::counted;
+use super::count::{counted, word};
+use super::data::Stopped;
+use super::document::{Exit, Extra};
 use super::dot::{Edge, Node, Role, dot};
-use super::hunt::{Models, control, ending_json};
+use super::hunt::{Ended, Models};
 use super::stop::StopReport;
+use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
 use crate::base::{LaneMask, SourceMap};
 use crate::explore::space::{Fairness, Progress as Counts, Unit};
-use crate::explore::{Endless, Ends, Progress, Proof, Proved, Recorded, Unshown};
+use crate::explore::{Endless, Ends, Progress, Proof, Proved as Verdict, Recorded, Shown, Unshown};
 use crate::machine::ControlModel;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Kind, LimitKind};
-use serde_json::{Value, json};
+use crate::verdict::{Kind, LimitKind, Standing};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -39,11 +45,11 @@ pub(super) fn how(fairness: Fairness) -> String {
 
 /// The exit code of a verdict.
 #[must_use]
-pub const fn code(proved: Proved) -> u8 {
+pub const fn code(proved: Verdict) -> u8 {
     match proved {
-        Proved::Holds => 0,
-        Proved::Refuted => 1,
-        Proved::Limit(_) => 3,
+        Verdict::Holds => 0,
+        Verdict::Refuted => 1,
+        Verdict::Limit(_) => 3,
     }
 }
 
@@ -88,7 +94,7 @@ pub fn controls(controls: &[(ControlModel, Ends)]) -> String {
             Ends::Stops(kind) => format!("it stops with a defect ({})", kind.id()),
             Ends::Unknown => "a short search did not tell whether it ends".to_owned(),
         };
-        format!("under {} {what}", control(*model))
+        format!("under {} {what}", word(model))
     };
     let all: Vec<String> = controls.iter().map(say).collect();
     if all.is_empty() { String::new() } else { format!("{}\n", all.join("; ")) }
@@ -99,9 +105,9 @@ pub fn controls(controls: &[(ControlModel, Ends)]) -> String {
 pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     let counts = proof.counts;
     let word = match proof.proved {
-        Proved::Holds => "holds".to_owned(),
-        Proved::Refuted => "refuted".to_owned(),
-        Proved::Limit(limit) => super::stop::limit(limit),
+        Verdict::Holds => "holds".to_owned(),
+        Verdict::Refuted => "refuted".to_owned(),
+        Verdict::Limit(limit) => super::stop::limit(limit),
     };
     let ends: u64 = proof.outcomes.iter().map(|o| o.count).sum();
     format!(
@@ -129,16 +135,10 @@ pub fn looked(proof: &Proof, checks: &[String]) -> String {
     )
 }
 
-/// The same as JSON.
-#[must_use]
-pub fn looked_json(proof: &Proof, checks: &[String]) -> Value {
-    if checks.is_empty() { Value::Null } else { json!({ "checks": checks, "runs": proof.shown().count() }) }
-}
-
 /// How a search that a limit ended may come to its end: a warp of `lanes` has as many ways as there are orders of its lanes.
 #[must_use]
 pub fn fewer(proof: &Proof, lanes: u32) -> String {
-    let Proved::Limit(_) = proof.proved else { return String::new() };
+    let Verdict::Limit(_) = proof.proved else { return String::new() };
     if lanes <= FEW {
         return String::new();
     }
@@ -219,53 +219,143 @@ pub fn kept(file: &Path, limit: LimitKind) -> String {
     format!("{why}; what was done is kept in {file}: {more}\n")
 }
 
-/// The same as JSON; `files`: the schedules of what is a defect among [`Proof::shown`], in order.
-#[must_use]
-pub fn json(
-    proof: &Proof,
-    scope: &Scope<'_>,
-    files: &[Option<PathBuf>],
-    controls: &[(ControlModel, Ends)],
-    env: &ProgEnv,
-    sources: &SourceMap,
-) -> Value {
-    let mut files = files.iter();
-    let all = proof.shown().map(|(shown, defect)| {
-        let file = if defect { files.next().and_then(|f| f.as_ref()).map(|f| f.display().to_string()) } else { None };
-        let ending = ending_json(&shown.recorded.played.ending, env, sources);
-        json!({ "states": shown.count, "schedule": file, "ending": ending })
-    });
-    let mut all: Vec<Value> = all.collect();
-    let endless = all.split_off(proof.defects.len() + proof.outcomes.len());
-    let outcomes = all.split_off(proof.defects.len());
-    let verdict = match proof.proved {
-        Proved::Holds => "holds",
-        Proved::Refuted => "refuted",
-        Proved::Limit(_) => "limit",
-    };
-    let counts = proof.counts;
-    let endless = proof.endless.iter().zip(endless).map(|(e, mut value)| {
-        value["class"] = Kind::of_class(e.class).id().into();
-        value["times"] = e.times.into();
-        value["why"] = StopReport::new(&e.stop, env, sources).json();
-        value["silent"] = e.cycle.silent.into();
-        value
-    });
-    json!({
-        "exit": code(proof.proved),
-        "verdict": verdict,
-        "models": scope.models.json(),
-        "progress": scope.progress.name(),
-        "fairness": scope.fairness.name(),
-        "limit": proof.limit.map(super::stop::limit),
-        "states": counts.states,
-        "transitions": counts.transitions,
-        "outcomes": outcomes,
-        "defects": all,
-        "standing": StopReport::search_stood_json(&proof.standing, env, sources),
-        "endless": endless.collect::<Vec<_>>(),
-        "controls": controls.iter().map(|(c, e)| (control(*c).to_owned(), ends(*e).into())).collect::<serde_json::Map<_, _>>(),
-    })
+/// All schedules of a launch.
+#[derive(Serialize, JsonSchema)]
+pub struct Proved<'a> {
+    /// The exit code.
+    pub exit: Exit,
+    /// The answer.
+    #[schemars(extend("enum" = ["holds", "refuted", "limit"]))]
+    verdict: &'a str,
+    /// The models that the verdict is about.
+    models: &'a Models,
+    /// Whom the scheduler promises progress.
+    progress: Progress,
+    /// How the scheduler keeps its promise.
+    fairness: Fairness,
+    /// Why the search ended early, if it did.
+    limit: Option<String>,
+    states: u64,
+    transitions: u64,
+    /// Runs that came to their ends, one for each content of memory; those with other results than expected come first.
+    outcomes: Vec<Found<'a>>,
+    /// Runs that stop with a defect.
+    defects: Vec<Found<'a>>,
+    /// Where the warps were in the last state of a search that a limit ended.
+    #[schemars(with = "Vec<Standing>")]
+    standing: Value,
+    /// Runs that never end.
+    endless: Vec<Never<'a>>,
+    /// Where runs never end: whether they do under each control model: ends, endless, limit, or the defect that stops some.
+    #[schemars(with = "BTreeMap<String, String>")]
+    controls: Map<String, Value>,
+    /// Checks that look at runs, and at how many of those that are shown they looked; null without such checks.
+    pub looked_at_runs: Option<Looked<'a>>,
+    /// What flags add.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Something that a search found, shown by an ordinary run.
+#[derive(Serialize, JsonSchema)]
+struct Found<'a> {
+    /// In how many states it was found.
+    states: u64,
+    /// Where the run's schedule was written; null for what is no defect, or where it could not be written.
+    schedule: Option<&'a Path>,
+    /// How the run that shows it ended.
+    ending: Ended<'a>,
+}
+
+/// A run that never ends.
+#[derive(Serialize, JsonSchema)]
+struct Never<'a> {
+    #[serde(flatten)]
+    found: Found<'a>,
+    /// What it is called; `endless` where that is not known.
+    class: Kind,
+    /// Cycles of the kind.
+    times: u64,
+    /// Why it never ends.
+    #[schemars(with = "Stopped<'_>")]
+    why: Value,
+    /// Whether an eviction or write-back, which no model promises, would leave these states.
+    silent: bool,
+}
+
+/// Checks that look at runs.
+#[derive(Serialize, JsonSchema)]
+pub struct Looked<'a> {
+    checks: &'a [String],
+    /// Runs that they looked at.
+    runs: usize,
+}
+
+impl<'a> Looked<'a> {
+    /// Checks that looked at the runs that a proof shows, if there are such checks.
+    #[must_use]
+    pub fn new(proof: &Proof, checks: &'a [String]) -> Option<Self> {
+        (!checks.is_empty()).then(|| Self { checks, runs: proof.shown().count() })
+    }
+}
+
+/// What was told of a defect that a search found: the schedule that was written, and why it may stay.
+pub struct Told {
+    /// The schedule.
+    pub file: Option<PathBuf>,
+    /// Why it may stay.
+    pub accepted: Option<Suppressed>,
+}
+
+impl<'a> Proved<'a> {
+    /// What a proof of `env` came to, whose files are `sources`; `told`: of what is a defect among [`Proof::shown`], in order.
+    #[must_use]
+    pub fn new(
+        proof: &'a Proof,
+        scope: &Scope<'a>,
+        told: &'a [Told],
+        controls: &[(ControlModel, Ends)],
+        (env, sources): (&ProgEnv, &SourceMap),
+    ) -> Self {
+        let mut told = told.iter();
+        let mut found = |shown: &'a Shown, defect: bool, marked: bool| {
+            let told = if defect { told.next() } else { None };
+            let accepted = told.and_then(|t| t.accepted.as_ref());
+            let schedule = told.and_then(|t| t.file.as_deref());
+            let ending = &shown.recorded.played.ending;
+            let ending = Ended::new(ending, accepted.filter(|_| marked), env, sources);
+            (Found { states: shown.count, schedule, ending }, accepted)
+        };
+        let mut ended = |shown: &'a Shown| found(shown, shown.recorded.played.ending.is_defect(), true).0;
+        let defects = proof.defects.iter().map(&mut ended).collect();
+        let outcomes = proof.outcomes.iter().map(&mut ended).collect();
+        let never = |e: &'a Endless| {
+            let (found, accepted) = found(&e.shown, true, false);
+            let why = StopReport::new(&e.stop, env, sources).suppressed(accepted).json();
+            Never { found, class: Kind::of_class(e.class), times: e.times, why, silent: e.cycle.silent }
+        };
+        Self {
+            exit: Exit(code(proof.proved)),
+            verdict: match proof.proved {
+                Verdict::Holds => "holds",
+                Verdict::Refuted => "refuted",
+                Verdict::Limit(_) => "limit",
+            },
+            models: scope.models,
+            progress: scope.progress,
+            fairness: scope.fairness,
+            limit: proof.limit.map(super::stop::limit),
+            states: proof.counts.states,
+            transitions: proof.counts.transitions,
+            outcomes,
+            defects,
+            standing: StopReport::search_stood_json(&proof.standing, env, sources),
+            endless: proof.endless.iter().map(never).collect(),
+            controls: controls.iter().map(|(c, e)| (word(c), ends(*e).into())).collect(),
+            looked_at_runs: None,
+            extra: Extra::default(),
+        }
+    }
 }
 
 /// How long the schedule of a defect is, and what can be done with it where it was written.

@@ -3,16 +3,15 @@
 use super::bug::{Words, place_in, words as named};
 use super::count::{counted, often, plural, word};
 use super::diagnostic::{Diagnostic, Severity};
+use super::document;
 use super::stop::StopReport;
-use super::suppress::suppressed;
+use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
 use crate::base::{Pc, SourceMap};
 use crate::check::{Finding, Races, UnorderedData};
-use crate::launch::{Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::verdict::{AccessKind, AllocKind, BugKind, Inside, Party, Race, Stop, Unordered};
 use indexmap::IndexMap;
-use serde_json::Value;
 
 /// How many pairs of instructions a text tells in full.
 const TOLD: usize = 20;
@@ -35,7 +34,7 @@ struct Told<'a> {
     env: &'a ProgEnv,
     stop: Stop,
     times: u64,
-    accepted: Option<Suppression>,
+    accepted: Option<Suppressed>,
 }
 
 /// A line of a source: of the CUDA program where the PTX names it.
@@ -43,7 +42,7 @@ type Line = (String, u32);
 
 impl Told<'_> {
     fn report<'s>(&'s self, sources: &'s SourceMap) -> StopReport<'s> {
-        StopReport::new(&self.stop, self.env, sources).times(self.times)
+        StopReport::new(&self.stop, self.env, sources).times(self.times).suppressed(self.accepted.as_ref())
     }
 
     /// What two things race with each other: kind and lines, whichever comes first.
@@ -92,11 +91,11 @@ impl<'a> RacesReport<'a> {
         Self { findings, hidden, unordered, sources }
     }
 
-    /// The same, with the races that are suppressed.
+    /// The same, with the races that are suppressed, as `known` says.
     #[must_use]
-    pub fn accept(mut self, known: &mut Suppressions) -> Self {
+    pub fn accept(mut self, mut known: impl FnMut(&Stop, &ProgEnv, &SourceMap) -> Option<Suppressed>) -> Self {
         for told in &mut self.findings {
-            told.accepted = known.accept(&told.stop, told.env, self.sources).cloned();
+            told.accepted = known(&told.stop, told.env, self.sources);
         }
         self
     }
@@ -107,9 +106,9 @@ impl<'a> RacesReport<'a> {
         self.findings.iter().any(|f| f.accepted.is_none())
     }
 
-    /// Each race, and the entry that suppresses it.
-    pub fn all(&self) -> impl Iterator<Item = (StopReport<'_>, Option<&Suppression>)> {
-        self.findings.iter().map(|f| (f.report(self.sources), f.accepted.as_ref()))
+    /// Each race.
+    pub fn all(&self) -> impl Iterator<Item = StopReport<'_>> {
+        self.findings.iter().map(|f| f.report(self.sources))
     }
 
     /// Those that are not suppressed, by their pairs of lines: what orders the first one, the widest, orders all.
@@ -125,10 +124,10 @@ impl<'a> RacesReport<'a> {
         groups.into_values().map(widest).collect()
     }
 
-    /// Each pair of source lines with an excerpt, the first 20 of them; those that are suppressed in short, by
-    /// the entries of a file that is in `known`; those that are no defects in a line.
+    /// Each pair of source lines with an excerpt, the first 20 of them; those that are suppressed in short;
+    /// those that are no defects in a line.
     #[must_use]
-    pub fn render(&self, known: &SourceMap, colour: bool) -> Text {
+    pub fn render(&self, colour: bool) -> Text {
         let mut text = Text::default();
         let groups = self.groups();
         for group in groups.iter().take(TOLD) {
@@ -144,8 +143,8 @@ impl<'a> RacesReport<'a> {
         if left > 0 {
             text.push(format!("and {left} more {} of lines that race\n", plural(left, "pair")));
         }
-        for (report, entry) in self.all().filter_map(|(report, accepted)| Some((report, accepted?))) {
-            text.push(suppressed(&report, entry, known));
+        for report in self.all() {
+            report.suppressed.iter().for_each(|known| text.push(report.in_short(known)));
         }
         for diagnostic in self.unordered.iter().take(TOLD) {
             text.push(diagnostic.render(self.sources, colour));
@@ -176,10 +175,15 @@ impl<'a> RacesReport<'a> {
         format!("benign races, stores of the same value: {}; --benign none reports {them}\n", places.join(", "))
     }
 
-    /// For each pair of instructions the object that [`StopReport::json`] makes, with `times` and perhaps `suppressed`; the
-    /// hint is that of the widest one between the same lines.
+    /// Warnings of volatile data that nothing orders.
     #[must_use]
-    pub fn json(&self, known: &SourceMap) -> Vec<Value> {
+    pub fn unordered(&self) -> &[Diagnostic] {
+        &self.unordered
+    }
+
+    /// All of them as data; the hint of a race is that of the widest one between the same lines.
+    #[must_use]
+    pub fn data(&self) -> document::Races {
         let mut widest = IndexMap::new();
         for group in self.groups() {
             if let Some(first) = group.first() {
@@ -187,31 +191,17 @@ impl<'a> RacesReport<'a> {
             }
         }
         let one = |told: &Told<'_>| {
-            let mut value = told.report(self.sources).suppressed(told.accepted.as_ref(), known).json();
+            let mut value = told.report(self.sources).json();
             if let Some(Some(hint)) = widest.get(&told.lines(self.sources)) {
                 value["hint"] = (*hint).into();
             }
             value
         };
-        self.findings.iter().map(one).collect()
-    }
-
-    /// Warnings of volatile data that nothing orders.
-    #[must_use]
-    pub fn unordered(&self) -> &[Diagnostic] {
-        &self.unordered
-    }
-
-    /// The same as JSON.
-    #[must_use]
-    pub fn unordered_json(&self) -> Vec<Value> {
-        self.unordered.iter().map(|d| d.json(self.sources)).collect()
-    }
-
-    /// The same of those that are no defects.
-    #[must_use]
-    pub fn hidden_json(&self) -> Vec<Value> {
-        self.hidden.iter().map(|told| told.report(self.sources).json()).collect()
+        document::Races {
+            races: self.findings.iter().map(one).collect(),
+            unordered: self.unordered.iter().map(|d| d.json(self.sources)).collect(),
+            benign_races: self.hidden.iter().map(|told| told.report(self.sources).json()).collect(),
+        }
     }
 }
 

@@ -2,17 +2,21 @@
 //!
 //! `rule_table.tsv` is made and checked by `tests/rules.rs`.
 
+use super::document::Exit;
 use crate::verdict::Rule;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A rule of the report as the table has it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct RuleRow {
     /// The rule.
+    #[serde(rename = "id")]
     pub rule: Rule,
     /// The file that it stands in.
     pub home: &'static str,
     /// The number of examples in which it fires.
+    #[serde(rename = "fires_in")]
     pub fires: u32,
     /// What it does.
     pub title: &'static str,
@@ -47,9 +51,11 @@ pub fn text(rows: &[RuleRow]) -> String {
     out + &format!("{} rules; {fire} fire in the examples\n", rows.len())
 }
 
-/// Rows as JSON.
-#[must_use]
-pub fn json(rows: &[RuleRow]) -> Value {
-    let row = |r: &RuleRow| json!({ "id": r.rule.id(), "home": r.home, "fires_in": r.fires, "title": r.title });
-    json!({ "exit": 0, "rules": rows.iter().map(row).collect::<Vec<_>>() })
+/// The rules of the report.
+#[derive(Serialize, JsonSchema)]
+pub struct Rules<'a> {
+    /// The exit code.
+    pub exit: Exit,
+    /// The rules, in the order of the report.
+    pub rules: &'a [RuleRow],
 }

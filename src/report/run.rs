@@ -1,9 +1,17 @@
 //! Results of runs: counts, mismatches, values.
 
 use super::count::counted;
+use super::document::{Exit, Extra, Races};
+use super::lost::LostReport;
+use super::relied::ReliedReport;
 use super::terminal::inline;
 use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Value};
-use serde_json::{Value as Json, json};
+use crate::machine::Stats;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::path::Path;
 
@@ -17,17 +25,6 @@ impl fmt::Display for Value {
             Self::F64(x) => write!(f, "{x:?}"),
             Self::Bits(x, bytes) => write!(f, "0x{x:0width$x}", width = 2 * usize::from(*bytes)),
         }
-    }
-}
-
-/// A number as JSON; NaN and infinities, which JSON lacks, as strings.
-fn number(value: Value) -> Json {
-    match value {
-        Value::Unsigned(x) | Value::Bits(x, _) => x.into(),
-        Value::Signed(x) => x.into(),
-        Value::F32(x) if x.is_finite() => f64::from(x).into(),
-        Value::F64(x) if x.is_finite() => x.into(),
-        other => other.to_string().into(),
     }
 }
 
@@ -92,7 +89,7 @@ pub fn output_mismatch(m: &OutputMismatch) -> String {
 /// One line of counts.
 #[must_use]
 pub fn summary(outcome: &Outcome, checked: usize) -> String {
-    let sum = |f: fn(&crate::machine::Stats) -> u64| outcome.stats.iter().map(f).sum::<u64>();
+    let sum = |f: fn(&Stats) -> u64| outcome.stats.iter().map(f).sum::<u64>();
     let verdict = match (checked, outcome.as_expected()) {
         (0, true) => "finished",
         (_, true) => "finished, as expected",
@@ -127,42 +124,63 @@ pub fn values(name: &str, ty: Scalar, bytes: &[u8]) -> String {
     out
 }
 
-/// A buffer as JSON: `type` and `values` (NaN and infinities as strings).
-#[must_use]
-pub fn values_json(ty: Scalar, bytes: &[u8]) -> Json {
-    let all: Vec<Json> = bytes.chunks_exact(ty.size()).map(|c| number(ty.decode(c))).collect();
-    json!({ "type": ty.name(), "values": all })
+/// A run that came to its end.
+#[derive(Serialize, JsonSchema)]
+pub struct Finished<'a> {
+    /// The launches, in order.
+    pub launches: &'a [Stats],
+    /// What the device printed.
+    pub output: Cow<'a, str>,
+    /// What is not as expected.
+    #[serde(flatten)]
+    pub unexpected: Unexpected<'a>,
+    /// Buffers whose zeros were relied on though nothing said what they hold. Only with `--check uninit`.
+    pub assumed_zeros: &'a ReliedReport,
+    /// Accesses whose origin was lost. Only with `--check bounds`.
+    pub lost_origins: &'a LostReport,
+    /// The exit code.
+    pub exit: Exit,
+    /// The checks that were asked for.
+    pub checks: &'a [String],
+    /// Buffers and variables that were asked for (`--print`), by name.
+    #[schemars(with = "BTreeMap<String, Contents>")]
+    pub buffers: &'a Map<String, Json>,
+    /// The hash of the final memory (`--hash`).
+    pub memory_hash: Option<String>,
+    /// The hash of the trace (`--hash`).
+    pub trace_hash: Option<String>,
+    /// The races.
+    #[serde(flatten)]
+    pub races: Option<Races>,
+    /// What flags add.
+    #[serde(flatten)]
+    pub extra: Extra,
 }
 
-/// The outcome as JSON: `launches` (objects with `blocks`, `warp_instructions`, `thread_instructions`), `output` (what was
-/// printed), `mismatches` (objects with `name`, `type`, `differing`, `compared`, `largest` and `first`, a list of `index`,
-/// `expected`, `got`), `output_mismatch` (`line`, `expected`, `got`; null when there is none).
-#[must_use]
-pub fn json(outcome: &Outcome) -> Json {
-    let launches: Vec<Json> = outcome
-        .stats
-        .iter()
-        .map(|s| json!({ "blocks": s.blocks, "warp_instructions": s.warp_instructions, "thread_instructions": s.thread_instructions }))
-        .collect();
-    let mismatches: Vec<Json> = outcome
-        .mismatches
-        .iter()
-        .map(|m| {
-            let first: Vec<Json> = m
-                .first
-                .iter()
-                .map(|d| json!({ "index": d.index, "expected": number(d.expected), "got": number(d.got) }))
-                .collect();
-            json!({ "name": m.name, "type": m.ty.name(), "differing": m.differing, "compared": m.compared,
-                    "largest": number(Value::F64(m.largest)), "first": first })
-        })
-        .collect();
-    json!({
-        "launches": launches,
-        "output": String::from_utf8_lossy(&outcome.output),
-        "mismatches": mismatches,
-        "output_mismatch": outcome.output_mismatch.as_ref().map(|m| json!({ "line": m.line, "expected": m.expected, "got": m.got })),
-    })
+/// Results and output that are not as expected.
+#[derive(Serialize, JsonSchema)]
+pub struct Unexpected<'a> {
+    /// Buffers that hold something else than expected.
+    pub mismatches: &'a [Mismatch],
+    /// The first line of output that differs.
+    pub output_mismatch: Option<&'a OutputMismatch>,
+}
+
+/// The contents of a buffer.
+#[derive(Serialize, JsonSchema)]
+pub struct Contents {
+    /// The element type.
+    r#type: &'static str,
+    /// The elements.
+    values: Vec<Value>,
+}
+
+impl Contents {
+    /// Those of a buffer of elements of a type.
+    #[must_use]
+    pub fn new(ty: Scalar, bytes: &[u8]) -> Self {
+        Self { r#type: ty.name(), values: bytes.chunks_exact(ty.size()).map(|c| ty.decode(c)).collect() }
+    }
 }
 
 #[cfg(test)]

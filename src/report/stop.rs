@@ -8,7 +8,6 @@ use super::standing::EndedEarly;
 use super::suppress::Suppressed;
 use super::terminal::Text;
 use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, files, lanes_of};
-use crate::launch::Suppression;
 use crate::program::env::ProgEnv;
 use crate::verdict::{BugKind, Internal, LimitKind, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
 use schemars::JsonSchema;
@@ -29,7 +28,7 @@ pub struct StopReport<'a> {
     pub(super) env: &'a ProgEnv,
     pub(super) sources: &'a SourceMap,
     pub(super) times: Option<u64>,
-    pub(super) suppressed: Option<Suppressed>,
+    pub(super) suppressed: Option<&'a Suppressed>,
     pub(super) ended: EndedEarly,
 }
 
@@ -68,10 +67,10 @@ impl<'a> StopReport<'a> {
         self
     }
 
-    /// The same of a defect that is known and may stay, if it is; `known` has the suppression file.
+    /// The same of a defect that is known and may stay, if it is.
     #[must_use]
-    pub fn suppressed(mut self, entry: Option<&Suppression>, known: &SourceMap) -> Self {
-        self.suppressed = entry.map(|entry| Suppressed::new(entry, known));
+    pub const fn suppressed(mut self, accepted: Option<&'a Suppressed>) -> Self {
+        self.suppressed = accepted;
         self
     }
 

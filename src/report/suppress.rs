@@ -1,38 +1,14 @@
 //! What is told of a suppressed defect.
 
 use super::diagnostic::{SourcePlace, place};
+use super::sarif::physical;
 use super::stop::{StopReport, who};
-use super::terminal::inline;
-use crate::base::SourceMap;
+use super::terminal::{Text, inline};
+use crate::base::{Source, SourceMap};
 use crate::launch::Suppression;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-
-/// Why a run stopped, where that is suppressed; `sources` has the suppression file.
-#[must_use]
-pub fn suppressed_stop(report: &StopReport<'_>, entry: &Suppression, sources: &SourceMap) -> String {
-    suppressed(report, entry, sources) + "  the run ended there: what comes after it was not checked\n"
-}
-
-/// A suppressed defect in a few lines; `sources` has the suppression file.
-pub(super) fn suppressed(report: &StopReport<'_>, entry: &Suppression, sources: &SourceMap) -> String {
-    let diagnostic = report.diagnostic();
-    let at =
-        |source: &crate::base::Source, offset: u32| format!("{}:{}", inline(&source.name), source.line_col(offset).0);
-    let place = report.sources.get(diagnostic.file).map(|s| format!("\n  at {}", at(s, diagnostic.span.start)));
-    let by = report.stop.places().first().map(|p| format!("\n  by {}", who(p)));
-    let entry_at = entry.at.and_then(|(file, span)| Some(format!(" ({})", at(sources.get(file)?, span.start))));
-    format!(
-        "1 suppressed: {}{}\n  [{}] {}{}{}\n",
-        inline(&entry.reason),
-        entry_at.unwrap_or_default(),
-        diagnostic.code,
-        inline(&diagnostic.message),
-        place.unwrap_or_default(),
-        by.unwrap_or_default(),
-    )
-}
 
 /// Why a defect does not make the command fail.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -42,6 +18,12 @@ pub struct Suppressed {
     /// The entry in the suppression file.
     #[schemars(with = "Option<SourcePlace<'_>>")]
     place: Value,
+    /// The same in a line.
+    #[serde(skip)]
+    line: Option<String>,
+    /// The same as SARIF has it (3.35): accepted, outside the source.
+    #[serde(skip)]
+    pub(super) sarif: Value,
 }
 
 impl Suppressed {
@@ -49,6 +31,43 @@ impl Suppressed {
     #[must_use]
     pub fn new(entry: &Suppression, sources: &SourceMap) -> Self {
         let place = entry.at.and_then(|(file, span)| place(file, span, sources));
-        Self { reason: entry.reason.clone(), place: json!(place) }
+        let line = entry.at.and_then(|(file, span)| Some(line_of(sources.get(file)?, span.start)));
+        let mut sarif = json!({ "kind": "external", "status": "accepted", "justification": entry.reason });
+        if let Some(place) = entry.at.and_then(|(file, span)| physical(file, span, sources)) {
+            sarif["location"] = json!({ "physicalLocation": place });
+        }
+        Self { reason: entry.reason.clone(), place: json!(place), line, sarif }
+    }
+}
+
+fn line_of(source: &Source, offset: u32) -> String {
+    format!("{}:{}", inline(&source.name), source.line_col(offset).0)
+}
+
+impl StopReport<'_> {
+    /// A suppressed defect in a few lines.
+    pub(super) fn in_short(&self, known: &Suppressed) -> String {
+        let diagnostic = self.diagnostic();
+        let at = self.sources.get(diagnostic.file).map(|s| line_of(s, diagnostic.span.start));
+        let by = self.stop.places().first().map(|p| format!("\n  by {}", who(p)));
+        format!(
+            "1 suppressed: {}{}\n  [{}] {}{}{}\n",
+            inline(&known.reason),
+            known.line.as_ref().map_or_else(String::new, |line| format!(" ({line})")),
+            diagnostic.code,
+            inline(&diagnostic.message),
+            at.map_or_else(String::new, |at| format!("\n  at {at}")),
+            by.unwrap_or_default(),
+        )
+    }
+
+    /// Why a run ended: in a few lines where that is suppressed.
+    #[must_use]
+    pub fn text(&self, colour: bool) -> Text {
+        match self.suppressed {
+            Some(known) => (self.in_short(known)
+                + "  the run ended there: what comes after it was not checked\n").into(),
+            None => self.render(colour),
+        }
     }
 }

@@ -10,6 +10,8 @@
 //! promised again and again is taken, not only some step of its thread. Then a run never ends only where no way of promised
 //! steps leads out (D-progress).
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use super::graph::{Edge, Graph, NONE, Unit};
 use crate::base::LaneMask;
 use crate::memory::OperationName;
@@ -18,7 +20,8 @@ use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
 
 /// What a scheduler promises.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fairness {
     /// Who is able to step from some point on does.
     Weak,

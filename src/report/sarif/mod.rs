@@ -6,11 +6,12 @@
 
 mod place;
 
-use self::place::{location, physical};
+use self::place::location;
+pub(super) use self::place::physical;
 use super::diagnostic::{Diagnostic, Severity};
 use super::stop::StopReport;
 use crate::base::SourceMap;
-use crate::launch::{At, Mismatch, OutputMismatch, Suppression};
+use crate::launch::{At, Mismatch, OutputMismatch};
 use crate::verdict::{Kind, Place, Stop};
 use serde_json::{Map, Value, json};
 
@@ -66,8 +67,8 @@ impl Log {
         Self { rules, results, execution, configuration, properties: Map::new() }
     }
 
-    /// Adds why a run stopped. `suppressed`: the entry that accepts it, and the sources that the entry's place is in.
-    pub fn stop(&mut self, report: &StopReport<'_>, suppressed: Option<(&Suppression, &SourceMap)>) {
+    /// Adds why a run stopped.
+    pub fn stop(&mut self, report: &StopReport<'_>) {
         let diagnostic = report.diagnostic();
         if !report.stop.kind().is_defect() {
             let list =
@@ -91,7 +92,7 @@ impl Log {
         let keep = ["thread", "other", "waiting", "details"];
         let kept = value.as_object_mut().map(std::mem::take).unwrap_or_default();
         result["properties"] = kept.into_iter().filter(|(k, v)| keep.contains(&k.as_str()) && !v.is_null()).collect();
-        result["suppressions"] = suppressed.map_or_else(|| json!([]), |(s, sources)| json!([suppression(s, sources)]));
+        result["suppressions"] = report.suppressed.iter().map(|known| known.sarif.clone()).collect();
         self.results.push(result);
     }
 
@@ -247,13 +248,4 @@ fn rule(kind: Kind) -> Value {
         "help": { "text": d.help },
         "defaultConfiguration": { "level": "error" },
     })
-}
-
-/// A suppression (3.35): accepted, outside the source.
-fn suppression(entry: &Suppression, sources: &SourceMap) -> Value {
-    let mut value = json!({ "kind": "external", "status": "accepted", "justification": entry.reason });
-    if let Some(place) = entry.at.and_then(|(file, span)| physical(file, span, sources)) {
-        value["location"] = json!({ "physicalLocation": place });
-    }
-    value
 }

@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A place in a file that we have read (3.29): its region with lines and columns from 1, the end exclusive, and the text.
-pub(super) fn physical(file: FileId, span: Span, sources: &SourceMap) -> Option<Value> {
+pub(in crate::report) fn physical(file: FileId, span: Span, sources: &SourceMap) -> Option<Value> {
     let source = sources.get(file)?;
     let column = |offset: u32| {
         let (line, column) = source.line_col(offset);

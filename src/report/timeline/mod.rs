@@ -254,7 +254,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             MemoryStep::Operation { .. } => (self.warp(who), Rule::MStep),
             MemoryStep::Silent { rule, .. } => (MEMORY, *rule),
         };
-        let args = self.names.step_json(number, step);
+        let args = self.names.step_data(number, step);
         self.out.instant(track, rule.id(), "memory", self.now, args);
     }
 
