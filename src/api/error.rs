@@ -4,7 +4,7 @@ use crate::base::SourceMap;
 use crate::explore::Ending;
 use crate::launch::{Failure, Problem};
 use crate::program::env::ProgEnv;
-use crate::report::{Diagnostic, StopReport, hunt, problem};
+use crate::report::{Diagnostic, EndedEarly, StopReport, hunt, problem};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
 use std::fmt;
@@ -86,9 +86,9 @@ impl Error {
 
     /// How a run ended that did not end as expected.
     pub(super) fn ended(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> Self {
-        let text = hunt::ending(ending, env, sources, false).to_string();
+        let text = hunt::ending(ending, (None, &EndedEarly::default()), env, sources, false).to_string();
         let Ending::Stopped(stop) = ending else {
-            let (code, json) = ("mismatch".to_owned(), hunt::ending_json(ending, env, sources));
+            let (code, json) = ("mismatch".to_owned(), json!(hunt::Ended::new(ending, None, env, sources)));
             return Self(Box::new(Parts { kind: ErrorKind::Defect, code, text, json, stop: None }));
         };
         let json = StopReport::new(stop, env, sources).json();

@@ -7,8 +7,8 @@ use crate::launch::Failure;
 use crate::launch::bench::{Case, KERNELS, program};
 use crate::machine::{Config, MemoryModel};
 use crate::program::env::ProgEnv;
+use crate::report::document::{self, Exit, Report, Speed};
 use clap::Args;
-use serde_json::json;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -72,7 +72,7 @@ impl Bench {
             Ok(program) => program,
             Err((problems, sources)) => return output::problems(&problems, &sources, self.format),
         };
-        let all: Vec<&str> =
+        let all: Vec<&'static str> =
             KERNELS.into_iter().filter(|k| self.kernels.is_empty() || self.kernels.iter().any(|n| n == k)).collect();
         let mut rows = Vec::new();
         for name in &all {
@@ -135,28 +135,35 @@ impl Bench {
         Ok(Some(Checked { seconds, races, lost }))
     }
 
-    fn total(&self, rows: &[(&str, Measured)]) -> u8 {
+    fn total(&self, rows: &[(&'static str, Measured)]) -> u8 {
         let logs: Vec<f64> = rows.iter().map(|(_, m)| libm::log(rate(m))).collect();
         let mean = libm::exp(logs.iter().sum::<f64>() / rows.len().max(1) as f64);
         let correct = rows.iter().all(|(_, m)| m.correct);
         match self.format {
             Format::Text => output::say(format!("{:<13} {:>30} {mean:>12.0} M/s\n", "", "geometric mean")),
             Format::Json => {
-                let all: Vec<_> = rows
-                    .iter()
-                    .map(|(name, m)| {
-                        let checked = m.checked.as_ref().map(|c| {
-                            let (footing, races) = c.races.unzip();
-                            json!({ "cpu_seconds": c.seconds, "shadow_bytes": footing.map(|f| f.shadow),
-                                    "touched_bytes": footing.map(|f| f.touched), "races": races,
-                                    "lost_origins": c.lost })
-                        });
-                        json!({ "kernel": name, "size": m.size, "thread_instructions": m.instructions,
-                                "cpu_seconds": m.seconds, "millions_per_second": rate(m), "correct": m.correct,
-                                "checked": checked })
-                    })
-                    .collect();
-                output::print_json(&json!({ "exit": u8::from(!correct), "kernels": all, "geometric_mean": mean }));
+                let checked = |c: &Checked| {
+                    let (footing, races) = c.races.unzip();
+                    document::Checked {
+                        cpu_seconds: c.seconds,
+                        shadow_bytes: footing.map(|f| f.shadow),
+                        touched_bytes: footing.map(|f| f.touched),
+                        races,
+                        lost_origins: c.lost,
+                    }
+                };
+                let speed = |(kernel, m): &(&'static str, Measured)| Speed {
+                    kernel,
+                    size: m.size.clone(),
+                    thread_instructions: m.instructions,
+                    cpu_seconds: m.seconds,
+                    millions_per_second: rate(m),
+                    correct: m.correct,
+                    checked: m.checked.as_ref().map(checked),
+                };
+                let kernels = rows.iter().map(speed).collect();
+                let exit = Exit(u8::from(!correct));
+                output::print_json(&Report::Bench(document::Bench { exit, kernels, geometric_mean: mean }));
             }
         }
         u8::from(!correct)

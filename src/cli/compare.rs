@@ -11,6 +11,7 @@ use crate::explore::{Progress, Prove};
 use crate::launch::ProblemKind;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
+use crate::report::document::Report;
 use crate::report::{Compared, letter};
 use crate::verdict::Stop;
 use clap::Args;
@@ -98,7 +99,7 @@ impl Compare {
         }
         bar.finish_and_clear();
         match self.format {
-            Format::Json => output::print_json(&compared.json()),
+            Format::Json => output::print_json(&Report::Compared(compared.data())),
             Format::Text => output::say(compared.render()),
         }
         Ok(compared.code())

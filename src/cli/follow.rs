@@ -7,9 +7,8 @@ use crate::base::SourceMap;
 use crate::choice::Decisions;
 use crate::launch::{Problem, ProblemKind};
 use crate::program::env::ProgEnv;
-use crate::report::{MemoryShow, RuleTrace};
+use crate::report::{Environment, MemoryShow, RuleTrace};
 use crate::verdict::{Event, Sink, Stop, Who};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// The followers of a run, each there or not.
@@ -49,7 +48,7 @@ impl<'a> Followers<'a> {
     }
 
     /// What `--show` has gathered for a report; nothing where it was printed.
-    pub fn shown(&mut self) -> Option<Vec<Value>> {
+    pub fn shown(&mut self) -> Option<Vec<Environment>> {
         self.show.take().map(MemoryShow::finish)
     }
 

@@ -11,13 +11,13 @@ use crate::check::Observers;
 use crate::choice::{Fair, Strategy};
 use crate::explore::checkpoint::{self, CheckpointError};
 use crate::explore::{Ended, Ending, Hunt as Search, HuntState, Hunted, Limits, Measure, Recorded, Target};
-use crate::launch::Suppression;
 use crate::machine::Stopwatch;
-use crate::report::{EndedEarly, checkpoint_refused, hunt as text};
+use crate::report::document::{Exit, Report};
+use crate::report::hunt::{self as text, Finding};
+use crate::report::{EndedEarly, checkpoint_refused};
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -126,13 +126,6 @@ struct Job<'a> {
     limits: Limits,
 }
 
-/// A finding that was told.
-struct Told {
-    ending: Ending,
-    accepted: Option<Suppression>,
-    value: Value,
-}
-
 impl Hunt {
     /// Runs the command; gives the exit code.
     pub fn execute(&mut self) -> u8 {
@@ -165,10 +158,8 @@ impl Hunt {
             // That it would go on may be what is looked for.
             let standing = fair.device.context().standing().to_vec();
             reporter.ended = EndedEarly { standing, target: None };
-            if self.report.format == Form::Text {
-                output::complain(text::UNENDED);
-                output::complain(reporter.ending(&fair.ending, None, &target));
-            }
+            reporter.complain(|| text::UNENDED.into());
+            reporter.complain(|| reporter.ending(&fair.ending, None, &target));
         }
         let fair = worth.then(again);
         if let Some(Ending::Stopped(stop)) = fair.as_ref().map(|recorded| &recorded.played.ending)
@@ -197,9 +188,7 @@ impl Hunt {
         }
         let models = self.common.models(&target);
         let scope = text::Scope { models: &models, strategy, limits, measure };
-        if self.report.format == Form::Text {
-            output::complain(text::summary(&hunted, fair.is_some(), &scope));
-        }
+        reporter.complain(|| text::summary(&hunted, fair.is_some(), &scope).into());
         let mut code = text::hunt_code(&hunted, fair.is_some());
         if code == 0 && unended {
             code = 3;
@@ -207,14 +196,11 @@ impl Hunt {
         if code == 1 && findings.iter().all(|f| f.accepted.is_some()) {
             code = text::quiet_code(&hunted);
         }
-        let ends: Vec<_> = findings.iter().map(|f| (&f.ending, f.accepted.clone())).collect();
-        let json = || {
-            let all: Vec<Value> = findings.iter().map(|f| f.value.clone()).collect();
-            let mut value = text::json(&hunted, fair.is_some(), &scope, &all);
-            value["exit"] = code.into();
-            value
-        };
-        reporter.searched(&ends, json, code, &target);
+        let ends: Vec<_> = findings.iter().map(|f| (&f.ending, f.accepted.as_ref())).collect();
+        let (env, sources) = (target.start().context().env(), target.start().sources());
+        let found: Vec<_> = findings.iter().map(|f| f.data(env, sources)).collect();
+        let report = |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &found, extra));
+        reporter.searched(&ends, report, code, &target);
         Ok(code)
     }
 
@@ -232,7 +218,7 @@ impl Hunt {
         self.common.stopping(&target.program())
     }
 
-    /// Writes a finding's schedule and tells it; as JSON, gives it.
+    /// Writes a finding's schedule and tells it.
     fn tell(
         &self,
         reporter: &mut Reporter,
@@ -240,17 +226,15 @@ impl Hunt {
         recorded: &Recorded,
         number: usize,
         target: &Target,
-    ) -> Told {
+    ) -> Finding {
         let file = write_for(&self.names().file(number), recorded, target, (&self.common, &self.path));
-        let (env, sources) = (target.start().context().env(), target.start().sources());
-        let accepted = reporter.accept(&recorded.played.ending, target);
-        if self.report.format == Form::Text {
-            output::complain(reporter.ending(&recorded.played.ending, accepted.as_ref(), target));
-            output::complain(text::found(seed, times, recorded, file.as_deref()));
-        }
-        let mut value = text::found_json(seed, times, recorded, file.as_deref(), env, sources);
-        reporter.mark(&mut value, accepted.as_ref());
-        Told { ending: recorded.played.ending.clone(), accepted, value }
+        let ending = recorded.played.ending.clone();
+        let accepted = reporter.accept(&ending, target);
+        let (decisions, switches) = (recorded.schedule.decisions(), recorded.switches);
+        let finding = Finding { seed, times, decisions, switches, file, ending, accepted };
+        reporter.complain(|| reporter.ending(&finding.ending, finding.accepted.as_ref(), target));
+        reporter.complain(|| finding.text().into());
+        finding
     }
 
     /// Runs the seeds that a checkpoint does not have yet.

@@ -11,6 +11,7 @@ use crate::choice::Replay;
 use crate::explore::{Ending, Limits, Minimise as Search, Minimised};
 use crate::launch::ProblemKind;
 use crate::machine::Stopwatch;
+use crate::report::document::{Exit, Report};
 use crate::report::hunt as text;
 use crate::verdict::Stop;
 use clap::Args;
@@ -103,17 +104,22 @@ impl Minimise {
         let ending = &after.played.ending;
         let accepted = reporter.accept(ending, target);
         let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
-        if self.report.format == Form::Text {
-            output::complain(reporter.ending(ending, accepted.as_ref(), target));
-            output::complain(text::minimised(&before, &after, complete, trials, written.as_deref()));
-        }
-        let json = || {
-            let mut value = text::minimised_json(&before, &after, complete, trials, written.as_deref());
-            value["exit"] = code.into();
-            reporter.mark_as(&mut value, "suppressed", accepted.as_ref());
-            value
+        reporter.complain(|| reporter.ending(ending, accepted.as_ref(), target));
+        reporter.complain(|| text::minimised(&before, &after, complete, trials, written.as_deref()).into());
+        let report = |extra| {
+            let change = |before, after| text::Change { before, after };
+            Report::Minimised(text::Minimised {
+                exit: Exit(code),
+                decisions: change(before.schedule.decisions(), after.schedule.taken()),
+                context_switches: change(before.switches, after.switches),
+                complete,
+                runs: trials,
+                schedule: written.as_deref().map(text::shown),
+                suppressed: accepted.clone(),
+                extra,
+            })
         };
-        reporter.searched(&[(ending, accepted.clone())], json, code, target);
+        reporter.searched(&[(ending, accepted.as_ref())], report, code, target);
         Ok(code)
     }
 }

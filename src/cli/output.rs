@@ -5,6 +5,7 @@ use crate::base::{SourceMap, files};
 use crate::explore::checkpoint::{self, Owner};
 use crate::launch::{Problem, ProblemKind};
 use crate::program::env::ProgEnv;
+use crate::report::document::{Exit, Problems, Report};
 use crate::report::{self, Diagnostic, Severity, Text, problem, sarif, terminal};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
@@ -77,8 +78,17 @@ pub(super) fn complain(text: impl Into<Text>) {
     let _ = std::io::stderr().lock().write_all(text.into().as_bytes());
 }
 
-/// Prints a JSON object on standard output.
-pub(super) fn print_json(value: &Value) {
+/// Prints a report on standard output.
+pub(super) fn print_json(report: &Report<'_>) {
+    print_value(&json!(report));
+}
+
+/// Prints the log of a command that ends with this exit code.
+pub(super) fn print_sarif(log: sarif::Log, code: u8) {
+    print_value(&log.finish(code));
+}
+
+fn print_value(value: &Value) {
     print(terminal::json(&format!("{value:#}\n")).as_bytes());
 }
 
@@ -133,12 +143,8 @@ fn tell(all: &[Diagnostic], more: usize, sources: &SourceMap, form: Form, code: 
             }
         }
         Form::Json => {
-            let all: Vec<Value> = all.iter().map(|d| d.json(sources)).collect();
-            let mut report = json!({ "exit": code, "problems": all });
-            if more > 0 {
-                report["omitted"] = more.into();
-            }
-            print_json(&report);
+            let problems = all.iter().map(|d| d.message(sources)).collect();
+            print_json(&Report::Problems(Problems { exit: Exit(code), problems, omitted: (more > 0).then_some(more) }));
         }
         Form::Sarif => {
             let mut log = sarif::Log::new();
@@ -146,7 +152,7 @@ fn tell(all: &[Diagnostic], more: usize, sources: &SourceMap, form: Form, code: 
             if more > 0 {
                 log.property("omitted", more.into());
             }
-            print_json(&log.finish(code));
+            print_sarif(log, code);
         }
     }
 }

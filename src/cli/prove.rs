@@ -13,6 +13,7 @@ use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Proved, Target
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
+use crate::report::document::{Exit, Report};
 use crate::report::{StopReport, checkpoint_refused, prove as text};
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
@@ -211,48 +212,34 @@ impl Prove {
         let ended = ended.map(|s| (s, s.recorded.played.ending.clone(), None));
         let never = proof.endless.iter().map(|e| (&e.shown, Ending::Stopped(e.stop.clone()), Some(e)));
         let all: Vec<_> = ended.chain(never).collect();
-        let (mut ends, mut files) = (Vec::new(), Vec::new());
+        let mut told = Vec::new();
         for (shown, ending, endless) in &all {
-            let file = self.names().file(files.len() + 1);
+            let file = self.names().file(told.len() + 1);
             let file = write_for(&file, &shown.recorded, &target, (&self.common, &self.path));
             let accepted = reporter.accept(ending, &target);
-            if self.report.format == Form::Text {
-                output::complain(match (endless, &accepted) {
-                    (Some(endless), None) => text::endless(endless, &env, &sources, output::colour()),
-                    _ => reporter.ending(ending, accepted.as_ref(), &target),
-                });
-                output::complain(text::written(&shown.recorded, file.as_deref()));
-            }
-            ends.push((ending, accepted));
-            files.push(file);
+            reporter.complain(|| match (endless, &accepted) {
+                (Some(endless), None) => text::endless(endless, &env, &sources, output::colour()),
+                _ => reporter.ending(ending, accepted.as_ref(), &target),
+            });
+            reporter.complain(|| text::written(&shown.recorded, file.as_deref()).into());
+            told.push(text::Told { file, accepted });
         }
         self.draw(&proof);
         let mut code = text::code(proof.proved);
         // What is suppressed does not make the command fail; a limit leaves open what else there is.
-        if code == 1 && ends.iter().all(|(_, accepted)| accepted.is_some()) {
+        if code == 1 && told.iter().all(|t| t.accepted.is_some()) {
             code = if proof.limit.is_some() { 3 } else { 0 };
         }
         let looks = self.common.looks_at_runs();
-        let json = || {
-            let mut value = text::json(&proof, &scope, &files, &controls, &env, &sources);
-            value["exit"] = code.into();
-            value["looked_at_runs"] = text::looked_json(&proof, &looks);
-            let (defects, endless) = (proof.defects.len(), proof.endless.len());
-            // Outcomes that are defects come first.
-            let lists = [("defects", defects), ("outcomes", ends.len() - defects - endless), ("endless", endless)];
-            let mut told = ends.iter();
-            for (list, count) in lists {
-                for k in 0..count {
-                    let Some((_, accepted)) = told.next() else { break };
-                    match list {
-                        "endless" => reporter.mark_as(&mut value[list][k]["why"], "suppressed", accepted.as_ref()),
-                        _ => reporter.mark(&mut value[list][k]["ending"], accepted.as_ref()),
-                    }
-                }
-            }
-            value
+        let report = |extra| {
+            let mut proved = text::Proved::new(&proof, &scope, &told, &controls, (&env, &sources));
+            proved.exit = Exit(code);
+            proved.looked_at_runs = text::Looked::new(&proof, &looks);
+            proved.extra = extra;
+            Report::Proof(Box::new(proved))
         };
-        reporter.searched(&ends, json, code, &target);
+        let ends: Vec<_> = all.iter().zip(&told).map(|((_, ending, _), t)| (ending, t.accepted.as_ref())).collect();
+        reporter.searched(&ends, report, code, &target);
         if self.report.format != Form::Text {
             return Ok(code);
         }

@@ -9,10 +9,10 @@ use crate::launch::text_of;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
+use crate::report::document::{Exit, Report};
 use crate::report::prove::{Scope, kept};
 use crate::report::{StopReport, exit_code, limit, litmus as text, sarif};
 use crate::verdict::Stop;
-use serde_json::{Value, json};
 
 impl Prove {
     /// Goes through all states of a litmus test.
@@ -74,36 +74,33 @@ impl Prove {
         if !decided && code == 0 {
             code = 3;
         }
-        let told = |value: Value| match format {
-            Form::Sarif => {
-                // A condition is about a test's outcomes: no place in it is at fault.
-                let mut log = sarif::Log::new();
-                space.found.iter().for_each(|f| log.stop(&StopReport::new(&f.stop, &lowered.env, &sources), None));
-                if let Value::Object(all) = value {
-                    all.into_iter()
-                        .filter(|(k, _)| k != "exit" && k != "stopped")
-                        .for_each(|(name, value)| log.property(&name, value));
-                }
-                output::print_json(&log.finish(code));
-            }
-            _ => output::print_json(&value),
+        let stops = || space.found.iter().map(|f| StopReport::new(&f.stop, &lowered.env, &sources));
+        let report = || {
+            Report::Litmus(text::Tested {
+                exit: Exit(code),
+                test: &litmus.name,
+                holds: decided.then_some(verdict.holds),
+                satisfied: verdict.satisfied,
+                not_satisfied: verdict.not_satisfied,
+                complete,
+                limit: space.limit.map(limit),
+                stopped: stops().map(|stop| stop.json()).collect(),
+                endless: endless.len(),
+                states: space.progress.states,
+                transitions: space.progress.transitions,
+            })
         };
         match format {
             Form::Text if self.all => output::say(text::outcomes(&outcomes, complete)),
             Form::Text => output::say(text::verdict(&outcomes, complete)),
-            Form::Json | Form::Sarif => told(json!({
-                "exit": code,
-                "test": litmus.name,
-                "holds": decided.then_some(verdict.holds),
-                "satisfied": verdict.satisfied,
-                "not_satisfied": verdict.not_satisfied,
-                "complete": complete,
-                "limit": space.limit.map(limit),
-                "stopped": space.found.iter().map(|f| StopReport::new(&f.stop, &lowered.env, &sources).json()).collect::<Vec<_>>(),
-                "endless": endless.len(),
-                "states": space.progress.states,
-                "transitions": space.progress.transitions,
-            })),
+            Form::Json => output::print_json(&report()),
+            Form::Sarif => {
+                // A condition is about a test's outcomes: no place in it is at fault.
+                let mut log = sarif::Log::new();
+                stops().for_each(|stop| log.stop(&stop));
+                log.properties(&report(), &["stopped"]);
+                output::print_sarif(log, code);
+            }
         }
         if format == Form::Text {
             let models = self.common.models_of(control, &memory);

@@ -11,10 +11,11 @@ use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed, Oracle, Recorder, Replay as Script};
 use crate::explore::{Ending, Limits, Played, Recorded, Target};
 use crate::launch::{Problem, ProblemKind};
-use crate::report::{EndedEarly, MemoryShow, Turns, hunt as text};
+use crate::report::document::{Exit, Report};
+use crate::report::hunt::{self as text, Finding};
+use crate::report::{EndedEarly, Environment, MemoryShow, StopReport, Turns};
 use crate::verdict::{Event, Stop, Who};
 use clap::Args;
-use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Turns that are told when not all are asked for.
@@ -72,7 +73,7 @@ pub(super) struct Replay {
 struct Ran {
     played: Played,
     turns: String,
-    memory: Option<Vec<Value>>,
+    memory: Option<Vec<Environment>>,
     /// The hash of its trace, and how often another warp went on.
     trace: (u64, u64),
 }
@@ -82,7 +83,7 @@ struct Seen {
     recorded: Recorded,
     turns: String,
     /// What `--show memory` has gathered for a report.
-    memory: Option<Vec<Value>>,
+    memory: Option<Vec<Environment>>,
     diverged: Option<Stop>,
 }
 
@@ -196,19 +197,26 @@ impl Replay {
             output::complain(reporter.ending(ending, accepted.as_ref(), target));
             output::complain(text::replayed(recorded));
         }
-        let json = || {
-            let mut value = text::found_json(self.seed, 1, recorded, self.save_schedule.as_deref(), env, sources);
-            reporter.mark(&mut value, accepted.as_ref());
-            value["exit"] = code.into();
-            value["trace_hash"] = format!("{:016x}", recorded.trace).into();
-            value["turns"] = turns.lines().collect::<Vec<_>>().into();
-            value["diverged"] = match diverged {
-                Some(stop) => text::ending_json(&Ending::Stopped(stop.clone()), env, sources)["stopped"].clone(),
-                None => json!(null),
-            };
-            value
+        let finding = Finding {
+            seed: self.seed,
+            times: 1,
+            decisions: recorded.schedule.decisions(),
+            switches: recorded.switches,
+            file: self.save_schedule.clone(),
+            ending: ending.clone(),
+            accepted,
         };
-        reporter.searched(&[(ending, accepted.clone())], json, code, target);
+        let report = |extra| {
+            Report::Replay(text::Replay {
+                found: finding.data(env, sources),
+                exit: Exit(code),
+                trace_hash: format!("{:016x}", recorded.trace),
+                turns: turns.lines().collect(),
+                diverged: diverged.as_ref().map(|stop| StopReport::new(stop, env, sources).json()),
+                extra,
+            })
+        };
+        reporter.searched(&[(ending, finding.accepted.as_ref())], report, code, target);
         Ok(code)
     }
 }

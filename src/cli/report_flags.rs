@@ -6,9 +6,10 @@ use crate::explore::{Ending, Target};
 use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::report::hunt as text;
+use crate::report::document::{Exit, Extra, Races, Report, StoppedRun};
 use crate::report::{
-    EndedEarly, LostReport, RacesReport, ReliedReport, StopReport, Suppressed, Text, exit_code, problem, run, sarif,
-    suppressed_stop,
+    EndedEarly, Environment, LostReport, RacesReport, ReliedReport, StopReport, Suppressed, Text, exit_code, problem,
+    run, sarif,
 };
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
@@ -67,7 +68,7 @@ pub(super) struct Reporter {
     /// The suppression file.
     sources: SourceMap,
     /// What `--show memory` has gathered for the report.
-    pub memory: Option<Vec<Value>>,
+    pub memory: Option<Vec<Environment>>,
     /// What is known of a run that a limit ended, or its user.
     pub ended: EndedEarly,
 }
@@ -81,6 +82,13 @@ impl Reporter {
     /// Tells all problems of the input; gives the exit code.
     pub fn problems(&self, all: &[Problem], sources: &SourceMap) -> u8 {
         output::problems(all, sources, self.form)
+    }
+
+    /// Text on standard error, where the report is for people.
+    pub fn complain(&self, text: impl FnOnce() -> Text) {
+        if self.form == Form::Text {
+            output::complain(text());
+        }
     }
 
     /// Tells why a run stopped; gives the exit code: 0 when it is a defect that is suppressed. `printed` is what the device
@@ -98,98 +106,76 @@ impl Reporter {
         sources: &SourceMap,
         printed: &[u8],
     ) -> u8 {
-        let races = races.map(|r| self.known_of(r));
-        let accepted = self.known.as_mut().and_then(|known| known.accept(stop, env, sources)).cloned();
-        let report = StopReport::new(stop, env, sources).ended(self.ended.clone());
-        let report = report.suppressed(accepted.as_ref(), &self.sources);
-        let racy = races.as_ref().is_some_and(RacesReport::any);
-        let code = if accepted.is_some() { u8::from(racy) } else { exit_code(stop) };
+        let races = self.known_of(races);
+        let accepted = self.known(stop, env, sources);
+        let report = StopReport::new(stop, env, sources).ended(self.ended.clone()).suppressed(accepted.as_ref());
+        let code = match accepted {
+            Some(_) => u8::from(races.as_ref().is_some_and(RacesReport::any)),
+            None => exit_code(stop),
+        };
+        let output = String::from_utf8_lossy(printed).into_owned();
         match self.form {
             Form::Text => {
-                if let Some(races) = &races {
-                    output::complain(races.render(&self.sources, output::colour()));
-                }
-                match &accepted {
-                    Some(entry) => output::complain(suppressed_stop(&report, entry, &self.sources)),
-                    None => output::complain(report.render(output::colour())),
-                }
+                races.iter().for_each(|races| output::complain(races.render(output::colour())));
+                output::complain(report.text(output::colour()));
                 self.warn();
             }
             Form::Json => {
-                let mut value = json!({ "exit": code, "stopped": report.json() });
-                self.add_races(races.as_ref(), &mut value);
-                value["output"] = String::from_utf8_lossy(printed).into();
-                self.print_json(value);
+                let (races, stopped) = (races.as_ref().map(RacesReport::data), report.json());
+                let run = StoppedRun { exit: Exit(code), stopped, races, output, extra: self.extra() };
+                output::print_json(&Report::Stopped(run));
             }
             Form::Sarif => {
-                let mut log = sarif::Log::new();
-                self.log_races(races.as_ref(), sources, &mut log);
-                log.stop(&report, accepted.as_ref().map(|entry| (entry, &self.sources)));
-                log.property("output", String::from_utf8_lossy(printed).into());
+                let mut log = log_of(races.as_ref(), sources);
+                log.stop(&report);
+                log.property("output", output.into());
                 self.print_sarif(log, code);
             }
         }
         code
     }
 
-    /// Whether the defect that a run ended with is suppressed: the entry that accepts it, which counts as used then.
-    pub fn accept(&mut self, ending: &Ending, target: &Target) -> Option<Suppression> {
+    /// Why the defect that a run ended with may stay, if it may; the entry that says so counts as used then.
+    pub fn accept(&mut self, ending: &Ending, target: &Target) -> Option<Suppressed> {
         let Ending::Stopped(stop) = ending else { return None };
-        let (env, sources) = (target.start().context().env(), target.start().sources());
-        self.known.as_mut().and_then(|known| known.accept(stop, env, sources)).cloned()
+        self.known(stop, target.start().context().env(), target.start().sources())
+    }
+
+    fn known(&mut self, stop: &Stop, env: &ProgEnv, sources: &SourceMap) -> Option<Suppressed> {
+        let entry = self.known.as_mut()?.accept(stop, env, sources)?;
+        Some(Suppressed::new(entry, &self.sources))
+    }
+
+    fn known_of<'a>(&mut self, races: Option<RacesReport<'a>>) -> Option<RacesReport<'a>> {
+        races.map(|races| races.accept(|stop, env, sources| self.known(stop, env, sources)))
     }
 
     /// How a run ended, as text: in a few lines when it is suppressed.
-    pub fn ending(&self, ending: &Ending, accepted: Option<&Suppression>, target: &Target) -> Text {
+    pub fn ending(&self, ending: &Ending, accepted: Option<&Suppressed>, target: &Target) -> Text {
         let (env, sources) = (target.start().context().env(), target.start().sources());
-        match (ending, accepted) {
-            (Ending::Stopped(stop), Some(entry)) => {
-                suppressed_stop(&StopReport::new(stop, env, sources), entry, &self.sources).into()
-            }
-            (Ending::Stopped(stop @ Stop::Limit(_)), None) => {
-                StopReport::new(stop, env, sources).ended(self.ended.clone()).render(output::colour())
-            }
-            _ => text::ending(ending, env, sources, output::colour()),
-        }
+        text::ending(ending, (accepted, &self.ended), env, sources, output::colour())
     }
 
-    /// Marks what a run ended with as suppressed, in its JSON.
-    pub fn mark(&self, value: &mut Value, accepted: Option<&Suppression>) {
-        if accepted.is_some() {
-            self.mark_as(&mut value["stopped"], "suppressed", accepted);
-        }
-    }
-
-    /// Puts the entry that accepts a defect into JSON, if there is one.
-    pub fn mark_as(&self, value: &mut Value, key: &str, accepted: Option<&Suppression>) {
-        if let Some(entry) = accepted {
-            value[key] = json!(Suppressed::new(entry, &self.sources));
-        }
-    }
-
-    /// The end of a command about many runs, or one that was run again: `all` has how runs ended, `value` is what is told as
+    /// The end of a command about many runs, or one that was run again: `all` has how runs ended, `report` is what is told as
     /// JSON. In SARIF the ends of runs are results, and the rest is in the log's properties. Nothing is printed as text but
     /// warnings of entries that nothing matched.
-    pub fn searched(
+    pub fn searched<'a>(
         &self,
-        all: &[(&Ending, Option<Suppression>)],
-        value: impl FnOnce() -> Value,
+        all: &[(&Ending, Option<&Suppressed>)],
+        report: impl FnOnce(Extra) -> Report<'a>,
         code: u8,
         target: &Target,
     ) {
         match self.form {
             Form::Text => self.warn(),
-            Form::Json => self.print_json(value()),
+            Form::Json => output::print_json(&report(self.extra())),
             Form::Sarif => {
                 let (env, sources) = (target.start().context().env(), target.start().sources());
                 let mut log = sarif::Log::new();
                 for (ending, accepted) in all {
                     match ending {
                         Ending::Expected => {}
-                        Ending::Stopped(stop) => log.stop(
-                            &StopReport::new(stop, env, sources),
-                            accepted.as_ref().map(|entry| (entry, &self.sources)),
-                        ),
+                        Ending::Stopped(stop) => log.stop(&StopReport::new(stop, env, sources).suppressed(*accepted)),
                         Ending::Unexpected(mismatches, printed) | Ending::Differs(mismatches, printed) => {
                             let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
                             mismatches.iter().for_each(|m| log.mismatch(m, at(&m.name), sources));
@@ -198,59 +184,25 @@ impl Reporter {
                         }
                     }
                 }
-                // What is told of these is among the results.
-                let told =
-                    ["exit", "findings", "outcomes", "defects", "endless", "stopped", "mismatches", "output_mismatch"];
-                if let Value::Object(rest) = value() {
-                    let rest = rest.into_iter().filter(|(name, _)| !told.contains(&name.as_str()));
-                    rest.for_each(|(name, value)| log.property(&name, value));
-                }
+                let results = ["findings", "outcomes", "defects", "endless", "stopped", "mismatches", "output_mismatch"];
+                log.properties(&report(Extra::default()), &results);
                 self.print_sarif(log, code);
             }
         }
     }
 
-    fn known_of<'a>(&mut self, races: RacesReport<'a>) -> RacesReport<'a> {
-        match &mut self.known {
-            Some(known) => races.accept(known),
-            None => races,
-        }
-    }
-
-    fn add_races(&self, races: Option<&RacesReport<'_>>, value: &mut Value) {
-        if let Some(races) = races {
-            value["races"] = races.json(&self.sources).into();
-            value["unordered"] = races.unordered_json().into();
-            value["benign_races"] = races.hidden_json().into();
-        }
-    }
-
-    fn log_races(&self, races: Option<&RacesReport<'_>>, sources: &SourceMap, log: &mut sarif::Log) {
-        let Some(races) = races else { return };
-        for (report, accepted) in races.all() {
-            log.stop(&report, accepted.map(|entry| (entry, &self.sources)));
-        }
-        for diagnostic in races.unordered() {
-            log.warning(diagnostic, sources);
-        }
-    }
-
     /// Tells what came of a run to its end; gives the exit code.
     pub fn finished(&mut self, mut results: Results<'_>, sources: &SourceMap) -> u8 {
-        results.races = results.races.map(|races| self.known_of(races));
+        results.races = self.known_of(results.races);
         let Results { outcome, memory, trace, races, .. } = &results;
         let racy = races.as_ref().is_some_and(RacesReport::any);
         let code = u8::from(!outcome.as_expected() || racy);
         match self.form {
             Form::Text => {
                 for (name, hash) in [("memory", memory), ("trace", trace)] {
-                    if let Some(hash) = hash {
-                        output::say(format!("{name} {hash:016x}\n"));
-                    }
+                    hash.iter().for_each(|hash| output::say(format!("{name} {hash:016x}\n")));
                 }
-                if let Some(races) = races {
-                    output::complain(races.render(&self.sources, output::colour()));
-                }
+                races.iter().for_each(|races| output::complain(races.render(output::colour())));
                 outcome.mismatches.iter().for_each(|m| output::complain(run::mismatch(m)));
                 outcome.output_mismatch.iter().for_each(|m| output::complain(run::output_mismatch(m)));
                 self.warn();
@@ -262,25 +214,19 @@ impl Reporter {
                 }
             }
             Form::Json => {
-                let mut value = results.json(code);
-                self.add_races(races.as_ref(), &mut value);
-                self.print_json(value);
+                let races = races.as_ref().map(RacesReport::data);
+                output::print_json(&results.report(code, races, self.extra()));
             }
             Form::Sarif => {
-                let mut log = sarif::Log::new();
-                self.log_races(races.as_ref(), sources, &mut log);
+                let mut log = log_of(races.as_ref(), sources);
                 for mismatch in &outcome.mismatches {
                     log.mismatch(mismatch, (results.expected_at)(&mismatch.name), sources);
                 }
                 if let Some(mismatch) = &outcome.output_mismatch {
                     log.output_mismatch(mismatch, results.output_at, sources);
                 }
-                // These stand elsewhere in the log.
-                let known = ["exit", "mismatches", "output_mismatch"];
-                if let Value::Object(all) = results.json(code) {
-                    let rest = all.into_iter().filter(|(name, _)| !known.contains(&name.as_str()));
-                    rest.for_each(|(name, value)| log.property(&name, value));
-                }
+                let rest = results.report(code, None, Extra::default());
+                log.properties(&rest, &["mismatches", "output_mismatch"]);
                 self.print_sarif(log, code);
             }
         }
@@ -289,41 +235,44 @@ impl Reporter {
 
     /// Warns of entries that nothing matched, in text.
     fn warn(&self) {
-        let warnings = self.unused();
+        let warnings: Vec<Problem> = self.unused().collect();
         if !warnings.is_empty() {
             output::problems(&warnings, &self.sources, Form::Text);
         }
     }
 
-    /// Prints a JSON report, with the entries that nothing matched.
-    fn print_json(&self, mut report: Value) {
-        if let Some(memory) = &self.memory {
-            report["memory"] = memory.clone().into();
-        }
-        if self.known.is_some() {
-            let unused =
-                self.unused().iter().map(|p| problem(p, &self.sources).json(&self.sources)).collect::<Vec<_>>();
-            report["unused_suppressions"] = unused.into();
-        }
-        output::print_json(&report);
+    /// What flags add to a report, with the entries that nothing matched.
+    fn extra(&self) -> Extra {
+        let unused = || self.unused().map(|p| problem(&p, &self.sources).json(&self.sources)).collect();
+        Extra { memory: self.memory.clone(), unused_suppressions: self.known.as_ref().map(|_| unused()) }
     }
 
     /// Prints a SARIF log, with the entries that nothing matched.
     fn print_sarif(&self, mut log: sarif::Log, code: u8) {
         if let Some(memory) = &self.memory {
-            log.property("memory", memory.clone().into());
+            log.property("memory", json!(memory));
         }
         for warning in self.unused() {
             log.notice(&problem(&warning, &self.sources), &self.sources);
         }
-        output::print_json(&log.finish(code));
+        output::print_sarif(log, code);
     }
 
-    fn unused(&self) -> Vec<Problem> {
+    fn unused(&self) -> impl Iterator<Item = Problem> {
         let of =
             |s: &Suppression| ProblemKind::UnusedSuppression { kind: s.kind.id(), reason: s.reason.clone() }.at(s.at);
-        self.known.iter().flat_map(Suppressions::unused).map(of).collect()
+        self.known.iter().flat_map(Suppressions::unused).map(of)
     }
+}
+
+/// A log with the races of a run.
+fn log_of(races: Option<&RacesReport<'_>>, sources: &SourceMap) -> sarif::Log {
+    let mut log = sarif::Log::new();
+    if let Some(races) = races {
+        races.all().for_each(|report| log.stop(&report));
+        races.unordered().iter().for_each(|diagnostic| log.warning(diagnostic, sources));
+    }
+    log
 }
 
 /// What came of a run to its end.
@@ -353,16 +302,22 @@ pub(super) struct Results<'a> {
 }
 
 impl Results<'_> {
-    fn json(&self, code: u8) -> Value {
+    fn report(&self, code: u8, races: Option<Races>, extra: Extra) -> Report<'_> {
         let hash = |h: Option<u64>| h.map(|h| format!("{h:016x}"));
-        let mut value = run::json(self.outcome);
-        value["assumed_zeros"] = self.relied.json();
-        value["lost_origins"] = self.lost.json();
-        value["exit"] = code.into();
-        value["checks"] = self.checks.clone().into();
-        value["buffers"] = self.buffers.clone().into();
-        value["memory_hash"] = hash(self.memory).into();
-        value["trace_hash"] = hash(self.trace).into();
-        value
+        let Outcome { stats, output, mismatches, output_mismatch } = self.outcome;
+        Report::Finished(Box::new(run::Finished {
+            launches: stats,
+            output: String::from_utf8_lossy(output),
+            unexpected: run::Unexpected { mismatches, output_mismatch: output_mismatch.as_ref() },
+            assumed_zeros: &self.relied,
+            lost_origins: &self.lost,
+            exit: Exit(code),
+            checks: &self.checks,
+            buffers: &self.buffers,
+            memory_hash: hash(self.memory),
+            trace_hash: hash(self.trace),
+            races,
+            extra,
+        }))
     }
 }

@@ -3,6 +3,7 @@
 use super::{Format, output};
 use crate::base::SourceMap;
 use crate::launch::ProblemKind;
+use crate::report::document::{Exit, Report};
 use crate::report::rule_table;
 use clap::Args;
 
@@ -37,7 +38,7 @@ impl Rules {
         rows.retain(|r| self.prefixes.is_empty() || self.prefixes.iter().any(|p| begins(r.rule.id(), p)));
         match self.format {
             Format::Text => output::say(rule_table::text(&rows)),
-            Format::Json => output::print_json(&rule_table::json(&rows)),
+            Format::Json => output::print_json(&Report::Rules(rule_table::Rules { exit: Exit(0), rules: &rows })),
         }
         0
     }

@@ -20,6 +20,7 @@ use crate::program::env::ProgEnv;
 use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::Args;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -232,7 +233,7 @@ impl Run {
         for name in &self.print {
             match device.contents(name) {
                 Some((ty, bytes)) if reporter.form != Form::Text => {
-                    printed.insert(name.clone(), text::values_json(ty, bytes));
+                    printed.insert(name.clone(), json!(text::Contents::new(ty, bytes)));
                 }
                 Some((ty, bytes)) => output::say(text::values(name, ty, bytes)),
                 None => problems.push(unknown(name, device).at(None)),

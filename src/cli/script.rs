@@ -11,6 +11,7 @@ use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, program
 use crate::program::env::ProgEnv;
 use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Sink, Who};
+use serde_json::json;
 use std::path::Path;
 
 impl Run {
@@ -96,7 +97,7 @@ impl Run {
         for name in &self.print {
             match device.contents(name) {
                 Some((ty, bytes)) if reporter.form != Form::Text => {
-                    buffers.insert(name.clone(), text::values_json(ty, bytes));
+                    buffers.insert(name.clone(), json!(text::Contents::new(ty, bytes)));
                 }
                 Some((ty, bytes)) => output::say(text::values(name, ty, bytes)),
                 None => problems.push(unknown(name).at(None)),

@@ -2,7 +2,7 @@
 
 use super::count::counted;
 use super::document::Exit;
-use super::hunt::Models;
+use super::hunt::{Models, shown};
 use super::internal::INTERNAL;
 use super::terminal::inline;
 use crate::base::SourceMap;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Elements of buffers that tell one end from another, at most.
 const TOLD: usize = 4;
@@ -226,7 +226,7 @@ impl Compared {
             Err(stop) => Model { models: &cell.models, unsupported: Some(short(stop)), searched: None },
             Ok(fates) => {
                 let seen = cell.seen.iter().zip(&cell.schedules);
-                let seen = seen.map(|(k, file)| SeenData { letter: letter(*k), schedule: file.as_deref() }).collect();
+                let seen = seen.map(|(k, file)| SeenData { letter: letter(*k), schedule: file.as_deref().map(shown) }).collect();
                 let (complete, states, seeds) = (fates.limit.is_none(), fates.states, fates.runs);
                 Model { models: &cell.models, unsupported: None, searched: Some(Searched { seen, complete, states, seeds }) }
             }
@@ -290,13 +290,13 @@ struct Model<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unsupported: Option<String>,
     #[serde(flatten)]
-    searched: Option<Searched<'a>>,
+    searched: Option<Searched>,
 }
 
 /// How far a model was searched, and what was seen.
 #[derive(Serialize, JsonSchema)]
-struct Searched<'a> {
-    seen: Vec<SeenData<'a>>,
+struct Searched {
+    seen: Vec<SeenData>,
     /// Whether all states were searched: what was not seen cannot happen.
     complete: bool,
     states: u64,
@@ -306,10 +306,10 @@ struct Searched<'a> {
 
 /// A fate that was seen.
 #[derive(Serialize, JsonSchema)]
-struct SeenData<'a> {
+struct SeenData {
     letter: String,
     /// The file with a schedule that comes to it; null where it could not be written.
-    schedule: Option<&'a Path>,
+    schedule: Option<String>,
 }
 
 /// How far a model was searched.

@@ -29,7 +29,7 @@ pub enum Report<'a> {
     Litmus(Tested<'a>),
     Compared(compare::Comparison<'a>),
     Rules(Rules<'a>),
-    Bench(Bench<'a>),
+    Bench(Bench),
 }
 
 /// The exit code.
@@ -95,22 +95,22 @@ pub struct Extra {
 
 /// Measured speed.
 #[derive(Serialize, JsonSchema)]
-pub struct Bench<'a> {
+pub struct Bench {
     /// The exit code.
     pub exit: Exit,
     /// Each kernel that was measured.
-    pub kernels: Vec<Speed<'a>>,
+    pub kernels: Vec<Speed>,
     /// The geometric mean of `millions_per_second`.
     pub geometric_mean: f64,
 }
 
 /// The speed of a kernel.
 #[derive(Serialize, JsonSchema)]
-pub struct Speed<'a> {
+pub struct Speed {
     /// Its name.
-    pub kernel: &'a str,
+    pub kernel: &'static str,
     /// What it works on.
-    pub size: &'a str,
+    pub size: String,
     /// PTX instructions executed, times threads.
     pub thread_instructions: u64,
     /// CPU time.

@@ -4,6 +4,7 @@ use super::count::{counted, plural, word};
 use super::data::Stopped;
 use super::document::{Exit, Extra};
 use super::run::{self, Unexpected};
+use super::standing::EndedEarly;
 use super::stop::{StopReport, exit_code};
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
@@ -92,28 +93,27 @@ pub fn ending_code(ending: &Ending) -> u8 {
     }
 }
 
-/// How a run ended, with all that is known of a defect.
+/// How a run ended, with all that is known of a defect; `accepted`: why it may stay.
 #[must_use]
-pub fn ending(ending: &Ending, env: &ProgEnv, sources: &SourceMap, colour: bool) -> Text {
-    match ending {
-        Ending::Expected => Text::default(),
-        Ending::Stopped(stop) => StopReport::new(stop, env, sources).render(colour),
-        Ending::Unexpected(mismatches, output) => mismatches
-            .iter()
-            .map(run::mismatch)
-            .chain(output.iter().map(run::output_mismatch))
-            .collect::<String>()
-            .into(),
-        Ending::Differs(mismatches, output) => {
-            let all = mismatches.iter().map(run::mismatch).chain(output.iter().map(run::output_mismatch));
-            std::iter::once(
-                "the results depend on the schedule; expected is what the default schedule gives\n".to_owned(),
-            )
-            .chain(all)
-            .collect::<String>()
-            .into()
+pub fn ending(
+    ending: &Ending,
+    (accepted, early): (Option<&Suppressed>, &EndedEarly),
+    env: &ProgEnv,
+    sources: &SourceMap,
+    colour: bool,
+) -> Text {
+    let (head, all, output) = match ending {
+        Ending::Expected => return Text::default(),
+        Ending::Stopped(stop) => {
+            return StopReport::new(stop, env, sources).suppressed(accepted).ended(early.clone()).text(colour);
         }
-    }
+        Ending::Unexpected(all, output) => ("", all, output),
+        Ending::Differs(all, output) => {
+            ("the results depend on the schedule; expected is what the default schedule gives\n", all, output)
+        }
+    };
+    let all = all.iter().map(run::mismatch).chain(output.iter().map(run::output_mismatch));
+    std::iter::once(head.to_owned()).chain(all).collect::<String>().into()
 }
 
 /// How a run ended.
@@ -170,28 +170,56 @@ pub fn headline(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> String {
 /// What is said above the report of a default run that a limit ended.
 pub const UNENDED: &str = "the default schedule did not come to its end:\n";
 
-/// Who found a defect.
-fn finder(seed: Option<u64>) -> String {
-    seed.map_or_else(|| "the default schedule".to_owned(), |seed| format!("seed {seed}"))
+/// What a seed or a schedule shows.
+pub struct Finding {
+    /// The seed. `None`: the default schedule, or that of a file.
+    pub seed: Option<u64>,
+    /// How many seeds found it.
+    pub times: u64,
+    /// Decisions of the schedule.
+    pub decisions: u64,
+    /// How often another warp went on.
+    pub switches: u64,
+    /// The file that the schedule was written to.
+    pub file: Option<PathBuf>,
+    /// How the run ended.
+    pub ending: Ending,
+    /// Why its defect may stay.
+    pub accepted: Option<Suppressed>,
 }
 
-/// What follows the report of a finding: who found it, and what can be done with it. `file`: the schedule that was written.
-#[must_use]
-pub fn found(seed: Option<u64>, times: u64, recorded: &Recorded, file: Option<&Path>) -> String {
-    let more = if times > 1 { format!(", and by {} more", times - 1) } else { String::new() };
-    let mut out = format!(
-        "found by {}{more}: {}, {}\n",
-        finder(seed),
-        counted(recorded.schedule.decisions(), "decision"),
-        counted(recorded.switches, "context switch")
-    );
-    if let Some(file) = file {
-        let file = inline(&file.display().to_string()).into_owned();
-        out.push_str(&format!(
-            "schedule written to {file}\n  see it again: warpstep replay {file}\n  make it short: warpstep minimise {file}\n"
-        ));
+impl Finding {
+    /// What follows the report of it: who found it, and what can be done with it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let finder = self.seed.map_or_else(|| "the default schedule".to_owned(), |seed| format!("seed {seed}"));
+        let more = if self.times > 1 { format!(", and by {} more", self.times - 1) } else { String::new() };
+        let mut out = format!(
+            "found by {finder}{more}: {}, {}\n",
+            counted(self.decisions, "decision"),
+            counted(self.switches, "context switch")
+        );
+        if let Some(file) = &self.file {
+            let file = inline(&shown(file)).into_owned();
+            out.push_str(&format!(
+                "schedule written to {file}\n  see it again: warpstep replay {file}\n  make it short: warpstep minimise {file}\n"
+            ));
+        }
+        out
     }
-    out
+
+    /// The same as data, of a run of `env`, whose files are `sources`.
+    #[must_use]
+    pub fn data(&self, env: &ProgEnv, sources: &SourceMap) -> Found<'_> {
+        Found {
+            seed: self.seed,
+            times: self.times,
+            decisions: self.decisions,
+            context_switches: self.switches,
+            schedule: self.file.as_deref().map(shown),
+            ended: Ended::new(&self.ending, self.accepted.as_ref(), env, sources),
+        }
+    }
 }
 
 /// A finding of a hunt, or a run that was replayed.
@@ -206,18 +234,9 @@ pub struct Found<'a> {
     /// How often another warp went on.
     context_switches: u64,
     /// The file that the schedule was written to.
-    schedule: Option<PathBuf>,
+    schedule: Option<String>,
     #[serde(flatten)]
     ended: Ended<'a>,
-}
-
-impl<'a> Found<'a> {
-    /// What a run shows that was found by a seed, and so often.
-    #[must_use]
-    pub fn new((seed, times): (Option<u64>, u64), run: &Recorded, file: Option<PathBuf>, ended: Ended<'a>) -> Self {
-        let (decisions, context_switches) = (run.schedule.decisions(), run.switches);
-        Self { seed, times, decisions, context_switches, schedule: file, ended }
-    }
 }
 
 /// What a hunt was about: for its last line.
@@ -439,6 +458,12 @@ pub fn minimised(before: &Recorded, after: &Recorded, complete: bool, trials: u6
     out
 }
 
+/// A path as data.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
 /// A schedule made short.
 #[derive(Serialize, JsonSchema)]
 pub struct Minimised {
@@ -453,7 +478,7 @@ pub struct Minimised {
     /// Runs that this took.
     pub runs: u64,
     /// The file that the schedule was written to.
-    pub schedule: Option<PathBuf>,
+    pub schedule: Option<String>,
     /// Why the defect may stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<Suppressed>,

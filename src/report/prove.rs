@@ -4,7 +4,7 @@ use super::count::{counted, word};
 use super::data::Stopped;
 use super::document::{Exit, Extra};
 use super::dot::{Edge, Node, Role, dot};
-use super::hunt::{Ended, Models};
+use super::hunt::{Ended, Models, shown};
 use super::stop::StopReport;
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
@@ -262,7 +262,7 @@ struct Found<'a> {
     /// In how many states it was found.
     states: u64,
     /// Where the run's schedule was written; null for what is no defect, or where it could not be written.
-    schedule: Option<&'a Path>,
+    schedule: Option<String>,
     /// How the run that shows it ended.
     ending: Ended<'a>,
 }
@@ -318,15 +318,15 @@ impl<'a> Proved<'a> {
         (env, sources): (&ProgEnv, &SourceMap),
     ) -> Self {
         let mut told = told.iter();
-        let mut found = |shown: &'a Shown, defect: bool, marked: bool| {
+        let mut found = |run: &'a Shown, defect: bool, marked: bool| {
             let told = if defect { told.next() } else { None };
             let accepted = told.and_then(|t| t.accepted.as_ref());
-            let schedule = told.and_then(|t| t.file.as_deref());
-            let ending = &shown.recorded.played.ending;
+            let schedule = told.and_then(|t| t.file.as_deref()).map(shown);
+            let ending = &run.recorded.played.ending;
             let ending = Ended::new(ending, accepted.filter(|_| marked), env, sources);
-            (Found { states: shown.count, schedule, ending }, accepted)
+            (Found { states: run.count, schedule, ending }, accepted)
         };
-        let mut ended = |shown: &'a Shown| found(shown, shown.recorded.played.ending.is_defect(), true).0;
+        let mut ended = |run: &'a Shown| found(run, run.recorded.played.ending.is_defect(), true).0;
         let defects = proof.defects.iter().map(&mut ended).collect();
         let outcomes = proof.outcomes.iter().map(&mut ended).collect();
         let never = |e: &'a Endless| {

@@ -9,6 +9,7 @@ mod place;
 use self::place::location;
 pub(super) use self::place::physical;
 use super::diagnostic::{Diagnostic, Severity};
+use super::document::Report;
 use super::stop::StopReport;
 use crate::base::SourceMap;
 use crate::launch::{At, Mismatch, OutputMismatch};
@@ -140,6 +141,14 @@ impl Log {
     /// Adds what else is known of the run, such as counts and printed buffers.
     pub fn property(&mut self, name: &str, value: Value) {
         self.properties.insert(name.to_owned(), value);
+    }
+
+    /// Adds what a report has besides the exit code and what is among the results.
+    pub fn properties(&mut self, report: &Report<'_>, results: &[&str]) {
+        if let Value::Object(all) = json!(report) {
+            let rest = all.into_iter().filter(|(name, _)| name != "exit" && !results.contains(&name.as_str()));
+            self.properties.extend(rest);
+        }
     }
 
     /// The log of a command that ends with this exit code.
