@@ -74,7 +74,7 @@ fn programs_are_told_the_same() {
     let whole = json!({ "exit": exit_code(&stop), "stopped": value, "output": "" });
     assert_eq!(Schema::read("docs/schema/report.schema.json").complaint(&whole), None);
     let mut log = sarif::Log::new();
-    log.stop(&report, None);
+    log.stop(&report);
     let log = log.finish(INTERNAL);
     assert_eq!(log["runs"][0]["results"], json!([]), "no defect of the program");
     let told = &log["runs"][0]["invocations"][0];

@@ -110,7 +110,7 @@ impl Minimise {
             let change = |before, after| text::Change { before, after };
             Report::Minimised(text::Minimised {
                 exit: Exit(code),
-                decisions: change(before.schedule.decisions(), after.schedule.taken()),
+                decisions: change(before.schedule.decisions(), after.schedule.taken() as u64),
                 context_switches: change(before.switches, after.switches),
                 complete,
                 runs: trials,

@@ -5,8 +5,8 @@ use crate::base::SourceMap;
 use crate::explore::{Ending, Target};
 use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
-use crate::report::hunt as text;
 use crate::report::document::{Exit, Extra, Races, Report, StoppedRun};
+use crate::report::hunt as text;
 use crate::report::{
     EndedEarly, Environment, LostReport, RacesReport, ReliedReport, StopReport, Suppressed, Text, exit_code, problem,
     run, sarif,
@@ -184,7 +184,8 @@ impl Reporter {
                         }
                     }
                 }
-                let results = ["findings", "outcomes", "defects", "endless", "stopped", "mismatches", "output_mismatch"];
+                let results =
+                    ["findings", "outcomes", "defects", "endless", "stopped", "mismatches", "output_mismatch"];
                 log.properties(&report(Extra::default()), &results);
                 self.print_sarif(log, code);
             }

@@ -4,10 +4,10 @@
 //! under a model if it has no run without end that is fair to the blocks that the model promises progress. The scheduler
 //! never idles while a block can step.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use super::space::{Cycle, Fairness, Graph, Promised, cycles_until};
 use crate::verdict::LimitKind;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Who is promised progress.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]

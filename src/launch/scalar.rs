@@ -1,9 +1,9 @@
 //! Element types of buffers and arguments, and their values as bytes.
 
+use half::{bf16, f16};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Serialize, Serializer};
 use std::fmt::Debug;
-use half::{bf16, f16};
 
 /// What an element's bits mean.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -87,7 +87,8 @@ fn bits<S: Serializer>(bits: &u64, _: &u8, serializer: S) -> Result<S::Ok, S::Er
 }
 
 fn number_or_string(schema: &mut Schema) {
-    *schema = json_schema!({ "description": "A number; NaN and infinities are strings.", "type": ["number", "string"] });
+    *schema =
+        json_schema!({ "description": "A number; NaN and infinities are strings.", "type": ["number", "string"] });
 }
 
 /// A number as somebody wrote it.

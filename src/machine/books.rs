@@ -1,9 +1,9 @@
 //! What goes along with a run and is no part of the state: counts and budgets.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use super::message::GridId;
 use crate::verdict::LimitKind;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// What a grid's run did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]

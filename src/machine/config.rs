@@ -1,11 +1,11 @@
 //! How a device runs: control model, schedule, limits, and what hardware it stands for.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use super::bounds::Bounds;
 use super::processors::Capacity;
 use crate::memory::fermi::model::DeviceModel;
 use crate::memory::fermi::program::{ProgramSet, preset};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 

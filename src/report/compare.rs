@@ -222,21 +222,12 @@ impl Compared {
             };
             FateData { letter: letter(k), kind, text: format!("{text}{}", self.particulars(fate)) }
         };
-        let model = |cell| match &cell.fates {
-            Err(stop) => Model { models: &cell.models, unsupported: Some(short(stop)), searched: None },
-            Ok(fates) => {
-                let seen = cell.seen.iter().zip(&cell.schedules);
-                let seen = seen.map(|(k, file)| SeenData { letter: letter(*k), schedule: file.as_deref().map(shown) }).collect();
-                let (complete, states, seeds) = (fates.limit.is_none(), fates.states, fates.runs);
-                Model { models: &cell.models, unsupported: None, searched: Some(Searched { seen, complete, states, seeds }) }
-            }
-        };
         Comparison {
             exit: Exit(self.code()),
             expectations: self.expects,
             looked_at_runs: &self.looks,
             fates: self.fates.iter().enumerate().map(fate).collect(),
-            models: self.cells.iter().map(model).collect(),
+            models: self.cells.iter().map(Model::new).collect(),
         }
     }
 
@@ -291,6 +282,20 @@ struct Model<'a> {
     unsupported: Option<String>,
     #[serde(flatten)]
     searched: Option<Searched>,
+}
+
+impl<'a> Model<'a> {
+    fn new(cell: &'a Cell) -> Self {
+        let fates = match &cell.fates {
+            Ok(fates) => fates,
+            Err(stop) => return Self { models: &cell.models, unsupported: Some(short(stop)), searched: None },
+        };
+        let seen = cell.seen.iter().zip(&cell.schedules);
+        let seen = seen.map(|(k, file)| SeenData { letter: letter(*k), schedule: file.as_deref().map(shown) });
+        let (seen, complete) = (seen.collect(), fates.limit.is_none());
+        let searched = Searched { seen, complete, states: fates.states, seeds: fates.runs };
+        Self { models: &cell.models, unsupported: None, searched: Some(searched) }
+    }
 }
 
 /// How far a model was searched, and what was seen.

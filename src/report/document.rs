@@ -164,7 +164,8 @@ fn strict(schema: &mut Value) {
             let alternatives = all.get_mut(key).and_then(Value::as_array_mut);
             alternatives.into_iter().flatten().for_each(|one| add(one, &properties, &required));
         }
-        if all.contains_key("properties") {
+        let alternatives = ["anyOf", "oneOf", "additionalProperties"].iter().any(|key| all.contains_key(*key));
+        if !alternatives && (all.contains_key("properties") || all.get("type").is_some_and(|t| t == "object")) {
             all.insert("additionalProperties".to_owned(), false.into());
         }
         all.values_mut().for_each(strict);

@@ -133,9 +133,7 @@ impl<'a> Ended<'a> {
     #[must_use]
     pub fn new(ending: &'a Ending, accepted: Option<&Suppressed>, env: &ProgEnv, sources: &SourceMap) -> Self {
         let (stopped, mismatches, output_mismatch) = match ending {
-            Ending::Stopped(stop) => {
-                (StopReport::new(stop, env, sources).suppressed(accepted).json(), &[][..], None)
-            }
+            Ending::Stopped(stop) => (StopReport::new(stop, env, sources).suppressed(accepted).json(), &[][..], None),
             Ending::Unexpected(all, output) | Ending::Differs(all, output) => (Value::Null, &all[..], output.as_ref()),
             Ending::Expected => (Value::Null, &[][..], None),
         };

@@ -248,7 +248,7 @@ impl Names {
             let [sets, ways, line_bytes] = c.shape;
             Cache { cache: Level::of(c.processor), sets, ways, line_bytes, lines: c.lines.iter().map(line).collect() }
         };
-        let locked = |&(processor, banks): &_| Locked { processor, banks: ranges(u128::from::<u64>(banks)) };
+        let locked = |&(processor, banks): &(u32, u64)| Locked { processor, banks: ranges(banks.into()) };
         Environment {
             operations: view.operations.iter().map(|o| self.operation_data(o)).collect(),
             caches: view.caches.iter().map(cache).collect(),

@@ -238,9 +238,9 @@ pub struct Proved<'a> {
     states: u64,
     transitions: u64,
     /// Runs that came to their ends, one for each content of memory; those with other results than expected come first.
-    outcomes: Vec<Found<'a>>,
+    outcomes: Vec<FoundRun<'a>>,
     /// Runs that stop with a defect.
-    defects: Vec<Found<'a>>,
+    defects: Vec<FoundRun<'a>>,
     /// Where the warps were in the last state of a search that a limit ended.
     #[schemars(with = "Vec<Standing>")]
     standing: Value,
@@ -258,7 +258,7 @@ pub struct Proved<'a> {
 
 /// Something that a search found, shown by an ordinary run.
 #[derive(Serialize, JsonSchema)]
-struct Found<'a> {
+struct FoundRun<'a> {
     /// In how many states it was found.
     states: u64,
     /// Where the run's schedule was written; null for what is no defect, or where it could not be written.
@@ -271,7 +271,7 @@ struct Found<'a> {
 #[derive(Serialize, JsonSchema)]
 struct Never<'a> {
     #[serde(flatten)]
-    found: Found<'a>,
+    found: FoundRun<'a>,
     /// What it is called; `endless` where that is not known.
     class: Kind,
     /// Cycles of the kind.
@@ -324,7 +324,7 @@ impl<'a> Proved<'a> {
             let schedule = told.and_then(|t| t.file.as_deref()).map(shown);
             let ending = &run.recorded.played.ending;
             let ending = Ended::new(ending, accepted.filter(|_| marked), env, sources);
-            (Found { states: run.count, schedule, ending }, accepted)
+            (FoundRun { states: run.count, schedule, ending }, accepted)
         };
         let mut ended = |run: &'a Shown| found(run, run.recorded.played.ending.is_defect(), true).0;
         let defects = proof.defects.iter().map(&mut ended).collect();

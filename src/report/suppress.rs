@@ -65,8 +65,9 @@ impl StopReport<'_> {
     #[must_use]
     pub fn text(&self, colour: bool) -> Text {
         match self.suppressed {
-            Some(known) => (self.in_short(known)
-                + "  the run ended there: what comes after it was not checked\n").into(),
+            Some(known) => {
+                (self.in_short(known) + "  the run ended there: what comes after it was not checked\n").into()
+            }
             None => self.render(colour),
         }
     }

@@ -35,6 +35,17 @@ fn cases() -> Vec<(Case, i32)> {
     all
 }
 
+/// The documented schema is made of the types that are printed; `BLESS=1` rewrites it.
+#[test]
+fn the_schema_is_that_of_the_types() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/report.schema.json");
+    let text = format!("{:#}\n", warpstep::report::document::schema());
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    assert!(std::fs::read_to_string(file).unwrap() == text, "run it with BLESS=1 and look at the difference");
+}
+
 #[test]
 fn json_keeps_to_its_schema() {
     let schema = Schema::read("docs/schema/report.schema.json");
@@ -200,10 +211,13 @@ fn the_page_lists_every_kind() {
 /// The schemas refuse what is left out, added or of another type; else they would prove nothing.
 #[test]
 fn schemas_refuse_what_does_not_fit() {
-    let cases: Vec<Case> = all("bug").into_iter().chain(all("syntax")).collect();
+    let cases: Vec<Case> = ["bug", "stuck", "syntax"].into_iter().flat_map(all).collect();
     let case = |name: &str| cases.iter().find(|c| c.path.ends_with(name)).unwrap();
     for (format, file, name) in [
         ("json", "docs/schema/report.schema.json", "bug/cuda_line.ptx"),
+        ("json", "docs/schema/report.schema.json", "bug/uninitialised_stored.ptx"),
+        ("json", "docs/schema/report.schema.json", "stuck/lock_in_one_warp.ptx"),
+        ("json", "docs/schema/report.schema.json", "bug/race.ptx"),
         ("json", "docs/schema/report.schema.json", "syntax/json.ptx"),
         ("sarif", "tests/reports/sarif.schema.json", "bug/cuda_line.ptx"),
     ] {

@@ -39,6 +39,7 @@ impl Schema {
                 "enum" => wanted.as_array().is_some_and(|all| all.contains(value)),
                 "const" => wanted == value,
                 "minimum" => value.as_f64().is_none_or(|n| n >= wanted.as_f64().unwrap_or(f64::MAX)),
+                "maximum" => value.as_f64().is_none_or(|n| n <= wanted.as_f64().unwrap_or(f64::MIN)),
                 "minLength" => value.as_str().is_none_or(|s| s.chars().count() as u64 >= number(wanted)),
                 "minItems" => value.as_array().is_none_or(|a| a.len() as u64 >= number(wanted)),
                 "maxItems" => value.as_array().is_none_or(|a| a.len() as u64 <= number(wanted)),

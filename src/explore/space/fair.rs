@@ -10,13 +10,13 @@
 //! promised again and again is taken, not only some step of its thread. Then a run never ends only where no way of promised
 //! steps leads out (D-progress).
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use super::graph::{Edge, Graph, NONE, Unit};
 use crate::base::LaneMask;
 use crate::memory::OperationName;
 use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What a scheduler promises.
