@@ -13,7 +13,8 @@ use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Proved, Target
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
-use crate::report::document::{Exit, Report};
+use crate::report::document::Report;
+use crate::report::parts::Exit;
 use crate::report::{StopReport, checkpoint_refused, prove as text};
 use clap::{Args, ValueEnum};
 use std::cell::Cell;

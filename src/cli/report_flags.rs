@@ -5,8 +5,9 @@ use crate::base::SourceMap;
 use crate::explore::{Ending, Target};
 use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
-use crate::report::document::{Exit, Extra, Races, Report, StoppedRun};
+use crate::report::document::{Report, StoppedRun};
 use crate::report::hunt as text;
+use crate::report::parts::{Exit, Extra, Races};
 use crate::report::{
     EndedEarly, Environment, LostReport, RacesReport, ReliedReport, StopReport, Suppressed, Text, exit_code, problem,
     run, sarif,

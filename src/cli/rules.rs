@@ -3,7 +3,8 @@
 use super::{Format, output};
 use crate::base::SourceMap;
 use crate::launch::ProblemKind;
-use crate::report::document::{Exit, Report};
+use crate::report::document::Report;
+use crate::report::parts::Exit;
 use crate::report::rule_table;
 use clap::Args;
 

@@ -1,9 +1,9 @@
 //! What one program comes to under several models: a table, with a letter for each fate.
 
 use super::count::counted;
-use super::document::Exit;
 use super::hunt::{Models, shown};
 use super::internal::INTERNAL;
+use super::parts::Exit;
 use super::terminal::inline;
 use crate::base::SourceMap;
 use crate::explore::{Content, Fate, Fates, Recorded, Seen};

@@ -6,7 +6,7 @@ use super::data::{Stopped, Thread};
 use super::diagnostic::{Message, SourcePlace};
 use super::hunt::{Hunt, Minimised, Replay};
 use super::litmus::Tested;
-use super::memory::Environment;
+use super::parts::{Exit, Extra, Races};
 use super::rule_table::Rules;
 use super::{compare, prove, run};
 use schemars::JsonSchema;
@@ -31,11 +31,6 @@ pub enum Report<'a> {
     Rules(Rules<'a>),
     Bench(Bench),
 }
-
-/// The exit code.
-#[derive(Clone, Copy, Serialize, JsonSchema)]
-#[schemars(extend("enum" = [0, 1, 2, 3, 4, 101]))]
-pub struct Exit(pub u8);
 
 /// Problems of the input.
 #[derive(Serialize, JsonSchema)]
@@ -65,32 +60,6 @@ pub struct StoppedRun {
     /// What flags add.
     #[serde(flatten)]
     pub extra: Extra,
-}
-
-/// The races of a run. Only with `--check races`.
-#[derive(Serialize, JsonSchema)]
-pub struct Races {
-    /// Each pair of instructions once.
-    #[schemars(with = "Vec<Stopped<'_>>")]
-    pub races: Vec<Value>,
-    /// Volatile data that nothing orders: warnings.
-    #[schemars(with = "Vec<Message<'_>>")]
-    pub unordered: Vec<Value>,
-    /// Races that are no defects (--benign).
-    #[schemars(with = "Vec<Stopped<'_>>")]
-    pub benign_races: Vec<Value>,
-}
-
-/// What flags of a command add to its report.
-#[derive(Clone, Default, Serialize, JsonSchema)]
-pub struct Extra {
-    /// The memory environment after steps of memory. Only with `--show memory`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Vec<Environment>>,
-    /// Entries of the suppression file that nothing matched. Only with `--suppressions`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Vec<Message<'_>>>")]
-    pub unused_suppressions: Option<Vec<Value>>,
 }
 
 /// Measured speed.

@@ -2,7 +2,7 @@
 
 use super::count::{counted, plural, word};
 use super::data::Stopped;
-use super::document::{Exit, Extra};
+use super::parts::{Exit, Extra};
 use super::run::{self, Unexpected};
 use super::standing::EndedEarly;
 use super::stop::{StopReport, exit_code};

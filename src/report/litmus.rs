@@ -3,7 +3,7 @@
 use super::count::counted;
 use super::data::Stopped;
 use super::diagnostic::Diagnostic;
-use super::document::Exit;
+use super::parts::Exit;
 use super::prove::Scope;
 use crate::base::{SourceMap, suggest};
 use crate::explore::space::Progress;

@@ -2,9 +2,9 @@
 
 use super::count::{counted, word};
 use super::data::Stopped;
-use super::document::{Exit, Extra};
 use super::dot::{Edge, Node, Role, dot};
 use super::hunt::{Ended, Models, shown};
+use super::parts::{Exit, Extra};
 use super::stop::StopReport;
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};

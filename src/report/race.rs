@@ -3,7 +3,7 @@
 use super::bug::{Words, place_in, words as named};
 use super::count::{counted, often, plural, word};
 use super::diagnostic::{Diagnostic, Severity};
-use super::document;
+use super::parts;
 use super::stop::StopReport;
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
@@ -183,7 +183,7 @@ impl<'a> RacesReport<'a> {
 
     /// All of them as data; the hint of a race is that of the widest one between the same lines.
     #[must_use]
-    pub fn data(&self) -> document::Races {
+    pub fn data(&self) -> parts::Races {
         let mut widest = IndexMap::new();
         for group in self.groups() {
             if let Some(first) = group.first() {
@@ -197,7 +197,7 @@ impl<'a> RacesReport<'a> {
             }
             value
         };
-        document::Races {
+        parts::Races {
             races: self.findings.iter().map(one).collect(),
             unordered: self.unordered.iter().map(|d| d.json(self.sources)).collect(),
             benign_races: self.hidden.iter().map(|told| told.report(self.sources).json()).collect(),

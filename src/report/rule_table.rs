@@ -2,7 +2,7 @@
 //!
 //! `rule_table.tsv` is made and checked by `tests/rules.rs`.
 
-use super::document::Exit;
+use super::parts::Exit;
 use crate::verdict::Rule;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! What is told of a suppressed defect.
 
 use super::diagnostic::{SourcePlace, place};
-use super::sarif::physical;
+use super::location::physical;
 use super::stop::{StopReport, who};
 use super::terminal::{Text, inline};
 use crate::base::{Source, SourceMap};

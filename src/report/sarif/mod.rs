@@ -6,14 +6,13 @@
 
 mod place;
 
-use self::place::location;
-pub(super) use self::place::physical;
 use super::diagnostic::{Diagnostic, Severity};
-use super::document::Report;
+use super::location::location;
 use super::stop::StopReport;
 use crate::base::SourceMap;
 use crate::launch::{At, Mismatch, OutputMismatch};
 use crate::verdict::{Kind, Place, Stop};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -144,7 +143,7 @@ impl Log {
     }
 
     /// Adds what a report has besides the exit code and what is among the results.
-    pub fn properties(&mut self, report: &Report<'_>, results: &[&str]) {
+    pub fn properties(&mut self, report: &impl Serialize, results: &[&str]) {
         if let Value::Object(all) = json!(report) {
             let rest = all.into_iter().filter(|(name, _)| name != "exit" && !results.contains(&name.as_str()));
             self.properties.extend(rest);
