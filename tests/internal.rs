@@ -33,7 +33,9 @@ fn a_launch_has_all_its_arguments() {
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q) { ret; }";
     let (module, errors) = warpstep::ptx::parse(text);
     assert!(errors.is_empty());
-    let (env, errors) = warpstep::program::build(&[(FileId(0), &module)], &warpstep::program::Options::default());
+    let (checked, _) = warpstep::program::check::check(&module);
+    let (env, errors) =
+        warpstep::program::build(&[(FileId(0), &module, &checked)], &warpstep::program::Options::default());
     assert!(errors.is_empty());
     let config = Config { control: Some(ControlModel::Its), ..Config::default() };
     let mut context = Context::new(std::sync::Arc::new(env), config).unwrap();

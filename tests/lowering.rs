@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::{Path, PathBuf};
 use warpstep::base::FileId;
+use warpstep::program::check::check;
 use warpstep::program::{Options, build, dump};
 use warpstep::ptx::parse;
 
@@ -24,7 +25,7 @@ fn lowers(name: &str, text: &str) {
     let (module, errors) = parse(text);
     assert!(errors.is_empty(), "{name}: {errors:?}");
     for options in BOTH {
-        let (env, errors) = build(&[(FileId(0), &module)], &options);
+        let (env, errors) = build(&[(FileId(0), &module, &check(&module).0)], &options);
         let shown: Vec<_> = errors.iter().take(5).map(|e| (&e.kind, e.span.of(text))).collect();
         assert!(shown.is_empty(), "{name}: {shown:?}");
         assert_eq!(env.code.len(), env.origin.len(), "{name}");
@@ -99,8 +100,9 @@ fn damaged_text_never_panics() {
         }
         let text = list.concat();
         let (module, _) = parse(&text);
+        let checked = check(&module).0;
         for options in BOTH {
-            let (env, errors) = build(&[(FileId(0), &module), (FileId(1), &module)], &options);
+            let (env, errors) = build(&[(FileId(0), &module, &checked), (FileId(1), &module, &checked)], &options);
             complaints += errors.len();
             assert!(!dump(&env, Some(&text)).is_empty());
         }

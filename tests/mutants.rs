@@ -9,6 +9,7 @@ use warpstep::base::FileId;
 use warpstep::base::mutant::{Mutant, select};
 use warpstep::check::Observers;
 use warpstep::machine::{Config, Context, ControlModel, Launch};
+use warpstep::program::check::check;
 use warpstep::program::{Options, build};
 use warpstep::ptx::parse;
 
@@ -46,7 +47,7 @@ fn run(k: &Killer, safety: bool) -> Result<(Vec<u32>, u64), String> {
     let (module, errors) = parse(&text);
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     let inject = k.control == ControlModel::Crs;
-    let (env, errors) = build(&[(FileId(0), &module)], &Options { inject, ..Options::default() });
+    let (env, errors) = build(&[(FileId(0), &module, &check(&module).0)], &Options { inject, ..Options::default() });
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     let env = Arc::new(env);
     let config = Config { control: Some(k.control), max_steps: Some(2_000), ..Config::default() };

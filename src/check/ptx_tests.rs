@@ -2,6 +2,7 @@
 
 use super::{Observers, sample};
 use crate::base::FileId;
+use crate::program::check::check;
 use crate::program::env::ProgEnv;
 use crate::program::{Options, build};
 use crate::ptx::parse;
@@ -21,7 +22,7 @@ fn kernel(before: &str, body: &str, inject: bool) -> Arc<ProgEnv> {
     );
     let (module, errors) = parse(&text);
     assert!(errors.is_empty(), "{errors:?}\n{text}");
-    let (env, errors) = build(&[(FileId(0), &module)], &Options { inject, promote: true });
+    let (env, errors) = build(&[(FileId(0), &module, &check(&module).0)], &Options { inject, promote: true });
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     Arc::new(env)
 }

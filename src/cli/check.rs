@@ -78,17 +78,18 @@ impl Check {
                 }
                 Ok(text) => {
                     let file = sources.add(path.display().to_string(), text);
-                    let (module, sm) = understand(file, &sources, &mut problems);
-                    let control = self.control.map_or(ControlModel::of_target(sm), ControlModel::from);
-                    modules.push((file, module, control == ControlModel::Crs));
+                    let (module, checked) = understand(file, &sources, &mut problems);
+                    let control = self.control.map_or(ControlModel::of_target(checked.sm.into()), ControlModel::from);
+                    modules.push((file, module, checked, control == ControlModel::Crs));
                 }
                 Err(problem) => problems.push(*problem),
             }
         }
         // Building finds what checking one function at a time cannot; each module stands for itself.
         if problems.iter().all(Problem::is_warning) {
-            for (file, module, inject) in &modules {
-                let (env, errors) = program::build(&[(*file, module)], &Options { promote: false, inject: *inject });
+            for (file, module, checked, inject) in &modules {
+                let options = Options { promote: false, inject: *inject };
+                let (env, errors) = program::build(&[(*file, module, checked)], &options);
                 let at = |e: &program::LowerError| Some((e.file, e.span));
                 problems.extend(errors.into_iter().map(|e| ProblemKind::Lower(Box::new(e.clone())).at(at(&e))));
                 match self.dump {

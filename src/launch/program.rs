@@ -4,7 +4,7 @@ use super::file::text_of;
 use super::problem::{At, Problem, ProblemKind};
 use crate::base::{FileId, SourceMap};
 use crate::machine::ControlModel;
-use crate::program::check::check;
+use crate::program::check::{Checked, check};
 use crate::program::env::ProgEnv;
 use crate::program::{self, LowerError, Options};
 use crate::ptx::parse;
@@ -43,15 +43,15 @@ pub fn build(files: &[FileId], control: Option<ControlModel>, sources: &SourceMa
     let mut modules = Vec::new();
     let mut sm = u32::MAX;
     for file in files {
-        let (module, target) = understand(*file, sources, &mut problems);
-        modules.push((*file, module));
-        sm = sm.min(target);
+        let (module, checked) = understand(*file, sources, &mut problems);
+        sm = sm.min(checked.sm.into());
+        modules.push((*file, module, checked));
     }
     if !problems.is_empty() {
         return Err(problems);
     }
     let inject = control.unwrap_or(ControlModel::of_target(sm)) == ControlModel::Crs;
-    let modules: Vec<(FileId, &Module)> = modules.iter().map(|(f, m)| (*f, m)).collect();
+    let modules: Vec<_> = modules.iter().map(|(file, module, checked)| (*file, module, checked)).collect();
     let (env, errors) = program::build(&modules, &Options { inject, ..Options::default() });
     if errors.is_empty() {
         return Ok(env);
@@ -64,8 +64,8 @@ fn lowering(error: LowerError) -> Problem {
     ProblemKind::Lower(Box::new(error)).at(at)
 }
 
-/// Parses and checks one module; gives it and the number of its target.
-pub fn understand(file: FileId, sources: &SourceMap, problems: &mut Vec<Problem>) -> (Module, u32) {
+/// Parses and checks one module; gives it and what checking found out.
+pub fn understand(file: FileId, sources: &SourceMap, problems: &mut Vec<Problem>) -> (Module, Checked) {
     let text = sources.get(file).map_or("", |s| s.text.as_str());
     let (module, errors) = parse(text);
     let broken = !errors.is_empty();
@@ -75,12 +75,12 @@ pub fn understand(file: FileId, sources: &SourceMap, problems: &mut Vec<Problem>
     }));
     // What did not parse leaves names undeclared: complaints about those would only mislead.
     if broken {
-        return (module, u32::MAX);
+        return (module, Checked::default());
     }
     let (checked, errors) = check(&module);
     problems.extend(errors.into_iter().map(|e| {
         let span = e.span;
         ProblemKind::Check(Box::new(e)).at(Some((file, span)))
     }));
-    (module, checked.sm.into())
+    (module, checked)
 }

@@ -11,7 +11,6 @@ macro_rules! int_ops {
             Add32 (w w) -> w = add32;
             Add64 (q q) -> q = add64;
             AddSatS32 (w w) -> w = add_sat_s32;
-            AddSatU32 (w w) -> w = add_sat_u32;
             Sub16 (w w) -> w = sub16;
             Sub32 (w w) -> w = sub32;
             Sub64 (q q) -> q = sub64;
@@ -230,29 +229,14 @@ macro_rules! int_ops {
             Dp2aHiUs (w w w) -> w = dp2a_hi_us;
             Dp2aHiSu (w w w) -> w = dp2a_hi_su;
             Dp2aHiSs (w w w) -> w = dp2a_hi_ss;
-            // packed half words and bytes
+            // packed half words
             Add16x2 (w w) -> w = add16x2;
-            AddSatU16x2 (w w) -> w = add_sat_u16x2;
-            AddSatS16x2 (w w) -> w = add_sat_s16x2;
             MinU16x2 (w w) -> w = min_u16x2;
             MaxU16x2 (w w) -> w = max_u16x2;
             MinS16x2 (w w) -> w = min_s16x2;
             MaxS16x2 (w w) -> w = max_s16x2;
             MinReluS16x2 (w w) -> w = min_relu_s16x2;
             MaxReluS16x2 (w w) -> w = max_relu_s16x2;
-            Add8x4 (w w) -> w = add8x4;
-            Sub8x4 (w w) -> w = sub8x4;
-            Neg8x4 (w) -> w = neg8x4;
-            AddSatU8x4 (w w) -> w = add_sat_u8x4;
-            AddSatS8x4 (w w) -> w = add_sat_s8x4;
-            SubSatU8x4 (w w) -> w = sub_sat_u8x4;
-            SubSatS8x4 (w w) -> w = sub_sat_s8x4;
-            MinU8x4 (w w) -> w = min_u8x4;
-            MaxU8x4 (w w) -> w = max_u8x4;
-            MinS8x4 (w w) -> w = min_s8x4;
-            MaxS8x4 (w w) -> w = max_s8x4;
-            MinReluS8x4 (w w) -> w = min_relu_s8x4;
-            MaxReluS8x4 (w w) -> w = max_relu_s8x4;
             // moves, packing, unpacking
             MovW (w) -> w = mov_w;
             MovQ (q) -> q = mov_q;

@@ -6,9 +6,8 @@ use super::env::{FuncId, Init, Param, ProgEnv};
 use super::fncode::FnCode;
 use super::instr::Op;
 use super::lower::error::{LowerErrorKind, Lowered};
-use super::lower::types::bits_of;
+use super::types::{bits_of, lanes};
 use crate::base::Pc;
-use crate::ptx::Modifier as M;
 use crate::ptx::tree::{Declarator, Initialiser, Names, StateSpace, Variable};
 
 /// Rounds up to a multiple of a power of two.
@@ -26,16 +25,6 @@ pub(super) struct Extent {
     pub(super) element: u32,
     /// Alignment in bytes.
     pub(super) align: u32,
-}
-
-/// Components of a declared vector.
-pub(super) fn lanes(vector: Option<M>) -> u8 {
-    match vector {
-        Some(M::V2) => 2,
-        Some(M::V4) => 4,
-        Some(M::V8) => 8,
-        _ => 1,
-    }
 }
 
 /// Bytes of an element of a variable; predicates as parameters take one.

@@ -39,7 +39,8 @@ pub(super) fn declare(program: &mut Program, units: &mut [Unit<'_>]) {
             match item {
                 Item::Function(f) => {
                     let wins = |name: &str| winners.get(name).is_none_or(|w| w.at == (u, i, 0));
-                    function(program, unit, &mut linked, f, public[u].contains(&f.ident.name), wins);
+                    let first = unit.checked.items.get(i).copied().unwrap_or(usize::MAX);
+                    function(program, unit, &mut linked, (f, first), public[u].contains(&f.ident.name), wins);
                 }
                 Item::Variable(v) => {
                     for (d, declarator) in v.declarators.iter().enumerate() {
@@ -158,7 +159,7 @@ fn function<'t>(
     program: &mut Program,
     unit: &mut Unit<'t>,
     linked: &mut FxHashMap<String, Sym>,
-    tree: &'t tree::Function,
+    (tree, first): (&'t tree::Function, usize),
     public: bool,
     wins: impl Fn(&str) -> bool,
 ) {
@@ -190,7 +191,7 @@ fn function<'t>(
     }
     if defines {
         *function = Function { defined: true, ..blank(name, unit.file, tree) };
-        unit.bodies.push((tree, id));
+        unit.bodies.push((tree, id, first));
     }
     let mut params = Vec::new();
     let laid = parameters(&tree.returns, unit.names(), 0, &mut params).and_then(|end| {

@@ -24,6 +24,7 @@ mod reachable;
 pub mod registers;
 mod scope;
 pub mod select;
+pub mod special;
 pub mod types;
 pub mod uses;
 

@@ -84,6 +84,14 @@ macro_rules! define_ops {
             /// Every operation, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$op),*];
 
+            /// The operation that the tables of forms call so.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                static TABLE: std::sync::LazyLock<rustc_hash::FxHashMap<&str, $name>> =
+                    std::sync::LazyLock::new(|| [$((stringify!($op), $name::$op)),*].into_iter().collect());
+                TABLE.get(name).copied()
+            }
+
             /// What the operation reads and writes.
             #[must_use]
             pub fn shape(self) -> $crate::program::ops::Shape {
@@ -114,6 +122,12 @@ pub enum AluOp {
 }
 
 impl AluOp {
+    /// The operation that the tables of forms call so.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        IntOp::named(name).map(Self::Int).or_else(|| FloatOp::named(name).map(Self::Float))
+    }
+
     /// What the operation reads and writes.
     #[must_use]
     pub fn shape(self) -> Shape {
@@ -223,6 +237,7 @@ mod tests {
         assert_eq!(SampleOp::Table.shape(), shape([Some(W), None, None, None], P, false, true));
         assert_eq!(SampleOp::Four.shape().used().count(), 4);
         assert_eq!(SampleOp::ALL.len(), 5);
+        assert_eq!((SampleOp::named("Four"), SampleOp::named("four")), (Some(SampleOp::Four), None));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use super::env::FuncId;
 use super::instr::Slot;
 use super::ops::Class;
-use crate::program::lower::special::SpecialReg;
+use super::special::SpecialReg;
 use crate::ptx::tree::{Name, Names};
 use rustc_hash::FxHashMap;
 

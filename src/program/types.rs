@@ -30,7 +30,7 @@ pub fn type_info(ty: Modifier) -> Option<TypeInfo> {
     use Modifier as M;
     let (class, bits) = match ty {
         M::PRED => (Class::Pred, 1),
-        M::B8 => (Class::Bits, 8),
+        M::B8 | M::E4M3 | M::E5M2 | M::E2M1X2 => (Class::Bits, 8),
         M::B16 | M::E4M3X2 | M::E5M2X2 | M::E2M3X2 | M::E3M2X2 | M::UE8M0X2 => (Class::Bits, 16),
         M::B32 | M::B16X2 | M::U16X2 | M::S16X2 | M::TF32 | M::E4M3X4 | M::E5M2X4 | M::U8X4 | M::S8X4 => {
             (Class::Bits, 32)
@@ -47,6 +47,36 @@ pub fn type_info(ty: Modifier) -> Option<TypeInfo> {
         _ => return None,
     };
     Some(TypeInfo { class, bits })
+}
+
+/// Bits of a value of a type, 1 for predicates; `None` for words that are not types. References to textures and the like
+/// are handles.
+#[must_use]
+pub fn bits_of(ty: Modifier) -> Option<u32> {
+    if opaque(ty) { Some(64) } else { type_info(ty).map(|info| info.bits.into()) }
+}
+
+/// Whether a type is `.texref`, `.samplerref` or `.surfref`.
+#[must_use]
+pub fn opaque(ty: Modifier) -> bool {
+    matches!(ty, Modifier::TEXREF | Modifier::SAMPLERREF | Modifier::SURFREF)
+}
+
+/// Whether a type is a signed integer.
+#[must_use]
+pub fn is_signed(ty: Modifier) -> bool {
+    matches!(ty, Modifier::S8 | Modifier::S16 | Modifier::S32 | Modifier::S64)
+}
+
+/// Components of a declared vector; 1 without `.v2` and the like.
+#[must_use]
+pub fn lanes(vector: Option<Modifier>) -> u8 {
+    match vector {
+        Some(Modifier::V2) => 2,
+        Some(Modifier::V4) => 4,
+        Some(Modifier::V8) => 8,
+        _ => 1,
+    }
 }
 
 /// Whether a register of type `reg` may hold an operand of the instruction type `ty`, as ptxas decides it: untyped bits
@@ -74,8 +104,8 @@ pub fn register_fits(ty: Modifier, reg: Modifier, wider: bool) -> bool {
 #[must_use]
 pub fn declarable(ty: Modifier) -> bool {
     use Modifier as M;
-    let data = matches!(ty, M::PRED | M::F16 | M::F16X2 | M::F32 | M::F64 | M::TEXREF | M::SAMPLERREF | M::SURFREF);
-    data || matches!(type_info(ty), Some(t) if t.class == Class::Int || ty >= M::B8 && ty <= M::B128)
+    let data = matches!(ty, M::PRED | M::F16 | M::F16X2 | M::F32 | M::F64);
+    data || opaque(ty) || matches!(type_info(ty), Some(t) if t.class == Class::Int || ty >= M::B8 && ty <= M::B128)
 }
 
 #[cfg(test)]

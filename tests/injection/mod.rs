@@ -15,6 +15,7 @@ use std::sync::Arc;
 use warpstep::base::{FileId, LANES, lanes_of};
 use warpstep::check::Safety;
 use warpstep::machine::{Config, Context, ControlModel, DeviceShape, Launch, MemoryModel, Stats};
+use warpstep::program::check::check;
 use warpstep::program::env::ProgEnv;
 use warpstep::program::instr::Op;
 use warpstep::program::{Options, build};
@@ -99,7 +100,7 @@ fn module(text: &str) -> Module {
 }
 
 fn env(module: &Module, inject: bool, text: &str) -> Arc<ProgEnv> {
-    let (env, errors) = build(&[(FileId(0), module)], &Options { inject, ..Options::default() });
+    let (env, errors) = build(&[(FileId(0), module, &check(module).0)], &Options { inject, ..Options::default() });
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     Arc::new(env)
 }

@@ -6,7 +6,6 @@ scalar! {
     add16(a: u16, b: u16) -> u16 = a.wrapping_add(b);
     add32(a: u32, b: u32) -> u32 = a.wrapping_add(b);
     add64(a: u64, b: u64) -> u64 = a.wrapping_add(b);
-    add_sat_u32(a: u32, b: u32) -> u32 = a.saturating_add(b);
     add_sat_s32(a: i32, b: i32) -> i32 = a.saturating_add(b);
     sub16(a: u16, b: u16) -> u16 = a.wrapping_sub(b);
     sub32(a: u32, b: u32) -> u32 = a.wrapping_sub(b);

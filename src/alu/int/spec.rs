@@ -132,20 +132,11 @@ pub fn spec(op: IntOp, [a, b, c, d]: [u64; 4], mode: u32) -> (u64, bool) {
     let lo64 = || u(a.wrapping_mul(b), 64);
     let lo32 = || i128::from(put(t(32, false), 32));
     let cc = |p: u64| i128::from(p & 1);
-    let each = |width: u32, signed, f: &dyn Fn(i128, i128) -> i128, cut: &dyn Fn(i128) -> i128| {
-        (0..32 / width)
-            .map(|i| width * i)
-            .map(|at| put(cut(f(n(a >> at, width, signed), n(b >> at, width, signed))), width) << at)
-            .sum::<u64>()
-    };
-    let lanes = |width, signed, f: &dyn Fn(i128, i128) -> i128| each(width, signed, f, &|x| clamp(x, width, signed));
-    let wrapped = |f: &dyn Fn(i128, i128) -> i128| each(8, false, f, &|x| x);
     let flag = |p: bool| (u64::from(p), false);
     let value = match op {
         Add16 => put(u(a, 16) + u(b, 16), 16),
         Add32 => put(u(a, 32) + u(b, 32), 32),
         Add64 => put(u(a, 64) + u(b, 64), 64),
-        AddSatU32 => put((u(a, 32) + u(b, 32)).min((1 << 32) - 1), 32),
         AddSatS32 => put(saturate32(s(a, 32) + s(b, 32)), 32),
         Sub16 => put(u(a, 16) - u(b, 16), 16),
         Sub32 => put(u(a, 32) - u(b, 32), 32),
@@ -380,21 +371,6 @@ pub fn spec(op: IntOp, [a, b, c, d]: [u64; 4], mode: u32) -> (u64, bool) {
         Dp2aHiSs => dot((a, 16, true), (b >> 16, true), c),
 
         Add16x2 => halves(a, b, |x, y| u(x, 16) + u(y, 16)),
-        AddSatU16x2 => lanes(16, false, &|x, y| x + y),
-        AddSatS16x2 => lanes(16, true, &|x, y| x + y),
-        Add8x4 => wrapped(&|x, y| x + y),
-        Sub8x4 => wrapped(&|x, y| x - y),
-        Neg8x4 => wrapped(&|x, _| -x),
-        AddSatU8x4 => lanes(8, false, &|x, y| x + y),
-        AddSatS8x4 => lanes(8, true, &|x, y| x + y),
-        SubSatU8x4 => lanes(8, false, &|x, y| x - y),
-        SubSatS8x4 => lanes(8, true, &|x, y| x - y),
-        MinU8x4 => lanes(8, false, &|x, y| x.min(y)),
-        MaxU8x4 => lanes(8, false, &|x, y| x.max(y)),
-        MinS8x4 => lanes(8, true, &|x, y| x.min(y)),
-        MaxS8x4 => lanes(8, true, &|x, y| x.max(y)),
-        MinReluS8x4 => lanes(8, true, &|x, y| x.min(y).max(0)),
-        MaxReluS8x4 => lanes(8, true, &|x, y| x.max(y).max(0)),
         MinU16x2 => halves(a, b, |x, y| u(x, 16).min(u(y, 16))),
         MaxU16x2 => halves(a, b, |x, y| u(x, 16).max(u(y, 16))),
         MinS16x2 => halves(a, b, |x, y| s(x, 16).min(s(y, 16))),

@@ -147,7 +147,7 @@ fn operations_on_one_half_word_agree_everywhere() {
 fn operations_on_two_half_words_agree_on_all_bytes() {
     let narrow = IntOp::ALL.iter().filter(|op| {
         let shape = op.shape();
-        shape.used().count() == 2 && ["16", "8x4"].iter().any(|width| format!("{op:?}").contains(width))
+        shape.used().count() == 2 && format!("{op:?}").contains("16")
     });
     for op in narrow {
         for a in 0..256 {

@@ -37,9 +37,7 @@ pub(in crate::check) fn rule(op: AluOp) -> Rule {
         I::ZextWQ | I::SextWQ | I::Zx16Q | I::Lo16OfQ | I::CvtWW | I::CvtWQ | I::CvtQW | I::CvtQQ => Rule::Sources(1),
         I::Shl32 | I::Shl64 | I::ShrU32 | I::ShrU64 | I::ShrS32 | I::ShrS64 => Rule::Sources(1),
         I::Neg32 | I::Neg64 | I::Not32 | I::Not64 | I::BfeU32 | I::BfeU64 | I::BfeS32 | I::BfeS64 => Rule::Sources(1),
-        I::Add32 | I::Add64 | I::AddSatS32 | I::AddSatU32 | I::AddCc32 | I::AddCc64 | I::Addc32 | I::Addc64 => {
-            Rule::Sources(2)
-        }
+        I::Add32 | I::Add64 | I::AddSatS32 | I::AddCc32 | I::AddCc64 | I::Addc32 | I::Addc64 => Rule::Sources(2),
         I::AddcCc32 | I::AddcCc64 | I::Or32 | I::Or64 | I::Bfi32 | I::Bfi64 => Rule::Sources(2),
         I::Pack16x2 | I::Pack32x2 | I::ShfLClamp | I::ShfLWrap | I::ShfRClamp | I::ShfRWrap => Rule::Sources(2),
         I::Prmt | I::PrmtF4e | I::PrmtB4e | I::PrmtRc8 | I::PrmtEcl | I::PrmtEcr | I::PrmtRc16 => Rule::Sources(2),

@@ -54,11 +54,8 @@ fn kind(op: AluOp, mode: u32) -> Kind {
             }
             I::Lop3 | I::AndP | I::OrP | I::XorP => Kind::Bitwise,
             I::SelW | I::SelQ | I::SelP => Kind::Select,
-            I::Add16x2 | I::AddSatU16x2 | I::AddSatS16x2 | I::MinU16x2 | I::MaxU16x2 | I::MinS16x2 => Kind::Groups(2),
-            I::MaxS16x2 | I::MinReluS16x2 | I::MaxReluS16x2 => Kind::Groups(2),
-            I::Add8x4 | I::Sub8x4 | I::Neg8x4 | I::AddSatU8x4 | I::AddSatS8x4 | I::SubSatU8x4 => Kind::Groups(1),
-            I::SubSatS8x4 | I::MinU8x4 | I::MaxU8x4 | I::MinS8x4 | I::MaxS8x4 => Kind::Groups(1),
-            I::MinReluS8x4 | I::MaxReluS8x4 => Kind::Groups(1),
+            I::Add16x2 | I::MinU16x2 | I::MaxU16x2 | I::MinS16x2 | I::MaxS16x2 => Kind::Groups(2),
+            I::MinReluS16x2 | I::MaxReluS16x2 => Kind::Groups(2),
             _ => Kind::Whole,
         },
         AluOp::Float(op) => match op {

@@ -2,9 +2,10 @@
 
 use super::error::{CheckError, Found, Problem};
 use super::needs::modifier_need;
-use super::{Checker, similar};
+use super::{Checker, Typed, similar};
 use crate::base::Span;
-use crate::program::forms::{FormId, FormMatch, Mismatch, Need, Role, Word, table};
+use crate::program::forms::{FormId, Mismatch, Need, Role, Types, Word, table};
+use crate::program::select::select;
 use crate::program::types::{Class, type_info};
 use crate::ptx::tree::{Instr, StateSpace};
 use crate::ptx::{Modifier, Opcode};
@@ -21,7 +22,9 @@ pub struct Cache(FxHashMap<Opcode, FxHashMap<Mods, Rc<Shape>>>);
 /// What the modifiers of an instruction say.
 pub struct Shape {
     /// The forms that they fit.
-    pub forms: SmallVec<[(FormId, FormMatch); 2]>,
+    pub forms: SmallVec<[(FormId, Types); 2]>,
+    /// Where the first of them is in [`super::Checked::typed`]; the others follow.
+    pub typed: u32,
     /// Complaints about them; the index is that of a modifier.
     pub problems: Vec<(Problem, Option<usize>)>,
     /// Elements of `.v2` and the like, else 1.
@@ -45,22 +48,22 @@ impl Checker<'_> {
             }
         }
         if shape.forms.is_empty() {
-            self.checked.forms.push(None);
+            self.checked.instructions.push(u32::MAX);
             self.names_of(&instr.operands);
             return;
         }
         if instr.opcode == Opcode::CALL {
-            self.checked.forms.push(shape.forms.first().map(|f| f.0));
+            self.checked.instructions.push(shape.typed);
             self.call(instr);
             return;
         }
         let before = self.errors.len();
         self.names_of(&instr.operands);
         let mut first: Option<Box<CheckError>> = None;
-        for (id, fit) in &shape.forms {
-            match self.operands(instr, table().form(*id), fit, &shape) {
+        for ((id, types), typed) in shape.forms.iter().zip(shape.typed..) {
+            match self.operands(instr, table().form(*id), types, &shape) {
                 Ok(()) => {
-                    self.checked.forms.push(Some(*id));
+                    self.checked.instructions.push(typed);
                     return;
                 }
                 // An operand of the right count is nearer than a wrong count.
@@ -70,7 +73,7 @@ impl Checker<'_> {
                 },
             }
         }
-        self.checked.forms.push(shape.forms.first().map(|f| f.0));
+        self.checked.instructions.push(shape.typed);
         if let Some(error) = first.filter(|_| self.errors.len() == before) {
             self.errors.push(*error);
         }
@@ -107,13 +110,20 @@ impl Checker<'_> {
         if let Some(shape) = self.cache.0.get(&instr.opcode).and_then(|by| by.get(instr.mods.as_slice())) {
             return Rc::clone(shape);
         }
-        let shape = Rc::new(self.new_shape(instr.opcode, &instr.mods));
+        let mut shape = self.new_shape(instr.opcode, &instr.mods);
+        shape.typed = u32::try_from(self.checked.typed.len()).unwrap_or(u32::MAX);
+        self.checked.typed.extend(shape.forms.iter().map(|(form, types)| {
+            let selected = select(table().form(*form), types, &instr.mods);
+            Typed { form: *form, types: types.clone(), selected }
+        }));
+        let shape = Rc::new(shape);
         self.cache.0.entry(instr.opcode).or_default().insert(instr.mods.clone(), Rc::clone(&shape));
         shape
     }
 
     fn new_shape(&self, opcode: Opcode, mods: &[Modifier]) -> Shape {
-        let mut shape = Shape { forms: SmallVec::new(), problems: Vec::new(), lanes: 1, space: None, spaces: false };
+        let mut shape =
+            Shape { forms: SmallVec::new(), typed: 0, problems: Vec::new(), lanes: 1, space: None, spaces: false };
         let table = table();
         if table.of(opcode).is_empty() {
             let name = opcode.text(self.names).to_owned();
@@ -209,17 +219,17 @@ impl Checker<'_> {
             let feature = self.head(opcode, mods);
             shape.problems.push((Problem::Withdrawn { feature, instead: ".sync and a member mask" }, None));
         }
-        if let (Opcode::CVT, Some((_, fit))) = (opcode, shape.forms.first())
+        if let (Opcode::CVT, Some((_, types))) = (opcode, shape.forms.first())
             && let Some(index) = mods.iter().position(|m| *m == Modifier::SAT)
-            && let [to, from] = fit.types[..]
+            && let [to, from] = types[..]
             && holds(to, from)
         {
             let (opcode, modifier) = (opcode.text(self.names).to_owned(), self.word(Modifier::SAT));
             shape.problems.push((Problem::Modifier { opcode, modifier, similar: None }, Some(index)));
         }
-        if let Some((_, fit)) = shape.forms.first()
+        if let Some((_, types)) = shape.forms.first()
             && matches!(opcode, Opcode::MOV | Opcode::LD | Opcode::ST | Opcode::LDU)
-            && let Some(info) = fit.types.first().and_then(|t| type_info(*t))
+            && let Some(info) = types.first().and_then(|t| type_info(*t))
         {
             let bits = u32::from(info.bits) * u32::from(shape.lanes);
             let wide = Need { ptx: (8, 8), sm: 100 };

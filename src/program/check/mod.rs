@@ -13,7 +13,6 @@ mod operand;
 mod scope;
 mod section;
 mod similar;
-mod special;
 #[cfg(test)]
 mod tests;
 mod variable;
@@ -21,10 +20,10 @@ mod version;
 
 pub use error::{CheckError, Expected, Found, Problem};
 pub use scope::{ParamKind, Symbol, SymbolId, SymbolKind};
-pub use special::{Special, special};
 
 use crate::base::Span;
-use crate::program::forms::FormId;
+use crate::program::forms::{FormId, Types};
+use crate::program::select::Selected;
 use crate::ptx::Modifier;
 use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names, StateSpace};
 use indexmap::IndexMap;
@@ -44,8 +43,31 @@ pub struct Checked {
     pub functions: IndexMap<Name, Signature, FxBuildHasher>,
     /// Every declared name in source order, the bodies' included.
     pub symbols: Vec<Symbol>,
-    /// The form of each instruction in source order; `None` where none fits.
-    pub forms: Vec<Option<FormId>>,
+    /// What instructions are, each once.
+    pub typed: Vec<Typed>,
+    /// By instruction, in source order: its index in `typed`; none where no form fits.
+    pub instructions: Vec<u32>,
+    /// By item of the module: how many instructions come before it.
+    pub items: Vec<usize>,
+}
+
+impl Checked {
+    /// What an instruction is, by its number in source order; `None` where no form fits.
+    #[must_use]
+    pub fn typed(&self, instruction: usize) -> Option<&Typed> {
+        self.typed.get(*self.instructions.get(instruction)? as usize)
+    }
+}
+
+/// What an instruction is: all that lowering needs to know of its opcode and modifiers beside the modifiers themselves.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    /// The form that its modifiers and operands fit.
+    pub form: FormId,
+    /// Its types, in order.
+    pub types: Types,
+    /// The operation that it stands for, where it computes registers from registers.
+    pub selected: Option<Selected>,
 }
 
 /// A function's parameters.
@@ -88,6 +110,7 @@ pub fn check(module: &Module) -> (Checked, Vec<CheckError>) {
     let mut checker = Checker::new(module);
     checker.header();
     for item in &module.items {
+        checker.checked.items.push(checker.checked.instructions.len());
         match item {
             Item::Variable(variable) => checker.module_variable(variable),
             Item::Function(function) => checker.function(function),

@@ -4,11 +4,11 @@ use super::Checker;
 use super::error::{CheckError, Expected, Found, Problem};
 use super::instruction::{Shape, one_address};
 use super::scope::{ParamKind, SymbolKind};
-use super::special::special;
 use crate::base::Span;
 use crate::program::consts::{self, Value};
-use crate::program::forms::{Form, FormMatch, OperandForm, OperandType, Role};
-use crate::program::types::{Class, register_fits, type_info};
+use crate::program::forms::{Form, OperandForm, OperandType, Role};
+use crate::program::special::special;
+use crate::program::types::{Class, opaque, register_fits, type_info};
 use crate::ptx::tree::{Expr, Instr, Name, Operand, OperandKind, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 
@@ -94,9 +94,8 @@ impl Checker<'_> {
             None if self.names.text(name) == "WARP_SZ" => {}
             None => self.undeclared(name, span),
             Some(special) => {
-                let need = crate::program::forms::Need { ptx: special.ptx, sm: special.sm };
-                if !self.has(need) {
-                    let problem = self.lacks(self.text(name), need);
+                if !self.has(special.need) {
+                    let problem = self.lacks(self.text(name), special.need);
                     self.error(problem, span);
                 }
             }
@@ -104,7 +103,7 @@ impl Checker<'_> {
     }
 
     /// The operands of an instruction against one form.
-    pub fn operands(&mut self, instr: &Instr, form: &Form, fit: &FormMatch, shape: &Shape) -> Verdict {
+    pub fn operands(&mut self, instr: &Instr, form: &Form, types: &[Modifier], shape: &Shape) -> Verdict {
         let given = instr.operands.len();
         if instr.opcode == Opcode::RET && given == 1 && self.legacy() {
             return Ok(());
@@ -124,15 +123,15 @@ impl Checker<'_> {
             let Some(want) = form.operands.get(number) else { break };
             let count = instr.mods.first().is_none_or(|m| m.text(self.names) != "warp");
             let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count };
-            self.operand(operand, want, fit, &cx)?;
+            self.operand(operand, want, types, &cx)?;
         }
         Ok(())
     }
 
-    fn operand(&mut self, operand: &Operand, want: &OperandForm, fit: &FormMatch, cx: &Context) -> Verdict {
+    fn operand(&mut self, operand: &Operand, want: &OperandForm, types: &[Modifier], cx: &Context) -> Verdict {
         let ty = match want.ty {
-            OperandType::Of(n) => fit.types.get(usize::from(n)).copied().unwrap_or(Modifier::B32),
-            OperandType::Wide => widened(fit.types.first().copied().unwrap_or(Modifier::B32)),
+            OperandType::Of(n) => types.get(usize::from(n)).copied().unwrap_or(Modifier::B32),
+            OperandType::Wide => widened(types.first().copied().unwrap_or(Modifier::B32)),
             OperandType::Fixed(ty) => ty,
         };
         let ty = if want.role == Role::Policy { Modifier::B64 } else { ty };
@@ -315,7 +314,7 @@ impl Checker<'_> {
             Some(_) => Arg::Table,
             None if self.names.text(name) == "WARP_SZ" => Arg::Int(32),
             None => match special(self.names.text(name)) {
-                Some(special) if special.vector => Arg::SpecialVector,
+                Some(special) if special.is_vector() => Arg::SpecialVector,
                 Some(special) => Arg::Special(special.ty, self.names.text(name) == "%gridid"),
                 None => Arg::Other,
             },
@@ -444,7 +443,7 @@ impl Checker<'_> {
                 };
                 let opaque = matches!(
                     self.scopes.lookup(self.names, name).map(|s| s.kind),
-                    Some(SymbolKind::Variable { ty, .. }) if super::variable::opaque(ty)
+                    Some(SymbolKind::Variable { ty, .. }) if opaque(ty)
                 );
                 if (ok || !cx.lone) && !(opaque && cx.lone && space == StateSpace::Global) {
                     return self.direction(name, span, cx);

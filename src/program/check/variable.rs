@@ -6,7 +6,7 @@ use super::{Checker, Parameter};
 use crate::base::Span;
 use crate::program::consts::{self, ConstError, Value};
 use crate::program::forms::Need;
-use crate::program::types::{Class, declarable, type_info};
+use crate::program::types::{Class, bits_of, declarable, lanes, opaque, type_info};
 use crate::ptx::Modifier;
 use crate::ptx::tree::{Declarator, Initialiser, Linkage, StateSpace, Variable};
 
@@ -20,23 +20,8 @@ pub(super) struct Taken {
 /// Bytes of `.const` variables of a module (PTX ISA 5.1.3).
 const CONST_BYTES: u64 = 64 << 10;
 
-/// Elements of `.v2`, `.v4`, `.v8`; 1 without.
-pub fn lanes(variable: &Variable) -> u8 {
-    match variable.vector {
-        Some(Modifier::V2) => 2,
-        Some(Modifier::V4) => 4,
-        Some(Modifier::V8) => 8,
-        _ => 1,
-    }
-}
-
-/// Whether a type is `.texref`, `.samplerref` or `.surfref`.
-pub fn opaque(ty: Modifier) -> bool {
-    matches!(ty, Modifier::TEXREF | Modifier::SAMPLERREF | Modifier::SURFREF)
-}
-
 fn element_bytes(ty: Modifier) -> u64 {
-    if opaque(ty) { 8 } else { type_info(ty).map_or(0, |i| u64::from(i.bits.div_ceil(8))) }
+    bits_of(ty).map_or(0, |bits| u64::from(bits.div_ceil(8)))
 }
 
 impl Checker<'_> {
@@ -127,14 +112,14 @@ impl Checker<'_> {
             self.declare(declarator.ident.name, declarator.ident.span, kind);
         }
         let array = declarator.is_some_and(|d| !d.dims.is_empty());
-        let element = element_bytes(variable.ty) * u64::from(lanes(variable));
+        let element = element_bytes(variable.ty) * u64::from(lanes(variable.vector));
         let bytes = match kind {
             Some(SymbolKind::Variable { bytes, .. }) => bytes,
             _ => element,
         };
         let align = variable.align.unwrap_or(u32::try_from(element).unwrap_or(1));
         let register = variable.space == StateSpace::Reg;
-        Parameter { ty: variable.ty, lanes: lanes(variable), array, bytes, align, register }
+        Parameter { ty: variable.ty, lanes: lanes(variable.vector), array, bytes, align, register }
     }
 
     /// The type, the vector and the alignment against the space.
@@ -149,7 +134,7 @@ impl Checker<'_> {
             let problem = Problem::DeclaredType { ty: self.word(ty), space: Self::space_text(space) };
             self.error(problem, span);
         }
-        let lanes = lanes(variable);
+        let lanes = lanes(variable.vector);
         let wide = element_bytes(ty) * u64::from(lanes) > 16;
         if lanes > 1 && (wide || lanes == 8 || ty == Modifier::PRED || space == StateSpace::Param) {
             self.error(Problem::VectorType { ty: self.word(ty), lanes }, span);
@@ -171,7 +156,7 @@ impl Checker<'_> {
     }
 
     fn kind(&mut self, variable: &Variable, declarator: &Declarator, param: ParamKind) -> SymbolKind {
-        let lanes = lanes(variable);
+        let lanes = lanes(variable.vector);
         if variable.space == StateSpace::Reg {
             return SymbolKind::Register { ty: variable.ty, lanes, count: declarator.range };
         }
@@ -230,8 +215,8 @@ impl Checker<'_> {
                 _ => None,
             });
         }
-        if lanes(variable) > 1 {
-            dims.push(Some(u64::from(lanes(variable))));
+        if lanes(variable.vector) > 1 {
+            dims.push(Some(u64::from(lanes(variable.vector))));
         }
         self.initial(init, &dims, variable.ty, &name, span);
     }

@@ -5,12 +5,8 @@ use crate::ptx::Modifier;
 use crate::ptx::tree::Names;
 use smallvec::SmallVec;
 
-/// A form that fits, with what its slots took.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FormMatch {
-    /// The types, in order.
-    pub types: SmallVec<[Modifier; 4]>,
-}
+/// The types of an instruction, in order.
+pub type Types = SmallVec<[Modifier; 4]>;
 
 /// Why a form does not fit; the later variants are the nearer misses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,17 +74,17 @@ impl Slot {
 }
 
 impl Form {
-    /// Fits the form to the modifiers of an instruction.
+    /// Fits the form to the modifiers of an instruction, and gives its types.
     ///
     /// # Errors
     /// The first reason why it does not fit, and how many modifiers had been placed: the form with most is the one to
     /// explain.
-    pub fn fit(&self, mods: &[Modifier], names: &Names) -> Result<FormMatch, (Mismatch, usize)> {
+    pub fn fit(&self, mods: &[Modifier], names: &Names) -> Result<Types, (Mismatch, usize)> {
         let heads = self.heads.len();
         if mods.len() < heads || self.heads.iter().zip(mods).any(|(slot, m)| !slot.accepts(*m, names)) {
             return Err((Mismatch::Head, 0));
         }
-        let mut types: SmallVec<[Modifier; 4]> = SmallVec::new();
+        let mut types = Types::new();
         let mut taken: SmallVec<[Option<usize>; 16]> = SmallVec::from_elem(None, self.flags.len());
         let mut problem = None;
         let mut placed = heads;
@@ -128,7 +124,7 @@ impl Form {
                 return Err((Mismatch::Missing(slot.words.clone()), placed + types.len()));
             }
         }
-        Ok(FormMatch { types })
+        Ok(types)
     }
 }
 

@@ -3,20 +3,23 @@
 //! The tables (`*.txt`, one per chapter of the PTX ISA's section 9.7) are read once. A line is
 //!
 //! ```text
-//! opcode words : operands @ptx/sm
+//! opcode words : operands @ptx/sm = operations
 //! ```
 //!
 //! `words` are the modifiers without their dots: `a|b` one of them is required, `{a|b}` one of them may be there,
 //! `!a|b` one of them must follow the opcode at once (ptxas reads `mul.wide` or `cvta.to` as one opcode; elsewhere it
 //! takes modifiers in any order, except that types keep theirs), `$name` a set of `sets.txt` or of the same file,
 //! `m*n*k*` digits at each star, `~` anything. Operands are described by [`Role`]; `@7.0/80` is the first PTX version
-//! and target that have the form.
+//! and target that have the form. A form that computes registers from registers names its operations in the order in
+//! which they are tried: `ftz:AddFtzF32` serves where the modifier is there (several are joined by dots, types being the
+//! first ones), `#` stands for the bits of the first type and `*` for its name.
 
 mod matching;
 mod parse;
 
-pub use matching::{FormMatch, Mismatch, is_type};
+pub use matching::{Mismatch, Types, is_type};
 
+use super::ops::AluOp;
 use crate::ptx::{Modifier, Opcode};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -53,6 +56,19 @@ pub struct Form {
     pub operands: Vec<OperandForm>,
     /// The first PTX version and target.
     pub need: Need,
+    /// The operations that the form stands for: the first one that fits is meant.
+    pub choices: Vec<Choice>,
+}
+
+/// An operation, and the instructions of its form that it serves.
+#[derive(Debug)]
+pub struct Choice {
+    /// The first types.
+    pub types: Vec<Modifier>,
+    /// Other modifiers that are there.
+    pub flags: Vec<Modifier>,
+    /// The operation.
+    pub op: AluOp,
 }
 
 /// A place for one modifier.

@@ -1,6 +1,8 @@
 //! Reads the tables of forms. A line that is not understood is dropped; a test counts them.
 
-use super::{Form, FormId, Need, OperandForm, OperandType, Role, Slot, Word, is_type};
+use super::{Choice, Form, FormId, Need, OperandForm, OperandType, Role, Slot, Word, is_type};
+use crate::program::ops::AluOp;
+use crate::program::types::type_info;
 use crate::ptx::tree::Names;
 use crate::ptx::{Modifier, Opcode};
 use rustc_hash::FxHashMap;
@@ -77,6 +79,7 @@ fn read_form(line: &'static str, id: FormId, sets: &Sets) -> Option<Form> {
         open: false,
         operands: Vec::new(),
         need: Need::default(),
+        choices: Vec::new(),
     };
     for text in words {
         if text == "~" {
@@ -93,6 +96,10 @@ fn read_form(line: &'static str, id: FormId, sets: &Sets) -> Option<Form> {
             list.push(Slot { words, optional: false });
         }
     }
+    let (right, choices) = right.split_once(" = ").unwrap_or((right, ""));
+    for text in choices.split_whitespace() {
+        read_choice(text, &mut form)?;
+    }
     for text in right.split_whitespace() {
         match text.strip_prefix('@') {
             Some(need) => form.need = read_need(need)?,
@@ -100,6 +107,30 @@ fn read_form(line: &'static str, id: FormId, sets: &Sets) -> Option<Form> {
         }
     }
     Some(form)
+}
+
+/// `lo:MulLo#`, for each type that it stands for.
+fn read_choice(text: &str, form: &mut Form) -> Option<()> {
+    let (conditions, name) = text.split_once(':').unwrap_or(("", text));
+    let words: Option<Vec<Modifier>> = conditions.split('.').filter(|w| !w.is_empty()).map(known).collect();
+    let (types, flags): (Vec<_>, Vec<_>) = words?.into_iter().partition(|w| is_type(*w));
+    if !name.contains(['#', '*']) {
+        form.choices.push(Choice { types, flags, op: AluOp::named(name)? });
+        return Some(());
+    }
+    for word in &form.types.first()?.words {
+        let Word::Known(ty) = *word else { return None };
+        // A type that an earlier choice serves needs no operation of this name.
+        if form.choices.iter().any(|c| c.types == [ty] && c.flags == flags) {
+            continue;
+        }
+        let text = ty.text(&Names::default()).to_owned();
+        let (first, rest) = text.split_at(1);
+        let name = name.replace('#', &type_info(ty)?.bits.to_string());
+        let op = AluOp::named(&name.replace('*', &(first.to_uppercase() + rest)))?;
+        form.choices.push(Choice { types: vec![ty], flags: flags.clone(), op });
+    }
+    Some(())
 }
 
 fn read_need(text: &str) -> Option<Need> {

@@ -2,20 +2,16 @@
 
 use super::error::Lowered;
 use super::function::{FnLower, Role};
-use super::operand::{class_of_type, nth};
-use super::types::bits_of;
+use super::operand::nth;
+use super::types::class_of_type;
 use crate::program::instr::Slot;
 use crate::program::int_ops::IntOp;
-use crate::program::ops::{AluOp, Class};
+use crate::program::ops::Class;
 use crate::program::scope::Reg;
-use crate::program::select::{Selected, float, int, int_cvt};
+use crate::program::select::{Selected, int_cvt};
+use crate::program::types::bits_of;
 use crate::ptx::tree::Instr;
 use crate::ptx::{Modifier as M, Opcode};
-
-/// The last type among an instruction's modifiers.
-pub(super) fn last_type(mods: &[M]) -> Option<M> {
-    mods.iter().copied().rfind(|m| bits_of(*m).is_some())
-}
 
 /// The type that a constant has as source number `index`.
 fn source_type(instr: &Instr, index: usize, class: Class, ty: M) -> M {
@@ -39,15 +35,9 @@ fn source_type(instr: &Instr, index: usize, class: Class, ty: M) -> M {
 impl<'t> FnLower<'_, 't> {
     /// A data operation that selection knows. `None` when it does not.
     pub(super) fn data(&mut self, instr: &'t Instr) -> Lowered<bool> {
-        let three = instr.operands.len() == 4 && matches!(instr.opcode, Opcode::MIN | Opcode::MAX);
-        let selected = if three {
-            float::select_three(instr.opcode, &instr.mods)
-        } else {
-            int::select(instr.opcode, &instr.mods).or_else(|| float::select(instr.opcode, &instr.mods))
-        };
-        let Some(Selected { op, mode }) = selected else { return Ok(false) };
+        let Some(Selected { op, mode }) = self.selected else { return Ok(false) };
         let shape = op.shape();
-        let ty = last_type(&instr.mods).unwrap_or(M::B32);
+        let ty = self.types.last().copied().unwrap_or(M::B32);
         let mut sources = [Slot(0); 4];
         let mut count = 0;
         let carry_in = matches!(instr.opcode, Opcode::ADDC | Opcode::SUBC | Opcode::MADC);
@@ -98,21 +88,16 @@ impl<'t> FnLower<'_, 't> {
         Ok(())
     }
 
-    /// The comparison of two values, or a complaint about the operand at hand.
-    fn comparison(cmp: M, ty: M, ftz: bool) -> Option<AluOp> {
-        int::compare(cmp, ty, ftz).or_else(|| float::compare(cmp, ty, ftz))
-    }
-
-    /// The comparison operator and the combining one of `setp` and `set`.
-    fn operators(mods: &[M]) -> (Option<M>, Option<M>) {
-        (mods.first().copied(), mods.iter().skip(1).copied().find(|m| matches!(*m, M::AND | M::OR | M::XOR)))
+    /// What combines a comparison of `setp` or `set` with a predicate.
+    fn combination(mods: &[M]) -> Option<M> {
+        mods.iter().copied().find(|m| matches!(*m, M::AND | M::OR | M::XOR))
     }
 
     /// `setp.cmp{.bool}.type p{|q}, a, b{, {!}c}`.
     pub(super) fn setp(&mut self, instr: &'t Instr) -> Lowered<bool> {
-        let (Some(cmp), combine) = Self::operators(&instr.mods) else { return Ok(false) };
-        let Some(ty) = last_type(&instr.mods) else { return Ok(false) };
-        let Some(op) = Self::comparison(cmp, ty, instr.mods.contains(&M::FTZ)) else { return Ok(false) };
+        let (Some(Selected { op, .. }), [ty]) = (self.selected, self.types) else { return Ok(false) };
+        let ty = *ty;
+        let combine = Self::combination(&instr.mods);
         let (dest, second) = Self::pair(nth(instr, 0)?);
         let class = class_of_type(ty);
         let a = self.source(nth(instr, 1)?, class, ty)?;
@@ -167,10 +152,9 @@ impl<'t> FnLower<'_, 't> {
 
     /// `set.cmp{.bool}.dtype.stype d, a, b{, {!}c}`: all ones or 1.0 where the comparison holds, else zero.
     pub(super) fn set(&mut self, instr: &'t Instr) -> Lowered<bool> {
-        let (Some(cmp), combine) = Self::operators(&instr.mods) else { return Ok(false) };
-        let mut types = instr.mods.iter().copied().filter(|m| bits_of(*m).is_some());
-        let (Some(dty), Some(sty)) = (types.next(), types.next()) else { return Ok(false) };
-        let Some(op) = Self::comparison(cmp, sty, instr.mods.contains(&M::FTZ)) else { return Ok(false) };
+        let (Some(Selected { op, .. }), [dty, sty]) = (self.selected, self.types) else { return Ok(false) };
+        let (dty, sty) = (*dty, *sty);
+        let combine = Self::combination(&instr.mods);
         let class = class_of_type(sty);
         let a = self.source(nth(instr, 1)?, class, sty)?;
         let b = self.source(nth(instr, 2)?, class, sty)?;
@@ -209,9 +193,8 @@ impl<'t> FnLower<'_, 't> {
 
     /// `slct.dtype.ctype d, a, b, c`: a where c is not negative, else b.
     pub(super) fn slct(&mut self, instr: &'t Instr) -> Lowered<bool> {
-        let mut types = instr.mods.iter().copied().filter(|m| bits_of(*m).is_some());
-        let (Some(dty), Some(cty)) = (types.next(), types.next()) else { return Ok(false) };
-        let Some(op) = Self::comparison(M::GE, cty, instr.mods.contains(&M::FTZ)) else { return Ok(false) };
+        let (Some(Selected { op, .. }), [dty, cty]) = (self.selected, self.types) else { return Ok(false) };
+        let (dty, cty) = (*dty, *cty);
         let class = class_of_type(dty);
         let a = self.source(nth(instr, 1)?, class, dty)?;
         let b = self.source(nth(instr, 2)?, class, dty)?;
@@ -234,8 +217,7 @@ impl<'t> FnLower<'_, 't> {
         if instr.mods.contains(&M::PACK) {
             return self.data(instr);
         }
-        let mut types = instr.mods.iter().copied().filter(|m| bits_of(*m).is_some());
-        let (Some(to), Some(from)) = (types.next(), types.next()) else { return self.data(instr) };
+        let [to, from] = *self.types else { return Ok(false) };
         let operand = nth(instr, 1)?;
         let d = self.destination(nth(instr, 0)?, class_of_type(to))?;
         let source = self.as_register(operand)?;
@@ -246,7 +228,7 @@ impl<'t> FnLower<'_, 't> {
             self.alu(Role::Main, op, d.slot, &[a], mode);
             return Ok(true);
         }
-        let Some(Selected { op, mode }) = float::select(instr.opcode, &instr.mods) else { return Ok(false) };
+        let Some(Selected { op, mode }) = self.selected else { return Ok(false) };
         let shape = op.shape();
         let mut sources = [Slot(0); 4];
         let mut count = 0;
@@ -278,7 +260,7 @@ impl<'t> FnLower<'_, 't> {
     /// `cvta{.to}.space.size d, a`: between a space's own addresses and generic ones.
     pub(super) fn cvta(&mut self, instr: &'t Instr) -> Lowered<bool> {
         let Some(space) = super::memory::space_word(self.unit.names(), &instr.mods) else { return Ok(false) };
-        let ty = last_type(&instr.mods).unwrap_or(M::U64);
+        let ty = self.types.last().copied().unwrap_or(M::U64);
         let class = class_of_type(ty);
         let a = self.source(nth(instr, 1)?, class, ty)?;
         let d = self.destination_of(nth(instr, 0)?, class)?;

@@ -1,17 +1,21 @@
 //! Lowering of one function: its statements, slots and frame.
 
 use super::error::{Fault, LowerErrorKind, Lowered};
-use super::special::special;
-use super::types::{bits_of, class_of};
+use super::labels::Fix;
+use super::types::class_of;
 use super::{Options, Program, SharedAddress, Unit, Value, initialise};
-use crate::base::{Pc, Span};
+use crate::base::Span;
 use crate::program::env::{FuncId, Init, Origin, Preload, SharedName, Slots};
 use crate::program::fncode::FnCode;
 use crate::program::instr::{Guard, Instr, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class};
 use crate::program::registers::Registers;
 use crate::program::scope::{Base, Place, Range, Reg, Scope, Sym};
+use crate::program::select::Selected;
+use crate::program::special::special;
+use crate::program::types::{bits_of, lanes};
 use crate::program::{flow, layout, link, origins};
+use crate::ptx::Modifier;
 use crate::ptx::tree::{self, Debugging, Function, Ident, Name, Prototype, Stmt, Variable};
 use rustc_hash::FxHashMap;
 
@@ -29,17 +33,6 @@ pub(super) enum Role {
     Helper,
 }
 
-/// What a name that stands for an instruction's place is needed for.
-#[derive(Clone, Copy)]
-enum Fix {
-    /// The `imm` of an instruction.
-    Target(usize),
-    /// A preload.
-    Preload(usize),
-    /// An entry of a table of `brx`.
-    Table(usize, usize),
-}
-
 /// The state of lowering one function.
 pub(super) struct FnLower<'a, 't> {
     pub(super) program: &'a mut Program,
@@ -52,6 +45,12 @@ pub(super) struct FnLower<'a, 't> {
     /// Of the instruction being lowered.
     pub(super) guard: Option<Guard>,
     span: Span,
+    /// Its types.
+    pub(super) types: &'t [Modifier],
+    /// The operation that it names.
+    pub(super) selected: Option<Selected>,
+    /// The number of the next instruction in its module.
+    instruction: usize,
     loc: u32,
     /// Whether an instruction of the current PTX instruction carries its name already.
     named: bool,
@@ -66,7 +65,7 @@ pub(super) struct FnLower<'a, 't> {
     pub(super) seeds: Vec<(Class, Slot, u32)>,
     /// Owners of requests that name them.
     pub(super) direct: FxHashMap<u32, u32>,
-    fixes: Vec<(u32, Ident, Fix)>,
+    pub(super) fixes: Vec<(u32, Ident, Fix)>,
     registers: Vec<(Name, Reg)>,
     /// The carry flag of the extended-precision instructions.
     carry: Option<Slot>,
@@ -100,8 +99,7 @@ pub(super) fn lower<'t>(
     program: &mut Program,
     unit: &Unit<'t>,
     scope: &mut Scope<'t>,
-    tree: &'t Function,
-    id: FuncId,
+    (tree, id, instruction): (&'t Function, FuncId, usize),
     options: &Options,
 ) {
     let Some(body) = &tree.body else { return };
@@ -120,6 +118,9 @@ pub(super) fn lower<'t>(
         code: FnCode::default(),
         guard: None,
         span: tree.span,
+        types: &[],
+        selected: None,
+        instruction,
         loc: u32::MAX,
         named: true,
         next: [2, 0, 0],
@@ -253,6 +254,10 @@ impl<'t> FnLower<'_, 't> {
         self.temps_used = [0; 3];
         self.guard = None;
         self.named = false;
+        let typed = self.unit.checked.typed(self.instruction);
+        self.instruction = self.instruction.saturating_add(1);
+        self.types = typed.map_or(&[], |typed| &typed.types);
+        self.selected = typed.and_then(|typed| typed.selected);
         let lowered = match &instr.guard {
             Some(guard) => match self.register(guard.pred) {
                 Ok(reg) if reg.class == Class::P => {
@@ -370,33 +375,12 @@ impl<'t> FnLower<'_, 't> {
         self.preload(class, Value::Init(Init::Const(bits)))
     }
 
-    /// The address of a label, as a preloaded 64-bit value.
-    pub(super) fn label_address(&mut self, label: Ident) -> Lowered<Slot> {
-        let slot = self.slots(Class::Q, 1)?;
-        self.fixes.push((self.scope.block(), label, Fix::Preload(self.code.preloads.len())));
-        self.code.preloads.push(Preload { class: Class::Q, slot, init: Init::Code(Pc(0)) });
-        Ok(slot)
-    }
-
-    /// Makes the next instruction's `imm` the place of a label.
-    pub(super) fn target(&mut self, label: Ident) {
-        self.fixes.push((self.scope.block(), label, Fix::Target(self.code.code.len())));
-    }
-
-    /// A table of labels that are named in a block.
-    pub(super) fn table(&mut self, block: u32, labels: &[Ident]) -> u32 {
-        let table = self.code.tables.len();
-        self.code.tables.push(vec![0; labels.len()]);
-        self.fixes.extend(labels.iter().enumerate().map(|(i, label)| (block, *label, Fix::Table(table, i))));
-        u32::try_from(table).unwrap_or(u32::MAX)
-    }
-
     /// Slots for a declared register.
     fn new_register(&mut self, variable: &Variable, ident: Ident) -> Lowered<Reg> {
         let bits = bits_of(variable.ty)
             .ok_or(())
             .or_else(|()| super::error::operand("a type that registers can have", variable.span))?;
-        self.allocate(ident.name, u8::try_from(bits).unwrap_or(128), layout::lanes(variable.vector))
+        self.allocate(ident.name, u8::try_from(bits).unwrap_or(128), lanes(variable.vector))
     }
 
     fn allocate(&mut self, name: Name, bits: u8, lanes: u8) -> Lowered<Reg> {
@@ -449,7 +433,7 @@ impl<'t> FnLower<'_, 't> {
     }
 
     fn declare_registers(&mut self, variable: &Variable) -> Lowered<()> {
-        let lanes = layout::lanes(variable.vector);
+        let lanes = lanes(variable.vector);
         let bits = bits_of(variable.ty)
             .ok_or(())
             .or_else(|()| super::error::operand("a type that registers can have", variable.span))?;
@@ -487,9 +471,9 @@ impl<'t> FnLower<'_, 't> {
             self.scope.bind_element(name, sym);
             return Ok(sym);
         }
-        if let Some(reg) = special(self.unit.names().text(name)) {
-            self.scope.bind_element(name, Sym::Special(reg));
-            return Ok(Sym::Special(reg));
+        if let Some(special) = special(self.unit.names().text(name)) {
+            self.scope.bind_element(name, Sym::Special(special.reg));
+            return Ok(Sym::Special(special.reg));
         }
         Ok(self.unit.globals.get(name.0 as usize).copied().unwrap_or(Sym::None))
     }
@@ -564,35 +548,6 @@ impl<'t> FnLower<'_, 't> {
             f.undefined = undefined;
             f.locals = self.locals;
             f.frame_bytes = frame;
-        }
-    }
-
-    /// Puts labels' places where they are needed.
-    fn resolve(&mut self) {
-        for (block, label, fix) in std::mem::take(&mut self.fixes) {
-            let at = self.scope.find_label(block, label.name);
-            if at.is_none() {
-                let name = self.unit.names().text(label.name).to_owned();
-                self.complain((LowerErrorKind::NoLabel(name), label.span));
-            }
-            let at = at.unwrap_or(0);
-            match fix {
-                Fix::Target(i) => {
-                    if let Some(instr) = self.code.code.get_mut(i) {
-                        instr.imm = at;
-                    }
-                }
-                Fix::Preload(i) => {
-                    if let Some(preload) = self.code.preloads.get_mut(i) {
-                        preload.init = Init::Code(Pc(at));
-                    }
-                }
-                Fix::Table(table, i) => {
-                    if let Some(target) = self.code.tables.get_mut(table).and_then(|t| t.get_mut(i)) {
-                        *target = at;
-                    }
-                }
-            }
         }
     }
 }

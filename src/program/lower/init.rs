@@ -1,13 +1,14 @@
 //! Initial values of variables (PTX ISA 5.4.4).
 
 use super::error::{LowerErrorKind, Lowered};
-use super::types::{bits_of, constant_bits};
+use super::types::constant_bits;
 use super::{Program, Unit};
 use crate::base::Span;
 use crate::program::consts::{Value, evaluate};
 use crate::program::env::{Init, Relocation};
 use crate::program::link::constant;
 use crate::program::scope::{Base, Sym};
+use crate::program::types::{bits_of, lanes};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{Declarator, Expr, Initialiser, Variable};
 
@@ -27,7 +28,7 @@ pub(in crate::program) fn initialise(
     // Bytes of an element of each dimension, outermost first; a vector is one more dimension.
     let mut strides = vec![scalar];
     let mut stride = scalar;
-    let vector = u64::from(crate::program::layout::lanes(tree.vector));
+    let vector = u64::from(lanes(tree.vector));
     if vector > 1 {
         stride = stride.saturating_mul(vector);
         strides.insert(0, stride);

@@ -1,17 +1,18 @@
 //! Memory actions: `ld`, `ldu`, `st`, `atom`, `red` (PTX ISA 9.7.9, 9.7.13).
 
 use super::Value as Preloaded;
-use super::compute::{last_type, register_bits};
+use super::compute::register_bits;
 use super::error::{Lowered, operand};
 use super::function::{FnLower, Role};
-use super::operand::{Located, class_of_type, nth, space_of};
-use super::types::{bits_of, is_signed};
+use super::operand::{Located, nth, space_of};
+use super::types::class_of_type;
 use crate::program::env::{Area, Init, Within};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::int_ops::IntOp;
 use crate::program::ops::{AtomOp, AtomTy, Class};
 use crate::program::scope::{Base, Place, Reg, Sym};
-use crate::program::select::{Selected, atom::atom, int_cvt};
+use crate::program::select::{Selected, atom, int_cvt};
+use crate::program::types::{bits_of, is_signed};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Names, Operand, OperandKind, StateSpace};
 
@@ -174,7 +175,7 @@ impl<'t> FnLower<'_, 't> {
     /// `ld{…}.type d, [a]` and `ldu`.
     pub(super) fn load(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
         let words = Words::of(self.unit.names(), &instr.mods);
-        let Some(ty) = last_type(&instr.mods) else { return Ok(false) };
+        let [.., ty] = *self.types else { return Ok(false) };
         let Some(bits) = bits_of(ty).filter(|b| *b >= 8) else { return Ok(false) };
         let width = u8::try_from(bits / 8).unwrap_or(16);
         let at = self.address(nth(instr, 1)?)?;
@@ -300,7 +301,7 @@ impl<'t> FnLower<'_, 't> {
     /// `st{…}.type [a], b`.
     pub(super) fn store(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
         let words = Words::of(self.unit.names(), &instr.mods);
-        let Some(ty) = last_type(&instr.mods) else { return Ok(false) };
+        let [.., ty] = *self.types else { return Ok(false) };
         let Some(bits) = bits_of(ty).filter(|b| *b >= 8) else { return Ok(false) };
         let at = self.address(nth(instr, 0)?)?;
         let space = self.space(words.space, &at);
@@ -371,12 +372,8 @@ impl<'t> FnLower<'_, 't> {
     /// `atom{…}.op.type d, [a], b{, c}` and `red`. A vector is several accesses, each atomic by itself.
     pub(super) fn atomic(&mut self, instr: &'t tree::Instr, red: bool) -> Lowered<bool> {
         let words = Words::of(self.unit.names(), &instr.mods);
-        let Some(ty) = last_type(&instr.mods) else { return Ok(false) };
-        let function = instr.mods.iter().copied().find(|m| {
-            use M as W;
-            matches!(*m, W::AND | W::OR | W::XOR | W::ADD | W::INC | W::DEC | W::MIN | W::MAX | W::EXCH | W::CAS)
-        });
-        let Some((function, mut kind)) = function.and_then(|f| atom(f, ty)) else { return Ok(false) };
+        let [.., ty] = *self.types else { return Ok(false) };
+        let Some((function, mut kind)) = atom(&instr.mods, ty) else { return Ok(false) };
         let address = usize::from(!red);
         let mut at = self.address(nth(instr, address)?)?;
         let space = self.space(words.space, &at);

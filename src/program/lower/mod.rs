@@ -2,8 +2,8 @@
 //!
 //! The steps are modules of their own: constant expressions (`consts`, step 2), stack frames and sizes (`layout`, steps
 //! 3 and 4), the final `ret` or `exit` (`function`, step 5), injection (`flow`, step 6), scoping (`scope`, step 7).
-//! `link` joins several modules. A tree that was not checked still lowers: what cannot be understood becomes an
-//! unsupported instruction and a complaint.
+//! `link` joins several modules. What an instruction is, checking has found out ([`Checked`]). A module with complaints
+//! still lowers: what cannot be understood becomes an unsupported instruction and a complaint.
 
 mod calls;
 mod compute;
@@ -12,11 +12,11 @@ mod dispatch;
 pub(super) mod error;
 mod function;
 mod init;
+mod labels;
 mod memory;
 mod moves;
 mod operand;
 mod owners;
-pub(super) mod special;
 pub(super) mod types;
 mod warp;
 
@@ -26,6 +26,7 @@ mod tests;
 pub use error::{LowerError, LowerErrorKind};
 pub(super) use init::initialise;
 
+use super::check::Checked;
 use super::env::{FuncId, Init, ProgEnv, Target};
 use super::instr::{Barrier, Exchange, Syscall};
 use super::scope::{Base, Scope, Sym};
@@ -124,15 +125,16 @@ impl Program {
 pub(super) struct Unit<'t> {
     pub(super) file: FileId,
     pub(super) module: &'t Module,
+    pub(super) checked: &'t Checked,
     /// By name.
     pub(super) globals: Vec<Sym>,
-    /// The function definitions that count, in source order.
-    pub(super) bodies: Vec<(&'t Function, FuncId)>,
+    /// The function definitions that count, in source order, each with the number of its first instruction.
+    pub(super) bodies: Vec<(&'t Function, FuncId, usize)>,
 }
 
 impl<'t> Unit<'t> {
-    fn new(file: FileId, module: &'t Module) -> Self {
-        Self { file, module, globals: vec![Sym::None; module.names.len()], bodies: Vec::new() }
+    fn new((file, module, checked): (FileId, &'t Module, &'t Checked)) -> Self {
+        Self { file, module, checked, globals: vec![Sym::None; module.names.len()], bodies: Vec::new() }
     }
 
     pub(super) fn names(&self) -> &'t Names {
@@ -140,21 +142,21 @@ impl<'t> Unit<'t> {
     }
 }
 
-/// Builds the program environment of one or several modules, linked; complaints are in the order of the modules' text.
+/// Builds the program environment of one or several checked modules, linked; complaints are in the order of the modules' text.
 ///
 /// Functions with complaints are there too: the instructions concerned are [`super::instr::Op::Unsupported`].
 #[must_use]
-pub fn build(modules: &[(FileId, &Module)], options: &Options) -> (ProgEnv, Vec<LowerError>) {
+pub fn build(modules: &[(FileId, &Module, &Checked)], options: &Options) -> (ProgEnv, Vec<LowerError>) {
     let mut program = Program::default();
-    let mut units: Vec<Unit<'_>> = modules.iter().map(|(file, module)| Unit::new(*file, module)).collect();
+    let mut units: Vec<Unit<'_>> = modules.iter().map(|unit| Unit::new(*unit)).collect();
     program.env.target = target(modules);
     link::declare(&mut program, &mut units);
     program.env.injected = options.inject;
     for unit in &units {
         debugging(&mut program, unit);
         let mut scope = Scope::new(unit.names());
-        for (tree, id) in &unit.bodies {
-            function::lower(&mut program, unit, &mut scope, tree, *id, options);
+        for body in &unit.bodies {
+            function::lower(&mut program, unit, &mut scope, *body, options);
         }
     }
     link::finish(&mut program);
@@ -169,10 +171,10 @@ pub fn build(modules: &[(FileId, &Module)], options: &Options) -> (ProgEnv, Vec<
 }
 
 /// The target of the first module that names one; the newest of several architectures.
-fn target(modules: &[(FileId, &Module)]) -> Target {
+fn target(modules: &[(FileId, &Module, &Checked)]) -> Target {
     let mut target = Target::default();
     let mut sm = None;
-    let items = || modules.iter().flat_map(|(_, module)| module.items.iter().map(|item| (&module.names, item)));
+    let items = || modules.iter().flat_map(|(_, module, _)| module.items.iter().map(|item| (&module.names, item)));
     for (names, item) in items() {
         if let Item::Target { names: targets, .. } = item {
             for ident in targets {

@@ -1,18 +1,18 @@
 //! `mov` (PTX ISA 9.7.9.5 and 9.7.9.6): scalars, addresses, special registers, vectors, packing and unpacking.
 
 use super::Value as Preloaded;
-use super::compute::last_type;
 use super::error::{Lowered, operand};
 use super::function::{FnLower, Role};
-use super::operand::{class_of_type, nth};
-use super::special::{SpecialReg, is_wide};
-use super::types::bits_of;
+use super::operand::nth;
+use super::types::class_of_type;
 use crate::program::env::Init;
 use crate::program::instr::Slot;
 use crate::program::int_ops::IntOp;
 use crate::program::ops::Class;
 use crate::program::scope::{Reg, Sym};
-use crate::program::select::{Selected, int};
+use crate::program::select::{self, Selected};
+use crate::program::special::{SpecialReg, is_wide};
+use crate::program::types::bits_of;
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{Instr, Operand, OperandKind};
 
@@ -27,7 +27,7 @@ fn move_of(class: Class) -> IntOp {
 impl<'t> FnLower<'_, 't> {
     /// `mov.type d, a`.
     pub(super) fn mov(&mut self, instr: &'t Instr) -> Lowered<bool> {
-        let Some(ty) = last_type(&instr.mods) else { return Ok(false) };
+        let [.., ty] = *self.types else { return Ok(false) };
         let Some(bits) = bits_of(ty) else { return Ok(false) };
         let (dest, source) = (nth(instr, 0)?, nth(instr, 1)?);
         let vector = instr.mods.iter().any(|m| matches!(*m, M::V2 | M::V4 | M::V8));
@@ -114,7 +114,7 @@ impl<'t> FnLower<'_, 't> {
         if bits == 128 {
             return self.pack_wide(dest, &parts);
         }
-        let Some(op) = int::pack(bits, parts.len()) else {
+        let Some(op) = select::pack(bits, parts.len()) else {
             return operand("as many elements as the type can be made of", dest.span);
         };
         let d = self.destination_of(dest, if bits == 64 { Class::Q } else { Class::W })?;
@@ -157,7 +157,7 @@ impl<'t> FnLower<'_, 't> {
         }
         let mut role = Role::Main;
         for (i, d) in (0u32..).zip(dests) {
-            let Some(Selected { op, mode }) = int::unpack(bits, dests.len(), i) else {
+            let Some(Selected { op, mode }) = select::unpack(bits, dests.len(), i) else {
                 return operand("as many elements as the type can be made of", source.span);
             };
             let Some(d) = d else { continue };

@@ -3,8 +3,7 @@
 use super::Value as Preloaded;
 use super::error::{Fault, LowerErrorKind, Lowered, operand};
 use super::function::{FnLower, Role};
-use super::special::{SpecialReg, component, is_wide};
-use super::types::{class_of, constant_bits};
+use super::types::constant_bits;
 use crate::base::Span;
 use crate::program::consts::{Value, evaluate};
 use crate::program::env::{Area, Init, Special, Within};
@@ -13,6 +12,7 @@ use crate::program::int_ops::IntOp;
 use crate::program::link::constant;
 use crate::program::ops::Class;
 use crate::program::scope::{Base, Place, Reg, Sym};
+use crate::program::special::{SpecialReg, component, is_wide};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{Address, ExprKind, Ident, Name, Operand, OperandKind, StateSpace};
 
@@ -436,9 +436,4 @@ pub(super) fn space_of(place: Place) -> StateSpace {
         Base::Frame(_) | Base::Local(_) => StateSpace::Local,
         Base::Param(_) => StateSpace::Param,
     }
-}
-
-/// The class of a type's values.
-pub(super) fn class_of_type(ty: M) -> Class {
-    class_of(super::types::bits_of(ty).unwrap_or(32))
 }

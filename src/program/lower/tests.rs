@@ -1,24 +1,26 @@
 //! Tests of lowering on small texts. Expected code is written as `dump` prints it.
 
 use super::*;
+use crate::program::check::check;
 use crate::program::dump;
 use crate::program::instr::{MemOp, Op, Space};
 use crate::program::ops::{AtomTy, Class};
 use crate::ptx::parse;
 
-const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+const HEAD: &str = ".version 8.1\n.target sm_90\n.address_size 64\n";
 const PLAIN: Options = Options { inject: false, promote: false };
 
 fn build_all(texts: &[&str], options: &Options) -> (ProgEnv, Vec<LowerError>) {
-    let modules: Vec<Module> = texts
+    let modules: Vec<(Module, Checked)> = texts
         .iter()
         .map(|text| {
             let (module, errors) = parse(&format!("{HEAD}{text}"));
             assert_eq!(errors, [], "{text}");
-            module
+            let checked = check(&module).0;
+            (module, checked)
         })
         .collect();
-    let modules: Vec<(FileId, &Module)> = (0u32..).map(FileId).zip(&modules).collect();
+    let modules: Vec<_> = (0u32..).zip(&modules).map(|(file, (m, checked))| (FileId(file), m, checked)).collect();
     build(&modules, options)
 }
 

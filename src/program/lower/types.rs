@@ -1,30 +1,9 @@
-//! Sizes and kinds of PTX types as lowering needs them (PTX ISA 5.2).
+//! The slots and constants of PTX types (PTX ISA 5.2).
 
 use crate::program::consts::Value;
 use crate::program::ops::Class;
+use crate::program::types::bits_of;
 use crate::ptx::Modifier as M;
-
-/// Bits of a value of a type, 1 for predicates; `None` for words that are not types.
-pub(in crate::program) fn bits_of(ty: M) -> Option<u32> {
-    Some(match ty {
-        M::PRED => 1,
-        M::U8 | M::S8 | M::B8 | M::E4M3 | M::E5M2 | M::E2M1X2 => 8,
-        M::U16 | M::S16 | M::B16 | M::F16 | M::BF16 => 16,
-        M::E4M3X2 | M::E5M2X2 | M::E2M3X2 | M::E3M2X2 | M::UE8M0X2 => 16,
-        M::U32 | M::S32 | M::B32 | M::F32 | M::TF32 => 32,
-        M::F16X2 | M::BF16X2 | M::U16X2 | M::S16X2 | M::B16X2 | M::U8X4 | M::S8X4 | M::E4M3X4 | M::E5M2X4 => 32,
-        M::U64 | M::S64 | M::B64 | M::F64 | M::F32X2 => 64,
-        M::B128 => 128,
-        // References to textures and the like are handles.
-        M::TEXREF | M::SAMPLERREF | M::SURFREF => 64,
-        _ => return None,
-    })
-}
-
-/// Whether a type is a signed integer.
-pub(in crate::program) fn is_signed(ty: M) -> bool {
-    matches!(ty, M::S8 | M::S16 | M::S32 | M::S64)
-}
 
 /// The slot class of a value of so many bits.
 pub(in crate::program) fn class_of(bits: u32) -> Class {
@@ -33,6 +12,11 @@ pub(in crate::program) fn class_of(bits: u32) -> Class {
         0..=32 => Class::W,
         _ => Class::Q,
     }
+}
+
+/// The class of a type's values.
+pub(super) fn class_of_type(ty: M) -> Class {
+    class_of(bits_of(ty).unwrap_or(32))
 }
 
 /// The bits of a constant as a value of a type; `None` where it is none (an address, a fraction as an integer).

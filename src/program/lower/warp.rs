@@ -1,11 +1,10 @@
 //! Barriers, fences and exchanges between lanes (PTX ISA 9.7.13).
 
-use super::compute::last_type;
 use super::error::{Lowered, operand};
 use super::function::{FnLower, Role};
 use super::memory::scope_word;
-use super::operand::{class_of_type, nth};
-use super::types::constant_bits;
+use super::operand::nth;
+use super::types::{class_of_type, constant_bits};
 use crate::program::consts::Value;
 use crate::program::instr::{
     Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, Instr, Op, Order, Redux, Scope, Slot,
@@ -172,7 +171,7 @@ impl<'t> FnLower<'_, 't> {
 
     /// `match.mode.sync.type d{|p}, a, mask`.
     pub(super) fn matching(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
-        let wide = last_type(&instr.mods).map(class_of_type) == Some(Class::Q);
+        let wide = self.types == [M::B64];
         let kind = match (instr.mods.contains(&M::ALL), wide) {
             (false, false) => ExchangeKind::MatchAny32,
             (false, true) => ExchangeKind::MatchAny64,
@@ -190,7 +189,7 @@ impl<'t> FnLower<'_, 't> {
     /// `redux.sync.op.type d, a, mask`.
     pub(super) fn redux(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
         let mods = &instr.mods;
-        let Some(ty) = last_type(mods) else { return Ok(false) };
+        let [.., ty] = *self.types else { return Ok(false) };
         let (abs, nan) = (mods.contains(&M::ABS), mods.contains(&M::NAN_PROPAGATE));
         let op = mods.iter().find_map(|m| {
             Some(match (*m, ty) {
@@ -239,7 +238,7 @@ impl<'t> FnLower<'_, 't> {
 
     /// `alloca.type d, size{, align}`, `stacksave.type d`, `stackrestore.type a`.
     pub(super) fn stack(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
-        let Some(ty) = last_type(&instr.mods) else { return Ok(false) };
+        let [.., ty] = *self.types else { return Ok(false) };
         if instr.opcode == Opcode::STACKRESTORE {
             let a = self.source(nth(instr, 0)?, Class::Q, M::U64)?;
             self.emit(Role::Main, Instr { a, ..Instr::new(Op::StackRestore) });

@@ -6,6 +6,7 @@
 use super::Selected;
 use crate::program::int_ops::IntOp;
 use crate::program::ops::Class;
+use crate::program::types::{is_signed, type_info};
 use crate::ptx::Modifier as M;
 
 /// An integer conversion: the mode word of `CvtWW`, `CvtWQ`, `CvtQW`, `CvtQQ` and of `CvtPack`.
@@ -61,9 +62,8 @@ struct Int {
 
 /// The integer that a word names; bit types count as unsigned.
 fn int(word: M) -> Option<Int> {
-    let signed = matches!(word, M::S8 | M::S16 | M::S32 | M::S64);
-    let integer = matches!(word, M::U8 | M::U16 | M::U32 | M::U64 | M::B8 | M::B16 | M::B32 | M::B64);
-    (signed || integer).then_some(Int { bits: super::int::bits_of(word)?, signed })
+    let info = type_info(word).filter(|_| (M::U8..=M::S64).contains(&word) || (M::B8..=M::B64).contains(&word))?;
+    Some(Int { bits: info.bits.into(), signed: is_signed(word) })
 }
 
 /// The operation for `cvt{.sat}.TO.FROM d, a` between integer types.
@@ -159,12 +159,4 @@ pub(super) fn packed(mods: &[M]) -> Option<Selected> {
     let cvt = IntCvt { from_bits: 32, from_signed: true, to_bits, to_signed, sat: true, register_bits: 32 };
     let op = if to_bits == 16 { IntOp::CvtPack16 } else { IntOp::CvtPack };
     Some(Selected { op: op.into(), mode: cvt.mode() })
-}
-
-/// A conversion whose registers are as wide as its types. `None` for results of 8 bits, which have no such register.
-pub(super) fn natural(mods: &[M]) -> Option<Selected> {
-    let mut types = mods.iter().copied().filter(|m| super::int::bits_of(*m).is_some());
-    let (to, from) = (types.next()?, types.next()?);
-    let source = if int(from)?.bits == 64 { Class::Q } else { Class::W };
-    convert(to, from, mods.contains(&M::SAT), int(to)?.bits, source)
 }

@@ -1,19 +1,27 @@
-//! Selection: the operation that an instruction's opcode and modifiers name.
+//! Selection: the operation that an instruction's form, types and modifiers name.
 //!
-//! Works on instructions that were checked to be well-formed; an answer of `None` means that the vertical does not know
-//! the instruction. Operands keep PTX's order after the destination.
+//! The forms name their operations ([`crate::program::forms`]); here is what a name cannot say: the mode words, and the
+//! operations of comparisons and conversions, which are made of two words. Operands keep PTX's order after the
+//! destination. Not every instruction is one operation:
+//! - `setp`, `set` and `slct` are a comparison followed by predicate operations and selections;
+//! - `lop3.and` and `lop3.or` are `Lop3` followed by `NonzeroAnd` or `NonzeroOr` of its result and the source predicate,
+//!   which give the second result. The table of `lop3`, its last integer operand, becomes the mode;
+//! - a vector `mov` packs, or unpacks each element;
+//! - `cvt` between integers depends on the registers' widths, which its modifiers do not tell: see [`int_cvt::convert`].
+//!
+//! The carry of `.cc` is the second destination, and the last source of `addc`, `subc` and `madc`.
 
-pub mod atom;
 mod convert;
-pub mod float;
-pub mod int;
 pub mod int_cvt;
 #[cfg(test)]
-mod int_tests;
+mod tests;
 
+use super::forms::{Choice, Form};
 use super::int_ops::IntOp;
-use super::ops::AluOp;
-use crate::ptx::{Modifier, Opcode};
+use super::mode::{FMode, Num, Property, Rounding};
+use super::ops::{AluOp, AtomOp, AtomTy};
+use super::types::{Class, is_signed, type_info};
+use crate::ptx::{Modifier as M, Opcode};
 
 /// What an instruction computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,20 +32,230 @@ pub struct Selected {
     pub mode: u32,
 }
 
-impl From<IntOp> for Selected {
-    fn from(op: IntOp) -> Self {
-        Self { op: AluOp::Int(op), mode: 0 }
+impl<T: Into<AluOp>> From<T> for Selected {
+    fn from(op: T) -> Self {
+        Self { op: op.into(), mode: 0 }
     }
 }
 
-/// The operation of a checked instruction from either vertical; see [`int::select`] and [`float::select`].
-#[must_use]
-pub fn select(opcode: Opcode, mods: &[Modifier]) -> Option<Selected> {
-    int::select(opcode, mods).or_else(|| float::select(opcode, mods))
+/// The rounding, flag or property that a modifier stands for in a mode word.
+fn flag(word: M) -> Option<FMode> {
+    let rounding = |r| FMode::default().rounded(r);
+    Some(match word {
+        M::RN => rounding(Rounding::NearestEven),
+        M::RZ => rounding(Rounding::Zero),
+        M::RM => rounding(Rounding::Down),
+        M::RP => rounding(Rounding::Up),
+        M::RNA => rounding(Rounding::NearestAway),
+        M::RS => rounding(Rounding::Stochastic),
+        M::RNI => FMode::INTEGRAL,
+        M::RZI => FMode::INTEGRAL.rounded(Rounding::Zero),
+        M::RMI => FMode::INTEGRAL.rounded(Rounding::Down),
+        M::RPI => FMode::INTEGRAL.rounded(Rounding::Up),
+        M::FTZ => FMode::FTZ,
+        M::SAT => FMode::SAT,
+        M::RELU => FMode::RELU,
+        M::SATFINITE => FMode::SATFINITE,
+        M::NAN_PROPAGATE => FMode::NAN,
+        M::XORSIGN => FMode::XORSIGN,
+        M::ABS => FMode::ABS,
+        M::FINITE => FMode::testing(Property::Finite),
+        M::INFINITE => FMode::testing(Property::Infinite),
+        M::NUMBER => FMode::testing(Property::Number),
+        M::NOTANUMBER => FMode::testing(Property::NotANumber),
+        M::NORMAL => FMode::testing(Property::Normal),
+        M::SUBNORMAL => FMode::testing(Property::Subnormal),
+        _ => return None,
+    })
 }
 
-/// The comparison of two values of a type, of shape `(x x) -> p`; see [`int::compare`] and [`float::compare`].
+/// All that modifiers ask of a mode word, without types.
+fn flags(mods: &[M]) -> FMode {
+    mods.iter().filter_map(|word| flag(*word)).fold(FMode::default(), FMode::with)
+}
+
+/// The number type of a modifier, and whether it stands for two packed values.
+fn number(word: M) -> Option<(Num, bool)> {
+    Some(match word {
+        M::U8 => (Num::U8, false),
+        M::U16 => (Num::U16, false),
+        M::U32 => (Num::U32, false),
+        M::U64 => (Num::U64, false),
+        M::S8 => (Num::S8, false),
+        M::S16 => (Num::S16, false),
+        M::S32 => (Num::S32, false),
+        M::S64 => (Num::S64, false),
+        M::F16 => (Num::F16, false),
+        M::BF16 => (Num::Bf16, false),
+        M::F32 => (Num::F32, false),
+        M::F64 => (Num::F64, false),
+        M::TF32 => (Num::Tf32, false),
+        M::F16X2 => (Num::F16, true),
+        M::BF16X2 => (Num::Bf16, true),
+        M::E4M3X2 => (Num::E4m3, true),
+        M::E5M2X2 => (Num::E5m2, true),
+        M::E2M1X2 => (Num::E2m1, true),
+        M::E2M3X2 => (Num::E2m3, true),
+        M::E3M2X2 => (Num::E3m2, true),
+        M::UE8M0X2 => (Num::Ue8m0, true),
+        _ => return None,
+    })
+}
+
+/// A mode word with the types that its operation needs to know: those of half precision, and two that differ.
+fn typed(mode: FMode, types: &[M]) -> Option<FMode> {
+    Some(match *types {
+        [ty @ (M::F16 | M::BF16)] => mode.to(number(ty)?.0).from(number(ty)?.0),
+        [ty @ (M::F16X2 | M::BF16X2)] => mode.to(number(ty)?.0).with(FMode::PACKED),
+        [to, from] => mode.to(number(to)?.0).from(number(from)?.0),
+        _ => mode,
+    })
+}
+
+impl Choice {
+    /// Whether the operation is what an instruction means. One without a mode word does what its own modifiers ask and
+    /// nothing more.
+    fn serves(&self, types: &[M], mods: &[M], asked: FMode) -> bool {
+        types.starts_with(&self.types)
+            && self.flags.iter().all(|flag| mods.contains(flag))
+            && (self.op.shape().mode || flags(&self.flags) == asked)
+    }
+}
+
+/// The operation of an instruction of a form, with the types and all modifiers that it has.
 #[must_use]
-pub fn compare(cmp: Modifier, ty: Modifier, ftz: bool) -> Option<AluOp> {
-    int::compare(cmp, ty, ftz).or_else(|| float::compare(cmp, ty, ftz))
+pub fn select(form: &Form, types: &[M], mods: &[M]) -> Option<Selected> {
+    match (form.opcode, types) {
+        (Opcode::SETP, [ty]) | (Opcode::SET, [_, ty]) => {
+            let order = mods.iter().find_map(|word| Some((*word, comparison(*word)?)))?;
+            compare(order, *ty, mods.contains(&M::FTZ))
+        }
+        (Opcode::SLCT, [_, ty]) => compare((M::GE, "Ge"), *ty, mods.contains(&M::FTZ)),
+        (Opcode::CVT, _) if mods.contains(&M::PACK) => int_cvt::packed(mods),
+        (Opcode::CVT, [to, from]) => convert::select(*to, *from, mods),
+        _ => {
+            let asked = flags(mods);
+            let Choice { op, .. } = form.choices.iter().find(|choice| choice.serves(types, mods, asked))?;
+            let mode = if op.shape().mode { typed(asked, types)?.0 } else { 0 };
+            Some(Selected { op: *op, mode })
+        }
+    }
+}
+
+/// What operations call a comparison; unsigned ones as their counterparts.
+fn comparison(word: M) -> Option<&'static str> {
+    Some(match word {
+        M::EQ => "Eq",
+        M::NE => "Ne",
+        M::LT | M::LO => "Lt",
+        M::LE | M::LS => "Le",
+        M::GT | M::HI => "Gt",
+        M::GE | M::HS => "Ge",
+        M::EQU => "Equ",
+        M::NEU => "Neu",
+        M::LTU => "Ltu",
+        M::LEU => "Leu",
+        M::GTU => "Gtu",
+        M::GEU => "Geu",
+        M::NUM => "Num",
+        M::NAN_CMP => "Nan",
+        _ => return None,
+    })
+}
+
+/// The comparison of two values of a type: an operation of shape `(x x) -> p`. Of packed values it compares the low ones.
+fn compare((word, name): (M, &str), ty: M, ftz: bool) -> Option<Selected> {
+    let info = type_info(ty)?;
+    let whole = if info.bits == 64 { "Q" } else { "W" };
+    let signed = is_signed(ty) && !matches!(word, M::LO | M::LS | M::HI | M::HS);
+    let of = match info.class {
+        Class::Bits | Class::Int if matches!(word, M::EQ | M::NE) => whole.to_owned(),
+        Class::Int if signed => format!("S{}", info.bits),
+        // Half words are held zero-extended, so that a word's comparison serves.
+        Class::Int => format!("U{}", info.bits.max(32)),
+        Class::Float => {
+            let of = match number(ty)?.0 {
+                Num::F32 => "F32",
+                Num::F64 => "F64",
+                Num::Bf16 => "Bf16",
+                _ => "F16",
+            };
+            if ftz { format!("Ftz{of}") } else { of.to_owned() }
+        }
+        Class::Bits | Class::Pred => return None,
+    };
+    AluOp::named(&(name.to_owned() + &of)).map(Selected::from)
+}
+
+/// The operation that packs elements into a value of `bits` bits (`mov.b16 d, {a, b}` and so on), the first element
+/// lowest. `None` where PTX has no such form, and for `.b128`, whose halves are slots.
+#[must_use]
+pub fn pack(bits: u32, elements: usize) -> Option<IntOp> {
+    match (bits, elements) {
+        (16, 2) => Some(IntOp::Pack8x2),
+        (32, 2) => Some(IntOp::Pack16x2),
+        (32, 4) => Some(IntOp::Pack8x4),
+        (64, 2) => Some(IntOp::Pack32x2),
+        (64, 4) => Some(IntOp::Pack16x4),
+        _ => None,
+    }
+}
+
+/// The operation that gives element `index` of a value of `bits` bits unpacked into `elements` elements.
+#[must_use]
+pub fn unpack(bits: u32, elements: usize, index: u32) -> Option<Selected> {
+    let with_index = |op| Some(Selected { op: AluOp::Int(op), mode: index });
+    if usize::try_from(index).ok()? >= elements {
+        return None;
+    }
+    match (bits, elements, index) {
+        (16, 2, _) | (32, 4, _) => with_index(IntOp::ByteOfW),
+        (32, 2, 0) => Some(IntOp::Lo16.into()),
+        (32, 2, _) => Some(IntOp::Hi16.into()),
+        (64, 2, 0) => Some(IntOp::TruncQW.into()),
+        (64, 2, _) => Some(IntOp::Hi32.into()),
+        (64, 4, _) => with_index(IntOp::HalfOfQ),
+        _ => None,
+    }
+}
+
+/// The function and the element type of `atom` and `red`, as their forms allow them.
+///
+/// `.f32` is given without flushing: whether the state space flushes is known only with the address
+/// ([`AtomTy::F32Ftz`]).
+#[must_use]
+pub fn atom(mods: &[M], ty: M) -> Option<(AtomOp, AtomTy)> {
+    let op = mods.iter().find_map(|word| {
+        Some(match *word {
+            M::AND => AtomOp::And,
+            M::OR => AtomOp::Or,
+            M::XOR => AtomOp::Xor,
+            M::EXCH => AtomOp::Exch,
+            M::CAS => AtomOp::Cas,
+            M::ADD => AtomOp::Add,
+            M::INC => AtomOp::Inc,
+            M::DEC => AtomOp::Dec,
+            M::MIN => AtomOp::Min,
+            M::MAX => AtomOp::Max,
+            _ => return None,
+        })
+    })?;
+    let ty = match ty {
+        M::B16 => AtomTy::B16,
+        M::B32 => AtomTy::B32,
+        M::B64 => AtomTy::B64,
+        M::B128 => AtomTy::B128,
+        M::U32 => AtomTy::U32,
+        M::U64 => AtomTy::U64,
+        M::S32 => AtomTy::S32,
+        M::S64 => AtomTy::S64,
+        M::F16 => AtomTy::F16,
+        M::F16X2 => AtomTy::F16x2,
+        M::BF16 => AtomTy::Bf16,
+        M::BF16X2 => AtomTy::Bf16x2,
+        M::F32 => AtomTy::F32,
+        M::F64 => AtomTy::F64,
+        _ => return None,
+    };
+    Some((op, ty))
 }
