@@ -21,4 +21,4 @@ pub use mask::{LaneMask, lanes_of};
 pub use mutant::Mutant;
 pub use source::{Source, SourceMap, Span};
 pub use suggest::suggest;
-pub(crate) use tier::{Baseline, Best, Tier};
+pub(crate) use tier::{Baseline, Best, Tier, Vectors};

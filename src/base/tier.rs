@@ -1,6 +1,17 @@
 //! Which instruction sets a run is compiled for.
 
-use pulp::{Scalar, WithSimd};
+use pulp::{Scalar, Simd, WithSimd};
+
+/// Whether an instruction set has vector units. A constant of its own, since only then is the other branch of an `if` not
+/// even compiled.
+pub trait Vectors {
+    /// They are there.
+    const VECTORS: bool;
+}
+
+impl<V: Simd> Vectors for V {
+    const VECTORS: bool = V::F32_LANES > 1;
+}
 
 /// Instruction sets. Each costs seconds of compile time for each control model and observer.
 pub trait Tier {

@@ -1,21 +1,12 @@
 //! Instructions as the program has them, before promotion gave the commonest ones a loop of their own; and what they do to
 //! one lane, which shadows of registers and memory follow.
 
-use crate::alu::apply;
-use crate::base::{Frame, lanes_of};
+use crate::base::lanes_of;
+pub(super) use crate::machine::by_lane::{apply, carry_slot, data_op, value};
 use crate::program::env::{AddressMap, ProgEnv};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
-use crate::program::ops::{AluOp, Class};
+use crate::program::ops::Class;
 use crate::verdict::Access;
-
-/// The data operation of an instruction, if it is one.
-pub(super) fn data_op(op: Op) -> Option<AluOp> {
-    Some(match op {
-        Op::Int(op) => AluOp::Int(op),
-        Op::Float(op) => AluOp::Float(op),
-        _ => return None,
-    })
-}
 
 /// The memory action of an instruction, if it is one.
 pub(super) fn request(env: &ProgEnv, i: &Instr) -> Option<WarpRequest> {
@@ -45,31 +36,6 @@ pub(super) fn request(env: &ProgEnv, i: &Instr) -> Option<WarpRequest> {
         order: Order::Weak,
         scope: Scope::Lane,
     })
-}
-
-/// Where the carry-out of an operation goes, when it has one.
-pub(super) fn carry_slot(op: AluOp, i: &Instr) -> Option<Slot> {
-    let shape = op.shape();
-    let narrow = u16::try_from(i.imm & 0xffff).unwrap_or(u16::MAX);
-    shape.carry_out.then_some(if shape.used().count() == 4 { Slot(narrow) } else { i.e })
-}
-
-/// A lane's value of a slot.
-pub(super) fn value(regs: &Frame, class: Class, slot: Slot, lane: usize) -> u64 {
-    let s = slot.index();
-    match class {
-        Class::W => regs.w.get(s).map_or(0, |v| v.0[lane].into()),
-        Class::Q => regs.q.get(s).map_or(0, |v| v.0[lane]),
-        Class::P => regs.p.get(s).map_or(0, |v| (v >> lane & 1).into()),
-    }
-}
-
-/// What an operation gives for a lane's sources.
-pub(super) fn apply(op: AluOp, sources: [u64; 4], mode: u32) -> u64 {
-    match op {
-        AluOp::Int(op) => apply::int(op, sources, mode).0,
-        AluOp::Float(op) => apply::float(op, sources, mode).0,
-    }
 }
 
 /// The class of a request's data slots.

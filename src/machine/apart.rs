@@ -1,16 +1,17 @@
 //! One instruction outside the innermost loop: for some of the running lanes, in the instruction set at hand, or with its
 //! results handed to the memory engine.
 
+use super::by_lane;
 use super::data::{self, Lane};
 use super::hot::hot;
 use super::warp::Shared;
-use crate::base::{Frame, LaneMask, LaneTables, Lanes32, expand};
+use crate::base::{Best, Frame, LaneMask, LaneTables, Lanes32, Tier, Vectors, expand};
 use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32};
 use crate::program::env::{ProgEnv, Root};
 use crate::program::instr::{CacheOp, HotOp, Instr, Op, Slot, Space};
 use crate::program::ops::Class;
 use crate::verdict::Sink;
-use pulp::{NullaryFnOnce, Simd};
+use pulp::{NullaryFnOnce, Simd, WithSimd};
 
 /// The four plain accesses, each compiled for its space.
 #[inline(always)]
@@ -114,7 +115,8 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
     }
 }
 
-/// A data operation outside the innermost loop, in the instruction set of `simd`.
+/// A data operation outside the innermost loop, in the instruction set of `simd`, or the best of this processor where that
+/// one has no vector units: loops that are compiled for every processor are small, and run on what there is.
 #[inline(never)]
 pub(super) fn data_op<V: Simd>(
     simd: V,
@@ -124,41 +126,70 @@ pub(super) fn data_op<V: Simd>(
     lanes: &Lanes32,
     tables: &LaneTables,
 ) {
-    let on = Lane { mask, lanes, tables };
-    match i.op {
-        Op::Int(_) => simd.vectorize(IntOps { i, regs, on }),
-        _ => simd.vectorize(FloatOps { i, regs, on }),
-    }
+    let op = DataOp { i, regs, on: Lane { mask, lanes, tables } };
+    if V::VECTORS { op.with_simd(simd) } else { Best::run(op) }
 }
 
-struct IntOps<'a> {
+/// A data operation for some lanes.
+struct DataOp<'a> {
     i: &'a Instr,
     regs: &'a mut Frame,
     on: Lane<'a>,
 }
+
+impl WithSimd for DataOp<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        if V::VECTORS {
+            match self.i.op {
+                _ if self.i.hot != HotOp::Other => simd.vectorize(Hot { isa: simd, op: self }),
+                Op::Int(_) => simd.vectorize(IntOps(self)),
+                _ => simd.vectorize(FloatOps(self)),
+            }
+        } else {
+            by_lane::execute(self.i, self.regs, self.on.mask);
+        }
+    }
+}
+
+/// The commonest, for loops that have no copy of them.
+struct Hot<'a, V> {
+    isa: V,
+    op: DataOp<'a>,
+}
+
+impl<V: Simd> NullaryFnOnce for Hot<'_, V> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let DataOp { i, regs, on } = self.op;
+        hot::<V, false>(self.isa, i.hot, i, regs, &on);
+    }
+}
+
+struct IntOps<'a>(DataOp<'a>);
 
 impl NullaryFnOnce for IntOps<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        if let Op::Int(op) = self.i.op {
-            data::int(op, self.i, self.regs, &self.on);
+        let DataOp { i, regs, on } = self.0;
+        if let Op::Int(op) = i.op {
+            data::int(op, i, regs, &on);
         }
     }
 }
 
-struct FloatOps<'a> {
-    i: &'a Instr,
-    regs: &'a mut Frame,
-    on: Lane<'a>,
-}
+struct FloatOps<'a>(DataOp<'a>);
 
 impl NullaryFnOnce for FloatOps<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        if let Op::Float(op) = self.i.op {
-            data::float(op, self.i, self.regs, &self.on);
+        let DataOp { i, regs, on } = self.0;
+        if let Op::Float(op) = i.op {
+            data::float(op, i, regs, &on);
         }
     }
 }

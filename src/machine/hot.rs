@@ -1,26 +1,20 @@
 //! Operations with a loop of their own in the innermost loop: the commonest in real programs.
 
+use super::apart::data_op;
 use super::data::{Class, Lane, P, Q, W, map1, map2, map3};
 use crate::alu::{float, int};
-use crate::base::{Frame, LANES, LaneMask, expand, put_mask};
+use crate::base::{Frame, LANES, LaneMask, Vectors, expand, put_mask};
 use crate::program::instr::{HotOp, Instr};
 use pulp::Simd;
 
-/// The fused multiply-add with the hardware's instruction where the instruction set of `V` has it.
-#[inline(always)]
-fn fma_f32<V: Simd>(a: u32, b: u32, c: u32) -> u32 {
-    // Every instruction set of `pulp` with more than one lane has the fused operation.
-    if V::F32_LANES > 1 { float::fma_f32_hard(a, b, c) } else { float::fma_f32(a, b, c) }
-}
-
-#[inline(always)]
-fn fma_f64<V: Simd>(a: u64, b: u64, c: u64) -> u64 {
-    if V::F32_LANES > 1 { float::fma_f64_hard(a, b, c) } else { float::fma_f64(a, b, c) }
-}
-
-/// The operations with a loop of their own.
+/// The operations with a loop of their own, where there are vector units to have it on.
 #[inline(always)]
 pub(super) fn hot<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
+    if V::VECTORS { each::<V, FULL>(simd, op, i, r, on) } else { data_op(simd, i, r, on.mask, on.lanes, on.tables) }
+}
+
+#[inline(always)]
+fn each<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
     match op {
         HotOp::Other | HotOp::Bra | HotOp::Ssy | HotOp::Sync | HotOp::Bar => {}
         HotOp::LdGlobal32 | HotOp::LdShared32 | HotOp::StGlobal32 | HotOp::StShared32 => {}
@@ -83,14 +77,14 @@ pub(super) fn hot<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: &Instr, r: &
         HotOp::AddF32 => map2::<W, W, W, FULL>(r, i, on, float::add_f32),
         HotOp::SubF32 => map2::<W, W, W, FULL>(r, i, on, float::sub_f32),
         HotOp::MulF32 => map2::<W, W, W, FULL>(r, i, on, float::mul_f32),
-        HotOp::FmaF32 => map3::<W, W, W, W, FULL>(r, i, on, fma_f32::<V>),
+        HotOp::FmaF32 => map3::<W, W, W, W, FULL>(r, i, on, float::fma_f32_hard),
         HotOp::DivF32 => map2::<W, W, W, FULL>(r, i, on, float::div_f32),
         HotOp::NegF32 => map1::<W, W, FULL>(r, i, on, float::neg_f32),
         HotOp::AbsF32 => map1::<W, W, FULL>(r, i, on, float::abs_f32),
         HotOp::AddF64 => map2::<Q, Q, Q, FULL>(r, i, on, float::add_f64),
         HotOp::SubF64 => map2::<Q, Q, Q, FULL>(r, i, on, float::sub_f64),
         HotOp::MulF64 => map2::<Q, Q, Q, FULL>(r, i, on, float::mul_f64),
-        HotOp::FmaF64 => map3::<Q, Q, Q, Q, FULL>(r, i, on, fma_f64::<V>),
+        HotOp::FmaF64 => map3::<Q, Q, Q, Q, FULL>(r, i, on, float::fma_f64_hard),
         HotOp::LtF32 => {
             compare::<V, FULL>(r, i, on, float::lt_f32, |a, b| simd.less_than_f32s(real::<V>(a), real::<V>(b)), 0)
         }

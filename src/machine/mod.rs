@@ -13,6 +13,7 @@ pub mod barrier;
 pub mod block;
 mod books;
 mod bounds;
+pub(crate) mod by_lane;
 mod config;
 pub mod context;
 pub mod context_state;

@@ -177,7 +177,7 @@ impl Bounds {
         for lane in lanes_of(step.lanes) {
             let of = states.map(|state| ground.id(state, rows, step.regs, lane));
             let value = |k: usize| plain::value(step.regs, classes[k], slots[k], lane);
-            let result = || plain::apply(op, [value(0), value(1), value(2), value(3)], i.imm);
+            let result = || plain::apply(op, [value(0), value(1), value(2), value(3)], i.imm).0;
             rows.put(to, lane, rule.apply(of, value, result));
         }
     }

@@ -200,7 +200,7 @@ fn moved(op: AluOp, mode: u32, data: usize, lane: usize, from: &Sources, regs: &
     match op {
         // On one bit these do not move the mask but turn it over.
         AluOp::Int(IntOp::NotP | IntOp::MovP) => masks[0],
-        _ => apply(op, masks, mode),
+        _ => apply(op, masks, mode).0,
     }
 }
 
@@ -213,7 +213,7 @@ fn bitwise(op: AluOp, mode: u32, lane: usize, from: &Sources, regs: &Frame) -> u
         holes[k] = undefined(&from.bytes[k], lane) & (u64::MAX >> (64 - bits));
         clear[k] = value(regs, from.classes[k], from.slots[k], lane) & !holes[k];
     }
-    let base = apply(op, clear, mode);
+    let base = apply(op, clear, mode).0;
     // Each bit by itself sees every combination; one register named twice has one value.
     (1u32..1 << from.count).fold(0, |changed, chosen| {
         let mut sources = clear;
@@ -223,6 +223,6 @@ fn bitwise(op: AluOp, mode: u32, lane: usize, from: &Sources, regs: &Frame) -> u
                 sources[k] |= holes[k];
             }
         }
-        changed | (apply(op, sources, mode) ^ base)
+        changed | (apply(op, sources, mode).0 ^ base)
     })
 }
