@@ -1,23 +1,9 @@
 //! What a run that never ends is called, and why it does not end (`semantics.md`, section 5).
 
-use super::{Inside, Kind, Place, Space, Token, Who};
+use super::{Class, Inside, Kind, Place, Space, Token, Who};
 use crate::base::{LaneMask, Pc};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-
-/// What a run that never ends is called.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// Were the inactive lanes of the warps free to go on, every fair run would leave the cycle.
-    SimtDeadlock,
-    /// Were all blocks issued, every fair run would leave the cycle.
-    Starvation,
-    /// Some warps run in the cycle, others wait at a barrier.
-    Mixed,
-    /// None of these.
-    Livelock,
-}
 
 /// Why a run never ends: who runs on, what they read, and who does not come to write it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]

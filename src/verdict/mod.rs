@@ -2,6 +2,7 @@
 //!
 //! Everything here is typed data; text is made in `report` only.
 
+mod access;
 mod event;
 mod extent;
 mod footprint;
@@ -10,7 +11,9 @@ mod heap;
 mod identity;
 mod kind;
 mod memory;
+mod object;
 mod performed;
+mod place;
 mod race;
 mod rules;
 mod standing;
@@ -18,24 +21,24 @@ mod stop;
 mod tokens;
 mod undefined;
 
-pub use event::{
-    Access, AccessKind, Arrive, Contents, DeviceMemory, Enter, Event, Message, Needs, Shape, Silent, Sink, Step,
-    Stride, Who,
-};
+pub use access::{Access, AccessKind, Contents, DeviceMemory, Stride};
+pub use event::{Arrive, Enter, Event, Message, Needs, Shape, Silent, Sink, Step};
 pub use extent::Extent;
 pub use footprint::{Footprint, Reach, SharedBy, Strength};
-pub use hang::{Blocked, Class, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unissued};
+pub use hang::{Blocked, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unissued};
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
-pub use kind::{Description, Kind};
+pub use kind::{Class, Description, Kind};
 pub use memory::{CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd};
+pub use object::{AllocKind, Inside, Named, Space, Unwritten};
 pub use performed::{AccessId, Performed, ReadsFrom};
+pub use place::{Place, Who};
 pub use race::{Party, Race, Unordered};
 pub use rules::Rule;
 pub use standing::Standing;
 pub use stop::{
-    AllocKind, Bug, BugKind, Doing, Elsewhere, Inside, Internal, LimitKind, Named, Nearest, Operation, Place, Relation,
-    Space, Stop, StuckKind, Taker, UninitUse, Waiting, WaitingFor,
+    Bug, BugKind, Doing, Elsewhere, Internal, LimitKind, Nearest, Operation, Relation, Stop, StuckKind, Taker,
+    UninitUse, Waiting, WaitingFor,
 };
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
-pub use undefined::{Origin, Unwritten, Writers};
+pub use undefined::{Origin, Writers};

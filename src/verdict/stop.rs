@@ -4,10 +4,13 @@
 //! applies any more ([`Stop::Stuck`]), a budget ended ([`Stop::Limit`]), we cannot do it ([`Stop::Unsupported`]), a
 //! schedule does not fit ([`Stop::Diverged`]), we made a mistake ([`Stop::Internal`]). A panic is one of the last, too.
 
-use super::{FormatProblem, Hang, Kind, LeakSite, Lifetime, NeverPopped, Origin, Race, Unwritten, Violation, Who};
+use super::{
+    AllocKind, FormatProblem, Hang, Inside, Kind, LeakSite, Lifetime, NeverPopped, Origin, Place, Race, Space,
+    Violation, Who,
+};
 use crate::base::{LaneMask, Pc};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::panic::Location;
 
 /// Why a run stopped.
@@ -98,141 +101,6 @@ pub struct Bug {
     pub place: Place,
     /// The other party, where there are two.
     pub other: Option<Place>,
-}
-
-/// An instruction as executed by a thread.
-///
-/// As data it is marked by [`Place::KEY`]: who knows the sources puts there what is to be told of it.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "@thread")]
-pub struct Place {
-    /// The number that the host gave to the program.
-    pub program: u32,
-    /// The kernel.
-    pub entry: String,
-    /// The instruction.
-    pub pc: Pc,
-    /// The block's index in the grid.
-    pub block: [u32; 3],
-    /// The thread's index in its block.
-    pub thread: [u32; 3],
-    /// The warp in its block.
-    pub warp: u32,
-    /// The thread's lane.
-    pub lane: u32,
-    /// All lanes of the warp that did the same thing wrong.
-    pub lanes: LaneMask,
-    /// The call instructions on the thread's stack, innermost first.
-    pub calls: Vec<Pc>,
-}
-
-impl Place {
-    /// The key that marks it in data.
-    pub const KEY: &str = "@thread";
-}
-
-/// What a block of memory is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AllocKind {
-    /// A buffer of the host.
-    Buffer,
-    /// A `.global` variable.
-    Global,
-    /// A `.const` variable.
-    Const,
-    /// Device `malloc`.
-    Heap,
-    /// The block's shared memory.
-    Shared,
-    /// The thread's local memory.
-    Local,
-    /// The kernel's parameters.
-    Param,
-}
-
-/// A state space, as messages call it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "named as the state spaces of PTX")]
-pub enum Space {
-    Global,
-    Constant,
-    Shared,
-    Local,
-    Parameter,
-}
-
-impl AllocKind {
-    /// The state space that such a block belongs to.
-    #[must_use]
-    pub const fn space(self) -> Space {
-        match self {
-            Self::Buffer | Self::Global | Self::Heap => Space::Global,
-            Self::Const => Space::Constant,
-            Self::Shared => Space::Shared,
-            Self::Local => Space::Local,
-            Self::Param => Space::Parameter,
-        }
-    }
-
-    /// As data, the state space.
-    ///
-    /// # Errors
-    /// Those of the serialiser.
-    pub fn in_space<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.space().serialize(serializer)
-    }
-}
-
-/// A piece of device memory that has a name.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Named {
-    /// The name of the buffer or variable.
-    pub name: String,
-    /// What it is.
-    pub kind: AllocKind,
-    /// Its first byte, in the generic address space.
-    pub address: u64,
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// The part that the host has not written.
-    pub unwritten: Option<Unwritten>,
-}
-
-/// Where in a buffer or variable an address lies.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
-pub struct Inside {
-    /// Its name, or "" when it has none; as data, null.
-    #[serde(serialize_with = "Inside::as_name")]
-    #[schemars(with = "Option<String>")]
-    pub name: String,
-    /// What it is; as data, its state space.
-    #[serde(rename = "space", serialize_with = "AllocKind::in_space")]
-    #[schemars(with = "Space")]
-    pub kind: AllocKind,
-    /// Bytes from its start; from that of the block's shared memory, where that has no name here.
-    pub offset: u64,
-}
-
-impl Inside {
-    /// Its name, if it has one.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        Some(self.name.as_str()).filter(|n| !n.is_empty())
-    }
-
-    fn as_name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
-        Some(name).filter(|n| !n.is_empty()).serialize(serializer)
-    }
-
-    /// Where an address lies among these.
-    #[must_use]
-    pub fn of(all: &[Named], address: u64) -> Option<Self> {
-        let Named { name, kind, address: start, .. } =
-            all.iter().find(|n| address.wrapping_sub(n.address) < n.bytes)?;
-        Some(Self { name: name.clone(), kind: *kind, offset: address - start })
-    }
 }
 
 /// How an address lies to a block of memory.

@@ -4,16 +4,6 @@ use super::Inside;
 use crate::base::Pc;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::ops::Range;
-
-/// A part of a buffer that the host has not written before the first launch.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Unwritten {
-    /// The bytes, from the buffer's start.
-    pub bytes: Range<u64>,
-    /// Nobody said so: nothing was said, and the bytes are taken to be zeros.
-    pub assumed: bool,
-}
 
 /// Where an undefined value comes from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
