@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpstep::base::SourceMap;
-use warpstep::check::Observers;
+use warpstep::check::{Check, Observers, TraceHash};
 use warpstep::launch::{Device, Failure, Spec, load, run};
 use warpstep::machine::{Config, ControlModel};
 use warpstep::verdict::{Rule, Stop};
@@ -30,8 +30,8 @@ fn observed(path: &Path, control: Option<ControlModel>) -> Result<(u64, BTreeSet
     let config = Config { control, ..Config::default() };
     let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
     let env: Arc<_> = device.context().program();
-    let mut observers = Observers::none().with_hash(&env).with_uninit(&env).with_div0(&env).with_safety(&env);
-    observers = observers.with_barriers(&env).with_coverage(&env);
+    let mut observers = Observers::none().with_hash(&env).with_uninit(&env).check(Check::Div0, &env).check(Check::Safety, &env);
+    observers = observers.check(Check::Barriers, &env).with_coverage(&env);
     let outcome = match run(&spec, &mut device, &mut observers, &mut |_| ()) {
         Ok(outcome) => outcome,
         // Video instructions are not executed, and the example says so.
@@ -43,8 +43,8 @@ fn observed(path: &Path, control: Option<ControlModel>) -> Result<(u64, BTreeSet
     if !outcome.as_expected() {
         return Err("other results than expected".to_owned());
     }
-    let hash = observers.hash.map_or(0, |h| h.value());
-    Ok((hash, observers.coverage.map(|c| c.fired().clone()).unwrap_or_default()))
+    let hash = observers.get().map_or(0, TraceHash::value);
+    Ok((hash, observers.fired()))
 }
 
 /// Whether a rule is one of threads, warps, barriers, blocks and grids: flat memory has none of memory, and messages of

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use warpstep::base::SourceMap;
-use warpstep::check::Observers;
+use warpstep::check::{Observers, TraceHash};
 use warpstep::launch::{Device, Failure, KernelLaunch, Spec, build, load, run};
 use warpstep::machine::{Config, Stats};
 use warpstep::verdict::{LimitKind, Silent, Stop};
@@ -16,7 +16,7 @@ fn hashes(example: &str, config: &Config) -> (u64, u64) {
     let mut observers = Observers::none().with_hash(&env);
     let outcome = run(&spec, &mut device, &mut observers, &mut |_| ()).unwrap();
     assert!(outcome.as_expected(), "{example}");
-    (device.memory_hash(), observers.hash.map_or(0, |h| h.value()))
+    (device.memory_hash(), observers.get().map_or(0, TraceHash::value))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::sync::Arc;
 use warpstep::base::FileId;
 use warpstep::base::mutant::{Mutant, select};
-use warpstep::check::Observers;
+use warpstep::check::{Check, Observers};
 use warpstep::machine::{Config, Context, ControlModel, Launch};
 use warpstep::program::check::check;
 use warpstep::program::{Options, build};
@@ -59,7 +59,7 @@ fn run(k: &Killer, safety: bool) -> Result<(Vec<u32>, u64), String> {
     // Observed, though nothing is checked: unobserved runs have shortcuts of their own.
     let mut observers = Observers::none().with_coverage(&env);
     if safety {
-        observers = observers.with_safety(&env);
+        observers = observers.check(Check::Safety, &env);
     }
     let stats = context.launch_with(&launch, &mut observers, &mut |_| ()).map_err(|s| format!("{s:?}"))?;
     let words = context.bytes(out, bytes).unwrap_or_default().chunks_exact(4);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
-use warpstep::check::Observers;
+use warpstep::check::{Check, Observers};
 use warpstep::launch::{Device, Spec, load, memory_programs, run};
 use warpstep::machine::{Config, ControlModel, MemoryModel};
 use warpstep::memory::fermi::model::DeviceModel;
@@ -102,9 +102,9 @@ fn fired(path: &Path, config: &Config) -> BTreeSet<Rule> {
     let config = Config { max_steps: Some(STEPS), ..config.clone() };
     let Ok(mut device) = Device::new(env, sources, config) else { return BTreeSet::new() };
     let program = device.context().program();
-    let mut observers = Observers::none().with_coverage(&program).with_safety(&program);
+    let mut observers = Observers::none().with_coverage(&program).check(Check::Safety, &program);
     _ = run(&spec, &mut device, &mut observers, &mut |_| ());
-    observers.coverage.map(|c| c.fired().clone()).unwrap_or_default()
+    observers.fired()
 }
 
 /// The rules that fire in a host script, which the command lists.

@@ -3,7 +3,7 @@
 use super::argument::{Argument, Element, Given};
 use super::error::Error;
 use crate::base::{FileId, SourceMap};
-use crate::check::{Observers, Races};
+use crate::check::{Check, Observers, RacesOptions};
 use crate::explore::Progress;
 use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar, build, text_of};
 use crate::machine::{Config, ControlModel, MemoryModel};
@@ -306,13 +306,5 @@ impl fmt::Debug for Kernel<'_> {
 
 /// The observers of a run that ends at the first defect.
 pub(super) fn observers(checks: &[Check], env: &Arc<ProgEnv>) -> Observers {
-    checks.iter().fold(Observers::none(), |observers, check| match check {
-        Check::Uninit => observers.with_uninit(env),
-        Check::Bounds => observers.with_bounds(env),
-        Check::Div0 => observers.with_div0(env),
-        Check::Barriers => observers.with_barriers(env),
-        Check::Races => observers.with_races(Races::new(Arc::clone(env)).stopping()),
-        Check::Safety => observers.with_safety(env),
-        Check::Leaks | Check::Deterministic => observers,
-    })
+    Observers::of(checks, env, RacesOptions { stopping: true, ..RacesOptions::default() })
 }

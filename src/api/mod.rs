@@ -27,6 +27,7 @@ mod search;
 
 pub use argument::{Argument, Buffer, Element};
 pub use error::{Error, ErrorKind};
-pub use kernel::{Check, Dimensions, Kernel};
+pub use crate::check::Check;
+pub use kernel::{Dimensions, Kernel};
 pub use prepared::Run;
 pub use search::{Finding, Hunted, Proof};

@@ -2,7 +2,8 @@
 
 use super::argument::{Given, Memory};
 use super::error::Error;
-use super::kernel::{Check, Kernel, observers};
+use super::kernel::{Kernel, observers};
+use crate::check::Check;
 use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
 use crate::explore::{Ending, Limits, Played, ScheduleError, ScheduleFile, Target};
 use crate::launch::{Arg, Buffer, Data, KernelLaunch, Spec};
@@ -119,8 +120,8 @@ impl Kernel<'_> {
         let bounds = Bounds::new(Host::default(), self.config.timeout, None, search);
         let mut config = Config {
             eager: search || self.config.seed.is_some(),
-            liveness: search,
             leaks: self.checks.contains(&Check::Leaks),
+            liveness: search || self.checks.contains(&Check::Liveness),
             bounds,
             ..self.config.clone()
         };

@@ -1,7 +1,8 @@
 //! A kernel under many schedules: hunted by seeds, or proved by all states.
 
 use super::error::Error;
-use super::kernel::{Check, Kernel, observers};
+use super::kernel::{Kernel, observers};
+use crate::check::Check;
 use super::prepared::USUAL_MEMORY;
 use crate::choice::{Fair, Strategy};
 use crate::explore::space::{Fairness, Options};

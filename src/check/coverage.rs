@@ -32,11 +32,6 @@ impl Coverage {
         &self.fired
     }
 
-    /// Takes in what another observer saw.
-    pub(super) fn also(&mut self, fired: &BTreeSet<Rule>) {
-        self.fired.extend(fired);
-    }
-
     /// The rules that have not fired.
     #[must_use]
     pub fn missing(&self) -> Vec<Rule> {

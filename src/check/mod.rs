@@ -37,14 +37,104 @@ pub use div0::Div0;
 pub use liveness::Liveness;
 pub use observers::Observers;
 pub use per_launch::PerLaunch;
-pub use races::{Benign, Finding, Footing, Races, UnorderedData};
+pub use races::{Benign, Finding, Footing, Races, RacesOptions, UnorderedData};
 pub use reference::{Reference, Thread, topmost};
 pub use safety::Safety;
 pub use trace::TraceHash;
 pub use uninit::{Relied, Uninit};
 
 use crate::base::{LaneMask, Pc, lanes_of};
+use crate::program::env::ProgEnv;
 use crate::verdict::{Bug, BugKind, Place, Stop};
+use std::sync::Arc;
+
+/// What a check has a say in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Looks {
+    /// In each run that it observes: a search does without, but for the runs that show what it found.
+    AtRuns,
+    /// In states that repeat, which searches look for themselves.
+    AtStates,
+    /// In nothing that is observed: a context itself says what is left at its end, and many runs are compared.
+    Nowhere,
+}
+
+macro_rules! checks {
+    ($($(#[doc = $help:literal])+ $check:ident = $name:literal, $looks:ident, $join:expr;)*) => {
+        /// What is looked for besides what no kernel may do: accesses outside of all memory, barriers that nobody completes …
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Check { $($(#[doc = $help])+ $check,)* }
+
+        impl Check {
+            /// Every check, in the order in which they see an event.
+            pub const ALL: &[Self] = &[$(Self::$check,)*];
+
+            /// What it is called, e.g. `div0`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$check => $name,)* }
+            }
+
+            /// What it looks for.
+            #[must_use]
+            pub fn help(self) -> &'static str {
+                match self { $(Self::$check => concat!($($help),+),)* }.trim_start()
+            }
+
+            const fn looks(self) -> Looks {
+                match self { $(Self::$check => Looks::$looks,)* }
+            }
+
+            /// Puts its observer among others, if it has one.
+            fn join(self, others: Observers, program: &Arc<ProgEnv>, races: RacesOptions) -> Observers {
+                let join: fn(Observers, &Arc<ProgEnv>, RacesOptions) -> Observers = match self {
+                    $(Self::$check => $join,)*
+                };
+                join(others, program, races)
+            }
+        }
+    };
+}
+
+// A check is one row: its help, its name, what it has a say in, and how it joins the observers of a run.
+checks! {
+    /// A value that was never written becomes an address, a branch condition or a stored result; told with where it comes
+    /// from.
+    Uninit = "uninit", AtRuns, |others, program, _| others.with_uninit(program);
+    /// An access leaves the buffer, variable, parameter or allocation that its address was made from, even where it hits
+    /// another one. Accesses whose origin is not known are counted.
+    Bounds = "bounds", AtRuns, |others, program, _| others.with(Bounds::new(Arc::clone(program)));
+    /// Integer division by zero.
+    Div0 = "div0", AtRuns, |others, program, _| others.with(Div0::new(Arc::clone(program)));
+    /// A barrier or .sync instruction is executed without threads that it stands for because they have exited, or a shuffle
+    /// reads a lane that takes no part. (A warp's running lanes that are elsewhere are always reported.)
+    Barriers = "barriers", AtRuns, |others, program, _| others.with(Barriers::new(Arc::clone(program)));
+    /// Threads do only what each would do alone (report, chapter 6); asserted at each step.
+    Safety = "safety", AtRuns, |others, program, _| others.with(Safety::new(Arc::clone(program)));
+    /// Two accesses of one location, one a write, that nothing orders; also lanes of one instruction that write different
+    /// values to one location. The run goes on, and all pairs of instructions are listed at its end.
+    Races = "races", AtRuns, |others, program, options| others.with(Races::new(Arc::clone(program)).with(options));
+    /// A state of the whole device repeats: the run never ends, and these tokens are never popped (control model crs).
+    Liveness = "liveness", AtStates, |others, _, _| others.with_liveness();
+    /// Memory from the device's malloc that is not freed when its context ends.
+    Leaks = "leaks", Nowhere, |others, _, _| others;
+    /// Results differ between schedules (with `hunt` only).
+    Deterministic = "deterministic", Nowhere, |others, _, _| others;
+}
+
+impl Check {
+    /// Whether it observes runs.
+    #[must_use]
+    pub fn observes(self) -> bool {
+        self.looks() != Looks::Nowhere
+    }
+
+    /// Whether it looks at a run, not at a state: it has no say in a search, but in the runs that show what it found.
+    #[must_use]
+    pub fn looks_at_runs(self) -> bool {
+        self.looks() == Looks::AtRuns
+    }
+}
 
 /// A bug that lanes of a warp share; the block that runs them completes the place.
 fn bug(kind: BugKind, pc: Pc, lanes: LaneMask) -> Stop {

@@ -1,32 +1,35 @@
 //! All observers in one sink.
 
 use super::held::Held;
-use super::{Barriers, Bounds, Coverage, Div0, Liveness, Races, Safety, TraceHash, Uninit};
+use super::{Check, Coverage, Liveness, Races, RacesOptions, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Needs, Sink, Stop, Who};
+use crate::verdict::{Event, Needs, Rule, Sink, Stop, Who};
+use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The observers of a run, each there or not. They see every event in this order, and the first objection stops the run.
+/// An observer among others.
+trait Observer: Any {
+    fn tell(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop>;
+    fn needed(&self) -> Needs;
+}
+
+impl<S: Sink + Any> Observer for S {
+    fn tell(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self.event(who, event)
+    }
+
+    fn needed(&self) -> Needs {
+        self.needs()
+    }
+}
+
+/// The observers of a run. They see every event in their order, and the first objection stops the run.
 #[derive(Default)]
 pub struct Observers {
-    /// The hash of the trace.
-    pub hash: Option<TraceHash>,
-    /// Uses of what was never written.
-    pub uninit: Option<Uninit>,
-    /// Integer divisions by zero.
-    pub div0: Option<Div0>,
-    /// Accesses outside of the object that their address was made from.
-    pub bounds: Option<Bounds>,
-    /// Barriers and exchanges without all whom they name.
-    pub barriers: Option<Barriers>,
-    /// The safety property.
-    pub safety: Option<Safety>,
-    /// The liveness property.
-    pub liveness: Option<Liveness>,
-    /// Rules that fired.
-    pub coverage: Option<Coverage>,
-    /// Data races.
-    pub races: Option<Races>,
+    list: Vec<Box<dyn Observer>>,
+    /// Uses of what was never written. It is told last, since a race may explain what it finds.
+    uninit: Option<Uninit>,
     /// An undefined value that a race may explain.
     held: Held,
 }
@@ -38,10 +41,23 @@ impl Observers {
         Self::default()
     }
 
-    /// With a hash of the trace.
+    /// The observers of checks, in the order of [`Check::ALL`].
     #[must_use]
-    pub fn with_hash(mut self, env: &Arc<ProgEnv>) -> Self {
-        self.hash = Some(TraceHash::new(Arc::clone(env)));
+    pub fn of(checks: &[Check], program: &Arc<ProgEnv>, races: RacesOptions) -> Self {
+        let asked = Check::ALL.iter().filter(|check| checks.contains(check));
+        asked.fold(Self::none(), |observers, check| check.join(observers, program, races))
+    }
+
+    /// With a check.
+    #[must_use]
+    pub fn check(self, check: Check, program: &Arc<ProgEnv>) -> Self {
+        check.join(self, program, RacesOptions::default())
+    }
+
+    /// With one more.
+    #[must_use]
+    pub fn with(mut self, observer: impl Sink + Any) -> Self {
+        self.list.push(Box::new(observer));
         self
     }
 
@@ -52,94 +68,77 @@ impl Observers {
         self
     }
 
-    /// With a check for integer divisions by zero.
+    /// With a hash of the trace, which has the event that another one objects to.
     #[must_use]
-    pub fn with_div0(mut self, env: &Arc<ProgEnv>) -> Self {
-        self.div0 = Some(Div0::new(Arc::clone(env)));
+    pub fn with_hash(mut self, env: &Arc<ProgEnv>) -> Self {
+        self.list.insert(0, Box::new(TraceHash::new(Arc::clone(env))));
         self
     }
 
-    /// With a check for accesses outside of the object that their address was made from.
-    #[must_use]
-    pub fn with_bounds(mut self, env: &Arc<ProgEnv>) -> Self {
-        self.bounds = Some(Bounds::new(Arc::clone(env)));
-        self
-    }
-
-    /// With a check for barriers and exchanges without all whom they name.
-    #[must_use]
-    pub fn with_barriers(mut self, env: &Arc<ProgEnv>) -> Self {
-        self.barriers = Some(Barriers::new(Arc::clone(env)));
-        self
-    }
-
-    /// With a check of the safety property.
-    #[must_use]
-    pub fn with_safety(mut self, env: &Arc<ProgEnv>) -> Self {
-        self.safety = Some(Safety::new(Arc::clone(env)));
-        self
-    }
-
-    /// With a check of the liveness property. The machine must look for repeated states
+    /// With a check of the liveness property, if there is none. The machine must look for repeated states
     /// ([`Config::liveness`](crate::machine::Config::liveness)).
     #[must_use]
-    pub fn with_liveness(mut self) -> Self {
-        self.liveness = Some(Liveness::new());
-        self
+    pub fn with_liveness(self) -> Self {
+        if self.get::<Liveness>().is_some() { self } else { self.with(Liveness::new()) }
     }
 
     /// With a collection of the rules that fire.
     #[must_use]
     pub fn with_coverage(mut self, env: &Arc<ProgEnv>) -> Self {
-        self.coverage = Some(Coverage::new(Arc::clone(env)));
+        self.list.insert(0, Box::new(Coverage::new(Arc::clone(env))));
         self
     }
 
-    /// With a check for data races, which is given since it has options.
+    /// The observer of a type, if there is one.
     #[must_use]
-    pub fn with_races(mut self, races: Races) -> Self {
-        self.races = Some(races);
-        self
+    pub fn get<O: Any>(&self) -> Option<&O> {
+        self.list.iter().find_map(|observer| (&**observer as &dyn Any).downcast_ref())
     }
 
-    /// The checks for races and for bounds, when there is no other.
-    #[inline]
-    const fn frugal(&self) -> bool {
-        matches!(
-            self,
-            Self {
-                hash: None,
-                uninit: None,
-                div0: None,
-                barriers: None,
-                safety: None,
-                liveness: None,
-                coverage: None,
-                bounds: _,
-                races: _,
-                held: _,
-            }
-        )
+    /// The same, to be changed.
+    pub fn get_mut<O: Any>(&mut self) -> Option<&mut O> {
+        self.list.iter_mut().find_map(|observer| (&mut **observer as &mut dyn Any).downcast_mut())
+    }
+
+    /// The same, which is taken away.
+    #[must_use]
+    pub fn take<O: Any>(mut self) -> Option<O> {
+        let at = self.list.iter().position(|observer| (&**observer as &dyn Any).is::<O>())?;
+        let observer: Box<dyn Any> = self.list.swap_remove(at);
+        observer.downcast().ok().map(|observer| *observer)
+    }
+
+    /// The check for uses of what was never written, if it is there.
+    #[must_use]
+    pub const fn uninit(&self) -> Option<&Uninit> {
+        self.uninit.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub const fn uninit_mut(&mut self) -> Option<&mut Uninit> {
+        self.uninit.as_mut()
+    }
+
+    /// The rules that fired, as a collection of them and the check of the safety property saw it.
+    #[must_use]
+    pub fn fired(&self) -> BTreeSet<Rule> {
+        let all = self.get().map(Coverage::fired).into_iter().chain(self.get().map(Safety::fired));
+        all.flatten().copied().collect()
     }
 
     /// Why a run stopped that came to `stop`: an undefined value that was held back for the sake of races came first.
     #[must_use]
     pub fn settle(&mut self, stop: Stop) -> Stop {
-        self.held.settle(stop, self.races.as_ref())
+        let mut held = std::mem::take(&mut self.held);
+        let stop = held.settle(stop, self.get());
+        self.held = held;
+        stop
     }
 
     /// Whether there is any: otherwise [`Silent`](crate::verdict::Silent) does the same at no cost.
     #[must_use]
     pub const fn any(&self) -> bool {
-        self.hash.is_some()
-            || self.uninit.is_some()
-            || self.div0.is_some()
-            || self.bounds.is_some()
-            || self.barriers.is_some()
-            || self.safety.is_some()
-            || self.liveness.is_some()
-            || self.coverage.is_some()
-            || self.races.is_some()
+        !self.list.is_empty() || self.uninit.is_some()
     }
 }
 
@@ -147,51 +146,18 @@ impl Sink for Observers {
     const ON: bool = true;
 
     fn needs(&self) -> Needs {
-        match (self.frugal(), &self.bounds, &self.races) {
-            (true, Some(bounds), None) => bounds.needs(),
-            (true, None, Some(races)) => races.needs(),
-            (true, Some(bounds), Some(races)) => bounds.needs().and(races.needs()),
-            _ => Needs::all(),
-        }
+        let all = self.uninit.as_ref().map(Sink::needs).into_iter().chain(self.list.iter().map(|o| o.needed()));
+        all.reduce(Needs::and).unwrap_or_else(Needs::all)
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
-        // The two that are told most, and mostly alone.
-        if self.frugal() {
-            if let Some(bounds) = &mut self.bounds {
-                bounds.event(who, event)?;
-            }
-            return self.races.as_mut().map_or(Ok(()), |races| races.event(who, event));
+        for observer in &mut self.list {
+            observer.tell(who, event)?;
         }
-        if let Some(hash) = &mut self.hash {
-            hash.event(who, event)?;
-        }
-        if let Some(coverage) = &mut self.coverage {
-            coverage.event(who, event)?;
-        }
-        if let Some(safety) = &mut self.safety {
-            safety.event(who, event)?;
-            if let Some(coverage) = &mut self.coverage {
-                coverage.also(safety.fired());
-            }
-        }
-        if let Some(liveness) = &mut self.liveness {
-            liveness.event(who, event)?;
-        }
-        if let Some(bounds) = &mut self.bounds {
-            bounds.event(who, event)?;
-        }
-        if let Some(races) = &mut self.races {
-            races.event(who, event)?;
-        }
-        if let Some(barriers) = &mut self.barriers {
-            barriers.event(who, event)?;
-        }
-        if let Some(div0) = &mut self.div0 {
-            div0.event(who, event)?;
-        }
-        let Self { uninit: Some(uninit), races, held, .. } = self else { return Ok(()) };
-        let Some(races) = races else { return uninit.event(who, event) };
+        let Self { list, uninit: Some(uninit), held } = self else { return Ok(()) };
+        let Some(races) = list.iter().find_map(|o| (&**o as &dyn Any).downcast_ref::<Races>()) else {
+            return uninit.event(who, event);
+        };
         let entry = |k: u32| races.program().functions.get_index(k as usize).map_or_else(String::new, |f| f.0.clone());
         held.event(who, &event, entry, races)?;
         // What follows from an undefined value is undefined as well: nothing new.

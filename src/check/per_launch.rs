@@ -1,6 +1,6 @@
 //! Observers of several programs' launches: each launch has its own.
 
-use super::Observers;
+use super::{Bounds, Observers};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Sink, Stop, Who};
 use std::collections::BTreeMap;
@@ -42,12 +42,12 @@ impl Sink for PerLaunch<'_> {
             && let Some(env) = self.programs.get(program as usize)
         {
             let mut new = (self.make)(env);
-            let other = self.launches.values().find_map(|o| o.uninit.as_ref());
-            if let (Some(uninit), Some(other)) = (&mut new.uninit, other) {
+            let other = self.launches.values().find_map(Observers::uninit);
+            if let (Some(uninit), Some(other)) = (new.uninit_mut(), other) {
                 uninit.share(other);
             }
-            let other = self.launches.values().find_map(|o| o.bounds.as_ref());
-            if let (Some(bounds), Some(other)) = (&mut new.bounds, other) {
+            let other = self.launches.values().find_map(Observers::get);
+            if let (Some(bounds), Some(other)) = (new.get_mut::<Bounds>(), other) {
                 bounds.share(other);
             }
             self.launches.insert(who.launch, new);

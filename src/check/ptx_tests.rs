@@ -207,7 +207,7 @@ fn guarded_calls_and_returns_fire_their_rules() {
     let env = kernel(f, "setp.lt.u32 %p1, %r15, 9; @%p1 call f;", true);
     let mut observers = Observers::none().with_coverage(&env);
     assert_eq!(sample::run(&env, &mut observers, 0), Ok(()));
-    let fired = observers.coverage.map(|c| c.fired().clone()).unwrap_or_default();
+    let fired = observers.fired();
     for rule in [Rule::CrsCallGuard, Rule::CrsRetDiv, Rule::CrsRetUni, Rule::CrsPreRet, Rule::ThreadExecFf] {
         assert!(fired.contains(&rule), "{}", rule.id());
     }

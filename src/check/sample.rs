@@ -178,7 +178,7 @@ impl Sample {
 pub(super) fn run(env: &Arc<ProgEnv>, observers: &mut Observers, undefined: u64) -> Result<(), Stop> {
     let mut context = Context::new(Arc::clone(env), Config::default())?;
     let buffer = context.alloc("buffer", 256)?;
-    if let Some(uninit) = &mut observers.uninit {
+    if let Some(uninit) = observers.uninit_mut() {
         uninit.mark_undefined(buffer, undefined);
     }
     let params = buffer.to_le_bytes().to_vec();

@@ -1,6 +1,6 @@
 //! Observers on small programs, with and without the defect each looks for.
 
-use super::Observers;
+use super::{Check, Coverage, Observers, TraceHash};
 use super::sample::{LANE, ONE, ONES, Sample, ZERO, action, alu, other, run};
 use crate::program::env::ProgEnv;
 use crate::program::float_ops::FloatOp;
@@ -339,7 +339,7 @@ fn every_call_has_fresh_registers() {
 fn integer_division_by_zero_is_reported_on_request() {
     let stop = |sample: Sample| {
         let env = sample.build();
-        let mut observers = Observers::none().with_div0(&env);
+        let mut observers = Observers::none().check(Check::Div0, &env);
         match run(&env, &mut observers, 0) {
             Err(Stop::Bug(bug)) => Some((bug.kind, bug.place.lanes, bug.place.thread)),
             other => {
@@ -361,7 +361,7 @@ fn a_trace_hash_is_of_what_happens() {
     let hash = |env: &Arc<ProgEnv>| {
         let mut observers = Observers::none().with_hash(env);
         run(env, &mut observers, 0).unwrap();
-        observers.hash.unwrap().value()
+        observers.get().map_or(0, TraceHash::value)
     };
     let plain = Sample::new().op(alu(I::Add32, 9, &[ONE, LANE])).mem(store(Space::Global, 4, 0, 8, 9)).build();
     let mut promoted = ProgEnv::clone(&plain);
@@ -386,7 +386,7 @@ fn helpers_leave_no_trace() {
     let hash = |env: &Arc<ProgEnv>| {
         let mut observers = Observers::none().with_hash(env);
         run(env, &mut observers, 0).unwrap();
-        observers.hash.unwrap().value()
+        observers.get().map_or(0, TraceHash::value)
     };
     let with = Sample::new().out(ONE).op(alu(I::MovW, 9, &[ONE])).build();
     let mut hidden = ProgEnv::clone(&with);
@@ -405,7 +405,7 @@ fn rules_that_fire_are_collected() {
     let env = sample.op(alu(I::MovW, 9, &[ONE]).when(0, true)).op(other(Op::Bar, 9, &[ZERO, 0, 0])).out(9).build();
     let mut observers = Observers::none().with_coverage(&env);
     run(&env, &mut observers, 0).unwrap();
-    let coverage = observers.coverage.unwrap();
+    let coverage: &Coverage = observers.get().unwrap();
     let level = |r: &Rule| r.id().split('.').next().unwrap_or_default();
     let crs = |r: &Rule| level(r) == "crs";
     let here = |r: &Rule| ["warp", "bar", "block", "grid"].contains(&level(r));
@@ -426,7 +426,7 @@ fn break_tokens_fire_their_rules() {
     let env = broken.op(Instr::new(Op::Break).when(0, true)).op(Instr::new(Op::Break)).out(ONE).build();
     let mut observers = Observers::none().with_coverage(&env);
     run(&env, &mut observers, 0).unwrap();
-    let fired = observers.coverage.unwrap().fired().clone();
+    let fired = observers.fired();
     for rule in
         [Rule::CrsPreBrk, Rule::CrsBrkDiv, Rule::CrsBrkUni, Rule::CrsUnwind, Rule::CrsUpdExecState, Rule::CrsNext]
     {

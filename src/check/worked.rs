@@ -4,7 +4,7 @@
 //! the address of the instruction executed, and the masks and the stack after it. Bits stand in the order of the figures:
 //! the first is thread 1.
 
-use super::Observers;
+use super::{Check, Observers};
 use super::sample::{LANE, ONE, ZERO, alu};
 use crate::base::{FileId, LaneMask, Pc, Span};
 use crate::choice::{Fair, Menu, Oracle, Pick, Site};
@@ -98,7 +98,7 @@ fn rows(env: &Arc<ProgEnv>, threads: u32, labels: &'static [u32]) -> Vec<String>
     let mut context = Context::new(Arc::clone(env), config).unwrap();
     let params = context.alloc("buffer", 256).unwrap().to_le_bytes().to_vec();
     let launch = Launch { entry: "main".into(), grid: [1, 1, 1], block: [threads, 1, 1], shared_bytes: 0, params };
-    let mut safety = Observers::none().with_safety(env);
+    let mut safety = Observers::none().check(Check::Safety, env);
     let mut rows = Rows { safety: &mut safety, threads, labels, pc: None, rows: Vec::new() };
     context.launch_by(&launch, &mut rows, &mut SecondFirst, &mut |_| ()).unwrap();
     rows.rows

@@ -2,7 +2,7 @@
 
 use super::{Format, output};
 use crate::base::SourceMap;
-use crate::check::{Footing, Observers, Races};
+use crate::check::{Bounds, Check, Footing, Observers, Races};
 use crate::launch::Failure;
 use crate::launch::bench::{Case, KERNELS, program};
 use crate::machine::{Config, MemoryModel};
@@ -124,15 +124,13 @@ impl Bench {
     fn checked(&self, name: &str, env: &Arc<ProgEnv>, config: Config) -> Result<Option<Checked>, Failure> {
         let Some(case) = Case::new(name, self.shift, env, config) else { return Ok(None) };
         let mut case = case?;
-        let mut observers = match self.check.as_deref() {
-            Some("bounds") => Observers::none().with_bounds(env),
-            _ => Observers::none().with_races(Races::new(Arc::clone(env))),
-        };
+        let check = if self.check.as_deref() == Some("bounds") { Check::Bounds } else { Check::Races };
+        let mut observers = Observers::none().check(check, env);
         let start = Clock::now();
         case.run_with(&mut observers)?;
         let seconds = start.elapsed();
-        let races = observers.races.as_ref().map(|r| (r.footing(), r.findings().count()));
-        let lost = observers.bounds.as_ref().map(|b| b.lost().map(|(_, n)| n).sum());
+        let races = observers.get().map(|r: &Races| (r.footing(), r.findings().count()));
+        let lost = observers.get().map(|b: &Bounds| b.lost().map(|(_, n)| n).sum());
         Ok(Some(Checked { seconds, races, lost }))
     }
 

@@ -6,10 +6,10 @@ use super::progress::running;
 use super::report_flags::{Form, ReportFlags, Reporter, Results};
 use super::saved::as_typed;
 use super::show::ShowFlags;
-use super::target::{Checks, Common};
+use super::target::Common;
 use super::trace::TraceFlags;
 use crate::base::{Pc, SourceMap};
-use crate::check::{Bounds, Observers, Races, Relied, Uninit};
+use crate::check::{Bounds, Check, Observers, Races, Relied, TraceHash, Uninit};
 use crate::choice::Decisions;
 use crate::explore::explained;
 use crate::launch::{
@@ -142,11 +142,11 @@ impl Run {
     /// # Errors
     /// What is wrong with the device's description.
     pub(super) fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
-        if self.common.checks(Checks::Deterministic) {
+        if self.common.checks(Check::Deterministic) {
             let why = "one run is not compared with others: `warpstep hunt --check deterministic`";
             return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "deterministic".into(), why }.at(None)]);
         }
-        if self.common.checks(Checks::Liveness) && self.seed.is_some() {
+        if self.common.checks(Check::Liveness) && self.seed.is_some() {
             let why = "a random schedule never repeats; leave --seed out, or use `warpstep hunt`, whose runs go on by the default schedule";
             return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "liveness".into(), why }.at(None)]);
         }
@@ -207,9 +207,9 @@ impl Run {
             Failure::Stop(stop) => Failure::Stop(observers.settle(stop)),
             input @ Failure::Input(_) => input,
         });
-        let relied = observers.uninit.as_ref().map(Uninit::relied).unwrap_or_default();
-        let lost = observers.bounds.iter().flat_map(Bounds::lost).collect();
-        let (trace, races) = (observers.hash.map(|h| h.value()), observers.races);
+        let relied = observers.uninit().map(Uninit::relied).unwrap_or_default();
+        let lost = observers.get().into_iter().flat_map(Bounds::lost).collect();
+        let (trace, races) = (observers.get().map(TraceHash::value), observers.take());
         match result {
             Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races, relied, lost }),
             Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),

@@ -5,7 +5,7 @@ use super::output;
 use super::report_flags::{Form, Reporter, Results};
 use super::run::{Run, save};
 use crate::base::SourceMap;
-use crate::check::{PerLaunch, Races};
+use crate::check::{Observers, PerLaunch, Races, TraceHash};
 use crate::choice::Decisions;
 use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, programs};
 use crate::program::env::ProgEnv;
@@ -55,11 +55,11 @@ impl Run {
             Failure::Stop(stop) => Failure::Stop(watching.settle(stop)),
             input @ Failure::Input(_) => input,
         });
-        let found: Vec<&Races> = watching.launches().values().filter_map(|o| o.races.as_ref()).collect();
+        let found: Vec<&Races> = watching.launches().values().filter_map(Observers::get).collect();
         let races = (!found.is_empty()).then(|| RacesReport::new(found, &sources));
         match result {
             Ok(outcome) => {
-                let traces = watching.launches().values().filter_map(|o| o.hash.as_ref());
+                let traces = watching.launches().values().filter_map(Observers::get::<TraceHash>);
                 let trace = self.hash.then(|| traces.fold(0u64, |sum, h| sum.rotate_left(1) ^ h.value()));
                 self.finish_script(script, &device, &outcome, trace, races, reporter)
             }

@@ -3,12 +3,13 @@
 use super::bounds::{bounds, usual_memory};
 use super::flags::{LaunchFlags, size, size_or_none, time};
 use crate::base::SourceMap;
-use crate::check::{Benign, Observers, Races};
+use crate::check::{Benign, Check, Observers, RacesOptions};
 use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
 use crate::machine::{Bounds, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::Models;
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +51,7 @@ pub(super) struct Common {
 
     /// Also report these.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
-    check: Vec<Checks>,
+    check: Vec<Check>,
 
     /// With --check races, the races that are no defects: stores of the same value, by lanes of one instruction if nothing
     /// else is said. How many were hidden is told at the end.
@@ -129,30 +130,14 @@ enum Lanes {
     Whole,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Checks {
-    /// A value that was never written becomes an address, a branch condition or a stored result; told with where it comes
-    /// from.
-    Uninit,
-    /// An access leaves the buffer, variable, parameter or allocation that its address was made from, even where it hits
-    /// another one. Accesses whose origin is not known are counted.
-    Bounds,
-    /// Integer division by zero.
-    Div0,
-    /// A barrier or .sync instruction is executed without threads that it stands for because they have exited, or a shuffle
-    /// reads a lane that takes no part. (A warp's running lanes that are elsewhere are always reported.)
-    Barriers,
-    /// Threads do only what each would do alone (report, chapter 6); asserted at each step.
-    Safety,
-    /// Two accesses of one location, one a write, that nothing orders; also lanes of one instruction that write different
-    /// values to one location. The run goes on, and all pairs of instructions are listed at its end.
-    Races,
-    /// A state of the whole device repeats: the run never ends, and these tokens are never popped (control model crs).
-    Liveness,
-    /// Memory from the device's malloc that is not freed when its context ends.
-    Leaks,
-    /// Results differ between schedules (with `hunt` only).
-    Deterministic,
+impl ValueEnum for Check {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.help().trim_end_matches('.')))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -229,11 +214,11 @@ impl Common {
             };
             config.memory = memory;
         }
-        if let Some(benign) = self.benign.filter(|_| !self.checks(Checks::Races)) {
+        if let Some(benign) = self.benign.filter(|_| !self.checks(Check::Races)) {
             let why = "it is about races: give --check races, too";
             return Err(vec![ProblemKind::UnfitFlag { flag: "--benign", text: word(benign), why }.at(None)]);
         }
-        if let Some(volatile) = self.volatile.filter(|_| !self.checks(Checks::Races)) {
+        if let Some(volatile) = self.volatile.filter(|_| !self.checks(Check::Races)) {
             let why = "it is about races: give --check races, too";
             return Err(vec![ProblemKind::UnfitFlag { flag: "--volatile", text: word(volatile), why }.at(None)]);
         }
@@ -270,8 +255,8 @@ impl Common {
             timeout: self.timeout,
             max_memory: Some(self.max_memory.unwrap_or_else(usual_memory)),
             bounds: self.bounds.clone(),
-            liveness: self.check.contains(&Checks::Liveness),
-            leaks: self.check.contains(&Checks::Leaks),
+            liveness: self.check.contains(&Check::Liveness),
+            leaks: self.check.contains(&Check::Leaks),
             heap: self.heap(),
             memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
             ..Config::default()
@@ -285,38 +270,27 @@ impl Common {
 
     /// The observers that the flags ask for.
     pub fn observers(&self, program: &Arc<ProgEnv>) -> Observers {
-        self.check.iter().fold(Observers::none(), |observers, check| match check {
-            Checks::Uninit => observers.with_uninit(program),
-            Checks::Bounds => observers.with_bounds(program),
-            Checks::Div0 => observers.with_div0(program),
-            Checks::Barriers => observers.with_barriers(program),
-            Checks::Races => {
-                let benign = self.benign.map(Benign::from).unwrap_or_default();
-                let races = Races::new(Arc::clone(program)).benign(benign);
-                let weak = self.volatile == Some(Volatile::Weak);
-                observers.with_races(if weak { races.with_weak_volatile() } else { races })
-            }
-            Checks::Safety => observers.with_safety(program),
-            Checks::Liveness => observers.with_liveness(),
-            // Many runs are compared, none is observed; and a context itself says what is left at its end.
-            Checks::Deterministic | Checks::Leaks => observers,
-        })
+        self.observers_that(false, program)
     }
 
     /// The same for one run of many: it ends at the first race, which a schedule then leads to.
     pub fn stopping(&self, program: &Arc<ProgEnv>) -> Observers {
-        let mut observers = self.observers(program);
-        observers.races = observers.races.map(Races::stopping);
-        observers
+        self.observers_that(true, program)
+    }
+
+    fn observers_that(&self, stopping: bool, program: &Arc<ProgEnv>) -> Observers {
+        let benign = self.benign.map(Benign::from).unwrap_or_default();
+        let weak_volatile = self.volatile == Some(Volatile::Weak);
+        Observers::of(&self.check, program, RacesOptions { benign, weak_volatile, stopping })
     }
 
     /// Whether the flags ask for observers.
     pub fn observes(&self) -> bool {
-        self.check.iter().any(|check| !matches!(check, Checks::Deterministic | Checks::Leaks))
+        self.check.iter().any(|check| check.observes())
     }
 
     /// Whether the flags ask for a check.
-    pub fn checks(&self, check: Checks) -> bool {
+    pub fn checks(&self, check: Check) -> bool {
         self.check.contains(&check)
     }
 
@@ -327,8 +301,7 @@ impl Common {
 
     /// Those of them that look at a run, not at a state: they have no say in a search, but in the runs that show what it found.
     pub fn looks_at_runs(&self) -> Vec<String> {
-        let looks = |c: &Checks| !matches!(c, Checks::Liveness | Checks::Deterministic | Checks::Leaks);
-        self.check.iter().copied().filter(looks).map(word).collect()
+        self.check.iter().copied().filter(|check| check.looks_at_runs()).map(word).collect()
     }
 
     /// For what is read of a target.
@@ -375,7 +348,7 @@ impl Common {
         let env = load(&spec.ptx, config.control, sources)?;
         self.bounds.count_from_here();
         let mut target = Target::new(spec, env, sources.clone(), config)?;
-        if self.checks(Checks::Deterministic) {
+        if self.checks(Check::Deterministic) {
             let played = target.play_fair(self.limits(None));
             target.compare_schedules(&played);
         }

@@ -1,7 +1,7 @@
 //! One run, observed and written down: what is told of a defect, and what a schedule is saved from.
 
 use super::{Places, Played, ScheduleFile, Target, Way};
-use crate::check::Observers;
+use crate::check::{Observers, TraceHash};
 use crate::choice::{Oracle, Recorder, Schedule};
 use crate::machine::Heard;
 use crate::verdict::{Event, Sink, Who};
@@ -106,10 +106,7 @@ impl Target {
         observers: Observers,
         also: &mut dyn FnMut(Who, &Event<'_>),
     ) -> (Played, u64, u64) {
-        let mut observers = observers.with_hash(&self.program());
-        if observers.liveness.is_none() {
-            observers = observers.with_liveness();
-        }
+        let mut observers = observers.with_hash(&self.program()).with_liveness();
         let (mut last, mut switches) = (None, 0);
         let mut tell = |who: Who, event: Event<'_>| {
             if matches!(event, Event::Step(_)) {
@@ -122,6 +119,6 @@ impl Target {
         let Limits { steps, fair_steps } = limits;
         let mut played = self.run(Way { oracle, tell: Some(&mut tell), steps, fair_steps });
         played.settle(&mut observers);
-        (played, observers.hash.map_or(0, |h| h.value()), switches)
+        (played, observers.get().map_or(0, TraceHash::value), switches)
     }
 }

@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use warpstep::check::{Benign, Observers, Races};
+use warpstep::check::{Benign, Check, Observers, Races};
 use warpstep::machine::{Config, Context, ControlModel, Launch};
 use warpstep::program::env::ProgEnv;
 use warpstep::verdict::{Event, LimitKind, Needs, Sink, Stop, Who};
@@ -144,12 +144,12 @@ fn a_store_that_leaves_its_object_is_not_passed_over() {
     let (counted, stray) = run(&kernel, &env, ControlModel::Its, (0, false), true);
     assert!(!stray && pairs_of(&counted.races).len() == 1);
     // With another check beside it, all is told.
-    let mut observers = Observers::none().with_races(Races::new(Arc::clone(&env))).with_div0(&env);
+    let mut observers = Observers::none().with(Races::new(Arc::clone(&env))).check(Check::Div0, &env);
     let mut context = Context::new(Arc::clone(&env), Config::default()).unwrap();
     let out = context.alloc("out", 64).unwrap();
     let a = context.alloc("a", 64).unwrap();
     let params = [out, a, a, a.wrapping_sub(out) / 4].iter().flat_map(|p| p.to_le_bytes()).collect();
     let launch = Launch { entry: "k".into(), grid: [1; 3], block: [64, 1, 1], shared_bytes: 0, params };
     context.launch_with(&launch, &mut observers, &mut |_| ()).unwrap();
-    assert_eq!(observers.races.map(|r| r.findings().count()), Some(1));
+    assert_eq!(observers.get().map(|r: &Races| r.findings().count()), Some(1));
 }

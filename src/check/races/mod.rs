@@ -65,7 +65,26 @@ pub struct Races {
     watch: Watch,
 }
 
+/// How races are looked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RacesOptions {
+    /// The races that are no defects.
+    pub benign: Benign,
+    /// Whether volatile accesses are weak ones.
+    pub weak_volatile: bool,
+    /// Whether the run ends at the first.
+    pub stopping: bool,
+}
+
 impl Races {
+    /// The same as options say.
+    #[must_use]
+    pub fn with(self, options: RacesOptions) -> Self {
+        let races = self.benign(options.benign);
+        let races = if options.weak_volatile { races.with_weak_volatile() } else { races };
+        if options.stopping { races.stopping() } else { races }
+    }
+
     /// An observer of a program's launches, which run one after another: what a launch does happens before the next.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
