@@ -30,7 +30,8 @@ fn observed(path: &Path, control: Option<ControlModel>) -> Result<(u64, BTreeSet
     let config = Config { control, ..Config::default() };
     let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
     let env: Arc<_> = device.context().program();
-    let mut observers = Observers::none().with_hash(&env).with_uninit(&env).check(Check::Div0, &env).check(Check::Safety, &env);
+    let mut observers =
+        Observers::none().with_hash(&env).with_uninit(&env).check(Check::Div0, &env).check(Check::Safety, &env);
     observers = observers.check(Check::Barriers, &env).with_coverage(&env);
     let outcome = match run(&spec, &mut device, &mut observers, &mut |_| ()) {
         Ok(outcome) => outcome,

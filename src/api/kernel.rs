@@ -16,27 +16,6 @@ use std::time::Duration;
 /// What a text of PTX is called in messages that came from no file.
 const UNNAMED: &str = "kernel.ptx";
 
-/// What is looked for besides what no kernel may do: accesses outside of all memory, barriers that nobody completes …
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Check {
-    /// Uses of values that were never written.
-    Uninit,
-    /// Accesses that leave the buffer or variable that their address was made from, also for another one.
-    Bounds,
-    /// Integer divisions by zero.
-    Div0,
-    /// Barriers and shuffles without threads that they name, because these have exited.
-    Barriers,
-    /// Data races, by happens-before; the run ends at the first.
-    Races,
-    /// Each thread does only what it would do alone (report, chapter 6).
-    Safety,
-    /// Memory of the device's `malloc` that is never freed.
-    Leaks,
-    /// With [`Kernel::hunt`]: results differ between schedules.
-    Deterministic,
-}
-
 /// Numbers of blocks, or of threads of a block, in x, y and z: `n`, `(x, y)`, `(x, y, z)` or `[x, y, z]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dimensions(pub(super) [u32; 3]);

@@ -25,9 +25,9 @@ mod kernel;
 mod prepared;
 mod search;
 
+pub use crate::check::Check;
 pub use argument::{Argument, Buffer, Element};
 pub use error::{Error, ErrorKind};
-pub use crate::check::Check;
 pub use kernel::{Dimensions, Kernel};
 pub use prepared::Run;
 pub use search::{Finding, Hunted, Proof};

@@ -2,8 +2,8 @@
 
 use super::error::Error;
 use super::kernel::{Kernel, observers};
-use crate::check::Check;
 use super::prepared::USUAL_MEMORY;
+use crate::check::Check;
 use crate::choice::{Fair, Strategy};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, Target};

@@ -1,7 +1,7 @@
 //! Observers on small programs, with and without the defect each looks for.
 
-use super::{Check, Coverage, Observers, TraceHash};
 use super::sample::{LANE, ONE, ONES, Sample, ZERO, action, alu, other, run};
+use super::{Check, Coverage, Observers, TraceHash};
 use crate::program::env::ProgEnv;
 use crate::program::float_ops::FloatOp;
 use crate::program::instr::{
