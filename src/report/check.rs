@@ -1,6 +1,7 @@
 //! The text of the checker's complaints.
 
 use super::diagnostic::Diagnostic;
+use super::said::{Said, said};
 use crate::base::FileId;
 use crate::program::check::{CheckError, Expected, Found, Problem};
 use crate::program::consts::ConstError;
@@ -9,29 +10,14 @@ use crate::program::forms::Need;
 /// The message of a complaint about the file.
 #[must_use]
 pub fn diagnostic(error: &CheckError, file: FileId) -> Diagnostic {
-    let Text { code, message, label, hint } = text(&error.kind);
-    let mut diagnostic = Diagnostic::error(code, file, error.span, message).label(label);
-    if let Some(hint) = hint {
-        diagnostic = diagnostic.hint(hint);
-    }
+    let diagnostic = text(&error.kind).at(file, error.span);
     match error.other {
         Some(other) => diagnostic.also(file, other, "declared here"),
         None => diagnostic,
     }
 }
 
-struct Text {
-    code: &'static str,
-    message: String,
-    label: String,
-    hint: Option<String>,
-}
-
-fn say(code: &'static str, message: String, label: impl Into<String>, hint: Option<String>) -> Text {
-    Text { code, message, label: label.into(), hint }
-}
-
-fn text(problem: &Problem) -> Text {
+fn text(problem: &Problem) -> Said {
     match problem {
         Problem::NoTarget
         | Problem::UnknownVersion { .. }
@@ -61,41 +47,33 @@ fn text(problem: &Problem) -> Text {
     }
 }
 
-fn header(problem: &Problem) -> Text {
+fn header(problem: &Problem) -> Said {
     match problem {
-        Problem::NoTarget => say(
-            "no-target",
-            "`.version` is not followed by a `.target` with an architecture".to_owned(),
-            "",
-            Some("write `.target sm_80` or the like as the second directive".to_owned()),
-        ),
+        Problem::NoTarget => said("no-target", "`.version` is not followed by a `.target` with an architecture", "")
+            .hint("write `.target sm_80` or the like as the second directive"),
         Problem::UnknownVersion { version } => {
-            say("unknown-version", format!("there is no PTX version {version}"), "not a version", None)
+            said("unknown-version", format!("there is no PTX version {version}"), "not a version")
         }
         Problem::UnknownTarget { target } => {
-            say("unknown-target", format!("there is no target `{target}`"), "not a target", None)
+            said("unknown-target", format!("there is no target `{target}`"), "not a target")
         }
         Problem::AddressSize { bits } => {
-            say("address-size", format!("the address size is {bits}, and must be 32 or 64"), "neither 32 nor 64", None)
+            said("address-size", format!("the address size is {bits}, and must be 32 or 64"), "neither 32 nor 64")
         }
-        Problem::Misplaced { directive } => say(
-            "misplaced-directive",
-            format!("`{directive}` stands in the wrong place or comes twice"),
-            "",
-            Some("the order is `.version`, `.target`, `.address_size`, each once".to_owned()),
-        ),
+        Problem::Misplaced { directive } => {
+            said("misplaced-directive", format!("`{directive}` stands in the wrong place or comes twice"), "")
+                .hint("the order is `.version`, `.target`, `.address_size`, each once")
+        }
         Problem::Needs { feature, need, version, sm } => {
             let message = format!("`{feature}` needs {}", needs(*need));
             let label = format!("the module is PTX {}.{} for sm_{sm}", version.0, version.1);
-            say("needs-newer", message, label, Some(raise(*need, *version, *sm)))
+            said("needs-newer", message, label).hint(raise(*need, *version, *sm))
         }
-        Problem::Withdrawn { feature, instead } => say(
-            "withdrawn",
-            format!("`{feature}` is not supported on sm_70 and later"),
-            "",
-            Some(format!("use the form with {instead}")),
-        ),
-        _ => say("check", format!("{problem:?}"), "", None),
+        Problem::Withdrawn { feature, instead } => {
+            said("withdrawn", format!("`{feature}` is not supported on sm_70 and later"), "")
+                .hint(format!("use the form with {instead}"))
+        }
+        _ => said("check", format!("{problem:?}"), ""),
     }
 }
 
@@ -118,38 +96,34 @@ fn raise(need: Need, version: (u16, u16), sm: u16) -> String {
     format!("raise the module's header to {}", parts.join(" and "))
 }
 
-fn instruction(problem: &Problem) -> Text {
+fn instruction(problem: &Problem) -> Said {
     match problem {
-        Problem::UnknownOpcode { name, similar } => say(
-            "unknown-instruction",
-            format!("there is no instruction `{name}`"),
-            "not an instruction",
-            meant(similar, ""),
-        ),
-        Problem::Modifier { opcode, modifier, similar } => say(
+        Problem::UnknownOpcode { name, similar } => {
+            said("unknown-instruction", format!("there is no instruction `{name}`"), "not an instruction")
+                .hint_if(meant(similar, ""))
+        }
+        Problem::Modifier { opcode, modifier, similar } => said(
             "bad-modifier",
             format!("`{opcode}` does not have the modifier `{modifier}` here"),
             "does not belong here",
-            meant(similar, "."),
-        ),
+        )
+        .hint_if(meant(similar, ".")),
         Problem::ModifierTwice { opcode, modifier, first } => {
             let message = if modifier == first {
                 format!("`{modifier}` stands twice in `{opcode}`")
             } else {
                 format!("`{opcode}` cannot have both `{first}` and `{modifier}`")
             };
-            say("bad-modifier", message, "excluded by an earlier modifier", None)
+            said("bad-modifier", message, "excluded by an earlier modifier")
         }
-        Problem::ModifierMissing { opcode, one_of } => say(
-            "missing-modifier",
-            format!("`{opcode}` lacks a modifier"),
-            "incomplete",
-            Some(format!("add {}", alternatives(one_of))),
-        ),
+        Problem::ModifierMissing { opcode, one_of } => {
+            said("missing-modifier", format!("`{opcode}` lacks a modifier"), "incomplete")
+                .hint(format!("add {}", alternatives(one_of)))
+        }
         Problem::Types { opcode, given, allowed } => {
             let given = if given.is_empty() { "no type".to_owned() } else { format!("`{}`", given.concat()) };
             let hint = (!allowed.is_empty()).then(|| format!("its types are among {}", alternatives(allowed)));
-            say("bad-type", format!("`{opcode}` is not defined for {given}"), "wrong types", hint)
+            said("bad-type", format!("`{opcode}` is not defined for {given}"), "wrong types").hint_if(hint)
         }
         Problem::OperandCount { opcode, given, least, most } => {
             let count = match most {
@@ -158,40 +132,33 @@ fn instruction(problem: &Problem) -> Text {
                 None => format!("at least {least}"),
             };
             let message = format!("`{opcode}` takes {count} operands in this form, not {given}");
-            say("operand-count", message, format!("{given} operands"), None)
+            said("operand-count", message, format!("{given} operands"))
         }
-        Problem::Operand { opcode, number, expected, found } => say(
+        Problem::Operand { opcode, number, expected, found } => said(
             "bad-operand",
             format!("operand {number} of `{opcode}` must be {}", expected_text(expected)),
             format!("this is {}", found_text(found)),
-            advice(expected, found),
-        ),
-        Problem::Range { number, low, high, value } => say(
+        )
+        .hint_if(advice(expected, found)),
+        Problem::Range { number, low, high, value } => said(
             "out-of-range",
             format!("operand {number} must lie between {low} and {high}"),
             format!("this is {value}"),
-            None,
         ),
-        Problem::Multiple { number, of, value } => say(
-            "out-of-range",
-            format!("operand {number} must be a multiple of {of}"),
-            format!("this is {value}"),
-            None,
-        ),
-        Problem::Space { opcode, expected, found } => say(
+        Problem::Multiple { number, of, value } => {
+            said("out-of-range", format!("operand {number} must be a multiple of {of}"), format!("this is {value}"))
+        }
+        Problem::Space { opcode, expected, found } => said(
             "wrong-space",
             format!("`{opcode}` reaches `{expected}`, but the variable lies in `{found}`"),
             format!("lies in `{found}`"),
-            Some(format!("write `{opcode}{found}`")),
-        ),
-        Problem::Guard { found } => say(
-            "bad-guard",
-            "a guard must be a predicate register".to_owned(),
-            format!("this is {}", found_text(found)),
-            None,
-        ),
+        )
+        .hint(format!("write `{opcode}{found}`")),
+        Problem::Guard { found } => {
+            said("bad-guard", "a guard must be a predicate register", format!("this is {}", found_text(found)))
+        }
         Problem::ReadOnly { name } => {
-            say("read-only", format!("`{name}` is a special register and cannot be written"), "a destination", None)
+            said("read-only", format!("`{name}` is a special register and cannot be written"), "a destination")
         }
         Problem::ParamDirection { name, written } => {
             let (message, hint) = if *written {
@@ -199,15 +166,15 @@ fn instruction(problem: &Problem) -> Text {
             } else {
                 (format!("`{name}` is a return parameter and cannot be read"), "keep the value in a register")
             };
-            say("parameter-direction", message, "", Some(hint.to_owned()))
+            said("parameter-direction", message, "").hint(hint.to_owned())
         }
-        _ => say("check", format!("{problem:?}"), "", None),
+        _ => said("check", format!("{problem:?}"), ""),
     }
 }
 
-fn call(problem: &Problem) -> Text {
+fn call(problem: &Problem) -> Said {
     match problem {
-        Problem::NotCallable { name } => say(
+        Problem::NotCallable { name } => said(
             "not-callable",
             if name.is_empty() {
                 "this is not a function".to_owned()
@@ -215,32 +182,22 @@ fn call(problem: &Problem) -> Text {
                 format!("`{name}` is not a device function")
             },
             "cannot be called",
-            None,
         ),
         Problem::CallCount { name, given, declared, results } => {
             let what = if *results { "results" } else { "arguments" };
-            say(
-                "call-count",
-                format!("`{name}` has {declared} {what}, and the call gives {given}"),
-                "wrong count",
-                None,
-            )
+            said("call-count", format!("`{name}` has {declared} {what}, and the call gives {given}"), "wrong count")
         }
         Problem::CallArgument { name, number, results } => {
             let what = if *results { "result" } else { "argument" };
             let message = format!("{what} {number} does not match the type and size that `{name}` declares");
-            say("call-argument", message, "does not match", None)
+            said("call-argument", message, "does not match")
         }
-        _ => say(
-            "no-prototype",
-            "an indirect call needs a prototype or a list of targets".to_owned(),
-            "",
-            Some("name the label of a `.callprototype` or `.calltargets` that stands before the call".to_owned()),
-        ),
+        _ => said("no-prototype", "an indirect call needs a prototype or a list of targets", "")
+            .hint("name the label of a `.callprototype` or `.calltargets` that stands before the call"),
     }
 }
 
-fn declaration(problem: &Problem) -> Text {
+fn declaration(problem: &Problem) -> Said {
     match problem {
         Problem::Undeclared { name, similar, range } => {
             let hint = match range {
@@ -248,54 +205,49 @@ fn declaration(problem: &Problem) -> Text {
                 Some(count) => Some(format!("the declared range ends at number {}", count - 1)),
                 None => meant(similar, ""),
             };
-            say("undeclared", format!("`{name}` is not declared here"), "not declared", hint)
+            said("undeclared", format!("`{name}` is not declared here"), "not declared").hint_if(hint)
         }
         Problem::Duplicate { name } => {
-            say("duplicate", format!("`{name}` is declared twice in one block"), "declared again", None)
+            said("duplicate", format!("`{name}` is declared twice in one block"), "declared again")
         }
         Problem::Inconsistent { name, what } => {
-            say("inconsistent", format!("`{name}` is declared again with another {what}"), "differs", None)
+            said("inconsistent", format!("`{name}` is declared again with another {what}"), "differs")
         }
         Problem::DeclaredType { ty, space } => {
-            say("declared-type", format!("a variable in `{space}` cannot have the type `{ty}`"), "", None)
+            said("declared-type", format!("a variable in `{space}` cannot have the type `{ty}`"), "")
         }
         Problem::VectorType { ty, lanes } => {
             let hint = "vectors have 2 or 4 elements and at most 128 bits".to_owned();
-            say("declared-type", format!("there is no vector of {lanes} `{ty}` here"), "", Some(hint))
+            said("declared-type", format!("there is no vector of {lanes} `{ty}` here"), "").hint(hint)
         }
-        Problem::DeclaredSpace { space, scope } => say(
-            "declared-space",
-            format!("a variable in `{space}` cannot be declared among {scope} declarations"),
-            "",
-            None,
-        ),
+        Problem::DeclaredSpace { space, scope } => {
+            said("declared-space", format!("a variable in `{space}` cannot be declared among {scope} declarations"), "")
+        }
         Problem::Incomplete { name } => {
             let hint = "give the array a size, an initialiser, or `.extern`".to_owned();
-            say("incomplete", format!("the size of `{name}` is not known"), "no size", Some(hint))
+            said("incomplete", format!("the size of `{name}` is not known"), "no size").hint(hint)
         }
         Problem::NoRoom { space, bytes, most } => {
             let hint = Some("put large tables into `.global` memory".to_owned());
             let message = format!("with this variable `{space}` has {bytes} bytes, and there is room for {most}");
-            say("no-room", message, "does not fit any more", hint)
+            said("no-room", message, "does not fit any more").hint_if(hint)
         }
         Problem::RegisterArray { name } => {
             let hint = Some(format!("write `{name}<n>` for n registers"));
-            say("register-array", format!("`{name}` is a register and cannot be an array"), "", hint)
+            said("register-array", format!("`{name}` is a register and cannot be an array"), "").hint_if(hint)
         }
-        Problem::Alignment { align } => {
-            say("alignment", format!("the alignment {align} is not a power of two"), "", None)
-        }
+        Problem::Alignment { align } => said("alignment", format!("the alignment {align} is not a power of two"), ""),
         Problem::NoInitialiser { name, space } => {
-            say("no-initialiser", format!("`{name}` in `{space}` cannot have an initial value"), "", None)
+            said("no-initialiser", format!("`{name}` in `{space}` cannot have an initial value"), "")
         }
         Problem::TooManyElements { name, elements } => {
-            say("too-many-elements", format!("`{name}` has room for {elements} elements"), "more than that", None)
+            said("too-many-elements", format!("`{name}` has room for {elements} elements"), "more than that")
         }
         Problem::InitialiserType { ty } if ty.is_empty() => {
-            say("initialiser-type", "the braces do not match the array's dimensions".to_owned(), "", None)
+            said("initialiser-type", "the braces do not match the array's dimensions", "")
         }
         Problem::InitialiserType { ty } => {
-            say("initialiser-type", format!("this does not initialise a `{ty}`"), "wrong kind of value", None)
+            said("initialiser-type", format!("this does not initialise a `{ty}`"), "wrong kind of value")
         }
         Problem::Constant(error) => {
             let message = match error {
@@ -303,26 +255,22 @@ fn declaration(problem: &Problem) -> Text {
                 ConstError::BadOperands => "this constant expression has no value",
                 ConstError::TooDeep => "this constant expression nests too deeply",
             };
-            say("constant", message.to_owned(), "", None)
+            said("constant", message.to_owned(), "")
         }
-        Problem::ParameterSpace { name, bytes, most } => say(
+        Problem::ParameterSpace { name, bytes, most } => said(
             "parameter-space",
             format!("the parameters of `{name}` take {bytes} bytes, and there is room for {most}"),
             "too many bytes",
-            Some("pass a pointer to a buffer that holds the data".to_owned()),
-        ),
-        Problem::SeveralResults => say(
-            "several-results",
-            "a function has at most one result in `.param`".to_owned(),
-            "one more",
-            Some("return a structure as an array of bytes, or declare the results in `.reg`".to_owned()),
-        ),
+        )
+        .hint("pass a pointer to a buffer that holds the data"),
+        Problem::SeveralResults => said("several-results", "a function has at most one result in `.param`", "one more")
+            .hint("return a structure as an array of bytes, or declare the results in `.reg`"),
         Problem::SectionData { found } => {
             let hint = "a section holds labels and `.b8`, `.b16`, `.b32`, `.b64` with numbers or labels".to_owned();
-            say("section", format!("`{found}` does not belong into a debug section"), "", Some(hint))
+            said("section", format!("`{found}` does not belong into a debug section"), "").hint(hint)
         }
-        Problem::Directive { name, why } => say("directive", format!("`{name}` is not right here: {why}"), "", None),
-        _ => say("check", format!("{problem:?}"), "", None),
+        Problem::Directive { name, why } => said("directive", format!("`{name}` is not right here: {why}"), ""),
+        _ => said("check", format!("{problem:?}"), ""),
     }
 }
 

@@ -20,6 +20,15 @@ pub(super) fn plural(n: u64, noun: &str) -> String {
     }
 }
 
+/// `a`, `b or c`, `a, b or c`.
+pub(super) fn either(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
 /// How often something happened.
 pub(super) fn often(n: u64) -> String {
     match n {

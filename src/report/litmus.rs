@@ -1,10 +1,11 @@
 //! The text of litmus tests: complaints about files, and outcomes in the form of herd and litmus.
 
-use super::count::counted;
+use super::count::{counted, either};
 use super::data::Stopped;
 use super::diagnostic::Diagnostic;
 use super::parts::Exit;
 use super::prove::Scope;
+use super::said::{Said, said};
 use crate::base::{SourceMap, suggest};
 use crate::explore::space::Progress;
 use crate::litmus::tree::{Proxy, TermKind};
@@ -25,42 +26,12 @@ pub fn diagnostic(error: &LitmusError, sources: &SourceMap) -> Diagnostic {
         K::Unsupported(gap) => unsupported(gap),
         kind => names(kind, &here).unwrap_or_else(|| syntax(kind, &here)),
     };
-    let mut diagnostic = Diagnostic::error(said.code, error.file, error.span, said.message).label(said.label);
-    diagnostic.hint = said.hint;
+    let diagnostic = said.at(error.file, error.span);
     match error.kind {
         K::ThreadTwice(first) | K::Twice(first) | K::LabelTwice(first) => {
             diagnostic.also(error.file, first, "the first one")
         }
         _ => diagnostic,
-    }
-}
-
-/// The parts of a message.
-struct Said {
-    code: &'static str,
-    message: String,
-    label: String,
-    hint: Option<String>,
-}
-
-fn said(code: &'static str, message: impl Into<String>, label: impl Into<String>) -> Said {
-    Said { code, message: message.into(), label: label.into(), hint: None }
-}
-
-impl Said {
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// The likely meaning of a word, else what there is.
-    fn likely(self, word: &str, known: &[impl AsRef<str>], none: &str) -> Self {
-        let known = || known.iter().map(AsRef::as_ref);
-        match suggest(word, known()) {
-            Some(near) => self.hint(format!("did you mean `{near}`?")),
-            None if known().next().is_none() => self.hint(none),
-            None => self.hint(format!("there is: {}", known().collect::<Vec<_>>().join(", "))),
-        }
     }
 }
 
@@ -108,20 +79,21 @@ fn syntax(kind: &K, here: &str) -> Said {
         .hint("separate cells by `|`; a cell may be empty"),
         K::UnknownInstruction => {
             let known: Vec<&str> = instructions().collect();
-            said("unknown-instruction", format!("there is no instruction `{here}`"), "not an instruction")
-                .likely(here, &known, "")
+            likely(
+                said("unknown-instruction", format!("there is no instruction `{here}`"), "not an instruction"),
+                here,
+                &known,
+                "",
+            )
         }
         K::Modifier { allowed } if allowed.is_empty() => {
             let label = if here == "." { "nothing follows this" } else { "one word too many" };
             said("modifier", "the instruction's name ends before this", label)
         }
         K::Modifier { allowed } => {
-            let said =
-                said("modifier", format!("`.{here}` cannot stand here"), format!("expected {}", dotted(allowed)));
-            match suggest(here, allowed.iter().copied()) {
-                Some(near) => said.hint(format!("did you mean `.{near}`?")),
-                None => said,
-            }
+            let near = suggest(here, allowed.iter().copied()).map(|near| format!("did you mean `.{near}`?"));
+            said("modifier", format!("`.{here}` cannot stand here"), format!("expected {}", dotted(allowed)))
+                .hint_if(near)
         }
         K::NoModifier { allowed } => {
             said("modifier", "the instruction's name is not complete", format!("expected {}", dotted(allowed)))
@@ -162,11 +134,16 @@ fn names(kind: &K, here: &str) -> Option<Said> {
         K::Twice(_) => {
             said("declared-twice", format!("`{here}` is declared twice"), "again").hint("remove one of them")
         }
-        K::NoLocation { known } => said("no-location", format!("there is no location `{here}`"), "not declared so far")
-            .likely(here, known, &format!("declare it in the initial state: `{here}=0;`")),
+        K::NoLocation { known } => likely(
+            said("no-location", format!("there is no location `{here}`"), "not declared so far"),
+            here,
+            known,
+            &format!("declare it in the initial state: `{here}=0;`"),
+        ),
         K::NoRegister { thread, known } => {
             let name = here.rsplit(':').next().unwrap_or(here);
-            said("no-register", format!("thread P{thread} has no register `{name}`"), "no such register").likely(
+            likely(
+                said("no-register", format!("thread P{thread} has no register `{name}`"), "no such register"),
                 name,
                 known,
                 "it has none",
@@ -176,12 +153,12 @@ fn names(kind: &K, here: &str) -> Option<Said> {
         K::LabelTwice(_) => {
             said("label-twice", "the thread has two labels of one name", "again").hint("give one of them another name")
         }
-        K::NoLabel { thread, known } => said(
-            "no-label",
-            format!("thread P{thread} has no label `{here}`"),
-            "no such label",
-        )
-        .likely(here, known, "a label is a cell of its own: `LC00:`"),
+        K::NoLabel { thread, known } => likely(
+            said("no-label", format!("thread P{thread} has no label `{here}`"), "no such label"),
+            here,
+            known,
+            "a label is a cell of its own: `LC00:`",
+        ),
         _ => return None,
     })
 }
@@ -231,7 +208,7 @@ fn unsupported(gap: &Gap) -> Said {
 }
 
 fn dotted(words: &[&str]) -> String {
-    alternatives(&words.iter().map(|w| format!("`.{w}`")).collect::<Vec<_>>())
+    either(&words.iter().map(|w| format!("`.{w}`")).collect::<Vec<_>>())
 }
 
 fn expected_text(expected: Expected) -> String {
@@ -257,15 +234,14 @@ fn expected_text(expected: Expected) -> String {
 }
 
 fn expected_list(expected: &[Expected]) -> String {
-    alternatives(&expected.iter().map(|e| expected_text(*e)).collect::<Vec<_>>())
+    either(&expected.iter().map(|e| expected_text(*e)).collect::<Vec<_>>())
 }
 
-fn alternatives(words: &[String]) -> String {
-    match words.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-    }
+/// The likely meaning of a word, else what there is.
+fn likely(said: Said, word: &str, known: &[impl AsRef<str>], none: &str) -> Said {
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    let all = || if known.is_empty() { none.to_owned() } else { format!("there is: {}", known.join(", ")) };
+    said.meant(word, known.iter().copied(), || Some(all()))
 }
 
 /// All executions of a litmus test.

@@ -1,7 +1,9 @@
 //! The text of complaints about memory programs.
 
+use super::count::either;
 use super::diagnostic::{Diagnostic, Severity};
-use crate::base::{SourceMap, suggest};
+use super::said::{Said, said};
+use crate::base::SourceMap;
 use crate::memory::fermi::program::{
     Expected, Level, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind as K, OpExp, OpKey, Undefined, presets,
 };
@@ -10,43 +12,15 @@ use crate::memory::fermi::program::{
 #[must_use]
 pub fn diagnostic(error: &MempError, sources: &SourceMap) -> Diagnostic {
     let text = sources.get(error.file).map_or("", |s| s.text.as_str());
-    let said = say(error, error.span.of(text));
-    let mut diagnostic = Diagnostic::error(said.code, error.file, error.span, said.message).label(said.label);
+    let mut diagnostic = say(error, error.span.of(text)).at(error.file, error.span);
     if error.is_warning() {
         diagnostic.severity = Severity::Warning;
     }
     match &error.kind {
-        K::Twice { file, span, .. } => diagnostic = diagnostic.also(*file, *span, "the first program"),
-        K::SecondUse(first) => diagnostic = diagnostic.also(error.file, *first, "the first one"),
-        K::Torn { read } => diagnostic = diagnostic.also(error.file, *read, "the value was read here"),
-        _ => {}
-    }
-    diagnostic.hint = said.hint;
-    diagnostic
-}
-
-/// The parts of a message.
-struct Said {
-    code: &'static str,
-    message: String,
-    label: String,
-    hint: Option<String>,
-}
-
-fn said(code: &'static str, message: impl Into<String>, label: impl Into<String>) -> Said {
-    Said { code, message: message.into(), label: label.into(), hint: None }
-}
-
-impl Said {
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// The likely meaning of a word, else what it could have been.
-    fn likely<'a>(self, word: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> Self {
-        let hint = suggest(word, known).map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"));
-        self.hint(hint)
+        K::Twice { file, span, .. } => diagnostic.also(*file, *span, "the first program"),
+        K::SecondUse(first) => diagnostic.also(error.file, *first, "the first one"),
+        K::Torn { read } => diagnostic.also(error.file, *read, "the value was read here"),
+        _ => diagnostic,
     }
 }
 
@@ -88,34 +62,31 @@ fn syntax(kind: &K, here: &str) -> Said {
         K::OpenBrace => said("open-brace", "a `{` is not closed", "this one").hint("add the `}`"),
         K::UnknownStatement => {
             let words = OpExp::all().map(OpExp::name).chain(["yield", "end"]);
-            said("unknown-statement", format!("memory programs have no statement `{shown}`"), "not a statement").likely(
+            said("unknown-statement", format!("memory programs have no statement `{shown}`"), "not a statement").meant(
                 here,
                 words,
-                "statements are `yield`, `end`, `if` and the operations of the report, 4.4.3",
+                || Some("statements are `yield`, `end`, `if` and the operations of the report, 4.4.3".to_owned()),
             )
         }
-        K::UnknownCondition => {
-            said("unknown-condition", format!("memory programs have no condition `{shown}`"), "not a condition").likely(
-                here,
-                ["isCachedL1", "isCachedL2", "true", "false"],
-                "conditions are `isCachedL1`, `isCachedL2`, `true` and `false`, with `!`, `and` and `or`",
-            )
-        }
+        K::UnknownCondition => said(
+            "unknown-condition",
+            format!("memory programs have no condition `{shown}`"),
+            "not a condition",
+        )
+        .meant(here, ["isCachedL1", "isCachedL2", "true", "false"], || {
+            Some("conditions are `isCachedL1`, `isCachedL2`, `true` and `false`, with `!`, `and` and `or`".to_owned())
+        }),
         K::UnknownOperation => {
             let known = OpKey::all().into_iter().chain(OpKey::refinements());
             let names: Vec<String> = known.map(|key| key.name()).collect();
-            said("unknown-operation", format!("no memory operation is called `{shown}`"), "not an operation").likely(
-                here,
-                names.iter().map(String::as_str),
-                "operations are named as in PTX, e.g. `ld.global.ca`, `ld.relaxed.cta.global`, `atom.global`, `fence.sc.gpu`; `mov` writes registers",
-            )
+            said("unknown-operation", format!("no memory operation is called `{shown}`"), "not an operation").meant(here, names.iter().map(String::as_str), || Some("operations are named as in PTX, e.g. `ld.global.ca`, `ld.relaxed.cta.global`, `atom.global`, `fence.sc.gpu`; `mov` writes registers".to_owned()))
         }
         K::UnknownPreset => {
             let names: Vec<&str> = presets().collect();
-            said("unknown-preset", format!("there is no preset `{shown}`"), "not a preset").likely(
+            said("unknown-preset", format!("there is no preset `{shown}`"), "not a preset").meant(
                 here,
                 names.iter().copied(),
-                &format!("there is: {}", names.join(", ")),
+                || Some(format!("there is: {}", names.join(", "))),
             )
         }
         K::SecondUse(_) => {
@@ -283,9 +254,5 @@ fn expected_list(expected: &[Expected]) -> String {
             Expected::Item => "`program` or `use`".to_owned(),
         })
         .collect();
-    match words.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-    }
+    either(&words)
 }

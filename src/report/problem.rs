@@ -1,6 +1,7 @@
 //! Messages about wrong input: launch files, arguments, limits, data files.
 
 use super::count::{counted, plural};
+use super::said::{Said, said};
 use super::{Diagnostic, Severity};
 use crate::base::{FileId, SourceMap, Span, suggest};
 use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
@@ -24,262 +25,235 @@ pub fn problem(problem: &Problem, sources: &SourceMap) -> Diagnostic {
         }
         _ => {}
     }
-    let text = Text::of(&problem.kind);
-    let mut diagnostic = Diagnostic::error(text.code, file, span, text.message).label(text.label);
-    diagnostic.hint = text.hint;
+    let mut diagnostic = words(&problem.kind).at(file, span);
     if problem.is_warning() {
         diagnostic.severity = Severity::Warning;
     }
     diagnostic
 }
 
-struct Text {
-    code: &'static str,
-    message: String,
-    label: String,
-    hint: Option<String>,
+fn text(code: &'static str, message: impl Into<String>) -> Said {
+    said(code, message, "")
 }
 
-fn text(code: &'static str, message: impl Into<String>) -> Text {
-    Text { code, message: message.into(), label: String::new(), hint: None }
+/// The likely meaning of a word, else all that it could be.
+fn likely<'a>(said: Said, word: &str, known: impl Iterator<Item = &'a str> + Clone, none: &str) -> Said {
+    let all =
+        || if known.clone().next().is_none() { none.to_owned() } else { format!("there is: {}", list(known.clone())) };
+    said.meant(word, known.clone(), || Some(all()))
 }
 
-impl Text {
-    fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
-        self
-    }
-
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// The likely meaning of a word, else all that it could be.
-    fn likely<'a>(mut self, word: &str, known: impl Iterator<Item = &'a str> + Clone, none: &str) -> Self {
-        self.hint = Some(match suggest(word, known.clone()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None if known.clone().next().is_none() => none.to_owned(),
-            None => format!("there is: {}", list(known)),
-        });
-        self
-    }
-
-    fn of(kind: &ProblemKind) -> Self {
-        match kind {
-            ProblemKind::Unreadable { path, cause } => unreadable(path, *cause),
-            ProblemKind::Unwritable { path, cause } => {
-                text("unwritable", format!("cannot write `{}`: {}", path.display(), why(*cause)))
-            }
-            ProblemKind::Outside { path, folder } => {
-                let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-                text("outside", format!("`{}` is not in `{}`", path.display(), folder.display()))
-                    .label("for this")
-                    .hint("with --confine a launch file names files of its own folder only")
-            }
-            ProblemKind::Taken { path } => {
-                text("taken", format!("`{}` is there, and is no schedule: it is not overwritten", path.display()))
-                    .hint("name another file, or remove this one")
-            }
-            ProblemKind::NoMemoryPrograms { folder } => {
-                text("no-memory-programs", format!("`{}` has no memory programs", folder.display()))
-                    .hint("they stand in files named *.memp; `use fermi;` in one of them takes a preset's")
-            }
-            ProblemKind::NoLaunchFile { folder, others } => {
-                let t = text("no-launch-file", format!("`{}` has no launch.toml", folder.display()));
-                match others.first() {
-                    Some(other) => t.hint(format!(
-                        "it has {}: name one of them, e.g. `warpstep run {}`",
-                        list(others.iter().map(String::as_str)),
-                        folder.join(other).display()
-                    )),
-                    None => t.hint(
-                        "write one, or name a .ptx file and describe the launch by flags (`warpstep run --help`)",
-                    ),
+fn words(kind: &ProblemKind) -> Said {
+    match kind {
+        ProblemKind::Unreadable { path, cause } => unreadable(path, *cause),
+        ProblemKind::Unwritable { path, cause } => {
+            text("unwritable", format!("cannot write `{}`: {}", path.display(), why(*cause)))
+        }
+        ProblemKind::Outside { path, folder } => {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            text("outside", format!("`{}` is not in `{}`", path.display(), folder.display()))
+                .label("for this")
+                .hint("with --confine a launch file names files of its own folder only")
+        }
+        ProblemKind::Taken { path } => {
+            text("taken", format!("`{}` is there, and is no schedule: it is not overwritten", path.display()))
+                .hint("name another file, or remove this one")
+        }
+        ProblemKind::NoMemoryPrograms { folder } => {
+            text("no-memory-programs", format!("`{}` has no memory programs", folder.display()))
+                .hint("they stand in files named *.memp; `use fermi;` in one of them takes a preset's")
+        }
+        ProblemKind::NoLaunchFile { folder, others } => {
+            let t = text("no-launch-file", format!("`{}` has no launch.toml", folder.display()));
+            match others.first() {
+                Some(other) => t.hint(format!(
+                    "it has {}: name one of them, e.g. `warpstep run {}`",
+                    list(others.iter().map(String::as_str)),
+                    folder.join(other).display()
+                )),
+                None => {
+                    t.hint("write one, or name a .ptx file and describe the launch by flags (`warpstep run --help`)")
                 }
             }
-            ProblemKind::UnknownKind { path } if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("litmus")) => {
-                text("litmus-target", format!("`{}` is a litmus test, which has no launch", path.display()))
-                    .hint(format!("`warpstep prove {}` goes through all its outcomes", path.display()))
-            }
-            ProblemKind::UnknownKind { path } => {
-                text("unknown-file", format!("`{}` is neither a folder nor a .toml nor a .ptx file", path.display()))
-                    .hint("name a folder with a launch.toml, a launch file ending in .toml, or PTX ending in .ptx")
-            }
-            ProblemKind::NoDefect { path } => {
-                text("no-defect", format!("`{}` shows no defect: there is nothing to keep", path.display()))
-                    .hint("`warpstep replay` tells what it does")
-            }
-            ProblemKind::ScriptTarget { path } => {
-                text("script", format!("`{}` is a host script: its schedules cannot be explored", path.display()))
-                    .hint("name a launch file, or PTX with flags; `warpstep run` runs scripts, by `--seed` too")
-            }
-            ProblemKind::NotText { path, offset } => {
-                text("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()))
-                    .hint("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code")
-            }
-            ProblemKind::Toml(message) => text("toml", format!("the file is no TOML: {message}")).label("here"),
-            ProblemKind::UnknownKey { key, table, known } => text("unknown-key", format!("{table} has no key `{key}`"))
-                .label("nothing reads this")
-                .likely(key, known.iter().copied(), ""),
-            ProblemKind::MissingKey { key, table } => {
-                text("missing-key", format!("{table} lacks `{key}`")).label("here").hint(example(key))
-            }
-            ProblemKind::OneOf { keys, table, found } => {
-                let how = if *found == 0 { "none" } else { "several" };
-                text("one-of", format!("{table} needs exactly one of {}, and has {how}", list(keys.iter().copied())))
-                    .label("here")
-            }
-            ProblemKind::WrongType { key, wanted, found } => {
-                text("wrong-type", format!("`{key}` must be {wanted}, not {} {found}", article(found)))
-                    .label(format!("{} {found}", article(found)))
-            }
-            ProblemKind::OutOfRange { key, wanted } => {
-                text("out-of-range", format!("`{key}` must be {wanted}")).label("here")
-            }
-            ProblemKind::UnknownType { text: name } => {
-                text("unknown-type", format!("there is no element type `{name}`")).label("here").hint(meant_type(name))
-            }
-            ProblemKind::NoFit { text: number, ty } => text("no-fit", format!("{number} is no {}", ty.name()))
+        }
+        ProblemKind::UnknownKind { path } if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("litmus")) => {
+            text("litmus-target", format!("`{}` is a litmus test, which has no launch", path.display()))
+                .hint(format!("`warpstep prove {}` goes through all its outcomes", path.display()))
+        }
+        ProblemKind::UnknownKind { path } => {
+            text("unknown-file", format!("`{}` is neither a folder nor a .toml nor a .ptx file", path.display()))
+                .hint("name a folder with a launch.toml, a launch file ending in .toml, or PTX ending in .ptx")
+        }
+        ProblemKind::NoDefect { path } => {
+            text("no-defect", format!("`{}` shows no defect: there is nothing to keep", path.display()))
+                .hint("`warpstep replay` tells what it does")
+        }
+        ProblemKind::ScriptTarget { path } => {
+            text("script", format!("`{}` is a host script: its schedules cannot be explored", path.display()))
+                .hint("name a launch file, or PTX with flags; `warpstep run` runs scripts, by `--seed` too")
+        }
+        ProblemKind::NotText { path, offset } => {
+            text("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()))
+                .hint("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code")
+        }
+        ProblemKind::Toml(message) => text("toml", format!("the file is no TOML: {message}")).label("here"),
+        ProblemKind::UnknownKey { key, table, known } => likely(
+            text("unknown-key", format!("{table} has no key `{key}`")).label("nothing reads this"),
+            key,
+            known.iter().copied(),
+            "",
+        ),
+        ProblemKind::MissingKey { key, table } => {
+            text("missing-key", format!("{table} lacks `{key}`")).label("here").hint(example(key))
+        }
+        ProblemKind::OneOf { keys, table, found } => {
+            let how = if *found == 0 { "none" } else { "several" };
+            text("one-of", format!("{table} needs exactly one of {}, and has {how}", list(keys.iter().copied())))
                 .label("here")
-                .hint(format!("{} holds {}", ty.name(), range(ty.name()))),
-            ProblemKind::NoNumber { text: word } => text("no-number", format!("`{word}` is no number")),
-            ProblemKind::BadHex => text("bad-hex", "bytes are pairs of hexadecimal digits")
+        }
+        ProblemKind::WrongType { key, wanted, found } => {
+            text("wrong-type", format!("`{key}` must be {wanted}, not {} {found}", article(found)))
+                .label(format!("{} {found}", article(found)))
+        }
+        ProblemKind::OutOfRange { key, wanted } => {
+            text("out-of-range", format!("`{key}` must be {wanted}")).label("here")
+        }
+        ProblemKind::UnknownType { text: name } => {
+            text("unknown-type", format!("there is no element type `{name}`")).label("here").hint(meant_type(name))
+        }
+        ProblemKind::NoFit { text: number, ty } => text("no-fit", format!("{number} is no {}", ty.name()))
+            .label("here")
+            .hint(format!("{} holds {}", ty.name(), range(ty.name()))),
+        ProblemKind::NoNumber { text: word } => text("no-number", format!("`{word}` is no number")),
+        ProblemKind::BadHex => text("bad-hex", "bytes are pairs of hexadecimal digits")
+            .label("here")
+            .hint("e.g. \"00 ff 3c\"; blanks and _ are skipped"),
+        ProblemKind::UnfitFlag { flag, text: word, why } => {
+            let with = if word.is_empty() { String::new() } else { format!(" {word}") };
+            text("bad-flag", format!("{flag}{with}: {why}"))
+        }
+        ProblemKind::BadFlag { flag, text: word, form } => {
+            text("bad-flag", format!("{flag} {word}: not of the form {form}"))
+                .hint("`warpstep run --help` has examples")
+        }
+        ProblemKind::UnknownWord { key, text: word, known } => likely(
+            text("unknown-word", format!("`{key}` cannot be `{word}`")).label("here"),
+            word,
+            known.iter().copied(),
+            "",
+        ),
+        ProblemKind::NoKind { text: word, known } => likely(
+            text("no-kind", format!("there is no kind of defect `{word}`")).label("here"),
+            word,
+            known.iter().copied(),
+            "",
+        ),
+        ProblemKind::UnusedSuppression { kind, reason } => {
+            text("unused-suppression", format!("no `{kind}` was found that this entry suppresses ({reason})"))
+                .label("nothing matches this")
+                .hint("remove it when the defect is repaired; a line number may have moved")
+        }
+        ProblemKind::NoDevice { name, known } => likely(
+            text("no-device", format!("there is no device `{name}`")).label("here"),
+            name,
+            known.iter().copied(),
+            "",
+        ),
+        ProblemKind::Impossible { key, wanted } => {
+            text("impossible-device", format!("no device is like this: `{key}` must be {wanted}")).label("here")
+        }
+        ProblemKind::NoSuch { what, name, known } => likely(
+            text("no-such", format!("there is no {what} `{name}` here")).label("at this step, it is not there"),
+            name,
+            known.iter().map(String::as_str),
+            if *what == "program" { "describe it under [programs]" } else { "it must be made by an earlier step" },
+        ),
+        ProblemKind::Gone { what, name, why } => text("gone", format!("there is no {what} `{name}` any more: {why}"))
+            .label("here")
+            .hint(format!("a step can name a {what} only while it is there")),
+        ProblemKind::NotLoaded { program, context } => {
+            text("not-loaded", format!("program `{program}` is not loaded into context `{context}`"))
                 .label("here")
-                .hint("e.g. \"00 ff 3c\"; blanks and _ are skipped"),
-            ProblemKind::UnfitFlag { flag, text: word, why } => {
-                let with = if word.is_empty() { String::new() } else { format!(" {word}") };
-                text("bad-flag", format!("{flag}{with}: {why}"))
-            }
-            ProblemKind::BadFlag { flag, text: word, form } => {
-                text("bad-flag", format!("{flag} {word}: not of the form {form}"))
-                    .hint("`warpstep run --help` has examples")
-            }
-            ProblemKind::UnknownWord { key, text: word, known } => text(
-                "unknown-word",
-                format!("`{key}` cannot be `{word}`"),
-            )
-            .label("here")
-            .likely(word, known.iter().copied(), ""),
-            ProblemKind::NoKind { text: word, known } => text(
-                "no-kind",
-                format!("there is no kind of defect `{word}`"),
-            )
-            .label("here")
-            .likely(word, known.iter().copied(), ""),
-            ProblemKind::UnusedSuppression { kind, reason } => {
-                text("unused-suppression", format!("no `{kind}` was found that this entry suppresses ({reason})"))
-                    .label("nothing matches this")
-                    .hint("remove it when the defect is repaired; a line number may have moved")
-            }
-            ProblemKind::NoDevice { name, known } => text("no-device", format!("there is no device `{name}`"))
-                .label("here")
-                .likely(name, known.iter().copied(), ""),
-            ProblemKind::Impossible { key, wanted } => {
-                text("impossible-device", format!("no device is like this: `{key}` must be {wanted}")).label("here")
-            }
-            ProblemKind::NoSuch { what, name, known } => text("no-such", format!("there is no {what} `{name}` here"))
-                .label("at this step, it is not there")
-                .likely(
-                    name,
-                    known.iter().map(String::as_str),
-                    if *what == "program" {
-                        "describe it under [programs]"
-                    } else {
-                        "it must be made by an earlier step"
-                    },
-                ),
-            ProblemKind::Gone { what, name, why } => {
-                text("gone", format!("there is no {what} `{name}` any more: {why}"))
-                    .label("here")
-                    .hint(format!("a step can name a {what} only while it is there"))
-            }
-            ProblemKind::NotLoaded { program, context } => {
-                text("not-loaded", format!("program `{program}` is not loaded into context `{context}`"))
-                    .label("here")
-                    .hint(format!(
-                        "before it: [[host]] do = \"load\", context = \"{context}\", program = \"{program}\""
-                    ))
-            }
-            ProblemKind::AddressSizes { program, bits, other, other_bits } => text(
-                "address-sizes",
-                format!("program `{program}` has addresses of {bits} bits, `{other}` of {other_bits}"),
-            )
-            .hint("the programs of one device must have the same .address_size"),
-            ProblemKind::Twice { name } => text("twice", format!("`{name}` is given twice")),
-            ProblemKind::UnknownBuffer { name, known } => text(
-                "unknown-buffer",
-                format!("there is no buffer `{name}`"),
-            )
-            .label("here")
-            .likely(name, known.iter().map(String::as_str), "describe it under [buffers]"),
-            ProblemKind::UnknownVariable { name, known } => {
-                text("unknown-variable", format!("there is no buffer or .global or .const variable `{name}`"))
-                    .label("here")
-                    .likely(name, known.iter().map(String::as_str), "the program has no variables")
-            }
-            ProblemKind::Data { name, problem } => data(name, problem),
-            ProblemKind::VariableSize { name, bytes, given } => {
-                text("variable-size", format!("`{name}` holds {bytes} bytes, the value has {given}")).label("here")
-            }
-            ProblemKind::NoEntry { name, entries, function } => no_entry(name, entries, *function),
-            ProblemKind::WhichEntry { entries } if entries.is_empty() => text("no-entry", "the program has no kernel")
-                .hint("a kernel is an `.entry`; __device__ functions cannot be launched"),
-            ProblemKind::WhichEntry { entries } => text("which-entry", "the program has several kernels")
-                .hint(format!("name one with --entry: {}", list(entries.iter().map(String::as_str)))),
-            ProblemKind::NoLaunch => text("no-launch", "nothing is launched").hint("add a [[launch]]"),
-            ProblemKind::ArgCount { entry, wanted, given, parameters } => text(
-                "argument-count",
-                format!(
-                    "kernel `{entry}` has {wanted} {}, {given} {} given",
-                    plural(*wanted as u64, "parameter"),
-                    if *given == 1 { "argument is" } else { "arguments are" }
-                ),
-            )
-            .label("in this launch")
-            .hint(if parameters.is_empty() {
-                "leave `args` out".to_owned()
-            } else {
-                format!("its parameters: {}", parameters.join(", "))
-            }),
-            ProblemKind::ArgType { entry, index, parameter, given } => argument(entry, *index, parameter, given),
-            ProblemKind::ArgOffset { index, buffer, offset, bytes } => text(
-                "argument-offset",
-                format!("argument {}: offset {offset} lies beyond buffer `{buffer}` of {bytes} bytes", index + 1),
-            )
-            .label("here"),
-            ProblemKind::Limit { entry, limit } => launch_limit(entry, limit),
-            ProblemKind::ExpectLength { name, expected, buffer, first: None } => {
-                let t = text(
-                    "expected-length",
-                    format!(
-                        "`{name}` has {}, {expected} {} expected",
-                        counted(*buffer, "element"),
-                        plural(*expected, "is")
-                    ),
-                )
-                .label("here");
-                if expected < buffer {
-                    t.hint(format!("`first = {expected}` compares only the first ones"))
-                } else {
-                    t.hint("make the buffer as long as the expected result")
-                }
-            }
-            ProblemKind::ExpectLength { name, expected, buffer, first: Some(first) } => text(
+                .hint(format!("before it: [[host]] do = \"load\", context = \"{context}\", program = \"{program}\""))
+        }
+        ProblemKind::AddressSizes { program, bits, other, other_bits } => text(
+            "address-sizes",
+            format!("program `{program}` has addresses of {bits} bits, `{other}` of {other_bits}"),
+        )
+        .hint("the programs of one device must have the same .address_size"),
+        ProblemKind::Twice { name } => text("twice", format!("`{name}` is given twice")),
+        ProblemKind::UnknownBuffer { name, known } => likely(
+            text("unknown-buffer", format!("there is no buffer `{name}`")).label("here"),
+            name,
+            known.iter().map(String::as_str),
+            "describe it under [buffers]",
+        ),
+        ProblemKind::UnknownVariable { name, known } => likely(
+            text("unknown-variable", format!("there is no buffer or .global or .const variable `{name}`"))
+                .label("here"),
+            name,
+            known.iter().map(String::as_str),
+            "the program has no variables",
+        ),
+        ProblemKind::Data { name, problem } => data(name, problem),
+        ProblemKind::VariableSize { name, bytes, given } => {
+            text("variable-size", format!("`{name}` holds {bytes} bytes, the value has {given}")).label("here")
+        }
+        ProblemKind::NoEntry { name, entries, function } => no_entry(name, entries, *function),
+        ProblemKind::WhichEntry { entries } if entries.is_empty() => text("no-entry", "the program has no kernel")
+            .hint("a kernel is an `.entry`; __device__ functions cannot be launched"),
+        ProblemKind::WhichEntry { entries } => text("which-entry", "the program has several kernels")
+            .hint(format!("name one with --entry: {}", list(entries.iter().map(String::as_str)))),
+        ProblemKind::NoLaunch => text("no-launch", "nothing is launched").hint("add a [[launch]]"),
+        ProblemKind::ArgCount { entry, wanted, given, parameters } => text(
+            "argument-count",
+            format!(
+                "kernel `{entry}` has {wanted} {}, {given} {} given",
+                plural(*wanted as u64, "parameter"),
+                if *given == 1 { "argument is" } else { "arguments are" }
+            ),
+        )
+        .label("in this launch")
+        .hint(if parameters.is_empty() {
+            "leave `args` out".to_owned()
+        } else {
+            format!("its parameters: {}", parameters.join(", "))
+        }),
+        ProblemKind::ArgType { entry, index, parameter, given } => argument(entry, *index, parameter, given),
+        ProblemKind::ArgOffset { index, buffer, offset, bytes } => text(
+            "argument-offset",
+            format!("argument {}: offset {offset} lies beyond buffer `{buffer}` of {bytes} bytes", index + 1),
+        )
+        .label("here"),
+        ProblemKind::Limit { entry, limit } => launch_limit(entry, limit),
+        ProblemKind::ExpectLength { name, expected, buffer, first: None } => {
+            let t = text(
                 "expected-length",
                 format!(
-                    "cannot compare the first {first} elements of `{name}`: it has {buffer}, {expected} are expected"
+                    "`{name}` has {}, {expected} {} expected",
+                    counted(*buffer, "element"),
+                    plural(*expected, "is")
                 ),
             )
-            .label("here"),
-            ProblemKind::Syntax(_) | ProblemKind::Check(_) | ProblemKind::Lower(_) | ProblemKind::Memp(_) => {
-                text("program", "the program is wrong")
+            .label("here");
+            if expected < buffer {
+                t.hint(format!("`first = {expected}` compares only the first ones"))
+            } else {
+                t.hint("make the buffer as long as the expected result")
             }
+        }
+        ProblemKind::ExpectLength { name, expected, buffer, first: Some(first) } => text(
+            "expected-length",
+            format!("cannot compare the first {first} elements of `{name}`: it has {buffer}, {expected} are expected"),
+        )
+        .label("here"),
+        ProblemKind::Syntax(_) | ProblemKind::Check(_) | ProblemKind::Lower(_) | ProblemKind::Memp(_) => {
+            text("program", "the program is wrong")
         }
     }
 }
 
-fn unreadable(path: &Path, cause: ErrorKind) -> Text {
+fn unreadable(path: &Path, cause: ErrorKind) -> Said {
     text("unreadable", format!("cannot read `{}`: {}", path.display(), why(cause)))
 }
 
@@ -301,11 +275,11 @@ pub(super) fn why(cause: ErrorKind) -> String {
     }
 }
 
-fn data(name: &str, problem: &DataProblem) -> Text {
+fn data(name: &str, problem: &DataProblem) -> Said {
     match problem {
         DataProblem::Unreadable(path, cause) => {
             let t = unreadable(path, *cause);
-            Text { message: format!("`{name}`: {}", t.message), ..t }
+            Said { message: format!("`{name}`: {}", t.message), ..t }
                 .label("for this")
                 .hint("file names are relative to the launch file's folder")
         }
@@ -347,7 +321,7 @@ fn data(name: &str, problem: &DataProblem) -> Text {
     }
 }
 
-fn no_entry(name: &str, entries: &[String], function: bool) -> Text {
+fn no_entry(name: &str, entries: &[String], function: bool) -> Said {
     if function {
         let t = text("no-entry", format!("`{name}` is no kernel with a body: only an `.entry` can be launched"))
             .label("here");
@@ -363,11 +337,11 @@ fn no_entry(name: &str, entries: &[String], function: bool) -> Text {
     let t = text("no-entry", format!("the program has no kernel `{name}`")).label("here");
     match mangled[..] {
         [one] => t.hint(format!("C++ names it `{one}`; `extern \"C\"` keeps a name as it is")),
-        _ => t.likely(name, entries.iter().map(String::as_str), "it has none at all"),
+        _ => likely(t, name, entries.iter().map(String::as_str), "it has none at all"),
     }
 }
 
-fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> Text {
+fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> Said {
     let Parameter { name, ty, bytes, array } = parameter;
     let wanted = if *array {
         format!("an array of {bytes} bytes")
@@ -398,7 +372,7 @@ fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> 
     .hint(hint)
 }
 
-fn launch_limit(entry: &str, limit: &LaunchLimit) -> Text {
+fn launch_limit(entry: &str, limit: &LaunchLimit) -> Said {
     let dims = |d: &[u32; 3]| format!("({}, {}, {})", d[0], d[1], d[2]);
     let (message, hint) = match limit {
         LaunchLimit::Zero { what, dims: d } => (format!("the {what} is {}: no dimension may be 0", dims(d)), None),
@@ -429,7 +403,7 @@ fn launch_limit(entry: &str, limit: &LaunchLimit) -> Text {
         ),
     };
     let t = text("launch-limit", format!("kernel `{entry}` cannot be launched: {message}")).label("in this launch");
-    Text { hint, ..t }
+    t.hint_if(hint)
 }
 
 fn example(key: &str) -> String {

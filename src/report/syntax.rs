@@ -1,7 +1,9 @@
 //! The text of syntax errors.
 
+use super::count::either;
 use super::diagnostic::Diagnostic;
-use crate::base::{FileId, Span, suggest};
+use super::said::{Said, said};
+use crate::base::{FileId, Span};
 use crate::ptx::{Context, Expected, Found, MAX_ERRORS, NumberProblem, SyntaxError, SyntaxErrorKind};
 
 /// Directives of PTX, for hints.
@@ -55,33 +57,10 @@ const OPERATORS: &[&str] =
 /// The message of a syntax error in `file`, whose text is `text`.
 #[must_use]
 pub fn diagnostic(error: &SyntaxError, file: FileId, text: &str) -> Diagnostic {
-    let said = say(error, text);
-    let mut diagnostic = Diagnostic::error(said.code, file, error.span, said.message).label(said.label);
-    if let SyntaxErrorKind::InsideFunction { open } = error.kind {
-        diagnostic = diagnostic.also(file, open, "this `{` is not closed");
-    }
-    match said.hint {
-        Some(hint) => diagnostic.hint(hint),
-        None => diagnostic,
-    }
-}
-
-/// The parts of a message.
-struct Said {
-    code: &'static str,
-    message: String,
-    label: String,
-    hint: Option<String>,
-}
-
-impl Said {
-    fn new(code: &'static str, message: impl Into<String>, label: impl Into<String>) -> Self {
-        Self { code, message: message.into(), label: label.into(), hint: None }
-    }
-
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
+    let diagnostic = say(error, text).at(file, error.span);
+    match error.kind {
+        SyntaxErrorKind::InsideFunction { open } => diagnostic.also(file, open, "this `{` is not closed"),
+        _ => diagnostic,
     }
 }
 
@@ -89,45 +68,43 @@ fn say(error: &SyntaxError, text: &str) -> Said {
     let here = excerpt(error.span, text);
     match &error.kind {
         SyntaxErrorKind::NoVersion { anywhere: false } => {
-            Said::new("not-ptx", "this is not PTX: there is no `.version` directive", "the text begins here")
+            said("not-ptx", "this is not PTX: there is no `.version` directive", "the text begins here")
                 .hint("a PTX module begins with `.version`, `.target` and `.address_size`; nvcc writes one with `-ptx`")
         }
         SyntaxErrorKind::NoVersion { anywhere: true } => {
-            Said::new("no-version", "a module begins with `.version`", "`.version` must come before this")
+            said("no-version", "a module begins with `.version`", "`.version` must come before this")
         }
-        SyntaxErrorKind::NotUtf8 => Said::new(
+        SyntaxErrorKind::NotUtf8 => said(
             "not-text",
             format!("this is not text: the bytes at offset {} are not UTF-8", error.span.start),
             "not UTF-8 from here",
         )
         .hint("a cubin or fat binary is not PTX; `cuobjdump -ptx` extracts the PTX that one contains"),
         SyntaxErrorKind::TooLarge => {
-            Said::new("too-large", "the file has 4 GiB or more", "").hint("split the module into several files")
+            said("too-large", "the file has 4 GiB or more", "").hint("split the module into several files")
         }
-        SyntaxErrorKind::Garbage => {
-            Said::new("bad-character", format!("{here} begins no token of PTX"), "not part of PTX")
-        }
+        SyntaxErrorKind::Garbage => said("bad-character", format!("{here} begins no token of PTX"), "not part of PTX"),
         SyntaxErrorKind::OpenText => {
-            Said::new("open-string", "a string is not closed on its line", "begins here").hint("add the closing `\"`")
+            said("open-string", "a string is not closed on its line", "begins here").hint("add the closing `\"`")
         }
         SyntaxErrorKind::OpenComment => {
-            Said::new("open-comment", "a comment is not closed", "begins here").hint("add the closing `*/`")
+            said("open-comment", "a comment is not closed", "begins here").hint("add the closing `*/`")
         }
         SyntaxErrorKind::Unexpected { expected, found, within } => unexpected(expected, *found, *within, &here),
         SyntaxErrorKind::MissingSemicolon => {
-            Said::new("missing-semicolon", "a `;` is missing", "expected `;` here").hint("end the statement with `;`")
+            said("missing-semicolon", "a `;` is missing", "expected `;` here").hint("end the statement with `;`")
         }
         SyntaxErrorKind::BadNumber(problem) => number(*problem, &here),
-        SyntaxErrorKind::UnknownDirective => {
-            let said = Said::new("unknown-directive", format!("PTX has no {here} at this place"), "not expected here");
-            match suggest(error.span.of(text), DIRECTIVES.iter().copied()) {
-                Some(near) => said.hint(format!("did you mean `{near}`?")),
-                None => said,
-            }
+        SyntaxErrorKind::UnknownDirective => said(
+            "unknown-directive",
+            format!("PTX has no {here} at this place"),
+            "not expected here",
+        )
+        .meant(error.span.of(text), DIRECTIVES.iter().copied(), || None),
+        SyntaxErrorKind::BadSection => {
+            said("bad-section", "a section is not well formed", "this section").hint("write `.section .name { … }`")
         }
-        SyntaxErrorKind::BadSection => Said::new("bad-section", "a section is not well formed", "this section")
-            .hint("write `.section .name { … }`"),
-        SyntaxErrorKind::OutsideFunction => Said::new(
+        SyntaxErrorKind::OutsideFunction => said(
             "outside-function",
             "a statement stands outside of any function",
             "not in a function",
@@ -136,43 +113,42 @@ fn say(error: &SyntaxError, text: &str) -> Said {
             "statements belong between the braces of an `.entry` or `.func`; perhaps a `}` before this is one too many",
         ),
         SyntaxErrorKind::InsideFunction { .. } => {
-            Said::new("inside-function", format!("{here} stands inside a function"), "a module-level directive")
+            said("inside-function", format!("{here} stands inside a function"), "a module-level directive")
                 .hint("perhaps the `}` of the function before it is missing")
         }
         SyntaxErrorKind::StrayBrace => {
-            Said::new("stray-brace", "a `}` has no `{`", "closes nothing").hint("remove it, or add the `{` before")
+            said("stray-brace", "a `}` has no `{`", "closes nothing").hint("remove it, or add the `{` before")
         }
-        SyntaxErrorKind::OpenBrace => Said::new("open-brace", "a `{` is not closed before the text ends", "this one")
+        SyntaxErrorKind::OpenBrace => said("open-brace", "a `{` is not closed before the text ends", "this one")
             .hint("add the `}`; is the file complete?"),
         SyntaxErrorKind::TooDeep { limit } => {
-            Said::new("too-deep", format!("nested more than {limit} levels deep"), "the limit is reached here")
+            said("too-deep", format!("nested more than {limit} levels deep"), "the limit is reached here")
                 .hint("no compiler writes this; is the file damaged?")
         }
         SyntaxErrorKind::StatementTooLong => {
-            Said::new("too-long", "a statement has more than 131072 tokens", "begins here")
-                .hint("perhaps a `;` is missing")
+            said("too-long", "a statement has more than 131072 tokens", "begins here").hint("perhaps a `;` is missing")
         }
         SyntaxErrorKind::TooMany => {
-            Said::new("too-many", format!("more than {MAX_ERRORS} errors: the rest is not shown"), "stopped here")
+            said("too-many", format!("more than {MAX_ERRORS} errors: the rest is not shown"), "stopped here")
         }
     }
 }
 
 fn number(problem: NumberProblem, here: &str) -> Said {
     match problem {
-        NumberProblem::Malformed => Said::new("bad-number", format!("{here} is no number of PTX"), "not a number").hint(
+        NumberProblem::Malformed => said("bad-number", format!("{here} is no number of PTX"), "not a number").hint(
             "integers: `10`, `0x1F`, `017`, `0b101`, each perhaps with `U`; floats: `1.5`, `0f` and 8 hexadecimal digits, \
              `0d` and 16",
         ),
         NumberProblem::TooLarge => {
-            Said::new("large-number", format!("the number {here} is too large"), "does not fit")
+            said("large-number", format!("the number {here} is too large"), "does not fit")
         }
-        NumberProblem::Count { least, most } if least == most => Said::new(
+        NumberProblem::Count { least, most } if least == most => said(
             "number-count",
             format!("this directive takes {}", count(least)),
             format!("needs {}", count(least)),
         ),
-        NumberProblem::Count { least, most } => Said::new(
+        NumberProblem::Count { least, most } => said(
             "number-count",
             format!("this directive takes {least} to {most} numbers"),
             format!("needs {least} to {most} numbers"),
@@ -204,7 +180,7 @@ fn unexpected(expected: &[Expected], found: Found, within: Context, here: &str) 
     };
     let wanted = expected_list(expected);
     let label = if wanted.is_empty() { "not expected here".to_owned() } else { format!("expected {wanted}") };
-    let said = Said::new("syntax", format!("unexpected {found_text} {place}"), label);
+    let said = said("syntax", format!("unexpected {found_text} {place}"), label);
     match (found, here, within) {
         (Found::End, ..) => said.hint("the text ends too early; is the file complete?"),
         (_, "`=`", Context::Instruction) => said.hint("PTX has no assignment: write `mov` with the destination first"),
@@ -241,11 +217,7 @@ fn expected_list(expected: &[Expected]) -> String {
             words.push(word);
         }
     }
-    match words.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-    }
+    either(&words)
 }
 
 fn expected_text(what: Expected) -> String {
