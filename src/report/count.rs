@@ -29,6 +29,19 @@ pub(super) fn either(words: &[String]) -> String {
     }
 }
 
+/// Ascending numbers as ranges, e.g. `0-3, 8`.
+pub(super) fn ranges(numbers: impl IntoIterator<Item = usize>) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let text = ranges.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
+    text.collect::<Vec<_>>().join(", ")
+}
+
 /// How often something happened.
 pub(super) fn often(n: u64) -> String {
     match n {

@@ -1,7 +1,7 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
 use super::bug::place_in;
-use super::count::{counted, word};
+use super::count::{counted, ranges, word};
 use super::diagnostic::Diagnostic;
 use super::safety::token;
 use super::stop::{StopReport, lanes, who};
@@ -134,24 +134,10 @@ fn values(read: &SpinRead) -> String {
 impl StopReport<'_> {
     /// Lines of instructions, e.g. `lines 17-20`.
     fn lines(&self, code: &[Pc]) -> String {
-        let mut all: Vec<u32> = code.iter().filter_map(|pc| self.line(*pc)).collect();
+        let mut all: Vec<usize> = code.iter().filter_map(|pc| Some(self.line(*pc)? as usize)).collect();
         all.sort_unstable();
         all.dedup();
-        let mut ranges: Vec<(u32, u32)> = Vec::new();
-        for line in all {
-            match ranges.last_mut() {
-                Some((_, last)) if *last + 1 == line => *last = line,
-                _ => ranges.push((line, line)),
-            }
-        }
-        let text: Vec<String> =
-            ranges.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
-        format!("{} {}", if matches!(ranges[..], [(a, b)] if a == b) { "line" } else { "lines" }, text.join(", "))
-    }
-
-    fn line(&self, pc: Pc) -> Option<u32> {
-        let (file, span) = self.span(pc);
-        self.sources.get(file).map(|s| s.line_col(span.start).0)
+        format!("{} {}", if all.len() == 1 { "line" } else { "lines" }, ranges(all))
     }
 
     /// ` at line 12`, where the instruction has one.
@@ -164,9 +150,7 @@ impl StopReport<'_> {
         let read = hang.reads.iter().find(|r| !r.writers.is_empty()).or_else(|| hang.reads.first());
         let reader = read.and_then(|r| r.readers.first());
         let first = reader.unwrap_or(place);
-        let (file, span) = self.span(first.pc);
-        let message = self.headline(tokens, hang, read);
-        let mut d = Diagnostic::error(self.stop.kind().id(), file, span, message);
+        let mut d = self.about(first.pc, self.headline(tokens, hang, read));
         let here = (lanes(first.lanes), first.warp);
         d = d.label(match read.filter(|_| reader.is_some()) {
             Some(read) => format!(
@@ -185,30 +169,21 @@ impl StopReport<'_> {
             ),
         });
         for writer in read.iter().flat_map(|r| &r.writers).take(LISTED) {
-            let (file, span) = self.span(writer.pc);
-            d = d.also(file, span, format!("{} of warp {} would write it here", lanes(writer.lanes), writer.warp));
+            let label = format!("{} of warp {} would write it here", lanes(writer.lanes), writer.warp);
+            d = self.beside(d, writer.pc, label);
         }
         for lock in hang.locks.iter().take(LISTED) {
-            let (file, span) = self.span(lock.holder.pc);
             let name = place_of(lock.inside.as_ref(), lock.address);
-            d = d.also(
-                file,
-                span,
-                format!("{} of warp {} took {name} here", lanes(lock.holder.lanes), lock.holder.warp),
-            );
+            let label = format!("{} of warp {} took {name} here", lanes(lock.holder.lanes), lock.holder.warp);
+            d = self.beside(d, lock.holder.pc, label);
         }
-        let mut pushed: Vec<(Pc, LaneMask, String)> = Vec::new();
-        for t in tokens {
-            pushed.push((t.pushed, t.waiting, word(t.token.kind)));
-        }
-        for (pc, waiting, kind) in pushed.into_iter().take(LISTED) {
-            let (file, span) = self.span(pc);
-            d = d.also(file, span, format!("pushed the {kind} token that holds {}", lanes(waiting)));
+        for t in tokens.iter().take(LISTED) {
+            let label = format!("pushed the {} token that holds {}", word(t.token.kind), lanes(t.waiting));
+            d = self.beside(d, t.pushed, label);
         }
         for blocked in
             hang.blocked.iter().filter(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members { .. })).take(LISTED)
         {
-            let (file, span) = self.span(blocked.place.pc);
             let label = format!(
                 "{} of warp {} {} here for {}",
                 lanes(blocked.place.lanes),
@@ -216,7 +191,7 @@ impl StopReport<'_> {
                 plural(blocked.place.lanes, "waits", "wait"),
                 holds(&blocked.by)
             );
-            d = d.also(file, span, label);
+            d = self.beside(d, blocked.place.pc, label);
         }
         d.note(self.notes(tokens, place, hang)).hint(advice(hang, !tokens.is_empty()))
     }

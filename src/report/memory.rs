@@ -420,11 +420,7 @@ fn valid(line: &LineView) -> u128 {
 
 /// The set bits of a mask as ranges: `0-3, 8`.
 fn ranges(mask: u128) -> String {
-    let runs = crate::memory::fermi::cache::runs(mask);
-    let all: Vec<String> = runs
-        .map(|run| if run.len() == 1 { run.start.to_string() } else { format!("{}-{}", run.start, run.end - 1) })
-        .collect();
-    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+    if mask == 0 { "none".to_owned() } else { super::count::ranges((0..128).filter(|bit| mask >> bit & 1 != 0)) }
 }
 
 /// Bytes in hexadecimal, those that are not known as `..`, in words of four.

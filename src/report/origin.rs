@@ -7,12 +7,13 @@ use crate::verdict::{AllocKind, BugKind, Inside, Lifetime, Origin, Place, Writer
 
 impl StopReport<'_> {
     /// An instruction as `FILE:LINE`.
-    pub(super) fn file_line(&self, pc: Pc) -> String {
+    pub(super) fn file_line(&self, pc: Pc) -> Option<String> {
         let (file, span) = self.span(pc);
-        self.sources.get(file).map_or_else(
-            || "a line that is not known".to_owned(),
-            |s| format!("{}:{}", s.name, s.line_col(span.start).0),
-        )
+        self.sources.get(file).map(|s| format!("{}:{}", s.name, s.line_col(span.start).0))
+    }
+
+    fn known_line(&self, pc: Pc) -> String {
+        self.file_line(pc).unwrap_or_else(|| "a line that is not known".to_owned())
     }
 
     /// More lines about a defect: where what is wrong comes from.
@@ -21,7 +22,7 @@ impl StopReport<'_> {
             return origin.as_ref().map(|o| self.origin(o));
         }
         let Lifetime { allocated, freed } = life(kind)?;
-        let one = |what, place: &Place| format!("{what} at {} by {}", self.file_line(place.pc), who(place));
+        let one = |what, place: &Place| format!("{what} at {} by {}", self.known_line(place.pc), who(place));
         let freed = freed.as_ref().map(|f| format!("\n{}", one("freed", f)));
         Some(one("allocated", allocated) + &freed.unwrap_or_default())
     }
@@ -32,13 +33,13 @@ impl StopReport<'_> {
             Origin::Register(Some(name)) => format!("origin: register {name}, which this thread had not written"),
             Origin::Register(None) => "origin: a register that this thread had not written".to_owned(),
             Origin::Absent(shuffle) => {
-                let place = self.file_line(*shuffle);
+                let place = self.known_line(*shuffle);
                 format!("origin: the shuffle at {place}; its source lane had exited or is not in its member mask")
             }
             Origin::Memory { inside, read, writers, .. } => {
                 let what = variable(inside);
                 let byte = format!("byte {} of {what}", inside.offset);
-                let read = format!("origin: {byte}, read at {}; nobody had written it by then", self.file_line(*read));
+                let read = format!("origin: {byte}, read at {}; nobody had written it by then", self.known_line(*read));
                 format!("{read}\n{}", self.writers(&what, space(inside.kind), writers))
             }
         }
@@ -46,7 +47,7 @@ impl StopReport<'_> {
 
     fn writers(&self, what: &str, space: &str, writers: &Writers) -> String {
         let lines = |pcs: &[Pc]| {
-            let mut lines: Vec<String> = pcs.iter().map(|pc| self.file_line(*pc)).collect();
+            let mut lines: Vec<String> = pcs.iter().map(|pc| self.known_line(*pc)).collect();
             lines.dedup();
             lines.join(", ")
         };

@@ -1,7 +1,7 @@
 //! Why a run stopped: a report of compute-sanitizer's kind, as text or as JSON.
 
 use super::bug::{bug, leaked};
-use super::count::{counted, often, plural, word};
+use super::count::{counted, often, plural, ranges, word};
 use super::diagnostic::Diagnostic;
 use super::internal::{self, INTERNAL};
 use super::standing::EndedEarly;
@@ -91,21 +91,19 @@ impl<'a> StopReport<'a> {
                 }
                 if let BugKind::Leak { sites, .. } = &b.kind {
                     for site in sites.iter().skip(1).take(LEAKS) {
-                        let (file, span) = self.span(site.place.pc);
-                        d = d.also(file, span, format!("{} allocated here", leaked(site.blocks, site.bytes)));
+                        let label = format!("{} allocated here", leaked(site.blocks, site.bytes));
+                        d = self.beside(d, site.place.pc, label);
                     }
                 }
                 if let Some(other) = &b.other {
-                    let (file, span) = self.span(other.pc);
                     let label = match &b.kind {
                         BugKind::Race(race) => format!("{}: {}", super::race::other(race), who(other)),
                         _ => format!("the other party: {}", who(other)),
                     };
-                    d = d.also(file, span, label);
+                    d = self.beside(d, other.pc, label);
                 }
                 for (pc, label) in super::elsewhere::labels(&b.kind, b.place.warp) {
-                    let (file, span) = self.span(pc);
-                    d = d.also(file, span, label);
+                    d = self.beside(d, pc, label);
                 }
                 d
             }
@@ -156,8 +154,44 @@ impl<'a> StopReport<'a> {
     }
 
     fn at(&self, place: &Place, message: impl Into<String>) -> Diagnostic {
-        let (file, span) = self.span(place.pc);
-        Diagnostic::error(self.stop.kind().id(), file, span, message).note(self.context(place))
+        self.about(place.pc, message).note(self.context(place))
+    }
+
+    /// The same message with another instruction.
+    pub(super) fn beside(&self, diagnostic: Diagnostic, pc: Pc, text: impl Into<String>) -> Diagnostic {
+        let (file, span) = self.span(pc);
+        diagnostic.also(file, span, text)
+    }
+
+    /// A message about an instruction and nothing else.
+    pub(super) fn about(&self, pc: Pc, message: impl Into<String>) -> Diagnostic {
+        let (file, span) = self.span(pc);
+        Diagnostic::error(self.stop.kind().id(), file, span, message)
+    }
+
+    /// The line of an instruction.
+    pub(super) fn line(&self, pc: Pc) -> Option<u32> {
+        let (file, span) = self.span(pc);
+        self.sources.get(file).map(|s| s.line_col(span.start).0)
+    }
+
+    /// Who waits: the first, and some others with their lines, as `what` and `why` say.
+    fn waiting<'p, T>(
+        &self,
+        all: &'p [T],
+        place: fn(&'p T) -> &'p Place,
+        what: fn(&T) -> String,
+        why: fn(&T) -> String,
+    ) -> String {
+        let mut note = all.first().map_or_else(String::new, |first| format!("waiting: {}", what(first)));
+        for one in all.iter().skip(1).take(WAITING - 1) {
+            let line = self.line(place(one).pc).unwrap_or(0);
+            let _ = write!(note, "\nwaiting: {} ({}line {line})", what(one), why(one));
+        }
+        if all.len() > WAITING {
+            let _ = write!(note, "\nand {} more", all.len() - WAITING);
+        }
+        note
     }
 
     pub(super) fn span(&self, pc: Pc) -> (FileId, Span) {
@@ -176,11 +210,7 @@ impl<'a> StopReport<'a> {
         let mut left = place.calls.len();
         for (same, pc) in runs(&place.calls).into_iter().take(CALLS) {
             left -= same;
-            let (file, span) = self.span(pc);
-            let line = self
-                .sources
-                .get(file)
-                .map_or_else(String::new, |s| format!(" at {}:{}", s.name, s.line_col(span.start).0));
+            let line = self.file_line(pc).map_or_else(String::new, |line| format!(" at {line}"));
             let cuda = self.cuda(pc).map_or_else(String::new, |c| format!(", {}", c.text()));
             let _ = write!(text, "\ncalled from `{}`{line}{cuda}", self.function(pc));
             if same > 1 {
@@ -211,21 +241,13 @@ impl<'a> StopReport<'a> {
             StuckKind::BarrierDeadlock { waiting, exited } => {
                 let Some(first) = waiting.first() else { return self.plain("barrier deadlock") };
                 let message = format!("barrier deadlock: {} cannot go on", awaited(first));
-                let mut note = format!("waiting: {}", who(&first.place));
-                for w in waiting.iter().skip(1).take(WAITING - 1) {
-                    let (file, span) = self.span(w.place.pc);
-                    let line = self.sources.get(file).map_or(0, |s| s.line_col(span.start).0);
-                    let _ = write!(note, "\nwaiting: {} ({}, line {line})", who(&w.place), awaited(w));
-                }
-                if waiting.len() > WAITING {
-                    let _ = write!(note, "\nand {} more", waiting.len() - WAITING);
-                }
+                let why = |w: &Waiting| format!("{}, ", awaited(w));
+                let mut note = self.waiting(waiting, |w| &w.place, |w| who(&w.place), why);
                 if *exited > 0 {
                     let threads = counted((*exited).into(), "thread");
                     let _ = write!(note, "\n{threads} of the block {} exited", plural((*exited).into(), "has"));
                 }
-                let (file, span) = self.span(first.place.pc);
-                Diagnostic::error(self.stop.kind().id(), file, span, message)
+                self.about(first.place.pc, message)
                     .label("waits here for ever")
                     .note(note)
                     .hint("every thread that the barrier counts must reach it: look for a return, a loop bound or a branch that differs between warps")
@@ -235,17 +257,9 @@ impl<'a> StopReport<'a> {
                 let Some(first) = operations.first() else {
                     return self.plain("no warp can go on");
                 };
-                let mut note = format!("waiting: {}, {}", program(first), who(&first.place));
-                for o in operations.iter().skip(1).take(WAITING - 1) {
-                    let (file, span) = self.span(o.place.pc);
-                    let line = self.sources.get(file).map_or(0, |s| s.line_col(span.start).0);
-                    let _ = write!(note, "\nwaiting: {}, {} (line {line})", program(o), who(&o.place));
-                }
-                if operations.len() > WAITING {
-                    let _ = write!(note, "\nand {} more", operations.len() - WAITING);
-                }
-                let (file, span) = self.span(first.place.pc);
-                Diagnostic::error(self.stop.kind().id(), file, span, "no warp and no memory operation can go on")
+                let what = |o: &Operation| format!("{}, {}", program(o), who(&o.place));
+                let note = self.waiting(operations, |o| &o.place, what, |_| String::new());
+                self.about(first.place.pc, "no warp and no memory operation can go on")
                     .label("this operation waits for ever")
                     .note(note)
                     .hint("look in the memory programs for a line that is reserved and never updated, or banks that are never unlocked")
@@ -358,19 +372,11 @@ pub(super) fn who(p: &Place) -> String {
 
 /// A set of lanes in words, e.g. `lanes 0-3, 7`.
 pub(super) fn lanes(mask: LaneMask) -> String {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for lane in lanes_of(mask) {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == lane => *last = lane,
-            _ => ranges.push((lane, lane)),
-        }
-    }
-    let text: Vec<String> =
-        ranges.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    let all = ranges(lanes_of(mask));
     match mask.count_ones() {
         0 => "no lane".to_owned(),
-        1 => format!("lane {}", text.join(", ")),
-        _ => format!("lanes {}", text.join(", ")),
+        1 => format!("lane {all}"),
+        _ => format!("lanes {all}"),
     }
 }
 
