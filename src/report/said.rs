@@ -9,8 +9,8 @@ pub(super) struct Said {
     pub code: &'static str,
     /// What is wrong: one line.
     pub message: String,
-    label: String,
-    hint: Option<String>,
+    pub label: String,
+    pub hint: Option<String>,
 }
 
 /// A complaint: its name, what is wrong, and what is wrong with the very place.
