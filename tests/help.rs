@@ -195,6 +195,19 @@ fn no_line_is_wider_than_the_terminal_and_none_is_wrapped_by_hand() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A search does without the checks that look at runs, and the help of `prove` names exactly those.
+#[test]
+fn prove_names_the_checks_that_look_at_runs() {
+    let root = warpstep::cli::command();
+    let after = root.find_subcommand("prove").and_then(|prove| prove.get_after_help()).unwrap().to_string();
+    let named =
+        after.lines().find_map(|line| line.strip_prefix("--check ")?.split_once(" look at the runs")).unwrap().0;
+    for check in warpstep::check::Check::ALL {
+        let there = named.split([' ', ',']).any(|word| word == check.name());
+        assert_eq!(there, check.looks_at_runs(), "{}: {named}", check.name());
+    }
+}
+
 #[test]
 fn shells_are_told_of_commands_and_flags() {
     let folder = tempfile::tempdir().unwrap();

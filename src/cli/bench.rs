@@ -2,12 +2,12 @@
 
 use super::{Format, output};
 use crate::base::SourceMap;
-use crate::check::{Bounds, Check, Footing, Observers, Races};
+use crate::check::{Bounds, Check, Observers, Races};
 use crate::launch::Failure;
 use crate::launch::bench::{Case, KERNELS, program};
 use crate::machine::{Config, MemoryModel};
 use crate::program::env::ProgEnv;
-use crate::report::document::{self, Report, Speed};
+use crate::report::document::{self, Checked, Report, Speed};
 use crate::report::parts::Exit;
 use clap::Args;
 use std::sync::Arc;
@@ -48,24 +48,6 @@ pub(super) struct Bench {
     format: Format,
 }
 
-/// One kernel's result.
-struct Measured {
-    size: String,
-    instructions: u64,
-    seconds: f64,
-    correct: bool,
-    checked: Option<Checked>,
-}
-
-/// The same kernel under a check.
-struct Checked {
-    seconds: f64,
-    /// Of the check for races: what it takes, and races.
-    races: Option<(Footing, usize)>,
-    /// Of the check for bounds: accesses whose origin was lost.
-    lost: Option<u64>,
-}
-
 impl Bench {
     /// Runs the command; gives the exit code.
     pub(super) fn execute(&self) -> u8 {
@@ -78,11 +60,11 @@ impl Bench {
         let mut rows = Vec::new();
         for name in &all {
             match self.measure(name, &env) {
-                Ok(measured) => {
+                Ok(speed) => {
                     if self.format == Format::Text {
-                        output::say(line(name, &measured));
+                        output::say(line(&speed));
                     }
-                    rows.push((*name, measured));
+                    rows.push(speed);
                 }
                 Err(Failure::Stop(stop)) => return output::stop(&stop, &env, &sources, &[], self.format),
                 Err(Failure::Input(problems)) => {
@@ -90,34 +72,31 @@ impl Bench {
                 }
             }
         }
-        self.total(&rows)
+        self.total(rows)
     }
 
-    fn measure(&self, name: &str, env: &Arc<ProgEnv>) -> Result<Measured, Failure> {
+    fn measure(&self, kernel: &'static str, env: &Arc<ProgEnv>) -> Result<Speed, Failure> {
         let memory = MemoryModel::preset(&self.memory).unwrap_or_default();
         let config = Config { memory, ..Config::default() };
-        let mut best: Option<Measured> = None;
-        for _ in 0..self.reps {
-            let Some(case) = Case::new(name, self.shift, env, config.clone()) else { break };
+        let mut best = Speed { kernel, cpu_seconds: f64::INFINITY, ..Speed::default() };
+        for repetition in 0..self.reps {
+            let Some(case) = Case::new(kernel, self.shift, env, config.clone()) else { break };
             let mut case = case?;
             let start = Clock::now();
             let stats = case.run()?;
-            let seconds = start.elapsed();
-            // The first repetition's results are checked; all have the same inputs.
-            let correct = best.as_ref().map_or_else(|| case.correct(), |b| b.correct);
-            let known = best.as_mut().and_then(|b| b.checked.take());
+            best.cpu_seconds = best.cpu_seconds.min(start.elapsed());
+            if repetition == 0 {
+                // The first repetition's results are checked; all have the same inputs.
+                best.correct = case.correct();
+            }
             // Right after the run without the check: a ratio is to be trusted on a busy machine, too.
-            let now = if self.check.is_some() { self.checked(name, env, config.clone())? } else { None };
-            let checked = match (known, now) {
-                (Some(a), Some(b)) => Some(if a.seconds <= b.seconds { a } else { b }),
-                (a, b) => a.or(b),
-            };
-            let (size, instructions) = (case.size, stats.thread_instructions);
-            let seconds = best.as_ref().map_or(seconds, |b| b.seconds.min(seconds));
-            best = Some(Measured { size, instructions, seconds, correct, checked });
+            let now = if self.check.is_some() { self.checked(kernel, env, config.clone())? } else { None };
+            let seconds = |c: &Checked| c.cpu_seconds;
+            best.checked = best.checked.into_iter().chain(now).min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+            (best.size, best.thread_instructions) = (case.size, stats.thread_instructions);
         }
-        let none = Measured { size: String::new(), instructions: 0, seconds: 0.0, correct: false, checked: None };
-        Ok(best.unwrap_or(none))
+        best.millions_per_second = best.thread_instructions as f64 / best.cpu_seconds.max(1e-9) / 1e6;
+        Ok(best)
     }
 
     /// Runs a kernel under the check that was asked for.
@@ -128,64 +107,43 @@ impl Bench {
         let mut observers = Observers::none().check(check, env);
         let start = Clock::now();
         case.run_with(&mut observers)?;
-        let seconds = start.elapsed();
-        let races = observers.get().map(|r: &Races| (r.footing(), r.findings().count()));
-        let lost = observers.get().map(|b: &Bounds| b.lost().map(|(_, n)| n).sum());
-        Ok(Some(Checked { seconds, races, lost }))
+        let cpu_seconds = start.elapsed();
+        let (races, bounds) = (observers.get::<Races>(), observers.get::<Bounds>());
+        Ok(Some(Checked {
+            cpu_seconds,
+            shadow_bytes: races.map(|r| r.footing().shadow),
+            touched_bytes: races.map(|r| r.footing().touched),
+            races: races.map(|r| r.findings().count()),
+            lost_origins: bounds.map(|b| b.lost().map(|(_, n)| n).sum()),
+        }))
     }
 
-    fn total(&self, rows: &[(&'static str, Measured)]) -> u8 {
-        let logs: Vec<f64> = rows.iter().map(|(_, m)| libm::log(rate(m))).collect();
-        let mean = libm::exp(logs.iter().sum::<f64>() / rows.len().max(1) as f64);
-        let correct = rows.iter().all(|(_, m)| m.correct);
+    fn total(&self, kernels: Vec<Speed>) -> u8 {
+        let logs: f64 = kernels.iter().map(|speed| libm::log(speed.millions_per_second)).sum();
+        let geometric_mean = libm::exp(logs / kernels.len().max(1) as f64);
+        let code = u8::from(!kernels.iter().all(|speed| speed.correct));
         match self.format {
-            Format::Text => output::say(format!("{:<13} {:>30} {mean:>12.0} M/s\n", "", "geometric mean")),
+            Format::Text => output::say(format!("{:<13} {:>30} {geometric_mean:>12.0} M/s\n", "", "geometric mean")),
             Format::Json => {
-                let checked = |c: &Checked| {
-                    let (footing, races) = c.races.unzip();
-                    document::Checked {
-                        cpu_seconds: c.seconds,
-                        shadow_bytes: footing.map(|f| f.shadow),
-                        touched_bytes: footing.map(|f| f.touched),
-                        races,
-                        lost_origins: c.lost,
-                    }
-                };
-                let speed = |(kernel, m): &(&'static str, Measured)| Speed {
-                    kernel,
-                    size: m.size.clone(),
-                    thread_instructions: m.instructions,
-                    cpu_seconds: m.seconds,
-                    millions_per_second: rate(m),
-                    correct: m.correct,
-                    checked: m.checked.as_ref().map(checked),
-                };
-                let kernels = rows.iter().map(speed).collect();
-                let exit = Exit(u8::from(!correct));
-                output::print_json(&Report::Bench(document::Bench { exit, kernels, geometric_mean: mean }));
+                output::print_json(&Report::Bench(document::Bench { exit: Exit(code), kernels, geometric_mean }));
             }
         }
-        u8::from(!correct)
+        code
     }
 }
 
-/// Millions of thread instructions per second.
-fn rate(m: &Measured) -> f64 {
-    m.instructions as f64 / m.seconds.max(1e-9) / 1e6
-}
-
-fn line(name: &str, m: &Measured) -> String {
-    let verdict = if m.correct { "ok" } else { "WRONG RESULTS" };
-    let checked = m.checked.as_ref().map_or_else(String::new, |c| {
-        let races = c.races.map_or_else(String::new, |(footing, races)| {
-            let per_byte = footing.shadow as f64 / (footing.touched as f64).max(1.0);
+fn line(speed: &Speed) -> String {
+    let Speed { kernel, size, cpu_seconds, millions_per_second, correct, checked, .. } = speed;
+    let verdict = if *correct { "ok" } else { "WRONG RESULTS" };
+    let checked = checked.map_or_else(String::new, |c| {
+        let races = c.races.map_or_else(String::new, |races| {
+            let per_byte = c.shadow_bytes.unwrap_or(0) as f64 / (c.touched_bytes.unwrap_or(0) as f64).max(1.0);
             format!(", {per_byte:.1} bytes a byte, {races} races")
         });
-        let lost = c.lost.map_or_else(String::new, |lost| format!(", {lost} lost origins"));
-        let times = c.seconds / m.seconds.max(1e-9);
-        format!("  checked: {times:.1} times as long{races}{lost}")
+        let lost = c.lost_origins.map_or_else(String::new, |lost| format!(", {lost} lost origins"));
+        format!("  checked: {:.1} times as long{races}{lost}", c.cpu_seconds / cpu_seconds.max(1e-9))
     });
-    format!("{name:<13} {:>30} {:>12.0} M/s  {:.3} s  {verdict}{checked}\n", m.size, rate(m), m.seconds)
+    format!("{kernel:<13} {size:>30} {millions_per_second:>12.0} M/s  {cpu_seconds:.3} s  {verdict}{checked}\n")
 }
 
 /// CPU time of this thread where Linux tells it, else wall time.

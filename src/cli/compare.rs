@@ -76,13 +76,12 @@ impl Compare {
     fn compare(&self) -> Result<u8, u8> {
         if let Some(flag) = self.common.chooses_models() {
             let why = "all models are compared: leave it out, or use `prove` for one of them";
-            let problem = ProblemKind::UnfitFlag { flag, text: self.path.display().to_string(), why }.at(None);
-            return Err(output::problems(&[problem], &Default::default(), self.format));
+            let text = self.path.display().to_string();
+            return Err(output::refuse(ProblemKind::UnfitFlag { flag, text, why }, self.format));
         }
         let folder = self.schedules.clone().unwrap_or_else(|| PathBuf::from(format!("{}.schedules", name(&self.path))));
         let unwritable = |e: std::io::Error| {
-            let problem = ProblemKind::Unwritable { path: folder.clone(), cause: e.kind() }.at(None);
-            output::problems(&[problem], &Default::default(), self.format)
+            output::refuse(ProblemKind::Unwritable { path: folder.clone(), cause: e.kind() }, self.format)
         };
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
         let looks = self.common.looks_at_runs();

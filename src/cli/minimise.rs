@@ -6,7 +6,6 @@ use super::output;
 use super::progress::line;
 use super::report_flags::{Form, ReportFlags};
 use super::saved::{Saved, check, write};
-use crate::base::SourceMap;
 use crate::choice::Replay;
 use crate::explore::{Ending, Limits, Minimise as Search, Minimised};
 use crate::launch::ProblemKind;
@@ -90,12 +89,7 @@ impl Minimise {
         bar.finish_and_clear();
         bounds.show();
         let Some(Minimised { schedule, complete, trials }) = minimised else {
-            let path = self.schedule.clone();
-            return Err(output::problems(
-                &[ProblemKind::NoDefect { path }.at(None)],
-                &SourceMap::default(),
-                self.report.format,
-            ));
+            return Err(output::refuse(ProblemKind::NoDefect { path: self.schedule.clone() }, self.report.format));
         };
         let limits = Limits { steps: schedule.fair_from.unwrap_or(u64::MAX), ..limits };
         let mut after = target.record(Replay::new(schedule.clone()), limits, observers());

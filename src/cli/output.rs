@@ -103,6 +103,11 @@ pub(super) fn problems(all: &[Problem], sources: &SourceMap, form: impl Into<For
     diagnostics(all.iter().map(|p| problem(p, sources)), sources, form)
 }
 
+/// Tells one problem that has no place in a file; gives the exit code.
+pub(super) fn refuse(kind: ProblemKind, form: impl Into<Form>) -> u8 {
+    problems(&[kind.at(None)], &SourceMap::default(), form)
+}
+
 /// The same of complaints whose text is made one by one, by what knows how many there are; 4 when the input is right and only our gaps are in the way. The
 /// text of those that are too many is made only as far as the exit code depends on them.
 pub(super) fn diagnostics(mut all: impl Iterator<Item = Diagnostic>, sources: &SourceMap, form: impl Into<Form>) -> u8 {

@@ -7,7 +7,6 @@ use super::saved::{Saved, as_typed, check, target, write, write_for};
 use super::show::ShowFlags;
 use super::target::Common;
 use super::trace::TraceFlags;
-use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed, Oracle, Recorder, Replay as Script};
 use crate::explore::{Ending, Limits, Played, Recorded, Target};
 use crate::launch::{Problem, ProblemKind};
@@ -120,8 +119,8 @@ impl Replay {
     fn of_file(&self) -> Result<u8, u8> {
         if let Some(word) = self.common.words().first() {
             let why = "a schedule names its target itself; flags of targets go with --seed";
-            let problem = ProblemKind::UnfitFlag { flag: "replay", text: word.clone(), why }.at(None);
-            return Err(output::problems(&[problem], &SourceMap::default(), self.report.format));
+            let kind = ProblemKind::UnfitFlag { flag: "replay", text: word.clone(), why };
+            return Err(output::refuse(kind, self.report.format));
         }
         let saved = Saved::read(&self.path, Some(&self.common), &self.common.bounds, self.report.format)?;
         let script = Script::new(saved.file.schedule.clone());

@@ -1,7 +1,6 @@
 //! `warpstep rules`
 
 use super::{Format, output};
-use crate::base::SourceMap;
 use crate::launch::ProblemKind;
 use crate::report::document::Report;
 use crate::report::parts::Exit;
@@ -33,8 +32,7 @@ impl Rules {
         let strange = self.prefixes.iter().find(|p| !rows.iter().any(|r| begins(r.rule.id(), p)));
         if let Some(prefix) = strange {
             let form = "the beginning of a rule's id, e.g. crs or cache.read";
-            let problem = ProblemKind::BadFlag { flag: "PREFIX", text: prefix.clone(), form }.at(None);
-            return output::problems(&[problem], &SourceMap::default(), self.format);
+            return output::refuse(ProblemKind::BadFlag { flag: "PREFIX", text: prefix.clone(), form }, self.format);
         }
         rows.retain(|r| self.prefixes.is_empty() || self.prefixes.iter().any(|p| begins(r.rule.id(), p)));
         match self.format {

@@ -5,7 +5,7 @@ use super::report_flags::Form;
 use super::target::Common;
 use crate::base::{FileId, SourceMap, files};
 use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Target};
-use crate::launch::{Failure, Problem, ProblemKind};
+use crate::launch::{Failure, ProblemKind};
 use crate::machine::Bounds;
 use crate::program::env::ProgEnv;
 use crate::report::{hunt as text, refused};
@@ -134,8 +134,7 @@ fn refuse((error, span): &Refusal, file: FileId, sources: &SourceMap, format: Fo
 }
 
 fn unreadable(path: &Path, cause: ErrorKind, format: Form) -> u8 {
-    let problem: Problem = ProblemKind::Unreadable { path: path.to_owned(), cause }.at(None);
-    output::problems(&[problem], &SourceMap::default(), format)
+    output::refuse(ProblemKind::Unreadable { path: path.to_owned(), cause }, format)
 }
 
 /// Where a command that searches writes the schedules of what it finds.
@@ -187,7 +186,7 @@ pub(super) fn check(file: &Path, format: Form) -> Result<(), u8> {
         Ok(()) if is_taken(file) => ProblemKind::Taken { path },
         Ok(()) => return Ok(()),
     };
-    Err(output::problems(&[problem.at(None)], &SourceMap::default(), format))
+    Err(output::refuse(problem, format))
 }
 
 /// Whether a regular file is there that has something in it and is no schedule.

@@ -74,7 +74,7 @@ pub struct Bench {
 }
 
 /// The speed of a kernel.
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 pub struct Speed {
     /// Its name.
     pub kernel: &'static str,
