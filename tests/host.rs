@@ -43,6 +43,13 @@ fn contexts_do_not_see_each_other() {
     ends("foreign_address.toml", 1, &["invalid global read of 4 bytes at 0xff0000000000", "kernels.ptx:73"]);
 }
 
+/// A script's flags are read as those of a launch file: what names no file is no request to be passed over.
+#[test]
+fn what_is_to_be_saved_has_a_file() {
+    says(&warpstep(&script("two_contexts.toml"), &["--save", "nothing"]), 2, &["--save nothing", "NAME=FILE"]);
+    says(&warpstep(&script("two_contexts.toml"), &["--save", "nothing=x"]), 2, &["nothing"]);
+}
+
 #[test]
 fn programs_of_a_context_have_variables_of_their_own() {
     ends("two_programs.toml", 0, &["as expected"]);

@@ -20,7 +20,7 @@ use crate::program::env::ProgEnv;
 use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -223,25 +223,11 @@ impl Run {
     /// Saves and prints what was asked for, and tells the verdict.
     fn finish(&self, finished: &Finished, reporter: &mut Reporter) -> u8 {
         let Finished { spec, device, outcome, trace, races, relied, lost } = finished;
-        let mut problems = Vec::new();
-        for save in &self.save {
-            if let Err(kind) = Self::save(save, device) {
-                problems.push(kind.at(None));
-            }
-        }
-        let mut printed = serde_json::Map::new();
-        for name in &self.print {
-            match device.contents(name) {
-                Some((ty, bytes)) if reporter.form != Form::Text => {
-                    printed.insert(name.clone(), json!(text::Contents::new(ty, bytes)));
-                }
-                Some((ty, bytes)) => output::say(text::values(name, ty, bytes)),
-                None => problems.push(unknown(name, device).at(None)),
-            }
-        }
-        if !problems.is_empty() {
-            return reporter.problems(&problems, device.sources());
-        }
+        let names = || device.names().map(str::to_owned).collect();
+        let buffers = match self.contents(reporter.form, &|name| device.contents(name), &names) {
+            Ok(buffers) => buffers,
+            Err(problems) => return reporter.problems(&problems, device.sources()),
+        };
         let races = races.as_ref().map(|r| RacesReport::new([r], device.sources()));
         let results = Results {
             outcome,
@@ -252,33 +238,53 @@ impl Run {
             checked: spec.expect.len() + usize::from(spec.stdout.is_some()),
             expected_at: &|name| spec.expect.get(name).and_then(|e| e.at),
             output_at: spec.stdout.as_ref().and_then(|e| e.at),
-            buffers: printed,
+            buffers,
             memory: self.hash.then(|| device.memory_hash()),
             trace: *trace,
         };
         reporter.finished(results, device.sources())
     }
 
-    fn save(text: &str, device: &Device) -> Result<(), ProblemKind> {
-        let form = "NAME=FILE, e.g. out=result.npy";
-        let bad = || ProblemKind::BadFlag { flag: "--save", text: text.to_owned(), form };
-        let (name, path) = text.split_once('=').ok_or_else(bad)?;
-        let (ty, bytes) = device.contents(name).ok_or_else(|| unknown(name, device))?;
-        save(Path::new(path), ty, bytes);
-        Ok(())
+    /// Saves and prints what `find` has of the buffers and variables that were asked for; gives what is printed in a report.
+    ///
+    /// # Errors
+    /// Every flag that is wrong; `names` are those that there are.
+    pub(super) fn contents<'a>(
+        &self,
+        form: Form,
+        find: &dyn Fn(&str) -> Option<(Scalar, &'a [u8])>,
+        names: &dyn Fn() -> Vec<String>,
+    ) -> Result<Map<String, Value>, Vec<Problem>> {
+        let found = |name: &str| {
+            let unknown = || ProblemKind::UnknownVariable { name: name.to_owned(), known: names() };
+            find(name).ok_or_else(unknown)
+        };
+        let save = |text: &String| {
+            let form = "NAME=FILE, e.g. out=result.npy";
+            let bad = || ProblemKind::BadFlag { flag: "--save", text: text.clone(), form };
+            let (name, path) = text.split_once('=').ok_or_else(bad)?;
+            found(name).map(|(ty, bytes)| save(Path::new(path), ty, bytes))
+        };
+        let mut printed = Map::new();
+        let mut print = |name: &String| {
+            match found(name)? {
+                (ty, bytes) if form == Form::Text => output::say(text::values(name, ty, bytes)),
+                (ty, bytes) => _ = printed.insert(name.clone(), json!(text::Contents::new(ty, bytes))),
+            }
+            Ok(())
+        };
+        let done = self.save.iter().map(save).chain(self.print.iter().map(&mut print));
+        let problems: Vec<Problem> = done.filter_map(Result::err).map(|kind| kind.at(None)).collect();
+        if problems.is_empty() { Ok(printed) } else { Err(problems) }
     }
 }
 
 /// Writes the contents of a buffer.
-pub(super) fn save(path: &Path, ty: Scalar, bytes: &[u8]) {
+fn save(path: &Path, ty: Scalar, bytes: &[u8]) {
     let npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
     if npy {
         output::write(path, &write_npy(bytes, ty))
     } else {
         output::write(path, bytes)
     };
-}
-
-fn unknown(name: &str, device: &Device) -> ProblemKind {
-    ProblemKind::UnknownVariable { name: name.to_owned(), known: device.names().map(str::to_owned).collect() }
 }

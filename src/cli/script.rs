@@ -3,7 +3,7 @@
 use super::follow::Followers;
 use super::output;
 use super::report_flags::{Form, Reporter, Results};
-use super::run::{Run, save};
+use super::run::Run;
 use crate::base::SourceMap;
 use crate::check::{Observers, PerLaunch, Races, TraceHash};
 use crate::choice::Decisions;
@@ -11,8 +11,6 @@ use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, program
 use crate::program::env::ProgEnv;
 use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport, run as text};
 use crate::verdict::{Event, Sink, Who};
-use serde_json::json;
-use std::path::Path;
 
 impl Run {
     /// Runs a host script; gives the exit code.
@@ -83,29 +81,10 @@ impl Run {
         races: Option<RacesReport<'_>>,
         reporter: &mut Reporter,
     ) -> u8 {
-        let unknown =
-            |name: &str| ProblemKind::UnknownVariable { name: name.to_owned(), known: device.names().collect() };
-        let mut problems = Vec::new();
-        for (name, path) in self.save.iter().filter_map(|text| text.split_once('=')) {
-            let Some((ty, bytes)) = device.contents(name) else {
-                problems.push(unknown(name).at(None));
-                continue;
-            };
-            save(Path::new(path), ty, bytes);
-        }
-        let mut buffers = serde_json::Map::new();
-        for name in &self.print {
-            match device.contents(name) {
-                Some((ty, bytes)) if reporter.form != Form::Text => {
-                    buffers.insert(name.clone(), json!(text::Contents::new(ty, bytes)));
-                }
-                Some((ty, bytes)) => output::say(text::values(name, ty, bytes)),
-                None => problems.push(unknown(name).at(None)),
-            }
-        }
-        if !problems.is_empty() {
-            return reporter.problems(&problems, device.sources());
-        }
+        let buffers = match self.contents(reporter.form, &|name| device.contents(name), &|| device.names().collect()) {
+            Ok(buffers) => buffers,
+            Err(problems) => return reporter.problems(&problems, device.sources()),
+        };
         let results = Results {
             outcome,
             relied: ReliedReport::default(),
