@@ -7,9 +7,9 @@ use super::run::Run;
 use crate::base::SourceMap;
 use crate::check::{Observers, PerLaunch, Races, TraceHash};
 use crate::choice::Decisions;
-use crate::launch::{Failure, Outcome, ProblemKind, Script, ScriptDevice, programs};
+use crate::launch::{Failure, Outcome, Script, ScriptDevice, programs};
 use crate::program::env::ProgEnv;
-use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport, run as text};
+use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport};
 use crate::verdict::{Event, Sink, Who};
 
 impl Run {
