@@ -73,6 +73,9 @@ pub(super) struct Run {
     pub(super) report: ReportFlags,
 }
 
+/// Bytes of elements of a type.
+type Typed<'a> = (Scalar, &'a [u8]);
+
 /// Those who follow see each event before the observers may object to it.
 struct Both<'a, 'b>(&'b mut Followers<'a>, &'b mut Observers);
 
@@ -224,7 +227,7 @@ impl Run {
     fn finish(&self, finished: &Finished, reporter: &mut Reporter) -> u8 {
         let Finished { spec, device, outcome, trace, races, relied, lost } = finished;
         let names = || device.names().map(str::to_owned).collect();
-        let buffers = match self.contents(reporter.form, &|name| device.contents(name), &names) {
+        let buffers = match self.contents(reporter.form, |name| device.contents(name), names) {
             Ok(buffers) => buffers,
             Err(problems) => return reporter.problems(&problems, device.sources()),
         };
@@ -252,8 +255,8 @@ impl Run {
     pub(super) fn contents<'a>(
         &self,
         form: Form,
-        find: &dyn Fn(&str) -> Option<(Scalar, &'a [u8])>,
-        names: &dyn Fn() -> Vec<String>,
+        find: impl Fn(&str) -> Option<Typed<'a>>,
+        names: impl Fn() -> Vec<String>,
     ) -> Result<Map<String, Value>, Vec<Problem>> {
         let found = |name: &str| {
             let unknown = || ProblemKind::UnknownVariable { name: name.to_owned(), known: names() };

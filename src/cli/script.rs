@@ -81,7 +81,7 @@ impl Run {
         races: Option<RacesReport<'_>>,
         reporter: &mut Reporter,
     ) -> u8 {
-        let buffers = match self.contents(reporter.form, &|name| device.contents(name), &|| device.names().collect()) {
+        let buffers = match self.contents(reporter.form, |name| device.contents(name), || device.names().collect()) {
             Ok(buffers) => buffers,
             Err(problems) => return reporter.problems(&problems, device.sources()),
         };
