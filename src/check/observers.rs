@@ -11,12 +11,18 @@ use std::sync::Arc;
 /// An observer among others.
 trait Observer: Any {
     fn tell(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop>;
+    /// Whether it does not need all; only then it is asked what it needs.
+    fn frugal(&self) -> bool;
     fn needed(&self) -> Needs;
 }
 
 impl<S: Sink + Any> Observer for S {
     fn tell(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         self.event(who, event)
+    }
+
+    fn frugal(&self) -> bool {
+        S::FRUGAL
     }
 
     fn needed(&self) -> Needs {
@@ -146,8 +152,11 @@ impl Sink for Observers {
     const ON: bool = true;
 
     fn needs(&self) -> Needs {
-        let all = self.uninit.as_ref().map(Sink::needs).into_iter().chain(self.list.iter().map(|o| o.needed()));
-        all.reduce(Needs::and).unwrap_or_else(Needs::all)
+        // Where one needs all, the others are told all, and must not rely on less.
+        if self.uninit.is_some() || !self.list.iter().all(|observer| observer.frugal()) {
+            return Needs::all();
+        }
+        self.list.iter().map(|observer| observer.needed()).reduce(Needs::and).unwrap_or_else(Needs::all)
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {

@@ -236,6 +236,8 @@ impl Needs {
 pub trait Sink {
     /// Whether events are made at all.
     const ON: bool;
+    /// Whether [`Sink::needs`] leaves something out. One that is asked may rely on not being told the rest.
+    const FRUGAL: bool = false;
 
     /// Takes note of an event.
     ///

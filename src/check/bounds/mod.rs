@@ -335,6 +335,7 @@ fn stack_top(regs: &Frame, lane: usize) -> u64 {
 
 impl Sink for Bounds {
     const ON: bool = true;
+    const FRUGAL: bool = true;
 
     fn needs(&self) -> Needs {
         Needs { steps: Some(Arc::clone(&self.plan.steps)), rules: false, quiet: Arc::clone(&self.quiet) }

@@ -191,6 +191,7 @@ impl Races {
 
 impl Sink for Races {
     const ON: bool = true;
+    const FRUGAL: bool = true;
 
     fn needs(&self) -> Needs {
         Needs { steps: Some(Arc::clone(&self.orders)), rules: false, quiet: self.quiet.extents() }
