@@ -3,8 +3,8 @@
 //! The machine expands the tables over lanes instead. This form serves whatever is not in a hurry: constant folding,
 //! reductions over a warp, tests.
 
-use crate::program::float_ops::{FloatOp, float_ops};
-use crate::program::int_ops::{IntOp, int_ops};
+use super::float::{FloatOp, float_ops};
+use super::int::{IntOp, int_ops};
 
 /// What a scalar function returns, widened.
 trait Widen {
@@ -36,23 +36,30 @@ impl<T: Widen> Widen for (T, bool) {
     }
 }
 
-/// The next source, as the type of its class.
+/// The next source, as the slot of its type.
 macro_rules! source {
-    (w, $rest:ident) => {
-        $rest.next().unwrap_or_default() as u32
+    (bool, $rest:ident) => {
+        $rest.next().unwrap_or_default() & 1 == 1
     };
-    (q, $rest:ident) => {
+    (u64, $rest:ident) => {
         $rest.next().unwrap_or_default()
     };
-    (p, $rest:ident) => {
-        $rest.next().unwrap_or_default() & 1 == 1
+    (i64, $rest:ident) => {
+        $rest.next().unwrap_or_default()
+    };
+    (f64, $rest:ident) => {
+        $rest.next().unwrap_or_default()
+    };
+    ($word:ident, $rest:ident) => {
+        $rest.next().unwrap_or_default() as u32
     };
 }
 
 /// Expands a table into a function on 64-bit values.
 macro_rules! define_apply {
     ($name:ident, $module:ident;
-     $($op:ident ($($source:ident)*) -> $dest:ident $(+ $carry:ident)? $(| $mode:ident)? = $function:ident;)*) => {
+     $($op:ident $function:ident($($arg:ident: $source:ident),* $(; $mode:ident)?)
+        -> $dest:ident $(+ $carry:ident)? = $formula:expr;)*) => {
         /// The destination's bits and the carry-out (`false` where the operation has none).
         ///
         /// A source is in the low bits of its element, a predicate in bit 0; elements beyond the operation's sources

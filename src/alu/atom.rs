@@ -3,9 +3,9 @@
 //! An element in memory goes from its old bits to new ones; the old bits are what `atom` returns. Elements are given in
 //! the low bits of a `u64`, 128-bit ones have [`apply128`].
 
+use super::mode::{FMode, Num};
+use super::ops::{AtomOp, AtomTy};
 use super::{float, int};
-use crate::program::mode::{FMode, Num};
-use crate::program::ops::{AtomOp, AtomTy};
 
 /// The new bits of an element of type `ty` with bits `old`, for operands `b` and (for `cas`) `c`.
 ///

@@ -1,4 +1,4 @@
-//! Layer 4: what an operation computes.
+//! Layer 3: the operations, and what they compute.
 //!
 //! Pure, total, scalar functions on bit patterns: `u32` for a 32-bit slot, `u64` for a 64-bit slot, `bool` for a
 //! predicate. Values of 8 and 16 bits are held zero-extended in a `u32`; a function that yields such a value returns it
@@ -9,3 +9,6 @@ pub mod apply;
 pub mod atom;
 pub mod float;
 pub mod int;
+pub mod mode;
+pub mod ops;
+pub mod table;

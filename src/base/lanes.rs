@@ -116,26 +116,6 @@ pub fn blend64(d: &mut Lanes64, new: &[u64; LANES], lanes: &Lanes32) {
     }
 }
 
-/// Writes `new` into the lanes of `mask`; `lanes` is its expansion.
-#[inline(always)]
-pub fn put32(d: &mut Lanes32, new: [u32; LANES], mask: LaneMask, lanes: &Lanes32) {
-    if mask == !0 {
-        d.0 = new;
-    } else {
-        blend32(d, &new, lanes);
-    }
-}
-
-/// Writes `new` into the lanes of `mask`; `lanes` is its expansion.
-#[inline(always)]
-pub fn put64(d: &mut Lanes64, new: [u64; LANES], mask: LaneMask, lanes: &Lanes32) {
-    if mask == !0 {
-        d.0 = new;
-    } else {
-        blend64(d, &new, lanes);
-    }
-}
-
 /// Writes predicate bits into the lanes of `mask`.
 #[inline(always)]
 pub fn put_mask(d: &mut LaneMask, new: LaneMask, mask: LaneMask) {

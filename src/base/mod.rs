@@ -16,7 +16,7 @@ mod tier;
 pub use beside::drop_beside;
 pub use bytes::number;
 pub use ids::{FileId, Pc, WarpId};
-pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, blend32, blend64, expand, put_mask, put32, put64};
+pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, blend32, blend64, expand, put_mask};
 pub use mask::{LaneMask, lanes_of};
 pub use mutant::Mutant;
 pub use source::{Source, SourceMap, Span};

@@ -3,11 +3,11 @@
 use super::sample::{LANE, ONE, ONES, Sample, ZERO, action, alu, other, run};
 use super::{Check, Coverage, Observers, TraceHash};
 use crate::program::env::ProgEnv;
-use crate::program::float_ops::FloatOp;
 use crate::program::instr::{
     Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, HotOp, Instr, MemOp, Op, Space, Syscall,
 };
-use crate::program::int_ops::IntOp as I;
+use crate::program::ops::FloatOp;
+use crate::program::ops::IntOp as I;
 use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::{BugKind, Kind, Place, Rule, Stop, UninitUse};
 use std::sync::Arc;

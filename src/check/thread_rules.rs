@@ -6,7 +6,7 @@
 use super::plain;
 use crate::program::env::{Init, Preload, ProgEnv};
 use crate::program::instr::{BarrierKind, ExchangeKind, Instr, MemOp, Op};
-use crate::program::int_ops::IntOp;
+use crate::program::ops::IntOp;
 use crate::program::ops::{AluOp, Class};
 use crate::program::uses::{Tables, reads};
 use crate::verdict::{Rule, Step};

@@ -11,7 +11,7 @@ use crate::choice::{Fair, Menu, Oracle, Pick, Site};
 use crate::machine::{Config, Context, ControlModel, Launch};
 use crate::program::env::{FuncId, Origin, ProgEnv, Target};
 use crate::program::instr::{Instr, Op};
-use crate::program::int_ops::IntOp as I;
+use crate::program::ops::IntOp as I;
 use crate::verdict::{Event, Sink, Stop, TokenKind, Who};
 use std::sync::Arc;
 

@@ -72,9 +72,8 @@ mod tests {
     use super::*;
     use crate::base::{LANES, LaneTables, Lanes32, Lanes64, expand};
     use crate::machine::apart;
-    use crate::program::float_ops::FloatOp;
     use crate::program::instr::HotOp;
-    use crate::program::int_ops::IntOp;
+    use crate::program::ops::{FloatOp, IntOp};
     use pulp::Scalar;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

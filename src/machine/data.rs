@@ -4,10 +4,10 @@
 //! one generic helper, which the compiler vectorises. The commonest operations have a copy in the innermost loop
 //! ([`super::warp`]); these dispatches are called once per warp instruction, compiled per instruction set.
 
+use crate::alu::float::{FloatOp, float_ops};
+use crate::alu::int::{IntOp, int_ops};
 use crate::base::{Frame, LANES, LaneMask, LaneTables, Lanes32, blend32, blend64, put_mask};
-use crate::program::float_ops::{FloatOp, float_ops};
 use crate::program::instr::{Instr, Slot};
-use crate::program::int_ops::{IntOp, int_ops};
 
 /// What an operation is executed on.
 pub(super) struct Lane<'a> {
@@ -194,10 +194,12 @@ fn map4<A: Class, B: Class, C: Class, E: Class, D: Class, const FULL: bool>(
 }
 
 macro_rules! class {
-    (w) => { W };
-    (q) => { Q };
-    (p) => { P };
-    ($c:ident p) => { Carry<class!($c)> };
+    (bool) => { P };
+    (u64) => { Q };
+    (i64) => { Q };
+    (f64) => { Q };
+    ($word:ident) => { W };
+    ($c:ident bool) => { Carry<class!($c)> };
 }
 
 macro_rules! row {
@@ -229,7 +231,8 @@ macro_rules! row {
 
 macro_rules! define_dispatch {
     ($name:ident, $module:ident;
-     $($op:ident ($($source:ident)*) -> $dest:ident $(+ $carry:ident)? $(| $mode:ident)? = $function:ident;)*) => {
+     $($op:ident $function:ident($($arg:ident: $source:ident),* $(; $mode:ident)?)
+        -> $dest:ident $(+ $carry:ident)? = $formula:expr;)*) => {
         /// Executes an operation of the table for the lanes of `on`.
         #[inline(always)]
         pub(super) fn $module(op: $name, i: &Instr, regs: &mut Frame, on: &Lane<'_>) {

@@ -4,8 +4,8 @@
 //! parameter's copy) stand before or after the one that carries the PTX instruction's name in traces. Helpers write
 //! only temporaries, so a guard need not apply to them.
 
-use super::float_ops::FloatOp;
-use super::int_ops::IntOp;
+use super::ops::FloatOp;
+use super::ops::IntOp;
 use super::ops::{AtomOp, AtomTy};
 
 /// A register slot of a warp: an index into the file of its class (32-bit, 64-bit or predicate) of the current frame.

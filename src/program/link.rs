@@ -8,10 +8,10 @@ use super::env::{Area, Bounds, FuncId, Function, GlobalVar, Init, SharedName, Sl
 use super::instr::Syscall;
 use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::error::Lowered;
+use super::lower::symbol::{Base, Place, Sym};
 use super::lower::{LowerErrorKind, Owner, Program, SharedVar, Unit, Uses, initialise};
 use super::origins::{Object, Room};
 use super::registers::Registers;
-use super::scope::{Base, Place, Sym};
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::{self, Declarator, Item, Linkage, Name, StateSpace, Variable};
 use crate::verdict::AllocKind;

@@ -2,9 +2,9 @@
 //! instruction does what it did before, and the requests of promoted memory actions stay in the environment.
 
 use super::env::ProgEnv;
-use super::float_ops::FloatOp;
 use super::instr::{CacheOp, HotOp, Instr, MemOp, NO_SLOT, Op, Order, Slot, Space, WarpRequest};
-use super::int_ops::IntOp;
+use super::ops::FloatOp;
+use super::ops::IntOp;
 
 /// Rewrites the code of an environment.
 pub fn promote(env: &mut ProgEnv) {

@@ -1,314 +1,261 @@
-//! Scoping (step 7 of the report's 5.1.3, listing 5.4): what a name means at a place of a function.
+//! Declared names and their scopes (step 7 of the report's 5.1.3, listing 5.4): a name is visible from its declaration to
+//! the end of its block, an inner one hides an outer one, and a label is visible in the whole of its block.
 //!
-//! A declaration in a block hides outer ones until the block ends. Registers of a range such as `%r<100>` get their
-//! slots when they are first used, so that a frame holds no register that its function does not name. Renaming is thus
-//! the choice of a slot: two registers of one name in different blocks have different slots.
+//! Checking keeps types by it, lowering places: what a name means is their parameter. Registers of a range such as
+//! `%r<100>` are one symbol.
 
-use super::env::FuncId;
-use super::instr::Slot;
-use super::ops::Class;
-use super::special::SpecialReg;
-use crate::ptx::tree::{Name, Names};
-use rustc_hash::FxHashMap;
+use crate::base::Span;
+use crate::ptx::tree::{Ident, Name, Names, Stmt};
 
-/// A register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Reg {
-    /// Its slot; the first one of a vector or of a 128-bit register.
-    pub(super) slot: Slot,
-    /// The class of its slots.
-    pub(super) class: Class,
-    /// 1, 8, 16, 32, 64 or 128 bits of a component.
-    pub(super) bits: u8,
-    /// Components; 1 for a scalar.
-    pub(super) lanes: u8,
+/// A symbol's number in a [`Scopes`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct SymbolId(pub u32);
+
+/// What a name can stand for.
+pub trait Meaning: Copy {
+    /// How many registers, where it is a range of them.
+    fn range(self) -> Option<u32>;
 }
 
-impl Reg {
-    /// A component of a vector register.
-    pub(super) fn component(self, index: u8) -> Option<Self> {
-        let step = if self.bits == 128 { 2 } else { 1 };
-        let slot = Slot(self.slot.0.checked_add(u16::from(index) * step)?);
-        (index < self.lanes).then_some(Self { slot, lanes: 1, ..self })
-    }
+/// A declared name.
+#[derive(Clone, Debug)]
+pub struct Symbol<K> {
+    /// What it is.
+    pub kind: K,
+    /// Where it was declared.
+    pub span: Span,
+    depth: u32,
 }
 
-/// Where a variable lies.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Base {
-    /// `.global` or `.const`: an index in `ProgEnv::variables`.
-    Variable(u32),
-    /// `.shared`: an index in the list of shared variables.
-    Shared(u32),
-    /// `.extern .shared x[]`.
-    DynamicShared,
-    /// An offset in the function's stack frame.
-    Frame(u32),
-    /// An offset in local memory: `.local` at module scope.
-    Local(u32),
-    /// An offset in the parameter area of the entry.
-    Param(u32),
+const NONE: u32 = u32::MAX;
+
+/// All names that are visible now.
+#[derive(Debug)]
+pub struct Scopes<K> {
+    symbols: Vec<Symbol<K>>,
+    /// By name: the innermost symbol of exactly that name, and the innermost range with that prefix.
+    exact: Vec<u32>,
+    ranges: Vec<u32>,
+    /// By name: the prefix and number it has as a member of a range, once worked out.
+    split: Vec<Option<(u32, u32)>>,
+    /// What to restore at the end of a block.
+    undo: Vec<(bool, u32, u32)>,
+    marks: Vec<usize>,
 }
 
-/// A variable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
-    /// Where it lies.
-    pub(super) base: Base,
-    /// Size in bytes.
-    pub(super) bytes: u32,
-    /// Size of an element in bytes.
-    pub(super) element: u32,
-    /// Alignment in bytes.
-    pub(super) align: u32,
-    /// `.const`.
-    pub(super) constant: bool,
-}
-
-/// What a name means.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Sym {
-    /// Nothing yet.
-    None,
-    /// A register.
-    Reg(Reg),
-    /// A special register.
-    Special(SpecialReg),
-    /// A variable.
-    Place(Place),
-    /// A function.
-    Function(FuncId),
-    /// A `.callprototype`: an index in the function's list.
-    Prototype(u32),
-    /// A `.branchtargets` or `.calltargets` list: an index in the function's list.
-    Targets(u32),
-}
-
-/// A range of registers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
-    /// How many.
-    pub(super) count: u32,
-    /// Bits of a component.
-    pub(super) bits: u8,
-    /// Components.
-    pub(super) lanes: u8,
-}
-
-/// The names of one module while its functions are lowered one after another.
-pub(super) struct Scope<'t> {
-    names: &'t Names,
-    /// By name: the innermost meaning within the function.
-    local: Vec<Sym>,
-    /// What `local` held before each declaration; a block's begin where [`Self::blocks`] says.
-    undo: Vec<(Name, Sym)>,
-    /// First use of range registers: undone with the function, whatever block it was in.
-    outermost: Vec<Name>,
-    /// For each open block: its number and its first entry in `undo`.
-    blocks: Vec<(u32, usize)>,
-    /// For each block of the function: the block around it.
-    parents: Vec<u32>,
-    ranges: FxHashMap<Name, Range>,
-    labels: FxHashMap<(u32, Name), u32>,
-}
-
-impl<'t> Scope<'t> {
-    pub(super) fn new(names: &'t Names) -> Self {
+impl<K: Meaning> Scopes<K> {
+    /// No names yet; `names` is the module's table.
+    #[must_use]
+    pub fn new(names: &Names) -> Self {
+        let n = names.len();
         Self {
-            names,
-            local: vec![Sym::None; names.len()],
+            symbols: Vec::new(),
+            exact: vec![NONE; n],
+            ranges: vec![NONE; n],
+            split: vec![None; n],
             undo: Vec::new(),
-            outermost: Vec::new(),
-            blocks: Vec::new(),
-            parents: Vec::new(),
-            ranges: FxHashMap::default(),
-            labels: FxHashMap::default(),
+            marks: Vec::new(),
         }
     }
 
-    /// Starts a function.
-    pub(super) fn begin(&mut self) {
-        while !self.blocks.is_empty() {
-            self.close_any();
-        }
-        for name in self.outermost.drain(..) {
-            if let Some(sym) = self.local.get_mut(name.0 as usize) {
-                *sym = Sym::None;
-            }
-        }
-        self.ranges.clear();
-        self.labels.clear();
-        self.parents.clear();
-        self.open();
+    /// Enters a block.
+    pub fn open(&mut self) {
+        self.marks.push(self.undo.len());
     }
 
-    /// `{`
-    pub(super) fn open(&mut self) {
-        let number = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
-        self.parents.push(self.blocks.last().map_or(0, |b| b.0));
-        self.blocks.push((number, self.undo.len()));
-    }
-
-    /// `}`; false when only the function's own block is open.
-    pub(super) fn close(&mut self) -> bool {
-        let inner = self.blocks.len() > 1;
-        if inner {
-            self.close_any();
-        }
-        inner
-    }
-
-    fn close_any(&mut self) {
-        let Some((_, from)) = self.blocks.pop() else { return };
-        while self.undo.len() > from {
-            if let Some((name, before)) = self.undo.pop()
-                && let Some(sym) = self.local.get_mut(name.0 as usize)
-            {
-                *sym = before;
+    /// Leaves a block and forgets its names.
+    pub fn close(&mut self) {
+        let mark = self.marks.pop().unwrap_or(0);
+        while self.undo.len() > mark {
+            if let Some((range, name, old)) = self.undo.pop() {
+                let table = if range { &mut self.ranges } else { &mut self.exact };
+                if let Some(entry) = table.get_mut(name as usize) {
+                    *entry = old;
+                }
             }
         }
     }
 
-    /// The number of the innermost open block.
-    pub(super) fn block(&self) -> u32 {
-        self.blocks.last().map_or(0, |b| b.0)
+    /// How many blocks are open.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        u32::try_from(self.marks.len()).unwrap_or(u32::MAX)
     }
 
-    /// Whether the function's own block is the innermost one.
-    pub(super) fn is_outermost(&self) -> bool {
-        self.blocks.len() <= 1
+    /// The symbol of a number.
+    #[must_use]
+    pub fn symbol(&self, id: SymbolId) -> &Symbol<K> {
+        &self.symbols[id.0 as usize]
+    }
+
+    /// Forgets the symbols of a function, all of whose blocks are closed, where there are none outside of it.
+    pub fn clear(&mut self) {
+        self.symbols.clear();
     }
 
     /// Declares a name in the innermost block.
-    pub(super) fn declare(&mut self, name: Name, sym: Sym) {
-        if let Some(place) = self.local.get_mut(name.0 as usize) {
-            self.undo.push((name, *place));
-            *place = sym;
+    ///
+    /// # Errors
+    /// The symbol of the same block that has the name already; the new one is not declared then.
+    pub fn declare(&mut self, names: &Names, name: Name, span: Span, kind: K) -> Result<SymbolId, SymbolId> {
+        let depth = self.depth();
+        let range = kind.range().is_some();
+        let old = match kind.range() {
+            Some(count) => self.get(&self.ranges, name).or_else(|| self.member_here(names, name, count)),
+            None => self.lookup_id(names, name),
+        };
+        if let Some(old) = old
+            && self.symbol(old).depth == depth
+        {
+            return Err(old);
         }
-    }
-
-    /// Declares a range in the function's own block.
-    pub(super) fn declare_range(&mut self, prefix: Name, range: Range) {
-        self.ranges.insert(prefix, range);
-    }
-
-    /// The names of a range's registers that occur in the module: an inner block declares these one by one.
-    pub(super) fn members(&self, prefix: Name, count: u32) -> Vec<Name> {
-        let text = self.names.text(prefix);
-        if (count as usize) <= self.names.len() {
-            return (0..count).filter_map(|i| self.names.find(&format!("{text}{i}"))).collect();
+        let id = u32::try_from(self.symbols.len()).unwrap_or(NONE);
+        self.symbols.push(Symbol { kind, span, depth });
+        let table = if range { &mut self.ranges } else { &mut self.exact };
+        if let Some(entry) = table.get_mut(name.0 as usize) {
+            self.undo.push((range, name.0, *entry));
+            *entry = id;
         }
-        let all = (0..u32::try_from(self.names.len()).unwrap_or(u32::MAX)).map(Name);
-        all.filter(|name| elements(self.names.text(*name)).any(|(p, i)| p == text && i < count)).collect()
+        Ok(SymbolId(id))
     }
 
-    /// What a name means within the function; `Sym::None` when only an outer scope can tell.
-    pub(super) fn get(&self, name: Name) -> Sym {
-        self.local.get(name.0 as usize).copied().unwrap_or(Sym::None)
+    fn get(&self, table: &[u32], name: Name) -> Option<SymbolId> {
+        table.get(name.0 as usize).filter(|id| **id != NONE).map(|id| SymbolId(*id))
     }
 
-    /// The range that a name is an element of.
-    pub(super) fn range_of(&self, name: Name) -> Option<Range> {
-        elements(self.names.text(name)).find_map(|(prefix, index)| {
-            let range = self.ranges.get(&self.names.find(prefix)?)?;
-            (index < range.count).then_some(*range)
-        })
-    }
-
-    /// Gives a meaning to an element of a range of the function's own block.
-    pub(super) fn bind_element(&mut self, name: Name, sym: Sym) {
-        if let Some(place) = self.local.get_mut(name.0 as usize) {
-            *place = sym;
-            self.outermost.push(name);
-        }
-    }
-
-    /// Defines a label in the innermost block; gives back whether it is new there.
-    pub(super) fn label(&mut self, name: Name, at: u32) -> bool {
-        self.labels.insert((self.block(), name), at).is_none()
-    }
-
-    /// Where a label that was named in a block lies. Blocks may be closed by now.
-    pub(super) fn find_label(&self, block: u32, name: Name) -> Option<u32> {
-        let mut block = block;
-        loop {
-            if let Some(at) = self.labels.get(&(block, name)) {
-                return Some(*at);
+    /// The number of the symbol that a name stands for here.
+    pub fn lookup_id(&mut self, names: &Names, name: Name) -> Option<SymbolId> {
+        let exact = self.get(&self.exact, name);
+        let (prefix, number) = match self.split.get(name.0 as usize).copied().flatten() {
+            Some(split) => split,
+            None => {
+                let split = split(names, name);
+                if let Some(entry) = self.split.get_mut(name.0 as usize) {
+                    *entry = Some(split);
+                }
+                split
             }
-            if block == 0 {
-                return None;
-            }
-            block = *self.parents.get(block as usize)?;
+        };
+        if prefix == NONE {
+            return exact;
         }
+        let mut range = self.range_with(Name(prefix), number);
+        if exact.is_none() && range.is_none() {
+            // A prefix may itself end in digits: `%r1<10>` has `%r10` to `%r19`.
+            let text = names.text(name);
+            let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
+            for cut in text.len() - digits + 1..text.len() {
+                let (Some(prefix), Ok(number)) = (names.find(&text[..cut]), text[cut..].parse()) else { continue };
+                range = range.or_else(|| self.range_with(prefix, number));
+            }
+        }
+        match (exact, range) {
+            (Some(e), Some(r)) if self.symbol(e).depth < self.symbol(r).depth => Some(r),
+            (Some(e), _) => Some(e),
+            (None, r) => r,
+        }
+    }
+
+    /// A name of the innermost block that a range would contain.
+    fn member_here(&self, names: &Names, prefix: Name, count: u32) -> Option<SymbolId> {
+        let here = self.undo.get(self.marks.last().copied().unwrap_or(0)..)?;
+        let single = here.iter().filter(|(range, ..)| !range).map(|(_, name, _)| Name(*name));
+        let member = single.into_iter().find(|n| {
+            let digits =
+                names.text(*n).strip_prefix(names.text(prefix)).filter(|d| d.bytes().all(|b| b.is_ascii_digit()));
+            digits.and_then(|d| d.parse::<u32>().ok()).is_some_and(|number| number < count)
+        })?;
+        self.get(&self.exact, member)
+    }
+
+    fn range_with(&self, prefix: Name, number: u32) -> Option<SymbolId> {
+        self.get(&self.ranges, prefix).filter(|id| self.symbol(*id).kind.range().is_some_and(|count| number < count))
+    }
+
+    /// The symbol that a name stands for here.
+    pub fn lookup(&mut self, names: &Names, name: Name) -> Option<&Symbol<K>> {
+        self.lookup_id(names, name).map(|id| self.symbol(id))
+    }
+
+    /// The register range that a name would belong to if it were long enough: (its declaration, its count).
+    #[must_use]
+    pub fn short_range(&self, name: Name) -> Option<(&Symbol<K>, u32)> {
+        let (prefix, _) = self.split.get(name.0 as usize).copied().flatten().filter(|s| s.0 != NONE)?;
+        let symbol = self.symbol(self.get(&self.ranges, Name(prefix))?);
+        symbol.kind.range().map(|count| (symbol, count))
     }
 }
 
-/// The ways to read `%r12` as a range's prefix and a number: `%r` and 12, `%r1` and 2. Numbers have no leading zeros.
-fn elements(text: &str) -> impl Iterator<Item = (&str, u32)> {
+/// `%r12` → the name `%r` and 12; `(NONE, 0)` where no name is the prefix.
+fn split(names: &Names, name: Name) -> (u32, u32) {
+    let text = names.text(name);
     let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
-    (text.len() - digits..text.len()).filter_map(|at| {
-        let (prefix, number) = (text.get(..at)?, text.get(at..)?);
-        (number.len() == 1 || !number.starts_with('0')).then_some(())?;
-        number.parse().ok().map(|i| (prefix, i))
-    })
+    let (prefix, number) = text.split_at(text.len() - digits);
+    match (names.find(prefix), number.parse()) {
+        (Some(prefix), Ok(number)) if digits > 0 => (prefix.0, number),
+        _ => (NONE, 0),
+    }
+}
+
+/// The labels of each block, in the order in which the blocks open; the body itself is block 0.
+pub fn labels(body: &[Stmt]) -> Vec<Vec<Ident>> {
+    let mut blocks = vec![Vec::new()];
+    let mut stack = vec![0];
+    for stmt in body {
+        match stmt {
+            Stmt::Open(_) => {
+                stack.push(blocks.len());
+                blocks.push(Vec::new());
+            }
+            Stmt::Close(_) if stack.len() > 1 => {
+                stack.pop();
+            }
+            Stmt::Label(ident) => {
+                if let Some(block) = stack.last() {
+                    blocks[*block].push(*ident);
+                }
+            }
+            _ => {}
+        }
+    }
+    blocks
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reg(slot: u16) -> Sym {
-        Sym::Reg(Reg { slot: Slot(slot), class: Class::W, bits: 32, lanes: 1 })
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    enum Kind {
+        Register(Option<u32>),
+        Label,
+    }
+
+    impl Meaning for Kind {
+        fn range(self) -> Option<u32> {
+            if let Self::Register(count) = self { count } else { None }
+        }
+    }
+
+    fn register(count: Option<u32>) -> Kind {
+        Kind::Register(count)
     }
 
     #[test]
-    fn blocks_hide_and_give_back() {
+    fn inner_names_hide_outer_ones_until_the_block_ends() {
         let mut names = Names::default();
-        let (a, r3) = (names.intern("a"), names.intern("%r3"));
-        let r = names.intern("%r");
-        let mut scope = Scope::new(&names);
-        scope.begin();
-        scope.declare(a, reg(2));
-        scope.declare_range(r, Range { count: 4, bits: 32, lanes: 1 });
-        scope.open();
-        scope.declare(a, reg(3));
-        assert!(scope.range_of(r3).is_some());
-        scope.bind_element(r3, reg(4));
-        assert_eq!(scope.get(a), reg(3));
-        assert!(scope.close());
-        assert_eq!(scope.get(a), reg(2));
-        // An element keeps its slot although an inner block named it first.
-        assert_eq!(scope.get(r3), reg(4));
-        assert!(!scope.close());
-        scope.begin();
-        assert_eq!((scope.get(a), scope.get(r3)), (Sym::None, Sym::None));
-        assert!(scope.range_of(r3).is_none());
-    }
-
-    #[test]
-    fn labels_are_found_outwards() {
-        let mut names = Names::default();
-        let l = names.intern("L");
-        let mut scope = Scope::new(&names);
-        scope.begin();
-        scope.open();
-        let first = scope.block();
-        scope.label(l, 7);
-        scope.close();
-        scope.open();
-        let second = scope.block();
-        scope.close();
-        assert_eq!(scope.find_label(first, l), Some(7));
-        assert_eq!(scope.find_label(second, l), None);
-        scope.label(l, 9);
-        assert_eq!(scope.find_label(second, l), Some(9));
-    }
-
-    #[test]
-    fn elements_have_canonical_numbers() {
-        assert_eq!(elements("%r12").collect::<Vec<_>>(), [("%r", 12), ("%r1", 2)]);
-        assert_eq!(elements("%r0").next(), Some(("%r", 0)));
-        assert_eq!(elements("%r01").collect::<Vec<_>>(), [("%r0", 1)]);
-        assert_eq!(elements("%r").next(), None);
+        let (r, r3, r9) = (names.intern("%r"), names.intern("%r3"), names.intern("%r9"));
+        let mut scopes = Scopes::new(&names);
+        scopes.open();
+        assert!(scopes.declare(&names, r, Span::new(0, 1), register(Some(4))).is_ok());
+        assert!(scopes.lookup(&names, r3).is_some());
+        assert!(scopes.lookup(&names, r9).is_none());
+        assert_eq!(scopes.short_range(r9).map(|(_, n)| n), Some(4));
+        assert!(scopes.declare(&names, r3, Span::new(1, 2), register(None)).is_err());
+        scopes.open();
+        assert!(scopes.declare(&names, r3, Span::new(1, 2), Kind::Label).is_ok());
+        assert_eq!(scopes.lookup(&names, r3).map(|s| s.kind), Some(Kind::Label));
+        scopes.close();
+        assert_eq!(scopes.lookup(&names, r3).map(|s| s.kind), Some(register(Some(4))));
     }
 }

@@ -236,8 +236,8 @@ fn exchange_writes(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(Clas
 #[cfg(test)]
 mod tests {
     use super::super::instr::{CacheOp, Guard, Order, Scope, Space};
-    use super::super::int_ops::IntOp;
     use super::super::ops::AtomTy;
+    use super::super::ops::IntOp;
     use super::*;
     use Class::{P, Q, W};
 

@@ -1,10 +1,10 @@
 //! `cvt` between common types, fast: these vectorise.
 
-use super::single::{NAN32, bits32, flush32};
+use crate::alu::table::NAN32;
 
 /// `cvt.f32.f16`
 #[inline(always)]
-pub fn f32_of_f16(a: u32) -> u32 {
+pub(super) fn widen16(a: u32) -> u32 {
     let magnitude = a & 0x7fff;
     let sign = (a & 0x8000) << 16;
     // Moves the fields into place and corrects the exponent's bias by an exact product, which also normalises.
@@ -15,13 +15,13 @@ pub fn f32_of_f16(a: u32) -> u32 {
 
 /// `cvt.f32.bf16`
 #[inline(always)]
-pub fn f32_of_bf16(a: u32) -> u32 {
+pub(super) fn widen_brain(a: u32) -> u32 {
     if a & 0x7fff > 0x7f80 { NAN32 } else { a << 16 }
 }
 
 /// `cvt.rn.f16.f32`
 #[inline(always)]
-pub fn f16_of_f32(a: u32) -> u32 {
+pub(super) fn narrow16(a: u32) -> u32 {
     let magnitude = a & 0x7fff_ffff;
     let sign = a >> 16 & 0x8000;
     // Adds just under half of the last kept bit, and one more if that bit is odd; a carry may reach infinity.
@@ -36,83 +36,17 @@ pub fn f16_of_f32(a: u32) -> u32 {
 
 /// `cvt.rn.bf16.f32`
 #[inline(always)]
-pub fn bf16_of_f32(a: u32) -> u32 {
+pub(super) fn narrow_brain(a: u32) -> u32 {
     let rounded = a.wrapping_add(0x7fff + (a >> 16 & 1)) >> 16;
     if a & 0x7fff_ffff > 0x7f80_0000 { 0x7fff } else { rounded }
 }
 
 /// `cvt.f64.f32`; NaN keeps its sign and payload (D-nan64).
 #[inline(always)]
-pub fn f64_of_f32(a: u32) -> u64 {
+pub(super) fn widen32(a: u32) -> u64 {
     let nan = u64::from(a & 0x8000_0000) << 32 | 0x7ff8_0000_0000_0000 | u64::from(a & 0x003f_ffff) << 29;
     let value = f32::from_bits(a);
     if value.is_nan() { nan } else { f64::from(value).to_bits() }
-}
-
-/// `cvt.ftz.f64.f32`
-#[inline(always)]
-pub fn f64_of_f32_ftz(a: u32) -> u64 {
-    f64_of_f32(flush32(a))
-}
-
-/// `cvt.rn.f32.f64`
-#[inline(always)]
-pub fn f32_of_f64(a: u64) -> u32 {
-    bits32(f64::from_bits(a) as f32)
-}
-
-/// `cvt.rn.ftz.f32.f64`
-#[inline(always)]
-pub fn f32_of_f64_ftz(a: u64) -> u32 {
-    flush32(f32_of_f64(a))
-}
-
-/// `cvt.rn.f32.s32`
-#[inline(always)]
-pub fn f32_of_s32(a: u32) -> u32 {
-    (a as i32 as f32).to_bits()
-}
-
-/// `cvt.rn.f32.u32`
-#[inline(always)]
-pub fn f32_of_u32(a: u32) -> u32 {
-    (a as f32).to_bits()
-}
-
-/// `cvt.rn.f32.s64`
-#[inline(always)]
-pub fn f32_of_s64(a: u64) -> u32 {
-    (a as i64 as f32).to_bits()
-}
-
-/// `cvt.rn.f32.u64`
-#[inline(always)]
-pub fn f32_of_u64(a: u64) -> u32 {
-    (a as f32).to_bits()
-}
-
-/// `cvt.rn.f64.s32`
-#[inline(always)]
-pub fn f64_of_s32(a: u32) -> u64 {
-    f64::from(a as i32).to_bits()
-}
-
-/// `cvt.rn.f64.u32`
-#[inline(always)]
-pub fn f64_of_u32(a: u32) -> u64 {
-    f64::from(a).to_bits()
-}
-
-/// `cvt.rn.f64.s64`
-#[inline(always)]
-pub fn f64_of_s64(a: u64) -> u64 {
-    (a as i64 as f64).to_bits()
-}
-
-/// `cvt.rn.f64.u64`
-#[inline(always)]
-pub fn f64_of_u64(a: u64) -> u64 {
-    (a as f64).to_bits()
 }
 
 // Conversions to integers clamp. NaN gives zero from f32 to 32 bits, and otherwise the integer with only its highest
@@ -141,7 +75,7 @@ const fn truncate64(a: u64) -> (bool, u64, u64) {
 
 /// The 64-bit signed integer of a double's pattern.
 #[inline(always)]
-const fn clamp_s64(a: u64) -> u64 {
+pub(super) const fn clamp_s64(a: u64) -> u64 {
     let (negative, field, magnitude) = truncate64(a);
     let value = if negative { magnitude.wrapping_neg() } else { magnitude };
     let limit = if negative { 1 << 63 } else { u64::MAX >> 1 };
@@ -151,7 +85,7 @@ const fn clamp_s64(a: u64) -> u64 {
 
 /// The 64-bit unsigned integer of a double's pattern.
 #[inline(always)]
-const fn clamp_u64(a: u64) -> u64 {
+pub(super) const fn clamp_u64(a: u64) -> u64 {
     let (negative, field, magnitude) = truncate64(a);
     let value = if field >= 1023 + 64 { u64::MAX } else { magnitude };
     let value = if negative { 0 } else { value };
@@ -160,7 +94,7 @@ const fn clamp_u64(a: u64) -> u64 {
 
 /// `cvt.rzi.s32.f32`
 #[inline(always)]
-pub const fn s32_of_f32(a: u32) -> u32 {
+pub(super) const fn clamp_s32_f32(a: u32) -> u32 {
     let (negative, field, magnitude) = truncate32(a);
     let value = if negative { magnitude.wrapping_neg() } else { magnitude };
     let limit = if negative { 1 << 31 } else { u32::MAX >> 1 };
@@ -170,28 +104,16 @@ pub const fn s32_of_f32(a: u32) -> u32 {
 
 /// `cvt.rzi.u32.f32`
 #[inline(always)]
-pub const fn u32_of_f32(a: u32) -> u32 {
+pub(super) const fn clamp_u32_f32(a: u32) -> u32 {
     let (negative, field, magnitude) = truncate32(a);
     let value = if field >= 127 + 32 { u32::MAX } else { magnitude };
     let value = if negative { 0 } else { value };
     if a << 1 > 0xff << 24 { 0 } else { value }
 }
 
-/// `cvt.rzi.s64.f32`
-#[inline(always)]
-pub fn s64_of_f32(a: u32) -> u64 {
-    clamp_s64(f64_of_f32(a))
-}
-
-/// `cvt.rzi.u64.f32`
-#[inline(always)]
-pub fn u64_of_f32(a: u32) -> u64 {
-    clamp_u64(f64_of_f32(a))
-}
-
 /// `cvt.rzi.s32.f64`
 #[inline(always)]
-pub const fn s32_of_f64(a: u64) -> u32 {
+pub(super) const fn clamp_s32(a: u64) -> u32 {
     let (negative, field, magnitude) = truncate64(a);
     let magnitude = magnitude as u32;
     let value = if negative { magnitude.wrapping_neg() } else { magnitude };
@@ -202,21 +124,9 @@ pub const fn s32_of_f64(a: u64) -> u32 {
 
 /// `cvt.rzi.u32.f64`
 #[inline(always)]
-pub const fn u32_of_f64(a: u64) -> u32 {
+pub(super) const fn clamp_u32(a: u64) -> u32 {
     let (negative, field, magnitude) = truncate64(a);
     let value = if field >= 1023 + 32 { u32::MAX } else { magnitude as u32 };
     let value = if negative { 0 } else { value };
     if a << 1 > 0x7ff << 53 { 1 << 31 } else { value }
-}
-
-/// `cvt.rzi.s64.f64`
-#[inline(always)]
-pub const fn s64_of_f64(a: u64) -> u64 {
-    clamp_s64(a)
-}
-
-/// `cvt.rzi.u64.f64`
-#[inline(always)]
-pub const fn u64_of_f64(a: u64) -> u64 {
-    clamp_u64(a)
 }

@@ -4,7 +4,7 @@
 //! destination. Integers narrower than 32 bits are given and taken zero-extended.
 
 use super::soft::{self, Format, Value};
-use crate::program::mode::{FMode, Num, Rounding};
+use crate::alu::mode::{FMode, Num, Rounding};
 
 /// The format of a floating-point type; `ue8m0` is handled apart.
 const fn format(number: Num) -> Format {
@@ -128,7 +128,7 @@ fn to_float(number: Num, value: Value, mode: FMode, random: Option<(u32, u32)>) 
 
 /// Any conversion of one value.
 #[inline(never)]
-fn convert(source: u64, mode: FMode) -> u64 {
+pub(super) fn any(source: u64, mode: FMode) -> u64 {
     let (dest, from) = (mode.dest(), mode.source());
     let value = decode(from, source, mode.has(FMode::FTZ));
     if dest.is_integer() {
@@ -137,36 +137,12 @@ fn convert(source: u64, mode: FMode) -> u64 {
     if dest == Num::F64 && value == Value::Nan && !mode.has(FMode::SAT) {
         return match from {
             Num::F64 => source | 1 << 51,
-            Num::F32 => super::convert::f64_of_f32(source as u32),
+            Num::F32 => super::convert::widen32(source as u32),
             _ => soft::F64.nan(),
         };
     }
     let value = if mode.has(FMode::INTEGRAL) { value.round_integral(mode.rounding()) } else { value };
     to_float(dest, value, mode, None)
-}
-
-/// `cvt` between types of at most 32 bits.
-#[inline]
-pub fn cvt_ww(a: u32, mode: u32) -> u32 {
-    convert(u64::from(a), FMode(mode)) as u32
-}
-
-/// `cvt` to a type of 64 bits.
-#[inline]
-pub fn cvt_wq(a: u32, mode: u32) -> u64 {
-    convert(u64::from(a), FMode(mode))
-}
-
-/// `cvt` from a type of 64 bits.
-#[inline]
-pub fn cvt_qw(a: u64, mode: u32) -> u32 {
-    convert(a, FMode(mode)) as u32
-}
-
-/// `cvt` between types of 64 bits.
-#[inline]
-pub fn cvt_qq(a: u64, mode: u32) -> u64 {
-    convert(a, FMode(mode))
 }
 
 /// The distance between packed values.
@@ -180,16 +156,14 @@ const fn stride(number: Num) -> u32 {
 
 /// `cvt` of two f32 values to a packed type; the first source goes to the upper half.
 #[inline(never)]
-pub fn cvt_pack(a: u32, b: u32, mode: u32) -> u32 {
-    let mode = FMode(mode);
+pub(super) fn packed(a: u32, b: u32, mode: FMode) -> u32 {
     let one = |x: u32| to_float(mode.dest(), decode(Num::F32, u64::from(x), false), mode, None) as u32;
     one(a) << stride(mode.dest()) | one(b)
 }
 
 /// `cvt.rs` of two f32 values to `.f16x2` (13 random bits each) or `.bf16x2` (16 each); the third source has them.
 #[inline(never)]
-pub fn cvt_pack_random(a: u32, b: u32, random: u32, mode: u32) -> u32 {
-    let mode = FMode(mode);
+pub(super) fn packed_random(a: u32, b: u32, random: u32, mode: FMode) -> u32 {
     let width = if mode.dest() == Num::F16 { 13 } else { 16 };
     let one = |x: u32, bits: u32| {
         let random = Some((bits & ((1 << width) - 1), width));
@@ -200,8 +174,7 @@ pub fn cvt_pack_random(a: u32, b: u32, random: u32, mode: u32) -> u32 {
 
 /// `cvt` between packed types.
 #[inline(never)]
-pub fn cvt_pair(a: u32, mode: u32) -> u32 {
-    let mode = FMode(mode);
+pub(super) fn pair(a: u32, mode: FMode) -> u32 {
     let one = |x: u32| {
         let value = decode(mode.source(), u64::from(x), false);
         to_float(mode.dest(), value, mode, None) as u32

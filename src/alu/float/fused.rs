@@ -4,6 +4,8 @@
 //! would be a call of the platform's library, which the crate never uses, so the exact product in f64 is added with
 //! rounding to odd, which vectorises as well.
 
+use crate::alu::table::Bits;
+
 /// The host's fused operation. Use it only where the instruction set is known to have one: elsewhere the platform's
 /// library is called.
 #[inline(always)]
@@ -33,13 +35,7 @@ pub fn fused64(a: f64, b: f64, c: f64) -> f64 {
 /// `fma.rn.f32` by the host's instruction; see [`fused32_hard`].
 #[inline(always)]
 pub fn fma_f32_hard(a: u32, b: u32, c: u32) -> u32 {
-    super::single::bits32(fused32_hard(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
-}
-
-/// `fma.rn.f32` without hardware for it.
-#[inline(always)]
-pub fn fma_f32_soft(a: u32, b: u32, c: u32) -> u32 {
-    super::single::bits32(fused32_soft(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
+    fused32_hard(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).put()
 }
 
 /// The sum rounded to odd: an inexact result has its lowest bit set, so that rounding it again to a format shorter by

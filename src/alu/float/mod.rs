@@ -14,26 +14,24 @@
 //!   the `libm` crate's f64 result rounded once: closer than PTX's bound, and the same on every host. Only
 //!   `rsqrt.approx` (two roundings, 2^-23) and the gross `f64` approximations (20 bits) are coarser.
 //!
-//! The fast functions use the host's arithmetic, which IEEE 754 fixes apart from NaN; [`soft`] does the rest.
+//! The table of operations ([`ops`]) has their formulas; the other files what takes more than a line. The fast functions
+//! use the host's arithmetic, which IEEE 754 fixes apart from NaN; [`soft`] does the rest.
 
 mod approx;
-mod compare;
 mod convert;
 mod convert_any;
 mod double;
 mod fused;
 mod half;
+mod ops;
 mod single;
 pub mod soft;
 
-pub use approx::*;
-pub use compare::*;
-pub use convert::*;
-pub use convert_any::*;
-pub use double::*;
+pub use super::table::NAN32;
+pub use double::{NAN64, fma_f64_hard};
 pub use fused::*;
-pub use half::*;
-pub use single::*;
+pub(crate) use ops::float_ops;
+pub use ops::*;
 
 #[cfg(test)]
 mod tests;

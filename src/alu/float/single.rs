@@ -2,23 +2,16 @@
 
 use super::fused::fused32;
 use super::soft::{F32, Value};
-use crate::program::mode::{FMode, Property, Rounding};
+use crate::alu::mode::{FMode, Property, Rounding};
+use crate::alu::table::{Bits, NAN32};
 
-/// The canonical NaN.
-pub const NAN32: u32 = 0x7fff_ffff;
-const SIGN: u32 = 1 << 31;
+pub(super) const SIGN32: u32 = 1 << 31;
 const INFINITY: u32 = 0x7f80_0000;
-
-/// The bits of a result, NaN being canonical.
-#[inline(always)]
-pub(super) fn bits32(value: f32) -> u32 {
-    if value.is_nan() { NAN32 } else { value.to_bits() }
-}
 
 /// Subnormal numbers become zeros of the same sign.
 #[inline(always)]
 pub(super) const fn flush32(a: u32) -> u32 {
-    if a & INFINITY == 0 { a & SIGN } else { a }
+    if a & INFINITY == 0 { a & SIGN32 } else { a }
 }
 
 #[inline(always)]
@@ -50,115 +43,28 @@ pub(super) fn encode32(value: Value, rounding: Rounding) -> u32 {
     F32.encode(value, rounding, false, None) as u32
 }
 
-/// `add.rn.f32`
-#[inline]
-pub fn add_f32(a: u32, b: u32) -> u32 {
-    bits32(f32::from_bits(a) + f32::from_bits(b))
+#[inline(always)]
+fn f(a: u32) -> f32 {
+    f32::from_bits(a)
 }
 
-/// `sub.rn.f32`
+/// A sum with any rounding, `.ftz`, `.sat`.
 #[inline]
-pub fn sub_f32(a: u32, b: u32) -> u32 {
-    bits32(f32::from_bits(a) - f32::from_bits(b))
-}
-
-/// `mul.rn.f32`
-#[inline]
-pub fn mul_f32(a: u32, b: u32) -> u32 {
-    bits32(f32::from_bits(a) * f32::from_bits(b))
-}
-
-/// `fma.rn.f32`: the product is not rounded.
-#[inline]
-pub fn fma_f32(a: u32, b: u32, c: u32) -> u32 {
-    bits32(fused32(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
-}
-
-/// `div.rn.f32`
-#[inline]
-pub fn div_f32(a: u32, b: u32) -> u32 {
-    bits32(f32::from_bits(a) / f32::from_bits(b))
-}
-
-/// `rcp.rn.f32`, `rcp.approx.f32`
-#[inline]
-pub fn rcp_f32(a: u32) -> u32 {
-    bits32(1.0 / f32::from_bits(a))
-}
-
-/// `sqrt.rn.f32`, `sqrt.approx.f32`
-#[inline]
-pub fn sqrt_f32(a: u32) -> u32 {
-    bits32(f32::from_bits(a).sqrt())
-}
-
-/// `add.rn.ftz.f32`
-#[inline]
-pub fn add_ftz_f32(a: u32, b: u32) -> u32 {
-    flush32(add_f32(flush32(a), flush32(b)))
-}
-
-/// `sub.rn.ftz.f32`
-#[inline]
-pub fn sub_ftz_f32(a: u32, b: u32) -> u32 {
-    flush32(sub_f32(flush32(a), flush32(b)))
-}
-
-/// `mul.rn.ftz.f32`
-#[inline]
-pub fn mul_ftz_f32(a: u32, b: u32) -> u32 {
-    flush32(mul_f32(flush32(a), flush32(b)))
-}
-
-/// `fma.rn.ftz.f32`
-#[inline]
-pub fn fma_ftz_f32(a: u32, b: u32, c: u32) -> u32 {
-    flush32(fma_f32(flush32(a), flush32(b), flush32(c)))
-}
-
-/// `div.rn.ftz.f32`, `div.full.ftz.f32`
-#[inline]
-pub fn div_ftz_f32(a: u32, b: u32) -> u32 {
-    flush32(div_f32(flush32(a), flush32(b)))
-}
-
-/// `rcp.rn.ftz.f32`, `rcp.approx.ftz.f32`
-#[inline]
-pub fn rcp_ftz_f32(a: u32) -> u32 {
-    flush32(rcp_f32(flush32(a)))
-}
-
-/// `sqrt.rn.ftz.f32`, `sqrt.approx.ftz.f32`
-#[inline]
-pub fn sqrt_ftz_f32(a: u32) -> u32 {
-    sqrt_f32(flush32(a))
-}
-
-/// `add` with any rounding, `.ftz`, `.sat`.
-#[inline]
-pub fn add_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
-    let mode = FMode(mode);
+pub(super) fn sum32(a: u32, b: u32, mode: FMode) -> u32 {
     let (a, b) = (flush_if(a, mode), flush_if(b, mode));
     let result = match mode.rounding() {
-        Rounding::NearestEven => add_f32(a, b),
+        Rounding::NearestEven => (f(a) + f(b)).put(),
         rounding => add_soft(a, b, rounding),
     };
     finish32(result, mode)
 }
 
-/// `sub` with any rounding, `.ftz`, `.sat`.
+/// A product with any rounding, `.ftz`, `.sat`.
 #[inline]
-pub fn sub_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
-    add_mode_f32(a, b ^ SIGN, mode)
-}
-
-/// `mul` with any rounding, `.ftz`, `.sat`.
-#[inline]
-pub fn mul_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
-    let mode = FMode(mode);
+pub(super) fn product32(a: u32, b: u32, mode: FMode) -> u32 {
     let (a, b) = (flush_if(a, mode), flush_if(b, mode));
     let result = match mode.rounding() {
-        Rounding::NearestEven => mul_f32(a, b),
+        Rounding::NearestEven => (f(a) * f(b)).put(),
         rounding => mul_soft(a, b, rounding),
     };
     finish32(result, mode)
@@ -166,33 +72,24 @@ pub fn mul_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
 
 /// `fma` and `mad` with any rounding, `.ftz`, `.sat`.
 #[inline]
-pub fn fma_mode_f32(a: u32, b: u32, c: u32, mode: u32) -> u32 {
-    let mode = FMode(mode);
+pub(super) fn fused_mode32(a: u32, b: u32, c: u32, mode: FMode) -> u32 {
     let (a, b, c) = (flush_if(a, mode), flush_if(b, mode), flush_if(c, mode));
     let result = match mode.rounding() {
-        Rounding::NearestEven => fma_f32(a, b, c),
+        Rounding::NearestEven => fused32(f(a), f(b), f(c)).put(),
         rounding => fma_soft(a, b, c, rounding),
     };
     finish32(result, mode)
 }
 
-/// `div` with any rounding, `.ftz`.
+/// A quotient with any rounding, `.ftz`.
 #[inline]
-pub fn div_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
-    let mode = FMode(mode);
+pub(super) fn quotient32(a: u32, b: u32, mode: FMode) -> u32 {
     finish32(div_soft(flush_if(a, mode), flush_if(b, mode), mode.rounding()), mode)
 }
 
-/// `rcp` with any rounding, `.ftz`.
+/// A square root with any rounding, `.ftz`.
 #[inline]
-pub fn rcp_mode_f32(a: u32, mode: u32) -> u32 {
-    div_mode_f32(1.0f32.to_bits(), a, mode)
-}
-
-/// `sqrt` with any rounding, `.ftz`.
-#[inline]
-pub fn sqrt_mode_f32(a: u32, mode: u32) -> u32 {
-    let mode = FMode(mode);
+pub(super) fn root32(a: u32, mode: FMode) -> u32 {
     finish32(sqrt_soft(flush_if(a, mode), mode.rounding()), mode)
 }
 
@@ -224,69 +121,15 @@ fn sqrt_soft(a: u32, rounding: Rounding) -> u32 {
 
 /// A function on both halves of 64-bit registers.
 #[inline(always)]
-fn both<const N: usize>(sources: [u64; N], f: impl Fn([u32; N]) -> u32) -> u64 {
+pub(super) fn both<const N: usize>(sources: [u64; N], f: impl Fn([u32; N]) -> u32) -> u64 {
     let low = f(sources.map(|s| s as u32));
     let high = f(sources.map(|s| (s >> 32) as u32));
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// `add.f32x2`
+/// The minimum: −0 is less than +0; the other operand where one is NaN.
 #[inline]
-pub fn add_f32x2(a: u64, b: u64, mode: u32) -> u64 {
-    both([a, b], |[a, b]| add_mode_f32(a, b, mode))
-}
-
-/// `sub.f32x2`
-#[inline]
-pub fn sub_f32x2(a: u64, b: u64, mode: u32) -> u64 {
-    both([a, b], |[a, b]| sub_mode_f32(a, b, mode))
-}
-
-/// `mul.f32x2`
-#[inline]
-pub fn mul_f32x2(a: u64, b: u64, mode: u32) -> u64 {
-    both([a, b], |[a, b]| mul_mode_f32(a, b, mode))
-}
-
-/// `fma.f32x2`
-#[inline]
-pub fn fma_f32x2(a: u64, b: u64, c: u64, mode: u32) -> u64 {
-    both([a, b, c], |[a, b, c]| fma_mode_f32(a, b, c, mode))
-}
-
-/// `neg.f32`
-#[inline]
-pub fn neg_f32(a: u32) -> u32 {
-    if f32::from_bits(a).is_nan() { NAN32 } else { a ^ SIGN }
-}
-
-/// `neg.ftz.f32`
-#[inline]
-pub fn neg_ftz_f32(a: u32) -> u32 {
-    neg_f32(flush32(a))
-}
-
-/// `abs.f32`
-#[inline]
-pub fn abs_f32(a: u32) -> u32 {
-    if f32::from_bits(a).is_nan() { NAN32 } else { a & !SIGN }
-}
-
-/// `abs.ftz.f32`
-#[inline]
-pub fn abs_ftz_f32(a: u32) -> u32 {
-    abs_f32(flush32(a))
-}
-
-/// `copysign.f32`: the second source with the sign of the first.
-#[inline]
-pub fn copysign_f32(a: u32, b: u32) -> u32 {
-    a & SIGN | b & !SIGN
-}
-
-/// `min.f32`: −0 is less than +0; the other operand where one is NaN.
-#[inline]
-pub fn min_f32(a: u32, b: u32) -> u32 {
+pub(super) fn least(a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     // Equal numbers have equal bits, or are zeros, of which a negative one wins.
     let ordered = if x < y { a } else { b };
@@ -296,9 +139,9 @@ pub fn min_f32(a: u32, b: u32) -> u32 {
     if x.is_nan() & y.is_nan() { NAN32 } else { result }
 }
 
-/// `max.f32`: +0 is greater than −0; the other operand where one is NaN.
+/// The maximum: +0 is greater than −0; the other operand where one is NaN.
 #[inline]
-pub fn max_f32(a: u32, b: u32) -> u32 {
+pub(super) fn greatest(a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     let ordered = if x > y { a } else { b };
     let result = if x == y { a & b } else { ordered };
@@ -307,59 +150,23 @@ pub fn max_f32(a: u32, b: u32) -> u32 {
     if x.is_nan() & y.is_nan() { NAN32 } else { result }
 }
 
-/// `min.ftz.f32`
-#[inline]
-pub fn min_ftz_f32(a: u32, b: u32) -> u32 {
-    min_f32(flush32(a), flush32(b))
-}
-
-/// `max.ftz.f32`
-#[inline]
-pub fn max_ftz_f32(a: u32, b: u32) -> u32 {
-    max_f32(flush32(a), flush32(b))
-}
-
 /// A minimum or maximum with `.ftz`, `.NaN`, `.xorsign.abs`, `.abs`.
 #[inline(always)]
-fn select_f32(a: u32, b: u32, mode: FMode, pick: impl Fn(u32, u32) -> u32) -> u32 {
+pub(super) fn choose32(a: u32, b: u32, mode: FMode, pick: impl Fn(u32, u32) -> u32) -> u32 {
     let (a, b) = (flush_if(a, mode), flush_if(b, mode));
-    let sign = if mode.has(FMode::XORSIGN) { (a ^ b) & SIGN } else { 0 };
-    let bare = |x: u32| if mode.has(FMode::ABS) { x & !SIGN } else { x };
+    let sign = if mode.has(FMode::XORSIGN) { (a ^ b) & SIGN32 } else { 0 };
+    let bare = |x: u32| if mode.has(FMode::ABS) { x & !SIGN32 } else { x };
     let either = f32::from_bits(a).is_nan() | f32::from_bits(b).is_nan();
     let result = if mode.has(FMode::NAN) & either { NAN32 } else { pick(bare(a), bare(b)) };
     if f32::from_bits(result).is_nan() { NAN32 } else { result | sign }
 }
 
-/// `min` with any modifiers.
+/// Whether a number has a property; zeros are normal.
 #[inline]
-pub fn min_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
-    select_f32(a, b, FMode(mode), min_f32)
-}
-
-/// `max` with any modifiers.
-#[inline]
-pub fn max_mode_f32(a: u32, b: u32, mode: u32) -> u32 {
-    select_f32(a, b, FMode(mode), max_f32)
-}
-
-/// `min` of three sources.
-#[inline]
-pub fn min3_f32(a: u32, b: u32, c: u32, mode: u32) -> u32 {
-    min_mode_f32(min_mode_f32(a, b, mode), c, mode)
-}
-
-/// `max` of three sources.
-#[inline]
-pub fn max3_f32(a: u32, b: u32, c: u32, mode: u32) -> u32 {
-    max_mode_f32(max_mode_f32(a, b, mode), c, mode)
-}
-
-/// `testp.f32`; zeros are normal.
-#[inline]
-pub fn testp_f32(a: u32, mode: u32) -> bool {
-    let magnitude = a & !SIGN;
+pub(super) fn has_property32(a: u32, property: Property) -> bool {
+    let magnitude = a & !SIGN32;
     let subnormal = magnitude.wrapping_sub(1) < 0x007f_ffff;
-    match FMode(mode).property() {
+    match property {
         Property::Finite => magnitude < INFINITY,
         Property::Infinite => magnitude == INFINITY,
         Property::Number => magnitude <= INFINITY,

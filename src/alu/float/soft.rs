@@ -4,7 +4,7 @@
 //! stands for everything below it, so that [`Format::encode`] rounds once and correctly. This is the slow and sure path:
 //! directed rounding, the rare conversions, and the yardstick of the fast ones. NaN here is without payload.
 
-use crate::program::mode::Rounding;
+use crate::alu::mode::Rounding;
 
 /// What the largest exponent of a format means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,28 +7,53 @@
 //! `sx8_w` gives a sign-extended byte in a 32-bit register, `sx8_h` in a 16-bit one (held zero-extended in its slot),
 //! `sx8_q` in a 64-bit one. The others go by a mode word, [`IntCvt`].
 
-use super::scalar;
-use crate::program::select::int_cvt::IntCvt;
+/// An integer conversion: the mode word of `CvtWW`, `CvtWQ`, `CvtQW`, `CvtQQ` and of `CvtPack`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct IntCvt {
+    /// Bits of the source type: 8, 16, 32 or 64.
+    pub from_bits: u32,
+    /// Whether the source type is signed.
+    pub from_signed: bool,
+    /// Bits of the destination type: 8, 16, 32 or 64; 2 or 4 too for `cvt.pack`.
+    pub to_bits: u32,
+    /// Whether the destination type is signed.
+    pub to_signed: bool,
+    /// `.sat`: clamp to the destination type instead of keeping the low bits.
+    pub sat: bool,
+    /// Bits of the destination register: 16, 32 or 64.
+    pub register_bits: u32,
+}
 
-scalar! {
-    zx8(a: u8) -> u8 = a;
-    zx16(a: u16) -> u16 = a;
-    sx8_h(a: i8) -> i16 = i16::from(a);
-    sx8_w(a: i8) -> i32 = i32::from(a);
-    sx8_q(a: i8) -> i64 = i64::from(a);
-    sx16_w(a: i16) -> i32 = i32::from(a);
-    sx16_q(a: i16) -> i64 = i64::from(a);
-    sx32_q(a: i32) -> i64 = i64::from(a);
-    zx8_q(a: u8) -> u64 = u64::from(a);
-    zx16_q(a: u16) -> u64 = u64::from(a);
-    zx32_q(a: u32) -> u64 = u64::from(a);
-    lo8_of_q(a: u64) -> u8 = a as u8;
-    lo16_of_q(a: u64) -> u16 = a as u16;
+impl IntCvt {
+    /// The mode word: seven bits for each width, one for each flag.
+    #[must_use]
+    pub const fn mode(self) -> u32 {
+        self.from_bits
+            | self.to_bits << 7
+            | self.register_bits << 14
+            | (self.from_signed as u32) << 21
+            | (self.to_signed as u32) << 22
+            | (self.sat as u32) << 23
+    }
+
+    /// The conversion that a mode word stands for.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(mode: u32) -> Self {
+        Self {
+            from_bits: mode & 127,
+            to_bits: mode >> 7 & 127,
+            register_bits: mode >> 14 & 127,
+            from_signed: mode >> 21 & 1 == 1,
+            to_signed: mode >> 22 & 1 == 1,
+            sat: mode >> 23 & 1 == 1,
+        }
+    }
 }
 
 /// The destination register's bits for a source slot's bits.
 #[inline(always)]
-fn convert(source: u64, cvt: IntCvt) -> u64 {
+pub(super) fn convert(source: u64, cvt: IntCvt) -> u64 {
     let mut value = extend(source, cvt.from_bits, cvt.from_signed);
     if cvt.sat {
         let (low, high) = range(cvt.to_bits, cvt.to_signed);
@@ -53,47 +78,9 @@ const fn range(bits: u32, signed: bool) -> (i128, i128) {
     if signed { (-(size / 2), size / 2 - 1) } else { (0, size - 1) }
 }
 
-/// Any conversion from a 32-bit slot to a 32-bit slot.
+/// Two numbers clamped to the destination type, `a` above `b`, below the low bits of `c`.
 #[inline(always)]
-#[must_use]
-pub fn cvt_ww(a: u32, mode: u32) -> u32 {
-    convert(u64::from(a), IntCvt::of(mode)) as u32
-}
-
-/// Any conversion from a 32-bit slot to a 64-bit slot.
-#[inline(always)]
-#[must_use]
-pub fn cvt_wq(a: u32, mode: u32) -> u64 {
-    convert(u64::from(a), IntCvt::of(mode))
-}
-
-/// Any conversion from a 64-bit slot to a 32-bit slot.
-#[inline(always)]
-#[must_use]
-pub fn cvt_qw(a: u64, mode: u32) -> u32 {
-    convert(a, IntCvt::of(mode)) as u32
-}
-
-/// Any conversion from a 64-bit slot to a 64-bit slot.
-#[inline(always)]
-#[must_use]
-pub fn cvt_qq(a: u64, mode: u32) -> u64 {
-    convert(a, IntCvt::of(mode))
-}
-
-/// `cvt.pack.sat.{u16,s16}.s32`: `a` above `b`, each clamped to the mode's destination type.
-#[inline(always)]
-#[must_use]
-pub fn cvt_pack16(a: u32, b: u32, mode: u32) -> u32 {
-    cvt_pack(a, b, 0, mode)
-}
-
-/// `cvt.pack.sat.{u2,…,s8}.s32.b32`: `a` above `b`, each clamped to the mode's destination type, below the low bits of
-/// `c`.
-#[inline(always)]
-#[must_use]
-pub fn cvt_pack(a: u32, b: u32, c: u32, mode: u32) -> u32 {
-    let cvt = IntCvt::of(mode);
+pub(super) fn pack(a: u32, b: u32, c: u32, cvt: IntCvt) -> u32 {
     let (low, high) = range(cvt.to_bits, cvt.to_signed);
     let piece = |x: u32| (i128::from(x as i32).clamp(low, high) as u64) & ((1 << cvt.to_bits) - 1);
     // The shifts are at most 32: in 64 bits nothing is lost before the cut.

@@ -1,23 +1,11 @@
 //! Two 16-bit numbers (`.u16x2`, `.s16x2`) in one word.
 
-use super::scalar;
-
-scalar! {
-    add16x2(a: u32, b: u32) -> u32 = each_u16(a, b, u16::wrapping_add);
-    min_u16x2(a: u32, b: u32) -> u32 = each_u16(a, b, u16::min);
-    max_u16x2(a: u32, b: u32) -> u32 = each_u16(a, b, u16::max);
-    min_s16x2(a: u32, b: u32) -> u32 = each_s16(a, b, i16::min);
-    max_s16x2(a: u32, b: u32) -> u32 = each_s16(a, b, i16::max);
-    min_relu_s16x2(a: u32, b: u32) -> u32 = each_s16(a, b, |x, y| x.min(y).max(0));
-    max_relu_s16x2(a: u32, b: u32) -> u32 = each_s16(a, b, |x, y| x.max(y).max(0));
-}
-
 #[inline(always)]
-fn each_u16(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
+pub(super) fn each_u16(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     u32::from(f(a as u16, b as u16)) | u32::from(f((a >> 16) as u16, (b >> 16) as u16)) << 16
 }
 
 #[inline(always)]
-fn each_s16(a: u32, b: u32, f: impl Fn(i16, i16) -> i16) -> u32 {
+pub(super) fn each_s16(a: u32, b: u32, f: impl Fn(i16, i16) -> i16) -> u32 {
     each_u16(a, b, |x, y| f(x as i16, y as i16) as u16)
 }

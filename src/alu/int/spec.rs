@@ -1,8 +1,8 @@
 //! What each integer operation means, written a second time for the tests: on unbounded numbers and bit by bit, after
 //! PTX's own pseudo-code, with none of the tricks of the functions under test.
 
-use crate::program::int_ops::IntOp;
-use crate::program::select::int_cvt::IntCvt;
+use crate::alu::int::IntCvt;
+use crate::alu::ops::IntOp;
 
 /// The low bits as an unsigned number.
 pub fn u(a: u64, bits: u32) -> i128 {

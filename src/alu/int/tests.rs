@@ -1,11 +1,10 @@
 //! Every operation against its second definition in [`super::spec`].
 
-use super::spec::{convert, spec};
+use super::spec::spec;
 use crate::alu::apply;
-use crate::program::int_ops::IntOp;
-use crate::program::ops::{AluOp, Class};
-use crate::program::select::int_cvt::{self, IntCvt};
-use crate::ptx::Modifier as M;
+use crate::alu::int::IntCvt;
+use crate::alu::ops::Class;
+use crate::alu::ops::IntOp;
 use proptest::prelude::*;
 
 /// Values at which something changes, for any width.
@@ -171,45 +170,6 @@ fn every_truth_table_of_lop3_is_right() {
 fn permutations_agree_for_every_selector() {
     for selector in 0..=0xffff {
         check(IntOp::Prmt, [0x83_02_f1_00, 0x07_96_05_c4, selector, 0], 0);
-    }
-}
-
-/// All conversions, with 8- and 16-bit sources completely, through the selection that the lowering uses.
-#[test]
-fn conversions_agree_through_their_selection() {
-    let types = [
-        (M::U8, 8, false),
-        (M::S8, 8, true),
-        (M::U16, 16, false),
-        (M::S16, 16, true),
-        (M::U32, 32, false),
-        (M::S32, 32, true),
-        (M::U64, 64, false),
-        (M::S64, 64, true),
-    ];
-    for (to, to_bits, to_signed) in types {
-        for (from, from_bits, from_signed) in types {
-            for (sat, register_bits, source) in [false, true].into_iter().flat_map(|sat| {
-                [16, 32, 64].into_iter().flat_map(move |r| [Class::W, Class::Q].map(|class| (sat, r, class)))
-            }) {
-                let fits = to_bits <= register_bits && (from_bits < 64 || source == Class::Q);
-                let Some(selected) = int_cvt::convert(to, from, sat, register_bits, source) else {
-                    assert!(!fits);
-                    continue;
-                };
-                assert!(fits);
-                let AluOp::Int(op) = selected.op else { panic!("{selected:?} is not an integer operation") };
-                let want = IntCvt { from_bits, from_signed, to_bits, to_signed, sat, register_bits };
-                let check = |a: u64| {
-                    let got = apply::int(op, [a, 0, 0, 0], selected.mode).0;
-                    assert!(got == convert(a, want), "{want:?} of {a:#x} by {op:?}: {got:#x}");
-                };
-                CORNERS.iter().for_each(|a| check(slot(Some(source), *a)));
-                if from_bits <= 16 && source == Class::W {
-                    (0..1 << from_bits).for_each(check);
-                }
-            }
-        }
     }
 }
 

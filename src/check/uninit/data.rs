@@ -6,14 +6,14 @@
 
 use super::cause::Cause;
 use super::shadow::{Bytes, DEFINED, Regs, set_lane, size, undefined, whole};
+use crate::alu::int::IntCvt;
 use crate::base::{Frame, LaneMask, Pc, lanes_of};
 use crate::check::plain::{apply, carry_slot, value};
-use crate::program::float_ops::FloatOp;
 use crate::program::instr::{Instr, Slot};
-use crate::program::int_ops::IntOp;
 use crate::program::mode::FMode;
+use crate::program::ops::FloatOp;
+use crate::program::ops::IntOp;
 use crate::program::ops::{AluOp, Class};
-use crate::program::select::int_cvt::IntCvt;
 
 /// How undefined bits go through an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

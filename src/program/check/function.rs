@@ -3,6 +3,7 @@
 use super::error::{CheckError, Problem};
 use super::scope::{ParamKind, SymbolKind};
 use super::{Checker, Parameter, Signature};
+use crate::program::scope::labels;
 use crate::ptx::tree::{Function, FunctionDirective, Ident, Linkage, Prototype, StateSpace, Stmt, Variable};
 
 impl Checker<'_> {
@@ -235,28 +236,4 @@ impl Checker<'_> {
         };
         self.declare(ident.name, ident.span, kind);
     }
-}
-
-/// The labels of each block, in the order in which the blocks open; the body itself is block 0.
-fn labels(body: &[Stmt]) -> Vec<Vec<Ident>> {
-    let mut blocks = vec![Vec::new()];
-    let mut stack = vec![0];
-    for stmt in body {
-        match stmt {
-            Stmt::Open(_) => {
-                stack.push(blocks.len());
-                blocks.push(Vec::new());
-            }
-            Stmt::Close(_) if stack.len() > 1 => {
-                stack.pop();
-            }
-            Stmt::Label(ident) => {
-                if let Some(block) = stack.last() {
-                    blocks[*block].push(*ident);
-                }
-            }
-            _ => {}
-        }
-    }
-    blocks
 }

@@ -19,7 +19,7 @@ mod variable;
 mod version;
 
 pub use error::{CheckError, Expected, Found, Problem};
-pub use scope::{ParamKind, Symbol, SymbolId, SymbolKind};
+pub use scope::{ParamKind, Symbol, SymbolKind};
 
 use crate::base::Span;
 use crate::program::forms::{FormId, Types};
@@ -41,8 +41,6 @@ pub struct Checked {
     pub address_bits: u32,
     /// Functions and prototypes of functions by name.
     pub functions: IndexMap<Name, Signature, FxBuildHasher>,
-    /// Every declared name in source order, the bodies' included.
-    pub symbols: Vec<Symbol>,
     /// What instructions are, each once.
     pub typed: Vec<Typed>,
     /// By instruction, in source order: its index in `typed`; none where no form fits.
@@ -119,7 +117,6 @@ pub fn check(module: &Module) -> (Checked, Vec<CheckError>) {
             Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } | Item::Debug(_) => {}
         }
     }
-    checker.checked.symbols = checker.scopes.into_symbols();
     (checker.checked, checker.errors)
 }
 

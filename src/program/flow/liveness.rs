@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::program::env;
     use crate::program::instr::{Guard, Instr, Op};
-    use crate::program::int_ops::IntOp;
+    use crate::program::ops::IntOp;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

@@ -5,13 +5,13 @@
 
 use super::error::{LowerErrorKind, Lowered, operand};
 use super::function::{FnLower, Role};
+use super::symbol::{Base, Place, Reg, Sym};
 use crate::base::Span;
 use crate::program::env::{FuncId, Param};
 use crate::program::instr::{Instr, MemOp, Op, STACK_BASE, STACK_TOP, Slot};
-use crate::program::int_ops::IntOp;
 use crate::program::layout::parameters;
 use crate::program::ops::Class;
-use crate::program::scope::{Base, Place, Reg, Sym};
+use crate::program::ops::IntOp;
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Ident, Operand, OperandKind};
 
@@ -118,7 +118,7 @@ impl<'t> FnLower<'_, 't> {
                 Ok((Signature::of(&params, returns), u32::MAX))
             }
             Sym::Targets(index) => {
-                let labels: &'t [Ident] = self.targets.get(index as usize).map_or(&[], |t| t.1);
+                let labels: &'t [Ident] = self.targets.get(index as usize).map_or(&[], |t| t.0);
                 let mut functions = Vec::with_capacity(labels.len());
                 for label in labels {
                     match self.lookup(label.name)? {

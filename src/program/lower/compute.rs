@@ -3,11 +3,11 @@
 use super::error::Lowered;
 use super::function::{FnLower, Role};
 use super::operand::nth;
+use super::symbol::Reg;
 use super::types::class_of_type;
 use crate::program::instr::Slot;
-use crate::program::int_ops::IntOp;
 use crate::program::ops::Class;
-use crate::program::scope::Reg;
+use crate::program::ops::IntOp;
 use crate::program::select::{Selected, int_cvt};
 use crate::program::types::bits_of;
 use crate::ptx::tree::Instr;

@@ -3,9 +3,9 @@
 use super::error::{Lowered, operand};
 use super::function::{FnLower, Role};
 use super::operand::nth;
+use super::symbol::Sym;
 use crate::program::instr::{Instr, Op, STACK_BASE};
 use crate::program::ops::Class;
-use crate::program::scope::Sym;
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Ident, OperandKind};
 
@@ -18,7 +18,8 @@ impl<'t> FnLower<'_, 't> {
             return Ok(false);
         }
         let OperandKind::Name(name) = op.kind else { return operand("a label", op.span) };
-        self.target(Ident { name, span: op.span });
+        let label = self.label(Ident { name, span: op.span })?;
+        self.target(label);
         self.emit(Role::Main, Instr::new(Op::Bra));
         Ok(true)
     }
@@ -31,8 +32,8 @@ impl<'t> FnLower<'_, 't> {
             return operand("a .branchtargets label", list.span);
         };
         let a = self.source(nth(instr, 0)?, Class::W, M::U32)?;
-        let Some((block, labels)) = self.targets.get(index as usize).copied() else { return Ok(false) };
-        let imm = self.table(block, labels);
+        let Some((_, labels)) = self.targets.get(index as usize).cloned() else { return Ok(false) };
+        let imm = self.table(&labels);
         self.emit(Role::Main, Instr { a, imm, ..Instr::new(Op::Brx) });
         Ok(true)
     }

@@ -4,8 +4,8 @@ use super::error::Lowered;
 use super::function::{FnLower, Role};
 use super::operand::nth;
 use crate::program::instr::{Instr, Op};
-use crate::program::int_ops::IntOp;
 use crate::program::ops::Class;
+use crate::program::ops::IntOp;
 use crate::ptx::tree;
 use crate::ptx::{Modifier as M, Opcode as O};
 

@@ -2,6 +2,7 @@
 
 use super::error::{Fault, LowerErrorKind, Lowered};
 use super::labels::Fix;
+use super::symbol::{Base, Place, Range, Reg, Sym};
 use super::types::class_of;
 use super::{Options, Program, SharedAddress, Unit, Value, initialise};
 use crate::base::Span;
@@ -10,7 +11,7 @@ use crate::program::fncode::FnCode;
 use crate::program::instr::{Guard, Instr, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class};
 use crate::program::registers::Registers;
-use crate::program::scope::{Base, Place, Range, Reg, Scope, Sym};
+use crate::program::scope::{Scopes, SymbolId, labels};
 use crate::program::select::Selected;
 use crate::program::special::special;
 use crate::program::types::{bits_of, lanes};
@@ -37,7 +38,7 @@ pub(super) enum Role {
 pub(super) struct FnLower<'a, 't> {
     pub(super) program: &'a mut Program,
     pub(super) unit: &'a Unit<'t>,
-    pub(super) scope: &'a mut Scope<'t>,
+    pub(super) scope: &'a mut Scopes<Sym>,
     pub(super) tree: &'t Function,
     pub(super) id: FuncId,
     pub(super) inject: bool,
@@ -65,14 +66,20 @@ pub(super) struct FnLower<'a, 't> {
     pub(super) seeds: Vec<(Class, Slot, u32)>,
     /// Owners of requests that name them.
     pub(super) direct: FxHashMap<u32, u32>,
-    pub(super) fixes: Vec<(u32, Ident, Fix)>,
+    pub(super) fixes: Vec<(u32, Fix)>,
+    /// Where labels are, by their numbers.
+    pub(super) labels: Vec<u32>,
+    /// Labels by blocks, and how many blocks were opened.
+    blocks: (Vec<Vec<Ident>>, usize),
     registers: Vec<(Name, Reg)>,
+    /// Registers of ranges that were used.
+    elements: FxHashMap<(SymbolId, Name), Reg>,
     /// The carry flag of the extended-precision instructions.
     carry: Option<Slot>,
     /// `.callprototype`s.
     pub(super) prototypes: Vec<&'t Prototype>,
-    /// `.branchtargets` and `.calltargets`, each with the block it stands in.
-    pub(super) targets: Vec<(u32, &'t [Ident])>,
+    /// `.branchtargets` and `.calltargets`: their names, and the numbers of those that are labels.
+    pub(super) targets: Vec<(&'t [Ident], Vec<u32>)>,
     /// End of the frame's used part, and its largest value so far.
     frame: u32,
     frame_max: u32,
@@ -98,12 +105,13 @@ pub(super) const fn file(class: Class) -> usize {
 pub(super) fn lower<'t>(
     program: &mut Program,
     unit: &Unit<'t>,
-    scope: &mut Scope<'t>,
+    scope: &mut Scopes<Sym>,
     (tree, id, instruction): (&'t Function, FuncId, usize),
     options: &Options,
 ) {
     let Some(body) = &tree.body else { return };
-    scope.begin();
+    scope.clear();
+    scope.open();
     let frame = match program.env.function(id) {
         Some(f) if !f.entry => f.frame_bytes,
         _ => program.local_bytes,
@@ -131,7 +139,10 @@ pub(super) fn lower<'t>(
         seeds: Vec::new(),
         direct: FxHashMap::default(),
         fixes: Vec::new(),
+        labels: Vec::new(),
+        blocks: (labels(body), 0),
         registers: Vec::new(),
+        elements: FxHashMap::default(),
         carry: None,
         prototypes: Vec::new(),
         targets: Vec::new(),
@@ -147,6 +158,7 @@ pub(super) fn lower<'t>(
     if let Err(fault) = cx.parameters() {
         cx.complain(fault);
     }
+    cx.declare_labels();
     for stmt in body {
         if let Err(fault) = cx.statement(stmt) {
             cx.complain(fault);
@@ -169,11 +181,10 @@ impl<'t> FnLower<'_, 't> {
             for variable in list {
                 for declarator in &variable.declarators {
                     let Some(param) = params.next() else { continue };
-                    let name = declarator.ident.name;
                     if layout::is_register(variable) {
                         let reg = self.new_register(variable, declarator.ident)?;
                         let bytes = u8::try_from(param.bytes.min(16)).unwrap_or(16);
-                        self.scope.declare(name, Sym::Reg(reg));
+                        self.name(declarator.ident, Sym::Reg(reg));
                         let registers = if returns { &mut self.register_returns } else { &mut self.register_params };
                         registers.push((reg, param.offset, bytes));
                         continue;
@@ -181,7 +192,7 @@ impl<'t> FnLower<'_, 't> {
                     let base = if tree.entry { Base::Param(param.offset) } else { Base::Frame(param.offset) };
                     let element = layout::element_bytes(variable);
                     let place = Place { base, bytes: param.bytes, element, align: param.align, constant: false };
-                    self.scope.declare(name, Sym::Place(place));
+                    self.name(declarator.ident, Sym::Place(place));
                 }
             }
         }
@@ -199,37 +210,33 @@ impl<'t> FnLower<'_, 't> {
                 Ok(())
             }
             Stmt::Label(ident) => {
-                let at = self.here();
-                if self.scope.label(ident.name, at) {
-                    return Ok(());
-                }
-                let name = self.unit.names().text(ident.name).to_owned();
-                let (file, span) = (self.unit.file, ident.span);
-                Err((LowerErrorKind::Duplicate { name, file, span }, span))
+                let (at, label) = (self.here(), self.label(*ident)?);
+                self.labels[label as usize] = at;
+                Ok(())
             }
             Stmt::Variable(variable) => self.declare(variable),
             Stmt::Open(_) => {
                 self.scope.open();
+                self.declare_labels();
                 self.frames.push(self.frame);
                 Ok(())
             }
             Stmt::Close(span) => {
-                if !self.scope.close() {
-                    return Err((LowerErrorKind::Unbalanced, *span));
-                }
-                self.frame = self.frames.pop().unwrap_or(self.frame);
+                self.frame = self.frames.pop().ok_or((LowerErrorKind::Unbalanced, *span))?;
+                self.scope.close();
                 Ok(())
             }
             Stmt::Prototype(prototype) => {
                 let index = u32::try_from(self.prototypes.len()).unwrap_or(u32::MAX);
-                self.scope.declare(prototype.ident.name, Sym::Prototype(index));
+                self.name(prototype.ident, Sym::Prototype(index));
                 self.prototypes.push(prototype);
                 Ok(())
             }
             Stmt::Targets { ident, targets, .. } => {
                 let index = u32::try_from(self.targets.len()).unwrap_or(u32::MAX);
-                self.scope.declare(ident.name, Sym::Targets(index));
-                self.targets.push((self.scope.block(), targets));
+                let labels = targets.iter().filter_map(|target| self.label(*target).ok()).collect();
+                self.name(*ident, Sym::Targets(index));
+                self.targets.push((targets, labels));
                 Ok(())
             }
             Stmt::Debug(debug) => {
@@ -413,7 +420,7 @@ impl<'t> FnLower<'_, 't> {
                     let name = self.unit.names().text(declarator.ident.name).to_owned();
                     self.locals.push(SharedName { name, offset, bytes });
                     let place = Place { base, bytes, element: size.element, align: size.align, constant: false };
-                    self.scope.declare(declarator.ident.name, Sym::Place(place));
+                    self.name(declarator.ident, Sym::Place(place));
                 }
                 Ok(())
             }
@@ -422,7 +429,7 @@ impl<'t> FnLower<'_, 't> {
                     let size = layout::extent(variable, declarator)?;
                     let name = self.unit.names().text(declarator.ident.name);
                     let place = link::place(self.program, self.unit.file, variable, declarator, name, size)?;
-                    self.scope.declare(declarator.ident.name, Sym::Place(place));
+                    self.name(declarator.ident, Sym::Place(place));
                     if let Base::Variable(index) = place.base {
                         initialise(self.program, self.unit, variable, declarator, index);
                     }
@@ -439,43 +446,38 @@ impl<'t> FnLower<'_, 't> {
             .or_else(|()| super::error::operand("a type that registers can have", variable.span))?;
         let bits = u8::try_from(bits).unwrap_or(128);
         for declarator in &variable.declarators {
-            let name = declarator.ident.name;
-            match declarator.range {
-                None => {
-                    let reg = self.allocate(name, bits, lanes)?;
-                    self.scope.declare(name, Sym::Reg(reg));
-                }
-                Some(count) if self.scope.is_outermost() => {
-                    self.scope.declare_range(name, Range { count, bits, lanes });
-                }
-                // Within a block the elements hide outer names at once.
-                Some(count) => {
-                    for member in self.scope.members(name, count) {
-                        let reg = self.allocate(member, bits, lanes)?;
-                        self.scope.declare(member, Sym::Reg(reg));
-                    }
-                }
-            }
+            let sym = match declarator.range {
+                None => Sym::Reg(self.allocate(declarator.ident.name, bits, lanes)?),
+                Some(count) => Sym::Range(Range { count, bits, lanes }),
+            };
+            self.name(declarator.ident, sym);
         }
         Ok(())
     }
 
+    /// Gives a name its meaning in the innermost block. What is declared twice there was complained about.
+    fn name(&mut self, ident: Ident, sym: Sym) {
+        let _ = self.scope.declare(self.unit.names(), ident.name, ident.span, sym);
+    }
+
     /// What a name means here.
     pub(super) fn lookup(&mut self, name: Name) -> Lowered<Sym> {
-        let sym = self.scope.get(name);
-        if sym != Sym::None {
-            return Ok(sym);
+        let names = self.unit.names();
+        let Some(id) = self.scope.lookup_id(names, name) else {
+            return Ok(match special(names.text(name)) {
+                Some(special) => Sym::Special(special.reg),
+                None => self.unit.globals.get(name.0 as usize).copied().unwrap_or(Sym::None),
+            });
+        };
+        let Sym::Range(Range { bits, lanes, .. }) = self.scope.symbol(id).kind else {
+            return Ok(self.scope.symbol(id).kind);
+        };
+        if let Some(reg) = self.elements.get(&(id, name)) {
+            return Ok(Sym::Reg(*reg));
         }
-        if let Some(Range { bits, lanes, .. }) = self.scope.range_of(name) {
-            let sym = Sym::Reg(self.allocate(name, bits, lanes)?);
-            self.scope.bind_element(name, sym);
-            return Ok(sym);
-        }
-        if let Some(special) = special(self.unit.names().text(name)) {
-            self.scope.bind_element(name, Sym::Special(special.reg));
-            return Ok(Sym::Special(special.reg));
-        }
-        Ok(self.unit.globals.get(name.0 as usize).copied().unwrap_or(Sym::None))
+        let reg = self.allocate(name, bits, lanes)?;
+        self.elements.insert((id, name), reg);
+        Ok(Sym::Reg(reg))
     }
 
     /// A register by name.
@@ -496,8 +498,22 @@ impl<'t> FnLower<'_, 't> {
         self.tree.entry
     }
 
+    /// Declares the labels of the block that begins.
+    fn declare_labels(&mut self) {
+        let labels = self.blocks.0.get_mut(self.blocks.1).map(std::mem::take).unwrap_or_default();
+        self.blocks.1 += 1;
+        for label in labels {
+            let number = u32::try_from(self.labels.len()).unwrap_or(u32::MAX);
+            self.labels.push(0);
+            self.name(label, Sym::Label(number));
+        }
+    }
+
     /// Steps 5 to 7: the final return, injection, the slots' fixed places; then layout.
     fn finish(mut self) {
+        while self.scope.depth() > 0 {
+            self.scope.close();
+        }
         self.resolve();
         let ends = match self.code.code.last() {
             Some(last) => last.guard.is_none() && matches!(last.op, Op::Ret | Op::Exit | Op::Bra | Op::Trap),

@@ -1,13 +1,13 @@
 //! Initial values of variables (PTX ISA 5.4.4).
 
 use super::error::{LowerErrorKind, Lowered};
+use super::symbol::{Base, Sym};
 use super::types::constant_bits;
 use super::{Program, Unit};
 use crate::base::Span;
 use crate::program::consts::{Value, evaluate};
 use crate::program::env::{Init, Relocation};
 use crate::program::link::constant;
-use crate::program::scope::{Base, Sym};
 use crate::program::types::{bits_of, lanes};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{Declarator, Expr, Initialiser, Variable};

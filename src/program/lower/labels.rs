@@ -2,6 +2,7 @@
 
 use super::error::{LowerErrorKind, Lowered};
 use super::function::FnLower;
+use super::symbol::Sym;
 use crate::base::Pc;
 use crate::program::env::{Init, Preload};
 use crate::program::instr::Slot;
@@ -20,52 +21,43 @@ pub(super) enum Fix {
 }
 
 impl FnLower<'_, '_> {
+    /// The number of a label that is visible here.
+    pub(super) fn label(&mut self, ident: Ident) -> Lowered<u32> {
+        match self.lookup(ident.name)? {
+            Sym::Label(number) => Ok(number),
+            _ => Err((LowerErrorKind::NoLabel(self.unit.names().text(ident.name).to_owned()), ident.span)),
+        }
+    }
+
     /// The address of a label, as a preloaded 64-bit value.
-    pub(super) fn label_address(&mut self, label: Ident) -> Lowered<Slot> {
+    pub(super) fn label_address(&mut self, label: u32) -> Lowered<Slot> {
         let slot = self.slots(Class::Q, 1)?;
-        self.fixes.push((self.scope.block(), label, Fix::Preload(self.code.preloads.len())));
+        self.fixes.push((label, Fix::Preload(self.code.preloads.len())));
         self.code.preloads.push(Preload { class: Class::Q, slot, init: Init::Code(Pc(0)) });
         Ok(slot)
     }
 
     /// Makes the next instruction's `imm` the place of a label.
-    pub(super) fn target(&mut self, label: Ident) {
-        self.fixes.push((self.scope.block(), label, Fix::Target(self.code.code.len())));
+    pub(super) fn target(&mut self, label: u32) {
+        self.fixes.push((label, Fix::Target(self.code.code.len())));
     }
 
-    /// A table of labels that are named in a block.
-    pub(super) fn table(&mut self, block: u32, labels: &[Ident]) -> u32 {
+    /// A table of labels.
+    pub(super) fn table(&mut self, labels: &[u32]) -> u32 {
         let table = self.code.tables.len();
         self.code.tables.push(vec![0; labels.len()]);
-        self.fixes.extend(labels.iter().enumerate().map(|(i, label)| (block, *label, Fix::Table(table, i))));
+        self.fixes.extend(labels.iter().enumerate().map(|(i, label)| (*label, Fix::Table(table, i))));
         u32::try_from(table).unwrap_or(u32::MAX)
     }
 
     /// Puts labels' places where they are needed.
     pub(super) fn resolve(&mut self) {
-        for (block, label, fix) in std::mem::take(&mut self.fixes) {
-            let at = self.scope.find_label(block, label.name);
-            if at.is_none() {
-                let name = self.unit.names().text(label.name).to_owned();
-                self.complain((LowerErrorKind::NoLabel(name), label.span));
-            }
-            let at = at.unwrap_or(0);
+        for (label, fix) in std::mem::take(&mut self.fixes) {
+            let at = self.labels[label as usize];
             match fix {
-                Fix::Target(i) => {
-                    if let Some(instr) = self.code.code.get_mut(i) {
-                        instr.imm = at;
-                    }
-                }
-                Fix::Preload(i) => {
-                    if let Some(preload) = self.code.preloads.get_mut(i) {
-                        preload.init = Init::Code(Pc(at));
-                    }
-                }
-                Fix::Table(table, i) => {
-                    if let Some(target) = self.code.tables.get_mut(table).and_then(|t| t.get_mut(i)) {
-                        *target = at;
-                    }
-                }
+                Fix::Target(i) => self.code.code[i].imm = at,
+                Fix::Preload(i) => self.code.preloads[i].init = Init::Code(Pc(at)),
+                Fix::Table(table, i) => self.code.tables[table][i] = at,
             }
         }
     }

@@ -17,6 +17,7 @@ mod memory;
 mod moves;
 mod operand;
 mod owners;
+pub(super) mod symbol;
 pub(super) mod types;
 mod warp;
 
@@ -29,11 +30,12 @@ pub(super) use init::initialise;
 use super::check::Checked;
 use super::env::{FuncId, Init, ProgEnv, Target};
 use super::instr::{Barrier, Exchange, Syscall};
-use super::scope::{Base, Scope, Sym};
+use super::scope::Scopes;
 use super::{link, promote};
 use crate::base::{FileId, Span};
 use crate::ptx::tree::{Debugging, Function, Item, Module, Names};
 use rustc_hash::FxHashMap;
+use symbol::{Base, Sym};
 
 /// What to do beside lowering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,7 +156,7 @@ pub fn build(modules: &[(FileId, &Module, &Checked)], options: &Options) -> (Pro
     program.env.injected = options.inject;
     for unit in &units {
         debugging(&mut program, unit);
-        let mut scope = Scope::new(unit.names());
+        let mut scope = Scopes::new(unit.names());
         for body in &unit.bodies {
             function::lower(&mut program, unit, &mut scope, *body, options);
         }
@@ -170,34 +172,14 @@ pub fn build(modules: &[(FileId, &Module, &Checked)], options: &Options) -> (Pro
     (env, program.errors)
 }
 
-/// The target of the first module that names one; the newest of several architectures.
+/// The newest target and version of several modules.
 fn target(modules: &[(FileId, &Module, &Checked)]) -> Target {
-    let mut target = Target::default();
-    let mut sm = None;
-    let items = || modules.iter().flat_map(|(_, module, _)| module.items.iter().map(|item| (&module.names, item)));
-    for (names, item) in items() {
-        if let Item::Target { names: targets, .. } = item {
-            for ident in targets {
-                let digits = names.text(ident.name).strip_prefix("sm_").unwrap_or("");
-                let number = digits.trim_end_matches(|c: char| c.is_ascii_lowercase()).parse::<u32>().ok();
-                sm = sm.max(number);
-            }
-        }
+    let checked = || modules.iter().map(|(.., checked)| checked);
+    Target {
+        sm: checked().map(|c| c.sm.into()).max().unwrap_or_default(),
+        version: checked().map(|c| c.version).max().unwrap_or_default(),
+        address_bits: if checked().any(|c| c.address_bits == 32) { 32 } else { 64 },
     }
-    target.sm = sm.unwrap_or(target.sm);
-    target.version = items()
-        .filter_map(|(_, item)| match item {
-            Item::Version { major, minor, .. } => Some((*major, *minor)),
-            _ => None,
-        })
-        .max()
-        .unwrap_or(target.version);
-    let bits = items().find_map(|(_, item)| match item {
-        Item::AddressSize { bits, .. } => Some(*bits),
-        _ => None,
-    });
-    target.address_bits = bits.filter(|b| *b == 32).unwrap_or(64);
-    target
 }
 
 /// `.file` directives.

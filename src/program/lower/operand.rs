@@ -3,15 +3,15 @@
 use super::Value as Preloaded;
 use super::error::{Fault, LowerErrorKind, Lowered, operand};
 use super::function::{FnLower, Role};
+use super::symbol::{Base, Place, Reg, Sym};
 use super::types::constant_bits;
 use crate::base::Span;
 use crate::program::consts::{Value, evaluate};
 use crate::program::env::{Area, Init, Special, Within};
 use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot};
-use crate::program::int_ops::IntOp;
 use crate::program::link::constant;
 use crate::program::ops::Class;
-use crate::program::scope::{Base, Place, Reg, Sym};
+use crate::program::ops::IntOp;
 use crate::program::special::{SpecialReg, component, is_wide};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{Address, ExprKind, Ident, Name, Operand, OperandKind, StateSpace};
@@ -157,8 +157,8 @@ impl FnLower<'_, '_> {
     }
 
     fn negated(&mut self, from: Slot, class: Class, ty: M, span: Span) -> Lowered<Slot> {
-        use crate::program::float_ops::FloatOp;
         use crate::program::ops::AluOp;
+        use crate::program::ops::FloatOp;
         let op: AluOp = match (ty, class) {
             (M::F32, Class::W) => FloatOp::NegF32.into(),
             (M::F64, Class::Q) => FloatOp::NegF64.into(),
@@ -269,12 +269,9 @@ impl FnLower<'_, '_> {
                     return self.made_generic(sum, class, generic.then_some(place));
                 }
             },
-            Sym::None if self.unit.names().text(ident.name).starts_with('%') => {
-                return Err(self.undeclared(ident.name, ident.span));
-            }
-            Sym::None => {
-                // Labels have names of their own; whether there is one is known at the function's end.
-                let slot = self.label_address(ident)?;
+            Sym::None => return Err(self.undeclared(ident.name, ident.span)),
+            Sym::Label(label) => {
+                let slot = self.label_address(label)?;
                 return self.widened(Reg { slot, class: Class::Q, bits: 64, lanes: 1 }, class, ident.span);
             }
             _ => return operand("a value", ident.span),

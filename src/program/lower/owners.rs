@@ -2,10 +2,10 @@
 
 use super::error::Lowered;
 use super::function::FnLower;
+use super::symbol::{Base, Place};
 use super::{Owner, Value};
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use crate::program::scope::{Base, Place};
 use crate::ptx::tree::Name;
 
 impl FnLower<'_, '_> {

@@ -377,7 +377,7 @@ fn what_cannot_be_understood_is_unsupported_and_said() {
     );
     let kinds: Vec<_> = errors.iter().map(|e| &e.kind).collect();
     assert_eq!(kinds.len(), 5, "{kinds:?}");
-    assert_eq!(env.code.iter().filter(|i| i.op == Op::Unsupported).count(), 4);
+    assert_eq!(env.code.iter().filter(|i| i.op == Op::Unsupported).count(), 6);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Selection of `cvt` with a floating-point type on either side.
 
 use super::{Selected, flag, flags, number};
-use crate::program::float_ops::FloatOp as F;
 use crate::program::mode::{FMode, Num, Rounding};
+use crate::program::ops::FloatOp as F;
 use crate::ptx::Modifier as M;
 
 /// The operation of a conversion; `None` between integers.

@@ -4,54 +4,10 @@
 //! sign to the register's width (PTX ISA, "Operand Size Exceeding Instruction-Type Size").
 
 use super::Selected;
-use crate::program::int_ops::IntOp;
-use crate::program::ops::Class;
+use crate::alu::int::IntCvt;
+use crate::alu::ops::{Class, IntOp};
 use crate::program::types::{is_signed, type_info};
 use crate::ptx::Modifier as M;
-
-/// An integer conversion: the mode word of `CvtWW`, `CvtWQ`, `CvtQW`, `CvtQQ` and of `CvtPack`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct IntCvt {
-    /// Bits of the source type: 8, 16, 32 or 64.
-    pub from_bits: u32,
-    /// Whether the source type is signed.
-    pub from_signed: bool,
-    /// Bits of the destination type: 8, 16, 32 or 64; 2 or 4 too for `cvt.pack`.
-    pub to_bits: u32,
-    /// Whether the destination type is signed.
-    pub to_signed: bool,
-    /// `.sat`: clamp to the destination type instead of keeping the low bits.
-    pub sat: bool,
-    /// Bits of the destination register: 16, 32 or 64.
-    pub register_bits: u32,
-}
-
-impl IntCvt {
-    /// The mode word: seven bits for each width, one for each flag.
-    #[must_use]
-    pub const fn mode(self) -> u32 {
-        self.from_bits
-            | self.to_bits << 7
-            | self.register_bits << 14
-            | (self.from_signed as u32) << 21
-            | (self.to_signed as u32) << 22
-            | (self.sat as u32) << 23
-    }
-
-    /// The conversion that a mode word stands for.
-    #[inline(always)]
-    #[must_use]
-    pub const fn of(mode: u32) -> Self {
-        Self {
-            from_bits: mode & 127,
-            to_bits: mode >> 7 & 127,
-            register_bits: mode >> 14 & 127,
-            from_signed: mode >> 21 & 1 == 1,
-            to_signed: mode >> 22 & 1 == 1,
-            sat: mode >> 23 & 1 == 1,
-        }
-    }
-}
 
 /// An integer type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -17,8 +17,8 @@ pub mod int_cvt;
 mod tests;
 
 use super::forms::{Choice, Form};
-use super::int_ops::IntOp;
 use super::mode::{FMode, Num, Property, Rounding};
+use super::ops::IntOp;
 use super::ops::{AluOp, AtomOp, AtomTy};
 use super::types::{Class, is_signed, type_info};
 use crate::ptx::{Modifier as M, Opcode};

@@ -1,9 +1,11 @@
 //! The instructions that select each operation.
 
 use super::*;
-use crate::program::float_ops::FloatOp;
+use crate::alu::apply;
+use crate::alu::int::{IntCvt, spec};
 use crate::program::forms::{Types, Word, table as forms};
 use crate::program::ops::Class;
+use crate::program::ops::FloatOp;
 use crate::ptx::tree::Names;
 
 /// The operation that an instruction such as `mad.lo.s32` selects, by the first form that it fits.
@@ -278,4 +280,36 @@ fn atomics_have_their_functions_and_types() {
     assert_eq!(atom(&[M::GLOBAL, M::CAS, M::B128], M::B128), Some((AtomOp::Cas, AtomTy::B128)));
     assert_eq!(atom(&[M::MIN, M::NOFTZ, M::BF16X2], M::BF16X2), Some((AtomOp::Min, AtomTy::Bf16x2)));
     assert_eq!(atom(&[M::GLOBAL, M::F32], M::F32), None);
+}
+
+/// All conversions between integers, with 8- and 16-bit sources completely.
+#[test]
+fn conversions_agree_with_their_definition() {
+    let types = [M::U8, M::S8, M::U16, M::S16, M::U32, M::S32, M::U64, M::S64];
+    let types = types.map(|ty| (ty, type_info(ty).map_or(0, |i| u32::from(i.bits)), is_signed(ty)));
+    let corners: Vec<u64> = (0..64).flat_map(|b| [1 << b, (1 << b) - 1, !(1 << b), (1 << b) + 1]).collect();
+    for ((to, to_bits, to_signed), (from, from_bits, from_signed)) in
+        types.into_iter().flat_map(|t| types.map(|f| (t, f)))
+    {
+        for (sat, register_bits, source) in [false, true].into_iter().flat_map(|sat| {
+            [16, 32, 64].into_iter().flat_map(move |r| [Class::W, Class::Q].map(|class| (sat, r, class)))
+        }) {
+            let fits = to_bits <= register_bits && (from_bits < 64 || source == Class::Q);
+            let Some(selected) = int_cvt::convert(to, from, sat, register_bits, source) else {
+                assert!(!fits);
+                continue;
+            };
+            assert!(fits);
+            let AluOp::Int(op) = selected.op else { panic!("{selected:?} is not an integer operation") };
+            let want = IntCvt { from_bits, from_signed, to_bits, to_signed, sat, register_bits };
+            let check = |a: u64| {
+                let got = apply::int(op, [a, 0, 0, 0], selected.mode).0;
+                assert!(got == spec::convert(a, want), "{want:?} of {a:#x} by {op:?}: {got:#x}");
+            };
+            corners.iter().for_each(|a| check(if source == Class::W { a & 0xffff_ffff } else { *a }));
+            if from_bits <= 16 && source == Class::W {
+                (0..1 << from_bits).for_each(check);
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 use super::{DOUBLES, SINGLES, Samples};
 use crate::alu::float::*;
-use crate::program::mode::FMode;
+use crate::alu::mode::FMode;
 
 const NAN: f32 = f32::NAN;
 const INF: f32 = f32::INFINITY;

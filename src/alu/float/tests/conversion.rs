@@ -1,6 +1,6 @@
 use super::{DOUBLES, ROUNDINGS, SINGLES, Samples};
 use crate::alu::float::*;
-use crate::program::mode::{FMode, Num, Rounding};
+use crate::alu::mode::{FMode, Num, Rounding};
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert};
 

@@ -1,6 +1,6 @@
 use super::{ROUNDINGS, Samples};
 use crate::alu::float::*;
-use crate::program::mode::{FMode, Num};
+use crate::alu::mode::{FMode, Num};
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Half};
 

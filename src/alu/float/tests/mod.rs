@@ -7,7 +7,7 @@ mod half;
 mod narrow;
 mod total;
 
-use crate::program::mode::Rounding;
+use crate::alu::mode::Rounding;
 use rustc_apfloat::Round;
 
 /// A small generator with a fixed stream, for samples.

@@ -2,7 +2,7 @@
 
 use super::{ROUNDINGS, SINGLES, Samples};
 use crate::alu::float::*;
-use crate::program::mode::{FMode, Num, Rounding};
+use crate::alu::mode::{FMode, Num, Rounding};
 
 /// The finite magnitudes of a format with the given exponent and fraction bits, in the order of their codes.
 fn magnitudes(exponent: i32, fraction: i32, codes: u32) -> Vec<f64> {

@@ -2,9 +2,9 @@
 
 use super::Samples;
 use crate::alu::apply;
-use crate::program::float_ops::FloatOp;
-use crate::program::mode::FMode;
-use crate::program::ops::Class;
+use crate::alu::mode::FMode;
+use crate::alu::ops::Class;
+use crate::alu::ops::FloatOp;
 
 #[test]
 fn no_input_is_without_a_result() {

@@ -1,0 +1,120 @@
+//! The operations of instructions, with their types resolved.
+
+pub use super::float::FloatOp;
+pub use super::int::IntOp;
+pub use super::table::{Class, Shape};
+
+/// An operation on integers or on floating-point numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AluOp {
+    /// Integers, bits, predicates.
+    Int(IntOp),
+    /// Floating-point numbers and their conversions.
+    Float(FloatOp),
+}
+
+impl AluOp {
+    /// The operation that the tables of forms call so.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        IntOp::named(name).map(Self::Int).or_else(|| FloatOp::named(name).map(Self::Float))
+    }
+
+    /// What the operation reads and writes.
+    #[must_use]
+    pub fn shape(self) -> Shape {
+        match self {
+            Self::Int(op) => op.shape(),
+            Self::Float(op) => op.shape(),
+        }
+    }
+}
+
+impl From<IntOp> for AluOp {
+    fn from(op: IntOp) -> Self {
+        Self::Int(op)
+    }
+}
+
+impl From<FloatOp> for AluOp {
+    fn from(op: FloatOp) -> Self {
+        Self::Float(op)
+    }
+}
+
+/// The operations of `atom` and `red` (PTX ISA, "Parallel Synchronization and Communication Instructions: atom").
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AtomOp {
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Addition.
+    Add,
+    /// Increment, back to zero at the bound.
+    Inc,
+    /// Decrement, from zero to the bound.
+    Dec,
+    /// Minimum.
+    Min,
+    /// Maximum.
+    Max,
+    /// Exchange.
+    Exch,
+    /// Compare and swap.
+    Cas,
+}
+
+/// The types of atomic operations. A vector is several scalars, each atomic by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "named as PTX names them")]
+pub enum AtomTy {
+    B16,
+    B32,
+    B64,
+    B128,
+    U32,
+    U64,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    /// f32 in a state space whose atomic addition flushes subnormal numbers (global memory on today's hardware).
+    F32Ftz,
+    F64,
+}
+
+impl AtomTy {
+    /// The size of one element in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::B16 | Self::F16 | Self::Bf16 => 2,
+            Self::B32 | Self::U32 | Self::S32 | Self::F16x2 | Self::Bf16x2 | Self::F32 | Self::F32Ftz => 4,
+            Self::B64 | Self::U64 | Self::S64 | Self::F64 => 8,
+            Self::B128 => 16,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_keeps_the_tables_rules() {
+        let all = IntOp::ALL.iter().map(|op| AluOp::Int(*op)).chain(FloatOp::ALL.iter().map(|op| AluOp::Float(*op)));
+        for op in all {
+            let shape = op.shape();
+            assert!(
+                !(shape.mode && (shape.carry_out || shape.sources[3].is_some())),
+                "{op:?} has a mode and no room for it"
+            );
+        }
+    }
+}
