@@ -3,7 +3,6 @@
 use super::barrier::Barriers;
 use super::control::{Control, Wait};
 use super::loaded::{Loaded, Where};
-use super::rare::reduced;
 use super::stack::zero;
 use super::warp::{Halt, Warp, Why};
 use crate::base::mutant::{Mutant, on};
@@ -205,42 +204,6 @@ impl<C: Control> Block<C> {
         }
         let waiting = waiting.into_iter().map(|(w, _)| w).collect();
         Stop::Stuck(Box::new(StuckKind::BarrierDeadlock { waiting, exited }))
-    }
-}
-
-/// Ends the barriers that are complete when `live` lanes of the block have not exited; `free` is told the warps that may
-/// go on, `ended` each barrier's number and whether it reduced.
-///
-/// Rule: block.endBar
-#[inline]
-pub(super) fn end_barriers<C: Control>(
-    barriers: &mut Barriers,
-    warps: &mut [Warp<C>],
-    live: u32,
-    mut free: impl FnMut(u32),
-    mut ended: impl FnMut(u32, bool),
-) {
-    while let Some(id) = barriers.complete(live) {
-        let Some(open) = barriers.open(id) else { break };
-        let value = open.value();
-        ended(id, value.is_some());
-        let mut rest = open.whole;
-        while rest != 0 {
-            let w = rest.trailing_zeros();
-            rest &= rest - 1;
-            let Some(warp) = warps.get_mut(w as usize) else { continue };
-            warp.control.release(id, !0);
-            free(w);
-        }
-        for arrival in &open.waiting {
-            let Some(warp) = warps.get_mut(arrival.warp as usize) else { continue };
-            warp.control.release(id, arrival.lanes);
-            if let Some((red, value)) = value {
-                reduced(&mut warp.frames, arrival, red, value);
-            }
-            free(arrival.warp);
-        }
-        barriers.remove(id);
     }
 }
 

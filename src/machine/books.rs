@@ -32,8 +32,7 @@ pub struct Budget<'a> {
 const PATIENCE: u64 = 1 << 11;
 
 impl Budget<'_> {
-    /// Takes `used` instructions of a turn off. Gives the limit when one is reached; that of steps is left to the caller, who
-    /// knows whether the turn came to an end with the last of them.
+    /// Takes `used` instructions off. Gives the limit when one is reached, but that of steps.
     #[inline(always)]
     pub(super) fn spend(&mut self, used: u64) -> Option<LimitKind> {
         self.steps -= used;
@@ -64,4 +63,34 @@ pub struct Books<'a> {
     pub states: bool,
     /// Whether blocks are issued as soon as there is room.
     pub eager: bool,
+}
+
+impl Books<'_> {
+    /// Instructions that a turn may take: its lease, unless a budget ends before; `hold` is what is left of a run's.
+    #[inline(always)]
+    pub(super) fn fuel(&self, lease: u32, hold: u64) -> u32 {
+        let lease = if self.small { 1 } else { lease };
+        let held = if self.whole_turns { u64::MAX } else { hold };
+        u32::try_from(u64::from(lease).min(self.budget.steps).min(held)).unwrap_or(lease)
+    }
+
+    /// A turn of so many instructions is over. Gives the limit when one is reached; `spent`: the turn used its fuel up.
+    #[inline(always)]
+    pub(super) fn turn(&mut self, used: u32, spent: bool) -> Option<LimitKind> {
+        self.clock += u64::from(used);
+        let limit = self.budget.spend(u64::from(used));
+        limit.or_else(|| (spent && self.budget.steps == 0).then_some(LimitKind::Steps(self.budget.limit)))
+    }
+
+    /// Adds the counts of a grid's turns to what it has done before.
+    pub(super) fn book(&mut self, grid: GridId, stats: Stats) {
+        let at = self.stats.iter().position(|(id, _)| *id == grid).unwrap_or_else(|| {
+            self.stats.push((grid, Stats::default()));
+            self.stats.len() - 1
+        });
+        let sum = &mut self.stats[at].1;
+        sum.warp_instructions += stats.warp_instructions;
+        sum.thread_instructions = sum.thread_instructions.wrapping_add(stats.thread_instructions);
+        sum.blocks += stats.blocks;
+    }
 }

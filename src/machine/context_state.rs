@@ -19,7 +19,7 @@ use super::processors::Processors;
 use super::watched::Watched;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc};
-use crate::choice::{Menu, Names, Site};
+use crate::choice::{Menu, Names, Oracle, Site};
 use crate::memory::{Cx, Environment, Fault, LocalMemory, Stores, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::program::instr::Op;
@@ -71,6 +71,11 @@ pub(super) enum Stepped {
     On(bool),
     /// Nothing: all wait.
     Nothing,
+}
+
+/// A place in a list, as schedulers remember it.
+pub(super) fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 fn stop(fault: Fault) -> Stop {
@@ -272,19 +277,28 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         self.grids.iter().any(|g| g.can_step(&self.processors, room)) || !M::IMMEDIATE && self.memory.pending() > 0
     }
 
-    /// What an oracle is shown of its grids.
-    pub(super) fn names(&self) -> SmallVec<[u64; 4]> {
-        self.grids.iter().map(|g| g.id.0.into()).collect()
-    }
-
-    /// The grids that can step, as a set of places.
-    fn ready(&self, config: &Config) -> Vec<u64> {
-        let room = self.room(config);
-        let mut set = vec![0; self.grids.len().div_ceil(64)];
-        for (k, _) in self.grids.iter().enumerate().filter(|(_, g)| g.can_step(&self.processors, room)) {
-            set[k / 64] |= 1 << (k % 64);
+    /// Which of its grids that `can` go on does, by its place, and for how many warp instructions: forced moves hold for
+    /// any number and do not reach the oracle. `None`: none can.
+    pub(super) fn which(
+        &self,
+        can: impl Fn(&Grid<C>) -> bool,
+        last: Option<(u32, bool)>,
+        oracle: &mut dyn Oracle,
+    ) -> Result<Option<(usize, Option<u32>)>, Stop> {
+        let mut ready = SmallVec::<[u64; 1]>::from_elem(0, self.grids.len().div_ceil(64));
+        for (k, _) in self.grids.iter().enumerate().filter(|(_, g)| can(g)) {
+            ready[k / 64] |= 1 << (k % 64);
         }
-        set
+        let menu = Menu::of(Site::Grid, &ready).after(last);
+        match menu.arity() {
+            0 => Ok(None),
+            1 => Ok(Some((menu.nth(0) as usize, None))),
+            _ => {
+                let names: Vec<u64> = self.grids.iter().map(|g| g.id.0.into()).collect();
+                let pick = oracle.choose(menu.named(Names::Each(&names)))?;
+                Ok(Some((pick.index as usize, Some(pick.lease.get()))))
+            }
+        }
     }
 
     /// One of the context's grids steps. Gives whether the pick was used up.
@@ -302,18 +316,12 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         if !M::IMMEDIATE {
             return overlap::exec(simd, self, config, hold, cx, books);
         }
-        let ready = self.ready(config);
-        let names = self.names();
-        let menu = Menu::of(Site::Grid, &ready).after(self.last).named(Names::Each(&names));
-        let (at, hold) = match menu.arity() {
-            0 => return Ok(Stepped::Nothing),
-            1 => (menu.nth(0), hold),
-            _ => {
-                let pick = cx.oracle.choose(menu)?;
-                (pick.index, hold.min(u64::from(pick.lease.get())))
-            }
+        let room = self.room(config);
+        let Some((at, lease)) = self.which(|g| g.can_step(&self.processors, room), self.last, cx.oracle)? else {
+            return Ok(Stepped::Nothing);
         };
-        let Some(grid) = self.grids.get_mut(at as usize) else { return Ok(Stepped::Nothing) };
+        let hold = lease.map_or(hold, |lease| hold.min(lease.into()));
+        let Some(grid) = self.grids.get_mut(at) else { return Ok(Stepped::Nothing) };
         let Some(program) = self.programs.get(grid.program.0 as usize).map(|p| &p.program) else {
             return Ok(Stepped::Nothing);
         };
@@ -323,7 +331,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         }
         let (processors, mem) = (&mut self.processors, &mut self.memory);
         let held = exec(simd, grid, Turns { program, processors, mem, cx, books, hold })?;
-        self.last = Some((at, held == Held::Spent));
+        self.last = Some((place(at), held == Held::Spent));
         if held == Held::Complete {
             grid.complete(cx)?;
         }

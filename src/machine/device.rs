@@ -23,7 +23,6 @@ use crate::program::env::AddressMap;
 use crate::program::instr::Op;
 use crate::verdict::{Event, Message, Place, Rule, Sink, Stop, StuckKind, Who};
 use pulp::Simd;
-use smallvec::SmallVec;
 
 /// A device.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -388,13 +387,13 @@ impl<C: Control, M: Environment> Device<C, M> {
                     Picked::Exec(lease) => most = most.min(lease),
                 }
             }
-            let names: SmallVec<[u64; 4]> = self.contexts.iter().map(|c| c.id.0.into()).collect();
-            let menu = Menu::of(Site::Context, &ready).after(self.last).named(Names::Each(&names));
+            let menu = Menu::of(Site::Context, &ready).after(self.last);
             let at = match menu.arity() {
                 0 => return Ok(Ran::Idle),
                 1 => menu.nth(0),
                 _ => {
-                    let pick = cx.oracle.choose(menu)?;
+                    let names: Vec<u64> = self.contexts.iter().map(|c| c.id.0.into()).collect();
+                    let pick = cx.oracle.choose(menu.named(Names::Each(&names)))?;
                     most = most.min(u64::from(pick.lease.get()));
                     pick.index
                 }

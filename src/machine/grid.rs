@@ -8,13 +8,14 @@
 //! (`block.idle`) is that nothing is done for them.
 
 use super::aside::Aside;
-use super::block::{Block, end_barriers};
+use super::block::Block;
 use super::books::{Books, Stats};
 use super::control::Control;
 use super::loaded::Loaded;
 use super::message::{GridId, Program, ProgramId};
 use super::processors::Processors;
-use super::warp::{self, Halt, Shared, Yield};
+use super::step::Executing;
+use super::warp::{self, Halt, Warp, Yield};
 use super::watched::Watched;
 use crate::base::Frame;
 use crate::base::mutant::{Mutant, on};
@@ -46,10 +47,9 @@ pub struct Grid<C> {
     /// The linear index of the block that was issued to each slot last: what an oracle is shown.
     pub(super) issued: Vec<u64>,
     pub(super) spare: Aside<Vec<Block<C>>>,
-    /// The warps that can step, numbered by slot and warp: a slot has `1 << shift` of them, of which `per_block` exist.
+    /// The warps that can step, numbered by slot and warp: a slot has `1 << shift` of them, of which as many exist as a block has warps.
     pub(super) ready: Vec<u64>,
     pub(super) shift: u32,
-    per_block: usize,
     /// The next block to be issued.
     pub(super) next: u64,
     /// Blocks in all.
@@ -84,19 +84,19 @@ pub(super) struct Turns<'a, 'b, 'c, M, S> {
     pub hold: u64,
 }
 
-fn set(ready: &mut [u64], index: usize) {
-    ready[index / 64] |= 1 << (index % 64);
-}
-
-fn clear(ready: &mut [u64], index: usize) {
-    ready[index / 64] &= !(1 << (index % 64));
+/// Says whether a warp is ready: the bit of `base` is its block's first.
+#[inline(always)]
+pub(super) fn put(ready: &mut [u64], base: usize, warp: u32, can: bool) {
+    let index = base + warp as usize;
+    if let Some(word) = ready.get_mut(index / 64) {
+        *word = *word & !(1 << (index % 64)) | u64::from(can) << (index % 64);
+    }
 }
 
 impl<C: Control> Grid<C> {
     /// A grid none of whose blocks has been issued.
     #[must_use]
     pub fn new(id: GridId, program: ProgramId, loaded: Box<Loaded>) -> Self {
-        let per_block = loaded.warps() as usize;
         Self {
             id,
             program,
@@ -105,8 +105,7 @@ impl<C: Control> Grid<C> {
             issued: Vec::new(),
             spare: Aside(Vec::new()),
             ready: Vec::new(),
-            shift: per_block.next_power_of_two().trailing_zeros(),
-            per_block,
+            shift: loaded.warps().next_power_of_two().trailing_zeros(),
             next: 0,
             total: loaded.grid.iter().map(|n| u64::from(*n)).product(),
             resident: 0,
@@ -164,21 +163,40 @@ impl<C: Control> Grid<C> {
         self.blocks.iter().position(|b| b.as_ref().is_some_and(|b| b.linear == linear))
     }
 
-    /// Says whether a warp can step.
-    pub(super) fn mark(&mut self, slot: usize, warp: u32, can: bool) {
-        let index = (slot << self.shift) + warp as usize;
-        if let Some(word) = self.ready.get_mut(index / 64) {
-            *word = *word & !(1 << (index % 64)) | u64::from(can) << (index % 64);
+    /// A block whose warps are done leaves, or is kept to be looked at; its room is free. Tells whether it is over: not
+    /// while operations of it are in flight.
+    ///
+    /// Rule: block.compl
+    pub(super) fn end_block<M: Memory, S: Sink>(
+        &mut self,
+        slot: usize,
+        keep: bool,
+        (mem, processors): (&mut M, &mut Processors),
+        cx: &mut Cx<'_, S>,
+    ) -> Result<bool, Stop> {
+        let Some(place) = self.blocks.get_mut(slot) else { return Ok(false) };
+        let Some(block) = place else { return Ok(false) };
+        let who = Who { launch: self.id.0, block: block.linear, warp: 0 };
+        if !M::IMMEDIATE && mem.in_flight(who.launch, Some(who.block)) {
+            return Ok(false);
         }
-    }
-
-    /// Drops a block that is complete.
-    pub(super) fn drop_block(&mut self, slot: usize, processors: &mut Processors) {
-        if let Some(block) = self.blocks.get_mut(slot).and_then(Option::take) {
-            processors.give(block.sm, &self.loaded);
-            self.resident -= 1;
-            self.spare.0.push(block);
+        processors.give(block.sm, &self.loaded);
+        self.resident -= 1;
+        if keep {
+            block.kept = true;
+        } else {
+            self.spare.0.extend(place.take());
         }
+        mem.retire(who.launch, who.block);
+        if on(Mutant::BlockEndsEarly) {
+            // Its other warps are gone.
+            (0..1 << self.shift).for_each(|w| put(&mut self.ready, slot << self.shift, w, false));
+        }
+        if S::ON {
+            cx.sink.event(who, Event::BlockDone)?;
+            cx.sink.fire(who, Rule::BlockCompl)?;
+        }
+        Ok(true)
     }
 
     fn block_mut(&mut self, linear: u64) -> Option<&mut Block<C>> {
@@ -207,18 +225,23 @@ impl<C: Control> Grid<C> {
         }
     }
 
-    /// Issues the next block.
+    /// Issues the next block to a multiprocessor. Gives its slot.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is no memory for it; an observer objects.
     #[inline(never)]
-    pub(super) fn issue(
+    pub(super) fn issue<S: Sink>(
         &mut self,
         env: &ProgEnv,
         processors: &mut Processors,
         sm: u32,
-        trace: bool,
-    ) -> Result<(), Stop> {
+        cx: &mut Cx<'_, S>,
+    ) -> Result<usize, Stop> {
+        if S::ON {
+            let who = Who { launch: self.id.0, block: self.next, warp: 0 };
+            cx.sink.event(who, Event::Block { processor: sm })?;
+            cx.sink.fire(who, Rule::ContextIssue)?;
+        }
         if self.spare.0.is_empty()
             && let Some(limit) = self.loaded.bounds.room(self.loaded.block_bytes(env), Taker::Blocks)
         {
@@ -233,7 +256,7 @@ impl<C: Control> Grid<C> {
         block.issue(env, &self.loaded, linear, sm);
         processors.take(sm, &self.loaded);
         self.resident += 1;
-        if trace {
+        if cx.sink.wants_rules() {
             block.warps.iter_mut().for_each(|w| w.control.trace(true));
         }
         self.next += 1;
@@ -241,13 +264,11 @@ impl<C: Control> Grid<C> {
         if self.ready.len() * 64 < end {
             self.ready.resize(end.div_ceil(64), 0);
         }
-        for w in 0..self.per_block {
-            set(&mut self.ready, (slot << self.shift) + w);
-        }
+        (0..self.loaded.warps()).for_each(|w| put(&mut self.ready, slot << self.shift, w, true));
         self.blocks[slot] = Some(block);
         self.issued.resize(self.blocks.len().max(self.issued.len()), 0);
         self.issued[slot] = linear;
-        Ok(())
+        Ok(slot)
     }
 
     /// Issues blocks: one when none is ready, more when the oracle says so.
@@ -266,7 +287,7 @@ impl<C: Control> Grid<C> {
             while self.can_issue(processors, true)
                 && let Some(first) = processors.first(&self.loaded)
             {
-                self.issue_on(env, processors, first, cx)?;
+                self.issue(env, processors, first, cx)?;
             }
             return Ok(());
         }
@@ -300,26 +321,10 @@ impl<C: Control> Grid<C> {
             }
             self.pressure = 0;
             forced = false;
-            self.issue_on(env, processors, first, cx)?;
+            self.issue(env, processors, first, cx)?;
         }
         self.pressure = 0;
         Ok(())
-    }
-
-    /// Issues the next block to a multiprocessor.
-    pub(super) fn issue_on<S: Sink>(
-        &mut self,
-        env: &ProgEnv,
-        processors: &mut Processors,
-        sm: u32,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Stop> {
-        if S::ON {
-            let who = Who { launch: self.id.0, block: self.next, warp: 0 };
-            cx.sink.event(who, Event::Block { processor: sm })?;
-            cx.sink.fire(who, Rule::ContextIssue)?;
-        }
-        self.issue(env, processors, sm, cx.sink.wants_rules())
     }
 
     /// Which multiprocessor takes the next block: the first that has room, where they do not differ.
@@ -360,12 +365,12 @@ fn next_turn(
 
 /// Why the turns of a block ended.
 enum Leave {
-    /// Another block's warp goes next, or somebody must be asked who does.
+    /// Another block's warp goes next, or it is to be asked who does.
     Turn(Option<Turn>),
-    /// The block is complete.
-    Complete,
-    /// The pick of the grid is used up.
-    Spent,
+    /// The block of this slot is complete.
+    Complete(usize),
+    /// The grid's turns end.
+    Grid(Held),
     /// A warp halted.
     Halt(u32, Box<Halt>),
     /// A limit is reached.
@@ -376,7 +381,6 @@ enum Leave {
 ///
 /// Rule: grid.exec
 #[inline(always)]
-#[expect(clippy::too_many_lines, reason = "the turns of a block stay in one loop: leaving it costs more than a turn")]
 pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     grid: &mut Grid<C>,
@@ -384,179 +388,107 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
 ) -> Result<Held, Stop> {
     let Turns { program, processors, mem, cx, books, mut hold } = with;
     let env = &*program.0;
-    let id = grid.id;
-    let launch = id.0;
-    let who = |block: u64, warp: u32| Who { launch, block, warp };
-    let shift = grid.shift;
-    let (small, watched) = (books.small, books.watched);
     let mut stats = Stats::default();
     let mut carried = None;
     if S::ON {
-        cx.sink.fire(who(0, 0), Rule::GridExec)?;
+        let who = Who { launch: grid.id.0, ..Who::default() };
+        cx.sink.fire(who, Rule::GridExec)?;
         // Rule: block.idle
         if grid.next < grid.total {
-            cx.sink.fire(who(grid.next, 0), Rule::BlockIdle)?;
+            cx.sink.fire(Who { block: grid.next, ..who }, Rule::BlockIdle)?;
         }
     }
-    let held = loop {
+    let ended = loop {
         let chosen = match carried.take() {
             Some(turn) => Some(turn),
             None => {
                 grid.more_blocks(env, processors, cx, books.eager)?;
-                next_turn(&grid.ready, grid.last, Names::Warps(&grid.issued, shift), cx.oracle)?
+                next_turn(&grid.ready, grid.last, Names::Warps(&grid.issued, grid.shift), cx.oracle)?
             }
         };
-        let Some(mut turn) = chosen else {
-            break if grid.done() { Held::Complete } else { Held::Idle };
+        let Some(turn) = chosen else {
+            break Ok(if grid.done() { Held::Complete } else { Held::Idle });
         };
-        let slot = turn.index >> shift;
-        let Grid { blocks, issued, ready, next, total, resident, last, pressure, loaded, spare, .. } = &mut *grid;
-        let Some(Some(block)) = blocks.get_mut(slot) else { break Held::Idle };
-        let Block { warps, barriers, shared, index: place, linear, sm, live, running, .. } = block;
-        let linear = *linear;
-        let mut sh = Shared {
-            env,
-            loaded,
-            barriers,
-            shared: &mut shared[..],
-            map: env.addresses(),
-            who: who(linear, 0),
-            block: *place,
-            sm: *sm,
-            clock: 0,
-            threads: 0,
-            turn: 0,
-            exited: 0,
-        };
-        let leave = loop {
-            let Turn { index, lease } = turn;
-            let Some(warp) = warps.get_mut(index - (slot << shift)) else { break Leave::Turn(None) };
-            let number = warp.index;
-            let lease = if small { 1 } else { lease };
-            let held = if books.whole_turns { u64::MAX } else { hold };
-            let most = u64::from(lease).min(books.budget.steps).min(held);
-            let fuel = u32::try_from(most).unwrap_or(lease);
-            sh.who.warp = number;
-            sh.clock = books.clock;
-            // Rule: block.exec
-            if S::ON {
-                cx.sink.fire(sh.who, Rule::BlockExec)?;
-            }
-            let (done, used) = match warp::run(simd, warp, &mut sh, mem, fuel, cx) {
-                Ok(outcome) => outcome,
-                Err(halt) => break Leave::Halt(number, halt),
-            };
-            stats.warp_instructions += u64::from(used);
-            books.clock += u64::from(used);
-            if let Some(limit) = books.budget.spend(u64::from(used)) {
-                break Leave::Limit(limit);
-            }
-            hold = hold.saturating_sub(u64::from(used));
-            let spent = done == Yield::Fuel;
-            *last = Some((u32::try_from(index).unwrap_or(0), spent));
-            if spent {
-                // Nobody asks for more when every block is issued.
-                if next < total {
-                    *pressure = (*pressure + 1).min(PRESSURE);
-                }
-                if books.budget.steps == 0 {
-                    break Leave::Limit(LimitKind::Steps(books.budget.limit));
-                }
-            } else {
-                clear(ready, index);
-                *running -= u32::from(done == Yield::Done);
-            }
-            let exited = std::mem::take(&mut sh.exited);
-            *live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { exited };
-            // Also after the last step of a lease: nobody may come to a barrier that is complete.
-            if sh.barriers.any() {
-                let mut ended = Vec::new();
-                let free = |w| set(ready, (slot << shift) + w as usize);
-                let tell = |id, reduced| {
-                    if S::ON {
-                        ended.push((id, reduced));
-                    }
-                };
-                end_barriers(sh.barriers, warps, *live, free, tell);
-                if S::ON {
-                    tell_barriers(&ended, sh.who, cx)?;
-                }
-            }
-            if !spent && (*running == 0 || on(Mutant::BlockEndsEarly)) {
-                break Leave::Complete;
-            }
-            if hold == 0 || S::ON && watched {
-                break Leave::Spent;
-            }
-            if *pressure >= PRESSURE && next < total {
-                break Leave::Turn(None);
-            }
-            match next_turn(ready, *last, Names::Warps(issued, shift), cx.oracle)? {
-                Some(t) if t.index >> shift == slot => turn = t,
-                other => break Leave::Turn(other),
-            }
-        };
-        *live -= sh.exited;
-        stats.thread_instructions = stats.thread_instructions.wrapping_add(sh.threads);
-        match leave {
+        match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats)? {
             Leave::Turn(turn) => carried = turn,
-            // Rule: block.compl
-            Leave::Complete => {
-                processors.give(block.sm, loaded);
-                spare.0.extend(blocks[slot].take());
-                *resident -= 1;
+            Leave::Complete(slot) => {
                 stats.blocks += 1;
-                if on(Mutant::BlockEndsEarly) {
-                    // Its other warps are gone.
-                    (0..1usize << shift).for_each(|w| clear(ready, (slot << shift) + w));
-                }
-                if S::ON {
-                    cx.sink.event(who(linear, 0), Event::BlockDone)?;
-                    cx.sink.fire(who(linear, 0), Rule::BlockCompl)?;
-                }
+                grid.end_block(slot, false, (&mut *mem, &mut *processors), cx)?;
                 if on(Mutant::GridEndsEarly) {
-                    break Held::Complete;
+                    break Ok(Held::Complete);
                 }
                 if hold == 0 && !grid.done() {
-                    break Held::Spent;
+                    break Ok(Held::Spent);
                 }
             }
-            Leave::Spent => break Held::Spent,
+            Leave::Grid(held) => break Ok(held),
             Leave::Halt(warp, halt) => {
-                book(books.stats, id, stats);
-                return Err(block.stop(env, loaded, warp, *halt));
+                let block = grid.blocks.get(turn.index >> grid.shift).and_then(Option::as_ref);
+                break Err(block.map_or_else(super::nothing_steps, |b| b.stop(env, &grid.loaded, warp, *halt)));
             }
-            Leave::Limit(limit) => {
-                book(books.stats, id, stats);
-                return Err(Stop::Limit(limit));
-            }
+            Leave::Limit(limit) => break Err(Stop::Limit(limit)),
         }
     };
-    book(books.stats, id, stats);
-    Ok(held)
+    books.book(grid.id, stats);
+    ended
 }
 
-/// Adds the counts of a grid's turns to what it has done before.
-pub(super) fn book(all: &mut Vec<(GridId, Stats)>, grid: GridId, stats: Stats) {
-    if !all.iter().any(|(id, _)| *id == grid) {
-        all.push((grid, Stats::default()));
-    }
-    let Some((_, sum)) = all.iter_mut().find(|(id, _)| *id == grid) else { return };
-    sum.warp_instructions += stats.warp_instructions;
-    sum.thread_instructions = sum.thread_instructions.wrapping_add(stats.thread_instructions);
-    sum.blocks += stats.blocks;
-}
-
-/// Tells the observer of barriers that ended: each number, and whether it reduced.
-pub(super) fn tell_barriers<S: Sink>(ended: &[(u32, bool)], who: Who, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
-    for (id, reduced) in ended {
-        cx.sink.event(who, Event::Released(*id))?;
-        for rule in [Rule::BarEndBar, Rule::BarRemBar, Rule::BlockEndBar] {
-            cx.sink.fire(who, rule)?;
+/// Turns of one block, as long as it is its warps' turn: leaving the loop costs more than a turn.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what changes from turn to turn stays in registers")]
+fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
+    simd: V,
+    grid: &mut Grid<C>,
+    mut turn: Turn,
+    env: &ProgEnv,
+    mem: &mut M,
+    cx: &mut Cx<'_, S>,
+    books: &mut Books<'_>,
+    hold: &mut u64,
+    stats: &mut Stats,
+) -> Result<Leave, Stop> {
+    let Grid { id, blocks, issued, ready, shift, next, total, last, pressure, loaded, .. } = &mut *grid;
+    let (shift, more, watched) = (*shift, *next < *total, books.watched);
+    let slot = turn.index >> shift;
+    let base = slot << shift;
+    let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(Leave::Grid(Held::Idle)) };
+    let mut at = Executing::of(block, env, loaded, id.0);
+    let leave = loop {
+        let Turn { index, lease } = turn;
+        at.sh.clock = books.clock;
+        let fuel = books.fuel(lease, *hold);
+        let execute =
+            |warp: &mut Warp<C>, sh: &mut _, mem: &mut M, cx: &mut Cx<'_, S>| warp::run(simd, warp, sh, mem, fuel, cx);
+        let mark = |warp: &mut Warp<C>, may: bool, _: &M| put(ready, base, warp.index, may);
+        let (why, used) = match at.step(index - base, mem, cx, execute, mark) {
+            Ok(outcome) => outcome,
+            Err(halt) => break Leave::Halt(at.sh.who.warp, halt),
+        };
+        let spent = why == Yield::Fuel;
+        *last = Some((u32::try_from(index).unwrap_or(0), spent));
+        stats.warp_instructions += u64::from(used);
+        *hold = hold.saturating_sub(u64::from(used));
+        // Who is behind turns that run out is only asked while blocks wait.
+        if spent && more {
+            *pressure = (*pressure + 1).min(PRESSURE);
         }
-        if *reduced {
-            cx.sink.fire(who, Rule::BarReduce)?;
+        if let Some(limit) = books.turn(used, spent) {
+            break Leave::Limit(limit);
         }
-    }
-    Ok(())
+        if !spent && (at.over() || on(Mutant::BlockEndsEarly)) {
+            break Leave::Complete(slot);
+        }
+        if *hold == 0 || S::ON && watched {
+            break Leave::Grid(Held::Spent);
+        }
+        if more && *pressure >= PRESSURE {
+            break Leave::Turn(None);
+        }
+        match next_turn(ready, *last, Names::Warps(issued, shift), cx.oracle)? {
+            Some(t) if t.index >> shift == slot => turn = t,
+            other => break Leave::Turn(other),
+        }
+    };
+    stats.thread_instructions = stats.thread_instructions.wrapping_add(at.sh.threads);
+    Ok(leave)
 }

@@ -36,6 +36,7 @@ mod rare;
 mod runner;
 mod stack;
 mod standing;
+mod step;
 mod syscall;
 pub mod walk;
 pub mod warp;

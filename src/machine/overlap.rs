@@ -7,19 +7,20 @@
 //! share the rules of warp, block and grid.
 
 use super::aside::Aside;
-use super::books::Books;
+use super::books::{Books, Stats};
 use super::config::Config;
 use super::context_state::{ContextState, Resident, Stepped};
 use super::control::Control;
-use super::grid::{ALONE, Grid, book, tell_barriers};
+use super::grid::{ALONE, Grid, put};
 use super::macro_step::{self, Halted, Now, Schedule, Went};
 use super::message::Program;
 use super::processors::Processors;
-use super::warp::{self, Halt, Shared, Why, Yield, can_be_scheduled};
+use super::step::Executing;
+use super::warp::{self, Halt, Warp, Why, Yield, can_be_scheduled};
 use super::watched::Watched;
 use crate::choice::{Menu, Names, Site};
 use crate::memory::{Cx, Environment, Fault, InFlight, Memory, Trouble};
-use crate::verdict::{Event, LimitKind, Operation, Rule, Sink, Stop, Who};
+use crate::verdict::{Event, Operation, Rule, Sink, Stop, Who};
 use pulp::Simd;
 
 /// What is kept between steps.
@@ -53,10 +54,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
     let Some((at, index, lease)) = turn(state, cx)? else {
         return Ok(if moved || issued { Stepped::On(false) } else { Stepped::Nothing });
     };
-    let fuel = if books.small { 1 } else { u64::from(lease) };
-    let held = if books.whole_turns { u64::MAX } else { hold };
-    let fuel = u32::try_from(fuel.min(books.budget.steps).min(held)).unwrap_or(lease);
-    let spent = step(simd, state, at, index, fuel, cx, books)?;
+    let spent = step(simd, state, at, index, books.fuel(lease, hold), cx, books)?;
     Ok(Stepped::On(spent))
 }
 
@@ -69,22 +67,13 @@ fn issue<C: Control, M: Environment, S: Sink>(
     let mut any = false;
     loop {
         let room = state.room(config);
-        let mut can = vec![0; state.grids.len().div_ceil(64)];
-        for (k, _) in state.grids.iter().enumerate().filter(|(_, g)| g.can_issue(&state.processors, room)) {
-            can[k / 64] |= 1 << (k % 64);
-        }
-        let names = state.names();
-        let menu = Menu::of(Site::Grid, &can).named(Names::Each(&names));
-        let at = match menu.arity() {
-            0 => return Ok(any),
-            1 => menu.nth(0),
-            _ => cx.oracle.choose(menu)?.index,
-        };
+        let can = |g: &Grid<C>| g.can_issue(&state.processors, room);
+        let Some((at, _)) = state.which(can, None, cx.oracle)? else { return Ok(any) };
         let ContextState { grids, processors, programs, .. } = &mut *state;
-        let Some(grid) = grids.get_mut(at as usize) else { return Ok(any) };
+        let Some(grid) = grids.get_mut(at) else { return Ok(any) };
         let Some(program) = programs.get(grid.program.0 as usize) else { return Ok(any) };
         let sm = grid.processor::<M>(processors, cx.oracle)?;
-        grid.issue_on(&program.program.0, processors, sm, cx)?;
+        grid.issue(&program.program.0, processors, sm, cx)?;
         any = true;
     }
 }
@@ -123,8 +112,7 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
         memory.woken(&mut woken);
         for who in woken.drain(..) {
             let Some(grid) = grids.iter_mut().find(|g| g.id.0 == who.launch) else { continue };
-            Around { memory: &mut *memory, processors: &mut *processors, cx: &mut *cx, books: &mut *books }
-                .wake(grid, who)?;
+            wake(grid, who, memory, processors, cx, books)?;
         }
         kept.woken.0 = woken;
         if !state.leaving.is_empty() {
@@ -137,93 +125,47 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
     }
 }
 
-/// What a grid's blocks need of the context while they wake, settle and end.
-struct Around<'r, 'c, 'b, M, S> {
-    memory: &'r mut M,
-    processors: &'r mut Processors,
-    cx: &'r mut Cx<'c, S>,
-    books: &'r mut Books<'b>,
-}
-
-impl<M: Memory, S: Sink> Around<'_, '_, '_, M, S> {
-    /// Looks again at a warp that memory has done something for.
-    fn wake<C: Control>(&mut self, grid: &mut Grid<C>, who: Who) -> Result<(), Stop> {
-        let Some(slot) = grid.slot(who.block) else { return Ok(()) };
-        let Grid { blocks, loaded, .. } = &mut *grid;
-        let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(()) };
-        let (sm, complete) = (block.sm, block.running == 0);
-        if let Some(warp) = block.warps.get_mut(who.warp as usize)
-            && warp.control.runnable()
-        {
-            let can = can_be_scheduled(warp, who, sm, &loaded.uses, self.memory);
-            grid.mark(slot, who.warp, can);
-        }
-        if complete { self.drop_complete(grid, slot) } else { Ok(()) }
+/// Looks again at a warp that memory has done something for, and drops its block if that was the last of it.
+fn wake<C: Control, M: Memory, S: Sink>(
+    grid: &mut Grid<C>,
+    who: Who,
+    memory: &mut M,
+    processors: &mut Processors,
+    cx: &mut Cx<'_, S>,
+    books: &mut Books<'_>,
+) -> Result<(), Stop> {
+    let Some(slot) = grid.slot(who.block) else { return Ok(()) };
+    let Grid { blocks, loaded, ready, shift, .. } = &mut *grid;
+    let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(()) };
+    if let Some(warp) = block.warps.get_mut(who.warp as usize)
+        && warp.control.runnable()
+    {
+        put(ready, slot << *shift, who.warp, can_be_scheduled(warp, who, block.sm, &loaded.uses, memory));
     }
-
-    /// Drops a block whose warps are done, once its operations have ended.
-    fn drop_complete<C: Control>(&mut self, grid: &mut Grid<C>, slot: usize) -> Result<(), Stop> {
-        let Some(Some(block)) = grid.blocks.get(slot) else { return Ok(()) };
-        let who = Who { launch: grid.id.0, block: block.linear, warp: 0 };
-        if self.memory.in_flight(who.launch, Some(who.block)) {
-            return Ok(());
-        }
-        grid.drop_block(slot, self.processors);
-        self.memory.retire(who.launch, who.block);
-        book(self.books.stats, grid.id, super::Stats { blocks: 1, ..Default::default() });
-        if S::ON {
-            self.cx.sink.event(who, Event::BlockDone)?;
-            self.cx.sink.fire(who, Rule::BlockCompl)?;
-        }
-        Ok(())
+    if block.running == 0 && grid.end_block(slot, false, (memory, processors), cx)? {
+        books.book(grid.id, Stats { blocks: 1, ..Stats::default() });
     }
-
-    /// A warp has made its steps: ends barriers, drops a block that is complete.
-    fn settle<C: Control>(&mut self, grid: &mut Grid<C>, slot: usize, who: Who) -> Result<(), Stop> {
-        let Some(Some(block)) = grid.blocks.get_mut(slot) else { return Ok(()) };
-        let (mut ended, mut freed) = (Vec::new(), Vec::new());
-        let tell = |id, reduced| ended.push((id, reduced));
-        super::block::end_barriers(&mut block.barriers, &mut block.warps, block.live, |w| freed.push(w), tell);
-        let complete = block.running == 0;
-        if S::ON {
-            tell_barriers(&ended, who, self.cx)?;
-        }
-        for warp in freed {
-            self.wake(grid, Who { warp, ..who })?;
-        }
-        if complete { self.drop_complete(grid, slot) } else { Ok(()) }
-    }
+    Ok(())
 }
 
 /// Whose turn it is: the grid's place, the warp's number in it, the lease. Forced moves do not reach the oracle. `None`:
-/// nobody is ready.
+/// no warp is ready.
 fn turn<C: Control, M: Environment, S: Sink>(
-    state: &mut ContextState<C, M>,
+    state: &ContextState<C, M>,
     cx: &mut Cx<'_, S>,
-) -> Result<Option<(usize, usize, u32)>, Stop> {
-    let mut ready = vec![0; state.grids.len().div_ceil(64)];
-    for (k, _) in state.grids.iter().enumerate().filter(|(_, g)| g.ready.iter().any(|w| *w != 0)) {
-        ready[k / 64] |= 1 << (k % 64);
-    }
-    let names = state.names();
-    let menu = Menu::of(Site::Grid, &ready).after(state.last).named(Names::Each(&names));
-    let (at, most) = match menu.arity() {
-        0 => return Ok(None),
-        1 => (menu.nth(0) as usize, ALONE),
-        _ => {
-            let pick = cx.oracle.choose(menu)?;
-            (pick.index as usize, pick.lease.get())
-        }
-    };
+) -> Result<Option<(usize, u32, u32)>, Stop> {
+    let ready = |g: &Grid<C>| g.ready.iter().any(|w| *w != 0);
+    let Some((at, lease)) = state.which(ready, state.last, cx.oracle)? else { return Ok(None) };
     let Some(grid) = state.grids.get(at) else { return Ok(None) };
     let menu = Menu::of(Site::Warp, &grid.ready).after(grid.last).named(Names::Warps(&grid.issued, grid.shift));
+    let most = lease.unwrap_or(ALONE);
     // How far one warp goes before memory does is a choice, too, where some of its lanes may go on while others wait: whom
     // they meet depends on it. Lanes that cannot meet go on as far as they can, which loses nothing.
     if menu.arity() < 2 && !C::JOINS {
-        return Ok(Some((at, menu.nth(0) as usize, most)));
+        return Ok(Some((at, menu.nth(0), most)));
     }
     let pick = cx.oracle.choose(menu)?;
-    Ok(Some((at, pick.index as usize, pick.lease.get().min(most))))
+    Ok(Some((at, pick.index, pick.lease.get().min(most))))
 }
 
 /// A warp's turn. Tells whether it used its fuel up.
@@ -232,7 +174,7 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     simd: V,
     state: &mut ContextState<C, M>,
     at: usize,
-    index: usize,
+    index: u32,
     fuel: u32,
     cx: &mut Cx<'_, S>,
     books: &mut Books<'_>,
@@ -240,63 +182,43 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     let ContextState { grids, memory, programs, processors, .. } = &mut *state;
     let Some(grid) = grids.get_mut(at) else { return Ok(false) };
     let Some(Program(env)) = programs.get(grid.program.0 as usize).map(|p| &p.program) else { return Ok(false) };
-    let (slot, w) = (index >> grid.shift, index & ((1 << grid.shift) - 1));
-    let (id, launch) = (grid.id, grid.id.0);
-    let Grid { blocks, loaded, .. } = &mut *grid;
+    let Grid { id, blocks, loaded, ready, shift, last, .. } = &mut *grid;
+    let (slot, w) = (index as usize >> *shift, index & !(!0 << *shift));
     let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(false) };
-    let Some(warp) = block.warps.get_mut(w) else { return Ok(false) };
-    let who = Who { launch, block: block.linear, warp: warp.index };
-    let sm = block.sm;
-    let mut sh = Shared {
-        env,
-        loaded,
-        barriers: &mut block.barriers,
-        shared: &mut block.shared[..],
-        map: env.addresses(),
-        who,
-        block: block.index,
-        sm,
-        clock: books.clock,
-        threads: 0,
-        turn: 0,
-        exited: 0,
-    };
+    let who = Who { launch: id.0, block: block.linear, warp: w };
     if S::ON {
-        for rule in [Rule::ContextExec, Rule::GridExec, Rule::BlockExec] {
-            cx.sink.fire(who, rule)?;
-        }
+        cx.sink.fire(who, Rule::ContextExec)?;
+        cx.sink.fire(who, Rule::GridExec)?;
     }
-    let outcome = warp::run(simd, warp, &mut sh, memory, fuel, cx);
-    block.live -= sh.exited;
-    let mut stats = super::Stats { thread_instructions: sh.threads, ..Default::default() };
-    let (done, used) = match outcome {
+    let (sm, base) = (block.sm, slot << *shift);
+    let mut block_at = Executing::of(block, env, loaded, id.0);
+    block_at.sh.clock = books.clock;
+    let execute =
+        |warp: &mut Warp<C>, sh: &mut _, mem: &mut M, cx: &mut Cx<'_, S>| warp::run(simd, warp, sh, mem, fuel, cx);
+    let mark = |warp: &mut Warp<C>, may: bool, mem: &M| {
+        let who = Who { warp: warp.index, ..who };
+        let can = may && can_be_scheduled(warp, who, sm, &loaded.uses, mem);
+        put(ready, base, warp.index, can);
+    };
+    let outcome = block_at.step(w as usize, memory, cx, execute, mark);
+    let mut stats = Stats { thread_instructions: block_at.sh.threads, ..Stats::default() };
+    let over = block_at.over();
+    let (why, used) = match outcome {
         Ok(outcome) => outcome,
         Err(halt) => {
-            book(books.stats, id, stats);
-            return Err(block.stop(env, loaded, who.warp, *halt));
+            books.book(*id, stats);
+            return Err(block.stop(env, loaded, w, *halt));
         }
     };
-    stats.warp_instructions = u64::from(used);
-    book(books.stats, id, stats);
-    books.clock += u64::from(used);
-    let limit = books.budget.spend(u64::from(used));
-    let spent = done == Yield::Fuel;
-    let can = spent && can_be_scheduled(warp, who, sm, &loaded.uses, memory);
-    block.running -= u32::from(done == Yield::Done);
-    // Also after the last step of a lease: nobody may come to a barrier that is complete.
-    let settles = block.barriers.any() || matches!(done, Yield::Done | Yield::Barrier | Yield::Members);
-    grid.last = Some((u32::try_from(index).unwrap_or(0), spent));
-    grid.mark(slot, who.warp, can);
-    if let Some(limit) = limit {
-        return Err(Stop::Limit(limit));
+    let spent = why == Yield::Fuel;
+    *last = Some((index, spent));
+    stats.warp_instructions = used.into();
+    let limit = books.turn(used, spent);
+    if limit.is_none() && over && grid.end_block(slot, false, (memory, processors), cx)? {
+        stats.blocks = 1;
     }
-    if spent && books.budget.steps == 0 {
-        return Err(Stop::Limit(LimitKind::Steps(books.budget.limit)));
-    }
-    if settles {
-        Around { memory, processors, cx, books }.settle(grid, slot, who)?;
-    }
-    Ok(spent)
+    books.book(grid.id, stats);
+    limit.map_or(Ok(spent), |limit| Err(Stop::Limit(limit)))
 }
 
 /// Completes what memory said when it stopped.

@@ -6,21 +6,8 @@ use crate::machine::grid::Grid;
 use crate::machine::processors::Processors;
 use crate::machine::warp::Warp;
 use crate::program::env::ProgEnv;
-use crate::verdict::Stop;
 
 impl<C: Control> Grid<C> {
-    /// Issues the next block; gives its slot.
-    ///
-    /// # Errors
-    /// There is no memory for it.
-    pub(super) fn issue_next(&mut self, env: &ProgEnv, processors: &mut Processors, sm: u32) -> Result<usize, Stop> {
-        let linear = self.next;
-        // Registers keep what a block that was here before left in them; here they would come into the state.
-        self.spare.0.iter_mut().for_each(|block| block.warps.clear());
-        self.issue(env, processors, sm, false)?;
-        self.slot(linear).ok_or_else(|| Stop::internal("a block that was issued has no place", None))
-    }
-
     /// How many blocks have been issued, and how many of them are not complete.
     pub(super) const fn counts(&self) -> (u64, u32) {
         (self.next, self.resident)
@@ -36,17 +23,9 @@ impl<C: Control> Grid<C> {
         self.next = next;
     }
 
-    /// A block is complete: it makes room for another, and leaves unless it is kept to be looked at.
-    pub(super) fn retire(&mut self, slot: usize, processors: &mut Processors, keep: bool) {
-        let kept = self.blocks.get_mut(slot).and_then(Option::as_mut).filter(|_| keep);
-        match kept {
-            Some(block) => {
-                block.kept = true;
-                processors.give(block.sm, &self.loaded);
-                self.resident -= 1;
-            }
-            None => self.drop_block(slot, processors),
-        }
+    /// Registers keep what a block that was here before left in them; in a search they would come into the state.
+    pub(super) fn forget_spare(&mut self) {
+        self.spare.0.iter_mut().for_each(|block| block.warps.clear());
     }
 
     /// There is no block in a slot.

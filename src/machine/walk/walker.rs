@@ -8,21 +8,21 @@ use super::pack::Layout;
 use super::visible::Visible;
 use crate::base::{LaneTables, Pc};
 use crate::choice::Oracle;
-use crate::machine::block::end_barriers;
 use crate::machine::config::{Config, ControlModel};
 use crate::machine::context::Launch;
 use crate::machine::context_state::{ContextState, Resident};
 use crate::machine::control::{Explored, Flow, Idle};
-use crate::machine::grid::{Grid, tell_barriers};
+use crate::machine::grid::Grid;
 use crate::machine::loaded::Loaded;
 use crate::machine::message::{GridId, ProgramId};
 use crate::machine::mistakes::lost_lanes;
 use crate::machine::observed::{Observed, Tell};
-use crate::machine::warp::{self, Shared};
+use crate::machine::step::Executing;
+use crate::machine::warp::{self, Shared, Warp, Yield};
 use crate::memory::{Cx, Environment, Issuer, SiteHints};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Op, Syscall};
-use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
+use crate::verdict::{LimitKind, Stop, Who};
 use pulp::Scalar;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -194,49 +194,28 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let Some(grid) = grids.first_mut() else { return Ok(0) };
         let Grid { blocks, loaded, id, .. } = &mut *grid;
         let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(0) };
-        let Some(warp) = block.warps.get_mut(w) else { return Ok(0) };
         self.touched.warps.push((slot, w));
         self.touched.blocks.push(slot);
-        let who = Who { launch: id.0, block: block.linear, warp: warp.index };
-        let mut sh = Shared {
-            env: &self.env,
-            loaded,
-            barriers: &mut block.barriers,
-            shared: &mut block.shared[..],
-            map: self.env.addresses(),
-            who,
-            block: block.index,
-            sm: block.sm,
-            clock: 0,
-            threads: 0,
-            turn: 0,
-            exited: 0,
-        };
-        let fuel = fuel.min(warp.control.resume(flow));
-        let outcome = warp::run_flow(Scalar::new(), warp, flow, fuel, &mut sh, memory, cx);
-        let exited = sh.exited;
-        let used = match outcome {
-            Ok(used) => used,
-            Err(halt) => return Err(block.stop(&self.env, loaded, who.warp, *halt)),
-        };
-        block.live -= exited;
-        if let Err(idle) = warp.control.flows() {
-            if let Idle::Corrupt(pc) = idle {
-                return Err(block.stop(&self.env, loaded, who.warp, *lost_lanes(pc, flow.mask)));
+        let touched = &mut self.touched.warps;
+        let mark = |warp: &mut Warp<C>, _, _: &M| {
+            if warp.index as usize != w {
+                touched.push((slot, warp.index as usize));
             }
-            if exited > 0 && warp.control.live() == 0 {
-                block.running -= 1;
+        };
+        let execute = |warp: &mut Warp<C>, sh: &mut Shared<'_>, mem: &mut M, cx: &mut Cx<'_, Observed<'_>>| {
+            let fuel = fuel.min(warp.control.resume(flow));
+            let used = warp::run_flow(Scalar::new(), warp, flow, fuel, sh, mem, cx)?;
+            match warp.control.flows() {
+                Err(Idle::Corrupt(pc)) => Err(lost_lanes(pc, flow.mask)),
+                Err(_) if sh.exited > 0 && warp.control.live() == 0 => Ok((Yield::Done, used)),
+                _ => Ok((Yield::Fuel, used)),
             }
+        };
+        let done = Executing::of(block, &self.env, loaded, id.0).step(w, memory, cx, execute, mark);
+        match done {
+            Ok((_, used)) => Ok(used),
+            Err(halt) => Err(block.stop(&self.env, loaded, index(w), *halt)),
         }
-        if block.barriers.any() {
-            let mut ended = Vec::new();
-            let touched = &mut self.touched.warps;
-            let free = |w: u32| touched.push((slot, w as usize));
-            let tell = |id, reduced| ended.push((id, reduced));
-            end_barriers(&mut block.barriers, &mut block.warps, block.live, free, tell);
-            tell_barriers(&ended, who, cx)?;
-        }
-        Ok(used)
     }
 
     /// Memory has done something: nobody's registers are packed yet.
@@ -288,11 +267,11 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         Ok(used)
     }
 
-    pub(super) fn warp_mut(&mut self, slot: usize, w: usize) -> Option<&mut warp::Warp<C>> {
+    pub(super) fn warp_mut(&mut self, slot: usize, w: usize) -> Option<&mut Warp<C>> {
         self.state.grids.first_mut()?.blocks.get_mut(slot)?.as_mut()?.warps.get_mut(w)
     }
 
-    pub(super) fn warp(&self, slot: usize, w: usize) -> Option<&warp::Warp<C>> {
+    pub(super) fn warp(&self, slot: usize, w: usize) -> Option<&Warp<C>> {
         self.state.grids.first()?.blocks.get(slot)?.as_ref()?.warps.get(w)
     }
 
@@ -379,22 +358,17 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let keep = self.config.keep_finished;
         let ContextState { grids, memory, processors, .. } = &mut self.state;
         let Some(grid) = grids.first_mut() else { return Ok(false) };
-        let launch = grid.id.0;
         let mut any = false;
         for slot in 0..grid.blocks.len() {
-            let Some(Some(block)) = grid.blocks.get(slot) else { continue };
-            let linear = block.linear;
-            if block.running > 0 || block.kept || !M::IMMEDIATE && memory.in_flight(launch, Some(linear)) {
+            let over = grid.blocks.get(slot).and_then(Option::as_ref).is_some_and(|b| b.running == 0 && !b.kept);
+            if !over || !grid.end_block(slot, keep, (&mut *memory, &mut *processors), cx)? {
                 continue;
             }
-            grid.retire(slot, processors, keep);
-            memory.retire(launch, linear);
             self.touched.blocks.push(slot);
             let warps = 0..self.stride as usize - 1;
             self.touched.warps.extend(warps.map(|w| (slot, w)));
             self.touched.head = true;
             any = true;
-            cx.sink.event(Who { launch, block: linear, warp: 0 }, Event::BlockDone)?;
         }
         Ok(any)
     }
@@ -407,9 +381,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             return Ok(false);
         }
         let sm = grid.processor::<M>(processors, cx.oracle)?;
-        let who = Who { launch: grid.id.0, block: grid.counts().0, warp: 0 };
-        cx.sink.event(who, Event::Block { processor: sm })?;
-        let slot = grid.issue_next(&self.env, processors, sm)?;
+        grid.forget_spare();
+        let slot = grid.issue(&self.env, processors, sm, cx)?;
         self.touched.blocks.push(slot);
         self.touched.warps.extend((0..grid.loaded.warps() as usize).map(|w| (slot, w)));
         self.touched.head = true;
