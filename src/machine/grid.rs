@@ -14,8 +14,8 @@ use super::control::Control;
 use super::loaded::Loaded;
 use super::message::{GridId, Program, ProgramId};
 use super::processors::Processors;
-use super::step::Executing;
-use super::warp::{self, Halt, Warp, Yield};
+use super::step::{self, Executing, put};
+use super::warp::{Halt, Yield};
 use super::watched::Watched;
 use crate::base::Frame;
 use crate::base::mutant::{Mutant, on};
@@ -82,15 +82,6 @@ pub(super) struct Turns<'a, 'b, 'c, M, S> {
     pub books: &'a mut Books<'c>,
     /// Warp instructions that the pick holds for.
     pub hold: u64,
-}
-
-/// Says whether a warp is ready: the bit of `base` is its block's first.
-#[inline(always)]
-pub(super) fn put(ready: &mut [u64], base: usize, warp: u32, can: bool) {
-    let index = base + warp as usize;
-    if let Some(word) = ready.get_mut(index / 64) {
-        *word = *word & !(1 << (index % 64)) | u64::from(can) << (index % 64);
-    }
 }
 
 impl<C: Control> Grid<C> {
@@ -457,10 +448,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
         let Turn { index, lease } = turn;
         at.sh.clock = books.clock;
         let fuel = books.fuel(lease, *hold);
-        let execute =
-            |warp: &mut Warp<C>, sh: &mut _, mem: &mut M, cx: &mut Cx<'_, S>| warp::run(simd, warp, sh, mem, fuel, cx);
-        let mark = |warp: &mut Warp<C>, may: bool, _: &M| put(ready, base, warp.index, may);
-        let (why, used) = match at.step(index - base, mem, cx, execute, mark) {
+        let (why, used) = match at.step(index - base, mem, cx, step::Turn { simd, fuel, ready, base }) {
             Ok(outcome) => outcome,
             Err(halt) => break Leave::Halt(at.sh.who.warp, halt),
         };

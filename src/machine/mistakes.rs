@@ -21,6 +21,11 @@ pub(super) fn no_code(pc: u32, lanes: LaneMask) -> Box<Halt> {
     mistake("there is no instruction where a warp goes on", pc, lanes)
 }
 
+#[cold]
+pub(super) fn no_warp() -> Box<Halt> {
+    mistake("a warp steps that its block does not have", 0, !0)
+}
+
 fn mistake(what: &str, pc: u32, lanes: LaneMask) -> Box<Halt> {
     Box::new(Halt { why: Why::Fault(Fault::Stop(Stop::internal(what, None))), pc: Pc(pc), lanes })
 }

@@ -11,12 +11,12 @@ use super::books::{Books, Stats};
 use super::config::Config;
 use super::context_state::{ContextState, Resident, Stepped};
 use super::control::Control;
-use super::grid::{ALONE, Grid, put};
+use super::grid::{ALONE, Grid};
 use super::macro_step::{self, Halted, Now, Schedule, Went};
 use super::message::Program;
 use super::processors::Processors;
-use super::step::Executing;
-use super::warp::{self, Halt, Warp, Why, Yield, can_be_scheduled};
+use super::step::{Executing, Turn, put};
+use super::warp::{Halt, Why, Yield, can_be_scheduled};
 use super::watched::Watched;
 use crate::choice::{Menu, Names, Site};
 use crate::memory::{Cx, Environment, Fault, InFlight, Memory, Trouble};
@@ -190,17 +190,9 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
         cx.sink.fire(who, Rule::ContextExec)?;
         cx.sink.fire(who, Rule::GridExec)?;
     }
-    let (sm, base) = (block.sm, slot << *shift);
     let mut block_at = Executing::of(block, env, loaded, id.0);
     block_at.sh.clock = books.clock;
-    let execute =
-        |warp: &mut Warp<C>, sh: &mut _, mem: &mut M, cx: &mut Cx<'_, S>| warp::run(simd, warp, sh, mem, fuel, cx);
-    let mark = |warp: &mut Warp<C>, may: bool, mem: &M| {
-        let who = Who { warp: warp.index, ..who };
-        let can = may && can_be_scheduled(warp, who, sm, &loaded.uses, mem);
-        put(ready, base, warp.index, can);
-    };
-    let outcome = block_at.step(w as usize, memory, cx, execute, mark);
+    let outcome = block_at.step(w as usize, memory, cx, Turn { simd, fuel, ready, base: slot << *shift });
     let mut stats = Stats { thread_instructions: block_at.sh.threads, ..Stats::default() };
     let over = block_at.over();
     let (why, used) = match outcome {

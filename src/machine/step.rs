@@ -7,13 +7,77 @@
 use super::block::Block;
 use super::control::Control;
 use super::loaded::Loaded;
+use super::mistakes::no_warp;
 use super::rare::reduced;
-use super::warp::{Halt, Shared, Warp, Why, Yield};
-use crate::base::Pc;
+use super::warp::{Halt, Shared, Warp, Yield, can_be_scheduled, run, stopped};
+use super::watched::Watched;
 use crate::base::mutant::{Mutant, on};
 use crate::memory::{Cx, Fault, Memory};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Rule, Sink, Stop, Who};
+use pulp::Simd;
+
+/// Says whether a warp is ready: the bit of `base` is its block's first.
+#[inline(always)]
+pub(super) fn put(ready: &mut [u64], base: usize, warp: u32, can: bool) {
+    let index = base + warp as usize;
+    if let Some(word) = ready.get_mut(index / 64) {
+        *word = *word & !(1 << (index % 64)) | u64::from(can) << (index % 64);
+    }
+}
+
+/// How a warp steps. A trait and not a pair of closures: those would be functions of their own, which are compiled for the
+/// baseline instruction set.
+pub(super) trait Step<C, M: Memory, S> {
+    /// Runs lanes of the warp; says why they stopped, and after how many instructions.
+    fn execute(
+        &mut self,
+        warp: &mut Warp<C>,
+        sh: &mut Shared<'_>,
+        mem: &mut M,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(Yield, u32), Box<Halt>>;
+
+    /// Notes that a warp has changed that `may` go on as far as its control model says; `of` is one of its block.
+    fn mark(&mut self, warp: &mut Warp<C>, may: bool, of: &Party<'_>, mem: &M);
+}
+
+/// A warp of a block, and what its launch fixes.
+pub(super) struct Party<'a> {
+    pub who: Who,
+    pub sm: u32,
+    pub loaded: &'a Loaded,
+}
+
+/// A turn of a warp, whose lanes its control model and the oracle pick.
+pub(super) struct Turn<'a, V> {
+    pub simd: V,
+    /// Instructions that it may take.
+    pub fuel: u32,
+    /// The warps that are ready, and where those of the block begin.
+    pub ready: &'a mut [u64],
+    pub base: usize,
+}
+
+impl<V: Simd, C: Control, M: Memory, S: Watched> Step<C, M, S> for Turn<'_, V> {
+    #[inline(always)]
+    fn execute(
+        &mut self,
+        warp: &mut Warp<C>,
+        sh: &mut Shared<'_>,
+        mem: &mut M,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(Yield, u32), Box<Halt>> {
+        run(self.simd, warp, sh, mem, self.fuel, cx)
+    }
+
+    #[inline(always)]
+    fn mark(&mut self, warp: &mut Warp<C>, may: bool, of: &Party<'_>, mem: &M) {
+        let who = Who { warp: warp.index, ..of.who };
+        let can = may && can_be_scheduled(warp, who, of.sm, &of.loaded.uses, mem);
+        put(self.ready, self.base, warp.index, can);
+    }
+}
 
 /// A resident block whose warps execute.
 pub(super) struct Executing<'a, C> {
@@ -52,9 +116,7 @@ impl<'a, C: Control> Executing<'a, C> {
         *self.running == 0
     }
 
-    /// A step of warp `w`: `execute` runs lanes of it, and says why they stopped and after how many instructions; then
-    /// those that exited are counted, and barriers that are complete end. `mark` learns of each warp whose readiness this
-    /// changes, and whether it may go on as far as its control model says.
+    /// A step of warp `w`: lanes of it execute, those that exited are counted, and barriers that are complete end.
     ///
     /// Rule: block.exec
     #[inline(always)]
@@ -63,23 +125,23 @@ impl<'a, C: Control> Executing<'a, C> {
         w: usize,
         mem: &mut M,
         cx: &mut Cx<'_, S>,
-        execute: impl FnOnce(&mut Warp<C>, &mut Shared<'a>, &mut M, &mut Cx<'_, S>) -> Result<(Yield, u32), Box<Halt>>,
-        mut mark: impl FnMut(&mut Warp<C>, bool, &M),
+        mut how: impl Step<C, M, S>,
     ) -> Result<(Yield, u32), Box<Halt>> {
-        let Some(warp) = self.warps.get_mut(w) else { return Err(stopped(no_warp())) };
+        let Some(warp) = self.warps.get_mut(w) else { return Err(no_warp()) };
         self.sh.who.warp = warp.index;
+        let party = Party { who: self.sh.who, sm: self.sh.sm, loaded: self.sh.loaded };
         if S::ON {
-            cx.sink.fire(self.sh.who, Rule::BlockExec).map_err(stopped)?;
+            cx.sink.fire(party.who, Rule::BlockExec).map_err(halted)?;
         }
-        let outcome = execute(warp, &mut self.sh, mem, cx);
+        let outcome = how.execute(warp, &mut self.sh, mem, cx);
         let exited = std::mem::take(&mut self.sh.exited);
         *self.live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { exited };
         let (why, used) = outcome?;
-        mark(warp, why == Yield::Fuel, mem);
+        how.mark(warp, why == Yield::Fuel, &party, mem);
         *self.running -= u32::from(why == Yield::Done);
         // Also after the last instruction of a lease: a barrier that is complete takes no more arrivals.
         if self.sh.barriers.any() {
-            self.end_barriers(mem, cx, mark).map_err(stopped)?;
+            self.end_barriers(mem, cx, how, &party).map_err(halted)?;
         }
         Ok((why, used))
     }
@@ -92,12 +154,13 @@ impl<'a, C: Control> Executing<'a, C> {
         &mut self,
         mem: &M,
         cx: &mut Cx<'_, S>,
-        mut mark: impl FnMut(&mut Warp<C>, bool, &M),
+        mut how: impl Step<C, M, S>,
+        party: &Party<'_>,
     ) -> Result<(), Stop> {
         let barriers = &mut *self.sh.barriers;
         let mut go_on = |warp: &mut Warp<C>| {
             let may = M::IMMEDIATE || warp.control.runnable();
-            mark(warp, may, mem);
+            how.mark(warp, may, party, mem);
         };
         while let Some(id) = barriers.complete(*self.live) {
             let Some(open) = barriers.open(id) else { break };
@@ -132,11 +195,6 @@ impl<'a, C: Control> Executing<'a, C> {
 }
 
 #[cold]
-fn stopped(stop: Stop) -> Box<Halt> {
-    Box::new(Halt { why: Why::Fault(Fault::Stop(stop)), pc: Pc(0), lanes: !0 })
-}
-
-#[cold]
-fn no_warp() -> Stop {
-    Stop::internal("a warp steps that its block does not have", None)
+fn halted(stop: Stop) -> Box<Halt> {
+    stopped(Fault::Stop(stop), !0)
 }

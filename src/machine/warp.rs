@@ -576,7 +576,7 @@ fn tell_fired<C: Control, S: Sink>(control: &mut C, who: Who, cx: &mut Cx<'_, S>
 }
 
 #[cold]
-fn stopped(fault: Fault, lanes: LaneMask) -> Box<Halt> {
+pub(super) fn stopped(fault: Fault, lanes: LaneMask) -> Box<Halt> {
     let lanes = match &fault {
         Fault::Bug(_, bad) if *bad != 0 => *bad,
         _ => lanes,

@@ -17,9 +17,9 @@ use crate::machine::loaded::Loaded;
 use crate::machine::message::{GridId, ProgramId};
 use crate::machine::mistakes::lost_lanes;
 use crate::machine::observed::{Observed, Tell};
-use crate::machine::step::Executing;
-use crate::machine::warp::{self, Shared, Warp, Yield};
-use crate::memory::{Cx, Environment, Issuer, SiteHints};
+use crate::machine::step::{Executing, Party, Step};
+use crate::machine::warp::{self, Halt, Shared, Warp, Yield};
+use crate::memory::{Cx, Environment, Issuer, Memory, SiteHints};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Op, Syscall};
 use crate::verdict::{LimitKind, Stop, Who};
@@ -80,6 +80,39 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// Whether the first step can go several ways.
     pub(super) begins: bool,
     pub(super) tables: LaneTables,
+}
+
+/// A step of lanes that a search has picked.
+struct Lanes<'a> {
+    flow: Flow,
+    /// Instructions that it may take.
+    fuel: u32,
+    slot: usize,
+    touched: &'a mut Vec<(usize, usize)>,
+}
+
+impl<C: Explored, M: Memory> Step<C, M, Observed<'_>> for Lanes<'_> {
+    fn execute(
+        &mut self,
+        warp: &mut Warp<C>,
+        sh: &mut Shared<'_>,
+        mem: &mut M,
+        cx: &mut Cx<'_, Observed<'_>>,
+    ) -> Result<(Yield, u32), Box<Halt>> {
+        let fuel = self.fuel.min(warp.control.resume(self.flow));
+        let used = warp::run_flow(Scalar::new(), warp, self.flow, fuel, sh, mem, cx)?;
+        match warp.control.flows() {
+            Err(Idle::Corrupt(pc)) => Err(lost_lanes(pc, self.flow.mask)),
+            Err(_) if sh.exited > 0 && warp.control.live() == 0 => Ok((Yield::Done, used)),
+            _ => Ok((Yield::Fuel, used)),
+        }
+    }
+
+    fn mark(&mut self, warp: &mut Warp<C>, _: bool, of: &Party<'_>, _: &M) {
+        if warp.index != of.who.warp {
+            self.touched.push((self.slot, warp.index as usize));
+        }
+    }
 }
 
 pub(super) fn index(n: usize) -> u32 {
@@ -196,22 +229,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(0) };
         self.touched.warps.push((slot, w));
         self.touched.blocks.push(slot);
-        let touched = &mut self.touched.warps;
-        let mark = |warp: &mut Warp<C>, _, _: &M| {
-            if warp.index as usize != w {
-                touched.push((slot, warp.index as usize));
-            }
-        };
-        let execute = |warp: &mut Warp<C>, sh: &mut Shared<'_>, mem: &mut M, cx: &mut Cx<'_, Observed<'_>>| {
-            let fuel = fuel.min(warp.control.resume(flow));
-            let used = warp::run_flow(Scalar::new(), warp, flow, fuel, sh, mem, cx)?;
-            match warp.control.flows() {
-                Err(Idle::Corrupt(pc)) => Err(lost_lanes(pc, flow.mask)),
-                Err(_) if sh.exited > 0 && warp.control.live() == 0 => Ok((Yield::Done, used)),
-                _ => Ok((Yield::Fuel, used)),
-            }
-        };
-        let done = Executing::of(block, &self.env, loaded, id.0).step(w, memory, cx, execute, mark);
+        let lanes = Lanes { flow, fuel, slot, touched: &mut self.touched.warps };
+        let done = Executing::of(block, &self.env, loaded, id.0).step(w, memory, cx, lanes);
         match done {
             Ok((_, used)) => Ok(used),
             Err(halt) => Err(block.stop(&self.env, loaded, index(w), *halt)),
