@@ -11,7 +11,7 @@ use warpstep::base::SourceMap;
 use warpstep::explore::space::{Options, Progress, explore};
 use warpstep::launch::build;
 use warpstep::machine::walk::Grain;
-use warpstep::machine::{Config, Context, ControlModel, Launch};
+use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
 
 /// A lane takes the lock, adds one to what the lock guards, gives the lock back and leaves the loop.
 const LOCK: &str = "
@@ -40,7 +40,7 @@ NEXT:
     ret;
 }
 ";
-/// States of a round.
+/// States of a round; a tenth of them with caches.
 const STATES: u64 = 1_000_000;
 
 /// The CPU time of this thread in seconds, where the system tells; else the wall clock since `start`.
@@ -52,17 +52,26 @@ fn cpu(start: Instant) -> f64 {
 
 fn main() {
     let start = Instant::now();
-    println!("spin lock, 4 warps of 4 lanes, flat memory; one core");
+    println!("spin lock, 4 warps of 4 lanes; one core");
     println!(
-        "{:<7} {:<12} {:>9} {:>11} {:>12} {:>6}",
-        "control", "steps", "states", "transitions", "states/s", "bytes"
+        "{:<7} {:<7} {:<12} {:>9} {:>11} {:>12} {:>6}",
+        "memory", "control", "steps", "states", "transitions", "states/s", "bytes"
     );
     let mut sources = SourceMap::default();
     let file = sources.add("lock.ptx", LOCK);
+    let fermi = MemoryModel::preset("fermi").expect("there is such a device");
     for (name, control) in [("crs", ControlModel::Crs), ("its", ControlModel::Its)] {
         let env = Arc::new(build(&[file], Some(control), &sources).expect("the kernel is well formed"));
-        for (word, grain) in [("visible", Grain::Visible), ("instruction", Grain::Instruction)] {
-            let config = Config { control: Some(control), warp_size: 4, eager: true, ..Config::default() };
+        let ways = [
+            ("flat", MemoryModel::Flat, "visible", Grain::Visible),
+            ("flat", MemoryModel::Flat, "instruction", Grain::Instruction),
+            ("split", MemoryModel::Split, "visible", Grain::Visible),
+            ("fermi", fermi.clone(), "visible", Grain::Visible),
+        ];
+        for (memory, model, word, grain) in ways {
+            let most = if memory == "fermi" { STATES / 10 } else { STATES };
+            let config =
+                Config { control: Some(control), memory: model, warp_size: 4, eager: true, ..Config::default() };
             let round = || {
                 let mut context = Context::new(Arc::clone(&env), config.clone()).expect("a context");
                 let address = context.alloc("memory", 8).expect("room");
@@ -71,7 +80,7 @@ fn main() {
                 let mut walk = context.walk(&[launch], grain).expect("the launch is right");
                 let mut poll = |_: &Progress| None;
                 let warps = control == ControlModel::Crs;
-                let mut options = Options { max_states: Some(STATES), ..Options::states(warps, &mut poll) };
+                let mut options = Options { max_states: Some(most), ..Options::states(warps, &mut poll) };
                 let before = cpu(start);
                 let space = explore(&mut *walk, &env, &mut options, &mut |walk| walk.memory_hash());
                 (cpu(start) - before, space.progress)
@@ -80,7 +89,10 @@ fn main() {
             let best = rounds.iter().map(|r| r.0).fold(f64::INFINITY, f64::min);
             let Progress { states, transitions, bytes, .. } = rounds[0].1;
             let rate = states as f64 / best;
-            println!("{name:<7} {word:<12} {states:>9} {transitions:>11} {rate:>12.0} {:>6}", bytes / states);
+            println!(
+                "{memory:<7} {name:<7} {word:<12} {states:>9} {transitions:>11} {rate:>12.0} {:>6}",
+                bytes / states
+            );
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The operations of instructions, with their types resolved.
 
+use serde::{Deserialize, Serialize};
+
 pub use super::float::FloatOp;
 pub use super::int::IntOp;
 pub use super::table::{Class, Shape};
@@ -43,7 +45,7 @@ impl From<FloatOp> for AluOp {
 }
 
 /// The operations of `atom` and `red` (PTX ISA, "Parallel Synchronization and Communication Instructions: atom").
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum AtomOp {
     /// Bitwise and.
     And,
@@ -68,7 +70,7 @@ pub enum AtomOp {
 }
 
 /// The types of atomic operations. A vector is several scalars, each atomic by itself.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named as PTX names them")]
 pub enum AtomTy {
     B16,

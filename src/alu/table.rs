@@ -13,8 +13,10 @@
 //! The formula is in Rust's own types; [`Bits`] gives them slots. A row has at most four sources; one with four sources or
 //! two destinations has no mode.
 
+use serde::{Deserialize, Serialize};
+
 /// The kinds of register slots.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Class {
     /// 32 bits; narrower values are held zero-extended.
     W,

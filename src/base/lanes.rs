@@ -4,17 +4,18 @@
 //! boundaries, so that a vector register's worth of lanes is one aligned access.
 
 use super::LaneMask;
+use serde::{Deserialize, Serialize};
 
 /// Lanes of a warp: the width of every slot, whatever warp size a run is configured with.
 pub const LANES: usize = 32;
 
 /// A 32-bit slot.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub struct Lanes32(pub [u32; LANES]);
 
 /// A 64-bit slot.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub struct Lanes64(pub [u64; LANES]);
 

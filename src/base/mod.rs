@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of PTX, of programs or of machines.
 
+mod aside;
 mod beside;
 mod bytes;
 pub mod files;
@@ -13,6 +14,7 @@ mod source;
 mod suggest;
 mod tier;
 
+pub use aside::Aside;
 pub use beside::drop_beside;
 pub use bytes::number;
 pub use ids::{FileId, Pc, WarpId};

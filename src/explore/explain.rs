@@ -231,9 +231,10 @@ fn writes(from: &dyn State, free: Free, circle: &Circle, over: &dyn Fn() -> Opti
     for now in 1..=WATCHED {
         let mut agents = Vec::new();
         walk.agents(&mut agents);
+        let state = walk.state();
         let key = |a: &Agent| match a {
             Agent::Flow { block, warp, flow, .. } => (*block, *warp, flow.mask.trailing_zeros()),
-            Agent::Micro(operation) => (u64::MAX, 0, operation.number),
+            Agent::Micro(operation) => (u64::MAX, 0, state.operation(operation.name).unwrap_or(u32::MAX)),
             Agent::Silent(n) => (u64::MAX, 1, *n),
             Agent::Begin => (u64::MAX, 2, 0),
         };

@@ -150,20 +150,12 @@ impl Walk for Leaving<'_> {
         self.walk.back(to);
     }
 
-    fn leave(&mut self, to: Mark) {
-        self.walk.leave(to);
-    }
-
     fn held(&self) -> usize {
         self.walk.held()
     }
 
     fn grows(&self, steps: u64) -> usize {
         self.walk.grows(steps)
-    }
-
-    fn copies(&self) -> bool {
-        self.walk.copies()
     }
 
     fn program(&self) -> Arc<ProgEnv> {

@@ -220,12 +220,13 @@ impl Target {
             if found.stop.is_ours() || matches!(found.stop, Stop::Unsupported(..)) {
                 return Err(found.stop.clone());
             }
-            let Retraced { recorded, .. } = match self.retrace(walk, &found.path, observers()) {
+            let Retraced { recorded, .. } = match self.retrace(how.grain, walk, &found.path, observers()) {
                 Ok(retraced) => retraced,
-                Err(limit) => {
+                Err(Stop::Limit(limit)) => {
                     proof.leave_out(limit).defects.push(found.stop.clone());
                     continue;
                 }
+                Err(stop) => return Err(stop),
             };
             let shown = Shown { count: 1, path: found.path.clone(), recorded };
             let identity = shown.identity();
@@ -236,12 +237,13 @@ impl Target {
         }
         let clocks = self.judge_cycles(how, walk, &space.graph, observers, &mut proof)?;
         for (memory, reaches) in &space.outcomes {
-            let Retraced { recorded, .. } = match self.retrace(walk, &reaches.path, observers()) {
+            let Retraced { recorded, .. } = match self.retrace(how.grain, walk, &reaches.path, observers()) {
                 Ok(retraced) => retraced,
-                Err(limit) => {
+                Err(Stop::Limit(limit)) => {
                     proof.leave_out(limit).outcomes += 1;
                     continue;
                 }
+                Err(stop) => return Err(stop),
             };
             let shown = Shown { count: reaches.count, path: reaches.path.clone(), recorded };
             if shown.objected() {
@@ -301,12 +303,14 @@ impl Target {
             proof.leave_out(limit).endless += u64::from(!none && rounds.is_empty());
         }
         for found in rounds {
-            let Retraced { recorded, before, followed } = match self.retrace(walk, &found.path, observers()) {
+            let Retraced { recorded, before, followed } = match self.retrace(how.grain, walk, &found.path, observers())
+            {
                 Ok(retraced) => retraced,
-                Err(limit) => {
+                Err(Stop::Limit(limit)) => {
                     proof.leave_out(limit).endless += 1;
                     continue;
                 }
+                Err(stop) => return Err(stop),
             };
             if !followed {
                 let shown = Shown { count: 1, path: found.path, recorded };
@@ -335,12 +339,20 @@ impl Target {
     ///
     /// # Errors
     /// A bound was reached before it had come to its end.
-    fn retrace(&self, walk: &mut dyn Walk, path: &[Move], observers: Observers) -> Result<Retraced, LimitKind> {
+    fn retrace(
+        &self,
+        grain: Grain,
+        walk: &mut dyn Walk,
+        path: &[Move],
+        observers: Observers,
+    ) -> Result<Retraced, Stop> {
         let bounds = self.bounds();
         if let Some(limit) = bounds.up() {
-            return Err(limit);
+            return Err(Stop::Limit(limit));
         }
-        let script = Script::of(walk, path, self.control() == ControlModel::ItsSplit, bounds)?;
+        let mut fresh = self.start().context().walk(self.launches(), grain)?;
+        let script = Script::of(walk, &mut *fresh, path, self.control() == ControlModel::ItsSplit, bounds);
+        let script = script.map_err(Stop::Limit)?;
         // Where memory acts on its own, it does after the last instruction, too: the path is left at the next one.
         let after = u64::from(self.start().context().config().memory != MemoryModel::Flat);
         let length = script.length();
@@ -358,7 +370,7 @@ impl Target {
         let followed = oracle.followed();
         match played.ending {
             Ending::Stopped(Stop::Limit(LimitKind::Steps(_))) => {}
-            Ending::Stopped(Stop::Limit(limit)) => return Err(limit),
+            Ending::Stopped(Stop::Limit(limit)) => return Err(Stop::Limit(limit)),
             _ => {}
         }
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);

@@ -148,19 +148,32 @@ pub(super) fn stop_on(walk: &mut dyn Walk, path: &[Move]) -> Option<Stop> {
 }
 
 impl Script {
-    /// Walks a path from the start, where the walk stands, which is where it stands again afterwards. `split`: lanes at one
-    /// address may run without each other.
+    /// Walks a path from the start, where the walk stands, which is where it stands again afterwards. `fresh` stands there, too,
+    /// and has never gone back: it numbers operations of memory as a run does. `split`: lanes at one address may run without
+    /// each other.
     ///
     /// # Errors
     /// A bound was reached before the end of the path.
-    pub(super) fn of(walk: &mut dyn Walk, path: &[Move], split: bool, bounds: &Bounds) -> Result<Self, LimitKind> {
+    pub(super) fn of(
+        walk: &mut dyn Walk,
+        fresh: &mut dyn Walk,
+        path: &[Move],
+        split: bool,
+        bounds: &Bounds,
+    ) -> Result<Self, LimitKind> {
         let start = walk.mark();
-        let script = Self::along(walk, path, split, bounds);
+        let script = Self::along(walk, fresh, path, split, bounds);
         walk.back(start);
         script
     }
 
-    fn along(walk: &mut dyn Walk, path: &[Move], split: bool, bounds: &Bounds) -> Result<Self, LimitKind> {
+    fn along(
+        walk: &mut dyn Walk,
+        fresh: &mut dyn Walk,
+        path: &[Move],
+        split: bool,
+        bounds: &Bounds,
+    ) -> Result<Self, LimitKind> {
         let mut script = Self::default();
         let said = |lanes: LaneMask| if split { lanes } else { lanes & lanes.wrapping_neg() };
         for pick in &walk.begun().picks {
@@ -175,14 +188,33 @@ impl Script {
             }
             let Some(agent) = agent(walk, *step) else { break };
             let Self { scenes, length, choices } = &mut script;
-            scenes.extend(agent.of_memory().map(Scene::Memory));
+            match agent {
+                Agent::Flow { .. } | Agent::Begin => {}
+                Agent::Micro(operation) => {
+                    let number = fresh.state().operation(operation.name);
+                    scenes.extend(number.map(|k| Scene::Memory(Alternative::Numbered(Site::Micro, k.into()))));
+                }
+                Agent::Silent(k) => scenes.push_back(Scene::Memory(Alternative::Numbered(Site::Silent, k.into()))),
+            }
             let mut tell = |who: Who, event: Event<'_>| {
                 if let Event::Step(step) = event {
                     add(scenes, length, who, said(step.active));
                 }
                 Ok(())
             };
-            if take(walk, *step, agent, |odometer| Listening { odometer, choices }, Some(&mut tell)).is_err() {
+            let mut taken = Odometer::new();
+            let went = take(
+                walk,
+                *step,
+                agent,
+                |odometer| {
+                    taken = odometer.clone();
+                    odometer
+                },
+                None,
+            );
+            let told = fresh.advance(agent, &mut Listening { odometer: taken, choices }, Some(&mut tell));
+            if went.is_err() || told.is_err() {
                 break;
             }
         }

@@ -158,7 +158,7 @@ impl Context {
     /// Bytes of all device memory, with the gaps in it.
     #[must_use]
     pub fn bytes_in_all(&self) -> u64 {
-        self.arena().map_or(0, |arena| arena.image().len() as u64)
+        self.arena().map_or(0, |arena| arena.size())
     }
 
     /// The bytes at a device address; `None` when they are not inside one block of memory.

@@ -233,7 +233,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     pub(super) fn forget_left(&mut self) {
         let memory = &mut self.memory;
         self.leaving.retain(|grid| {
-            let stays = !M::IMMEDIATE && memory.in_flight(grid.id.0, None);
+            let stays = !M::IMMEDIATE && memory.in_flight(grid.id.0, None) > 0;
             if !stays {
                 grid.blocks().for_each(|block| memory.retire(grid.id.0, block.linear));
             }
@@ -261,7 +261,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     /// Whether a grid is complete and nothing of it is under way, so that it can leave (D-flush).
     #[must_use]
     pub fn can_complete(&self, grid: &Grid<C>) -> bool {
-        grid.completed && (M::IMMEDIATE || !self.memory.in_flight(grid.id.0, None))
+        grid.completed && (M::IMMEDIATE || self.memory.in_flight(grid.id.0, None) == 0)
     }
 
     /// Whether the device allows one more grid to execute.
@@ -464,6 +464,10 @@ impl<C: Control> Stores for Resident<'_, C> {
 
     fn local(&mut self, who: Who) -> Option<&mut LocalMemory> {
         self.grid(who.launch)?.local(who)
+    }
+
+    fn param(&mut self, launch: u32) -> Option<&[u8]> {
+        Some(&self.grid(launch)?.loaded.params)
     }
 }
 

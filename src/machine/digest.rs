@@ -7,7 +7,8 @@ use super::context_state::ContextState;
 use super::control::Control;
 use super::grid::Grid;
 use crate::base::{Frame, LANES};
-use crate::memory::Environment;
+use crate::memory::{Environment, Part};
+use crate::verdict::Who;
 use std::fmt::Write;
 use std::hash::Hash;
 use xxhash_rust::xxh3::Xxh3;
@@ -26,13 +27,20 @@ impl Write for Text<'_> {
 pub(super) fn of_context<C: Control, M: Environment>(state: &ContextState<C, M>) -> u128 {
     let mut hash = Xxh3::new();
     for grid in state.grids.iter().chain(&state.leaving) {
-        of_grid(grid, &mut hash);
+        of_grid(grid, &state.memory, &mut hash);
     }
-    state.memory.digest(&mut hash);
+    let parts = [Part::Heap].into_iter().chain((0..state.memory.sections()).map(Part::Shared));
+    parts.for_each(|part| of_memory(&state.memory, part, &mut hash));
     hash.digest128()
 }
 
-fn of_grid<C: Control>(grid: &Grid<C>, hash: &mut Xxh3) {
+fn of_memory<M: Environment>(memory: &M, part: Part, hash: &mut Xxh3) {
+    let mut section = Vec::new();
+    memory.save(part, &mut section);
+    section.hash(hash);
+}
+
+fn of_grid<C: Control, M: Environment>(grid: &Grid<C>, memory: &M, hash: &mut Xxh3) {
     let lanes = (grid.loaded.warp_size as usize).min(LANES);
     (grid.id.0, grid.completed, grid.ready.as_slice()).hash(hash);
     for block in grid.blocks() {
@@ -48,6 +56,8 @@ fn of_grid<C: Control>(grid: &Grid<C>, hash: &mut Xxh3) {
             for row in offsets.filter_map(|o| warp.local.row(o)) {
                 row.0.get(..lanes).hash(hash);
             }
+            let who = Who { launch: grid.id.0, block: block.linear, warp: warp.index };
+            of_memory(memory, Part::Warp(who), hash);
         }
     }
 }

@@ -7,7 +7,6 @@
 //! instructions as the oracle's pick holds. Blocks that are not issued or complete are not kept: that they remain idle
 //! (`block.idle`) is that nothing is done for them.
 
-use super::aside::Aside;
 use super::block::Block;
 use super::books::{Books, Stats};
 use super::control::Control;
@@ -17,6 +16,7 @@ use super::processors::Processors;
 use super::step::{self, Executing, put};
 use super::warp::{Halt, Yield};
 use super::watched::Watched;
+use crate::base::Aside;
 use crate::base::Frame;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Names, Oracle, Site};
@@ -168,7 +168,7 @@ impl<C: Control> Grid<C> {
         let Some(place) = self.blocks.get_mut(slot) else { return Ok(false) };
         let Some(block) = place else { return Ok(false) };
         let who = Who { launch: self.id.0, block: block.linear, warp: 0 };
-        if !M::IMMEDIATE && mem.in_flight(who.launch, Some(who.block)) {
+        if !M::IMMEDIATE && mem.in_flight(who.launch, Some(who.block)) > 0 {
             return Ok(false);
         }
         processors.give(block.sm, &self.loaded);

@@ -6,7 +6,7 @@
 //! that could be evicted. Departure: the macro step cannot end while no warp can be scheduled, since the next macro step
 //! would only continue it. An operation that waits and was not let go on is not offered: its micro step changes nothing.
 
-use super::aside::Aside;
+use crate::base::Aside;
 use crate::choice::{MICRO_END, MICRO_SILENT, MICRO_STEPS, MICRO_WANTED, Menu, Site};
 use crate::memory::{Cx, Memory, Stores, Trouble};
 use crate::verdict::{Event, Look, Sink, Stop, Who};
@@ -118,16 +118,13 @@ fn silent<M: Memory, S: Sink>(
     stores: &mut dyn Stores,
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Halted> {
-    let mut rules = Vec::new();
-    mem.silent(wanted, &mut rules);
-    let mut ready = vec![!0u64; rules.len() / 64];
-    if !rules.len().is_multiple_of(64) {
-        ready.push((1 << (rules.len() % 64)) - 1);
+    let rules = mem.silent(wanted);
+    let mut ready = vec![!0u64; rules / 64];
+    if !rules.is_multiple_of(64) {
+        ready.push((1 << (rules % 64)) - 1);
     }
     let pick =
-        if rules.len() > 1 { cx.oracle.choose(Menu::of(Site::Silent, &ready)).map_err(Halted::Stop)?.index } else { 0 };
-    if let Some(rule) = rules.get(pick as usize) {
-        mem.fire(*rule, stores, cx)?;
-    }
+        if rules > 1 { cx.oracle.choose(Menu::of(Site::Silent, &ready)).map_err(Halted::Stop)?.index } else { 0 };
+    mem.fire(wanted, pick as usize, stores, cx)?;
     Ok(())
 }

@@ -8,7 +8,6 @@
 
 mod apart;
 mod arrive;
-mod aside;
 pub mod barrier;
 pub mod block;
 mod books;

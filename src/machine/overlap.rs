@@ -6,7 +6,6 @@
 //! issued as soon as there is room: a block whose warps do not step yet cannot be told from one that is not issued. Both
 //! share the rules of warp, block and grid.
 
-use super::aside::Aside;
 use super::books::{Books, Stats};
 use super::config::Config;
 use super::context_state::{ContextState, Resident, Stepped};
@@ -18,6 +17,7 @@ use super::processors::Processors;
 use super::step::{Executing, Turn, put};
 use super::warp::{Halt, Why, Yield, can_be_scheduled};
 use super::watched::Watched;
+use crate::base::Aside;
 use crate::choice::{Menu, Names, Site};
 use crate::memory::{Cx, Environment, Fault, InFlight, Memory, Trouble};
 use crate::verdict::{Event, Operation, Rule, Sink, Stop, Who};

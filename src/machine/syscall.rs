@@ -34,7 +34,7 @@ impl<M: Memory> Reader<'_, M> {
             if at < self.sh.map.window {
                 return self.sh.shared.get(usize::try_from(at).ok()?).copied();
             }
-            self.mem.peek(address, 1)?.first().copied()
+            self.mem.arena().bytes_at(address, 1)?.first().copied()
         };
         found().ok_or_else(|| {
             let (bytes, write, space) = (1, false, "generic");
@@ -113,7 +113,7 @@ pub(super) fn run<M: Memory, S: Sink>(
             Syscall::Malloc => {
                 let first = u64::from(pointer);
                 let (bytes, heap) = (arg(local, first, pointer), sh.loaded.heap);
-                let made = mem.malloc(bytes, heap.bytes, place(lane)).map_err(fault)?;
+                let made = mem.arena_mut().malloc(bytes, heap.bytes, place(lane)).map_err(fault)?;
                 if made.is_none() && heap.stop {
                     let limit = LimitKind::Heap { size: heap.bytes, wanted: bytes };
                     return Err(Trouble::Fault(Fault::Limit(limit)));
@@ -129,7 +129,7 @@ pub(super) fn run<M: Memory, S: Sink>(
             Syscall::Free => {
                 let address = arg(local, 0, pointer);
                 if address != 0 {
-                    mem.free(address, place(lane)).map_err(fault)?;
+                    mem.arena_mut().free(address, place(lane)).map_err(fault)?;
                     cx.hints.clear();
                 }
             }

@@ -9,21 +9,25 @@ pub mod fermi;
 pub mod flat;
 mod local;
 mod registers;
+mod snapshot;
 pub mod split;
 
 pub use environment::{Environment, FermiModel};
 pub use local::LocalMemory;
 pub use registers::{Held, Uses, Waits};
+pub use snapshot::{Part, Snapshot};
 
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc, number};
 use crate::choice::Oracle;
 use crate::program::env::{AddressMap, Root};
 use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{BugKind, LimitKind, MemoryView, Place, Sink, Stop, Who};
+use crate::verdict::{BugKind, LimitKind, MemoryView, Sink, Stop, Who};
+use flat::Arena;
+use serde::{Deserialize, Serialize};
 
 /// Who issues a request.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Issuer {
     /// The warp.
     pub who: Who,
@@ -176,6 +180,9 @@ pub trait Stores {
 
     /// The local memory of a warp.
     fn local(&mut self, who: Who) -> Option<&mut LocalMemory>;
+
+    /// The kernel's parameters in a launch.
+    fn param(&mut self, launch: u32) -> Option<&[u8]>;
 }
 
 /// The memory environment.
@@ -184,10 +191,11 @@ pub trait Stores {
 /// rules (report, 4.6). Those are numbered; the numbers that may be used now are the set bits of [`Memory::ready`], and
 /// they are stable while their operation lives.
 ///
-/// No method has a body that does nothing: an engine that forgot to say what it holds would make a search take different
-/// states for one.
-pub trait Memory {
-    /// Whether every request completes in `issue`: then everything from [`Memory::blocked`] on compiles out.
+/// Bodies are those of memory that completes every request in [`Memory::issue`] and has no caches, where nothing waits. What
+/// an engine holds besides, it says by [`Snapshot`], which has no bodies: one that forgot some would make a search take
+/// different states for one.
+pub trait Memory: Snapshot {
+    /// Whether every request completes in `issue`: then nothing is in flight, and asking compiles out.
     const IMMEDIATE: bool;
 
     /// Whether multiprocessors have memory of their own: then it matters which of them takes a block.
@@ -197,8 +205,11 @@ pub trait Memory {
     /// [`Memory::wrote`] takes it over.
     const TAKES_REGISTERS: bool;
 
-    /// A silent rule that may fire.
-    type Silent: Copy + Eq + std::hash::Hash + std::fmt::Debug;
+    /// The blocks of global and constant memory and their bytes, as the host sees them after [`Memory::write_back`].
+    fn arena(&self) -> &Arena;
+
+    /// The same, to be changed by the host.
+    fn arena_mut(&mut self) -> &mut Arena;
 
     /// Carries out, or takes in, a request of a warp.
     ///
@@ -226,7 +237,9 @@ pub trait Memory {
         regs: &mut Frame,
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>>;
+    ) -> Result<(), Box<Fault>> {
+        self.issue(at, on, &site.request(MemOp::Load), regs, near, cx)
+    }
 
     /// A plain 32-bit store of slot `d`.
     ///
@@ -240,147 +253,152 @@ pub trait Memory {
         regs: &mut Frame,
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>>;
-
-    /// Makes a block of device memory on behalf of a thread (`malloc`). `None`: a heap of `heap` bytes has no room for it.
-    ///
-    /// # Errors
-    /// The memory cap.
-    fn malloc(&mut self, bytes: u64, heap: u64, by: Place) -> Result<Option<u64>, Box<Fault>>;
-
-    /// Frees a block that [`Memory::malloc`] made.
-    ///
-    /// # Errors
-    /// A wrong address.
-    fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>>;
-
-    /// Bytes at an address of global or constant memory, as the host sees them after [`Memory::write_back`].
-    fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]>;
+    ) -> Result<(), Box<Fault>> {
+        self.issue(at, on, &site.request(MemOp::Store), regs, near, cx)
+    }
 
     /// The number that lies at an address of global memory where all multiprocessors see it, least significant byte first; at
     /// most 8 bytes.
     fn number(&self, address: u64, bytes: u32) -> Option<u64> {
-        self.peek(address, bytes.into()).filter(|_| bytes <= 8).map(number)
+        self.arena().bytes_at(address, bytes.into()).filter(|_| bytes <= 8).map(number)
     }
 
     /// The lanes of `lanes` that may not execute an instruction yet, because a register it names is blocked, a fence is
     /// pending or the instruction waits for earlier operations (D-ready).
-    fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask;
+    fn blocked(&self, _: Issuer, _: &Uses, _: LaneMask) -> LaneMask {
+        0
+    }
 
-    /// An instruction wrote registers (report, listing 4.6; [`Memory::TAKES_REGISTERS`]): takes the new values over, puts the `old` ones back and
-    /// blocks the registers until a memory program releases them.
+    /// An instruction wrote registers (report, listing 4.6; [`Memory::TAKES_REGISTERS`]): takes the new values over, puts the
+    /// old ones back and blocks the registers until a memory program releases them.
     ///
     /// # Errors
     /// As [`Memory::issue`].
     fn wrote<S: Sink>(
         &mut self,
-        at: Issuer,
-        lanes: LaneMask,
-        old: &Held,
-        regs: &mut Frame,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>>;
+        _: Issuer,
+        _: LaneMask,
+        _: &Held,
+        _: &mut Frame,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
 
-    /// `membar` and `fence`: pending for `lanes` until the condition of D-membar holds.
+    /// `membar` and `fence`: pending for the lanes until the condition of D-membar holds.
     ///
     /// # Errors
     /// As [`Memory::issue`].
     fn fence<S: Sink>(
         &mut self,
-        at: Issuer,
-        lanes: LaneMask,
-        scope: Scope,
-        order: Order,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>>;
+        _: Issuer,
+        _: LaneMask,
+        _: Scope,
+        _: Order,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
 
     /// The operations that may make a micro step now, as a bitset over their numbers.
-    fn ready(&self) -> &[u64];
+    fn ready(&self) -> &[u64] {
+        &[]
+    }
 
     /// How many operations have not ended.
-    fn pending(&self) -> usize;
+    fn pending(&self) -> usize {
+        0
+    }
 
-    /// The operations that may make a micro step which is more than to wait, by their names in ascending order: for a search,
-    /// to which states are equal that differ in numbers, or in who has tried in vain.
-    fn movable(&self, out: &mut Vec<Movable>);
+    /// The operations of a warp that may make a micro step which is more than to wait, by their names in ascending order: for
+    /// a search, to which states are equal that differ in numbers, or in who has tried in vain.
+    fn movable(&self, _: Who, _: &mut Vec<Movable>) {}
 
-    /// Makes a micro step of an operation (report, 4.6, rules (step) and (end)).
+    /// The number of an operation of a launch.
+    fn operation(&self, _: u32, _: OperationName) -> Option<u32> {
+        None
+    }
+
+    /// Makes a micro step of an operation, by its number (report, 4.6, rules (step) and (end)).
     ///
     /// # Errors
     /// The operation's memory program is stuck, or an observer stopped the run.
-    fn step<S: Sink>(
-        &mut self,
-        operation: u32,
-        stores: &mut dyn Stores,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>>;
-
-    /// Whether some silent rule may fire; `wanted`: one that an operation waits for.
-    fn has_silent(&self, wanted: bool) -> bool;
-
-    /// The silent rules that may fire, in a fixed order; `wanted`: those that an operation waits for.
-    fn silent(&self, wanted: bool, out: &mut Vec<Self::Silent>);
-
-    /// Fires a silent rule.
-    ///
-    /// # Errors
-    /// An observer stopped the run.
-    fn fire<S: Sink>(
-        &mut self,
-        rule: Self::Silent,
-        stores: &mut dyn Stores,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>>;
+    fn step<S: Sink>(&mut self, _: u32, _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+        Ok(())
+    }
 
     /// The warps for which a register was written or released, or whose operation ended, since the last call.
-    fn woken(&mut self, out: &mut Vec<Who>);
+    fn woken(&mut self, _: &mut Vec<Who>) {}
 
-    /// Whether operations of a launch, or of one of its blocks, have not ended.
-    fn in_flight(&self, launch: u32, block: Option<u64>) -> bool;
+    /// How many warps of a launch, or of one of its blocks, have operations that have not ended.
+    fn in_flight(&self, _: u32, _: Option<u64>) -> usize {
+        0
+    }
 
     /// The operations that have not ended, for a report.
-    fn describe(&self) -> Vec<InFlight>;
+    fn describe(&self) -> Vec<InFlight> {
+        Vec::new()
+    }
 
     /// The environment as it is, for people.
     fn view(&self) -> MemoryView {
         MemoryView::default()
     }
 
+    /// Whether some silent rule may fire; `wanted`: one that an operation waits for.
+    fn has_silent(&self, wanted: bool) -> bool {
+        self.silent(wanted) > 0
+    }
+
+    /// How many silent rules may fire; `_wanted`: of those that an operation waits for.
+    fn silent(&self, _wanted: bool) -> usize {
+        0
+    }
+
+    /// Fires one of them, by its place in a fixed order.
+    ///
+    /// # Errors
+    /// An observer stopped the run.
+    fn fire<S: Sink>(
+        &mut self,
+        _wanted: bool,
+        _: usize,
+        _: &mut dyn Stores,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Trouble>> {
+        Ok(())
+    }
+
     /// A block has completed and its operations have ended: its local memory is gone.
-    fn retire(&mut self, launch: u32, block: u64);
+    fn retire(&mut self, _launch: u32, _block: u64) {}
 
     /// Writes back what caches hold dirty, as the silent rules may at any time: the host, or the device runtime, is about
     /// to look at memory.
-    fn write_back(&mut self, stores: &mut dyn Stores);
+    fn write_back(&mut self, _: &mut dyn Stores) {}
 
-    /// Adds the state to a hash, the same for states that differ in nothing that matters (how operations are numbered), and
-    /// different for others: a search takes states with equal hashes for one.
-    fn digest(&self, into: &mut dyn std::hash::Hasher);
-
-    /// The device runtime is about to look at memory for an instruction of `at`: memory and the warp's local memory hold what
-    /// caches do.
-    fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory);
+    /// The device runtime is about to look at memory for an instruction: memory and the warp's local memory hold what caches
+    /// do.
+    fn runtime_begins(&mut self, _: Issuer, _: &mut LocalMemory) {}
 
     /// The device runtime may have written the warp's local memory.
-    fn runtime_ends(&mut self, at: Issuer, local: &mut LocalMemory);
+    fn runtime_ends(&mut self, _: Issuer, _: &mut LocalMemory) {}
 
     /// No operation is in flight, and a launch that depends on the earlier ones begins or the host goes on (D-flush): caches
     /// are written back and emptied.
-    fn flush(&mut self, stores: &mut dyn Stores);
+    fn flush(&mut self, _: &mut dyn Stores) {}
 }
 
 /// An operation that can go on, for a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Movable {
-    /// Its number, for [`Memory::step`]: depends on which operations came and went before.
-    pub number: u32,
-    /// Its name: does not.
+    /// Its name.
     pub name: OperationName,
     /// The lanes that issued it.
     pub lanes: LaneMask,
 }
 
-/// What an operation is called in every state that is equal to this one. One that makes no step for ever keeps its name
+/// What an operation is called in every state that is equal to this one, whereas its number ([`Memory::operation`]) depends
+/// on which operations came and went before. One that makes no step for ever keeps its name
 /// from some point on: others of its warp that end before it are replaced behind it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct OperationName {

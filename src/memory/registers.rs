@@ -10,6 +10,7 @@ use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::Class;
 use crate::program::uses::{Tables, reads, writes};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// What an instruction waits for besides its registers.
@@ -87,7 +88,7 @@ impl Uses {
 }
 
 /// The values of some registers in all lanes.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Held {
     /// 32-bit registers.
     pub w: SmallVec<[(Slot, Box<Lanes32>); 1]>,

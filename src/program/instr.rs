@@ -7,9 +7,10 @@
 use super::ops::FloatOp;
 use super::ops::IntOp;
 use super::ops::{AtomOp, AtomTy};
+use serde::{Deserialize, Serialize};
 
 /// A register slot of a warp: an index into the file of its class (32-bit, 64-bit or predicate) of the current frame.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Slot(pub u16);
 
 impl Slot {
@@ -268,7 +269,7 @@ pub enum HotOp {
 }
 
 /// State spaces as the machine knows them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Space {
     /// Device memory.
     Global,
@@ -285,7 +286,7 @@ pub enum Space {
 }
 
 /// Memory orderings (the `.sem` qualifiers of the PTX ISA, chapter 8).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
 pub enum Order {
     Weak,
@@ -299,7 +300,7 @@ pub enum Order {
 }
 
 /// Scopes (PTX ISA 8.5). `Lane` stands for "none given".
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
 pub enum Scope {
     Lane,
@@ -310,7 +311,7 @@ pub enum Scope {
 }
 
 /// Cache operators (PTX ISA, "Cache Operators").
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the operators of the PTX ISA; Default is none given")]
 pub enum CacheOp {
     Default,
@@ -343,7 +344,7 @@ impl CacheOp {
 }
 
 /// What a memory action does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum MemOp {
     /// `ld`, `ldu`
     Load,
@@ -356,7 +357,7 @@ pub enum MemOp {
 }
 
 /// The report's warp memory action, register-relative: names slots, so that an immediate engine reads them in place.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct WarpRequest {
     /// What it does.
     pub op: MemOp,

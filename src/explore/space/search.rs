@@ -18,10 +18,8 @@ use std::hash::Hash;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Steps between two questions whether to go on, where a step takes about a microsecond.
+/// Steps between two questions whether to go on: one takes some microseconds at most.
 const PATIENCE: u64 = 1 << 6;
-/// The same where each copies the memory that it starts from.
-const PATIENCE_COPIES: u64 = 1;
 
 /// A state on the way: small, since ways are long.
 struct Node {
@@ -170,11 +168,7 @@ fn search_from<O: Eq + Hash>(
     if run.space.limit.is_some() {
         run.space.standing = run.walk.state().standing();
     }
-    // What comes next needs the room, where that was the limit.
-    match run.space.limit {
-        Some(LimitKind::Search { .. } | LimitKind::Taken { .. } | LimitKind::Host { .. }) => run.walk.back(start),
-        _ => run.walk.leave(start),
-    }
+    run.walk.back(start);
     if fits {
         run.keep.keep(&run.space, &run.rest());
     }
@@ -235,8 +229,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             self.is_matched(state, &[]);
             self.enter(state, None, Vec::new(), before);
         }
-        let often = if self.walk.copies() { PATIENCE_COPIES } else { PATIENCE };
-        let mut patience = often;
+        let mut patience = PATIENCE;
         while let Some(node) = self.stack.last() {
             let Some(&agent) = self.agents[node.agents()].get(node.next as usize) else {
                 self.leave();
@@ -252,8 +245,8 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 self.keep.keep(&self.space, &self.rest());
             }
             if patience == 0 || self.space.limit.is_some() {
-                patience = often;
-                self.space.limit = self.space.limit.or_else(|| self.over(often));
+                patience = PATIENCE;
+                self.space.limit = self.space.limit.or_else(|| self.over());
                 if self.space.limit.is_some() || self.options.first && !self.space.found.is_empty() {
                     return;
                 }
@@ -264,11 +257,11 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     }
 
     /// A limit that is reached.
-    fn over(&mut self, often: u64) -> Option<LimitKind> {
+    fn over(&mut self) -> Option<LimitKind> {
         let bytes = (self.space.graph.bytes() + self.walk.held()) as u64;
         self.space.progress.bytes = bytes;
         // A table that grows is there twice for a moment.
-        let next = (self.space.graph.grows(often) + self.walk.grows(often)) as u64;
+        let next = (self.space.graph.grows(PATIENCE) + self.walk.grows(PATIENCE)) as u64;
         let memory = self.options.max_bytes.filter(|cap| bytes + next > *cap);
         memory.map(|cap| LimitKind::Search { cap, taken: bytes }).or_else(|| (self.options.poll)(&self.space.progress))
     }

@@ -1,7 +1,6 @@
 //! Who steps, in what grain, and what is reached when nobody can.
 
 use crate::base::LaneMask;
-use crate::choice::{Alternative, Site};
 use crate::machine::control::Flow;
 use crate::memory::Movable;
 use crate::verdict::Stop;
@@ -30,16 +29,6 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// What a run chooses for memory's agents to step.
-    #[must_use]
-    pub fn of_memory(&self) -> Option<Alternative> {
-        match self {
-            Self::Micro(operation) => Some(Alternative::Numbered(Site::Micro, operation.number.into())),
-            Self::Silent(rule) => Some(Alternative::Numbered(Site::Silent, (*rule).into())),
-            Self::Begin | Self::Flow { .. } => None,
-        }
-    }
-
     /// The lanes that step; none for memory's agents.
     #[must_use]
     pub const fn lanes(&self) -> LaneMask {

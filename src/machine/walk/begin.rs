@@ -75,7 +75,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         };
         let done = self.begin_by(&mut asked, Some(&mut tell));
         if asked.several {
-            self.go_back(start, false);
+            self.journal.back(start);
             self.begins = true;
         } else {
             done?;

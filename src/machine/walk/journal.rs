@@ -9,19 +9,18 @@ use super::Mark;
 use super::memo::{Effect, Key};
 use super::pack::{Unpack, put};
 use super::store::{Content, Store};
-use crate::base::drop_beside;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::ops::Range;
 
-/// Bytes of device memory that make a section.
-pub(super) const CHUNK: usize = 512;
-
-/// Where a section stands: a block or a warp from 0 on, a chunk of memory with the highest bit set.
+/// Where a section stands: a block or a warp from 0 on, a shared one of memory with the highest bit set.
 pub(super) type At = u32;
 
-/// Places of chunks of memory.
+/// Places of shared sections of memory.
 pub(super) const MEMORY: At = 1 << 31;
+
+/// No place.
+pub(super) const NOWHERE: At = At::MAX;
 
 /// What the first section says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +44,7 @@ impl Head {
         put(out, self.resident);
     }
 
-    fn unpack(mut from: Unpack<'_>) -> Self {
+    pub fn unpack(from: &mut Unpack<'_>) -> Self {
         Self { launch: from.u32(), ended: from.u32() == 1, issued: from.u64(), resident: from.u32() }
     }
 }
@@ -65,7 +64,7 @@ struct Section {
 struct Which {
     /// The part of the state's number that memory makes.
     number: u128,
-    /// The same, counted; only where memory has an image.
+    /// The same, counted.
     id: u32,
 }
 
@@ -78,42 +77,37 @@ struct Numbers {
 }
 
 /// The state and the way back.
-pub(super) struct Journal<M> {
+pub(super) struct Journal {
     pub store: Store,
     sections: Vec<Section>,
-    chunks: Vec<Section>,
+    /// Those of memory that all warps share.
+    shared: Vec<Section>,
     key: u128,
     memory: Which,
-    /// The numbers of all memories that have an image.
-    images: IndexSet<u128, FxBuildHasher>,
+    /// The numbers of all memories.
+    memories: IndexSet<u128, FxBuildHasher>,
     undo: Vec<(At, Content)>,
     numbers: Vec<Numbers>,
-    /// Memories without an image, each with the length of the way back when it was left.
-    memories: Vec<(usize, Box<M>)>,
     /// Sections that the device may not hold.
     stale: Vec<At>,
     scratch: Vec<u8>,
 }
 
-impl<M> Journal<M> {
-    /// Nothing yet, and a memory whose image is `image`.
-    pub fn new(image: &[u8]) -> Self {
-        let mut new = Self {
+impl Journal {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self {
             store: Store::new(),
             sections: Vec::new(),
-            chunks: vec![Section::default(); image.len().div_ceil(CHUNK)],
+            shared: Vec::new(),
             key: 0,
             memory: Which::default(),
-            images: IndexSet::default(),
+            memories: IndexSet::from_iter([0]),
             undo: Vec::new(),
             numbers: Vec::new(),
-            memories: Vec::new(),
             stale: Vec::new(),
             scratch: Vec::new(),
-        };
-        new.update_image(image);
-        new.settle();
-        new
+        }
     }
 
     pub const fn key(&self) -> u128 {
@@ -121,11 +115,11 @@ impl<M> Journal<M> {
     }
 
     pub const fn mark(&self) -> Mark {
-        Mark(self.undo.len() + self.memories.len())
+        Mark(self.undo.len())
     }
 
     fn section_mut(&mut self, at: At) -> &mut Section {
-        let (all, k) = if at >= MEMORY { (&mut self.chunks, at - MEMORY) } else { (&mut self.sections, at) };
+        let (all, k) = if at >= MEMORY { (&mut self.shared, at - MEMORY) } else { (&mut self.sections, at) };
         if all.len() <= k as usize {
             all.resize(k as usize + 1, Section::default());
         }
@@ -134,7 +128,7 @@ impl<M> Journal<M> {
 
     /// What is at a place; the empty content where there is nothing.
     pub fn content(&self, at: At) -> Content {
-        let (all, k) = if at >= MEMORY { (&self.chunks, at - MEMORY) } else { (&self.sections, at) };
+        let (all, k) = if at >= MEMORY { (&self.shared, at - MEMORY) } else { (&self.sections, at) };
         all.get(k as usize).map_or_else(Content::default, |s| s.now)
     }
 
@@ -145,7 +139,7 @@ impl<M> Journal<M> {
 
     /// The first section.
     pub fn head(&self) -> Head {
-        Head::unpack(Unpack(self.bytes(0)))
+        Head::unpack(&mut Unpack(self.bytes(0)))
     }
 
     /// How many places of blocks and warps there are.
@@ -180,17 +174,17 @@ impl<M> Journal<M> {
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
         pack(&mut bytes);
-        let content = self.store.keep(&bytes);
+        if self.bytes(at) == bytes {
+            let section = self.section_mut(at);
+            section.held = Some(section.now);
+        } else {
+            let content = self.store.keep(&bytes);
+            self.change(at, content);
+        }
         self.scratch = bytes;
-        self.change(at, content);
     }
 
     fn change(&mut self, at: At, content: Content) {
-        let before = self.content(at);
-        if before == content {
-            self.section_mut(at).held = Some(content);
-            return;
-        }
         let delta = self.delta(at, content);
         self.key = self.key.wrapping_add(delta);
         if at >= MEMORY {
@@ -205,74 +199,50 @@ impl<M> Journal<M> {
         self.store.number(place, content).wrapping_sub(self.store.number(place, self.content(at)))
     }
 
-    /// Takes over the image of memory as the device holds it.
-    pub fn update_image(&mut self, now: &[u8]) {
-        for (at, new) in (MEMORY..).zip(now.chunks(CHUNK)) {
-            if self.bytes(at) != new {
-                let content = self.store.keep(new);
-                self.change(at, content);
-            } else {
-                let content = self.content(at);
-                self.section_mut(at).held = Some(content);
-            }
+    /// All sections of memory are taken over: which memory it is.
+    pub fn note_memory(&mut self) {
+        if self.memories[self.memory.id as usize] != self.memory.number {
+            let (id, _) = self.memories.insert_full(self.memory.number);
+            self.memory.id = u32::try_from(id).unwrap_or(u32::MAX);
         }
-        let (id, _) = self.images.insert_full(self.memory.number);
-        self.memory.id = u32::try_from(id).unwrap_or(u32::MAX);
     }
 
-    /// Takes over the number of a memory that has no image. `before`: what it was, unless it is the same in all: memories of
-    /// one number may differ in what does not matter (how operations are numbered), and the way back leads to what was there.
-    pub fn update_memory(&mut self, digest: u128, before: Option<Box<M>>) {
-        self.key = self.key.wrapping_sub(self.memory.number).wrapping_add(digest);
-        self.memory.number = digest;
-        if let Some(before) = before {
-            self.memories.push((self.mark().0, before));
-        }
+    /// Which memory it is.
+    pub const fn memory(&self) -> u32 {
+        self.memory.id
     }
 
     /// Forgets how to go back.
     pub fn settle(&mut self) {
         self.undo.clear();
         self.numbers.clear();
-        self.memories.clear();
     }
 
-    /// Goes back to a mark; `beside`: what is not needed any more is dropped beside. Gives the memory as it was there, if it is
-    /// one without an image and has changed.
-    pub fn back(&mut self, to: Mark, beside: bool) -> Option<Box<M>>
-    where
-        M: Send + 'static,
-    {
+    /// Goes back to a mark.
+    pub fn back(&mut self, to: Mark) {
         while let Some(numbers) = self.numbers.pop_if(|n| n.at >= to.0) {
             (self.key, self.memory) = (numbers.key, numbers.memory);
         }
-        let steps = self.mark().0 - to.0;
-        let mut memories = self.memories.split_off(self.memories.partition_point(|(at, _)| *at < to.0));
-        for _ in memories.len()..steps {
-            if let Some((at, content)) = self.undo.pop() {
-                self.section_mut(at).now = content;
-                self.list(at);
-            }
+        while self.undo.len() > to.0
+            && let Some((at, content)) = self.undo.pop()
+        {
+            self.section_mut(at).now = content;
+            self.list(at);
         }
-        let first = if memories.is_empty() { None } else { Some(memories.swap_remove(0).1) };
-        if beside && !memories.is_empty() {
-            drop_beside(memories);
-        }
-        first
     }
 
     /// What a step can depend on: its warp, its block, memory, and the launch. `warp` is the place of the warp, `block`
-    /// that of its block.
-    pub fn key_of(&self, warp: At, block: At, lanes: u32) -> Key {
+    /// that of its block; `who` and `which` tell who steps there.
+    pub fn key_of(&self, (warp, block): (At, At), who: At, which: u32) -> Key {
         let [warp_now, block_now, head] = [self.content(warp), self.content(block), self.content(0)];
-        Key { memory: self.memory.id, warp: warp_now, block: block_now, head, at: warp, lanes }
+        Key { memory: self.memory.id, warp: warp_now, block: block_now, head, who: who | warp, which }
     }
 
     /// A step that is known: the device stays where it was.
     pub fn apply(&mut self, effect: &Effect) {
         self.begin();
         self.key = self.key.wrapping_add(effect.delta);
-        let number = self.images[effect.memory as usize];
+        let number = self.memories[effect.memory as usize];
         self.memory = Which { number, id: effect.memory };
         for &(at, content) in &effect.changes {
             if effect.completes {
@@ -292,7 +262,7 @@ impl<M> Journal<M> {
         complete: Option<Range<At>>,
         used: u32,
     ) -> Option<Effect> {
-        let numbers = self.numbers.last().filter(|n| n.at == since.0 && self.memories.is_empty())?;
+        let numbers = self.numbers.last().filter(|n| n.at == since.0)?;
         let changed = self.undo.get(since.0..)?.iter();
         let whole = |at: At| complete.as_ref().is_some_and(|others| at == 0 || others.contains(&at));
         let own = |at: At| at == warp || at == block || at >= MEMORY || whole(at);
@@ -321,24 +291,25 @@ impl<M> Journal<M> {
 
     /// Bytes that tables grow by when there are so many more memories or contents.
     pub fn grows(&self, more: usize) -> usize {
-        let full = self.images.len() + more > self.images.capacity();
-        self.store.grows(more) + if full { 2 * self.images.capacity() * size_of::<usize>() } else { 0 }
+        let full = self.memories.len() + more > self.memories.capacity();
+        self.store.grows(more) + if full { 2 * self.memories.capacity() * size_of::<usize>() } else { 0 }
     }
 
     /// How many bytes it has come to take, about.
     pub fn held(&self) -> usize {
-        self.store.held() + self.images.capacity() * (size_of::<u128>() + size_of::<(u64, usize)>())
+        self.store.held() + self.memories.capacity() * (size_of::<u128>() + size_of::<(u64, usize)>())
     }
 
     /// Everything that the number of the state is made from.
     pub fn whole(&self) -> Vec<u8> {
         let mut all = Vec::new();
-        for section in self.sections.iter().chain(&self.chunks) {
-            let bytes = self.store.bytes(section.now);
-            all.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            all.extend_from_slice(bytes);
+        for (at, section) in (0..).zip(&self.sections).chain((MEMORY..).zip(&self.shared)) {
+            if section.now != Content::default() {
+                let bytes = self.store.bytes(section.now);
+                [at.into(), bytes.len() as u64].iter().for_each(|n| all.extend_from_slice(&n.to_le_bytes()));
+                all.extend_from_slice(bytes);
+            }
         }
-        all.extend_from_slice(&self.memory.number.to_le_bytes());
         all
     }
 }

@@ -8,12 +8,19 @@
 
 use super::journal::At;
 use super::store::Content;
+use crate::base::LaneMask;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// Steps that are remembered before it is asked whether that pays.
 const TRIAL: u64 = 1 << 15;
+
+/// Added to the place of a warp whose operation makes a micro step.
+pub(super) const OPERATION: At = 1 << 30;
+
+/// The places of the operations of a warp that can go on, with the lanes that issued them.
+pub(super) type Movables = SmallVec<[(u32, LaneMask); 2]>;
 
 /// What a step can depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,9 +31,10 @@ pub(super) struct Key {
     pub block: Content,
     /// The launch, which blocks have been issued, and how many are resident.
     pub head: Content,
-    /// The place of the warp.
-    pub at: At,
-    pub lanes: u32,
+    /// The place of the warp, and whether its lanes step or what it has in flight ([`OPERATION`]); or silent rules.
+    pub who: At,
+    /// The lanes, the place of the operation, or that of the rule.
+    pub which: u32,
 }
 
 impl Hash for Key {
@@ -35,7 +43,7 @@ impl Hash for Key {
         let both = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
         hasher.write_u64(both(self.memory, self.warp.0));
         hasher.write_u64(both(self.block.0, self.head.0));
-        hasher.write_u64(both(self.at, self.lanes));
+        hasher.write_u64(both(self.who, self.which));
     }
 }
 
@@ -60,6 +68,10 @@ pub(super) struct Memo {
     /// Their places among the effects: a table of small entries stays in the processor's caches.
     known: FxHashMap<Key, u32>,
     effects: Vec<Effect>,
+    /// The operations that can go on, by what their warp is and which memory it is.
+    movable: FxHashMap<(Content, u32), Movables>,
+    /// How many silent rules may fire, by which memory it is.
+    silent: FxHashMap<u32, u32>,
     found: u64,
     missed: u64,
     /// Nothing is remembered any more.
@@ -84,12 +96,22 @@ impl Memo {
     pub fn learn(&mut self, key: Key, effect: Effect) {
         self.off |= self.missed >= TRIAL && self.found < self.missed;
         if self.off {
-            (self.known, self.effects) = (FxHashMap::default(), Vec::new());
+            *self = Self { off: true, ..Self::default() };
         } else {
             let fresh = u32::try_from(self.effects.len()).unwrap_or(u32::MAX);
             self.known.insert(key, fresh);
             self.effects.push(effect);
         }
+    }
+
+    /// The operations of a warp that can go on: looked up, or found.
+    pub fn movable(&mut self, of: (Content, u32), find: impl FnOnce() -> Movables) -> Movables {
+        if self.off { find() } else { self.movable.entry(of).or_insert_with(find).clone() }
+    }
+
+    /// How many silent rules may fire: looked up, or found.
+    pub fn silent(&mut self, memory: u32, find: impl FnOnce() -> u32) -> u32 {
+        if self.off { find() } else { *self.silent.entry(memory).or_insert_with(find) }
     }
 
     /// Bytes that the table grows by when so many more steps are known.
@@ -100,6 +122,9 @@ impl Memo {
 
     /// How many bytes this takes, about.
     pub fn held(&self) -> usize {
-        self.known.capacity() * (size_of::<(Key, u32)>() + 1) + self.effects.capacity() * size_of::<Effect>()
+        let tables = self.known.capacity() * (size_of::<(Key, u32)>() + 1)
+            + self.movable.capacity() * (size_of::<((Content, u32), Movables)>() + 1)
+            + self.silent.capacity() * (size_of::<(u32, u32)>() + 1);
+        tables + self.effects.capacity() * size_of::<Effect>()
     }
 }

@@ -35,6 +35,7 @@ pub(super) use walker::Walker;
 use super::Tell;
 use super::control::Lane;
 use crate::choice::Oracle;
+use crate::memory::OperationName;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
@@ -82,17 +83,11 @@ pub trait Walk: Send {
     /// Goes back to where it stood.
     fn back(&mut self, to: Mark);
 
-    /// The same from where a search ended, perhaps far: what is not needed any more is dropped beside.
-    fn leave(&mut self, to: Mark);
-
     /// How many bytes the walk itself has come to take, about.
     fn held(&self) -> usize;
 
     /// Bytes that its tables are about to grow by within so many steps.
     fn grows(&self, steps: u64) -> usize;
-
-    /// Whether each step keeps a copy of the memory before it.
-    fn copies(&self) -> bool;
 
     /// The program.
     fn program(&self) -> Arc<ProgEnv>;
@@ -103,6 +98,10 @@ pub trait Walk: Send {
 
 /// A state of a walk.
 pub trait State: Look {
+    /// The number of an operation of memory, by which a run knows it. That of a run is the same as long as the walk has not
+    /// gone back.
+    fn operation(&self, name: OperationName) -> Option<u32>;
+
     /// What is reached, when nobody can step.
     fn reached(&self) -> Reached;
 

@@ -52,4 +52,8 @@ impl<C: Control> Stores for Moved<'_, C> {
         self.warp(who);
         self.grid(who.launch)?.local(who)
     }
+
+    fn param(&mut self, launch: u32) -> Option<&[u8]> {
+        Some(&self.grid(launch)?.loaded.params)
+    }
 }

@@ -187,14 +187,16 @@ pub(super) fn forget<C: Explored>(warp: &mut Warp<C>) {
     warp.filled.iter_mut().skip(beyond).for_each(|f| *f = None);
 }
 
-/// A block's own section: who it is, its barriers, its shared memory.
-pub(super) fn pack_block<C>(block: &Block<C>, out: &mut Vec<u8>) {
+/// A block's own section: who it is, its barriers, its shared memory, and how many of its warps have operations in flight, which
+/// says whether it is complete by the end of one.
+pub(super) fn pack_block<C>(block: &Block<C>, in_flight: Option<usize>, out: &mut Vec<u8>) {
     out.extend_from_slice(&block.linear.to_le_bytes());
     for value in [block.sm, block.running, block.live, block.kept.into()] {
         put(out, value);
     }
     pack_barriers(&block.barriers, out);
     out.extend_from_slice(&block.shared);
+    in_flight.into_iter().for_each(|warps| put(out, u32::try_from(warps).unwrap_or(u32::MAX)));
 }
 
 /// The block whose section this is: its linear index and its multiprocessor.

@@ -1,14 +1,14 @@
 //! Packing what a step touched, and putting back what it was.
 
-use super::Mark;
-use super::journal::{At, CHUNK, Head, MEMORY};
+use super::journal::{At, Head, MEMORY};
 use super::pack::{Unpack, forget, pack_block, unpack_block, whose};
 use super::walker::{Touched, Walker, index};
+use crate::machine::block::Block;
 use crate::machine::context_state::ContextState;
 use crate::machine::control::Explored;
 use crate::machine::grid::Grid;
-use crate::memory::Environment;
-use xxhash_rust::xxh3::Xxh3;
+use crate::memory::{Environment, Part};
+use crate::verdict::Who;
 
 impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     pub(super) fn place_of_block(&self, slot: usize) -> At {
@@ -21,52 +21,61 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// Packs what was touched.
     pub(super) fn take_over(&mut self) {
-        let Touched { warps, blocks, head } = std::mem::take(&mut self.touched);
+        let Touched { mut warps, mut blocks, head } = std::mem::take(&mut self.touched);
         self.journal.begin();
         self.local = !head;
-        if head {
+        self.alone = warps.iter().all(|(slot, _)| self.stepping == Some(*slot));
+        let memory = &self.state.memory;
+        if head || self.grows {
             let (issued, resident) = self.state.grids.first().map_or((0, 0), Grid::counts);
             let head = Head { launch: index(self.launch), ended: self.ended, issued, resident };
-            self.journal.update(0, |out| head.pack(out));
+            self.journal.update(0, |out| {
+                head.pack(out);
+                memory.save(Part::Heap, out);
+            });
         }
         for (slot, w) in warps.iter().copied() {
             self.warp_mut(slot, w).into_iter().for_each(forget);
         }
         let Some(fixed) = self.launches.get(self.launch) else { return };
         let Some(grid) = self.state.grids.first() else { return };
+        let memory = &mut self.state.memory;
         let resident = |slot: usize| grid.blocks.get(slot).and_then(Option::as_ref);
         let mut last = None;
-        for slot in blocks.iter().copied() {
+        for slot in blocks.drain(..) {
             if last.replace(slot) != Some(slot) {
                 let place = 1 + index(slot) * self.stride;
-                self.journal.update(place, |out| resident(slot).into_iter().for_each(|b| pack_block(b, out)));
+                self.journal.update(place, |out| {
+                    let Some(block) = resident(slot) else { return };
+                    let in_flight = (!M::IMMEDIATE).then(|| memory.in_flight(grid.id.0, Some(block.linear)));
+                    pack_block(block, in_flight, out);
+                });
             }
         }
         for (k, (slot, w)) in warps.iter().copied().enumerate() {
             if !warps[k + 1..].contains(&(slot, w)) {
                 let place = 2 + index(slot) * self.stride + index(w);
-                let warp = resident(slot).and_then(|b| b.warps.get(w));
-                self.journal.update(place, |out| warp.into_iter().for_each(|w| fixed.layout.pack_warp(w, out)));
+                self.journal.update(place, |out| {
+                    let Some(block) = resident(slot) else { return };
+                    let Some(warp) = block.warps.get(w) else { return };
+                    fixed.layout.pack_warp(warp, out);
+                    memory.save(Part::Warp(Who { launch: grid.id.0, block: block.linear, warp: index(w) }), out);
+                });
             }
         }
-        match self.state.memory.image().filter(|_| self.imaged) {
-            Some(image) => self.journal.update_image(image),
-            None => {
-                let mut hash = Xxh3::new();
-                self.state.memory.digest(&mut hash);
-                let before = self.before.take().filter(|before| **before != self.state.memory);
-                self.journal.update_memory(hash.digest128(), before);
-            }
+        memory.changed(&mut self.stale);
+        for section in self.stale.drain(..) {
+            self.journal.update(MEMORY + section, |out| memory.save(Part::Shared(section), out));
         }
-        let (mut warps, mut blocks) = (warps, blocks);
+        self.journal.note_memory();
         warps.clear();
-        blocks.clear();
         self.touched = Touched { warps, blocks, head: false };
     }
 
-    /// The device becomes what the journal says: blocks before their warps, since a block that has left is made anew.
+    /// The device becomes what the journal says: blocks before their warps, since a block that has left is made anew, and what
+    /// all share of memory last, since it names what warps have in flight.
     pub(super) fn catch_up(&mut self) {
-        let mut stale = std::mem::take(&mut self.stale);
+        let (mut stale, mut shared) = (std::mem::take(&mut self.stale), std::mem::take(&mut self.shared));
         let mut blocks = false;
         loop {
             stale.extend(std::iter::from_fn(|| self.journal.next_stale()));
@@ -74,27 +83,22 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                 break;
             }
             stale.sort_unstable();
+            shared.extend(stale.drain(stale.partition_point(|at| *at < MEMORY)..));
             for at in stale.drain(..) {
                 blocks |= self.put(at);
             }
         }
+        for at in shared.drain(..) {
+            self.state.memory.load(Part::Shared(at - MEMORY), self.journal.bytes(at));
+        }
         if blocks {
             self.recount();
         }
-        self.stale = stale;
+        (self.stale, self.shared) = (stale, shared);
     }
 
-    /// Puts a section's content into the device; tells whether it is the head's or a block's.
+    /// Puts the content of a section that is not of memory alone into the device; tells whether it is the head's or a block's.
     fn put(&mut self, at: At) -> bool {
-        if at >= MEMORY {
-            let from = (at - MEMORY) as usize * CHUNK;
-            let bytes = self.journal.bytes(at);
-            let image = self.state.memory.image_mut().and_then(|image| image.get_mut(from..from + bytes.len()));
-            if let Some(image) = image {
-                image.copy_from_slice(bytes);
-            }
-            return false;
-        }
         let Some(behind) = at.checked_sub(1) else {
             self.put_head();
             return true;
@@ -107,17 +111,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         behind % self.stride == 0
     }
 
-    /// Goes back to where the walk stood; the device follows when somebody looks at it.
-    pub(super) fn go_back(&mut self, to: Mark, beside: bool) {
-        if let Some(memory) = self.journal.back(to, beside) {
-            self.state.memory = *memory;
-        }
-    }
-
     /// The device is to be put back where the journal is: a step did not come to its end.
     pub(super) fn undo(&mut self) {
         let Touched { warps, blocks, head } = std::mem::take(&mut self.touched);
-        if head {
+        if head || self.grows {
             self.journal.lost(0);
         }
         for slot in blocks {
@@ -126,15 +123,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         for (slot, w) in warps {
             self.journal.lost(self.place_of_warp(slot, w));
         }
-        if let Some(memory) = self.before.take() {
-            self.state.memory = *memory;
-        } else if let Some(image) = self.state.memory.image() {
-            for (at, bytes) in (MEMORY..).zip(image.chunks(CHUNK)) {
-                if self.journal.bytes(at) != bytes {
-                    self.journal.lost(at);
-                }
-            }
-        }
+        self.state.memory.changed(&mut self.stale);
+        self.stale.drain(..).for_each(|section| self.journal.lost(MEMORY + section));
+        self.state.memory.woken(&mut Vec::new());
     }
 
     pub(super) fn recount(&mut self) {
@@ -145,10 +136,14 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     fn put_head(&mut self) {
-        let Head { launch, ended, issued, .. } = self.journal.head();
+        let mut from = Unpack(self.journal.bytes(0));
+        let Head { launch, ended, issued, .. } = Head::unpack(&mut from);
+        self.state.memory.load(Part::Heap, from.0);
         let launch = launch as usize;
         self.ended = ended;
         if launch != self.launch {
+            let slots = self.state.grids.first().map_or(0, |g| g.blocks.len());
+            (0..slots).for_each(|slot| self.drop_operations(slot));
             self.launch = launch;
             self.begin();
             self.touched.head = false;
@@ -159,17 +154,33 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
     }
 
+    /// Nobody of a block that is about to leave its slot has anything in flight.
+    fn drop_operations(&mut self, slot: usize) {
+        let ContextState { grids, memory, .. } = &mut self.state;
+        let Some(grid) = grids.first().filter(|_| !M::IMMEDIATE) else { return };
+        let Some(Some(block)) = grid.blocks.get(slot) else { return };
+        for w in 0..block.warps.len() {
+            memory.load(Part::Warp(Who { launch: grid.id.0, block: block.linear, warp: index(w) }), &[]);
+        }
+    }
+
     fn put_block(&mut self, slot: usize) {
         let place = self.place_of_block(slot);
-        let Some(grid) = self.state.grids.first_mut() else { return };
         let section = self.journal.bytes(place);
+        let resident = |b: &Block<C>| !section.is_empty() && whose(section) == (b.linear, b.sm);
+        let held = self.state.grids.first().and_then(|g| g.blocks.get(slot)?.as_ref());
+        let anew = !held.is_some_and(resident);
+        if anew {
+            self.drop_operations(slot);
+        }
+        let section = self.journal.bytes(place);
+        let Some(grid) = self.state.grids.first_mut() else { return };
         if section.is_empty() {
             grid.take(slot);
             return;
         }
-        let (linear, sm) = whose(section);
-        let anew = grid.blocks.get(slot).and_then(Option::as_ref).is_none_or(|b| b.linear != linear || b.sm != sm);
         if anew {
+            let (linear, sm) = whose(section);
             grid.put(&self.env, slot, linear, sm);
         }
         if let Some(Some(block)) = grid.blocks.get_mut(slot) {
@@ -183,10 +194,14 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     fn put_warp(&mut self, slot: usize, w: usize) {
         let Some(fixed) = self.launches.get(self.launch) else { return };
         let section = self.journal.bytes(self.place_of_warp(slot, w));
-        let grid = self.state.grids.first_mut();
-        let block = grid.and_then(|g| g.blocks.get_mut(slot)).and_then(Option::as_mut);
-        if let Some(warp) = block.and_then(|b| b.warps.get_mut(w)).filter(|_| !section.is_empty()) {
-            fixed.layout.unpack_warp(warp, &mut Unpack(section));
+        let ContextState { grids, memory, .. } = &mut self.state;
+        let Some(grid) = grids.first_mut() else { return };
+        let Some(Some(block)) = grid.blocks.get_mut(slot).filter(|_| !section.is_empty()) else { return };
+        let who = Who { launch: grid.id.0, block: block.linear, warp: index(w) };
+        let mut from = Unpack(section);
+        if let Some(warp) = block.warps.get_mut(w) {
+            fixed.layout.unpack_warp(warp, &mut from);
+            memory.load(Part::Warp(who), from.0);
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a search asks of a walk.
 
 use super::begin::Begun;
+use super::journal::NOWHERE;
+use super::memo::OPERATION;
 use super::moved::Moved;
 use super::pack::whose;
 use super::store::Content;
@@ -15,7 +17,7 @@ use crate::machine::grid::Grid;
 use crate::machine::observed::Observed;
 use crate::machine::overlap::at_fault;
 use crate::machine::processors::Processors;
-use crate::memory::{Cx, Environment};
+use crate::memory::{Cx, Environment, Movable, OperationName};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
@@ -34,6 +36,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             out.push(Agent::Begin);
             return;
         }
+        let mut movable = Vec::new();
         for (slot, first) in (1..self.journal.places()).step_by(self.stride as usize).enumerate() {
             let block = self.journal.bytes(first);
             if block.is_empty() {
@@ -44,46 +47,25 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
                 let warp = self.journal.content(first + 1 + w);
                 if warp != Content::default() {
                     self.flows_of(warp, head.launch, (index(slot), linear, w), out);
+                    if !M::IMMEDIATE {
+                        self.movable_of(warp, Who { launch: head.launch, block: linear, warp: w }, &mut movable);
+                    }
                 }
             }
         }
-        if !M::IMMEDIATE {
-            let mut movable = Vec::new();
-            self.state.memory.movable(&mut movable);
-            out.extend(movable.into_iter().map(Agent::Micro));
-            let mut silent = Vec::new();
-            self.state.memory.silent(false, &mut silent);
-            out.extend((0..index(silent.len())).map(Agent::Silent));
+        movable.sort_unstable_by_key(|m: &Movable| m.name);
+        out.extend(movable.into_iter().map(Agent::Micro));
+        if M::CACHES {
+            out.extend((0..self.silent_rules()).map(Agent::Silent));
         }
     }
 
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop> {
-        if let (Agent::Flow { slot, warp, flow, .. }, None, true) = (agent, &tell, self.remembers()) {
-            return self.known_step(slot as usize, warp as usize, flow, oracle);
-        }
-        self.catch_up();
-        match agent {
-            Agent::Flow { slot, warp, flow, .. } => {
-                self.step_with(oracle, tell, |walk, cx| walk.flow_step(slot as usize, warp as usize, flow, cx))
-            }
-            Agent::Begin => self.begin_by(oracle, tell),
-            Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
-                let ContextState { memory, grids, .. } = &mut walk.state;
-                let done = memory.step(operation.number, &mut Moved::new(grids, &mut walk.touched), cx);
-                done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
-                walk.memory_moved();
-                Ok(0)
-            }),
-            Agent::Silent(k) => self.step_with(oracle, tell, |walk, cx| {
-                let ContextState { memory, grids, .. } = &mut walk.state;
-                let mut all = Vec::new();
-                memory.silent(false, &mut all);
-                let Some(rule) = all.get(k as usize) else { return Ok(0) };
-                let done = memory.fire(*rule, &mut Moved::new(grids, &mut walk.touched), cx);
-                done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
-                walk.memory_moved();
-                Ok(0)
-            }),
+        if tell.is_none() && agent != Agent::Begin && self.remembers() {
+            self.known_step(agent, oracle)
+        } else {
+            self.catch_up();
+            self.step_of(agent, oracle, tell)
         }
     }
 
@@ -104,11 +86,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     fn back(&mut self, to: Mark) {
-        self.go_back(to, false);
-    }
-
-    fn leave(&mut self, to: Mark) {
-        self.go_back(to, true);
+        self.journal.back(to);
     }
 
     fn held(&self) -> usize {
@@ -118,10 +96,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     fn grows(&self, steps: u64) -> usize {
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
         self.memo.grows(steps) + self.journal.grows(steps)
-    }
-
-    fn copies(&self) -> bool {
-        !self.imaged
     }
 
     fn program(&self) -> Arc<ProgEnv> {
@@ -146,9 +120,34 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         self.catch_up();
         let flows = self.able(slot as usize, warp as usize);
         out.extend(flows.iter().copied().map(agent));
-        if M::IMMEDIATE {
-            self.journal.store.set_flows(content, launch, flows);
-        }
+        self.journal.store.set_flows(content, launch, flows);
+    }
+
+    /// The operations of a warp that can go on.
+    fn movable_of(&mut self, content: Content, who: Who, out: &mut Vec<Movable>) {
+        // Without caches nobody waits for anybody else.
+        let memory = if M::CACHES { self.journal.memory() } else { 0 };
+        let mut memo = std::mem::take(&mut self.memo);
+        let found = memo.movable((content, memory), || {
+            self.catch_up();
+            let mut found = Vec::new();
+            self.state.memory.movable(who, &mut found);
+            found.iter().map(|m| (m.name.place, m.lanes)).collect()
+        });
+        self.memo = memo;
+        let name = |place| OperationName { block: who.block, warp: who.warp, place };
+        out.extend(found.iter().map(|&(place, lanes)| Movable { name: name(place), lanes }));
+    }
+
+    /// How many silent rules may fire.
+    fn silent_rules(&mut self) -> u32 {
+        let mut memo = std::mem::take(&mut self.memo);
+        let count = memo.silent(self.journal.memory(), || {
+            self.catch_up();
+            index(self.state.memory.silent(false))
+        });
+        self.memo = memo;
+        count
     }
 
     /// Those of a warp's groups that can step, in each way in which they can.
@@ -174,13 +173,34 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// Whether steps are looked up: not in the reference, where nothing is left out.
     fn remembers(&self) -> bool {
-        self.imaged && self.grain == Grain::Visible
+        !self.grows && self.grain == Grain::Visible
     }
 
-    /// A step of a warp: looked up, or made and remembered.
-    fn known_step(&mut self, slot: usize, w: usize, flow: Flow, oracle: &mut dyn Oracle) -> Result<u32, Stop> {
-        let (warp, block) = (self.place_of_warp(slot, w), self.place_of_block(slot));
-        let key = self.journal.key_of(warp, block, flow.mask);
+    /// The block's slot and the warp whose lanes step, or what it has in flight.
+    fn whose_step(&self, agent: Agent) -> Option<(usize, usize)> {
+        match agent {
+            Agent::Flow { slot, warp, .. } => Some((slot as usize, warp as usize)),
+            Agent::Micro(Movable { name, .. }) => {
+                let mut blocks = (1..self.journal.places()).step_by(self.stride as usize);
+                let held = |first: u32| Some(self.journal.bytes(first)).filter(|b| !b.is_empty());
+                let slot = blocks.position(|first| held(first).is_some_and(|b| whose(b).0 == name.block))?;
+                Some((slot, name.warp as usize))
+            }
+            Agent::Begin | Agent::Silent(_) => None,
+        }
+    }
+
+    /// A step: looked up, or made and remembered.
+    fn known_step(&mut self, agent: Agent, oracle: &mut dyn Oracle) -> Result<u32, Stop> {
+        let own = self.whose_step(agent);
+        let places = |(slot, w)| (self.place_of_warp(slot, w), self.place_of_block(slot));
+        let (warp, block) = own.map_or((NOWHERE, NOWHERE), places);
+        let key = match agent {
+            Agent::Flow { flow, .. } => self.journal.key_of((warp, block), 0, flow.mask),
+            Agent::Micro(operation) => self.journal.key_of((warp, block), OPERATION, operation.name.place),
+            Agent::Silent(rule) => self.journal.key_of((warp, block), 0, rule),
+            Agent::Begin => return Ok(0),
+        };
         if let Some(effect) = self.memo.get(&key) {
             self.journal.apply(effect);
             return Ok(effect.used);
@@ -189,14 +209,46 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let since = self.journal.mark();
         let issued = self.state.grids.first().is_some_and(Grid::all_issued);
         let mut asked = Asked { oracle, times: 0 };
-        let used = self.step_with(&mut asked, None, |walk, cx| walk.flow_step(slot, w, flow, cx))?;
-        // Where a block goes that takes the place of a complete one depends on all others.
-        if asked.times == 0 && (self.local || issued) {
+        let used = self.step_of(agent, &mut asked, None)?;
+        // Where a block goes that takes the place of a complete one depends on all others; and what a line that is written back
+        // leaves in a warp's local memory on what was there.
+        let own = matches!(agent, Agent::Flow { .. }) || self.alone;
+        if asked.times == 0 && own && (self.local || issued) {
             let complete = (!self.local).then(|| block + 1..block + self.stride);
             let effect = self.journal.effect(since, (warp, block), complete, used);
             effect.into_iter().for_each(|effect| self.memo.learn(key, effect));
         }
         Ok(used)
+    }
+
+    /// A step of an agent, from where the device is.
+    fn step_of(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop> {
+        let own = self.whose_step(agent);
+        self.stepping = own.map(|(slot, _)| slot);
+        match agent {
+            Agent::Flow { slot, warp, flow, .. } => {
+                self.step_with(oracle, tell, |walk, cx| walk.flow_step(slot as usize, warp as usize, flow, cx))
+            }
+            Agent::Begin => self.begin_by(oracle, tell),
+            Agent::Micro(operation) => self.step_with(oracle, tell, |walk, cx| {
+                let ContextState { memory, grids, .. } = &mut walk.state;
+                let launch = grids.first().map_or(0, |g| g.id.0);
+                let Some((number, (slot, w))) = memory.operation(launch, operation.name).zip(own) else { return Ok(0) };
+                walk.touched.blocks.push(slot);
+                walk.touched.warps.push((slot, w));
+                let done = memory.step(number, &mut Moved::new(grids, &mut walk.touched), cx);
+                done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
+                walk.memory_moved();
+                Ok(0)
+            }),
+            Agent::Silent(k) => self.step_with(oracle, tell, |walk, cx| {
+                let ContextState { memory, grids, .. } = &mut walk.state;
+                let done = memory.fire(false, k as usize, &mut Moved::new(grids, &mut walk.touched), cx);
+                done.map_err(|trouble| at_fault(&walk.state, *trouble))?;
+                walk.memory_moved();
+                Ok(0)
+            }),
+        }
     }
 
     /// A step of a warp, in the walk's grain.
@@ -220,6 +272,10 @@ impl Oracle for Asked<'_> {
 }
 
 impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
+    fn operation(&self, name: OperationName) -> Option<u32> {
+        self.state.memory.operation(self.state.grids.first()?.id.0, name)
+    }
+
     fn reached(&self) -> Reached {
         if self.ended {
             return Reached::End;
@@ -229,7 +285,7 @@ impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
     }
 
     fn bytes(&self, address: u64, len: u64) -> Option<&[u8]> {
-        self.state.memory.peek(address, len)
+        self.state.memory.arena().bytes_at(address, len)
     }
 
     fn memory_hash(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::Grain;
 use super::begin::Begun;
-use super::journal::{At, Journal};
+use super::journal::{At, Journal, MEMORY};
 use super::memo::Memo;
 use super::pack::Layout;
 use super::visible::Visible;
@@ -19,7 +19,7 @@ use crate::machine::mistakes::lost_lanes;
 use crate::machine::observed::{Observed, Tell};
 use crate::machine::step::{Executing, Party, Step};
 use crate::machine::warp::{self, Halt, Shared, Warp, Yield};
-use crate::memory::{Cx, Environment, Issuer, Memory, SiteHints};
+use crate::memory::{Cx, Environment, Issuer, Memory, Part, SiteHints};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Op, Syscall};
 use crate::verdict::{LimitKind, Stop, Who};
@@ -63,17 +63,20 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     pub(super) ended: bool,
     /// Sections of a block: its own and one for each warp.
     pub(super) stride: u32,
-    /// Whether memory has an image that keeps its size.
-    pub(super) imaged: bool,
-    pub(super) journal: Journal<M>,
+    /// Whether the program makes and frees blocks of memory.
+    pub(super) grows: bool,
+    pub(super) journal: Journal,
     /// Whether the last step left it at that: no block came or left, no launch ended.
     pub(super) local: bool,
+    /// The slot of the block whose warp steps, or what it has in flight.
+    pub(super) stepping: Option<usize>,
+    /// Whether the last step left the warps of other blocks alone.
+    pub(super) alone: bool,
     /// Steps that are known.
     pub(super) memo: Memo,
-    /// Room for a list.
+    /// Room for lists.
     pub(super) stale: Vec<At>,
-    /// The memory before the step, where it has no image.
-    pub(super) before: Option<Box<M>>,
+    pub(super) shared: Vec<At>,
     pub(super) touched: Touched,
     /// What happened before anybody had a choice.
     pub(super) begun: Begun,
@@ -179,15 +182,23 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         };
         let launches: Arc<[Fixed]> = loaded.into_iter().map(fixed).collect();
         let grows = env.code.iter().any(|i| matches!(i.op, Op::Syscall(Syscall::Malloc | Syscall::Free)));
-        let imaged = !grows && state.memory.image().is_some();
         let ended = launches.is_empty();
+        let mut journal = Journal::new();
+        for section in 0..state.memory.sections() {
+            journal.update(MEMORY + section, |out| state.memory.save(Part::Shared(section), out));
+        }
+        journal.note_memory();
+        journal.settle();
         Self {
             stride: launches.iter().map(|f| f.loaded.warps()).max().unwrap_or(0) + 1,
-            imaged,
-            journal: Journal::new(state.memory.image().filter(|_| imaged).unwrap_or(&[])),
+            grows,
+            journal,
             local: false,
+            stepping: None,
+            alone: false,
             memo: Memo::default(),
             stale: Vec::new(),
+            shared: Vec::new(),
             state,
             env,
             program,
@@ -196,7 +207,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             launches,
             launch: 0,
             ended,
-            before: None,
             touched: Touched::default(),
             begun: Begun::default(),
             begins: false,
@@ -312,9 +322,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         tell: Option<Tell<'_>>,
         step: impl FnOnce(&mut Self, &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop>,
     ) -> Result<u32, Stop> {
-        if !self.imaged {
-            self.before = Some(Box::new(self.state.memory.clone()));
-        }
         let mut out = |_: &[u8]| ();
         let (hints, tables) = (SiteHints::default(), self.tables.clone());
         let mut cx = Cx { sink: Observed::new(tell), oracle, hints, tables, out: &mut out };

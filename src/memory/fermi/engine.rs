@@ -17,12 +17,11 @@ use super::view::{FENCE, Shown};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
 use crate::memory::{Cx, Fault, Issuer, Memory, Movable, Near, OperationName, ProgramFault, Trouble};
-use crate::program::instr::{NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::instr::{NO_SLOT, Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{AccessId, Event, Performed, Rule, Sink, Stop, Who};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Memory with caches and memory programs.
@@ -35,10 +34,6 @@ pub struct Fermi {
     pub(super) env: Environment,
     pub(super) operations: Slab,
     pub(super) queues: FxHashMap<Who, Queue>,
-    /// Owners of lines of local memory.
-    pub(super) owners: BTreeSet<u128>,
-    /// Whether some silent rule may fire: follows from the caches.
-    pub(super) silent: bool,
     pub(super) woken: Vec<Who>,
 }
 
@@ -69,8 +64,6 @@ impl Fermi {
             discards,
             operations: Slab::default(),
             queues: FxHashMap::default(),
-            owners: BTreeSet::new(),
-            silent: false,
             woken: Vec::new(),
         }
     }
@@ -79,17 +72,6 @@ impl Fermi {
     #[must_use]
     pub fn model(&self) -> &DeviceModel {
         &self.model
-    }
-
-    /// The blocks of memory and their bytes, as the host sees them between launches.
-    #[must_use]
-    pub const fn arena(&self) -> &crate::memory::flat::Arena {
-        &self.env.arena
-    }
-
-    /// The blocks of memory and their bytes, to be changed by the host between launches.
-    pub const fn arena_mut(&mut self) -> &mut crate::memory::flat::Arena {
-        &mut self.env.arena
     }
 
     /// A request whose addresses are checked: makes its operations.
@@ -105,9 +87,6 @@ impl Fermi {
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
         let (places, name) = crate::memory::flat::check(&self.env.arena, at, mask, rq, regs, near, cx)?;
-        if rq.space == Space::Param || rq.space == Space::Generic {
-            self.env.params.entry(at.who.launch).or_insert_with(|| near.param.to_vec());
-        }
         let mut told = Vec::new();
         let drafts = operations(&self.model, at, rq, mask, (&places, name), regs, cx.oracle, &mut told);
         let drafts = drafts.map_err(|stop| Box::new(Fault::Stop(stop)))?;
@@ -155,11 +134,6 @@ impl Fermi {
             let cause = if key.is_some() { "no-program" } else { "no-operation" };
             return Err(Box::new(Fault::Program(ProgramFault { program, file: String::new(), line: 0, cause })));
         };
-        if let Sigma::Device(d) = &sigma
-            && d.key.space == DeviceSpace::Local
-        {
-            self.owners.insert(d.key.owner);
-        }
         let body = Body::Program { id, at: At::default(), sigma };
         let operation = Operation { issuer: at, lanes, body, parts, target, rank, above: 0, stalled: false, access_id };
         self.push(operation, blocked);
@@ -204,19 +178,32 @@ impl Fermi {
     }
 
     /// Takes an operation in, behind those of its threads that are above it (D-prio), and blocks registers.
-    pub(super) fn push(&mut self, mut operation: Operation, blocked: &[(Class, Slot)]) -> u32 {
+    pub(super) fn push(&mut self, operation: Operation, blocked: &[(Class, Slot)]) -> u32 {
+        let (Issuer { who, depth, .. }, lanes) = (operation.issuer, operation.lanes);
+        let k = self.enter(operation, None);
+        let queue = self.queues.entry(who).or_default();
+        queue.board.extend(blocked.iter().map(|&(class, slot)| Blocked { operation: k, depth, class, slot, lanes }));
+        k
+    }
+
+    /// The same, under a number that has been another operation's before, if that is given.
+    pub(super) fn enter(&mut self, mut operation: Operation, number: Option<u32>) -> u32 {
         let queue = self.queues.entry(operation.issuer.who).or_default();
         let order = self.model.same_thread_order;
         let above = queue.operations.iter().filter_map(|k| self.operations.get(*k));
         let above = above.filter(|earlier| earlier.is_above(&operation, order)).count();
         operation.above = u32::try_from(above).unwrap_or(u32::MAX);
-        let (lanes, depth) = (operation.lanes, operation.issuer.depth);
         if operation.holds() {
-            queue.held |= lanes;
+            queue.held |= operation.lanes;
         }
-        let k = self.operations.add(operation);
+        let k = match number {
+            Some(k) => {
+                self.operations.put(k, Box::new(operation));
+                k
+            }
+            None => self.operations.add(operation),
+        };
         queue.operations.push(k);
-        queue.board.extend(blocked.iter().map(|&(class, slot)| Blocked { operation: k, depth, class, slot, lanes }));
         k
     }
 
@@ -232,6 +219,11 @@ impl Fermi {
         queue.operations.remove(place);
         for later in queue.operations.iter().skip(place) {
             let Some(operation) = self.operations.get_mut(*later) else { continue };
+            // What it pins is named otherwise from now on.
+            if let Some(key) = operation.key() {
+                let l1 = self.env.sms.get_mut(ended.issuer.sm as usize).map(|sm| &mut sm.l1);
+                std::iter::once(&mut self.env.l2).chain(l1).for_each(|cache| cache.renamed(key));
+            }
             if ended.is_above(operation, order) {
                 operation.above = operation.above.saturating_sub(1);
                 let goes = operation.above == 0 && !operation.stalled;
@@ -291,31 +283,25 @@ impl Fermi {
                 }
             });
         }
-        if caches {
-            self.silent = self.any_silent();
-        }
     }
 
     /// After anything else.
     pub(super) fn changed_all(&mut self) {
         self.look_again(|_| true);
-        self.silent = self.any_silent();
     }
 
-    /// The operations that may go on and would not only wait: also those that have not tried yet, or not since the last change.
-    pub(super) fn list_movable(&self, out: &mut Vec<Movable>) {
-        let ready = Memory::ready(self);
-        let goes = |k: u32| ready.get(k as usize / 64).is_some_and(|word| word >> (k % 64) & 1 == 1);
-        for (who, queue) in &self.queues {
-            for (place, number) in (0..).zip(queue.operations.iter().copied()) {
-                let Some(operation) = self.operations.get(number).filter(|_| goes(number)) else { continue };
-                if !waits(&self.env, &self.model, &self.programs, number, operation) {
-                    let name = OperationName { block: who.block, warp: who.warp, place };
-                    out.push(Movable { number, name, lanes: operation.lanes });
-                }
+    /// The operations of a warp that may go on and would not only wait. Who has tried in vain is no part of a state that is put
+    /// back, so it is not asked.
+    pub(super) fn list_movable(&self, who: Who, out: &mut Vec<Movable>) {
+        let queue = self.queues.get(&who).filter(|_| !Memory::ready(self).is_empty());
+        let queue = queue.map_or(&[][..], |q| &q.operations);
+        for (place, number) in (0..).zip(queue.iter().copied()) {
+            let Some(operation) = self.operations.get(number).filter(|o| o.above == 0) else { continue };
+            if !waits(&self.env, &self.model, &self.programs, number, operation) {
+                let name = OperationName { block: who.block, warp: who.warp, place };
+                out.push(Movable { name, lanes: operation.lanes });
             }
         }
-        out.sort_unstable_by_key(|m| m.name);
     }
 
     /// The sets of an address in a multiprocessor's L1 and in the L2.
@@ -331,7 +317,7 @@ impl Fermi {
             Body::Program { sigma: Sigma::Fence { .. }, .. } => (None, true),
             Body::Program { id, at, sigma } => {
                 let far = self.programs.get(*id).is_some_and(|program| program.looks_far(*at));
-                (super::silent::line_of(sigma), far)
+                (sigma.key(), far)
             }
             Body::Fence { .. } => (None, false),
         };

@@ -1,7 +1,7 @@
 //! The memory environment η of the report, 4.3: device memory, the L2 cache, and of each multiprocessor its L1 cache and
 //! the locks of its shared memory's banks.
 //!
-//! Departures: registers, shared and local memory are with the warps and blocks that own them ([`Stores`]); local memory is
+//! Departures: registers, parameters, shared and local memory are with the warps and blocks that own them ([`Stores`]); local memory is
 //! addressed by (owner, place), where the 32-bit words of a warp's threads are interleaved as the hardware does it, so that
 //! a warp that accesses one variable accesses one line.
 
@@ -15,10 +15,9 @@ use crate::choice::{Menu, Oracle, Site};
 use crate::memory::flat::Arena;
 use crate::memory::{Cx, Stores};
 use crate::verdict::{AccessId, Rule, Sink, Stop, Who};
-use rustc_hash::FxHashMap;
 
 /// A streaming multiprocessor's part.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Multiprocessor {
     pub l1: Cache,
     /// The locked banks, one bit each.
@@ -31,8 +30,6 @@ pub(super) struct Environment {
     pub arena: Arena,
     pub l2: Cache,
     pub sms: Vec<Multiprocessor>,
-    /// Kernel parameters by launch.
-    pub params: FxHashMap<u32, Vec<u8>>,
     /// Who wrote which byte, where an observer asks.
     pub writers: Writers,
 }
@@ -44,9 +41,13 @@ impl Environment {
             arena: Arena::new(base, cap),
             l2: Cache::new(model.l2_geometry()),
             sms: vec![sm; model.processors.max(1) as usize],
-            params: FxHashMap::default(),
             writers: Writers::default(),
         }
+    }
+
+    /// The L2, and the L1 of each multiprocessor.
+    pub fn caches_mut(&mut self) -> impl Iterator<Item = &mut Cache> {
+        std::iter::once(&mut self.l2).chain(self.sms.iter_mut().map(|sm| &mut sm.l1))
     }
 
     pub fn sm(&self, sm: u32) -> Option<&Multiprocessor> {
@@ -73,7 +74,7 @@ impl Environment {
             }
             DeviceSpace::Param => {
                 let launch = u32::try_from(key.owner & 0xffff_ffff).unwrap_or(0);
-                let params = self.params.get(&launch).map_or(&[][..], Vec::as_slice);
+                let params = stores.param(launch).unwrap_or(&[]);
                 let first = usize::try_from(key.base).unwrap_or(usize::MAX);
                 for at in bits(want) {
                     into.set(at, first.checked_add(at).and_then(|k| params.get(k)).copied().unwrap_or(0));

@@ -1,7 +1,6 @@
 //! The memory environment of the report, chapter 4: caches, memory programs and what runs them.
 
 pub mod cache;
-mod canonical;
 mod engine;
 mod environment;
 mod issue;
@@ -10,8 +9,8 @@ mod operation;
 pub mod program;
 mod seam;
 mod silent;
+mod snapshot;
 mod view;
 mod writers;
 
 pub use engine::Fermi;
-pub use silent::Silent;

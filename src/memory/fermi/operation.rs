@@ -4,6 +4,7 @@
 //! decomposition of its value as data ([`Part`]), the registers that it blocks. A fence is an operation, too: it ends when
 //! the condition of D-membar holds, or has a program (D-fence).
 
+use super::cache::LineKey;
 use super::program::{At, ProgramId, Sigma};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask};
@@ -11,11 +12,12 @@ use crate::memory::{Held, Issuer};
 use crate::program::instr::{NO_SLOT, Slot};
 use crate::program::ops::Class;
 use crate::verdict::AccessId;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// A piece of a thread's value in an operation's: `len` bytes at `at` of the line, or of the shared value, are the bytes
 /// from `from` on of register `register`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Part {
     pub lane: u8,
     /// Which of the request's registers.
@@ -26,7 +28,7 @@ pub(super) struct Part {
 }
 
 /// Where what an operation has read goes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Target {
     /// Nowhere.
     None,
@@ -37,7 +39,7 @@ pub(super) enum Target {
 }
 
 /// The registers of a request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Registers {
     pub slots: [Slot; 8],
     /// Bytes of an element.
@@ -50,7 +52,7 @@ pub(super) struct Registers {
 }
 
 /// What an operation does.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "nearly all operations are programs, and each is boxed as a whole")]
 pub(super) enum Body {
     /// A memory program.
@@ -67,7 +69,7 @@ pub(super) enum Body {
 }
 
 /// How an operation is ordered after others of its threads.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Rank {
     /// `volatile`: keeps its place among the thread's volatile operations.
     pub volatile: bool,
@@ -78,7 +80,7 @@ pub(super) struct Rank {
 }
 
 /// An operation in flight.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Operation {
     pub issuer: Issuer,
     pub lanes: LaneMask,
@@ -86,11 +88,14 @@ pub(super) struct Operation {
     pub parts: SmallVec<[Part; 8]>,
     pub target: Target,
     pub rank: Rank,
-    /// How many operations in flight are above it (D-prio).
+    /// How many operations in flight are above it (D-prio). Follows from the rest of the state.
+    #[serde(skip)]
     pub above: u32,
     /// It was tried, had to wait, and nothing has changed that it waits for. Follows from the rest of the state.
+    #[serde(skip)]
     pub stalled: bool,
     /// What an observer calls the access of its instruction's first lane.
+    #[serde(skip)]
     pub access_id: AccessId,
 }
 
@@ -98,6 +103,14 @@ impl Operation {
     /// Whether it is a fence.
     pub const fn is_fence(&self) -> bool {
         matches!(self.body, Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. })
+    }
+
+    /// The line that it is about.
+    pub const fn key(&self) -> Option<LineKey> {
+        match &self.body {
+            Body::Program { sigma, .. } => sigma.key(),
+            Body::Fence { .. } => None,
+        }
     }
 
     /// Whether its threads may not go on before it has ended.
@@ -126,7 +139,6 @@ impl Operation {
 
     /// Whether some thread accesses a byte by both.
     fn overlaps(&self, sigma: &Sigma, later: &Self, other: &Sigma) -> bool {
-        let shared = matches!(sigma, Sigma::Shared(_));
         if matches!(sigma, Sigma::Reg) || matches!(other, Sigma::Reg) || !same_memory(sigma, other) {
             return false;
         }
@@ -138,7 +150,6 @@ impl Operation {
             },
             _ => part.at.into(),
         };
-        let _ = shared;
         self.parts.iter().any(|p| {
             let first = place(sigma, p);
             later.parts.iter().filter(|q| q.lane == p.lane).any(|q| {
@@ -164,21 +175,13 @@ pub(super) fn offset_of(shared: &super::program::Shared, at: u16) -> u64 {
 
 /// Whether two states are about one line, or both about shared memory.
 fn same_memory(a: &Sigma, b: &Sigma) -> bool {
-    use super::program::AtomPlace;
-    let line = |s: &Sigma| match s {
-        Sigma::Device(d) => Some(d.key),
-        Sigma::Atomic(a) => match a.place {
-            AtomPlace::Global { key, .. } => Some(key),
-            AtomPlace::Shared(_) => None,
-        },
-        Sigma::Shared(_) | Sigma::Reg | Sigma::Fence { .. } => None,
-    };
-    line(a) == line(b)
+    a.key() == b.key()
 }
 
 /// A register that an operation blocks for some lanes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(super) struct Blocked {
+    #[serde(skip)]
     pub operation: u32,
     pub depth: u32,
     pub class: Class,
@@ -273,10 +276,6 @@ impl Slab {
         if let Some(word) = self.ready.get_mut(k as usize / 64) {
             *word = *word & !(1 << (k % 64)) | u64::from(on) << (k % 64);
         }
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Operation)> {
-        (0..).zip(&self.slots).filter_map(|(k, o)| Some((k, o.as_deref()?)))
     }
 }
 

@@ -1,22 +1,23 @@
 //! The engine behind the seam between memory and machine: each method of [`Memory`], for memory with caches.
 
-use super::cache::{Cache, DeviceSpace, LineKey, OpIdx};
+use super::cache::{DeviceSpace, LineKey, OpIdx};
 use super::engine::{Fermi, fire, tell_fence};
-use super::environment::{Multiprocessor, Seen, Touched, View, owner_of};
+use super::environment::{Seen, Touched, View, owner_of};
 use super::operation::{Body, Operation, Rank, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
 use super::view::Shown;
 use super::writers::Writers;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
+use crate::memory::flat::Arena;
 use crate::memory::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, ProgramFault, Stores,
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, OperationName, ProgramFault, Stores,
     Trouble, Uses, Waits,
 };
 use crate::program::instr::Slot;
-use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
+use crate::program::instr::{Order, Scope, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{AccessId, MemoryView, Place, Rule, Sink, Who};
+use crate::verdict::{AccessId, MemoryView, Rule, Sink, Who};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -44,7 +45,14 @@ impl Memory for Fermi {
     const IMMEDIATE: bool = false;
     const CACHES: bool = true;
     const TAKES_REGISTERS: bool = true;
-    type Silent = super::silent::Silent;
+
+    fn arena(&self) -> &Arena {
+        &self.env.arena
+    }
+
+    fn arena_mut(&mut self) -> &mut Arena {
+        &mut self.env.arena
+    }
 
     fn issue<S: Sink>(
         &mut self,
@@ -58,44 +66,8 @@ impl Memory for Fermi {
         self.request(at, on.mask, request, regs, near, cx)
     }
 
-    fn load32<S: Sink>(
-        &mut self,
-        at: Issuer,
-        on: Active<'_>,
-        site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        self.request(at, on.mask, &site.request(MemOp::Load), regs, near, cx)
-    }
-
-    fn store32<S: Sink>(
-        &mut self,
-        at: Issuer,
-        on: Active<'_>,
-        site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        self.request(at, on.mask, &site.request(MemOp::Store), regs, near, cx)
-    }
-
-    fn malloc(&mut self, bytes: u64, heap: u64, by: Place) -> Result<Option<u64>, Box<Fault>> {
-        self.env.arena.malloc(bytes, heap, by)
-    }
-
-    fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>> {
-        self.env.arena.free(address, by)
-    }
-
-    fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
-        self.env.arena.bytes_at(address, bytes)
-    }
-
     fn number(&self, address: u64, bytes: u32) -> Option<u64> {
-        let behind = self.peek(address, bytes.into()).filter(|_| bytes <= 8)?;
+        let behind = self.env.arena.bytes_at(address, bytes.into()).filter(|_| bytes <= 8)?;
         let byte = |(address, byte): (u64, &u8)| {
             let (base, at) = self.env.l2.shape().split(address);
             let line = self.env.l2.line(LineKey { space: DeviceSpace::Global, owner: 0, base });
@@ -189,8 +161,12 @@ impl Memory for Fermi {
         self.operations.live
     }
 
-    fn movable(&self, out: &mut Vec<Movable>) {
-        self.list_movable(out);
+    fn movable(&self, who: Who, out: &mut Vec<Movable>) {
+        self.list_movable(who, out);
+    }
+
+    fn operation(&self, launch: u32, OperationName { block, warp, place }: OperationName) -> Option<u32> {
+        self.queues.get(&Who { launch, block, warp })?.operations.get(place as usize).copied()
     }
 
     /// Rule: m.step
@@ -232,7 +208,7 @@ impl Memory for Fermi {
                 break went;
             }
         };
-        let key = super::silent::line_of(sigma);
+        let key = sigma.key();
         if touched.released {
             if let Some(queue) = self.queues.get_mut(&issuer.who) {
                 queue.board.retain(|b| b.operation != k);
@@ -254,23 +230,21 @@ impl Memory for Fermi {
     }
 
     fn has_silent(&self, wanted: bool) -> bool {
-        self.silent && (!wanted || self.any_wanted())
+        if wanted { self.any_wanted() } else { self.any_silent() }
     }
 
-    fn silent(&self, wanted: bool, out: &mut Vec<Self::Silent>) {
-        if wanted {
-            self.list_wanted(out);
-        } else {
-            self.list_silent(out);
-        }
+    fn silent(&self, wanted: bool) -> usize {
+        self.silent_rules(wanted).len()
     }
 
     fn fire<S: Sink>(
         &mut self,
-        rule: Self::Silent,
+        wanted: bool,
+        nth: usize,
         stores: &mut dyn Stores,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Trouble>> {
+        let Some(rule) = self.silent_rules(wanted).get(nth).copied() else { return Ok(()) };
         let fired = self.fire_silent(rule, stores, cx);
         fired.map_err(|stop| Box::new(Trouble { at: Issuer::default(), lanes: 0, fault: Fault::Stop(stop) }))
     }
@@ -279,15 +253,15 @@ impl Memory for Fermi {
         out.append(&mut self.woken);
     }
 
-    fn in_flight(&self, launch: u32, block: Option<u64>) -> bool {
-        self.queues.keys().any(|who| who.launch == launch && block.is_none_or(|b| b == who.block))
+    fn in_flight(&self, launch: u32, block: Option<u64>) -> usize {
+        self.queues.keys().filter(|who| who.launch == launch && block.is_none_or(|b| b == who.block)).count()
     }
 
     fn describe(&self) -> Vec<InFlight> {
-        let mut all: Vec<(Who, u32)> = self.operations.iter().map(|(k, o)| (o.issuer.who, k)).collect();
-        all.sort_unstable_by_key(|(who, k)| (who.launch, who.block, who.warp, *k));
-        let describe = |(_, k): (Who, u32)| {
-            let operation = self.operations.get(k)?;
+        let mut queues: Vec<_> = self.queues.iter().collect();
+        queues.sort_unstable_by_key(|(who, _)| **who);
+        let describe = |k: &u32| {
+            let operation = self.operations.get(*k)?;
             let (at, lanes) = (operation.issuer, operation.lanes);
             let program = match &operation.body {
                 Body::Program { id, at, .. } => self.programs.get(*id).map(|p| (p, p.line(*at))),
@@ -298,7 +272,7 @@ impl Memory for Fermi {
                 None => InFlight { at, lanes, program: "fence".into(), file: String::new(), line: 0 },
             })
         };
-        all.into_iter().filter_map(describe).collect()
+        queues.into_iter().flat_map(|(_, queue)| &queue.operations).filter_map(describe).collect()
     }
 
     fn view(&self) -> MemoryView {
@@ -307,11 +281,10 @@ impl Memory for Fermi {
 
     fn retire(&mut self, launch: u32, block: u64) {
         self.env.writers.forget(launch, block);
-        let gone = |owner: &u128| {
-            let who = owner_of(*owner);
+        self.forget(|owner| {
+            let who = owner_of(owner);
             (who.launch, who.block) == (launch, block)
-        };
-        self.forget(gone);
+        });
     }
 
     fn write_back(&mut self, stores: &mut dyn Stores) {
@@ -323,19 +296,12 @@ impl Memory for Fermi {
         if on(Mutant::NoFlush) {
             return;
         }
-        self.env.l2 = Cache::new(self.model.l2_geometry());
-        for sm in &mut self.env.sms {
-            *sm = Multiprocessor { l1: Cache::new(self.model.l1_geometry()), locked: 0 };
+        for cache in self.env.caches_mut() {
+            cache.forget(|_| true);
         }
-        self.owners.clear();
+        self.env.sms.iter_mut().for_each(|sm| sm.locked = 0);
         self.env.writers = Writers::default();
-        self.env.params.clear();
-        self.silent = false;
         self.woken.clear();
-    }
-
-    fn digest(&self, into: &mut dyn std::hash::Hasher) {
-        self.hash_state(into);
     }
 
     fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {

@@ -7,7 +7,7 @@ use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
 use super::environment::{STRIDE, choose, local_owner, unmap_local};
 use super::operation::Body;
-use super::program::{AtomPlace, Sigma};
+use super::program::Sigma;
 use super::view::region;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::Site;
@@ -19,8 +19,8 @@ use smallvec::SmallVec;
 const WANTED: usize = 16;
 
 /// A silent rule with what it acts on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Silent {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Silent {
     /// A line of a multiprocessor's L1 is evicted.
     EvictL1(u32, LineKey),
     /// A line of the L2 is evicted.
@@ -38,6 +38,10 @@ impl Fermi {
         std::iter::once(&self.env.l2).chain(self.env.sms.iter().map(|sm| &sm.l1))
     }
 
+    pub(super) fn caches_mut(&mut self) -> impl Iterator<Item = &mut Cache> {
+        self.env.caches_mut()
+    }
+
     pub(super) fn any_silent(&self) -> bool {
         self.caches().any(|c| c.lines().any(|l| l.dirty() != 0 || l.evictable()))
     }
@@ -47,8 +51,18 @@ impl Fermi {
         self.env.l2.room(key) != Room::Full
     }
 
-    /// The rules that may fire, in a fixed order.
-    pub(super) fn list_silent(&self, out: &mut Vec<Silent>) {
+    /// The rules that may fire, in a fixed order; `wanted`: those that an operation waits for.
+    pub(super) fn silent_rules(&self, wanted: bool) -> Vec<Silent> {
+        let mut rules = Vec::new();
+        if wanted {
+            self.list_wanted(&mut rules);
+        } else {
+            self.list_silent(&mut rules);
+        }
+        rules
+    }
+
+    fn list_silent(&self, out: &mut Vec<Silent>) {
         let sms = || (0..).zip(&self.env.sms);
         for (k, sm) in sms() {
             out.extend(sm.l1.dirty().filter(|key| self.has_room(*key)).map(|key| Silent::WbL1(k, key)));
@@ -80,7 +94,7 @@ impl Fermi {
             let all: SmallVec<[LineKey; 4]> = match &operation.body {
                 Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. } => l1.dirty().collect(),
                 Body::Program { sigma, .. } => {
-                    let Some(key) = line_of(sigma) else { continue };
+                    let Some(key) = sigma.key() else { continue };
                     if dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WbL2(d))) {
                         return;
                     }
@@ -102,7 +116,7 @@ impl Fermi {
     }
 
     /// The rules that an operation waits for, in a fixed order.
-    pub(super) fn list_wanted(&self, out: &mut Vec<Silent>) {
+    fn list_wanted(&self, out: &mut Vec<Silent>) {
         self.each_wanted(|rule| {
             if !out.contains(&rule) {
                 out.push(rule);
@@ -233,8 +247,7 @@ impl Fermi {
     /// The device runtime has written a warp's local memory: valid bytes of it in caches are brought up to date.
     pub(super) fn take_over_local(&mut self, at: Issuer, local: &mut LocalMemory) {
         let (owner, threads) = (local_owner(at.who), STRIDE);
-        let l1s = self.env.sms.iter_mut().map(|sm| &mut sm.l1);
-        for cache in std::iter::once(&mut self.env.l2).chain(l1s) {
+        for cache in self.env.caches_mut() {
             let mine = |l: &&Line| l.key().space == DeviceSpace::Local && l.key().owner == owner;
             let lines: Vec<(LineKey, u128)> = cache.lines().filter(mine).map(|l| (l.key(), l.valid())).collect();
             for (key, valid) in lines {
@@ -249,31 +262,14 @@ impl Fermi {
     }
 
     /// Drops the lines of local memory whose owner is gone.
-    pub(super) fn forget(&mut self, gone: impl Fn(&u128) -> bool) {
-        let owners: Vec<u128> = self.owners.iter().copied().filter(gone).collect();
-        if owners.is_empty() {
-            return;
+    pub(super) fn forget(&mut self, gone: impl Fn(u128) -> bool) {
+        let mut any = false;
+        for cache in self.env.caches_mut() {
+            any |= cache.forget(|key| key.space == DeviceSpace::Local && gone(key.owner));
         }
-        for owner in owners {
-            self.owners.remove(&owner);
-            self.env.l2.forget(DeviceSpace::Local, owner);
-            for sm in &mut self.env.sms {
-                sm.l1.forget(DeviceSpace::Local, owner);
-            }
+        if any {
+            self.changed_all();
         }
-        self.changed_all();
-    }
-}
-
-/// The line that an operation is about.
-pub(super) fn line_of(sigma: &Sigma) -> Option<LineKey> {
-    match sigma {
-        Sigma::Device(d) => Some(d.key),
-        Sigma::Atomic(a) => match a.place {
-            AtomPlace::Global { key, .. } => Some(key),
-            AtomPlace::Shared(_) => None,
-        },
-        Sigma::Shared(_) | Sigma::Reg | Sigma::Fence { .. } => None,
     }
 }
 
@@ -294,5 +290,9 @@ impl Stores for One<'_> {
 
     fn local(&mut self, who: Who) -> Option<&mut LocalMemory> {
         (who == self.who).then_some(&mut *self.local)
+    }
+
+    fn param(&mut self, _: u32) -> Option<&[u8]> {
+        None
     }
 }

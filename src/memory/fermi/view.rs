@@ -118,7 +118,7 @@ fn region_of(sigma: &Sigma) -> Option<Region> {
     match sigma {
         Sigma::Shared(_) => Some(Region::Shared),
         Sigma::Atomic(a) if matches!(a.place, AtomPlace::Shared(_)) => Some(Region::Shared),
-        _ => super::silent::line_of(sigma).map(region),
+        _ => sigma.key().map(region),
     }
 }
 

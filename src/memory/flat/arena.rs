@@ -5,13 +5,12 @@
 
 use super::heap::Heap;
 use crate::base::{LaneMask, Pc};
-use crate::memory::{Fault, Hint, Near, SiteHints};
+use crate::memory::{Fault, Hint, Near, SiteHints, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
     AllocKind, Bug, BugKind, Contents, DeviceMemory, LimitKind, Named, Nearest, Place, Relation, Unwritten,
 };
 use aligned_vec::{AVec, ConstAlign};
-use std::hash::Hasher;
 use std::ops::Range;
 
 /// Bytes between two blocks in the vector, and of address space at least. At least a line of a cache.
@@ -19,6 +18,8 @@ const GAP: u64 = 256;
 /// More address space between two blocks, where addresses have 64 bits: whatever 32-bit arithmetic adds to an address of one
 /// of them is not one of the other.
 const FAR: u64 = 1 << 32;
+/// Bytes of a section.
+const CHUNK: usize = 512;
 
 /// A block of device memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,7 +91,7 @@ impl Arena {
     }
 
     /// Makes a block for device `malloc`; `None` when a heap of `size` bytes has no room for it.
-    pub(in crate::memory) fn malloc(&mut self, bytes: u64, size: u64, by: Place) -> Result<Option<u64>, Box<Fault>> {
+    pub(crate) fn malloc(&mut self, bytes: u64, size: u64, by: Place) -> Result<Option<u64>, Box<Fault>> {
         if !self.heap.has_room(bytes, size) {
             return Ok(None);
         }
@@ -106,7 +107,7 @@ impl Arena {
     }
 
     /// Frees a block made by device `malloc`.
-    pub(in crate::memory) fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>> {
+    pub(crate) fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>> {
         match self.blocks.iter_mut().find(|b| b.address == address && b.kind == AllocKind::Heap) {
             Some(b) if !b.freed => {
                 b.freed = true;
@@ -158,24 +159,54 @@ impl Arena {
         }
     }
 
-    /// Adds to a hash all that decides what accesses, `malloc` and `free` come to.
-    pub(in crate::memory) fn hash_state(&self, into: &mut dyn Hasher) {
-        for block in &self.blocks {
-            into.write(&[block.freed.into()]);
-            into.write_u64(block.len);
-        }
-        into.write(&self.bytes);
-    }
-
-    /// The bytes of all blocks and between them.
+    /// Bytes of this computer that all blocks take.
     #[must_use]
-    pub fn image(&self) -> &[u8] {
-        &self.bytes
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64
     }
 
-    /// The same, to be put back.
-    pub fn image_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
+    /// How many sections the bytes of all blocks make.
+    pub(in crate::memory) fn sections(&self) -> u32 {
+        u32::try_from(self.bytes.len().div_ceil(CHUNK)).unwrap_or(u32::MAX)
+    }
+
+    /// Appends one of them.
+    pub(in crate::memory) fn save(&self, section: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.bytes.chunks(CHUNK).nth(section as usize).unwrap_or(&[]));
+    }
+
+    /// Puts it back.
+    pub(in crate::memory) fn load(&mut self, section: u32, from: &[u8]) {
+        if let Some(bytes) = self.bytes.chunks_mut(CHUNK).nth(section as usize)
+            && bytes.len() == from.len()
+        {
+            bytes.copy_from_slice(from);
+        }
+    }
+
+    /// Appends what `malloc` and `free` have done: with the bytes, all that decides what accesses and they themselves come to.
+    pub(in crate::memory) fn save_heap(&self, out: &mut Vec<u8>) {
+        let heap = self.blocks.iter().filter(|b| b.kind == AllocKind::Heap);
+        heap.for_each(|b| snapshot::put(&(b.len, b.freed), out));
+    }
+
+    /// Undoes what they have done since.
+    pub(in crate::memory) fn load_heap(&mut self, mut from: &[u8]) {
+        let Self { blocks, heap, .. } = self;
+        blocks.retain_mut(|b| {
+            let earlier = || snapshot::take::<(u64, bool)>(&mut from).map(|(_, freed)| freed);
+            let Some(freed) = (b.kind != AllocKind::Heap).then_some(b.freed).or_else(earlier) else {
+                heap.unmake(b.address);
+                return false;
+            };
+            if b.freed && !freed {
+                heap.unfree(b.address);
+            }
+            b.freed = freed;
+            true
+        });
+        let used = self.blocks.last().map_or(0, |b| b.at as u64 + b.len + GAP);
+        self.bytes.truncate(usize::try_from(used).unwrap_or(usize::MAX));
     }
 
     /// The block that holds all of `len` bytes at an address, freed or not, and where they are in the vector of bytes.
@@ -319,7 +350,7 @@ mod tests {
     fn wide_addresses_lie_far_apart_and_bytes_close_together() {
         let mut arena = Arena::new(AddressMap::of(64).global, None);
         let blocks: Vec<u64> = (0..3000).map(|_| arena.alloc("", AllocKind::Heap, 10, 16).unwrap()).collect();
-        assert!(blocks.windows(2).all(|w| w[1] - (w[0] + 10) > FAR) && arena.image().len() < 3000 * 400);
+        assert!(blocks.windows(2).all(|w| w[1] - (w[0] + 10) > FAR) && arena.size() < 3000 * 400);
         for (k, address) in (0u8..=255).cycle().zip(&blocks) {
             arena.bytes_at_mut(*address, 10).unwrap().fill(k);
         }
@@ -331,7 +362,7 @@ mod tests {
                 at(address + 3, 7) == Some(first + 3) && at(address + 4, 7).is_none() && at(address + FAR, 1).is_none()
             );
             assert!(
-                arena.image()[first..first + 10] == [k; 10] && arena.place_of(*address, 10) == Some(first..first + 10)
+                arena.bytes[first..first + 10] == [k; 10] && arena.place_of(*address, 10) == Some(first..first + 10)
             );
         }
         // A context has no addresses beyond its own.
@@ -340,19 +371,32 @@ mod tests {
 
     #[test]
     fn other_blocks_are_another_state() {
+        let saved = |arena: &Arena| {
+            let mut state = Vec::new();
+            arena.save_heap(&mut state);
+            (0..arena.sections()).for_each(|k| arena.save(k, &mut state));
+            state
+        };
         let state = |bytes: u64, free: bool| {
             let mut arena = Arena::new(0x1000_0000, None);
             let a = arena.malloc(bytes, 1 << 20, Place::default()).unwrap().unwrap();
             if free {
                 arena.free(a, Place::default()).unwrap();
             }
-            let mut hash = xxhash_rust::xxh3::Xxh3::new();
-            arena.hash_state(&mut hash);
-            hash.digest128()
+            (saved(&arena), arena)
         };
         // A search would take what may be done with 20 bytes for what may be done with 60, or after they are freed.
-        assert!(state(20, false) == state(20, false) && state(20, false) != state(60, false));
-        assert!(state(20, true) != state(20, false));
+        assert!(state(20, false).0 == state(20, false).0 && state(20, false).0 != state(60, false).0);
+        assert!(state(20, true).0 != state(20, false).0);
+        // The way back.
+        let (_, mut arena) = state(20, false);
+        let (before, mut heap) = (arena.clone(), Vec::new());
+        arena.save_heap(&mut heap);
+        let first = arena.blocks[0].address;
+        arena.malloc(3, 1 << 20, Place::default()).unwrap();
+        arena.free(first, Place::default()).unwrap();
+        arena.load_heap(&heap);
+        assert_eq!(arena, before);
     }
 
     #[test]

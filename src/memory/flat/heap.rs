@@ -53,6 +53,23 @@ impl Heap {
         }
     }
 
+    /// A block was not made after all.
+    pub fn unmake(&mut self, address: u64) {
+        self.unfree(address);
+        if let Some(block) = self.blocks.remove(&address) {
+            self.used = self.used.saturating_sub(taken(block.bytes));
+        }
+    }
+
+    /// A block was not freed after all.
+    pub fn unfree(&mut self, address: u64) {
+        if let Some(block) = self.blocks.get_mut(&address)
+            && block.life.freed.take().is_some()
+        {
+            self.used = self.used.saturating_add(taken(block.bytes));
+        }
+    }
+
     /// The life of the block at an address.
     pub fn life(&self, address: u64) -> Option<Box<Lifetime>> {
         self.blocks.get(&address).map(|b| Box::new(b.life.clone()))

@@ -11,12 +11,10 @@ mod plain;
 pub use arena::{Arena, Block};
 pub(super) use general::{Place, Told, check, places, tell};
 
-use super::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, Stores, Trouble, Uses,
-};
-use crate::base::{Frame, LaneMask};
-use crate::program::instr::{Order, Scope, WarpRequest};
-use crate::verdict::{self, Sink, Who};
+use super::{Active, Cx, Fault, Issuer, Memory, Near, Part, Plain32, Snapshot};
+use crate::base::Frame;
+use crate::program::instr::WarpRequest;
+use crate::verdict::Sink;
 
 /// Flat device memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,16 +28,32 @@ impl Flat {
     pub fn new(base: u64, cap: Option<u64>) -> Self {
         Self { arena: Arena::new(base, cap) }
     }
+}
 
-    /// The blocks of memory and their bytes.
-    #[must_use]
-    pub const fn arena(&self) -> &Arena {
-        &self.arena
+impl Snapshot for Flat {
+    fn sections(&self) -> u32 {
+        self.arena.sections()
     }
 
-    /// The blocks of memory and their bytes.
-    pub const fn arena_mut(&mut self) -> &mut Arena {
-        &mut self.arena
+    /// Taking note of each write would cost more than comparing.
+    fn changed(&mut self, out: &mut Vec<u32>) {
+        out.extend(0..self.arena.sections());
+    }
+
+    fn save(&self, part: Part, out: &mut Vec<u8>) {
+        match part {
+            Part::Heap => self.arena.save_heap(out),
+            Part::Warp(_) => {}
+            Part::Shared(section) => self.arena.save(section, out),
+        }
+    }
+
+    fn load(&mut self, part: Part, from: &[u8]) {
+        match part {
+            Part::Heap => self.arena.load_heap(from),
+            Part::Warp(_) => {}
+            Part::Shared(section) => self.arena.load(section, from),
+        }
     }
 }
 
@@ -47,7 +61,14 @@ impl Memory for Flat {
     const IMMEDIATE: bool = true;
     const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
-    type Silent = ();
+
+    fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    fn arena_mut(&mut self) -> &mut Arena {
+        &mut self.arena
+    }
 
     #[inline(always)]
     fn issue<S: Sink>(
@@ -87,92 +108,4 @@ impl Memory for Flat {
     ) -> Result<(), Box<Fault>> {
         plain::store(&mut self.arena, at, on, site, regs, near, cx)
     }
-
-    fn malloc(&mut self, bytes: u64, heap: u64, by: verdict::Place) -> Result<Option<u64>, Box<Fault>> {
-        self.arena.malloc(bytes, heap, by)
-    }
-
-    fn free(&mut self, address: u64, by: verdict::Place) -> Result<(), Box<Fault>> {
-        self.arena.free(address, by)
-    }
-
-    fn digest(&self, into: &mut dyn std::hash::Hasher) {
-        self.arena.hash_state(into);
-    }
-
-    fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
-        self.arena.bytes_at(address, bytes)
-    }
-
-    // Every request completes in `issue`, and there are no caches: nothing is in flight, nothing waits.
-
-    fn blocked(&self, _: Issuer, _: &Uses, _: LaneMask) -> LaneMask {
-        0
-    }
-
-    fn wrote<S: Sink>(
-        &mut self,
-        _: Issuer,
-        _: LaneMask,
-        _: &Held,
-        _: &mut Frame,
-        _: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        Ok(())
-    }
-
-    fn fence<S: Sink>(
-        &mut self,
-        _: Issuer,
-        _: LaneMask,
-        _: Scope,
-        _: Order,
-        _: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        Ok(())
-    }
-
-    fn ready(&self) -> &[u64] {
-        &[]
-    }
-
-    fn pending(&self) -> usize {
-        0
-    }
-
-    fn movable(&self, _: &mut Vec<Movable>) {}
-
-    fn step<S: Sink>(&mut self, _: u32, _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
-        Ok(())
-    }
-
-    fn has_silent(&self, _: bool) -> bool {
-        false
-    }
-
-    fn silent(&self, _: bool, _: &mut Vec<()>) {}
-
-    fn fire<S: Sink>(&mut self, (): (), _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
-        Ok(())
-    }
-
-    fn woken(&mut self, _: &mut Vec<Who>) {}
-
-    fn in_flight(&self, _: u32, _: Option<u64>) -> bool {
-        false
-    }
-
-    fn describe(&self) -> Vec<InFlight> {
-        Vec::new()
-    }
-
-    fn retire(&mut self, _: u32, _: u64) {}
-
-    fn write_back(&mut self, _: &mut dyn Stores) {}
-
-    fn runtime_begins(&mut self, _: Issuer, _: &mut LocalMemory) {}
-
-    fn runtime_ends(&mut self, _: Issuer, _: &mut LocalMemory) {}
-
-    fn flush(&mut self, _: &mut dyn Stores) {}
 }

@@ -13,18 +13,17 @@ mod pending;
 
 use super::flat::{Arena, Flat, Place, Told, places, tell};
 use super::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, Plain32, SiteHints, Stores, Trouble,
-    Uses,
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, SiteHints,
+    Snapshot, Stores, Trouble, Uses,
 };
+use crate::alu::ops::Class;
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::env::Root;
-use crate::program::instr::{MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
-use crate::program::ops::Class;
+use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::verdict::{
-    self, Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Silent, Sink, StepEnd, Stop, Who,
+    Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Silent, Sink, StepEnd, Stop, Who,
 };
 use pending::{Instruction, Operation, Pending};
-use std::hash::Hasher;
 
 /// Flat memory that is accessed lane by lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,17 +38,6 @@ impl Split {
     #[must_use]
     pub fn new(base: u64, cap: Option<u64>) -> Self {
         Self { flat: Flat::new(base, cap), pending: Pending::default(), woken: Vec::new() }
-    }
-
-    /// The blocks of memory and their bytes.
-    #[must_use]
-    pub const fn arena(&self) -> &Arena {
-        self.flat.arena()
-    }
-
-    /// The blocks of memory and their bytes.
-    pub const fn arena_mut(&mut self) -> &mut Arena {
-        self.flat.arena_mut()
     }
 }
 
@@ -125,11 +113,42 @@ fn untold<'a, S: Sink>(cx: &'a mut Cx<'_, S>) -> Cx<'a, Silent> {
     Cx { sink: Silent, oracle: &mut *cx.oracle, hints, tables, out: &mut *cx.out }
 }
 
+impl Snapshot for Split {
+    fn sections(&self) -> u32 {
+        self.flat.sections()
+    }
+
+    fn changed(&mut self, out: &mut Vec<u32>) {
+        self.flat.changed(out);
+    }
+
+    fn save(&self, part: Part, out: &mut Vec<u8>) {
+        match part {
+            Part::Warp(who) => self.pending.save(who, out),
+            Part::Heap | Part::Shared(_) => self.flat.save(part, out),
+        }
+    }
+
+    fn load(&mut self, part: Part, from: &[u8]) {
+        match part {
+            Part::Warp(who) => self.pending.load(who, from),
+            Part::Heap | Part::Shared(_) => self.flat.load(part, from),
+        }
+    }
+}
+
 impl Memory for Split {
     const IMMEDIATE: bool = false;
     const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
-    type Silent = ();
+
+    fn arena(&self) -> &Arena {
+        self.flat.arena()
+    }
+
+    fn arena_mut(&mut self) -> &mut Arena {
+        self.flat.arena_mut()
+    }
 
     fn issue<S: Sink>(
         &mut self,
@@ -160,42 +179,6 @@ impl Memory for Split {
         Ok(())
     }
 
-    fn load32<S: Sink>(
-        &mut self,
-        at: Issuer,
-        on: Active<'_>,
-        site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        self.issue(at, on, &site.request(MemOp::Load), regs, near, cx)
-    }
-
-    fn store32<S: Sink>(
-        &mut self,
-        at: Issuer,
-        on: Active<'_>,
-        site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        self.issue(at, on, &site.request(MemOp::Store), regs, near, cx)
-    }
-
-    fn malloc(&mut self, bytes: u64, heap: u64, by: verdict::Place) -> Result<Option<u64>, Box<Fault>> {
-        self.flat.malloc(bytes, heap, by)
-    }
-
-    fn free(&mut self, address: u64, by: verdict::Place) -> Result<(), Box<Fault>> {
-        self.flat.free(address, by)
-    }
-
-    fn peek(&self, address: u64, bytes: u64) -> Option<&[u8]> {
-        self.flat.peek(address, bytes)
-    }
-
     fn blocked(&self, at: Issuer, _: &Uses, lanes: LaneMask) -> LaneMask {
         self.pending.held(at.who) & lanes
     }
@@ -208,8 +191,12 @@ impl Memory for Split {
         self.pending.len()
     }
 
-    fn movable(&self, out: &mut Vec<Movable>) {
-        self.pending.list_movable(out);
+    fn movable(&self, who: Who, out: &mut Vec<Movable>) {
+        self.pending.movable(who, out);
+    }
+
+    fn operation(&self, launch: u32, name: OperationName) -> Option<u32> {
+        self.pending.number(launch, name)
     }
 
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
@@ -267,8 +254,8 @@ impl Memory for Split {
         out.append(&mut self.woken);
     }
 
-    fn in_flight(&self, launch: u32, block: Option<u64>) -> bool {
-        self.pending.instructions().any(|i| i.at.who.launch == launch && block.is_none_or(|b| b == i.at.who.block))
+    fn in_flight(&self, launch: u32, block: Option<u64>) -> usize {
+        self.pending.warps().filter(|w| w.launch == launch && block.is_none_or(|b| b == w.block)).count()
     }
 
     fn describe(&self) -> Vec<InFlight> {
@@ -290,53 +277,4 @@ impl Memory for Split {
         let operations = all.into_iter().map(|(i, lanes)| shown(i.at, lanes, &i.request)).collect();
         MemoryView { operations, ..MemoryView::default() }
     }
-
-    fn digest(&self, mut into: &mut dyn Hasher) {
-        self.pending.digest(&mut into);
-        self.flat.arena().hash_state(into);
-    }
-
-    // Lanes wait for their operations and there are no caches: a fence has nothing to do.
-
-    fn wrote<S: Sink>(
-        &mut self,
-        _: Issuer,
-        _: LaneMask,
-        _: &Held,
-        _: &mut Frame,
-        _: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        Ok(())
-    }
-
-    fn fence<S: Sink>(
-        &mut self,
-        _: Issuer,
-        _: LaneMask,
-        _: Scope,
-        _: Order,
-        _: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        Ok(())
-    }
-
-    fn has_silent(&self, _: bool) -> bool {
-        false
-    }
-
-    fn silent(&self, _: bool, _: &mut Vec<()>) {}
-
-    fn fire<S: Sink>(&mut self, (): (), _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
-        Ok(())
-    }
-
-    fn retire(&mut self, _: u32, _: u64) {}
-
-    fn write_back(&mut self, _: &mut dyn Stores) {}
-
-    fn runtime_begins(&mut self, _: Issuer, _: &mut LocalMemory) {}
-
-    fn runtime_ends(&mut self, _: Issuer, _: &mut LocalMemory) {}
-
-    fn flush(&mut self, _: &mut dyn Stores) {}
 }

@@ -1,13 +1,13 @@
 //! The operations that have not taken effect: for each instruction, which lanes' elements.
 
 use crate::base::{LANES, LaneMask};
-use crate::memory::{Held, Issuer, Movable, OperationName};
+use crate::memory::{Held, Issuer, Movable, OperationName, snapshot};
 use crate::program::env::AddressMap;
 use crate::program::instr::WarpRequest;
 use crate::verdict::Who;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 
 /// The most elements of a lane.
 const ELEMENTS: usize = 8;
@@ -15,7 +15,7 @@ const ELEMENTS: usize = 8;
 const WORDS: usize = ELEMENTS * LANES / 64;
 
 /// A memory instruction that is not complete.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Instruction {
     /// Who executed it.
     pub(super) at: Issuer,
@@ -61,14 +61,23 @@ pub(super) struct Pending {
 impl Pending {
     /// Takes in `elements` of `lanes` of an instruction.
     pub(super) fn push(&mut self, instruction: Instruction, lanes: LaneMask, elements: impl Iterator<Item = usize>) {
+        let mut words = [0; WORDS];
+        for element in elements.filter(|e| *e < ELEMENTS) {
+            words[element / 2] |= u64::from(lanes) << (element % 2 * LANES);
+        }
+        self.enter(instruction, &words);
+    }
+
+    /// Takes in the operations of an instruction.
+    fn enter(&mut self, instruction: Instruction, words: &[u64]) {
         let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
         if slot == self.slots.len() {
             self.slots.push(None);
             self.rest.resize(self.rest.len() + WORDS, 0);
         }
-        for element in elements.filter(|e| *e < ELEMENTS) {
-            self.rest[slot * WORDS + element / 2] |= u64::from(lanes) << (element % 2 * LANES);
-            self.live += lanes.count_ones() as usize;
+        for (place, word) in self.rest.iter_mut().skip(slot * WORDS).zip(words) {
+            *place = *word;
+            self.live += word.count_ones() as usize;
         }
         self.warps.entry(instruction.at.who).or_default().push(u32::try_from(slot).unwrap_or(u32::MAX));
         self.slots[slot] = Some(instruction);
@@ -83,20 +92,28 @@ impl Pending {
         *word &= !(1 << (number % 64));
         self.live -= 1;
         if self.words(slot).iter().all(|w| *w == 0) {
-            self.slots[slot] = None;
             if let Some(list) = self.warps.get_mut(&instruction.at.who) {
                 list.retain(|s| *s as usize != slot);
                 if list.is_empty() {
                     self.warps.remove(&instruction.at.who);
                 }
             }
-            // Equal states compare equal, however many slots there once were.
-            while self.slots.last().is_some_and(Option::is_none) {
-                self.slots.pop();
-                self.rest.truncate(self.slots.len() * WORDS);
-            }
+            self.leave(slot);
         }
         Some(Operation { instruction, lane: bit % LANES, element: bit / LANES })
+    }
+
+    /// Empties a slot.
+    fn leave(&mut self, slot: usize) {
+        for word in self.rest.iter_mut().skip(slot * WORDS).take(WORDS) {
+            self.live -= std::mem::take(word).count_ones() as usize;
+        }
+        self.slots[slot] = None;
+        // Equal states compare equal, however many slots there once were.
+        while self.slots.last().is_some_and(Option::is_none) {
+            self.slots.pop();
+            self.rest.truncate(self.slots.len() * WORDS);
+        }
     }
 
     fn words(&self, slot: usize) -> &[u64] {
@@ -114,26 +131,58 @@ impl Pending {
         &self.rest
     }
 
-    /// The operations by their names: a lane executes one instruction at a time, so its elements are told apart in a warp.
-    pub(super) fn list_movable(&self, out: &mut Vec<Movable>) {
-        for (slot, instruction) in (0..).zip(&self.slots).filter_map(|(slot, i)| Some((slot, i.as_ref()?))) {
-            let Who { block, warp, .. } = instruction.at.who;
+    /// The slots of a warp's instructions, by the instructions' lanes.
+    fn slots_of(&self, who: Who) -> SmallVec<[(usize, &Instruction); 2]> {
+        let slots = self.warps.get(&who).into_iter().flatten().map(|s| *s as usize);
+        let mut all: SmallVec<[_; 2]> = slots.filter_map(|s| Some((s, self.slots.get(s)?.as_ref()?))).collect();
+        all.sort_unstable_by_key(|(_, i)| i.lanes);
+        all
+    }
+
+    /// The operations of a warp by their names: a lane executes one instruction at a time, so its elements are told apart.
+    pub(super) fn movable(&self, who: Who, out: &mut Vec<Movable>) {
+        let first = out.len();
+        for (slot, _) in self.slots_of(who) {
             let words = (0u32..).zip(self.words(slot));
             let left = words.flat_map(|(k, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| 64 * k + b));
-            let base = u32::try_from(slot * WORDS * 64).unwrap_or(u32::MAX);
-            let movable = |place: u32| Movable {
-                number: base + place,
-                name: OperationName { block, warp, place },
-                lanes: 1 << (place as usize % LANES),
-            };
-            out.extend(left.map(movable));
+            let name = |place| OperationName { block: who.block, warp: who.warp, place };
+            out.extend(left.map(|place| Movable { name: name(place), lanes: 1 << (place as usize % LANES) }));
         }
-        out.sort_unstable_by_key(|m| m.name);
+        out[first..].sort_unstable_by_key(|m| m.name);
+    }
+
+    /// The number of an operation.
+    pub(super) fn number(&self, launch: u32, name: OperationName) -> Option<u32> {
+        let OperationName { block, warp, place } = name;
+        let at = place as usize;
+        let left = |slot: usize| self.words(slot).get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);
+        let (slot, _) = self.slots_of(Who { launch, block, warp }).into_iter().find(|(slot, _)| left(*slot))?;
+        u32::try_from(slot * WORDS * 64 + at).ok()
+    }
+
+    /// Appends what a warp has in flight, however it is numbered.
+    pub(super) fn save(&self, who: Who, out: &mut Vec<u8>) {
+        self.slots_of(who).into_iter().for_each(|(slot, i)| snapshot::put(&(i, self.words(slot)), out));
+    }
+
+    /// A warp has in flight what was saved.
+    pub(super) fn load(&mut self, who: Who, mut from: &[u8]) {
+        for slot in self.warps.remove(&who).into_iter().flatten() {
+            self.leave(slot as usize);
+        }
+        while let Some((instruction, words)) = snapshot::take::<(Instruction, SmallVec<[u64; WORDS]>)>(&mut from) {
+            self.enter(instruction, &words);
+        }
     }
 
     /// How many operations there are.
     pub(super) const fn len(&self) -> usize {
         self.live
+    }
+
+    /// The warps that have instructions which are not complete.
+    pub(super) fn warps(&self) -> impl Iterator<Item = &Who> {
+        self.warps.keys()
     }
 
     /// The instructions that are not complete.
@@ -149,15 +198,5 @@ impl Pending {
             let low = |word: u64| LaneMask::try_from(word & u64::from(LaneMask::MAX)).unwrap_or(0);
             (i, low(both) | low(both >> LANES))
         })
-    }
-
-    /// Adds what is pending to a hash, however it is numbered.
-    pub(super) fn digest(&self, into: &mut impl Hasher) {
-        let mut all: Vec<(usize, &Instruction)> =
-            self.slots.iter().enumerate().filter_map(|(k, i)| Some((k, i.as_ref()?))).collect();
-        all.sort_unstable_by_key(|(_, i)| i.order());
-        for (slot, instruction) in all {
-            (instruction.at, instruction.lanes, &instruction.address, self.words(slot)).hash(into);
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::base::mutant::{Mutant, on};
 use crate::verdict::AccessId;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -14,7 +15,7 @@ pub type ByteMask = u128;
 
 /// The state spaces that lie in DRAM (the report's `StateSpace_device`, and kernel parameters). Only global and local
 /// memory are cached: the caches of constant memory matter for speed alone (4.2).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DeviceSpace {
     /// `.global`
     Global,
@@ -36,7 +37,7 @@ impl DeviceSpace {
 
 /// What a line holds a copy of. The report keys lines by the operation's address; here they are keyed by their base, so
 /// that operations on different bytes of a line share it (D-line).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LineKey {
     /// The state space.
     pub space: DeviceSpace,
@@ -48,11 +49,11 @@ pub struct LineKey {
 }
 
 /// The index of a memory operation in flight (the report's `MemOpIdx`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct OpIdx(pub u32);
 
 /// How soon a line is evicted (the report's `EvClass`, without `last`, which no cache operator uses).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum EvClass {
     /// Before lines of class `normal`.
     First,
@@ -221,6 +222,23 @@ impl Hash for Bytes {
     }
 }
 
+/// The known bytes, apart from who wrote them.
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let known: SmallVec<[u8; MAX_LINE]> = bits(self.mask).map(|at| self.data[at]).collect();
+        (self.mask, known).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let (mask, known) = <(ByteMask, SmallVec<[u8; MAX_LINE]>)>::deserialize(from)?;
+        let mut bytes = Self::NONE;
+        bits(mask).zip(known).for_each(|(at, byte)| bytes.set(at, byte));
+        Ok(bytes)
+    }
+}
+
 impl std::fmt::Debug for Bytes {
     /// Known bytes in hexadecimal, runs of unknown ones as `..`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -273,7 +291,7 @@ pub fn span_mask(at: usize, len: usize) -> ByteMask {
 }
 
 /// A line in use. An unused line (the report's `init`) is not stored at all.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Line {
     /// What it is a copy of.
     pub(super) key: LineKey,
@@ -284,6 +302,7 @@ pub struct Line {
     /// Bytes that an operation has undertaken to fetch; disjoint from the valid ones.
     pub(super) fill: ByteMask,
     /// The operations that keep the line from being evicted, ascending.
+    #[serde(skip)]
     pub(super) pins: SmallVec<[OpIdx; 4]>,
     /// The eviction class.
     pub(super) class: EvClass,

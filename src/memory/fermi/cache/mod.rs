@@ -15,7 +15,10 @@
 
 mod line;
 mod ops;
+mod sections;
 mod silent;
+
+use crate::base::Aside;
 
 pub use line::{ByteMask, Bytes, DeviceSpace, EvClass, Line, LineKey, MAX_LINE, OpIdx, bits, runs, span_mask};
 pub use ops::{Absent, Effect, Flow, Reserve, Room};
@@ -67,6 +70,8 @@ pub struct Cache {
     shape: Geometry,
     /// The lines in use of each set, ascending by key, at most `shape.ways`.
     sets: Vec<Vec<Line>>,
+    /// The sets that may have changed since a search asked, as a bitset.
+    changed: Aside<Vec<u64>>,
 }
 
 impl Cache {
@@ -75,7 +80,7 @@ impl Cache {
     pub fn new(shape: Geometry) -> Self {
         let line = shape.line.clamp(1, 128).next_power_of_two();
         let shape = Geometry { sets: shape.sets.max(1), ways: shape.ways.max(1), line };
-        Self { shape, sets: vec![Vec::new(); shape.sets as usize] }
+        Self { shape, sets: vec![Vec::new(); shape.sets as usize], changed: Aside::default() }
     }
 
     /// Its shape.
@@ -125,16 +130,21 @@ impl Cache {
         self.sets.get(self.index(key)).into_iter().flatten()
     }
 
-    fn line_mut(&mut self, key: LineKey) -> Option<&mut Line> {
+    /// The set of an address, to be changed.
+    fn set_mut(&mut self, key: LineKey) -> Option<&mut Vec<Line>> {
         let index = self.index(key);
-        let set = self.sets.get_mut(index)?;
+        self.note(index);
+        self.sets.get_mut(index)
+    }
+
+    fn line_mut(&mut self, key: LineKey) -> Option<&mut Line> {
+        let set = self.set_mut(key)?;
         set.binary_search_by(|l| l.key.cmp(&key)).ok().and_then(|at| set.get_mut(at))
     }
 
     /// Drops a line: its place is unused again.
     fn drop_line(&mut self, key: LineKey) {
-        let index = self.index(key);
-        if let Some(set) = self.sets.get_mut(index)
+        if let Some(set) = self.set_mut(key)
             && let Ok(at) = set.binary_search_by(|l| l.key.cmp(&key))
         {
             set.remove(at);
@@ -143,8 +153,7 @@ impl Cache {
 
     /// Takes a place of the set into use.
     fn add_line(&mut self, line: Line) -> Option<&mut Line> {
-        let index = self.index(line.key);
-        let set = self.sets.get_mut(index)?;
+        let set = self.set_mut(line.key)?;
         let at = set.binary_search_by(|l| l.key.cmp(&line.key)).unwrap_or_else(|at| {
             set.insert(at, line);
             at

@@ -1,7 +1,7 @@
 //! What the silent rules of 4.6 need of a cache: what may be evicted or written back, and doing so.
 
 use super::ops::victims;
-use super::{ByteMask, Bytes, Cache, DeviceSpace, Geometry, LineKey, OpIdx, bits};
+use super::{ByteMask, Bytes, Cache, DeviceSpace, Geometry, LineKey, bits};
 use crate::base::mutant::{Mutant, on};
 
 impl Cache {
@@ -57,9 +57,9 @@ impl Cache {
         self.drop_lines(|l| l.key.space == DeviceSpace::Global && l.evictable());
     }
 
-    /// Drops every line of an address space, dirty, pinned or not: its memory is gone.
-    pub fn forget(&mut self, space: DeviceSpace, owner: u128) {
-        self.drop_lines(|l| l.key.space == space && l.key.owner == owner);
+    /// Drops lines, dirty, pinned or not: their memory is gone. Tells whether there were any.
+    pub fn forget(&mut self, gone: impl Fn(LineKey) -> bool) -> bool {
+        self.drop_lines(|l| gone(l.key))
     }
 
     /// What the cache and memory behind it hold together is the host's view: overwrites valid bytes and makes them
@@ -72,20 +72,17 @@ impl Cache {
         }
     }
 
-    /// Renames operations, for canonical indices.
-    pub fn rename(&mut self, name: impl Fn(OpIdx) -> OpIdx) {
-        for line in self.sets.iter_mut().flatten() {
-            for pin in &mut line.pins {
-                *pin = name(*pin);
+    /// Tells whether any was dropped.
+    fn drop_lines(&mut self, gone: impl Fn(&super::Line) -> bool) -> bool {
+        let mut any = false;
+        for k in 0..self.sets.len() {
+            if self.sets[k].iter().any(&gone) {
+                self.note(k);
+                self.sets[k].retain(|l| !gone(l));
+                any = true;
             }
-            line.pins.sort_unstable();
         }
-    }
-
-    fn drop_lines(&mut self, gone: impl Fn(&super::Line) -> bool) {
-        for set in &mut self.sets {
-            set.retain(|l| !gone(l));
-        }
+        any
     }
 }
 

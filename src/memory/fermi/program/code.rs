@@ -3,9 +3,10 @@
 use super::OpKey;
 use super::tree::{BExp, MemProgram, OpExp, Stmt, StmtKind};
 use crate::base::Span;
+use serde::{Deserialize, Serialize};
 
 /// A position in a program: plain data, part of an operation's state.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct At {
     /// The next instruction.
     pub pc: u16,

@@ -2,9 +2,10 @@
 
 use super::{OpKey, Program};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// A program of a [`ProgramSet`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProgramId(u16);
 
 /// Memory programs by operation. Immutable while a machine runs.

@@ -6,9 +6,10 @@
 use crate::memory::fermi::cache::{ByteMask, Bytes, LineKey};
 use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::AccessId;
+use serde::{Deserialize, Serialize};
 
 /// The state of a memory program: the report's four kinds, and that of fences.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Sigma {
     /// Atomic operations.
     Atomic(Atomic),
@@ -26,7 +27,7 @@ pub enum Sigma {
 }
 
 /// Σ_device. An operation stays within one line.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Device {
     /// The line.
     pub key: LineKey,
@@ -53,7 +54,7 @@ impl Device {
 }
 
 /// Σ_atomic: one location.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Atomic {
     /// Where.
     pub place: AtomPlace,
@@ -69,11 +70,12 @@ pub struct Atomic {
     /// The report's `v_in,2`: the second operand (`cas`).
     pub second: u128,
     /// What an observer calls its write.
+    #[serde(skip)]
     pub access_id: AccessId,
 }
 
 /// Where an atomic operation acts.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum AtomPlace {
     /// Global memory.
     Global {
@@ -89,7 +91,7 @@ pub enum AtomPlace {
 }
 
 /// Bytes of shared memory that follow each other.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Piece {
     /// Offset of the first one in the block's shared memory.
     pub offset: u32,
@@ -98,7 +100,7 @@ pub struct Piece {
 }
 
 /// Σ_shared: locations that lie in different banks.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Shared {
     /// The locations.
     pub pieces: Vec<Piece>,
@@ -129,6 +131,16 @@ impl Sigma {
             _ => None,
         }
         .filter(|(key, ..)| key.space.cached())
+    }
+
+    /// The line that an operation is about.
+    pub(in crate::memory::fermi) const fn key(&self) -> Option<LineKey> {
+        match self {
+            Self::Device(Device { key, .. }) | Self::Atomic(Atomic { place: AtomPlace::Global { key, .. }, .. }) => {
+                Some(*key)
+            }
+            Self::Atomic(_) | Self::Shared(_) | Self::Reg | Self::Fence { .. } => None,
+        }
     }
 
     /// Widens what is fetched.

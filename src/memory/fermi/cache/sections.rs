@@ -1,0 +1,65 @@
+//! Sets of a cache as sections of a state.
+
+use super::{Cache, Line, OpIdx};
+use crate::memory::snapshot::{put, take};
+use smallvec::SmallVec;
+
+/// What pins a line, as a section names it.
+type Pins<N> = SmallVec<[N; 4]>;
+
+impl Cache {
+    /// A set may have changed.
+    pub(super) fn note(&mut self, set: usize) {
+        let words = &mut self.changed.0;
+        if words.len() <= set / 64 {
+            words.resize(self.sets.len().div_ceil(64), 0);
+        }
+        words[set / 64] |= 1 << (set % 64);
+    }
+
+    /// What pins the line of an address is named otherwise.
+    pub(in crate::memory::fermi) fn renamed(&mut self, key: super::LineKey) {
+        self.note(self.index(key));
+    }
+
+    /// The sets that may have changed since this was called last.
+    pub(in crate::memory::fermi) fn take_changed(&mut self, mut see: impl FnMut(u32)) {
+        for (word, first) in self.changed.0.iter_mut().zip((0..).step_by(64)) {
+            let mut rest = std::mem::take(word);
+            while rest != 0 {
+                see(first + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        }
+    }
+
+    /// Appends a set; `name`: of an operation.
+    pub(in crate::memory::fermi) fn save<N: serde::Serialize + Ord>(
+        &self,
+        set: u32,
+        name: impl Fn(OpIdx) -> N,
+        out: &mut Vec<u8>,
+    ) {
+        for line in self.sets.get(set as usize).into_iter().flatten() {
+            let mut pins: Pins<N> = line.pins.iter().map(|pin| name(*pin)).collect();
+            pins.sort_unstable();
+            put(&(line, pins), out);
+        }
+    }
+
+    /// A set becomes what was saved; `number`: of an operation.
+    pub(in crate::memory::fermi) fn load<N: serde::de::DeserializeOwned>(
+        &mut self,
+        set: u32,
+        number: impl Fn(N) -> OpIdx,
+        mut from: &[u8],
+    ) {
+        let Some(lines) = self.sets.get_mut(set as usize) else { return };
+        lines.clear();
+        while let Some((mut line, pins)) = take::<(Line, Pins<N>)>(&mut from) {
+            line.pins = pins.into_iter().map(&number).collect();
+            line.pins.sort_unstable();
+            lines.push(line);
+        }
+    }
+}
