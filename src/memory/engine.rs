@@ -1,0 +1,213 @@
+//! What every memory engine answers.
+
+use super::flat::Arena;
+use super::{
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Movable, Near, OperationName, Plain32, Snapshot, Stores,
+    Trouble, Uses,
+};
+use crate::base::{Frame, LaneMask, number};
+use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
+use crate::verdict::{MemoryView, Sink, Who};
+
+/// The memory environment.
+///
+/// An engine that is not immediate completes what it took in by its actions: micro steps of memory programs and silent
+/// rules (report, 4.6). Those are numbered; the numbers that may be used now are the set bits of [`Memory::ready`], and
+/// they are stable while their operation lives.
+///
+/// Bodies are those of memory that completes every request in [`Memory::issue`] and has no caches, where nothing waits. What
+/// an engine holds besides, it says by [`Snapshot`], which has no bodies: one that forgot some would make a search take
+/// different states for one.
+pub trait Memory: Snapshot {
+    /// Whether every request completes in `issue`: then nothing is in flight, and asking compiles out.
+    const IMMEDIATE: bool;
+
+    /// Whether multiprocessors have memory of their own: then it matters which of them takes a block.
+    const CACHES: bool;
+
+    /// Whether what an instruction writes to registers is an operation as well (report, listing 4.6): then
+    /// [`Memory::wrote`] takes it over.
+    const TAKES_REGISTERS: bool;
+
+    /// The blocks of global and constant memory and their bytes, as the host sees them after [`Memory::write_back`].
+    fn arena(&self) -> &Arena;
+
+    /// The same, to be changed by the host.
+    fn arena_mut(&mut self) -> &mut Arena;
+
+    /// Carries out, or takes in, a request of a warp.
+    ///
+    /// # Errors
+    /// The program accessed memory it must not access.
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        request: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>>;
+
+    /// A plain 32-bit load of global or shared memory: address in 64-bit slot `a`, plus `offset`, to 32-bit slot `d`.
+    ///
+    /// # Errors
+    /// As [`Memory::issue`].
+    fn load32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.issue(at, on, &site.request(MemOp::Load), regs, near, cx)
+    }
+
+    /// A plain 32-bit store of slot `d`.
+    ///
+    /// # Errors
+    /// As [`Memory::issue`].
+    fn store32<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.issue(at, on, &site.request(MemOp::Store), regs, near, cx)
+    }
+
+    /// The number that lies at an address of global memory where all multiprocessors see it, least significant byte first; at
+    /// most 8 bytes.
+    fn number(&self, address: u64, bytes: u32) -> Option<u64> {
+        self.arena().bytes_at(address, bytes.into()).filter(|_| bytes <= 8).map(number)
+    }
+
+    /// The lanes of `lanes` that may not execute an instruction yet, because a register it names is blocked, a fence is
+    /// pending or the instruction waits for earlier operations (D-ready).
+    fn blocked(&self, _: Issuer, _: &Uses, _: LaneMask) -> LaneMask {
+        0
+    }
+
+    /// An instruction wrote registers (report, listing 4.6; [`Memory::TAKES_REGISTERS`]): takes the new values over, puts the
+    /// old ones back and blocks the registers until a memory program releases them.
+    ///
+    /// # Errors
+    /// As [`Memory::issue`].
+    fn wrote<S: Sink>(
+        &mut self,
+        _: Issuer,
+        _: LaneMask,
+        _: &Held,
+        _: &mut Frame,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    /// `membar` and `fence`: pending for the lanes until the condition of D-membar holds.
+    ///
+    /// # Errors
+    /// As [`Memory::issue`].
+    fn fence<S: Sink>(
+        &mut self,
+        _: Issuer,
+        _: LaneMask,
+        _: Scope,
+        _: Order,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        Ok(())
+    }
+
+    /// The operations that may make a micro step now, as a bitset over their numbers.
+    fn ready(&self) -> &[u64] {
+        &[]
+    }
+
+    /// How many operations have not ended.
+    fn pending(&self) -> usize {
+        0
+    }
+
+    /// The operations of a warp that may make a micro step which is more than to wait, by their names in ascending order: for
+    /// a search, to which states are equal that differ in numbers, or in who has tried in vain.
+    fn movable(&self, _: Who, _: &mut Vec<Movable>) {}
+
+    /// The number of an operation of a launch.
+    fn operation(&self, _: u32, _: OperationName) -> Option<u32> {
+        None
+    }
+
+    /// Makes a micro step of an operation, by its number (report, 4.6, rules (step) and (end)).
+    ///
+    /// # Errors
+    /// The operation's memory program is stuck, or an observer stopped the run.
+    fn step<S: Sink>(&mut self, _: u32, _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+        Ok(())
+    }
+
+    /// The warps for which a register was written or released, or whose operation ended, since the last call.
+    fn woken(&mut self, _: &mut Vec<Who>) {}
+
+    /// How many warps of a launch, or of one of its blocks, have operations that have not ended.
+    fn in_flight(&self, _: u32, _: Option<u64>) -> usize {
+        0
+    }
+
+    /// The operations that have not ended, for a report.
+    fn describe(&self) -> Vec<InFlight> {
+        Vec::new()
+    }
+
+    /// The environment as it is, for people.
+    fn view(&self) -> MemoryView {
+        MemoryView::default()
+    }
+
+    /// Whether some silent rule may fire; `wanted`: one that an operation waits for.
+    fn has_silent(&self, wanted: bool) -> bool {
+        self.silent(wanted) > 0
+    }
+
+    /// How many silent rules may fire; `_wanted`: of those that an operation waits for.
+    fn silent(&self, _wanted: bool) -> usize {
+        0
+    }
+
+    /// Fires one of them, by its place in a fixed order.
+    ///
+    /// # Errors
+    /// An observer stopped the run.
+    fn fire<S: Sink>(
+        &mut self,
+        _wanted: bool,
+        _: usize,
+        _: &mut dyn Stores,
+        _: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Trouble>> {
+        Ok(())
+    }
+
+    /// A block has completed and its operations have ended: its local memory is gone.
+    fn retire(&mut self, _launch: u32, _block: u64) {}
+
+    /// Writes back what caches hold dirty, as the silent rules may at any time: the host, or the device runtime, is about
+    /// to look at memory.
+    fn write_back(&mut self, _: &mut dyn Stores) {}
+
+    /// The device runtime is about to look at memory for an instruction: memory and the warp's local memory hold what caches
+    /// do.
+    fn runtime_begins(&mut self, _: Issuer, _: &mut LocalMemory) {}
+
+    /// The device runtime may have written the warp's local memory.
+    fn runtime_ends(&mut self, _: Issuer, _: &mut LocalMemory) {}
+
+    /// No operation is in flight, and a launch that depends on the earlier ones begins or the host goes on (D-flush): caches
+    /// are written back and emptied.
+    fn flush(&mut self, _: &mut dyn Stores) {}
+}
