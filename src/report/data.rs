@@ -1,7 +1,7 @@
 //! What a stop looks like for programs: its message, who did it, and its particulars.
 //!
 //! Particulars are the data of `verdict` itself, which knows instructions by their addresses and nothing of sources; their places
-//! are put in by one walk over the data ([`StopReport::resolve`]).
+//! are put in by one walk over the data (`StopReport::resolve`).
 
 use super::diagnostic::{Message, SourcePlace, place};
 use super::internal;

@@ -41,13 +41,13 @@ pub struct Access<'a> {
     pub regs: &'a Frame,
     /// Memory before it.
     pub memory: Contents<'a>,
-    /// Where memory acts later: the observer may name the access here, and is told of [`Event::Performed`] then. Lane `l` has
+    /// Where memory acts later: the observer may name the access here, and is told of [`Event::Performed`](super::Event::Performed) then. Lane `l` has
     /// the name given plus `l`.
     pub access_id: Option<&'a Cell<AccessId>>,
 }
 
 impl Access<'_> {
-    /// The addresses, how they lie, and the bytes of each: see [`Extent::outside`].
+    /// The addresses, how they lie, and the bytes of each: see [`Extent::outside`](super::Extent::outside).
     #[must_use]
     pub const fn footprint(&self) -> (&[u64; LANES], [Stride; 2], u32) {
         (self.addresses, self.strides, self.bytes)

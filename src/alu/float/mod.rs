@@ -14,7 +14,7 @@
 //!   the `libm` crate's f64 result rounded once: closer than PTX's bound, and the same on every host. Only
 //!   `rsqrt.approx` (two roundings, 2^-23) and the gross `f64` approximations (20 bits) are coarser.
 //!
-//! The table of operations ([`ops`]) has their formulas; the other files what takes more than a line. The fast functions
+//! The table of operations (`ops`) has their formulas; the other files what takes more than a line. The fast functions
 //! use the host's arithmetic, which IEEE 754 fixes apart from NaN; [`soft`] does the rest.
 
 mod approx;

@@ -2,7 +2,7 @@
 //! Instructions", "Comparison and Selection Instructions", "Logic and Shift Instructions", and the integer parts of
 //! "Data Movement and Conversion Instructions").
 //!
-//! The table of operations ([`ops`]) has their formulas; the other files what takes more than a line. Where PTX leaves a
+//! The table of operations (`ops`) has their formulas; the other files what takes more than a line. Where PTX leaves a
 //! result open, the choice is what the hardware does: division by zero gives all ones, its remainder the dividend
 //! (D-div0).
 //!
