@@ -86,9 +86,11 @@ impl Saved {
     pub fn read(path: &Path, flags: Option<&Common>, bounds: &Bounds, format: Form) -> Result<Self, u8> {
         let mut sources = SourceMap::default();
         let text = files::read(path).map_err(|e| unreadable(path, e.kind(), format))?;
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let id = sources.add(path.display().to_string(), text.clone());
-        let file = ScheduleFile::parse(&text, id).map_err(|refusal| refuse(&refusal, id, &sources, format))?;
+        // A long schedule is tens of megabytes: it is kept once.
+        let text = String::from_utf8(text).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        let id = sources.add(path.display().to_string(), text);
+        let text = sources.get(id).map_or("", |source| source.text.as_str());
+        let file = ScheduleFile::parse(text, id).map_err(|refusal| refuse(&refusal, id, &sources, format))?;
         let Ok(Words { path: mut named, common }) = Words::try_parse_from(&file.target) else {
             let error = ScheduleError::Line { expected: "target" };
             return Err(refuse(&(error, file.places.target), id, &sources, format));

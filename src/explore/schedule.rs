@@ -293,17 +293,16 @@ impl<'a> Lines<'a> {
     /// Compares all lines with their checks, and leaves those out.
     fn checked(mut self) -> Result<Self, Refusal> {
         let body = self.all.iter().position(|(line, _)| line.starts_with("check ")).unwrap_or(self.all.len());
-        let written: Vec<(&str, Span)> =
-            self.all[body..].iter().flat_map(|(line, at)| line.split(' ').skip(1).map(|word| (word, *at))).collect();
+        let mut written = self.all[body..].iter().flat_map(|(line, _)| line.split(' ').skip(1));
         let end = self.all.get(body.saturating_sub(1)).map_or(0, |(_, at)| at.end as usize);
         let mut last = Span::default();
-        for (k, (check, at)) in checks(self.text.get(..end).unwrap_or("")).enumerate() {
+        for (check, at) in checks(self.text.get(..end).unwrap_or("")) {
             last = at;
-            if written.get(k).is_none_or(|(word, _)| *word != format!("{check:04x}")) {
+            if written.next().is_none_or(|word| word != format!("{check:04x}")) {
                 return Err((ScheduleError::Edited, at));
             }
         }
-        if written.len() > body {
+        if written.next().is_some() {
             return Err((ScheduleError::Edited, last));
         }
         self.all.truncate(body);
