@@ -34,21 +34,11 @@
 //! [`launch`] reads launch files and names buffers, [`check`] watches runs, [`report`] makes text of what happened, [`cli`]
 //! is the command.
 
-pub mod alu;
 pub mod api;
-pub mod base;
-pub mod check;
-pub mod choice;
 pub mod cli;
-pub mod explore;
-pub mod launch;
-pub mod litmus;
-pub mod machine;
-pub mod memory;
-pub mod program;
-pub mod ptx;
 pub mod report;
-pub mod verdict;
+
+pub use warpstep_core::{alu, base, check, choice, explore, launch, litmus, machine, memory, program, ptx, verdict};
 
 pub use api::{Argument, Buffer, Check, Dimensions, Element, Error, ErrorKind, Finding, Hunted, Kernel, Proof, Run};
 pub use explore::Progress;

@@ -14,7 +14,6 @@ const LAYERS: &[(&str, u32)] = &[
     ("memory", 5),
     ("machine", 6),
     ("check", 7),
-    ("axiom", 7),
     ("launch", 7),
     ("explore", 8),
     ("litmus", 9),
@@ -22,9 +21,6 @@ const LAYERS: &[(&str, u32)] = &[
     ("api", 11),
     ("cli", 12),
 ];
-
-/// The axiomatic models see nothing of machines: they are checked against them.
-const AXIOM_SEES: &[&str] = &["base", "verdict", "axiom"];
 
 const LONGEST: usize = 600;
 
@@ -47,6 +43,12 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// The folder of a layer: the upper ones are in the crate itself, the others in `core`.
+fn layer_folder(layer: &str) -> PathBuf {
+    let upper = root().join("src").join(layer);
+    if upper.exists() { upper } else { root().join("core/src").join(layer) }
 }
 
 fn text(path: &Path) -> String {
@@ -75,12 +77,10 @@ fn a_layer_names_only_layers_below_it() {
     let level: BTreeMap<&str, usize> = LAYERS.iter().enumerate().map(|(k, (name, _))| (*name, k)).collect();
     let mut wrong = Vec::new();
     for (layer, _) in LAYERS {
-        for file in files(&root().join("src").join(layer), &["rs"]) {
+        for file in files(&layer_folder(layer), &["rs"]) {
             for name in named(&text(&file)) {
                 let Some(other) = level.get(name.as_str()) else { continue };
-                let allowed =
-                    if *layer == "axiom" { AXIOM_SEES.contains(&name.as_str()) } else { *other <= level[layer] };
-                if !allowed {
+                if *other > level[layer] {
                     wrong.push(format!("{} names {name}", file.display()));
                 }
             }
@@ -91,9 +91,14 @@ fn a_layer_names_only_layers_below_it() {
 
 #[test]
 fn every_folder_is_a_layer() {
-    for entry in std::fs::read_dir(root().join("src")).unwrap().flatten().filter(|e| e.path().is_dir()) {
+    let folders = ["src", "core/src"].map(|sources| std::fs::read_dir(root().join(sources)).unwrap().flatten());
+    for entry in folders.into_iter().flatten().filter(|e| e.path().is_dir()) {
         let name = entry.file_name().into_string().unwrap();
-        assert!(LAYERS.iter().any(|(layer, _)| *layer == name), "src/{name} has no place in the layers");
+        assert!(
+            LAYERS.iter().any(|(layer, _)| *layer == name),
+            "{} has no place in the layers",
+            entry.path().display()
+        );
     }
 }
 
@@ -103,7 +108,7 @@ fn files_are_short_and_tidy() {
     let forbidden =
         [["to", "do!("].concat(), ["#[igno", "re"].concat(), ["unsafe", " {"].concat(), ["db", "g!("].concat()];
     let mut wrong = Vec::new();
-    let folders = ["src", "tests", "benches", "fuzz/fuzz_targets", "examples"];
+    let folders = ["src", "core/src", "tests", "benches", "fuzz/fuzz_targets", "examples"];
     for file in folders.iter().flat_map(|f| files(&root().join(f), &["rs"])) {
         let source = text(&file);
         let lines = source.lines().count();
@@ -119,9 +124,9 @@ fn files_are_short_and_tidy() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The ids of `src/verdict/rules.rs`.
+/// The ids of `core/src/verdict/rules.rs`.
 fn rule_ids() -> BTreeSet<String> {
-    let source = text(&root().join("src/verdict/rules.rs"));
+    let source = text(&root().join("core/src/verdict/rules.rs"));
     let ids = source.lines().filter_map(|l| l.trim().split_once(" = \"")?.1.strip_suffix("\","));
     ids.map(str::to_owned).collect()
 }
@@ -151,7 +156,7 @@ fn marked(folder: &str, extension: &str, marker: &str) -> BTreeMap<String, Vec<S
 fn every_rule_has_one_home_in_the_code() {
     let ids = rule_ids();
     assert!(ids.len() > 20, "{}", ids.len());
-    let homes = marked("src", "rs", " Rule: ");
+    let homes = marked("core/src", "rs", " Rule: ");
     let mut wrong: Vec<String> =
         ids.iter().filter(|id| !homes.contains_key(*id)).map(|id| format!("{id} has no home")).collect();
     for (id, places) in &homes {
@@ -159,7 +164,7 @@ fn every_rule_has_one_home_in_the_code() {
             wrong.push(format!("{id} has several homes: {}", places.join(", ")));
         }
         if !ids.contains(id) {
-            wrong.push(format!("{id} at {} is not in src/verdict/rules.rs", places.join(", ")));
+            wrong.push(format!("{id} at {} is not in core/src/verdict/rules.rs", places.join(", ")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -184,7 +189,7 @@ fn every_rule_is_in_the_notes() {
 fn keys() -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     for name in ["file.rs", "description.rs", "suppress.rs", "script/read.rs"] {
-        let source = text(&root().join("src/launch").join(name));
+        let source = text(&root().join("core/src/launch").join(name));
         let lists = source.split("\nconst ").skip(1).filter_map(|rest| rest.split_once(": &[&str] ="));
         for (list, rest) in lists.filter(|(list, _)| *list != "STEPS") {
             let end = rest.find("];").unwrap_or_else(|| panic!("{name}: {list} does not end"));

@@ -83,9 +83,9 @@ fn unsound_programs_are_refused() {
 
 #[test]
 fn rules_are_listed() {
-    says(&warpstep(&["rules"], None), 0, &["crs.braguard", "src/machine/control/crs.rs", "fire in the examples"]);
+    says(&warpstep(&["rules"], None), 0, &["crs.braguard", "core/src/machine/control/crs.rs", "fire in the examples"]);
     let some = warpstep(&["rules", "cache.read", "--format", "json"], None);
-    says(&some, 0, &["\"id\": \"cache.read-wait\"", "src/memory/fermi/cache/ops.rs"]);
+    says(&some, 0, &["\"id\": \"cache.read-wait\"", "core/src/memory/fermi/cache/ops.rs"]);
     assert!(!String::from_utf8_lossy(&some.stdout).contains("crs."));
     says(&warpstep(&["rules", "cash"], None), 2, &["cash", "the beginning of a rule's id"]);
 }

@@ -37,7 +37,7 @@ fn files(folder: &str, passes: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 /// The file that each rule's mark stands in.
 fn homes() -> BTreeMap<String, String> {
     let mut homes = BTreeMap::new();
-    for path in files("src", |n| n.ends_with(".rs")) {
+    for path in files("core/src", |n| n.ends_with(".rs")) {
         let home = path.strip_prefix(root()).unwrap().display().to_string();
         for line in std::fs::read_to_string(&path).unwrap().lines() {
             let Some((_, ids)) = line.split_once(" Rule: ").filter(|(before, _)| before.contains("//")) else {

@@ -103,7 +103,7 @@ fn kind(name: &str) -> Option<Kind> {
         "run" => text(corpus("ptx-examples", "ptx"), |_, text| bodies::run(text)),
         "launch" => text(corpus("ptx-examples", "toml"), |folder, text| bodies::launch(text, folder)),
         "script" => text(corpus("tests/host", "toml"), |folder, text| bodies::script(text, folder)),
-        "memp" => text(corpus("src/memory/fermi/programs", "memp"), |_, text| bodies::memory_programs(text)),
+        "memp" => text(corpus("core/src/memory/fermi/programs", "memp"), |_, text| bodies::memory_programs(text)),
         "litmus" => text(corpus("tests", "litmus"), |_, text| bodies::litmus(text)),
         "schedule" => {
             let corpus = one(small.schedule().into_bytes());

@@ -9,7 +9,7 @@ use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, l
 use crate::machine::{Bounds, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::Models;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) struct Common {
     memory_programs: Option<PathBuf>,
 
     /// Also report these.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "CHECK,…")]
+    #[arg(long, value_parser = checks(), value_delimiter = ',', value_name = "CHECK,…")]
     check: Vec<Check>,
 
     /// With --check races, the races that are no defects: stores of the same value, by lanes of one instruction if nothing
@@ -130,14 +130,11 @@ enum Lanes {
     Whole,
 }
 
-impl ValueEnum for Check {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()).help(self.help().trim_end_matches('.')))
-    }
+/// A check by its name.
+fn checks() -> impl TypedValueParser<Value = Check> {
+    let of = |check: &Check| PossibleValue::new(check.name()).help(check.help().trim_end_matches('.'));
+    PossibleValuesParser::new(Check::ALL.iter().map(of))
+        .map(|name| *Check::ALL.iter().find(|check| check.name() == name).expect("only names of checks are taken"))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -296,12 +293,12 @@ impl Common {
 
     /// The checks that the flags ask for, by name.
     pub fn checked(&self) -> Vec<String> {
-        self.check.iter().copied().map(word).collect()
+        self.check.iter().map(|check| check.name().to_owned()).collect()
     }
 
     /// Those of them that look at a run, not at a state: they have no say in a search, but in the runs that show what it found.
     pub fn looks_at_runs(&self) -> Vec<String> {
-        self.check.iter().copied().filter(|check| check.looks_at_runs()).map(word).collect()
+        self.check.iter().filter(|check| check.looks_at_runs()).map(|check| check.name().to_owned()).collect()
     }
 
     /// For what is read of a target.

@@ -12,21 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::path::Path;
-
-impl fmt::Display for Value {
-    /// The value as it can be written in a launch file; floats with as many digits as tell them apart.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unsigned(x) => write!(f, "{x}"),
-            Self::Signed(x) => write!(f, "{x}"),
-            Self::F32(x) => write!(f, "{x:?}"),
-            Self::F64(x) => write!(f, "{x:?}"),
-            Self::Bits(x, bytes) => write!(f, "0x{x:0width$x}", width = 2 * usize::from(*bytes)),
-        }
-    }
-}
 
 /// That a timeline has only the beginning of a run.
 #[must_use]

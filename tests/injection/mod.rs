@@ -6,7 +6,7 @@
 
 mod generate;
 mod post_dominators;
-#[path = "../../src/program/flow/trial/structured.rs"]
+#[path = "../../core/src/program/flow/trial/structured.rs"]
 mod structured;
 
 use rand::{RngExt, SeedableRng};

@@ -98,7 +98,7 @@ fn every_prefix_is_read_without_a_panic() {
 
 #[test]
 fn the_launch_files_of_all_examples_are_read() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx-examples");
     let mut count = 0;
     for folder in std::fs::read_dir(examples).unwrap().flatten().filter(|f| f.path().is_dir()) {
         for file in std::fs::read_dir(folder.path()).unwrap().flatten().map(|f| f.path()) {

@@ -15,7 +15,7 @@ pub const KERNELS: [&str; 9] =
     ["vecadd", "saxpy", "matmul", "matmul_tiled", "reduce", "mandel", "hist", "nbody", "bitonic"];
 
 /// The PTX of all of them, for sm_35.
-pub const PTX: &str = include_str!("../../benches/kernels.ptx");
+pub const PTX: &str = include_str!("../../../benches/kernels.ptx");
 
 /// The program of the kernels.
 ///

@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Serialize, Serializer};
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
 /// What an element's bits mean.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -75,6 +75,19 @@ pub enum Value {
     /// Bits, and how many bytes of them.
     #[serde(serialize_with = "bits")]
     Bits(u64, u8),
+}
+
+impl fmt::Display for Value {
+    /// The value as it can be written in a launch file; floats with as many digits as tell them apart.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsigned(x) => write!(f, "{x}"),
+            Self::Signed(x) => write!(f, "{x}"),
+            Self::F32(x) => write!(f, "{x:?}"),
+            Self::F64(x) => write!(f, "{x:?}"),
+            Self::Bits(x, bytes) => write!(f, "0x{x:0width$x}", width = 2 * usize::from(*bytes)),
+        }
+    }
 }
 
 fn finite<F: Copy + Debug + Into<f64>, S: Serializer>(number: &F, serializer: S) -> Result<S::Ok, S::Error> {
