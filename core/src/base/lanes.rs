@@ -94,8 +94,8 @@ pub fn expand(mask: LaneMask, tables: &LaneTables) -> Lanes32 {
         return Lanes32([!0; LANES]);
     }
     let mut v = [0u32; LANES];
-    for (x, bit) in v.iter_mut().zip(&tables.bit) {
-        *x = u32::from(mask & *bit != 0).wrapping_neg();
+    for (k, x) in v.iter_mut().enumerate() {
+        *x = u32::from(mask & tables.bit[k] != 0).wrapping_neg();
     }
     Lanes32(v)
 }
@@ -103,17 +103,17 @@ pub fn expand(mask: LaneMask, tables: &LaneTables) -> Lanes32 {
 /// Writes `new` into the lanes that are all ones in `lanes`.
 #[inline(always)]
 pub fn blend32(d: &mut Lanes32, new: &[u32; LANES], lanes: &Lanes32) {
-    for ((x, y), m) in d.0.iter_mut().zip(new).zip(&lanes.0) {
-        *x = (*y & *m) | (*x & !*m);
+    for (k, x) in d.0.iter_mut().enumerate() {
+        *x = (new[k] & lanes.0[k]) | (*x & !lanes.0[k]);
     }
 }
 
 /// Writes `new` into the lanes that are all ones in `lanes`.
 #[inline(always)]
 pub fn blend64(d: &mut Lanes64, new: &[u64; LANES], lanes: &Lanes32) {
-    for ((x, y), m) in d.0.iter_mut().zip(new).zip(&lanes.0) {
-        let m = i64::from(m.cast_signed()).cast_unsigned();
-        *x = (*y & m) | (*x & !m);
+    for (k, x) in d.0.iter_mut().enumerate() {
+        let m = i64::from(lanes.0[k].cast_signed()).cast_unsigned();
+        *x = (new[k] & m) | (*x & !m);
     }
 }
 

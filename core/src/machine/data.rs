@@ -80,7 +80,11 @@ impl Class for Q {
 /// Collects a predicate per lane into a mask.
 #[inline(always)]
 fn collect(values: &[bool; LANES], tables: &LaneTables) -> LaneMask {
-    values.iter().zip(&tables.bit).fold(0, |m, (v, bit)| m | (bit & u32::from(*v).wrapping_neg()))
+    let mut mask = 0;
+    for (k, v) in values.iter().enumerate() {
+        mask |= tables.bit[k] & u32::from(*v).wrapping_neg();
+    }
+    mask
 }
 
 impl Class for P {
@@ -90,8 +94,8 @@ impl Class for P {
     fn load(regs: &Frame, slot: Slot, on: &Lane<'_>) -> [bool; LANES] {
         let mask = regs.p[slot.index()];
         let mut out = [false; LANES];
-        for (o, bit) in out.iter_mut().zip(&on.tables.bit) {
-            *o = mask & bit != 0;
+        for (k, o) in out.iter_mut().enumerate() {
+            *o = mask & on.tables.bit[k] != 0;
         }
         out
     }
@@ -116,8 +120,8 @@ impl<C: Class> Class for Carry<C> {
     #[inline(always)]
     fn store<const FULL: bool>(regs: &mut Frame, i: &Instr, sources: usize, on: &Lane<'_>, values: [Self::T; LANES]) {
         let (mut out, mut carry) = ([C::ZERO; LANES], [false; LANES]);
-        for ((o, c), v) in out.iter_mut().zip(&mut carry).zip(values) {
-            (*o, *c) = v;
+        for (k, v) in values.into_iter().enumerate() {
+            (out[k], carry[k]) = v;
         }
         C::store::<FULL>(regs, i, sources, on, out);
         // With four sources slot `e` is taken, and the carry's slot is the immediate.
@@ -126,8 +130,8 @@ impl<C: Class> Class for Carry<C> {
     }
 }
 
-// Loops rather than `array::from_fn` and `map`: those are functions of their own that the compiler leaves out of line,
-// compiled for the baseline instruction set.
+// Loops rather than `array::from_fn`, `map` and `zip`: those are functions of their own that the compiler leaves out of
+// line, compiled for the baseline instruction set.
 
 /// Maps an operation over the lanes that execute: theirs alone are written.
 ///

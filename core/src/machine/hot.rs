@@ -147,8 +147,8 @@ fn compare<V: Simd, const FULL: bool>(
     let (a, _) = V::as_simd_u32s(&r.w[i.a.index()].0);
     let (b, _) = V::as_simd_u32s(&r.w[i.b.index()].0);
     let mut bits = 0;
-    for (k, (x, y)) in a.iter().zip(b).enumerate() {
-        let half = all(*x, *y);
+    for (k, x) in a.iter().enumerate() {
+        let half = all(*x, b[k]);
         let half = bytemuck::bytes_of(&half).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
         bits |= LaneMask::from(half) << (16 * k);
     }
@@ -168,8 +168,8 @@ fn select<const FULL: bool>(i: &Instr, r: &mut Frame, on: &Lane<'_>) {
     let chosen = expand(r.p[i.c.index()], on.tables);
     let (a, b) = (r.w[i.a.index()].0, r.w[i.b.index()].0);
     let mut out = [0; LANES];
-    for (((o, m), x), y) in out.iter_mut().zip(&chosen.0).zip(&a).zip(&b) {
-        *o = (*x & *m) | (*y & !*m);
+    for (k, o) in out.iter_mut().enumerate() {
+        *o = (a[k] & chosen.0[k]) | (b[k] & !chosen.0[k]);
     }
     W::store::<FULL>(r, i, 3, on, out);
 }

@@ -137,14 +137,20 @@ pub(super) fn issue<S: Sink>(
 
 /// Each lane's address in the request's space.
 fn addresses(rq: &WarpRequest, regs: &Frame) -> [u64; LANES] {
-    let offset = rq.offset.cast_unsigned();
+    let mut addresses = [0; LANES];
     if rq.addr_wide {
-        regs.q[rq.addr.index()].0.map(|x| x.wrapping_add(offset))
+        let values = &regs.q[rq.addr.index()].0;
+        for (k, address) in addresses.iter_mut().enumerate() {
+            *address = values[k].wrapping_add(rq.offset.cast_unsigned());
+        }
     } else {
         // A 32-bit address wraps in its space.
-        let low = rq.offset as u32;
-        regs.w[rq.addr.index()].0.map(|x| u64::from(x.wrapping_add(low)))
+        let values = &regs.w[rq.addr.index()].0;
+        for (k, address) in addresses.iter_mut().enumerate() {
+            *address = values[k].wrapping_add(rq.offset as u32).into();
+        }
     }
+    addresses
 }
 
 /// Local accesses of one offset by all lanes, 4 or 8 bytes at a time: whole rows.

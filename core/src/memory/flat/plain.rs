@@ -37,29 +37,39 @@ impl Region<'_> {
     }
 }
 
+/// The bits that any lane has in what `f` makes of its number and value.
+#[inline(always)]
+fn or_of(h: &[u64; HALF], f: impl Fn(usize, u64) -> u64) -> u64 {
+    let mut bits = 0;
+    for (k, x) in h.iter().enumerate() {
+        bits |= f(k, *x);
+    }
+    bits
+}
+
 #[inline(always)]
 fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF], offset: u64) -> Stride {
-    let times4: &[u64] = &t.times4[..HALF];
+    let times4 = half_of(&t.times4, 0);
     if half == 0xffff {
         // A zero that the compiler cannot see through: else it treats lane 0 apart and builds the vectors piece by piece.
         let first = h[t.zero & (HALF - 1)];
         let row = first;
-        let off_row = h.iter().zip(times4).fold(0, |c, (x, i)| c | (x.wrapping_sub(*i) ^ row));
+        let off_row = or_of(h, |k, x| x.wrapping_sub(times4[k]) ^ row);
         if off_row == 0 {
             return Stride::Row(row.wrapping_add(offset));
         }
-        let differ = h.iter().fold(0, |c, x| c | (x ^ first));
+        let differ = or_of(h, |_, x| x ^ first);
         return if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed };
     }
     let lead = half.trailing_zeros() as usize & (HALF - 1);
     let first = h[lead];
     let row = first.wrapping_sub(4 * lead as u64);
-    let wide = |m: &u32| i64::from(m.cast_signed()).cast_unsigned();
-    let off_row = h.iter().zip(times4).zip(lanes).fold(0, |c, ((x, i), m)| c | ((x.wrapping_sub(*i) ^ row) & wide(m)));
+    let wide = |k: usize| i64::from(lanes[k].cast_signed()).cast_unsigned();
+    let off_row = or_of(h, |k, x| (x.wrapping_sub(times4[k]) ^ row) & wide(k));
     if off_row == 0 {
         return Stride::Row(row.wrapping_add(offset));
     }
-    let differ = h.iter().zip(lanes).fold(0, |c, (x, m)| c | ((x ^ first) & wide(m)));
+    let differ = or_of(h, |k, x| (x ^ first) & wide(k));
     if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed }
 }
 
@@ -67,8 +77,8 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
 fn words(bytes: &[u8; ROW as usize]) -> [u32; HALF] {
     let (chunks, _) = bytes.as_chunks::<4>();
     let mut words = [0; HALF];
-    for (w, c) in words.iter_mut().zip(chunks) {
-        *w = u32::from_le_bytes(*c);
+    for (k, w) in words.iter_mut().enumerate() {
+        *w = u32::from_le_bytes(chunks[k]);
     }
     words
 }
@@ -77,8 +87,8 @@ fn words(bytes: &[u8; ROW as usize]) -> [u32; HALF] {
 fn unwords(words: &[u32; HALF]) -> [u8; ROW as usize] {
     let mut bytes = [0; ROW as usize];
     let (chunks, _) = bytes.as_chunks_mut::<4>();
-    for (c, w) in chunks.iter_mut().zip(words) {
-        *c = w.to_le_bytes();
+    for (k, c) in chunks.iter_mut().enumerate() {
+        *c = words[k].to_le_bytes();
     }
     bytes
 }
@@ -88,8 +98,8 @@ fn blend(d: &mut [u32; HALF], new: &[u32; HALF], half: LaneMask, lanes: &[u32; H
     if half == 0xffff {
         *d = *new;
     } else {
-        for ((x, y), m) in d.iter_mut().zip(new).zip(lanes) {
-            *x = (*y & *m) | (*x & !*m);
+        for (k, x) in d.iter_mut().enumerate() {
+            *x = (new[k] & lanes[k]) | (*x & !lanes[k]);
         }
     }
 }
@@ -198,8 +208,8 @@ fn gather(
         if all & 3 == 0
             && let Some(o) = region.locate(low, (high - low).saturating_add(4))
         {
-            for (n, x) in new.iter_mut().zip(h) {
-                let Some(v) = word(bytes, o + (x.wrapping_add(offset) - low) as usize) else { return false };
+            for (k, n) in new.iter_mut().enumerate() {
+                let Some(v) = word(bytes, o + (h[k].wrapping_add(offset) - low) as usize) else { return false };
                 *n = v;
             }
             return true;
