@@ -88,7 +88,7 @@ impl<C: Control> Block<C> {
                 self.warps.push(Warp { control, frames, filled, local: LocalMemory::default(), index: w });
             }
             let warp = &mut self.warps[w as usize];
-            warp.control.split(loaded.split);
+            warp.control.group(loaded.grouping);
             warp.local.renew(entry.frame_bytes.saturating_add(loaded.arguments));
             let frame = &mut warp.frames[0];
             let at = Where { block: self.index, warp: w, sm };

@@ -1,6 +1,7 @@
 //! How a device runs: control model, schedule, limits, and what hardware it stands for.
 
 use super::bounds::Bounds;
+use super::control::Grouping;
 use super::processors::Capacity;
 use crate::memory::fermi::model::DeviceModel;
 use crate::memory::fermi::program::{ProgramSet, preset};
@@ -24,6 +25,16 @@ pub enum ControlModel {
 }
 
 impl ControlModel {
+    /// Which lanes of a warp run together, as far as tokens do not say it.
+    #[must_use]
+    pub const fn grouping(self) -> Grouping {
+        match self {
+            Self::Crs | Self::Its => Grouping::All,
+            Self::ItsSplit => Grouping::Any,
+            Self::Thread => Grouping::One,
+        }
+    }
+
     /// What a target's hardware does: independent threads from sm_70 on (`semantics.md`, section 5).
     #[must_use]
     pub const fn of_target(sm: u32) -> Self {

@@ -10,7 +10,7 @@ use super::block::Block;
 use super::books::Books;
 use super::config::{Config, ControlModel};
 use super::context::Launch;
-use super::control::Control;
+use super::control::{Control, Grouping};
 use super::grid::{Grid, Held, Turns, exec};
 use super::loaded::{Loaded, arguments, per_block};
 use super::message::{ContextId, ContextInput, ContextIo, ContextOutput, GridId, Program, ProgramId, Tag};
@@ -423,7 +423,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             grid: launch.grid,
             block: launch.block,
             warp_size: config.warp_size.clamp(1, 32),
-            split: config.control == Some(ControlModel::ItsSplit),
+            grouping: config.control.map_or(Grouping::All, ControlModel::grouping),
             params: launch.params.clone(),
             shared_bytes: dynamic_at.saturating_add(launch.shared_bytes),
             dynamic_at,

@@ -2,6 +2,7 @@
 
 use super::bounds::Bounds;
 use super::config::HeapConfig;
+use super::control::Grouping;
 use crate::base::{Frame, LANES, LaneMask, Lanes32, Lanes64, number};
 use crate::memory::{LocalMemory, Uses};
 use crate::program::env::{FuncId, Function, Init, Preload, ProgEnv, Special};
@@ -21,8 +22,8 @@ pub struct Loaded {
     pub block: [u32; 3],
     /// Threads in a warp.
     pub warp_size: u32,
-    /// Whether any lanes of a warp that stand at one address may run without the others (D-its-split).
-    pub split: bool,
+    /// Which lanes of a warp run together.
+    pub grouping: Grouping,
     /// The parameter area.
     pub params: Vec<u8>,
     /// Bytes of shared memory of a block: static, then dynamic.

@@ -22,8 +22,7 @@ use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
 use std::sync::Arc;
 
-/// How runs that nobody observes are compiled: for every instruction set, but threads on their own spend their time
-/// elsewhere; and memory that acts later costs more than an observer who does not listen, so that it is not compiled for
+/// How runs that nobody observes are compiled: for every instruction set; memory that acts later costs more than an observer who does not listen, so that it is not compiled for
 /// silence at all.
 trait Quiet<C, M: Environment> {
     fn quietly(hosted: &mut Hosted<C, M>, run: Run<'_>) -> Result<Ran, Stop>;
@@ -35,15 +34,9 @@ impl Quiet<Crs, Flat> for (Crs, Flat) {
     }
 }
 
-impl Quiet<Its<false>, Flat> for (Its<false>, Flat) {
-    fn quietly(hosted: &mut Hosted<Its<false>, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
+impl Quiet<Its, Flat> for (Its, Flat) {
+    fn quietly(hosted: &mut Hosted<Its, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
         hosted.go::<_, Best>(Silent, run)
-    }
-}
-
-impl Quiet<Its<true>, Flat> for (Its<true>, Flat) {
-    fn quietly(hosted: &mut Hosted<Its<true>, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
-        hosted.go::<_, Baseline>(Silent, run)
     }
 }
 
@@ -164,26 +157,28 @@ struct Hosted<C, M: Environment> {
 #[must_use]
 pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Config) -> Box<dyn Machine> {
     match &config.memory {
-        MemoryModel::Flat => match control {
-            ControlModel::Crs => Hosted::<Crs, Flat>::boxed((), address_bits, config),
-            ControlModel::Its | ControlModel::ItsSplit => Hosted::<Its<false>, Flat>::boxed((), address_bits, config),
-            ControlModel::Thread => Hosted::<Its<true>, Flat>::boxed((), address_bits, config),
-        },
-        MemoryModel::Split => match control {
-            ControlModel::Crs => Hosted::<Crs, Split>::boxed((), address_bits, config),
-            ControlModel::Its | ControlModel::ItsSplit => Hosted::<Its<false>, Split>::boxed((), address_bits, config),
-            ControlModel::Thread => Hosted::<Its<true>, Split>::boxed((), address_bits, config),
-        },
+        MemoryModel::Flat => controlled::<Flat>(control, (), address_bits, config),
+        MemoryModel::Split => controlled::<Split>(control, (), address_bits, config),
         MemoryModel::Fermi(device, programs) => {
             let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };
-            match control {
-                ControlModel::Crs => Hosted::<Crs, Fermi>::boxed(model, address_bits, config),
-                ControlModel::Its | ControlModel::ItsSplit => {
-                    Hosted::<Its<false>, Fermi>::boxed(model, address_bits, config)
-                }
-                ControlModel::Thread => Hosted::<Its<true>, Fermi>::boxed(model, address_bits, config),
-            }
+            controlled::<Fermi>(control, model, address_bits, config)
         }
+    }
+}
+
+fn controlled<M: Environment + 'static>(
+    control: ControlModel,
+    model: M::Model,
+    address_bits: u32,
+    config: &Config,
+) -> Box<dyn Machine>
+where
+    (Crs, M): Quiet<Crs, M>,
+    (Its, M): Quiet<Its, M>,
+{
+    match control {
+        ControlModel::Crs => Hosted::<Crs, M>::boxed(model, address_bits, config),
+        _ => Hosted::<Its, M>::boxed(model, address_bits, config),
     }
 }
 

@@ -53,9 +53,9 @@ impl Watched for Silent {
 }
 
 impl Watched for Observed<'_> {
-    /// On vector units where whole warps run at once and their accesses take no time of their own.
+    /// On vector units where accesses take no time of their own.
     #[inline(never)]
     fn flow_on<V: Simd, C: Control, M: Memory>(_: V, lanes: Lanes<'_, '_, '_, C, M, Self>) -> Result<Next, Box<Halt>> {
-        if M::IMMEDIATE && !C::SINGLE { Best::run(lanes) } else { Baseline::run(lanes) }
+        if M::IMMEDIATE { Best::run(lanes) } else { Baseline::run(lanes) }
     }
 }

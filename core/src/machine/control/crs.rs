@@ -117,7 +117,6 @@ impl Crs {
 impl Control for Crs {
     const JOINS: bool = false;
     const WAITS: bool = false;
-    const SINGLE: bool = false;
 
     fn new(lanes: LaneMask, entry: u32) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! What a search asks of a control model: who could run, the state as bytes, and where every lane stands.
 
-use super::{Control, Crs, Flow, Idle, Its, Wait};
+use super::{Control, Crs, Flow, Grouping, Idle, Its, Wait};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::machine::walk::{Unpack, put};
 use crate::verdict::{Token, TokenKind, Tokens};
@@ -132,12 +132,13 @@ fn each(mask: LaneMask) -> impl Iterator<Item = u32> {
     lanes_of(mask).zip(std::iter::repeat(())).map(|(lane, ())| u32::try_from(lane).unwrap_or(0))
 }
 
-impl<const SINGLE: bool> Its<SINGLE> {
+impl Its {
     /// Threads on their own where others stood: `lanes` go on at their addresses, all others have exited.
     #[must_use]
     pub fn of_lanes(lanes: &[Lane]) -> Self {
         let live = lanes.iter().fold(0, |m, l| m | 1 << l.lane);
         let mut new = Self::new(live, 0);
+        new.grouping = Grouping::One;
         new.together = None;
         for l in lanes {
             let k = l.lane as usize % LANES;
@@ -153,7 +154,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
     }
 }
 
-impl<const SINGLE: bool> Explored for Its<SINGLE> {
+impl Explored for Its {
     fn flows(&mut self) -> Result<SmallVec<[Flow; 4]>, Idle> {
         self.gather()?;
         if let Some((flow, _)) = self.together {
@@ -162,7 +163,7 @@ impl<const SINGLE: bool> Explored for Its<SINGLE> {
         let mut flows: SmallVec<[Flow; 4]> = SmallVec::new();
         for l in lanes_of(self.ready) {
             let (pc, depth) = (self.pc[l], self.depth[l]);
-            let with = |f: &&mut Flow| !SINGLE || f.mask & self.met != 0 && self.met >> l & 1 == 1;
+            let with = |f: &&mut Flow| !self.alone() || f.mask & self.met != 0 && self.met >> l & 1 == 1;
             match flows.iter_mut().filter(with).find(|f| (f.pc, f.depth) == (pc, depth)) {
                 Some(flow) => flow.mask |= 1 << l,
                 None => flows.push(Flow { pc, mask: 1 << l, depth }),
@@ -172,11 +173,11 @@ impl<const SINGLE: bool> Explored for Its<SINGLE> {
     }
 
     fn choices(&self, flow: Flow) -> SmallVec<[Flow; 4]> {
-        if self.split { self.parts(flow) } else { smallvec::smallvec![flow] }
+        if self.grouping == Grouping::Any { self.parts(flow) } else { smallvec::smallvec![flow] }
     }
 
     fn able(&self, flow: Flow, can: impl Fn(Flow) -> bool) -> LaneMask {
-        match (self.split, can(flow)) {
+        match (self.grouping == Grouping::Any, can(flow)) {
             (_, true) => flow.mask,
             (false, false) => 0,
             (true, false) => Self::able(self, flow, can),
@@ -184,7 +185,7 @@ impl<const SINGLE: bool> Explored for Its<SINGLE> {
     }
 
     fn resume(&mut self, flow: Flow) -> u32 {
-        let met = SINGLE && flow.mask & self.met != 0;
+        let met = self.alone() && flow.mask & self.met != 0;
         self.met &= !flow.mask;
         if self.together.is_some() {
             self.watch = u32::MAX;

@@ -3,16 +3,17 @@
 //! A step picks a group of lanes at one address; groups are maximal. The groups are offered with the deepest call first,
 //! then the lowest address: lanes that are behind run first, which makes groups meet where the source's control flow
 //! joins; every so often the group that has waited longest comes first, so that no ready lane starves. Running lanes stop where
-//! others stand ([`Control::watch`]). With `SINGLE` a group is one lane; with `split` any part of a group may run (`parts`).
+//! others are ([`Control::watch`]). With [`Grouping::One`] a group is one lane; with [`Grouping::Any`] any part of a group may
+//! run (`parts`).
 
-use super::{Control, Flow, Idle, Next, Standing, TokenKind, Wait};
+use super::{Control, Flow, Grouping, Idle, Next, Standing, TokenKind, Wait};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::choice::{Menu, Oracle, Site};
 use crate::verdict::Stop;
 
 /// The execution state of a warp of independent threads.
 #[derive(Clone, Debug)]
-pub struct Its<const SINGLE: bool> {
+pub struct Its {
     pub(super) pc: [u32; LANES],
     pub(super) depth: [u32; LANES],
     /// What each lane in neither `ready` nor `exited` waits for.
@@ -25,8 +26,7 @@ pub struct Its<const SINGLE: bool> {
     /// Lanes that have waited for each other and execute the instruction at which they did together, also when threads
     /// otherwise run on their own.
     pub(super) met: LaneMask,
-    /// Whether any lanes of a group may run without the others.
-    pub(super) split: bool,
+    pub(super) grouping: Grouping,
     /// Return addresses, by depth of the caller.
     pub(super) returns: Vec<[u32; LANES]>,
     pub(super) watch: u32,
@@ -41,20 +41,25 @@ pub struct Its<const SINGLE: bool> {
 const PATIENCE: u32 = 1024;
 
 /// Of the turns in which lanes ran last only the order matters, or no state of a run would ever repeat.
-impl<const SINGLE: bool> PartialEq for Its<SINGLE> {
+impl PartialEq for Its {
     fn eq(&self, other: &Self) -> bool {
-        let Self { pc, depth, wait, ready, exited, together, met, split, returns, watch, starved, .. } = self;
+        let Self { pc, depth, wait, ready, exited, together, met, grouping, returns, watch, starved, .. } = self;
         (ready, exited, together, met) == (&other.ready, &other.exited, &other.together, &other.met)
-            && *split == other.split
+            && *grouping == other.grouping
             && (watch, starved) == (&other.watch, &other.starved)
             && (pc, depth, wait, returns) == (&other.pc, &other.depth, &other.wait, &other.returns)
             && self.order() == other.order()
     }
 }
 
-impl<const SINGLE: bool> Eq for Its<SINGLE> {}
+impl Eq for Its {}
 
-impl<const SINGLE: bool> Its<SINGLE> {
+impl Its {
+    /// Whether every thread runs on its own.
+    pub(super) fn alone(&self) -> bool {
+        self.grouping == Grouping::One
+    }
+
     /// For each live lane how many of them have waited longer.
     fn order(&self) -> [u32; LANES] {
         let mut order = [0; LANES];
@@ -94,7 +99,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
         let mut groups: Vec<(LaneMask, u32, u32)> = Vec::new();
         for l in lanes_of(self.ready) {
             let (pc, depth) = (self.pc[l], self.depth[l]);
-            let with = |g: &&mut (LaneMask, u32, u32)| !SINGLE || g.0 & self.met != 0 && self.met >> l & 1 == 1;
+            let with = |g: &&mut (LaneMask, u32, u32)| !self.alone() || g.0 & self.met != 0 && self.met >> l & 1 == 1;
             match groups.iter_mut().filter(with).find(|g| (g.1, g.2) == (pc, depth)) {
                 Some(group) => group.0 |= 1 << l,
                 None => groups.push((1 << l, pc, depth)),
@@ -102,7 +107,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
         }
         if self.starved >= PATIENCE {
             groups.sort_by_key(|g| lanes_of(g.0).map(|l| self.since[l]).min());
-        } else if !SINGLE {
+        } else if !self.alone() {
             groups.sort_by_key(|g| (u32::MAX - g.2, g.1));
         }
         groups
@@ -110,7 +115,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
 
     /// Where the running lanes next meet others: the lowest address of another ready lane at the same depth, from here on.
     pub(super) fn set_watch(&mut self, flow: Flow) {
-        self.watch = if SINGLE {
+        self.watch = if self.alone() {
             u32::MAX
         } else {
             let others = self.ready & !flow.mask;
@@ -133,7 +138,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
     #[inline(always)]
     pub(super) fn gather(&mut self) -> Result<(), Idle> {
         match self.together {
-            Some((flow, None)) if flow.mask != 0 && !SINGLE && !self.split => return Ok(()),
+            Some((flow, None)) if flow.mask != 0 && self.grouping == Grouping::All => return Ok(()),
             Some((_, Some(Wait::Barrier(_)))) => return Err(Idle::Barrier),
             Some(_) => self.part(),
             None => {}
@@ -168,10 +173,9 @@ impl<const SINGLE: bool> Its<SINGLE> {
     }
 }
 
-impl<const SINGLE: bool> Control for Its<SINGLE> {
+impl Control for Its {
     const JOINS: bool = true;
     const WAITS: bool = true;
-    const SINGLE: bool = SINGLE;
 
     fn new(lanes: LaneMask, entry: u32) -> Self {
         Self {
@@ -182,7 +186,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             exited: !lanes,
             together: Some((Flow { pc: entry, mask: lanes, depth: 0 }, None)),
             met: 0,
-            split: false,
+            grouping: Grouping::All,
             returns: Vec::new(),
             watch: u32::MAX,
             starved: 0,
@@ -213,7 +217,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             return Ok(Ok((flow, u32::MAX)));
         }
         let mut groups = self.groups();
-        if self.split {
+        if self.grouping == Grouping::Any {
             groups.iter_mut().for_each(|g| g.0 = self.able(Flow { pc: g.1, mask: g.0, depth: g.2 }, &can));
             groups.retain(|g| g.0 != 0);
             let Some((flow, lease)) = self.pick_part(&groups, oracle)? else { return Ok(Err(Idle::Blocked)) };
@@ -243,7 +247,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
             (groups.iter().position(|g| lowest(g) == pick.index).ok_or_else(strange)?, pick.lease.get())
         };
         let (mask, pc, depth) = groups[index];
-        let lease = if SINGLE && mask & self.met != 0 { 1 } else { lease };
+        let lease = if self.alone() && mask & self.met != 0 { 1 } else { lease };
         self.met &= !mask;
         let flow = Flow { pc, mask, depth };
         self.set_watch(flow);
@@ -271,8 +275,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool {
         if let Some((flow, None)) = self.together
             && flow.mask != 0
-            && !SINGLE
-            && !self.split
+            && self.grouping == Grouping::All
         {
             return can(flow);
         }
@@ -283,16 +286,16 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
         if self.ready != !self.exited {
             self.wake();
         }
-        let can_run = |flow: Flow| if self.split { self.able(flow, &can) != 0 } else { can(flow) };
+        let can_run = |flow: Flow| if self.grouping == Grouping::Any { self.able(flow, &can) != 0 } else { can(flow) };
         self.ready == 0 || self.groups().into_iter().any(|(mask, pc, depth)| can_run(Flow { pc, mask, depth }))
     }
 
-    fn split(&mut self, on: bool) {
-        self.split = on;
+    fn group(&mut self, grouping: Grouping) {
+        self.grouping = grouping;
     }
 
     fn park(&mut self, flow: Flow) {
-        if flow.mask == !self.exited && !SINGLE {
+        if flow.mask == !self.exited && !self.alone() {
             self.together = Some((flow, None));
             return;
         }
@@ -457,7 +460,7 @@ impl<const SINGLE: bool> Control for Its<SINGLE> {
     }
 }
 
-impl<const SINGLE: bool> Its<SINGLE> {
+impl Its {
     pub(super) fn remember(&mut self, lanes: LaneMask, depth: u32, back: u32) {
         let depth = depth as usize;
         if self.returns.len() <= depth {

@@ -1,7 +1,7 @@
 //! Control models: how the lanes of a warp share one program counter (`semantics.md`, section 5).
 //!
 //! [`Crs`] is the report's stack of tokens (5.4.1), [`Its`] gives each lane a program counter and lets lanes at one
-//! address run together, and with `SINGLE` it runs every thread on its own, chapter 6's reference. A control model knows
+//! address run together, and it can run every thread on its own ([`Grouping::One`]), chapter 6's reference. A control model knows
 //! addresses and masks only; registers, guards and memory are the warp's business.
 
 mod crs;
@@ -68,6 +68,17 @@ pub enum Wait {
     Barrier(u32),
 }
 
+/// Which of the lanes at one address run together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grouping {
+    /// All of them.
+    All,
+    /// Any of them (D-its-split).
+    Any,
+    /// None: every thread runs on its own.
+    One,
+}
+
 /// Lanes that are somewhere else than those that execute an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
@@ -105,8 +116,6 @@ impl Standing {
 pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// Whether running lanes can meet others without an instruction that says so.
     const JOINS: bool;
-    /// Whether every thread runs on its own.
-    const SINGLE: bool;
     /// Whether lanes may wait for members that are elsewhere: otherwise members must be active (below sm_70).
     const WAITS: bool;
 
@@ -130,8 +139,8 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// Whether [`Control::pick`] would find lanes that `can` run, or something other to say than [`Idle::Blocked`].
     fn any(&mut self, can: impl Fn(Flow) -> bool) -> bool;
 
-    /// Whether lanes at one address may run without each other, where a control model has both (D-its-split).
-    fn split(&mut self, _on: bool) {}
+    /// Which lanes run together, where that is not fixed.
+    fn group(&mut self, _grouping: Grouping) {}
 
     /// Takes back the running lanes.
     fn park(&mut self, flow: Flow);

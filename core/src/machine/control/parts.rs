@@ -9,7 +9,7 @@ use crate::choice::{LANES_ALL, LANES_FIRST, LANES_NONE, Menu, Oracle, Site};
 use crate::verdict::Stop;
 use smallvec::SmallVec;
 
-impl<const SINGLE: bool> Its<SINGLE> {
+impl Its {
     /// The lanes of a group that choices are about: those that have met are one, by the lowest of them.
     fn heads(&self, group: LaneMask) -> LaneMask {
         let met = group & self.met;
@@ -92,7 +92,7 @@ impl<const SINGLE: bool> Its<SINGLE> {
 mod tests {
     use super::*;
     use crate::choice::Pick;
-    use crate::machine::control::Control;
+    use crate::machine::control::{Control, Grouping};
     use std::collections::BTreeSet;
     use std::num::NonZeroU32;
 
@@ -127,7 +127,7 @@ mod tests {
     }
 
     /// The parts that choices lead to, in their order.
-    fn chosen(warp: &Its<false>) -> Vec<(LaneMask, u32)> {
+    fn chosen(warp: &Its) -> Vec<(LaneMask, u32)> {
         let mut ways = Ways::default();
         let mut found = Vec::new();
         loop {
@@ -139,9 +139,9 @@ mod tests {
         }
     }
 
-    fn warp(lanes: LaneMask) -> Its<false> {
-        let mut warp = Its::<false>::new(lanes, 7);
-        warp.split(true);
+    fn warp(lanes: LaneMask) -> Its {
+        let mut warp = Its::new(lanes, 7);
+        warp.group(Grouping::Any);
         warp
     }
 

@@ -12,8 +12,9 @@ use crate::base::Pc;
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
 use crate::machine::context_state::ContextState;
-use crate::machine::control::{Explored, Flow, Its, Lane, Wait};
+use crate::machine::control::{Explored, Flow, Grouping, Its, Lane, Wait};
 use crate::machine::grid::Grid;
+use crate::machine::loaded::Loaded;
 use crate::machine::observed::Observed;
 use crate::machine::overlap::at_fault;
 use crate::machine::processors::Processors;
@@ -330,13 +331,15 @@ impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
             wait: lane.wait.filter(|w| !free.waits || !matches!(w, Wait::Barrier(_) | Wait::WarpSync(_))),
             ..lane
         };
-        let state = self.state.with_control(|control| {
+        let mut state = self.state.with_control(|control| {
             let lanes: Vec<Lane> = control.lanes().into_iter().map(lane).collect();
-            Its::<true>::of_lanes(&lanes)
+            Its::of_lanes(&lanes)
         });
-        let loaded = self.launches.iter().map(|f| f.loaded.clone()).collect();
+        let alone = |loaded: &Loaded| Loaded { grouping: Grouping::One, ..loaded.clone() };
+        state.grids.iter_mut().chain(&mut state.leaving).for_each(|grid| *grid.loaded = alone(&grid.loaded));
+        let loaded = self.launches.iter().map(|f| alone(&f.loaded)).collect();
         let (env, grain) = (Arc::clone(&self.env), Grain::Visible);
-        let mut walk = Walker::<Its<true>, M>::of(state, env, self.program, loaded, &config, grain);
+        let mut walk = Walker::<Its, M>::of(state, env, self.program, loaded, &config, grain);
         (walk.launch, walk.ended) = (self.launch, self.ended);
         if free.blocks {
             walk.state.processors = Processors::new(config.device.processors, config.device.capacity);

@@ -11,7 +11,7 @@ use crate::choice::Oracle;
 use crate::machine::config::{Config, ControlModel};
 use crate::machine::context::Launch;
 use crate::machine::context_state::{ContextState, Resident};
-use crate::machine::control::{Explored, Flow, Idle};
+use crate::machine::control::{Explored, Flow, Grouping, Idle};
 use crate::machine::grid::Grid;
 use crate::machine::loaded::Loaded;
 use crate::machine::message::{GridId, ProgramId};
@@ -277,11 +277,11 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         while used < FAR {
             let Some(warp) = self.warp_mut(slot, w) else { break };
             let Ok(flows) = warp.control.flows() else { break };
+            let Some(fixed) = self.launches.get(self.launch) else { break };
             // Where lanes of a warp stop decides whom they meet.
-            if flows.len() > 1 && !C::SINGLE {
+            if flows.len() > 1 && fixed.loaded.grouping != Grouping::One {
                 break;
             }
-            let Some(fixed) = self.launches.get(self.launch) else { break };
             let go = flows.iter().find_map(|flow| {
                 let hidden = if M::IMMEDIATE { fixed.visible.hidden(flow.pc) } else { FAR };
                 (hidden > 0 && !self.blocked(slot, w, *flow)).then_some((*flow, hidden))

@@ -208,8 +208,9 @@ fn gather(
         if all & 3 == 0
             && let Some(o) = region.locate(low, (high - low).saturating_add(4))
         {
-            for (k, n) in new.iter_mut().enumerate() {
-                let Some(v) = word(bytes, o + (h[k].wrapping_add(offset) - low) as usize) else { return false };
+            // Not by number: the compiler would load some lanes one by one, also for `classify`.
+            for (n, x) in new.iter_mut().zip(h) {
+                let Some(v) = word(bytes, o + (x.wrapping_add(offset) - low) as usize) else { return false };
                 *n = v;
             }
             return true;
