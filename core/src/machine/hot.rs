@@ -146,12 +146,9 @@ fn compare<V: Simd, const FULL: bool>(
     }
     let (a, _) = V::as_simd_u32s(&r.w[i.a.index()].0);
     let (b, _) = V::as_simd_u32s(&r.w[i.b.index()].0);
-    let mut bits = 0;
-    for (k, x) in a.iter().enumerate() {
-        let half = all(*x, b[k]);
-        let half = bytemuck::bytes_of(&half).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
-        bits |= LaneMask::from(half) << (16 * k);
-    }
+    let ([a, c], [b, d]) = (a, b) else { unreachable!("two vectors of 16 lanes are a slot") };
+    let half = |x, y| bytemuck::bytes_of(&all(x, y)).first_chunk().map_or(0, |b| u16::from_le_bytes(*b).into());
+    let bits: LaneMask = half(*a, *b) | half(*c, *d) << 16;
     put_mask(&mut r.p[i.d.index()], bits ^ flip, if FULL { !0 } else { on.mask });
 }
 

@@ -130,6 +130,7 @@ impl Loaded {
     }
 
     /// The lanes of a warp that hold threads.
+    #[inline]
     #[must_use]
     pub fn populated(&self, warp: u32) -> LaneMask {
         let threads = self.threads().saturating_sub(warp * self.warp_size).min(self.warp_size);

@@ -52,6 +52,7 @@ impl LocalMemory {
     }
 
     /// Back to zeroed memory of `bytes` per thread; costs nothing when none was written.
+    #[inline]
     pub fn renew(&mut self, bytes: u32) {
         if self.written {
             self.rows.clear();

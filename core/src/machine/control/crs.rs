@@ -131,10 +131,13 @@ impl Control for Crs {
         }
     }
 
+    #[inline]
     fn reset(&mut self, lanes: LaneMask, entry: u32) {
-        let (mut stack, trace) = (std::mem::take(&mut self.stack), self.trace.take());
+        let Self { flow, broken, returned, exited, stack, barriers, corrupt, trace: _ } = self;
+        *flow = Flow { pc: entry, mask: lanes, depth: 0 };
+        (*broken, *returned, *exited) = (0, 0, !lanes);
         stack.clear();
-        *self = Self { stack, trace, ..Self::new(lanes, entry) };
+        (*barriers, *corrupt) = (0, false);
     }
 
     #[inline(always)]

@@ -40,11 +40,7 @@ impl Region<'_> {
 /// The bits that any lane has in what `f` makes of its number and value.
 #[inline(always)]
 fn or_of(h: &[u64; HALF], f: impl Fn(usize, u64) -> u64) -> u64 {
-    let mut bits = 0;
-    for (k, x) in h.iter().enumerate() {
-        bits |= f(k, *x);
-    }
-    bits
+    h.iter().enumerate().fold(0, |bits, (k, x)| bits | f(k, *x))
 }
 
 #[inline(always)]
@@ -58,7 +54,7 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
         if off_row == 0 {
             return Stride::Row(row.wrapping_add(offset));
         }
-        let differ = or_of(h, |_, x| x ^ first);
+        let differ = h.iter().fold(0, |c, x| c | (x ^ first));
         return if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed };
     }
     let lead = half.trailing_zeros() as usize & (HALF - 1);
