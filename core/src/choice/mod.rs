@@ -235,6 +235,7 @@ impl Menu<'_> {
     }
 
     /// The `n`-th alternative in ascending order.
+    #[inline]
     #[must_use]
     pub fn nth(&self, mut n: u32) -> u32 {
         for (k, &word) in self.ready.iter().enumerate() {

@@ -40,6 +40,7 @@ impl Processors {
     }
 
     /// The first multiprocessor that has room for a block.
+    #[inline]
     #[must_use]
     pub fn first(&self, of: &Loaded) -> Option<u32> {
         let k = self.used.iter().position(|u| self.fits(*u, of))?;

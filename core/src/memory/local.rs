@@ -41,6 +41,7 @@ impl LocalMemory {
     }
 
     /// Makes the first `bytes` of every thread's local memory accessible; new ones are zero.
+    #[inline]
     pub fn reach(&mut self, bytes: u32) {
         if bytes > self.extent {
             self.extent = bytes;

@@ -222,6 +222,7 @@ impl Control for Crs {
     /// Rule: crs.exitdiv
     ///
     /// Rule: crs.exituni
+    #[inline]
     fn exit(&mut self, flow: &mut Flow, lanes: LaneMask) -> Next {
         let spared = if lanes == flow.mask { Mutant::UniformStaysEnabled } else { Mutant::ExitStaysEnabled };
         if !on(spared) {
@@ -251,6 +252,7 @@ impl Control for Crs {
     }
 
     /// Rule: crs.sync
+    #[inline]
     fn sync(&mut self, flow: &mut Flow) -> Next {
         self.fire(Rule::CrsSync);
         self.unwind(flow)

@@ -37,10 +37,15 @@ impl Region<'_> {
     }
 }
 
-/// The bits that any lane has in what `f` makes of its number and value.
+/// The bits that any executing lane has in what `f` makes of its number and value. A loop, since the compiler leaves this
+/// `fold` out of line.
 #[inline(always)]
-fn or_of(h: &[u64; HALF], f: impl Fn(usize, u64) -> u64) -> u64 {
-    h.iter().enumerate().fold(0, |bits, (k, x)| bits | f(k, *x))
+fn or_of(h: &[u64; HALF], lanes: &[u32; HALF], f: impl Fn(usize, u64) -> u64) -> u64 {
+    let mut bits = 0;
+    for (k, x) in h.iter().enumerate() {
+        bits |= f(k, *x) & i64::from(lanes[k].cast_signed()).cast_unsigned();
+    }
+    bits
 }
 
 #[inline(always)]
@@ -49,10 +54,10 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
     if half == 0xffff {
         // A zero that the compiler cannot see through: else it treats lane 0 apart and builds the vectors piece by piece.
         let first = h[t.zero & (HALF - 1)];
-        let row = first;
-        let off_row = or_of(h, |k, x| x.wrapping_sub(times4[k]) ^ row);
+        // No loops like the one above: where all lanes run, the compiler would compare them one by one.
+        let off_row = h.iter().enumerate().fold(0, |c, (k, x)| c | (x.wrapping_sub(times4[k]) ^ first));
         if off_row == 0 {
-            return Stride::Row(row.wrapping_add(offset));
+            return Stride::Row(first.wrapping_add(offset));
         }
         let differ = h.iter().fold(0, |c, x| c | (x ^ first));
         return if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed };
@@ -60,13 +65,10 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
     let lead = half.trailing_zeros() as usize & (HALF - 1);
     let first = h[lead];
     let row = first.wrapping_sub(4 * lead as u64);
-    let wide = |k: usize| i64::from(lanes[k].cast_signed()).cast_unsigned();
-    let off_row = or_of(h, |k, x| (x.wrapping_sub(times4[k]) ^ row) & wide(k));
-    if off_row == 0 {
+    if or_of(h, lanes, |k, x| x.wrapping_sub(times4[k]) ^ row) == 0 {
         return Stride::Row(row.wrapping_add(offset));
     }
-    let differ = or_of(h, |k, x| (x ^ first) & wide(k));
-    if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed }
+    if or_of(h, lanes, |_, x| x ^ first) == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed }
 }
 
 #[inline(always)]
