@@ -37,15 +37,28 @@ impl Region<'_> {
     }
 }
 
-/// The bits that any executing lane has in what `f` makes of its number and value. A loop, since the compiler leaves this
-/// `fold` out of line.
+/// The bits in which some lane differs from a row that begins at `row`. By `fold`: of a loop the compiler makes comparisons
+/// one by one.
 #[inline(always)]
-fn or_of(h: &[u64; HALF], lanes: &[u32; HALF], f: impl Fn(usize, u64) -> u64) -> u64 {
-    let mut bits = 0;
-    for (k, x) in h.iter().enumerate() {
-        bits |= f(k, *x) & i64::from(lanes[k].cast_signed()).cast_unsigned();
+fn off_row(h: &[u64; HALF], row: u64, times4: &[u64; HALF]) -> u64 {
+    h.iter().enumerate().fold(0, |c, (k, x)| c | (x.wrapping_sub(times4[k]) ^ row))
+}
+
+/// The bits in which some lane differs from `first`.
+#[inline(always)]
+fn off_first(h: &[u64; HALF], first: u64) -> u64 {
+    h.iter().fold(0, |c, x| c | (x ^ first))
+}
+
+/// The addresses of the executing lanes, with what the others are to have.
+#[inline(always)]
+fn with_idle(h: &[u64; HALF], lanes: &[u32; HALF], idle: impl Fn(usize) -> u64) -> [u64; HALF] {
+    let mut all = [0; HALF];
+    for (k, x) in all.iter_mut().enumerate() {
+        let runs = i64::from(lanes[k].cast_signed()).cast_unsigned();
+        *x = (h[k] & runs) | (idle(k) & !runs);
     }
-    bits
+    all
 }
 
 #[inline(always)]
@@ -54,21 +67,19 @@ fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF]
     if half == 0xffff {
         // A zero that the compiler cannot see through: else it treats lane 0 apart and builds the vectors piece by piece.
         let first = h[t.zero & (HALF - 1)];
-        // No loops like the one above: where all lanes run, the compiler would compare them one by one.
-        let off_row = h.iter().enumerate().fold(0, |c, (k, x)| c | (x.wrapping_sub(times4[k]) ^ first));
-        if off_row == 0 {
+        if off_row(h, first, times4) == 0 {
             return Stride::Row(first.wrapping_add(offset));
         }
-        let differ = h.iter().fold(0, |c, x| c | (x ^ first));
-        return if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed };
+        return if off_first(h, first) == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed };
     }
     let lead = half.trailing_zeros() as usize & (HALF - 1);
     let first = h[lead];
     let row = first.wrapping_sub(4 * lead as u64);
-    if or_of(h, lanes, |k, x| x.wrapping_sub(times4[k]) ^ row) == 0 {
+    if off_row(&with_idle(h, lanes, |k| row.wrapping_add(times4[k])), row, times4) == 0 {
         return Stride::Row(row.wrapping_add(offset));
     }
-    if or_of(h, lanes, |_, x| x ^ first) == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed }
+    let differ = off_first(&with_idle(h, lanes, |_| first), first);
+    if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed }
 }
 
 #[inline(always)]
