@@ -15,7 +15,9 @@ use pulp::{NullaryFnOnce, Simd, WithSimd};
 
 /// The four plain accesses, each compiled for its space.
 #[inline(always)]
-pub(super) fn plain32<M: Memory, S: Sink>(
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+pub(super) fn plain32<V: Simd, M: Memory, S: Sink>(
+    simd: V,
     i: &Instr,
     at: Issuer,
     on: Active<'_>,
@@ -28,10 +30,10 @@ pub(super) fn plain32<M: Memory, S: Sink>(
     let cache = CacheOp::of_index(i.b.0);
     let site = |space| Plain32 { space, a: i.a, d: i.d, offset, cache };
     match i.op {
-        Op::LdGlobal32 => mem.load32(at, on, site(Space::Global), frame, near, cx),
-        Op::LdShared32 => mem.load32(at, on, site(Space::Shared), frame, near, cx),
-        Op::StGlobal32 => mem.store32(at, on, site(Space::Global), frame, near, cx),
-        _ => mem.store32(at, on, site(Space::Shared), frame, near, cx),
+        Op::LdGlobal32 => mem.load32(simd, at, on, site(Space::Global), frame, near, cx),
+        Op::LdShared32 => mem.load32(simd, at, on, site(Space::Shared), frame, near, cx),
+        Op::StGlobal32 => mem.store32(simd, at, on, site(Space::Global), frame, near, cx),
+        _ => mem.store32(simd, at, on, site(Space::Shared), frame, near, cx),
     }
 }
 
@@ -109,7 +111,7 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
             }
             Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, &cx.tables),
             Op::Mem => mem.issue(at, Active { mask, lanes: &lanes }, &env.requests[i.imm as usize], frame, near, cx)?,
-            _ => plain32(i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,
+            _ => plain32(isa, i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,
         }
         Ok(())
     }

@@ -336,7 +336,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, names };
                 let (offset, cache) = (i.imm.cast_signed(), CacheOp::of_index(i.b.0));
                 let site = Plain32 { space: Space::$space, a: i.a, d: i.d, offset, cache };
-                if let Err(fault) = mem.$how(at, on, site, frame, &mut near, cx) {
+                if let Err(fault) = mem.$how(simd, at, on, site, frame, &mut near, cx) {
                     halt!(*fault);
                 }
                 pc += 1;

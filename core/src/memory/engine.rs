@@ -8,6 +8,7 @@ use super::{
 use crate::base::{Frame, LaneMask, number};
 use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
 use crate::verdict::{MemoryView, Sink, Who};
+use pulp::Simd;
 
 /// The memory environment.
 ///
@@ -49,12 +50,15 @@ pub trait Memory: Snapshot {
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>>;
 
-    /// A plain 32-bit load of global or shared memory: address in 64-bit slot `a`, plus `offset`, to 32-bit slot `d`.
+    /// A plain 32-bit load of global or shared memory: address in 64-bit slot `a`, plus `offset`, to 32-bit slot `d`. Runs
+    /// on vector units where it pays.
     ///
     /// # Errors
     /// As [`Memory::issue`].
-    fn load32<S: Sink>(
+    #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+    fn load32<V: Simd, S: Sink>(
         &mut self,
+        _: V,
         at: Issuer,
         on: Active<'_>,
         site: Plain32,
@@ -69,8 +73,10 @@ pub trait Memory: Snapshot {
     ///
     /// # Errors
     /// As [`Memory::issue`].
-    fn store32<S: Sink>(
+    #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+    fn store32<V: Simd, S: Sink>(
         &mut self,
+        _: V,
         at: Issuer,
         on: Active<'_>,
         site: Plain32,

@@ -15,6 +15,7 @@ use super::{Active, Cx, Fault, Issuer, Memory, Near, Part, Plain32, Snapshot};
 use crate::base::Frame;
 use crate::program::instr::WarpRequest;
 use crate::verdict::Sink;
+use pulp::Simd;
 
 /// Flat device memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,8 +85,9 @@ impl Memory for Flat {
     }
 
     #[inline(always)]
-    fn load32<S: Sink>(
+    fn load32<V: Simd, S: Sink>(
         &mut self,
+        simd: V,
         at: Issuer,
         on: Active<'_>,
         site: Plain32,
@@ -93,12 +95,13 @@ impl Memory for Flat {
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        plain::load(&mut self.arena, at, on, site, regs, near, cx)
+        plain::load(simd, &mut self.arena, at, on, site, regs, near, cx)
     }
 
     #[inline(always)]
-    fn store32<S: Sink>(
+    fn store32<V: Simd, S: Sink>(
         &mut self,
+        simd: V,
         at: Issuer,
         on: Active<'_>,
         site: Plain32,
@@ -106,6 +109,6 @@ impl Memory for Flat {
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        plain::store(&mut self.arena, at, on, site, regs, near, cx)
+        plain::store(simd, &mut self.arena, at, on, site, regs, near, cx)
     }
 }

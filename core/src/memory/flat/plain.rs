@@ -11,6 +11,7 @@ use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
 use crate::program::instr::Space;
 use crate::program::origins::{Object, Room};
 use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Extent, Nearest, Relation, Sink, Stride};
+use pulp::Simd;
 
 /// Lanes classified together.
 const HALF: usize = 16;
@@ -37,17 +38,20 @@ impl Region<'_> {
     }
 }
 
-/// The bits in which some lane differs from a row that begins at `row`. By `fold`: of a loop the compiler makes comparisons
-/// one by one.
+/// Whether the lanes' addresses, each made less by what it is given, are all the same one. By vectors: which of them a
+/// compiler would make of a loop is not to be relied on.
 #[inline(always)]
-fn off_row(h: &[u64; HALF], row: u64, times4: &[u64; HALF]) -> u64 {
-    h.iter().enumerate().fold(0, |c, (k, x)| c | (x.wrapping_sub(times4[k]) ^ row))
-}
-
-/// The bits in which some lane differs from `first`.
-#[inline(always)]
-fn off_first(h: &[u64; HALF], first: u64) -> u64 {
-    h.iter().fold(0, |c, x| c | (x ^ first))
+fn alike<V: Simd>(simd: V, h: &[u64; HALF], less: &[u64; HALF], one: u64) -> bool {
+    let ((h, _), (less, _)) = (V::as_simd_u64s(h), V::as_simd_u64s(less));
+    let (one, mut differ) = (simd.splat_u64s(one), simd.splat_u64s(0));
+    for (k, x) in h.iter().enumerate() {
+        differ = simd.or_u64s(differ, simd.xor_u64s(simd.sub_u64s(*x, less[k]), one));
+    }
+    let mut bits = 0;
+    for word in bytemuck::cast_slice::<_, u64>(std::slice::from_ref(&differ)) {
+        bits |= word;
+    }
+    bits == 0
 }
 
 /// The addresses of the executing lanes, with what the others are to have.
@@ -62,24 +66,32 @@ fn with_idle(h: &[u64; HALF], lanes: &[u32; HALF], idle: impl Fn(usize) -> u64) 
 }
 
 #[inline(always)]
-fn classify(h: &[u64; HALF], half: LaneMask, t: &LaneTables, lanes: &[u32; HALF], offset: u64) -> Stride {
+fn classify<V: Simd>(
+    simd: V,
+    h: &[u64; HALF],
+    half: LaneMask,
+    t: &LaneTables,
+    lanes: &[u32; HALF],
+    offset: u64,
+) -> Stride {
     let times4 = half_of(&t.times4, 0);
-    if half == 0xffff {
-        // A zero that the compiler cannot see through: else it treats lane 0 apart and builds the vectors piece by piece.
-        let first = h[t.zero & (HALF - 1)];
-        if off_row(h, first, times4) == 0 {
-            return Stride::Row(first.wrapping_add(offset));
-        }
-        return if off_first(h, first) == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed };
-    }
     let lead = half.trailing_zeros() as usize & (HALF - 1);
-    let first = h[lead];
-    let row = first.wrapping_sub(4 * lead as u64);
-    if off_row(&with_idle(h, lanes, |k| row.wrapping_add(times4[k])), row, times4) == 0 {
+    let (first, row) = (h[lead], h[lead].wrapping_sub(times4[lead]));
+    let all = half == 0xffff;
+    let is_row = if all {
+        alike(simd, h, times4, row)
+    } else {
+        alike(simd, &with_idle(h, lanes, |k| row.wrapping_add(times4[k])), times4, row)
+    };
+    if is_row {
         return Stride::Row(row.wrapping_add(offset));
     }
-    let differ = off_first(&with_idle(h, lanes, |_| first), first);
-    if differ == 0 { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed }
+    let is_same = if all {
+        alike(simd, h, &[0; HALF], first)
+    } else {
+        alike(simd, &with_idle(h, lanes, |_| first), &[0; HALF], first)
+    };
+    if is_same { Stride::Same(first.wrapping_add(offset)) } else { Stride::Mixed }
 }
 
 #[inline(always)]
@@ -136,7 +148,9 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
-pub(super) fn load<S: Sink>(
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+pub(super) fn load<V: Simd, S: Sink>(
+    simd: V,
     arena: &mut Arena,
     at: Issuer,
     on: Active<'_>,
@@ -150,7 +164,7 @@ pub(super) fn load<S: Sink>(
     let global = site.space == Space::Global;
     let mut known = [Stride::Mixed; 2];
     if S::ON {
-        known = tell(arena, at, on, site, AccessKind::Read, regs, near, cx)?;
+        known = tell(simd, arena, at, on, site, AccessKind::Read, regs, near, cx)?;
     }
     let room = if global { Room::ALL } else { near.root.room() };
     let begin = u64::from(room.begin);
@@ -167,8 +181,11 @@ pub(super) fn load<S: Sink>(
         }
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
-        let stride =
-            if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
+        let stride = if S::ON {
+            known[g].moved(begin.wrapping_neg())
+        } else {
+            classify(simd, h, half, &cx.tables, lanes, offset)
+        };
         match stride {
             Stride::Row(row) if row & 3 == 0 => {
                 if let Some(o) = region.locate(row, ROW)
@@ -241,7 +258,9 @@ fn gather(
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
-pub(super) fn store<S: Sink>(
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+pub(super) fn store<V: Simd, S: Sink>(
+    simd: V,
     arena: &mut Arena,
     at: Issuer,
     on: Active<'_>,
@@ -254,7 +273,7 @@ pub(super) fn store<S: Sink>(
     let global = site.space == Space::Global;
     let mut known = [Stride::Mixed; 2];
     if S::ON {
-        known = tell(arena, at, on, site, AccessKind::Write, regs, near, cx)?;
+        known = tell(simd, arena, at, on, site, AccessKind::Write, regs, near, cx)?;
     }
     let room = if global { Room::ALL } else { near.root.room() };
     let begin = u64::from(room.begin);
@@ -269,8 +288,11 @@ pub(super) fn store<S: Sink>(
         let lanes = half_of(&on.lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
         let data = half_of(&regs.w[site.d.index()].0, g);
-        let stride =
-            if S::ON { known[g].moved(begin.wrapping_neg()) } else { classify(h, half, &cx.tables, lanes, offset) };
+        let stride = if S::ON {
+            known[g].moved(begin.wrapping_neg())
+        } else {
+            classify(simd, h, half, &cx.tables, lanes, offset)
+        };
         if let Stride::Row(row) = stride
             && row & 3 == 0
         {
@@ -313,7 +335,8 @@ pub(super) fn store<S: Sink>(
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
 #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
-fn tell<S: Sink>(
+fn tell<V: Simd, S: Sink>(
+    simd: V,
     arena: &Arena,
     at: Issuer,
     on: Active<'_>,
@@ -331,7 +354,7 @@ fn tell<S: Sink>(
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
         if half != 0 {
-            found[g] = classify(half_of(base, g), half, &cx.tables, half_of(&on.lanes.0, g), offset);
+            found[g] = classify(simd, half_of(base, g), half, &cx.tables, half_of(&on.lanes.0, g), offset);
         }
     }
     let quiet = cx.sink.quiet(at.pc);
