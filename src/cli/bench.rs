@@ -1,6 +1,8 @@
 //! `warpstep bench`
 
-use super::{Format, output};
+use super::form::Format;
+use super::output;
+use super::report_flags::stopped;
 use crate::base::SourceMap;
 use crate::check::{Bounds, Check, Observers, Races};
 use crate::launch::Failure;
@@ -66,7 +68,7 @@ impl Bench {
                     }
                     rows.push(speed);
                 }
-                Err(Failure::Stop(stop)) => return output::stop(&stop, &env, &sources, &[], self.format),
+                Err(Failure::Stop(stop)) => return stopped(&stop, &env, &sources, self.format),
                 Err(Failure::Input(problems)) => {
                     return output::problems(&problems, &SourceMap::default(), self.format);
                 }

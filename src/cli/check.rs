@@ -1,8 +1,8 @@
 //! `warpstep check`
 
+use super::form::Form;
 use super::output;
-use super::report_flags::Form;
-use super::target::Control;
+use super::target::{CONTROLS, one_of};
 use crate::base::{FileId, SourceMap};
 use crate::launch::{Problem, ProblemKind, check_memory_programs, is_memp, memory_programs, text_of, understand};
 use crate::litmus::{self, is_litmus};
@@ -37,8 +37,8 @@ pub(super) struct Check {
 
     /// With --dump program and cfg: the control model whose instructions are put into the code; by default crs below sm_70,
     /// where the addresses are those of reports.
-    #[arg(long, value_enum, requires = "dump")]
-    control: Option<Control>,
+    #[arg(long, value_parser = one_of(&CONTROLS), requires = "dump")]
+    control: Option<ControlModel>,
 
     /// The form of messages.
     #[arg(long, value_enum, default_value_t = Form::Text)]
@@ -79,7 +79,7 @@ impl Check {
                 Ok(text) => {
                     let file = sources.add(path.display().to_string(), text);
                     let (module, checked) = understand(file, &sources, &mut problems);
-                    let control = self.control.map_or(ControlModel::of_target(checked.sm.into()), ControlModel::from);
+                    let control = self.control.unwrap_or(ControlModel::of_target(checked.sm.into()));
                     modules.push((file, module, checked, control == ControlModel::Crs));
                 }
                 Err(problem) => problems.push(*problem),

@@ -2,10 +2,11 @@
 
 use super::bounds::sooner;
 use super::flags::{size, time};
+use super::form::Format;
+use super::output;
 use super::progress::{searched, searching};
 use super::saved::{name, target, write_for};
 use super::target::Common;
-use super::{Format, output};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Progress, Prove};
 use crate::launch::ProblemKind;

@@ -61,39 +61,21 @@ const DIMS: &str = "X[,Y[,Z]], e.g. 64,1,1";
 const DATA: &str = "zeros, iota, random:SEED, values:1,2,3, hex:00ff, npy:FILE or raw:FILE";
 
 impl LaunchFlags {
-    /// The first flag that is given.
-    pub fn given(&self) -> Option<&'static str> {
-        [
-            ("--entry", self.entry.is_some()),
-            ("--grid", self.grid.is_some()),
-            ("--block", self.block.is_some()),
-            ("--shared", self.shared.is_some()),
-            ("--buffer", !self.buffer.is_empty()),
-            ("--global", !self.global.is_empty()),
-            ("--arg", !self.arg.is_empty()),
-            ("--expect", !self.expect.is_empty()),
-            ("--expect-stdout", self.expect_stdout.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(name, given)| given.then_some(name))
-    }
-
-    /// The words of a command line that say the same.
-    pub fn words(&self) -> Vec<String> {
-        let one = |flag: &str, value: &Option<String>| value.iter().map(|v| (flag.to_owned(), v.clone())).collect();
-        let all = |flag: &str, values: &[String]| values.iter().map(|v| (flag.to_owned(), v.clone())).collect();
-        let flags: [Vec<(String, String)>; 9] = [
+    /// The flags that are given, each with its value.
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
+        let one = |flag, value: &Option<String>| (flag, value.iter().cloned().collect());
+        let flags: [(&'static str, Vec<String>); 9] = [
             one("--entry", &self.entry),
             one("--grid", &self.grid),
             one("--block", &self.block),
             one("--shared", &self.shared.map(|n| n.to_string())),
-            all("--buffer", &self.buffer),
-            all("--global", &self.global),
-            all("--arg", &self.arg),
-            all("--expect", &self.expect),
+            ("--buffer", self.buffer.clone()),
+            ("--global", self.global.clone()),
+            ("--arg", self.arg.clone()),
+            ("--expect", self.expect.clone()),
             one("--expect-stdout", &self.expect_stdout),
         ];
-        flags.into_iter().flatten().flat_map(|(flag, value)| [flag, value]).collect()
+        flags.into_iter().flat_map(|(flag, values)| values.into_iter().map(move |value| (flag, Some(value))))
     }
 
     /// What the flags say, for one PTX file.

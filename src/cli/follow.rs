@@ -1,15 +1,30 @@
 //! What follows a run while it goes on: the lines of `--rules`, the tables of `--show`, the file of `--trace`.
 
-use super::report_flags::Form;
-use super::run::Run;
-use super::trace::Trace;
+use super::form::Form;
+use super::show::ShowFlags;
+use super::trace::{Trace, TraceFlags};
 use crate::base::SourceMap;
 use crate::choice::Decisions;
 use crate::launch::{Problem, ProblemKind};
 use crate::program::env::ProgEnv;
 use crate::report::{Environment, MemoryShow, RuleTrace};
 use crate::verdict::{Event, Sink, Stop, Who};
+use clap::Args;
 use std::sync::Arc;
+
+/// What is told of a run while it goes on.
+#[derive(Args)]
+pub(super) struct FollowFlags {
+    /// Print every rule that fires, in order, each warp instruction a step of its own.
+    #[arg(long)]
+    pub rules: bool,
+
+    #[command(flatten)]
+    pub trace: TraceFlags,
+
+    #[command(flatten)]
+    show: ShowFlags,
+}
 
 /// The followers of a run, each there or not.
 pub(super) struct Followers<'a> {
@@ -19,26 +34,28 @@ pub(super) struct Followers<'a> {
 }
 
 impl<'a> Followers<'a> {
-    /// The followers that the flags ask for. `line` prints a line, `seen` is told by the oracle of the run.
+    /// The followers that the flags ask for. `steps`: whether memory makes steps of its own. `line` prints a line, `seen` is
+    /// told by the oracle of the run.
     ///
     /// # Errors
     /// The file of the trace cannot be written; rules are printed where a report for programs is.
     pub fn open(
-        run: &'a Run,
+        flags: &'a FollowFlags,
+        (form, steps): (Form, bool),
         programs: &[Arc<ProgEnv>],
         sources: &SourceMap,
         line: &'a mut dyn FnMut(&str),
         seen: &'a Decisions,
     ) -> Result<Self, Box<Problem>> {
-        let lines = run.rules && run.report.format == Form::Text;
-        if run.rules && !lines && run.trace.file.is_none() {
+        let lines = flags.rules && form == Form::Text;
+        if flags.rules && !lines && flags.trace.file.is_none() {
             let why = "rules are lines of text; with --format json or sarif, --trace FILE.json shows them";
             return Err(Box::new(ProblemKind::UnfitFlag { flag: "--rules", text: String::new(), why }.at(None)));
         }
-        let timeline = run.trace.open(programs, sources, seen, run.rules)?;
+        let timeline = flags.trace.open(programs, sources, seen, flags.rules)?;
         let rules = lines.then(|| RuleTrace::new(programs.to_vec(), sources.clone(), line));
-        let show = run.show.wanted(run.common.memory_steps())?;
-        let show = show.map(|after| after.follow(programs.to_vec(), sources.clone(), run.report.format));
+        let show = flags.show.wanted(steps)?;
+        let show = show.map(|after| after.follow(programs.to_vec(), sources.clone(), form));
         Ok(Self { rules, show, timeline })
     }
 

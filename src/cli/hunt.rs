@@ -1,9 +1,10 @@
 //! `warpstep hunt`
 
 use super::flags::time;
+use super::form::Form;
 use super::output;
 use super::progress::{line, running};
-use super::report_flags::{Form, ReportFlags, Reporter};
+use super::report_flags::{ReportFlags, Reporter, stop_of};
 use super::saved::{Names, target, write_for};
 use super::target::Common;
 use crate::base::SourceMap;
@@ -166,7 +167,7 @@ impl Hunt {
         if let Some(Ending::Stopped(stop)) = fair.as_ref().map(|recorded| &recorded.played.ending)
             && stop.is_ours()
         {
-            return Ok(self.ours(stop, &target));
+            return Ok(stop_of(stop, &target, self.report.format));
         }
         let fair = fair.filter(|recorded| recorded.played.ending.is_defect());
         if let Some(recorded) = &fair {
@@ -179,7 +180,7 @@ impl Hunt {
             self.search(&job)?
         };
         if let Ended::Unsupported(stop) | Ended::Internal(stop) = &hunted.ended {
-            return Ok(self.ours(stop, &target));
+            return Ok(stop_of(stop, &target, self.report.format));
         }
         target.bounds().show();
         for finding in &hunted.findings {
@@ -203,12 +204,6 @@ impl Hunt {
         let report = |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &found, extra));
         reporter.searched(&ends, report, code, &target);
         Ok(code)
-    }
-
-    /// Tells of a gap or an error of ours.
-    fn ours(&self, stop: &Stop, target: &Target) -> u8 {
-        let device = target.start();
-        output::stop(stop, device.context().env(), device.sources(), &[], self.report.format)
     }
 
     fn names(&self) -> Names<'_> {

@@ -2,9 +2,10 @@
 
 use super::bounds::{bounds, usual_memory};
 use super::flags::{size, time};
+use super::form::Form;
 use super::output;
 use super::progress::line;
-use super::report_flags::{Form, ReportFlags};
+use super::report_flags::{ReportFlags, stop_of};
 use super::saved::{Saved, check, write};
 use crate::choice::Replay;
 use crate::explore::{Ending, Limits, Minimise as Search, Minimised};
@@ -61,8 +62,7 @@ impl Minimise {
         let observers = || common.stopping(&target.program());
         let before = target.record(Replay::new(file.schedule.clone()), saved.limits(), observers());
         if let Ending::Stopped(stop @ Stop::Limit(_)) = &before.played.ending {
-            let device = target.start();
-            return Err(output::stop(stop, device.context().env(), device.sources(), &[], self.report.format));
+            return Err(stop_of(stop, target, self.report.format));
         }
         if before.trace != file.trace {
             return Err(saved.other_trace(before.trace, self.report.format));

@@ -12,6 +12,7 @@ mod compare;
 mod completions;
 mod flags;
 mod follow;
+mod form;
 mod hunt;
 mod minimise;
 mod output;
@@ -29,7 +30,7 @@ mod target;
 mod trace;
 
 use crate::report::panicked;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
@@ -70,15 +71,6 @@ pub fn command() -> clap::Command {
     Cli::command().mut_subcommand("compare", |compare| {
         target::Common::MODELS.iter().fold(compare, |compare, flag| compare.mut_arg(flag, |arg| arg.hide(true)))
     })
-}
-
-/// The form of messages and results.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
-    /// For people.
-    Text,
-    /// For programs: one JSON object on standard output.
-    Json,
 }
 
 /// Runs the command of this process's arguments; gives its exit code. `taken` tells how many bytes the process has

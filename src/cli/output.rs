@@ -1,14 +1,12 @@
 //! Writing to standard output and error.
 
-use super::report_flags::{Form, Reporter};
+use super::form::Form;
 use crate::base::{SourceMap, files};
 use crate::explore::checkpoint::{self, Owner};
 use crate::launch::{Problem, ProblemKind};
-use crate::program::env::ProgEnv;
 use crate::report::document::{Problems, Report};
 use crate::report::parts::Exit;
 use crate::report::{self, Diagnostic, Severity, Text, problem, sarif, terminal};
-use crate::verdict::Stop;
 use serde_json::{Value, json};
 use std::io::{Error, ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -173,9 +171,4 @@ pub(super) fn interrupted() -> &'static AtomicBool {
         }
     });
     &INTERRUPTED
-}
-
-/// Tells why a run stopped, nothing being suppressed; gives the exit code. `printed` is what the device printed before.
-pub(super) fn stop(stop: &Stop, env: &ProgEnv, sources: &SourceMap, printed: &[u8], form: impl Into<Form>) -> u8 {
-    Reporter::plain(form.into()).stop(stop, env, sources, printed)
 }

@@ -2,7 +2,8 @@
 
 use super::bounds::{sooner, usual_memory};
 use super::flags::{size, time};
-use super::report_flags::{Form, ReportFlags};
+use super::form::Form;
+use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Names, target, write_for};
 use super::target::Common;
 use super::{output, progress};
@@ -205,7 +206,7 @@ impl Prove {
                 self.kept(path, owner, |kept| target.prove_on(how, options, &observers, kept))
             }
         })?;
-        let proof = proof.map_err(|stop| output::stop(&stop, &env, &sources, &[], self.report.format))?;
+        let proof = proof.map_err(|stop| stopped(&stop, &env, &sources, self.report.format))?;
         let models = self.common.models(&target);
         let scope = text::Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
         let controls = if proof.endless.is_empty() { Vec::new() } else { self.controls(target.control()) };

@@ -1,8 +1,9 @@
 //! `warpstep prove` of a litmus test.
 
+use super::form::Form;
 use super::output;
 use super::prove::Prove;
-use super::report_flags::Form;
+use super::report_flags::stopped;
 use crate::base::SourceMap;
 use crate::explore::space::Space;
 use crate::launch::text_of;
@@ -41,7 +42,7 @@ impl Prove {
             Failure::Gaps(gaps) => complain(&gaps, &sources),
             Failure::Refused(problems) => output::problems(&problems, &sources, format),
         })?;
-        let stopped = |stop: &Stop, env: &ProgEnv| output::stop(stop, env, &sources, &[], format);
+        let stopped = |stop: &Stop, env: &ProgEnv| stopped(stop, env, &sources, format);
         let config = Config { control: Some(control), ..config };
         let memory = config.memory.clone();
         self.common.bounds.count_from_here();

@@ -1,8 +1,9 @@
 //! `warpstep replay`
 
+use super::form::Form;
 use super::hunt::StrategyFlags;
 use super::output;
-use super::report_flags::{Form, ReportFlags};
+use super::report_flags::{ReportFlags, stop_of};
 use super::saved::{Saved, as_typed, check, target, write, write_for};
 use super::show::ShowFlags;
 use super::target::Common;
@@ -192,7 +193,7 @@ impl Replay {
         if self.report.format == Form::Text {
             output::say(turns);
             if let Some(stop) = diverged {
-                output::stop(stop, env, sources, &[], self.report.format);
+                stop_of(stop, target, self.report.format);
             }
             output::complain(reporter.ending(ending, accepted.as_ref(), target));
             output::complain(text::replayed(recorded));

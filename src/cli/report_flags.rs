@@ -1,41 +1,22 @@
 //! Flags of commands that report defects, and what they make of findings: the form, what is suppressed, the exit code.
 
-use super::{Format, output};
+use super::form::Form;
+use super::output;
 use crate::base::SourceMap;
 use crate::explore::{Ending, Target};
 use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::report::document::{Report, StoppedRun};
 use crate::report::hunt as text;
-use crate::report::parts::{Exit, Extra, Races};
+use crate::report::parts::{Exit, Extra};
 use crate::report::{
     EndedEarly, Environment, LostReport, RacesReport, ReliedReport, StopReport, Suppressed, Text, exit_code, problem,
     run, sarif,
 };
 use crate::verdict::Stop;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-
-/// The form of a report.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Form {
-    /// For people.
-    Text,
-    /// For programs: one JSON object on standard output (docs/schema/report.schema.json).
-    Json,
-    /// For code scanning and editors: SARIF 2.1.0 on standard output.
-    Sarif,
-}
-
-impl From<Format> for Form {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Text => Self::Text,
-            Format::Json => Self::Json,
-        }
-    }
-}
 
 /// How defects are reported.
 #[derive(Args, Clone, Debug)]
@@ -115,25 +96,48 @@ impl Reporter {
             None => exit_code(stop),
         };
         let output = String::from_utf8_lossy(printed).into_owned();
+        let text = || {
+            races.iter().for_each(|races| output::complain(races.render(output::colour())));
+            output::complain(report.text(output::colour()));
+            self.warn();
+        };
+        let log = |log: &mut sarif::Log| {
+            add_races(log, races.as_ref(), sources);
+            log.stop(&report);
+        };
+        let whole = |extra| {
+            let (races, stopped) = (races.as_ref().map(RacesReport::data), report.json());
+            Report::Stopped(StoppedRun { exit: Exit(code), stopped, races, output, extra })
+        };
+        self.tell(code, text, log, whole);
+        code
+    }
+
+    /// Tells what came of a command that ends with an exit code, in the form that was asked for: as text, by what is added to a
+    /// log in SARIF, or as the report. In SARIF the rest of the report is in the log's properties.
+    fn tell<'r>(
+        &self,
+        code: u8,
+        text: impl FnOnce(),
+        results: impl FnOnce(&mut sarif::Log),
+        report: impl FnOnce(Extra) -> Report<'r>,
+    ) {
         match self.form {
-            Form::Text => {
-                races.iter().for_each(|races| output::complain(races.render(output::colour())));
-                output::complain(report.text(output::colour()));
-                self.warn();
-            }
-            Form::Json => {
-                let (races, stopped) = (races.as_ref().map(RacesReport::data), report.json());
-                let run = StoppedRun { exit: Exit(code), stopped, races, output, extra: self.extra() };
-                output::print_json(&Report::Stopped(run));
-            }
+            Form::Text => text(),
+            Form::Json => output::print_json(&report(self.extra())),
             Form::Sarif => {
-                let mut log = log_of(races.as_ref(), sources);
-                log.stop(&report);
-                log.property("output", output.into());
-                self.print_sarif(log, code);
+                let mut log = sarif::Log::new();
+                results(&mut log);
+                log.properties(&report(Extra::default()), &RESULTS);
+                if let Some(memory) = &self.memory {
+                    log.property("memory", json!(memory));
+                }
+                for warning in self.unused() {
+                    log.notice(&problem(&warning, &self.sources), &self.sources);
+                }
+                output::print_sarif(log, code);
             }
         }
-        code
     }
 
     /// Why the defect that a run ended with may stay, if it may; the entry that says so counts as used then.
@@ -167,30 +171,22 @@ impl Reporter {
         code: u8,
         target: &Target,
     ) {
-        match self.form {
-            Form::Text => self.warn(),
-            Form::Json => output::print_json(&report(self.extra())),
-            Form::Sarif => {
-                let (env, sources) = (target.start().context().env(), target.start().sources());
-                let mut log = sarif::Log::new();
-                for (ending, accepted) in all {
-                    match ending {
-                        Ending::Expected => {}
-                        Ending::Stopped(stop) => log.stop(&StopReport::new(stop, env, sources).suppressed(*accepted)),
-                        Ending::Unexpected(mismatches, printed) | Ending::Differs(mismatches, printed) => {
-                            let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
-                            mismatches.iter().for_each(|m| log.mismatch(m, at(&m.name), sources));
-                            let at = target.spec().stdout.as_ref().and_then(|e| e.at);
-                            printed.iter().for_each(|m| log.output_mismatch(m, at, sources));
-                        }
+        let (env, sources) = (target.start().context().env(), target.start().sources());
+        let log = |log: &mut sarif::Log| {
+            for (ending, accepted) in all {
+                match ending {
+                    Ending::Expected => {}
+                    Ending::Stopped(stop) => log.stop(&StopReport::new(stop, env, sources).suppressed(*accepted)),
+                    Ending::Unexpected(mismatches, printed) | Ending::Differs(mismatches, printed) => {
+                        let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
+                        mismatches.iter().for_each(|m| log.mismatch(m, at(&m.name), sources));
+                        let at = target.spec().stdout.as_ref().and_then(|e| e.at);
+                        printed.iter().for_each(|m| log.output_mismatch(m, at, sources));
                     }
                 }
-                let results =
-                    ["findings", "outcomes", "defects", "endless", "stopped", "mismatches", "output_mismatch"];
-                log.properties(&report(Extra::default()), &results);
-                self.print_sarif(log, code);
             }
-        }
+        };
+        self.tell(code, || self.warn(), log, report);
     }
 
     /// Tells what came of a run to its end; gives the exit code.
@@ -199,39 +195,27 @@ impl Reporter {
         let Results { outcome, memory, trace, races, .. } = &results;
         let racy = races.as_ref().is_some_and(RacesReport::any);
         let code = u8::from(!outcome.as_expected() || racy);
-        match self.form {
-            Form::Text => {
-                for (name, hash) in [("memory", memory), ("trace", trace)] {
-                    hash.iter().for_each(|hash| output::say(format!("{name} {hash:016x}\n")));
-                }
-                races.iter().for_each(|races| output::complain(races.render(output::colour())));
-                outcome.mismatches.iter().for_each(|m| output::complain(run::mismatch(m)));
-                outcome.output_mismatch.iter().for_each(|m| output::complain(run::output_mismatch(m)));
-                self.warn();
-                output::complain(results.relied.text());
-                output::complain(results.lost.text());
-                output::complain(run::summary(outcome, results.checked));
-                if code == 0 {
-                    output::complain(run::checks(&results.checks));
-                }
+        let text = || {
+            for (name, hash) in [("memory", memory), ("trace", trace)] {
+                hash.iter().for_each(|hash| output::say(format!("{name} {hash:016x}\n")));
             }
-            Form::Json => {
-                let races = races.as_ref().map(RacesReport::data);
-                output::print_json(&results.report(code, races, self.extra()));
+            races.iter().for_each(|races| output::complain(races.render(output::colour())));
+            outcome.mismatches.iter().for_each(|m| output::complain(run::mismatch(m)));
+            outcome.output_mismatch.iter().for_each(|m| output::complain(run::output_mismatch(m)));
+            self.warn();
+            output::complain(results.relied.text());
+            output::complain(results.lost.text());
+            output::complain(run::summary(outcome, results.checked));
+            if code == 0 {
+                output::complain(run::checks(&results.checks));
             }
-            Form::Sarif => {
-                let mut log = log_of(races.as_ref(), sources);
-                for mismatch in &outcome.mismatches {
-                    log.mismatch(mismatch, (results.expected_at)(&mismatch.name), sources);
-                }
-                if let Some(mismatch) = &outcome.output_mismatch {
-                    log.output_mismatch(mismatch, results.output_at, sources);
-                }
-                let rest = results.report(code, None, Extra::default());
-                log.properties(&rest, &["mismatches", "output_mismatch"]);
-                self.print_sarif(log, code);
-            }
-        }
+        };
+        let log = |log: &mut sarif::Log| {
+            add_races(log, races.as_ref(), sources);
+            outcome.mismatches.iter().for_each(|m| log.mismatch(m, (results.expected_at)(&m.name), sources));
+            outcome.output_mismatch.iter().for_each(|m| log.output_mismatch(m, results.output_at, sources));
+        };
+        self.tell(code, text, log, |extra| results.report(code, extra));
         code
     }
 
@@ -249,17 +233,6 @@ impl Reporter {
         Extra { memory: self.memory.clone(), unused_suppressions: self.known.as_ref().map(|_| unused()) }
     }
 
-    /// Prints a SARIF log, with the entries that nothing matched.
-    fn print_sarif(&self, mut log: sarif::Log, code: u8) {
-        if let Some(memory) = &self.memory {
-            log.property("memory", json!(memory));
-        }
-        for warning in self.unused() {
-            log.notice(&problem(&warning, &self.sources), &self.sources);
-        }
-        output::print_sarif(log, code);
-    }
-
     fn unused(&self) -> impl Iterator<Item = Problem> {
         let of =
             |s: &Suppression| ProblemKind::UnusedSuppression { kind: s.kind.id(), reason: s.reason.clone() }.at(s.at);
@@ -267,14 +240,36 @@ impl Reporter {
     }
 }
 
-/// A log with the races of a run.
-fn log_of(races: Option<&RacesReport<'_>>, sources: &SourceMap) -> sarif::Log {
-    let mut log = sarif::Log::new();
+/// What of a report is among the results of a SARIF log.
+const RESULTS: [&str; 10] = [
+    "findings",
+    "outcomes",
+    "defects",
+    "endless",
+    "stopped",
+    "mismatches",
+    "output_mismatch",
+    "races",
+    "unordered",
+    "benign_races",
+];
+
+/// Adds the races of a run to a log.
+fn add_races(log: &mut sarif::Log, races: Option<&RacesReport<'_>>, sources: &SourceMap) {
     if let Some(races) = races {
         races.all().for_each(|report| log.stop(&report));
         races.unordered().iter().for_each(|diagnostic| log.warning(diagnostic, sources));
     }
-    log
+}
+
+/// Tells why a run of a target stopped, nothing being suppressed; gives the exit code.
+pub(super) fn stop_of(stop: &Stop, target: &Target, form: impl Into<Form>) -> u8 {
+    stopped(stop, target.start().context().env(), target.start().sources(), form)
+}
+
+/// The same of a program.
+pub(super) fn stopped(stop: &Stop, env: &ProgEnv, sources: &SourceMap, form: impl Into<Form>) -> u8 {
+    Reporter::plain(form.into()).stop(stop, env, sources, &[])
 }
 
 /// What came of a run to its end.
@@ -304,7 +299,7 @@ pub(super) struct Results<'a> {
 }
 
 impl Results<'_> {
-    fn report(&self, code: u8, races: Option<Races>, extra: Extra) -> Report<'_> {
+    fn report(&self, code: u8, extra: Extra) -> Report<'_> {
         let hash = |h: Option<u64>| h.map(|h| format!("{h:016x}"));
         let Outcome { stats, output, mismatches, output_mismatch } = self.outcome;
         Report::Finished(Box::new(run::Finished {
@@ -318,7 +313,7 @@ impl Results<'_> {
             buffers: &self.buffers,
             memory_hash: hash(self.memory),
             trace_hash: hash(self.trace),
-            races,
+            races: self.races.as_ref().map(RacesReport::data),
             extra,
         }))
     }

@@ -1,6 +1,7 @@
 //! `warpstep rules`
 
-use super::{Format, output};
+use super::form::Format;
+use super::output;
 use crate::launch::ProblemKind;
 use crate::report::document::Report;
 use crate::report::parts::Exit;

@@ -1,13 +1,12 @@
 //! `warpstep run`
 
-use super::follow::Followers;
+use super::follow::{FollowFlags, Followers};
+use super::form::Form;
 use super::output;
 use super::progress::running;
-use super::report_flags::{Form, ReportFlags, Reporter, Results};
+use super::report_flags::{ReportFlags, Reporter, Results};
 use super::saved::as_typed;
-use super::show::ShowFlags;
 use super::target::Common;
-use super::trace::TraceFlags;
 use crate::base::{Pc, SourceMap};
 use crate::check::{Bounds, Check, Observers, Races, Relied, TraceHash, Uninit};
 use crate::choice::Decisions;
@@ -55,15 +54,8 @@ pub(super) struct Run {
     #[arg(long)]
     pub(super) hash: bool,
 
-    /// Print every rule that fires, in order, each warp instruction a step of its own.
-    #[arg(long)]
-    pub(super) rules: bool,
-
     #[command(flatten)]
-    pub(super) trace: TraceFlags,
-
-    #[command(flatten)]
-    pub(super) show: ShowFlags,
+    pub(super) follow: FollowFlags,
 
     /// Take another schedule, at random; the same seed gives the same run on every host.
     #[arg(long, value_name = "N")]
@@ -155,7 +147,12 @@ impl Run {
         }
         let config = self.common.config(sources)?;
         // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.
-        Ok(Config { seed: self.seed, eager: self.seed.is_some(), small_steps: self.rules, ..config })
+        Ok(Config { seed: self.seed, eager: self.seed.is_some(), small_steps: self.follow.rules, ..config })
+    }
+
+    /// The form of the report, and whether memory makes steps of its own.
+    pub(super) fn telling(&self) -> (Form, bool) {
+        (self.report.format, self.common.memory_steps())
     }
 
     /// Whether the flags ask for observers.
@@ -186,17 +183,18 @@ impl Run {
         let program = device.context().program();
         let mut observers = self.observers_of(&program);
         let mut printed = Vec::new();
-        let bar = running("running", self.report.format == Form::Text && !self.rules);
+        let bar = running("running", self.report.format == Form::Text && !self.follow.rules);
         let mut out = |bytes: &[u8]| match self.report.format {
             Form::Text => bar.suspend(|| output::print(bytes)),
             Form::Json | Form::Sarif => printed.extend_from_slice(bytes),
         };
         let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
-        let mut followers = Followers::open(self, &[program], device.sources(), &mut line, &seen)
-            .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;
+        let mut followers =
+            Followers::open(&self.follow, self.telling(), &[program], device.sources(), &mut line, &seen)
+                .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;
         let result = if followers.any() {
-            let seen = self.trace.file.is_some().then_some(&seen);
+            let seen = self.follow.trace.file.is_some().then_some(&seen);
             run_observed(&spec, &mut device, &mut Both(&mut followers, &mut observers), seen, &mut out)
         } else if observers.any() {
             run(&spec, &mut device, &mut observers, &mut out)

@@ -1,7 +1,8 @@
 //! Schedules in files: written for what was found, read for what is seen again.
 
+use super::form::Form;
 use super::output;
-use super::report_flags::Form;
+use super::report_flags::{stop_of, stopped};
 use super::target::Common;
 use crate::base::{FileId, SourceMap, files};
 use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Target};
@@ -30,7 +31,7 @@ pub(super) fn target(common: &Common, path: &Path, format: Form) -> Result<Targe
     let mut sources = common.sources();
     common.target(path, &mut sources).map_err(|failure| match failure {
         Failure::Input(problems) => output::problems(&problems, &sources, format),
-        Failure::Stop(stop) => output::stop(&stop, &ProgEnv::default(), &sources, &[], format),
+        Failure::Stop(stop) => stopped(&stop, &ProgEnv::default(), &sources, format),
     })
 }
 
@@ -126,8 +127,7 @@ impl Saved {
         let what = format!(
             "a schedule gives another run than the one that was recorded: trace {found:016x}, not {recorded:016x}"
         );
-        let device = self.target.start();
-        output::stop(&Stop::internal(what, None), device.context().env(), device.sources(), &[], format)
+        stop_of(&Stop::internal(what, None), &self.target, format)
     }
 }
 

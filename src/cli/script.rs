@@ -1,8 +1,9 @@
 //! `warpstep run SCRIPT.toml`: host scripts.
 
 use super::follow::Followers;
+use super::form::Form;
 use super::output;
-use super::report_flags::{Form, Reporter, Results};
+use super::report_flags::{Reporter, Results};
 use super::run::Run;
 use crate::base::SourceMap;
 use crate::check::{Observers, PerLaunch, Races, TraceHash};
@@ -35,7 +36,7 @@ impl Run {
         let mut watching = PerLaunch::new(envs.clone(), &make);
         let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
-        let mut followers = match Followers::open(self, &envs, &sources, &mut line, &seen) {
+        let mut followers = match Followers::open(&self.follow, self.telling(), &envs, &sources, &mut line, &seen) {
             Ok(followers) => followers,
             Err(problem) => return reporter.problems(&[*problem], &sources),
         };
@@ -45,7 +46,7 @@ impl Run {
             followers.event(who, event)?;
             if watched { watching.event(who, event) } else { Ok(()) }
         };
-        let seen = self.trace.file.is_some().then_some(&seen);
+        let seen = self.follow.trace.file.is_some().then_some(&seen);
         let result = device.run(script, if observe { Some(&mut tell) } else { None }, seen, &mut out);
         reporter.memory = followers.shown();
         followers.finish(result.as_ref().err().and_then(Failure::stop));

@@ -1,7 +1,7 @@
 //! `--show`: what a run looks like from within, for `run` and `replay`.
 
+use super::form::Form;
 use super::output;
-use super::report_flags::Form;
 use crate::base::SourceMap;
 use crate::launch::{Problem, ProblemKind};
 use crate::program::env::ProgEnv;

@@ -9,8 +9,8 @@ use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, l
 use crate::machine::{Bounds, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::Models;
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,8 +22,8 @@ pub(super) struct Common {
     pub launch: LaunchFlags,
 
     /// The control model; by default crs below sm_70 and its from sm_70 on.
-    #[arg(long, value_enum)]
-    control: Option<Control>,
+    #[arg(long, value_parser = one_of(&CONTROLS))]
+    control: Option<ControlModel>,
 
     /// With control model its: any lanes that stand at one address may run without the others, not all of them together.
     /// Only that shows what a missing __syncwarp can do.
@@ -36,8 +36,8 @@ pub(super) struct Common {
 
     /// Whether the lanes of an instruction access flat memory together, or one by one in any order, interleaved with
     /// other warps, vectors element by element.
-    #[arg(long, value_enum)]
-    lanes: Option<Lanes>,
+    #[arg(long, value_parser = one_of(&LANES))]
+    lanes: Option<bool>,
 
     /// The device: fermi, report, fermi-like-sm80, tiny, write-through, invalidate, or a description (.toml) over one of
     /// them. Its programs and caches matter with --memory fermi only.
@@ -55,13 +55,13 @@ pub(super) struct Common {
 
     /// With --check races, the races that are no defects: stores of the same value, by lanes of one instruction if nothing
     /// else is said. How many were hidden is told at the end.
-    #[arg(long, value_enum, value_name = "KIND")]
-    benign: Option<BenignRaces>,
+    #[arg(long, value_parser = one_of(&BENIGN), value_name = "KIND")]
+    benign: Option<Benign>,
 
     /// With --check races, what volatile accesses are: strong, as PTX says (what they communicate without a fence or barrier
     /// is warned of), or weak, so that they race.
-    #[arg(long, value_enum, value_name = "STRENGTH")]
-    volatile: Option<Volatile>,
+    #[arg(long, value_parser = one_of(&VOLATILE), value_name = "STRENGTH")]
+    volatile: Option<bool>,
 
     /// Stop after so many warp instructions (exit code 3); those of a search are counted together.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -102,32 +102,40 @@ pub(super) struct Common {
     pub bounds: Bounds,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Control {
-    /// A token stack per warp: lanes meet again at post-dominators.
-    Crs,
-    /// A program counter per lane: independent thread scheduling.
-    Its,
-    /// Every thread on its own.
-    Thread,
+/// What a flag may be: the value, its name, and what it means.
+type Choice<T> = (T, &'static str, &'static str);
+
+pub(super) const CONTROLS: [Choice<ControlModel>; 3] = [
+    (ControlModel::Crs, "crs", "A token stack per warp: lanes meet again at post-dominators"),
+    (ControlModel::Its, "its", "A program counter per lane: independent thread scheduling"),
+    (ControlModel::Thread, "thread", "Every thread on its own"),
+];
+
+/// Whether they access memory one by one.
+const LANES: [Choice<bool>; 2] = [(true, "split", "One by one"), (false, "whole", "Together")];
+
+const BENIGN: [Choice<Benign>; 3] = [
+    (Benign::None, "none", "None"),
+    (
+        Benign::Instruction,
+        "instruction",
+        "Lanes of one instruction store the same value to the same bytes, as compilers make them",
+    ),
+    (Benign::SameValue, "same-value", "Both accesses are stores of the same value to the same bytes"),
+];
+
+/// Whether volatile accesses are weak.
+const VOLATILE: [Choice<bool>; 2] = [(false, "strong", "As .relaxed.sys"), (true, "weak", "As ordinary accesses")];
+
+/// One of some values, by its name.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(all: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|(_, name, help)| PossibleValue::new(name).help(*help)))
+        .map(|name| all.iter().find(|choice| choice.1 == name).expect("only these names are taken").0)
 }
 
-impl From<Control> for ControlModel {
-    fn from(control: Control) -> Self {
-        match control {
-            Control::Crs => Self::Crs,
-            Control::Its => Self::Its,
-            Control::Thread => Self::Thread,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Lanes {
-    /// One by one.
-    Split,
-    /// Together.
-    Whole,
+/// What a value of a flag is called.
+fn word<T: PartialEq + Copy>(all: &[Choice<T>], value: T) -> String {
+    all.iter().find(|choice| choice.0 == value).map_or_else(String::new, |choice| choice.1.to_owned())
 }
 
 /// A check by its name.
@@ -135,34 +143,6 @@ fn checks() -> impl TypedValueParser<Value = Check> {
     let of = |check: &Check| PossibleValue::new(check.name()).help(check.help().trim_end_matches('.'));
     PossibleValuesParser::new(Check::ALL.iter().map(of))
         .map(|name| *Check::ALL.iter().find(|check| check.name() == name).expect("only names of checks are taken"))
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum BenignRaces {
-    /// None.
-    None,
-    /// Lanes of one instruction store the same value to the same bytes, as compilers make them.
-    Instruction,
-    /// Both accesses are stores of the same value to the same bytes.
-    SameValue,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Volatile {
-    /// As .relaxed.sys.
-    Strong,
-    /// As ordinary accesses.
-    Weak,
-}
-
-impl From<BenignRaces> for Benign {
-    fn from(benign: BenignRaces) -> Self {
-        match benign {
-            BenignRaces::None => Self::None,
-            BenignRaces::Instruction => Self::Instruction,
-            BenignRaces::SameValue => Self::SameValue,
-        }
-    }
 }
 
 #[cfg(feature = "mutants")]
@@ -196,28 +176,25 @@ impl Common {
     /// # Errors
     /// What is wrong with the device's description.
     pub fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
-        if self.its_split && matches!(self.control, Some(Control::Crs | Control::Thread)) {
+        let unfit = |flag, text: String, why| Err(vec![ProblemKind::UnfitFlag { flag, text, why }.at(None)]);
+        let control = self.control.filter(|control| self.its_split && *control != ControlModel::Its);
+        if let Some(control) = control {
             let why =
                 "it is about groups of lanes that control model its makes: without --control, or with --control its";
-            let text = self.control.map_or_else(String::new, word);
-            return Err(vec![ProblemKind::UnfitFlag { flag: "--its-split", text, why }.at(None)]);
+            return unfit("--its-split", word(&CONTROLS, control), why);
         }
         let mut config = self.flags();
-        if let Some(lanes) = self.lanes {
-            let Some(memory) = config.memory.clone().with_lanes_split(lanes == Lanes::Split) else {
+        if let Some(split) = self.lanes {
+            let Some(memory) = config.memory.clone().with_lanes_split(split) else {
                 let why = "lanes are split or whole with --memory flat; memory with caches has operations of its own";
-                let text = self.memory.clone();
-                return Err(vec![ProblemKind::UnfitFlag { flag: "--lanes", text, why }.at(None)]);
+                return unfit("--lanes", self.memory.clone(), why);
             };
             config.memory = memory;
         }
-        if let Some(benign) = self.benign.filter(|_| !self.checks(Check::Races)) {
-            let why = "it is about races: give --check races, too";
-            return Err(vec![ProblemKind::UnfitFlag { flag: "--benign", text: word(benign), why }.at(None)]);
-        }
-        if let Some(volatile) = self.volatile.filter(|_| !self.checks(Check::Races)) {
-            let why = "it is about races: give --check races, too";
-            return Err(vec![ProblemKind::UnfitFlag { flag: "--volatile", text: word(volatile), why }.at(None)]);
+        let benign = self.benign.map(|benign| ("--benign", word(&BENIGN, benign)));
+        let volatile = self.volatile.map(|weak| ("--volatile", word(&VOLATILE, weak)));
+        if let Some((flag, text)) = benign.or(volatile).filter(|_| !self.checks(Check::Races)) {
+            return unfit(flag, text, "it is about races: give --check races, too");
         }
         if let Some(name) = &self.device {
             let model = device_model(name, sources)?;
@@ -230,8 +207,7 @@ impl Common {
         if let Some(folder) = &self.memory_programs {
             let MemoryModel::Fermi(_, programs) = &mut config.memory else {
                 let why = "memory programs are run with --memory fermi";
-                let text = folder.display().to_string();
-                return Err(vec![ProblemKind::UnfitFlag { flag: "--memory-programs", text, why }.at(None)]);
+                return unfit("--memory-programs", folder.display().to_string(), why);
             };
             let (set, problems) = memory_programs(folder, sources);
             if problems.iter().any(|p| !p.is_warning()) {
@@ -243,10 +219,8 @@ impl Common {
     }
 
     fn flags(&self) -> Config {
-        let control = self.control.map(ControlModel::from);
-        let control = if self.its_split { Some(ControlModel::ItsSplit) } else { control };
         Config {
-            control,
+            control: if self.its_split { Some(ControlModel::ItsSplit) } else { self.control },
             warp_size: self.warp_size.unwrap_or(32),
             max_steps: self.max_steps,
             timeout: self.timeout,
@@ -254,15 +228,10 @@ impl Common {
             bounds: self.bounds.clone(),
             liveness: self.check.contains(&Check::Liveness),
             leaks: self.check.contains(&Check::Leaks),
-            heap: self.heap(),
+            heap: HeapConfig { bytes: self.heap_size, stop: self.heap_stop },
             memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
             ..Config::default()
         }
-    }
-
-    /// The heap of the device's malloc.
-    fn heap(&self) -> HeapConfig {
-        HeapConfig { bytes: self.heap_size, stop: self.heap_stop }
     }
 
     /// The observers that the flags ask for.
@@ -276,8 +245,7 @@ impl Common {
     }
 
     fn observers_that(&self, stopping: bool, program: &Arc<ProgEnv>) -> Observers {
-        let benign = self.benign.map(Benign::from).unwrap_or_default();
-        let weak_volatile = self.volatile == Some(Volatile::Weak);
+        let (benign, weak_volatile) = (self.benign.unwrap_or_default(), self.volatile.unwrap_or_default());
         Observers::of(&self.check, program, RacesOptions { benign, weak_volatile, stopping })
     }
 
@@ -324,7 +292,7 @@ impl Common {
         if path.is_file() && !extension.eq_ignore_ascii_case("toml") {
             return Err(vec![ProblemKind::UnknownKind { path: path.to_owned() }.at(None)]);
         }
-        if let Some(flag) = self.launch.given() {
+        if let Some((flag, _)) = self.launch.given().next() {
             let why = "the flags describe launches of a .ptx file; a launch file says this itself";
             return Err(vec![ProblemKind::UnfitFlag { flag, text: path.display().to_string(), why }.at(None)]);
         }
@@ -360,11 +328,7 @@ impl Common {
     /// The same under another control model.
     pub fn under(&self, control: ControlModel) -> Self {
         let its_split = control == ControlModel::ItsSplit;
-        let control = match control {
-            ControlModel::Crs => Control::Crs,
-            ControlModel::Its | ControlModel::ItsSplit => Control::Its,
-            ControlModel::Thread => Control::Thread,
-        };
+        let control = if its_split { ControlModel::Its } else { control };
         Self { control: Some(control), its_split, ..self.clone() }
     }
 
@@ -373,27 +337,20 @@ impl Common {
 
     /// A flag that chooses among the models, if one is given.
     pub fn chooses_models(&self) -> Option<&'static str> {
-        let given = [
-            ("--control", self.control.is_some()),
-            ("--its-split", self.its_split),
-            ("--memory", self.memory != "flat"),
-            ("--lanes", self.lanes.is_some()),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+        let chooses = |flag: &&str| Self::MODELS.contains(&&*flag.trim_start_matches('-').replace('-', "_"));
+        self.given().map(|(flag, _)| flag).find(chooses)
     }
 
     /// The same flags with each control model and memory.
     pub fn all_models(&self) -> Vec<Self> {
-        let controls = [(Control::Crs, false), (Control::Its, false), (Control::Its, true), (Control::Thread, false)];
-        let memories = [("flat", None), ("flat", Some(Lanes::Split)), ("fermi", None)];
+        let controls = [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit, ControlModel::Thread];
+        let memories = [("flat", None), ("flat", Some(true)), ("fermi", None)];
         let models = controls.into_iter().flat_map(|control| memories.map(|memory| (control, memory)));
-        let with = |((control, its_split), (memory, lanes)): ((Control, bool), (&str, Option<Lanes>))| Self {
-            control: Some(control),
-            its_split,
+        let with = |(control, (memory, lanes)): (ControlModel, (&str, Option<bool>))| Self {
             memory: memory.to_owned(),
             lanes,
             memory_programs: self.memory_programs.clone().filter(|_| memory == "fermi"),
-            ..self.clone()
+            ..self.under(control)
         };
         models.map(with).collect()
     }
@@ -405,7 +362,7 @@ impl Common {
 
     /// Whether memory makes steps of its own.
     pub fn memory_steps(&self) -> bool {
-        self.memory != "flat" || self.lanes == Some(Lanes::Split)
+        self.memory != "flat" || self.lanes == Some(true)
     }
 
     /// The same of what was made from these flags.
@@ -418,42 +375,30 @@ impl Common {
         Models { control, memory: self.memory.clone(), split }
     }
 
+    /// The flags of what is run that are given and not as they are by default, each with its value, if it has one.
+    fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
+        let checks = self.checked();
+        let heap_size = Some(self.heap_size).filter(|bytes| *bytes != HeapConfig::default().bytes);
+        let own: [(&'static str, Option<String>); 9] = [
+            ("--memory", Some(self.memory.clone()).filter(|memory| memory != "flat")),
+            ("--lanes", self.lanes.map(|split| word(&LANES, split))),
+            ("--device", self.device.clone()),
+            ("--memory-programs", self.memory_programs.as_ref().map(|path| path.display().to_string())),
+            ("--warp-size", self.warp_size.map(|n| n.to_string())),
+            ("--check", (!checks.is_empty()).then(|| checks.join(","))),
+            ("--benign", self.benign.map(|benign| word(&BENIGN, benign))),
+            ("--volatile", self.volatile.map(|weak| word(&VOLATILE, weak))),
+            ("--heap-size", heap_size.map(|bytes| bytes.to_string())),
+        ];
+        let own = own.into_iter().filter_map(|(flag, value)| Some((flag, Some(value?))));
+        let control = self.control.map(|control| ("--control", Some(word(&CONTROLS, control))));
+        let switch = |flag, given: bool| given.then_some((flag, None));
+        let models = control.into_iter().chain(switch("--its-split", self.its_split));
+        self.launch.given().chain(models).chain(own).chain(switch("--heap-stop", self.heap_stop))
+    }
+
     /// The words of a command line that say the same as these flags: a schedule keeps them.
     pub fn words(&self) -> Vec<String> {
-        let mut words = self.launch.words();
-        let mut push = |flag: &str, value: Option<String>| {
-            if let Some(value) = value {
-                words.extend([flag.to_owned(), value]);
-            }
-        };
-        let shown = |path: &PathBuf| path.display().to_string();
-        push("--control", self.control.map(word));
-        if self.its_split {
-            words.push("--its-split".to_owned());
-        }
-        let mut push = |flag: &str, value: Option<String>| {
-            if let Some(value) = value {
-                words.extend([flag.to_owned(), value]);
-            }
-        };
-        push("--memory", (self.memory != "flat").then(|| self.memory.clone()));
-        push("--lanes", self.lanes.map(word));
-        push("--device", self.device.clone());
-        push("--memory-programs", self.memory_programs.as_ref().map(shown));
-        push("--warp-size", self.warp_size.map(|n| n.to_string()));
-        let checks = self.checked();
-        push("--check", (!checks.is_empty()).then(|| checks.join(",")));
-        push("--benign", self.benign.map(word));
-        push("--volatile", self.volatile.map(word));
-        push("--heap-size", (self.heap_size != HeapConfig::default().bytes).then(|| self.heap_size.to_string()));
-        if self.heap_stop {
-            words.push("--heap-stop".to_owned());
-        }
-        words
+        self.given().flat_map(|(flag, value)| std::iter::once(flag.to_owned()).chain(value)).collect()
     }
-}
-
-/// What a value of a flag is called.
-fn word(value: impl ValueEnum) -> String {
-    value.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
 }

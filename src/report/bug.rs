@@ -141,10 +141,6 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             format!("active: {}", lanes(*active)),
         )
         .hint("below sm_70 all named lanes must execute the same instruction together"),
-        BugKind::MasksDiffer { first, second } => words(
-            format!("lanes give different member masks to one instruction: {first:#010x} and {second:#010x}"),
-            "each named lane must give the same mask",
-        ),
         BugKind::MembersNeverCome { mask, waiting } => words(
             format!("{} wait for {}, which can no longer come", lanes(*waiting), lanes(mask & !waiting)),
             format!("the member mask is {mask:#010x}"),

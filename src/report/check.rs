@@ -18,37 +18,12 @@ pub fn diagnostic(error: &CheckError, file: FileId) -> Diagnostic {
 }
 
 fn text(problem: &Problem) -> Said {
-    match problem {
-        Problem::NoTarget
-        | Problem::UnknownVersion { .. }
-        | Problem::UnknownTarget { .. }
-        | Problem::AddressSize { .. }
-        | Problem::Misplaced { .. }
-        | Problem::Needs { .. }
-        | Problem::Withdrawn { .. } => header(problem),
-        Problem::UnknownOpcode { .. }
-        | Problem::Modifier { .. }
-        | Problem::ModifierTwice { .. }
-        | Problem::ModifierMissing { .. }
-        | Problem::Types { .. }
-        | Problem::OperandCount { .. }
-        | Problem::Operand { .. }
-        | Problem::Range { .. }
-        | Problem::Multiple { .. }
-        | Problem::Space { .. }
-        | Problem::Guard { .. }
-        | Problem::ReadOnly { .. }
-        | Problem::ParamDirection { .. } => instruction(problem),
-        Problem::NotCallable { .. }
-        | Problem::CallCount { .. }
-        | Problem::CallArgument { .. }
-        | Problem::NoPrototype => call(problem),
-        _ => declaration(problem),
-    }
+    let known = header(problem).or_else(|| instruction(problem)).or_else(|| call(problem));
+    known.unwrap_or_else(|| declaration(problem))
 }
 
-fn header(problem: &Problem) -> Said {
-    match problem {
+fn header(problem: &Problem) -> Option<Said> {
+    Some(match problem {
         Problem::NoTarget => said("no-target", "`.version` is not followed by a `.target` with an architecture", "")
             .hint("write `.target sm_80` or the like as the second directive"),
         Problem::UnknownVersion { version } => {
@@ -73,8 +48,8 @@ fn header(problem: &Problem) -> Said {
             said("withdrawn", format!("`{feature}` is not supported on sm_70 and later"), "")
                 .hint(format!("use the form with {instead}"))
         }
-        _ => said("check", format!("{problem:?}"), ""),
-    }
+        _ => return None,
+    })
 }
 
 fn needs(need: Need) -> String {
@@ -96,8 +71,8 @@ fn raise(need: Need, version: (u16, u16), sm: u16) -> String {
     format!("raise the module's header to {}", parts.join(" and "))
 }
 
-fn instruction(problem: &Problem) -> Said {
-    match problem {
+fn instruction(problem: &Problem) -> Option<Said> {
+    Some(match problem {
         Problem::UnknownOpcode { name, similar } => {
             said("unknown-instruction", format!("there is no instruction `{name}`"), "not an instruction")
                 .hint_if(meant(similar, ""))
@@ -168,12 +143,12 @@ fn instruction(problem: &Problem) -> Said {
             };
             said("parameter-direction", message, "").hint(hint.to_owned())
         }
-        _ => said("check", format!("{problem:?}"), ""),
-    }
+        _ => return None,
+    })
 }
 
-fn call(problem: &Problem) -> Said {
-    match problem {
+fn call(problem: &Problem) -> Option<Said> {
+    Some(match problem {
         Problem::NotCallable { name } => said(
             "not-callable",
             if name.is_empty() {
@@ -192,9 +167,10 @@ fn call(problem: &Problem) -> Said {
             let message = format!("{what} {number} does not match the type and size that `{name}` declares");
             said("call-argument", message, "does not match")
         }
-        _ => said("no-prototype", "an indirect call needs a prototype or a list of targets", "")
+        Problem::NoPrototype => said("no-prototype", "an indirect call needs a prototype or a list of targets", "")
             .hint("name the label of a `.callprototype` or `.calltargets` that stands before the call"),
-    }
+        _ => return None,
+    })
 }
 
 fn declaration(problem: &Problem) -> Said {

@@ -343,8 +343,7 @@ fn short(stop: &Stop) -> String {
 fn stops(what: &str, spans: &[crate::base::Span], env: &ProgEnv, sources: &SourceMap) -> String {
     let line = |span: &crate::base::Span| {
         let origin = env.origin.iter().find(|o| o.span == *span)?;
-        let source = sources.get(origin.file)?;
-        Some(format!("{}:{}", inline(&source.name), source.line_col(span.start).0))
+        Some(inline(&sources.file_line(origin.file, *span)?).into_owned())
     };
     let lines: Vec<String> = spans.iter().filter_map(line).collect();
     if lines.is_empty() { what.to_owned() } else { format!("{what} at {}", lines.join(" and ")) }

@@ -33,10 +33,8 @@ impl LostReport {
     #[must_use]
     pub fn new(all: impl Iterator<Item = (Pc, u64)>, env: &ProgEnv, sources: &SourceMap) -> Self {
         let one = |(pc, accesses): (Pc, u64)| {
-            let origin = env.origin.get(pc.0 as usize)?;
-            let source = sources.get(origin.file)?;
-            let line = format!("{}:{}", source.name, source.line_col(origin.span.start).0);
-            Some(Lost { accesses, line, place: json!(place(origin.file, origin.span, sources)) })
+            let (file, span) = env.place(pc)?;
+            Some(Lost { accesses, line: sources.file_line(file, span)?, place: json!(place(file, span, sources)) })
         };
         Self(all.filter_map(one).collect())
     }

@@ -2,6 +2,7 @@
 //! have it (4.2, 4.3, 4.6): operations in flight, lines of caches, locks; and the same as data.
 
 use super::bug::place_in;
+use super::count::counted;
 use super::stop::lanes;
 use crate::base::{Pc, SourceMap};
 use crate::program::env::ProgEnv;
@@ -56,9 +57,9 @@ impl Names {
 
     /// Where an instruction stands.
     fn instruction(&self, who: Who, pc: Pc) -> String {
-        let origin = self.launches.get(&who.launch).and_then(|(env, _)| env.origin.get(pc.0 as usize));
-        let source = origin.and_then(|o| Some((self.sources.get(o.file)?, o.span)));
-        source.map_or_else(|| format!("@{}", pc.0), |(s, span)| format!("{}:{}", s.name, s.line_col(span.start).0))
+        let place = self.launches.get(&who.launch).and_then(|(env, _)| env.place(pc));
+        let line = place.and_then(|(file, span)| self.sources.file_line(file, span));
+        line.unwrap_or_else(|| format!("@{}", pc.0))
     }
 
     /// What an address is called: a buffer or variable and the distance from its start, or the number.
@@ -78,121 +79,31 @@ impl Names {
     /// A line's first byte: for local memory a place among the words of all threads of the warp.
     fn line(&self, region: Region, base: u64) -> String {
         match region {
-            Region::Local(who) => format!("local memory of {}, interleaved byte {base}", warp(who)),
+            Region::Local(who) => format!("local memory of {}, interleaved byte {base}", warp_of(who)),
             _ => self.address(region, base),
         }
     }
 
-    /// What a lane accesses; `alone`: it is the operation's only one, which has been told.
-    fn access(&self, region: Region, access: &LaneBytes, alone: bool) -> String {
-        let value = access.value.map_or_else(String::new, |v| format!(" = {v:#x}"));
-        let bytes = if access.bytes == 1 { "1 byte".to_owned() } else { format!("{} bytes", access.bytes) };
-        let lane = if alone { String::new() } else { format!("lane {}: ", access.lane) };
-        format!("{lane}{bytes} at {}{value}", self.address(region, access.address))
-    }
-
-    /// What an operation is and accesses; at most `most` lanes of it.
-    fn operation(&self, o: &OperationView, most: usize) -> String {
-        let mut text = format!("{}, {}, {}: {}", warp(o.who), lanes(o.lanes), self.instruction(o.who, o.pc), o.name);
-        let region = o.region.unwrap_or(Region::Generic);
-        let alone = o.lanes.count_ones() == 1;
-        let mut shown: Vec<String> = o.accesses.iter().take(most).map(|a| self.access(region, a, alone)).collect();
-        if o.accesses.len() > most {
-            shown.push(format!("and {} more", o.accesses.len() - most));
-        }
-        if !shown.is_empty() {
-            text = format!("{text}, {}", shown.join("; "));
-        }
-        if !o.operands.is_empty() {
-            let all: Vec<String> = o.operands.iter().map(|v| format!("{v:#x}")).collect();
-            text = format!("{text}; operands {}", all.join(", "));
-        }
-        text
-    }
-
     /// A step in one line.
     pub fn step(&self, step: &MemoryStep) -> String {
-        match step {
-            MemoryStep::Operation { operation, from, end } => {
-                let what = self.operation(operation, 2);
-                let lines = match (from, operation.line) {
-                    (0, _) => String::new(),
-                    (from, line) if *from == line || *end == StepEnd::Ends => {
-                        format!(", {}:{from}", operation.file)
-                    }
-                    (from, line) => format!(", {}:{from} up to {line}", operation.file),
-                };
-                format!("{what}, SM {}{lines}: {}", operation.processor, ended(*end))
-            }
-            MemoryStep::Silent { rule, processor, line, written } => {
-                let cache = cache(*processor);
-                let line = line.map_or_else(
-                    || "all global lines".to_owned(),
-                    |(region, base)| format!("the line at {}", self.line(region, base)),
-                );
-                let what = match rule {
-                    Rule::MWbL1 => format!("bytes {} of {line} are written back from {cache} to L2", ranges(*written)),
-                    Rule::MWbL2 => {
-                        format!("bytes {} of {line} are written back from {cache} to memory", ranges(*written))
-                    }
-                    Rule::MFlush => format!("{line} that nobody pins leave {cache}"),
-                    _ => format!("{line} leaves {cache}"),
-                };
-                format!("{}: {what}", rule.id())
-            }
-        }
-    }
-
-    /// The environment as tables.
-    pub fn environment(&self, view: &MemoryView) -> String {
-        let mut out = String::new();
-        for (k, o) in view.operations.iter().enumerate() {
-            let at = if o.line == 0 { String::new() } else { format!(", {}:{}", o.file, o.line) };
-            let state = match (o.above, o.waits) {
-                (0, false) => String::new(),
-                (0, true) => ", waits".to_owned(),
-                (n, _) => format!(", behind {n} earlier"),
-            };
-            out += &format!("  operation {k}: SM {}, {}{at}{state}\n", o.processor, self.operation(o, usize::MAX));
-        }
-        for c in &view.caches {
-            let [sets, ways, line] = c.shape;
-            out += &format!("  {}: {sets} sets of {ways} lines of {line} bytes\n", cache(c.processor));
-            for line in &c.lines {
-                out += &self.line_text(line);
-            }
-        }
-        for (processor, banks) in &view.locked {
-            out += &format!("  banks of shared memory locked on SM {processor}: {}\n", ranges(u128::from(*banks)));
-        }
-        if out.is_empty() { "  nothing is in flight, cached or locked\n".to_owned() } else { out }
-    }
-
-    fn line_text(&self, line: &LineView) -> String {
-        let valid = valid(line);
-        let mut facts = vec![format!("valid {}", ranges(valid))];
-        for (mask, what) in [(line.dirty, "dirty"), (line.filling, "being fetched")] {
-            if mask != 0 {
-                facts.push(format!("{what} {}", ranges(mask)));
-            }
-        }
-        if !line.pins.is_empty() {
-            let pins: Vec<String> = line.pins.iter().map(usize::to_string).collect();
-            facts.push(format!("pinned by operation {}", pins.join(", ")));
-        }
-        if line.first {
-            facts.push("evicted first".to_owned());
-        }
-        let (set, way, name) = (line.set, line.way, self.line(line.region, line.base));
-        format!("    set {set}, line {way}: {name}: {}\n      {}\n", facts.join("; "), words(&line.bytes, " "))
+        self.made(step).text()
     }
 
     /// A step for programs.
     pub fn step_data(&self, number: u64, step: &MemoryStep) -> Value {
-        let text = self.step(step);
-        let made = match step {
+        let made = self.made(step);
+        json!(StepData { text: made.text(), made, step: number })
+    }
+
+    fn made(&self, step: &MemoryStep) -> Made {
+        match step {
             MemoryStep::Operation { operation, from, end } => {
-                Made::Operation { operation: self.operation_data(operation), from: *from, end: ended(*end) }
+                let lines = match (*from, operation.line) {
+                    (0, _) => String::new(),
+                    (from, line) if from == line || *end == StepEnd::Ends => format!(", {}:{from}", operation.file),
+                    (from, line) => format!(", {}:{from} up to {line}", operation.file),
+                };
+                Made::Operation { operation: self.operation_data(operation), from: *from, end: ended(*end), lines }
             }
             MemoryStep::Silent { rule, processor, line, written } => Made::Silent {
                 rule: *rule,
@@ -200,8 +111,7 @@ impl Names {
                 line: line.map(|(region, base)| self.line(region, base)),
                 written: ranges(*written),
             },
-        };
-        json!(StepData { made, step: number, text })
+        }
     }
 
     fn operation_data(&self, o: &OperationView) -> Operation {
@@ -225,6 +135,7 @@ impl Names {
             program: (o.line != 0).then(|| Statement { file: o.file.clone(), line: o.line }),
             accesses: o.accesses.iter().map(access).collect(),
             operands: o.operands.iter().copied().map(hex).collect(),
+            alone: o.lanes.count_ones() == 1,
             behind: o.above,
             waits: o.waits,
         }
@@ -240,7 +151,7 @@ impl Names {
             valid: ranges(valid(l)),
             dirty: ranges(l.dirty),
             filling: ranges(l.filling),
-            bytes: words(&l.bytes, ""),
+            bytes: l.bytes.iter().map(|byte| byte.map_or_else(|| "..".to_owned(), |b| format!("{b:02x}"))).collect(),
             pins: l.pins.clone(),
             class: if l.first { "first" } else { "normal" },
         };
@@ -276,6 +187,9 @@ enum Made {
         operation: Operation,
         from: u32,
         end: &'static str,
+        /// The statements of the memory program that were executed.
+        #[serde(skip)]
+        lines: String,
     },
     Silent {
         rule: Rule,
@@ -283,6 +197,27 @@ enum Made {
         line: Option<String>,
         written: String,
     },
+}
+
+impl Made {
+    fn text(&self) -> String {
+        match self {
+            Self::Operation { operation, end, lines, .. } => {
+                format!("{}, SM {}{lines}: {end}", operation.text(2), operation.processor)
+            }
+            Self::Silent { rule, cache, line, written } => {
+                let line = line.as_ref().map_or_else(|| "all global lines".to_owned(), |l| format!("the line at {l}"));
+                let cache = cache.name();
+                let what = match rule {
+                    Rule::MWbL1 => format!("bytes {written} of {line} are written back from {cache} to L2"),
+                    Rule::MWbL2 => format!("bytes {written} of {line} are written back from {cache} to memory"),
+                    Rule::MFlush => format!("{line} that nobody pins leave {cache}"),
+                    _ => format!("{line} leaves {cache}"),
+                };
+                format!("{}: {what}", rule.id())
+            }
+        }
+    }
 }
 
 /// The memory environment after a step of memory (`--show memory`). Masks are ranges, e.g. "0-3, 8", or "none".
@@ -299,6 +234,30 @@ pub struct Environment {
     step: u64,
     /// That step, in words.
     text: String,
+}
+
+impl Environment {
+    /// The same as tables.
+    fn tables(&self) -> String {
+        let mut out = String::new();
+        for (k, o) in self.operations.iter().enumerate() {
+            let at = o.program.as_ref().map_or_else(String::new, |p| format!(", {}:{}", p.file, p.line));
+            let state = match (o.behind, o.waits) {
+                (0, false) => String::new(),
+                (0, true) => ", waits".to_owned(),
+                (n, _) => format!(", behind {n} earlier"),
+            };
+            out += &format!("  operation {k}: SM {}, {}{at}{state}\n", o.processor, o.text(usize::MAX));
+        }
+        for Cache { cache, sets, ways, line_bytes, lines } in &self.caches {
+            out += &format!("  {}: {sets} sets of {ways} lines of {line_bytes} bytes\n", cache.name());
+            out.extend(lines.iter().map(Line::text));
+        }
+        for Locked { processor, banks } in &self.locked {
+            out += &format!("  banks of shared memory locked on SM {processor}: {banks}\n");
+        }
+        if out.is_empty() { "  nothing is in flight, cached or locked\n".to_owned() } else { out }
+    }
 }
 
 /// An operation in flight.
@@ -318,9 +277,32 @@ struct Operation {
     program: Option<Statement>,
     accesses: Vec<Bytes>,
     operands: Vec<String>,
+    /// Whether one lane executes it, whose accesses need not name it.
+    #[serde(skip)]
+    alone: bool,
     /// Earlier operations that it waits for.
     behind: u32,
     waits: bool,
+}
+
+impl Operation {
+    /// What it is and accesses; at most `most` lanes of it.
+    fn text(&self, most: usize) -> String {
+        let Self { launch, block, warp, lanes, instruction, operation, accesses, .. } = self;
+        let warp = warp_of(Who { launch: *launch, block: *block, warp: *warp });
+        let mut text = format!("{warp}, {lanes}, {instruction}: {operation}");
+        let mut shown: Vec<String> = accesses.iter().take(most).map(|a| a.text(self.alone)).collect();
+        if accesses.len() > most {
+            shown.push(format!("and {} more", accesses.len() - most));
+        }
+        if !shown.is_empty() {
+            text += &format!(", {}", shown.join("; "));
+        }
+        if !self.operands.is_empty() {
+            text += &format!("; operands {}", self.operands.join(", "));
+        }
+        text
+    }
 }
 
 /// A statement of a memory program.
@@ -340,6 +322,14 @@ struct Bytes {
     bytes: u32,
     /// What is written, or has been read by now.
     value: Option<String>,
+}
+
+impl Bytes {
+    fn text(&self, alone: bool) -> String {
+        let value = self.value.as_ref().map_or_else(String::new, |v| format!(" = {v}"));
+        let lane = if alone { String::new() } else { format!("lane {}: ", self.lane) };
+        format!("{lane}{} at {}{value}", counted(self.bytes.into(), "byte"), self.place)
+    }
 }
 
 /// A cache.
@@ -365,6 +355,10 @@ impl Level {
     fn of(processor: Option<u32>) -> Self {
         Self { level: if processor.is_some() { 1 } else { 2 }, processor }
     }
+
+    fn name(&self) -> String {
+        self.processor.map_or_else(|| "L2".to_owned(), |sm| format!("the L1 of SM {sm}"))
+    }
 }
 
 /// A line of a cache.
@@ -385,6 +379,28 @@ struct Line {
     class: &'static str,
 }
 
+impl Line {
+    fn text(&self) -> String {
+        let Self { set, line, place, .. } = self;
+        let mut facts = vec![format!("valid {}", self.valid)];
+        for (bytes, what) in [(&self.dirty, "dirty"), (&self.filling, "being fetched")] {
+            if bytes != NONE {
+                facts.push(format!("{what} {bytes}"));
+            }
+        }
+        if !self.pins.is_empty() {
+            let pins: Vec<String> = self.pins.iter().map(usize::to_string).collect();
+            facts.push(format!("pinned by operation {}", pins.join(", ")));
+        }
+        if self.class == "first" {
+            facts.push("evicted first".to_owned());
+        }
+        let digits: Vec<char> = self.bytes.chars().collect();
+        let words: Vec<String> = digits.chunks(8).map(|word| word.iter().collect()).collect();
+        format!("    set {set}, line {line}: {place}: {}\n      {}\n", facts.join("; "), words.join(" "))
+    }
+}
+
 /// Locked banks of a multiprocessor's shared memory.
 #[derive(Clone, Serialize, JsonSchema)]
 struct Locked {
@@ -396,13 +412,9 @@ fn hex(number: impl LowerHex) -> String {
     format!("{number:#x}")
 }
 
-fn warp(who: Who) -> String {
+fn warp_of(who: Who) -> String {
     let launch = if who.launch == 0 { String::new() } else { format!("launch {}, ", who.launch) };
     format!("{launch}block {}, warp {}", who.block, who.warp)
-}
-
-fn cache(processor: Option<u32>) -> String {
-    processor.map_or_else(|| "L2".to_owned(), |sm| format!("the L1 of SM {sm}"))
 }
 
 const fn ended(end: StepEnd) -> &'static str {
@@ -418,17 +430,12 @@ fn valid(line: &LineView) -> u128 {
     (0..128).zip(&line.bytes).filter(|(_, byte)| byte.is_some()).fold(0, |mask, (k, _)| mask | 1 << k)
 }
 
+/// The ranges of no bits.
+const NONE: &str = "none";
+
 /// The set bits of a mask as ranges: `0-3, 8`.
 fn ranges(mask: u128) -> String {
-    if mask == 0 { "none".to_owned() } else { super::count::ranges((0..128).filter(|bit| mask >> bit & 1 != 0)) }
-}
-
-/// Bytes in hexadecimal, those that are not known as `..`, in words of four.
-fn words(bytes: &[Option<u8>], between: &str) -> String {
-    let word = |word: &[Option<u8>]| -> String {
-        word.iter().map(|byte| byte.map_or_else(|| "..".to_owned(), |b| format!("{b:02x}"))).collect()
-    };
-    bytes.chunks(4).map(word).collect::<Vec<_>>().join(between)
+    if mask == 0 { NONE.to_owned() } else { super::count::ranges((0..128).filter(|bit| mask >> bit & 1 != 0)) }
 }
 
 /// Shows the environment after steps of memory (`--show memory`).
@@ -465,14 +472,11 @@ impl MemoryShow {
             Event::MemoryStep(step) if due => self.last = self.names.step(&step.look()),
             Event::Environment(view) if due => {
                 self.shown = self.at.is_some();
-                let (step, view) = (self.names.steps(), view.look());
+                let step = self.names.steps();
+                let environment = self.names.data(&view.look(), step, self.last.clone());
                 match self.write {
-                    Some(write) => {
-                        write(&format!("memory after step {step}: {}\n{}", self.last, self.names.environment(&view)));
-                    }
-                    None => {
-                        self.kept.push(self.names.data(&view, step, self.last.clone()));
-                    }
+                    Some(write) => write(&format!("memory after step {step}: {}\n{}", self.last, environment.tables())),
+                    None => self.kept.push(environment),
                 }
             }
             _ => {}

@@ -25,28 +25,12 @@ pub fn diagnostic(error: &MempError, sources: &SourceMap) -> Diagnostic {
 }
 
 fn say(error: &MempError, here: &str) -> Said {
-    match &error.kind {
-        K::Garbage
-        | K::OpenComment
-        | K::TooLarge
-        | K::Unexpected { .. }
-        | K::MissingSemicolon
-        | K::OpenBrace
-        | K::UnknownStatement
-        | K::UnknownCondition
-        | K::UnknownOperation
-        | K::UnknownPreset
-        | K::SecondUse(_)
-        | K::TooDeep
-        | K::TooLong
-        | K::TooMany => syntax(&error.kind, here),
-        kind => meaning(kind),
-    }
+    syntax(&error.kind, here).unwrap_or_else(|| meaning(&error.kind))
 }
 
-fn syntax(kind: &K, here: &str) -> Said {
+fn syntax(kind: &K, here: &str) -> Option<Said> {
     let shown: String = here.chars().take(40).flat_map(char::escape_debug).collect();
-    match kind {
+    Some(match kind {
         K::Garbage => said("bad-character", format!("`{shown}` begins no token of a memory program"), "not expected"),
         K::OpenComment => said("open-comment", "a comment is not closed", "begins here").hint("add the closing `*/`"),
         K::TooLarge => said("too-large", "the file has 4 GiB or more", "").hint("split it into several files"),
@@ -97,8 +81,9 @@ fn syntax(kind: &K, here: &str) -> Said {
                 .hint("braces may be nested, and a condition may have operators, up to that number")
         }
         K::TooLong => said("too-long", "the program has more than 65535 statements", "this program"),
-        _ => said("too-many", format!("more than {MAX_ERRORS} errors: the rest is not shown"), "stopped here"),
-    }
+        K::TooMany => said("too-many", format!("more than {MAX_ERRORS} errors: the rest is not shown"), "stopped here"),
+        _ => return None,
+    })
 }
 
 fn meaning(kind: &K) -> Said {

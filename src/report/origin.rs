@@ -9,7 +9,7 @@ impl StopReport<'_> {
     /// An instruction as `FILE:LINE`.
     pub(super) fn file_line(&self, pc: Pc) -> Option<String> {
         let (file, span) = self.span(pc);
-        self.sources.get(file).map(|s| format!("{}:{}", s.name, s.line_col(span.start).0))
+        self.sources.file_line(file, span)
     }
 
     fn known_line(&self, pc: Pc) -> String {

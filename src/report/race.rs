@@ -206,7 +206,7 @@ impl<'a> RacesReport<'a> {
 }
 
 fn unordered_data(env: &ProgEnv, data: UnorderedData) -> Diagnostic {
-    let span = |pc: Pc| env.origin.get(pc.0 as usize).map_or_else(Default::default, |o| (o.file, o.span));
+    let span = |pc: Pc| env.place(pc).unwrap_or_default();
     let ((file, load), (other, store)) = (span(data.load), span(data.store));
     let message = "strong, but unordered: nothing makes the other thread's write visible here";
     let hint = if data.near {

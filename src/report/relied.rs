@@ -32,10 +32,8 @@ impl ReliedReport {
     #[must_use]
     pub fn new(all: &[Relied], env: &ProgEnv, sources: &SourceMap) -> Self {
         let one = |r: &Relied| {
-            let origin = env.origin.get(r.read.0 as usize)?;
-            let source = sources.get(origin.file)?;
-            let line = format!("{}:{}", source.name, source.line_col(origin.span.start).0);
-            let place = json!(place(origin.file, origin.span, sources));
+            let (file, span) = env.place(r.read)?;
+            let (line, place) = (sources.file_line(file, span)?, json!(place(file, span, sources)));
             Some(Assumed { name: r.inside.name.clone(), offset: r.inside.offset, line, place })
         };
         Self(all.iter().filter_map(one).collect())

@@ -40,10 +40,8 @@ impl<'a> RuleTrace<'a> {
     fn step(&mut self, who: Who, step: &Step<'_>) {
         let Some((env, tokens)) = self.launches.get(&who.launch).cloned() else { return };
         if let Some(origin) = env.origin.get(step.pc.0 as usize).filter(|o| !o.hidden) {
-            let source = self.sources.get(origin.file);
-            let words = source.and_then(|s| s.text.get(origin.span.start as usize..origin.span.end as usize));
-            let line = source.map_or(0, |s| s.line_col(origin.span.start).0);
-            let words = words.unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ");
+            let line = self.sources.get(origin.file).map_or(0, |s| s.line_col(origin.span.start).0);
+            let words = self.sources.words(origin.file, origin.span);
             (self.write)(&format!("    line {line}: {words}    lanes {:x} of {:x}", step.lanes, step.active));
         }
         let mut fired = Vec::new();

@@ -56,10 +56,8 @@ impl StopReport<'_> {
         let mut text = format!("where the warps were ({}):", threads(lanes));
         for s in all.iter().take(LISTED) {
             let (file, span) = self.span(s.place.pc);
-            let at = self.sources.get(file).map_or_else(String::new, |source| {
-                let code = span.of(&source.text).split_whitespace().collect::<Vec<_>>().join(" ");
-                format!("{}:{}  {code}", source.name, source.line_col(span.start).0)
-            });
+            let code = || self.sources.words(file, span);
+            let at = self.sources.file_line(file, span).map_or_else(String::new, |line| format!("{line}  {}", code()));
             let [x, y, z] = s.place.block;
             let first = match (s.blocks, s.warps) {
                 (1, 1) => {

@@ -195,7 +195,7 @@ impl<'a> StopReport<'a> {
     }
 
     pub(super) fn span(&self, pc: Pc) -> (FileId, Span) {
-        self.env.origin.get(pc.0 as usize).map_or((FileId(u32::MAX), Span::default()), |o| (o.file, o.span))
+        self.env.place(pc).unwrap_or((FileId(u32::MAX), Span::default()))
     }
 
     /// Who did it, the CUDA line, the call stack.
@@ -224,14 +224,13 @@ impl<'a> StopReport<'a> {
     }
 
     pub(super) fn function(&self, pc: Pc) -> &str {
-        let origin = self.env.origin.get(pc.0 as usize);
-        origin.and_then(|o| self.env.function(o.function)).map_or("", |f| f.name.as_str())
+        self.env.function_at(pc).map_or("", |f| f.name.as_str())
     }
 
     /// The CUDA source line of an instruction.
     pub(super) fn cuda(&self, pc: Pc) -> Option<Cuda> {
         let (file, loc) = self.env.cuda(pc)?;
-        let ptx = self.sources.get(self.env.origin.get(pc.0 as usize)?.file)?;
+        let ptx = self.sources.get(self.env.place(pc)?.0)?;
         let (file, line, column) = (file.to_owned(), loc.line, loc.column);
         Some(Cuda { text: cuda_line(&ptx.name, &file, line, self.sources.is_confined()), file, line, column })
     }

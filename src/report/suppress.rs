@@ -4,7 +4,7 @@ use super::diagnostic::{SourcePlace, place};
 use super::location::physical;
 use super::stop::{StopReport, who};
 use super::terminal::{Text, inline};
-use crate::base::{Source, SourceMap};
+use crate::base::SourceMap;
 use crate::launch::Suppression;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +31,7 @@ impl Suppressed {
     #[must_use]
     pub fn new(entry: &Suppression, sources: &SourceMap) -> Self {
         let place = entry.at.and_then(|(file, span)| place(file, span, sources));
-        let line = entry.at.and_then(|(file, span)| Some(line_of(sources.get(file)?, span.start)));
+        let line = entry.at.and_then(|(file, span)| sources.file_line(file, span));
         let mut sarif = json!({ "kind": "external", "status": "accepted", "justification": entry.reason });
         if let Some(place) = entry.at.and_then(|(file, span)| physical(file, span, sources)) {
             sarif["location"] = json!({ "physicalLocation": place });
@@ -40,23 +40,19 @@ impl Suppressed {
     }
 }
 
-fn line_of(source: &Source, offset: u32) -> String {
-    format!("{}:{}", inline(&source.name), source.line_col(offset).0)
-}
-
 impl StopReport<'_> {
     /// A suppressed defect in a few lines.
     pub(super) fn in_short(&self, known: &Suppressed) -> String {
         let diagnostic = self.diagnostic();
-        let at = self.sources.get(diagnostic.file).map(|s| line_of(s, diagnostic.span.start));
+        let at = self.sources.file_line(diagnostic.file, diagnostic.span);
         let by = self.stop.places().first().map(|p| format!("\n  by {}", who(p)));
         format!(
             "1 suppressed: {}{}\n  [{}] {}{}{}\n",
             inline(&known.reason),
-            known.line.as_ref().map_or_else(String::new, |line| format!(" ({line})")),
+            known.line.as_ref().map_or_else(String::new, |line| format!(" ({})", inline(line))),
             diagnostic.code,
             inline(&diagnostic.message),
-            at.map_or_else(String::new, |at| format!("\n  at {at}")),
+            at.map_or_else(String::new, |at| format!("\n  at {}", inline(&at))),
             by.unwrap_or_default(),
         )
     }

@@ -85,11 +85,8 @@ impl Turns {
     }
 
     fn place(&self, pc: Pc) -> String {
-        let source = self.env.origin.get(pc.0 as usize).and_then(|o| Some((self.sources.get(o.file)?, o.span)));
-        source.map_or_else(
-            || format!("@{}", pc.0),
-            |(s, span)| format!("{}:{}", inline(&s.name), s.line_col(span.start).0),
-        )
+        let line = self.env.place(pc).and_then(|(file, span)| self.sources.file_line(file, span));
+        line.map_or_else(|| format!("@{}", pc.0), |line| inline(&line).into_owned())
     }
 
     /// The turns as text.

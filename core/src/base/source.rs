@@ -98,6 +98,19 @@ impl SourceMap {
         self.files.iter()
     }
 
+    /// A place as `FILE:LINE`.
+    #[must_use]
+    pub fn file_line(&self, file: FileId, span: Span) -> Option<String> {
+        self.get(file).map(|source| format!("{}:{}", source.name, source.line_col(span.start).0))
+    }
+
+    /// What stands at a place, on one line.
+    #[must_use]
+    pub fn words(&self, file: FileId, span: Span) -> String {
+        let text = self.get(file).map_or("", |source| span.of(&source.text));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// The file of an id.
     #[must_use]
     pub fn get(&self, id: FileId) -> Option<&Source> {

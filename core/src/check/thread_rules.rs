@@ -64,7 +64,7 @@ pub(super) fn expressions(env: &ProgEnv, step: &Step<'_>, mut fired: impl FnMut(
     if plain::request(env, i).is_some_and(|r| r.offset != 0) {
         fired(Rule::ExprAdd);
     }
-    let function = env.origin.get(step.pc.0 as usize).and_then(|o| env.function(o.function));
+    let function = env.function_at(step.pc);
     let preloads: &[Preload] = function.map_or(&[], |f| &f.preloads);
     reads(i, &Tables::of(env), |class, slot| {
         let preload = preloads.iter().find(|p| (p.class, p.slot) == (class, slot));

@@ -169,7 +169,7 @@ impl Target {
 }
 
 fn stops(stop: &Stop, env: &ProgEnv) -> Fate {
-    let span = |place: &crate::verdict::Place| env.origin.get(place.pc.0 as usize).map(|o| o.span);
+    let span = |place: &crate::verdict::Place| env.place(place.pc).map(|(_, span)| span);
     let places = match stop {
         Stop::Stuck(stuck) if let StuckKind::Endless { hang, .. } = &**stuck => {
             let readers = hang.reads.iter().flat_map(|read| &read.readers);

@@ -92,8 +92,7 @@ impl Suppression {
     /// Whether an instruction is in the file, on the line if there is one: as PTX, or by its `.loc`.
     fn on_line(&self, file: &str, pc: Pc, env: &ProgEnv, sources: &SourceMap) -> bool {
         let matches = |name: &str, line: u32| Path::new(name).ends_with(file) && self.line.is_none_or(|l| l == line);
-        let origin = env.origin.get(pc.0 as usize);
-        let source = origin.and_then(|o| Some((sources.get(o.file)?, o.span)));
+        let source = env.place(pc).and_then(|(file, span)| Some((sources.get(file)?, span)));
         source.is_some_and(|(s, span)| matches(&s.name, s.line_col(span.start).0))
             || env.cuda(pc).is_some_and(|(name, loc)| matches(name, loc.line))
     }

@@ -98,6 +98,6 @@ impl<'a> Board<'a> {
     /// The address of an instruction of the program, for a report.
     #[must_use]
     pub fn spot(&self, pc: Pc) -> Option<crate::base::Span> {
-        self.lowered.env.origin.get(pc.0 as usize).map(|o| o.span)
+        self.lowered.env.place(pc).map(|(_, span)| span)
     }
 }

@@ -445,6 +445,18 @@ impl ProgEnv {
         Some((self.files.get(&(origin.file.0, loc.file))?, loc))
     }
 
+    /// Where an instruction stands in the source.
+    #[must_use]
+    pub fn place(&self, pc: Pc) -> Option<(FileId, Span)> {
+        self.origin.get(pc.0 as usize).map(|origin| (origin.file, origin.span))
+    }
+
+    /// The function that an instruction belongs to.
+    #[must_use]
+    pub fn function_at(&self, pc: Pc) -> Option<&Function> {
+        self.function(self.origin.get(pc.0 as usize)?.function)
+    }
+
     /// The function of a number.
     #[must_use]
     pub fn function(&self, id: FuncId) -> Option<&Function> {

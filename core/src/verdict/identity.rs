@@ -38,7 +38,6 @@ impl BugKind {
             Self::Uninitialised { .. } => (Kind::Uninitialised, Check),
             Self::NotAMember { .. } => (Kind::NotAMember, Machine),
             Self::MembersInactive { .. } => (Kind::MembersInactive, Machine),
-            Self::MasksDiffer { .. } => (Kind::MasksDiffer, Machine),
             Self::MembersNeverCome { .. } => (Kind::MembersNeverCome, Machine),
             Self::MembersExited { .. } => (Kind::MembersExited, Check),
             Self::AbsentSource { .. } => (Kind::AbsentSource, Check),

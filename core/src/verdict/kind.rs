@@ -75,9 +75,6 @@ kinds! {
     MembersInactive "members-inactive" "Named lanes are inactive"
         "The member mask of a .sync instruction names lanes that are not active there. Below sm_70 all of them must be."
         "Name the lanes that take the branch, or move the instruction out of it.";
-    MasksDiffer "masks-differ" "Different member masks"
-        "Lanes gave different member masks to one .sync instruction."
-        "Every named lane must give the same mask.";
     MembersNeverCome "members-never-come" "Named lanes never come"
         "Lanes wait at a .sync instruction for lanes that have exited or wait elsewhere."
         "Do not name lanes that return early or take another branch.";

@@ -190,8 +190,6 @@ pub enum BugKind {
     NotAMember { mask: LaneMask },
     /// A member mask names lanes that are not active at this instruction (control model `crs`).
     MembersInactive { mask: LaneMask, active: LaneMask },
-    /// Lanes give different member masks to one instruction.
-    MasksDiffer { first: LaneMask, second: LaneMask },
     /// Members wait for lanes that can no longer come.
     MembersNeverCome { mask: LaneMask, waiting: LaneMask },
     /// Lanes of one warp do not execute an aligned barrier together (barrier divergence).

@@ -46,7 +46,7 @@ impl StopReport<'_> {
             let (file, span) = self.span(pc);
             self.sources.get(file).map_or("", |s| span.of(&s.text))
         };
-        let function = self.env.origin.get(place.pc.0 as usize).and_then(|o| self.env.function(o.function));
+        let function = self.env.function_at(place.pc);
         let start = function.map_or(place.pc.0, |f| f.start.0);
         let before = (start..place.pc.0).map(Pc).filter(|pc| text(*pc) == text(place.pc)).count();
         let words: Vec<&str> = text(place.pc).split_whitespace().collect();

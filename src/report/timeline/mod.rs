@@ -295,9 +295,9 @@ impl<'a, W: Write> Timeline<'a, W> {
 
 /// An instruction's name, and what there is to know of it whoever executes it.
 fn describe(env: &ProgEnv, sources: &SourceMap, pc: Pc) -> (String, Map<String, Value>) {
-    let origin = env.origin.get(pc.0 as usize);
-    let source = origin.and_then(|o| Some((sources.get(o.file)?, o.span)));
-    let words = source.map_or("", |(s, span)| span.of(&s.text)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let place = env.place(pc);
+    let source = place.and_then(|(file, span)| Some((sources.get(file)?, span)));
+    let words = place.map_or_else(String::new, |(file, span)| sources.words(file, span));
     let line = source.map_or(0, |(s, span)| s.line_col(span.start).0);
     let mut args = Map::new();
     args.insert("file".to_owned(), source.map(|(s, _)| s.name.as_str()).into());

@@ -22,7 +22,7 @@ pub use origin::Relied;
 
 use super::{bug, plain};
 use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of};
-use crate::program::env::{Function, ProgEnv};
+use crate::program::env::ProgEnv;
 use crate::program::instr::{BarrierKind, BarrierRed, Instr, Moving, Op, STACK_TOP, Slot, Syscall};
 use crate::program::ops::Class;
 use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse, Who};
@@ -94,11 +94,6 @@ impl Uninit {
         self.device.borrow_mut().global.forget(address, len);
     }
 
-    /// The function of an instruction.
-    fn function(env: &ProgEnv, pc: Pc) -> Option<&Function> {
-        env.function(env.origin.get(pc.0 as usize)?.function)
-    }
-
     fn ground(&self) -> Ground<'_> {
         let entry = self.env.functions.get_index(self.entry as usize).map(|(_, f)| f);
         Ground { env: &self.env, entry, map: self.env.addresses() }
@@ -113,7 +108,7 @@ impl Uninit {
         address: Option<u64>,
     ) -> Stop {
         let (pc, lanes) = at;
-        let function = Self::function(&self.env, pc);
+        let function = self.env.function_at(pc);
         let register = function.and_then(|f| f.registers.name_of(slot.0, slot.1)).map(str::to_owned);
         let origin = Some(Box::new(self.ground().origin(cause, &self.device.borrow(), &self.writes)));
         bug(BugKind::Uninitialised { what, register, address, origin }, pc, lanes)
@@ -134,7 +129,7 @@ impl Uninit {
         let frames = &mut self.warp(who).frames;
         if frames.is_empty() {
             frames.push(Regs::default());
-            if let Some(f) = Self::function(&env, pc) {
+            if let Some(f) = env.function_at(pc) {
                 frames[0].enter(f, !0);
             }
         }

@@ -158,7 +158,7 @@ impl Ground<'_> {
     pub fn origin(&self, cause: Cause, device: &Device, writes: &Writes) -> Origin {
         match cause {
             Cause::Register { by, class, slot } => {
-                let function = self.env.origin.get(by.0 as usize).and_then(|o| self.env.function(o.function));
+                let function = self.env.function_at(by);
                 Origin::Register(function.and_then(|f| f.registers.name_of(class, slot)).map(str::to_owned))
             }
             Cause::Absent { shuffle } => Origin::Absent(shuffle),
