@@ -1,31 +1,10 @@
 //! What each defect is called in words: message, what is at the place, advice.
 
 use super::count::{counted, plural, word};
-use super::stop::lanes;
+use super::words::{Words, lanes, place_in, words};
 use crate::verdict::{
-    AllocKind, BugKind, FormatProblem, Inside, Kind, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
+    AllocKind, BugKind, FormatProblem, Kind, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
 };
-
-/// The words for a defect.
-pub(super) struct Words {
-    /// One line.
-    pub message: String,
-    /// At the instruction.
-    pub label: String,
-    /// What to do.
-    pub hint: Option<String>,
-}
-
-pub(super) fn words(message: impl Into<String>, label: impl Into<String>) -> Words {
-    Words { message: message.into(), label: label.into(), hint: None }
-}
-
-impl Words {
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
 
 pub(super) fn access(space: &str, write: bool, bytes: u32, address: u64) -> String {
     let what = if write { "write" } else { "read" };
@@ -49,15 +28,6 @@ fn block(name: &str, kind: AllocKind, bytes: u64) -> String {
     };
     let name = if name.is_empty() { String::new() } else { format!(" `{name}`") };
     format!("{what}{name} of {}", counted(bytes, "byte"))
-}
-
-/// The place of an address in what has a name, e.g. "`lock`" or "`x`+4"; `None`: it has none.
-pub(super) fn place_in(inside: &Inside) -> Option<String> {
-    match inside {
-        Inside { name, .. } if name.is_empty() => None,
-        Inside { name, offset: 0, .. } => Some(format!("`{name}`")),
-        Inside { name, offset, .. } => Some(format!("`{name}`+{offset}")),
-    }
 }
 
 /// Where an address lies, e.g. "64 bytes after the end of buffer `in` of 1024 bytes".
@@ -189,9 +159,9 @@ pub(super) fn bug(kind: &BugKind) -> Words {
             words(message, label)
                 .hint("this is an error of warpstep (injection or machine), not of the program: please report it")
         }
-        BugKind::Race(race) => super::race::words(race),
+        BugKind::Race(race) => super::race_words::words(race),
         BugKind::LaneDecides { address, bytes, inside, first, second } => {
-            super::race::lane_decides((*address, *bytes), inside.as_ref(), *first, *second)
+            super::race_words::lane_decides((*address, *bytes), inside.as_ref(), *first, *second)
         }
         BugKind::BadFree { address, twice: true, .. } => {
             words(format!("{address:#x} is freed a second time"), "it was freed before")

@@ -324,7 +324,7 @@ fn searched(fates: &Fates) -> String {
         None => format!("all {}{more}", counted(fates.states, "state")),
         Some(limit) => {
             let (states, seeds) = (counted(fates.states, "state"), counted(fates.runs, "seed"));
-            format!("{states} and {seeds}: {}{more}", super::stop::limit(limit))
+            format!("{states} and {seeds}: {}{more}", super::limit::limit(limit))
         }
     }
 }
@@ -333,7 +333,7 @@ fn searched(fates: &Fates) -> String {
 fn short(stop: &Stop) -> String {
     match stop {
         Stop::Unsupported(what, _) => format!("unsupported: {what}"),
-        Stop::Limit(limit) => super::stop::limit(*limit),
+        Stop::Limit(limit) => super::limit::limit(*limit),
         Stop::Internal(error) => format!("error of warpstep, please report it: {}", error.what),
         other => other.kind().describe().short.to_owned(),
     }

@@ -5,8 +5,9 @@
 
 use super::diagnostic::{Message, SourcePlace, place};
 use super::internal;
-use super::stop::{Cuda, StopReport, awaited, program};
+use super::stop::{Cuda, StopReport};
 use super::suppress::Suppressed;
+use super::words::{awaited, program};
 use crate::base::{Pc, SourceMap, lanes_of};
 use crate::verdict::{BugKind, Hang, Internal, LimitKind, NeverPopped, Place, Standing, Stop, StuckKind};
 use schemars::JsonSchema;

@@ -1,7 +1,6 @@
 //! Words about lanes that are not where others wait for them.
 
-use super::bug::{Words, words};
-use super::stop::lanes;
+use super::words::{Words, lanes, words};
 use crate::base::Pc;
 use crate::verdict::{BugKind, Doing, Elsewhere};
 

@@ -1,10 +1,10 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
-use super::bug::place_in;
 use super::count::{counted, ranges, word};
 use super::diagnostic::Diagnostic;
 use super::safety::token;
-use super::stop::{StopReport, lanes, who};
+use super::stop::StopReport;
+use super::words::{lanes, place_in, who};
 use crate::base::{LaneMask, Pc};
 use crate::verdict::{
     AllocKind, Blocked, Class, Hang, Holds, Inside, Lock, NeverPopped, Place, SpinRead, Spinner, Stack,

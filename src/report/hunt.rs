@@ -2,9 +2,9 @@
 
 use super::count::{counted, plural, word};
 use super::data::Stopped;
+use super::limit::EndedEarly;
 use super::parts::{Exit, Extra};
 use super::run::{self, Unexpected};
-use super::standing::EndedEarly;
 use super::stop::{StopReport, exit_code};
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
@@ -286,7 +286,7 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
         plural(defects as u64, "defect"),
     );
     if let Why::Memory(limit) = ended {
-        out.push_str(&format!("{}; fewer --jobs need less\n", super::stop::limit(*limit)));
+        out.push_str(&format!("{}; fewer --jobs need less\n", super::limit::limit(*limit)));
     }
     if *limited > 0 {
         let (runs, steps) = (counted(*limited, "run"), counted(scope.limits.steps, "warp instruction"));

@@ -1,9 +1,8 @@
 //! Memory with a life of its own, for people: each step that it makes in a line, and the environment as the report's tables
 //! have it (4.2, 4.3, 4.6): operations in flight, lines of caches, locks; and the same as data.
 
-use super::bug::place_in;
 use super::count::counted;
-use super::stop::lanes;
+use super::words::{lanes, place_in};
 use crate::base::{Pc, SourceMap};
 use crate::program::env::ProgEnv;
 use crate::verdict::{

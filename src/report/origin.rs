@@ -1,7 +1,7 @@
 //! Where things come from, in words: undefined values, and memory that device code allocated.
 
-use super::bug::place_in;
-use super::stop::{StopReport, who};
+use super::stop::StopReport;
+use super::words::{place_in, who};
 use crate::base::Pc;
 use crate::verdict::{AllocKind, BugKind, Inside, Lifetime, Origin, Place, Writers};
 

@@ -107,7 +107,7 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     let word = match proof.proved {
         Verdict::Holds => "holds".to_owned(),
         Verdict::Refuted => "refuted".to_owned(),
-        Verdict::Limit(limit) => super::stop::limit(limit),
+        Verdict::Limit(limit) => super::limit::limit(limit),
     };
     let ends: u64 = proof.outcomes.iter().map(|o| o.count).sum();
     format!(
@@ -210,7 +210,7 @@ pub fn drawn(name: &str, proof: &Proof) -> String {
 /// That what was done is kept, and how to go on where a limit was reached.
 #[must_use]
 pub fn kept(file: &Path, limit: LimitKind) -> String {
-    let (file, why) = (inline(&file.display().to_string()).into_owned(), super::stop::limit(limit));
+    let (file, why) = (inline(&file.display().to_string()).into_owned(), super::limit::limit(limit));
     let more = match limit {
         LimitKind::Switches(_) => "more switches are another search".to_owned(),
         LimitKind::Search { .. } => "the same command with more --search-memory goes on from there".to_owned(),
@@ -344,7 +344,7 @@ impl<'a> Proved<'a> {
             models: scope.models,
             progress: scope.progress,
             fairness: scope.fairness,
-            limit: proof.limit.map(super::stop::limit),
+            limit: proof.limit.map(super::limit::limit),
             states: proof.counts.states,
             transitions: proof.counts.transitions,
             outcomes,

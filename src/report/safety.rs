@@ -1,7 +1,7 @@
 //! The properties of the report's chapter 6 in words.
 
 use super::count::word;
-use super::stop::lanes;
+use super::words::lanes;
 use crate::base::LaneMask;
 use crate::verdict::{Property, Token, Violation};
 

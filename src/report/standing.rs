@@ -10,26 +10,6 @@ use std::fmt::Write;
 /// Groups of lanes that a text lists.
 const LISTED: usize = 12;
 
-/// What is known of a run that a limit or its user ended.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct EndedEarly {
-    /// Where its warps were.
-    pub standing: Vec<Standing>,
-    /// The target and its flags as words, to name commands that find out more.
-    pub target: Option<String>,
-}
-
-impl EndedEarly {
-    /// Commands that find out why a run does not end.
-    pub(super) fn advice(&self) -> Option<String> {
-        let target = self.target.as_ref()?;
-        Some(format!(
-            "`warpstep hunt {target}` tells whether it never ends, and why; `warpstep prove {target}` goes through all \
-             schedules"
-        ))
-    }
-}
-
 impl StopReport<'_> {
     /// Where the warps were in the last state of a search that a limit ended, with a heading of its own.
     #[must_use]
@@ -61,14 +41,14 @@ impl StopReport<'_> {
             let [x, y, z] = s.place.block;
             let first = match (s.blocks, s.warps) {
                 (1, 1) => {
-                    format!("{} of warp {} in block ({x}, {y}, {z})", super::stop::lanes(s.place.lanes), s.place.warp)
+                    format!("{} of warp {} in block ({x}, {y}, {z})", super::words::lanes(s.place.lanes), s.place.warp)
                 }
                 (1, warps) => format!("{}, {warps} warps of block ({x}, {y}, {z})", threads(s.lanes)),
                 (blocks, warps) => format!("{}, {warps} warps of {blocks} blocks", threads(s.lanes)),
             };
             let on = match s.on {
                 Some(WaitingFor::Barrier(id)) => format!(", waiting at barrier {id}"),
-                Some(WaitingFor::Members(mask)) => format!(", waiting for {}", super::stop::lanes(mask)),
+                Some(WaitingFor::Members(mask)) => format!(", waiting for {}", super::words::lanes(mask)),
                 None => String::new(),
             };
             let _ = write!(text, "\n  {at}\n    {first}{on}");

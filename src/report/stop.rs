@@ -1,15 +1,17 @@
 //! Why a run stopped: a report of compute-sanitizer's kind, as text or as JSON.
 
 use super::bug::{bug, leaked};
-use super::count::{counted, often, plural, ranges, word};
+use super::count::{counted, often, plural};
 use super::diagnostic::Diagnostic;
 use super::internal::{self, INTERNAL};
-use super::standing::EndedEarly;
+use super::limit::EndedEarly;
+use super::limit::{limit, limit_hint, takes_too_long};
 use super::suppress::Suppressed;
-use super::terminal::Text;
-use crate::base::{FileId, LaneMask, Pc, SourceMap, Span, files, lanes_of};
+use super::terminal::{Text, inline};
+use super::words::{awaited, program, who};
+use crate::base::{FileId, Pc, SourceMap, Span, files};
 use crate::program::env::ProgEnv;
-use crate::verdict::{BugKind, Internal, LimitKind, Operation, Place, Stop, StuckKind, Waiting, WaitingFor};
+use crate::verdict::{BugKind, Internal, LimitKind, Operation, Place, Stop, StuckKind, Waiting};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
@@ -74,6 +76,33 @@ impl<'a> StopReport<'a> {
         self
     }
 
+    /// A suppressed defect in a few lines.
+    pub(super) fn in_short(&self, known: &Suppressed) -> String {
+        let diagnostic = self.diagnostic();
+        let at = self.sources.file_line(diagnostic.file, diagnostic.span);
+        let by = self.stop.places().first().map(|p| format!("\n  by {}", who(p)));
+        format!(
+            "1 suppressed: {}{}\n  [{}] {}{}{}\n",
+            inline(&known.reason),
+            known.line.as_ref().map_or_else(String::new, |line| format!(" ({})", inline(line))),
+            diagnostic.code,
+            inline(&diagnostic.message),
+            at.map_or_else(String::new, |at| format!("\n  at {}", inline(&at))),
+            by.unwrap_or_default(),
+        )
+    }
+
+    /// Why a run ended: in a few lines where that is suppressed.
+    #[must_use]
+    pub fn text(&self, colour: bool) -> Text {
+        match self.suppressed {
+            Some(known) => {
+                (self.in_short(known) + "  the run ended there: what comes after it was not checked\n").into()
+            }
+            None => self.render(colour),
+        }
+    }
+
     /// The report as text, ending in a line feed.
     #[must_use]
     pub fn render(&self, colour: bool) -> Text {
@@ -97,7 +126,7 @@ impl<'a> StopReport<'a> {
                 }
                 if let Some(other) = &b.other {
                     let label = match &b.kind {
-                        BugKind::Race(race) => format!("{}: {}", super::race::other(race), who(other)),
+                        BugKind::Race(race) => format!("{}: {}", super::race_words::other(race), who(other)),
                         _ => format!("the other party: {}", who(other)),
                     };
                     d = self.beside(d, other.pc, label);
@@ -316,11 +345,6 @@ fn cuda_line(ptx: &str, file: &str, line: u32, confined: bool) -> Option<String>
     Some(line.chars().take(200).collect())
 }
 
-/// A memory program and the line at which it is.
-pub(super) fn program(o: &Operation) -> String {
-    if o.file.is_empty() { format!("`{}`", o.program) } else { format!("`{}` at {}:{}", o.program, o.file, o.line) }
-}
-
 /// Why a statement of a memory program is undefined, in words.
 fn undefined(cause: &str) -> &str {
     match cause {
@@ -339,131 +363,5 @@ fn undefined(cause: &str) -> &str {
         "not-readable" => "which reads beyond the block's shared memory",
         "no-end" => "which ends without `end`",
         other => other,
-    }
-}
-
-pub(super) fn awaited(w: &Waiting) -> String {
-    match w.on {
-        WaitingFor::Barrier(id) => format!("barrier {id}"),
-        WaitingFor::Members(mask) => format!("the other members of mask {mask:#010x}"),
-    }
-}
-
-/// A thread in words.
-pub(super) fn who(p: &Place) -> String {
-    if p.entry.is_empty() {
-        return "the host".to_owned();
-    }
-    let dims = |d: [u32; 3]| format!("({}, {}, {})", d[0], d[1], d[2]);
-    let mut text = format!(
-        "thread {} of block {} in kernel `{}`: warp {}, lane {}",
-        dims(p.thread),
-        dims(p.block),
-        p.entry,
-        p.warp,
-        p.lane
-    );
-    if p.lanes.count_ones() > 1 {
-        let _ = write!(text, "; the same for {}", lanes(p.lanes));
-    }
-    text
-}
-
-/// A set of lanes in words, e.g. `lanes 0-3, 7`.
-pub(super) fn lanes(mask: LaneMask) -> String {
-    let all = ranges(lanes_of(mask));
-    match mask.count_ones() {
-        0 => "no lane".to_owned(),
-        1 => format!("lane {all}"),
-        _ => format!("lanes {all}"),
-    }
-}
-
-/// Which limit was reached, in a line.
-#[must_use]
-pub fn limit(limit: LimitKind) -> String {
-    match limit {
-        LimitKind::Steps(n) => format!("limit reached: {}", counted(n, "warp instruction")),
-        LimitKind::States(n) => format!("limit reached: {}", counted(n, "state")),
-        LimitKind::Switches(n) => {
-            format!("limit reached: schedules with more than {} were left out", counted(n.into(), "switch"))
-        }
-        LimitKind::Parts { lanes, .. } => {
-            format!(
-                "limit reached: groups of {lanes} lanes, any of which may run without the others, are too wide to search"
-            )
-        }
-        LimitKind::Clock => "limit reached: the program reads a clock".to_owned(),
-        LimitKind::Interrupted => "interrupted".to_owned(),
-        LimitKind::Time(ms) if ms % 1000 == 0 => format!("limit reached: {}", counted(ms / 1000, "second")),
-        LimitKind::Time(ms) => format!("limit reached: {}", counted(ms, "millisecond")),
-        LimitKind::Heap { size, wanted } => {
-            format!("limit reached: malloc of {} in a heap of {}", counted(wanted, "byte"), counted(size, "byte"))
-        }
-        LimitKind::Memory { cap, wanted } => {
-            format!("limit reached: {wanted} bytes of device memory are needed, {cap} are allowed")
-        }
-        LimitKind::Taken { cap, taken, by } => {
-            format!(
-                "limit reached: {taken} bytes of memory would be taken, the last of them by {}, {cap} are allowed",
-                word(by)
-            )
-        }
-        LimitKind::Host { wanted } => {
-            format!("limit reached: this computer does not have {wanted} bytes of memory more")
-        }
-        LimitKind::Accesses { kept, .. } => format!(
-            "limit reached: of the accesses of one location the race check keeps {kept}, and one that it forgot might race"
-        ),
-        LimitKind::Stray(_) => {
-            "limit reached: the race check does not watch reads of memory that no store is for, and this store hits such memory"
-                .to_owned()
-        }
-        LimitKind::Search { cap, taken } => format!("limit reached: the search takes {taken} bytes, {cap} are allowed"),
-    }
-}
-
-fn limit_hint(limit: LimitKind) -> &'static str {
-    match limit {
-        LimitKind::Steps(_) => "nothing is proved; raise --max-steps to go on longer",
-        LimitKind::States(_) => "nothing is proved; raise --max-states to go on longer",
-        LimitKind::Switches(_) => "nothing is proved; raise --preemptions, or leave it out",
-        LimitKind::Parts { .. } => {
-            "nothing is proved: a group of n lanes has 2^n parts; with --its-split, warps of at most 12 lanes (--warp-size 12)"
-        }
-        LimitKind::Clock => "nothing is proved: a clock's values are too many to go through",
-        LimitKind::Interrupted => "nothing is proved",
-        LimitKind::Time(_) => "nothing is proved; raise --timeout, or --for, to go on longer",
-        LimitKind::Heap { .. } => "raise --heap-size; without --heap-stop malloc returns null, as on a GPU",
-        LimitKind::Memory { .. } => "raise --max-memory",
-        LimitKind::Taken { .. } => {
-            "nothing is proved; raise --max-memory (and --search-memory of a search), or launch less"
-        }
-        LimitKind::Host { .. } => "nothing is proved; launch less, or use a larger computer",
-        LimitKind::Accesses { .. } => {
-            "nothing is proved; try a smaller launch, with fewer threads that access one location"
-        }
-        LimitKind::Stray(_) => {
-            "nothing is proved of races; the store leaves the object that its address was made from: --check bounds shows where"
-        }
-        LimitKind::Search { .. } => "nothing is proved; raise --search-memory to go on longer",
-    }
-}
-
-/// Whether a limit may mean that a run never ends.
-const fn takes_too_long(limit: LimitKind) -> bool {
-    matches!(limit, LimitKind::Steps(_) | LimitKind::Time(_) | LimitKind::Interrupted)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lanes_read_as_ranges() {
-        assert_eq!(lanes(0), "no lane");
-        assert_eq!(lanes(0b100), "lane 2");
-        assert_eq!(lanes(0xf0f), "lanes 0-3, 8-11");
-        assert_eq!(lanes(!0), "lanes 0-31");
     }
 }

@@ -76,7 +76,7 @@ impl Turns {
 
     fn text(&self, turn: &Turn) -> String {
         let Turn { who: Who { launch, block, warp }, lanes, first, last, instructions } = *turn;
-        let lanes = if lanes == !0 { "all lanes".to_owned() } else { super::stop::lanes(lanes) };
+        let lanes = if lanes == !0 { "all lanes".to_owned() } else { super::words::lanes(lanes) };
         let count = counted(instructions, "instruction");
         let launch = if launch == 0 { String::new() } else { format!("launch {launch}, ") };
         let from = self.place(first);

@@ -2,7 +2,8 @@
 
 use crate::base::Pc;
 use crate::report::location::{location, uri};
-use crate::report::stop::{StopReport, who};
+use crate::report::stop::StopReport;
+use crate::report::words::who;
 use crate::verdict::Place;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;

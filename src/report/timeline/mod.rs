@@ -10,7 +10,7 @@ mod writer;
 use self::writer::{Track, Writer};
 use super::memory::Names;
 use super::rules::message;
-use super::stop::lanes;
+use super::words::lanes;
 use crate::base::{Pc, SourceMap, lanes_of};
 use crate::check::rules_of;
 use crate::choice::{Decision, Decisions};

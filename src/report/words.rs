@@ -1,0 +1,92 @@
+//! Who and what a report is about, in words: parties, places in memory, what they wait for.
+
+use super::count::ranges;
+use crate::base::{LaneMask, lanes_of};
+use crate::verdict::{Inside, Operation, Place, Waiting, WaitingFor};
+use std::fmt::Write;
+
+/// The words for a defect.
+pub(super) struct Words {
+    /// One line.
+    pub message: String,
+    /// At the instruction.
+    pub label: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+pub(super) fn words(message: impl Into<String>, label: impl Into<String>) -> Words {
+    Words { message: message.into(), label: label.into(), hint: None }
+}
+
+impl Words {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The place of an address in what has a name, e.g. "`lock`" or "`x`+4"; `None`: it has none.
+pub(super) fn place_in(inside: &Inside) -> Option<String> {
+    match inside {
+        Inside { name, .. } if name.is_empty() => None,
+        Inside { name, offset: 0, .. } => Some(format!("`{name}`")),
+        Inside { name, offset, .. } => Some(format!("`{name}`+{offset}")),
+    }
+}
+
+/// A memory program and the line at which it is.
+pub(super) fn program(o: &Operation) -> String {
+    if o.file.is_empty() { format!("`{}`", o.program) } else { format!("`{}` at {}:{}", o.program, o.file, o.line) }
+}
+
+/// What lanes wait for.
+pub(super) fn awaited(w: &Waiting) -> String {
+    match w.on {
+        WaitingFor::Barrier(id) => format!("barrier {id}"),
+        WaitingFor::Members(mask) => format!("the other members of mask {mask:#010x}"),
+    }
+}
+
+/// A thread in words.
+pub(super) fn who(p: &Place) -> String {
+    if p.entry.is_empty() {
+        return "the host".to_owned();
+    }
+    let dims = |d: [u32; 3]| format!("({}, {}, {})", d[0], d[1], d[2]);
+    let mut text = format!(
+        "thread {} of block {} in kernel `{}`: warp {}, lane {}",
+        dims(p.thread),
+        dims(p.block),
+        p.entry,
+        p.warp,
+        p.lane
+    );
+    if p.lanes.count_ones() > 1 {
+        let _ = write!(text, "; the same for {}", lanes(p.lanes));
+    }
+    text
+}
+
+/// A set of lanes in words, e.g. `lanes 0-3, 7`.
+pub(super) fn lanes(mask: LaneMask) -> String {
+    let all = ranges(lanes_of(mask));
+    match mask.count_ones() {
+        0 => "no lane".to_owned(),
+        1 => format!("lane {all}"),
+        _ => format!("lanes {all}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_read_as_ranges() {
+        assert_eq!(lanes(0), "no lane");
+        assert_eq!(lanes(0b100), "lane 2");
+        assert_eq!(lanes(0xf0f), "lanes 0-3, 8-11");
+        assert_eq!(lanes(!0), "lanes 0-31");
+    }
+}
