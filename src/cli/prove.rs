@@ -17,6 +17,7 @@ use crate::machine::{ControlModel, Stopwatch};
 use crate::report::document::Report;
 use crate::report::parts::Exit;
 use crate::report::{StopReport, checkpoint_refused, prove as text};
+use crate::verdict::LimitKind;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -253,12 +254,17 @@ impl Prove {
         if let (Proved::Limit(_), Some(limit)) = (proof.proved, proof.limit) {
             output::complain(StopReport::search_stood(&proof.standing, limit, &env, &sources));
         }
-        if let (Some(path), Some(limit)) = (&self.checkpoint, proof.limit)
+        self.tell_kept(proof.limit);
+        Ok(code)
+    }
+
+    /// Tells where what was done is kept, where a limit ended the search.
+    pub(super) fn tell_kept(&self, limit: Option<LimitKind>) {
+        if let (Some(path), Some(limit)) = (&self.checkpoint, limit)
             && !output::is_lost(path)
         {
             output::complain(text::kept(path, limit));
         }
-        Ok(code)
     }
 
     /// Goes on with the search that a file keeps, and keeps there what it does.

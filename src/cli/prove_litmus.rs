@@ -12,11 +12,20 @@ use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
 use crate::report::document::Report;
 use crate::report::parts::Exit;
-use crate::report::prove::{Scope, kept};
-use crate::report::{StopReport, exit_code, limit, litmus as text, sarif};
+use crate::report::prove::Scope;
+use crate::report::{StopReport, exit_code, litmus as text, sarif};
 use crate::verdict::Stop;
 
 impl Prove {
+    /// Where the threads of a test run.
+    const fn placement(&self) -> Placement {
+        match (self.same_warp, self.blocks) {
+            (true, _) => Placement::SameWarp,
+            (_, true) => Placement::Blocks,
+            _ => Placement::Warps,
+        }
+    }
+
     /// Goes through all states of a litmus test.
     pub(super) fn litmus(&self) -> Result<u8, u8> {
         let mut sources = SourceMap::default();
@@ -32,12 +41,7 @@ impl Prove {
         }
         let config = self.common.config(&mut sources).map_err(|p| output::problems(&p, &sources, format))?;
         let control = config.control.unwrap_or(ControlModel::Its);
-        let placement = match (self.same_warp, self.blocks) {
-            (true, _) => Placement::SameWarp,
-            (_, true) => Placement::Blocks,
-            _ => Placement::Warps,
-        };
-        let layout = Layout { placement, control: Some(control) };
+        let layout = Layout { placement: self.placement(), control: Some(control) };
         let lowered = lower(&litmus, file, layout, &mut sources).map_err(|failure| match failure {
             Failure::Gaps(gaps) => complain(&gaps, &sources),
             Failure::Refused(problems) => output::problems(&problems, &sources, format),
@@ -62,12 +66,9 @@ impl Prove {
         bounds.show();
         let (endless, cut) = self.progress.endless_until(&space.graph, self.how().fairness, &|| bounds.up());
         space.limit = space.limit.or(cut);
-        let mut code = 0;
-        for found in &space.found {
-            code = code.max(exit_code(&found.stop));
-            if format == Form::Text {
-                stopped(&found.stop, &lowered.env);
-            }
+        let mut code = space.found.iter().map(|found| exit_code(&found.stop)).max().unwrap_or(0);
+        if format == Form::Text {
+            space.found.iter().for_each(|found| _ = stopped(&found.stop, &lowered.env));
         }
         let verdict = outcomes.verdict();
         let complete = space.limit.is_none();
@@ -78,19 +79,9 @@ impl Prove {
         }
         let stops = || space.found.iter().map(|f| StopReport::new(&f.stop, &lowered.env, &sources));
         let report = || {
-            Report::Litmus(text::Tested {
-                exit: Exit(code),
-                test: &litmus.name,
-                holds: decided.then_some(verdict.holds),
-                satisfied: verdict.satisfied,
-                not_satisfied: verdict.not_satisfied,
-                complete,
-                limit: space.limit.map(limit),
-                stopped: stops().map(|stop| stop.json()).collect(),
-                endless: endless.len(),
-                states: space.progress.states,
-                transitions: space.progress.transitions,
-            })
+            let stopped = stops().map(|stop| stop.json()).collect();
+            let ended = (&outcomes, space.limit);
+            Report::Litmus(text::Tested::new(Exit(code), ended, &space.progress, endless.len(), stopped))
         };
         match format {
             Form::Text if self.all => output::say(text::outcomes(&outcomes, complete)),
@@ -110,11 +101,8 @@ impl Prove {
             output::complain(text::searched(&scope, &space.progress, endless.len(), space.found.len()));
             if let Some(limit) = space.limit {
                 stopped(&Stop::Limit(limit), &lowered.env);
-                self.checkpoint
-                    .iter()
-                    .filter(|path| !output::is_lost(path))
-                    .for_each(|path| output::complain(kept(path, limit)));
             }
+            self.tell_kept(space.limit);
         }
         Ok(code)
     }

@@ -1,7 +1,8 @@
 //! What each defect is called in words: message, what is at the place, advice.
 
 use super::count::{counted, plural, word};
-use super::words::{Words, lanes, place_in, words};
+use super::said::Said;
+use super::words::{lanes, place_in, words};
 use crate::verdict::{
     AllocKind, BugKind, FormatProblem, Kind, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
 };
@@ -42,62 +43,15 @@ fn nearest(n: &Nearest) -> String {
     }
 }
 
-pub(super) fn bug(kind: &BugKind) -> Words {
+pub(super) fn bug(kind: &BugKind) -> Said {
     match kind {
-        BugKind::OutOfBounds { address, bytes, write, space, nearest: near } => {
-            let message = format!("invalid {}", access(space, *write, *bytes, *address));
-            let label = near.as_ref().map_or_else(|| "no memory is there".to_owned(), nearest);
-            let w = words(message, label);
-            match near {
-                Some(n) if matches!(n.relation, Relation::After(_) | Relation::Inside(_)) => w.hint(
-                    "compare the index with the length, and the launch's number of threads with the number of elements",
-                ),
-                _ => w.hint("check how the address is computed, and whether a 64-bit pointer was cut to 32 bits"),
-            }
-        }
-        BugKind::OutsideObject { address, bytes, write, space, object, hit, argument } => {
-            let what = access(space, *write, *bytes, *address);
-            let message = format!("{what}, outside of the object that the address was made from");
-            let from = argument.as_ref().map_or_else(String::new, |a| format!(", which argument `{a}` points to"));
-            let there = hit.as_ref().and_then(place_in).map_or_else(String::new, |p| format!("; {p} lies there"));
-            words(message, format!("{}{from}{there}", nearest(object))).hint(
-                "compare the index with the length, and the launch's number of threads with the number of elements",
-            )
-        }
-        BugKind::UseAfterFree { address, bytes, write, nearest: n } => {
-            // The access lies inside: how else would it be known that it is about this block?
-            let what = block(&n.name, n.kind, n.bytes);
-            let label = match n.relation {
-                Relation::Inside(0) => format!("the start of {what}, which was freed"),
-                Relation::Inside(d) => format!("offset {d} of {what}, which was freed"),
-                Relation::Before(_) | Relation::After(_) => nearest(n),
-            };
-            words(format!("{} after free", access("", *write, *bytes, *address)), label)
-                .hint("free the memory after its last use")
-        }
-        BugKind::Null { address, bytes, write, space } => words(
-            format!("{} through a null pointer", access(space, *write, *bytes, *address)),
-            "this address is in the first page",
-        )
-        .hint("a pointer argument is null or was never written, or device malloc failed and was not checked"),
-        BugKind::Misaligned { address, bytes, write, space } => words(
-            format!("misaligned {}", access(space, *write, *bytes, *address)),
-            format!("the address is no multiple of {bytes}: {} too high", address % u64::from((*bytes).max(1))),
-        )
-        .hint("the address must be a multiple of the size of the access, for a vector that of all its elements"),
-        BugKind::WrongSpace { address, bytes, write, space, actual } => words(
-            format!("{} in another state space", access(space, *write, *bytes, *address)),
-            format!("this address belongs to {} memory", word(actual.space())),
-        )
-        .hint(format!(
-            "use ld/st without a space, or .{} after cvta.to.{0}",
-            if *actual == AllocKind::Const { "const".to_owned() } else { word(actual.space()) }
-        )),
-        BugKind::WriteToReadOnly { address, bytes, actual, .. } => words(
-            format!("write of {} to {} memory at {address:#x}", counted((*bytes).into(), "byte"), word(actual.space())),
-            "device code may not write here",
-        )
-        .hint("constant memory and kernel parameters are written by the host only"),
+        BugKind::OutOfBounds { .. }
+        | BugKind::OutsideObject { .. }
+        | BugKind::UseAfterFree { .. }
+        | BugKind::Null { .. }
+        | BugKind::Misaligned { .. }
+        | BugKind::WrongSpace { .. }
+        | BugKind::WriteToReadOnly { .. } => accessed(kind),
         BugKind::Uninitialised { what, register, address, origin } => {
             uninitialised(*what, register.as_deref(), *address, origin.as_deref())
         }
@@ -175,8 +129,69 @@ pub(super) fn bug(kind: &BugKind) -> Words {
     }
 }
 
+/// The words for an access that is wrong.
+fn accessed(kind: &BugKind) -> Said {
+    match kind {
+        BugKind::OutOfBounds { address, bytes, write, space, nearest: near } => {
+            let message = format!("invalid {}", access(space, *write, *bytes, *address));
+            let label = near.as_ref().map_or_else(|| "no memory is there".to_owned(), nearest);
+            let w = words(message, label);
+            match near {
+                Some(n) if matches!(n.relation, Relation::After(_) | Relation::Inside(_)) => w.hint(
+                    "compare the index with the length, and the launch's number of threads with the number of elements",
+                ),
+                _ => w.hint("check how the address is computed, and whether a 64-bit pointer was cut to 32 bits"),
+            }
+        }
+        BugKind::OutsideObject { address, bytes, write, space, object, hit, argument } => {
+            let what = access(space, *write, *bytes, *address);
+            let message = format!("{what}, outside of the object that the address was made from");
+            let from = argument.as_ref().map_or_else(String::new, |a| format!(", which argument `{a}` points to"));
+            let there = hit.as_ref().and_then(place_in).map_or_else(String::new, |p| format!("; {p} lies there"));
+            words(message, format!("{}{from}{there}", nearest(object))).hint(
+                "compare the index with the length, and the launch's number of threads with the number of elements",
+            )
+        }
+        BugKind::UseAfterFree { address, bytes, write, nearest: n } => {
+            // The access lies inside: how else would it be known that it is about this block?
+            let what = block(&n.name, n.kind, n.bytes);
+            let label = match n.relation {
+                Relation::Inside(0) => format!("the start of {what}, which was freed"),
+                Relation::Inside(d) => format!("offset {d} of {what}, which was freed"),
+                Relation::Before(_) | Relation::After(_) => nearest(n),
+            };
+            words(format!("{} after free", access("", *write, *bytes, *address)), label)
+                .hint("free the memory after its last use")
+        }
+        BugKind::Null { address, bytes, write, space } => words(
+            format!("{} through a null pointer", access(space, *write, *bytes, *address)),
+            "this address is in the first page",
+        )
+        .hint("a pointer argument is null or was never written, or device malloc failed and was not checked"),
+        BugKind::Misaligned { address, bytes, write, space } => words(
+            format!("misaligned {}", access(space, *write, *bytes, *address)),
+            format!("the address is no multiple of {bytes}: {} too high", address % u64::from((*bytes).max(1))),
+        )
+        .hint("the address must be a multiple of the size of the access, for a vector that of all its elements"),
+        BugKind::WrongSpace { address, bytes, write, space, actual } => words(
+            format!("{} in another state space", access(space, *write, *bytes, *address)),
+            format!("this address belongs to {} memory", word(actual.space())),
+        )
+        .hint(format!(
+            "use ld/st without a space, or .{} after cvta.to.{0}",
+            if *actual == AllocKind::Const { "const".to_owned() } else { word(actual.space()) }
+        )),
+        BugKind::WriteToReadOnly { address, bytes, actual, .. } => words(
+            format!("write of {} to {} memory at {address:#x}", counted((*bytes).into(), "byte"), word(actual.space())),
+            "device code may not write here",
+        )
+        .hint("constant memory and kernel parameters are written by the host only"),
+        _ => words("", ""),
+    }
+}
+
 /// The words for a defect without particulars: what its kind means, unless there is more to say.
-fn plain(kind: Kind) -> Words {
+fn plain(kind: Kind) -> Said {
     let described = kind.describe();
     match kind {
         Kind::DivisionByZero => words("integer division by zero", "the divisor is 0")
@@ -192,13 +207,13 @@ pub(super) fn leaked(blocks: u64, bytes: u64) -> String {
     format!("{}, {}", counted(blocks, "block"), counted(bytes, "byte"))
 }
 
-fn leak(blocks: u64, bytes: u64, sites: &[LeakSite]) -> Words {
+fn leak(blocks: u64, bytes: u64, sites: &[LeakSite]) -> Said {
     let message = format!("{} of the device's malloc never freed: {}", plural(blocks, "block"), leaked(blocks, bytes));
     let first = sites.first().map_or_else(String::new, |s| format!("{} allocated here", leaked(s.blocks, s.bytes)));
     words(message, first).hint("free each block once: the heap keeps it until the context ends")
 }
 
-fn bad_format(problem: &FormatProblem) -> Words {
+fn bad_format(problem: &FormatProblem) -> Said {
     let shown = problem.conversion().unwrap_or_default().escape_debug();
     match problem {
         FormatProblem::Conversion(_) => {
@@ -220,7 +235,7 @@ fn bad_format(problem: &FormatProblem) -> Words {
     }
 }
 
-fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>, origin: Option<&Origin>) -> Words {
+fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>, origin: Option<&Origin>) -> Said {
     let source = match (register, address) {
         (Some(r), _) => format!("register {r}"),
         (None, Some(a)) => format!("what lies at {a:#x}"),

@@ -1,6 +1,7 @@
-//! Words about lanes that are not where others wait for them.
+//! Said about lanes that are not where others wait for them.
 
-use super::words::{Words, lanes, words};
+use super::said::Said;
+use super::words::{lanes, words};
 use crate::base::Pc;
 use crate::verdict::{BugKind, Doing, Elsewhere};
 
@@ -19,7 +20,7 @@ fn others(kind: &BugKind) -> &[Elsewhere] {
 }
 
 /// What is said of the defect itself.
-pub(super) fn words_of(kind: &BugKind) -> Words {
+pub(super) fn words_of(kind: &BugKind) -> Said {
     match kind {
         BugKind::BarrierDivergence { arrived, missing, .. } => words(
             format!(

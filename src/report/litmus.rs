@@ -12,6 +12,7 @@ use crate::litmus::tree::{Proxy, TermKind};
 use crate::litmus::{
     Expected, Gap, LitmusError, LitmusErrorKind as K, MAX_ERRORS, MAX_NESTING, Outcomes, Truth, instructions,
 };
+use crate::verdict::LimitKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -246,26 +247,53 @@ fn likely(said: Said, word: &str, known: &[impl AsRef<str>], none: &str) -> Said
 
 /// All executions of a litmus test.
 #[derive(Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "named as what they are, where nothing else is said")]
 pub struct Tested<'a> {
-    pub exit: Exit,
+    exit: Exit,
     /// The test's name.
-    pub test: &'a str,
+    test: &'a str,
     /// Whether its condition does; null where a limit was reached before that was settled.
-    pub holds: Option<bool>,
-    pub satisfied: u64,
-    pub not_satisfied: u64,
+    holds: Option<bool>,
+    satisfied: u64,
+    not_satisfied: u64,
     /// Whether all executions were gone through.
-    pub complete: bool,
+    complete: bool,
     /// Why the search ended early, if it did.
-    pub limit: Option<String>,
+    limit: Option<String>,
     /// Runs that stop before their end, one of each kind and place.
     #[schemars(with = "Vec<Stopped<'_>>")]
-    pub stopped: Vec<Value>,
+    stopped: Vec<Value>,
     /// Kinds of runs that never end.
-    pub endless: usize,
-    pub states: u64,
-    pub transitions: u64,
+    endless: usize,
+    states: u64,
+    transitions: u64,
+}
+
+impl<'a> Tested<'a> {
+    /// What a search of a test came to, which some limit may have ended: its outcomes and counts, how many kinds of runs
+    /// never end, and those that stop.
+    #[must_use]
+    pub fn new(
+        exit: Exit,
+        (outcomes, limit): (&'a Outcomes<'_>, Option<LimitKind>),
+        counts: &Progress,
+        endless: usize,
+        stopped: Vec<Value>,
+    ) -> Self {
+        let (verdict, complete) = (outcomes.verdict(), limit.is_none());
+        Self {
+            exit,
+            test: &outcomes.litmus().name,
+            holds: outcomes.decided(complete).then_some(verdict.holds),
+            satisfied: verdict.satisfied,
+            not_satisfied: verdict.not_satisfied,
+            complete,
+            limit: limit.map(super::limit::limit),
+            stopped,
+            endless,
+            states: counts.states,
+            transitions: counts.transitions,
+        }
+    }
 }
 
 /// The outcomes of a test as herd and litmus print them: each with its count, `*>` before those that satisfy the condition.

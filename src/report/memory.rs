@@ -2,26 +2,22 @@
 //! have it (4.2, 4.3, 4.6): operations in flight, lines of caches, locks; and the same as data.
 
 use super::count::counted;
+use super::launches::Launches;
 use super::words::{lanes, place_in};
-use crate::base::{Pc, SourceMap};
+use crate::base::SourceMap;
 use crate::program::env::ProgEnv;
 use crate::verdict::{
-    CacheView, Event, Inside, LaneBytes, LineView, MemoryStep, MemoryView, Named, OperationView, Region, Rule, StepEnd,
-    Who,
+    CacheView, Event, Inside, LaneBytes, LineView, MemoryStep, MemoryView, OperationView, Region, Rule, StepEnd, Who,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fmt::LowerHex;
 use std::sync::Arc;
 
 /// What addresses and instructions are called, learnt from a run's events.
 pub(super) struct Names {
-    programs: Vec<Arc<ProgEnv>>,
-    sources: SourceMap,
-    /// Of each launch its program and the buffers and variables of its context.
-    launches: BTreeMap<u32, (Arc<ProgEnv>, Vec<Named>)>,
+    pub launches: Launches,
     /// Steps that memory has made.
     steps: u64,
 }
@@ -29,24 +25,15 @@ pub(super) struct Names {
 impl Names {
     /// Of the launches of `programs`, which are numbered as the host numbers them.
     pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap) -> Self {
-        Self { programs, sources, launches: BTreeMap::new(), steps: 0 }
+        Self { launches: Launches::new(programs, sources), steps: 0 }
     }
 
     /// Takes note of an event. Gives the number of the step of memory that it is, from 1.
     pub fn event(&mut self, who: Who, event: &Event<'_>) -> Option<u64> {
-        match event {
-            Event::Launch { program, names, .. } => {
-                if let Some(env) = self.programs.get(*program as usize) {
-                    self.launches.insert(who.launch, (Arc::clone(env), names.to_vec()));
-                }
-                None
-            }
-            Event::MemoryStep(_) => {
-                self.steps += 1;
-                Some(self.steps)
-            }
-            _ => None,
-        }
+        self.launches.event(who, event);
+        let Event::MemoryStep(_) = event else { return None };
+        self.steps += 1;
+        Some(self.steps)
     }
 
     /// How many steps memory has made.
@@ -54,19 +41,9 @@ impl Names {
         self.steps
     }
 
-    /// Where an instruction stands.
-    fn instruction(&self, who: Who, pc: Pc) -> String {
-        let place = self.launches.get(&who.launch).and_then(|(env, _)| env.place(pc));
-        let line = place.and_then(|(file, span)| self.sources.file_line(file, span));
-        line.unwrap_or_else(|| format!("@{}", pc.0))
-    }
-
     /// What an address is called: a buffer or variable and the distance from its start, or the number.
     fn address(&self, region: Region, address: u64) -> String {
-        let named = || {
-            let all = self.launches.values().next_back().map_or(&[][..], |(_, names)| names);
-            Inside::of(all, address).and_then(|inside| place_in(&inside))
-        };
+        let named = || Inside::of(self.launches.names(), address).and_then(|inside| place_in(&inside));
         match region {
             Region::Global | Region::Generic | Region::Const => named().unwrap_or_else(|| format!("{address:#x}")),
             Region::Shared => format!("shared+{address}"),
@@ -129,7 +106,7 @@ impl Names {
             place: o.place,
             lanes: lanes(o.lanes),
             processor: o.processor,
-            instruction: self.instruction(o.who, o.pc),
+            instruction: self.launches.instruction(o.who, o.pc),
             operation: o.name.clone(),
             program: (o.line != 0).then(|| Statement { file: o.file.clone(), line: o.line }),
             accesses: o.accesses.iter().map(access).collect(),

@@ -25,7 +25,8 @@ pub fn diagnostic(error: &MempError, sources: &SourceMap) -> Diagnostic {
 }
 
 fn say(error: &MempError, here: &str) -> Said {
-    syntax(&error.kind, here).unwrap_or_else(|| meaning(&error.kind))
+    let known = syntax(&error.kind, here).or_else(|| cached(&error.kind));
+    known.unwrap_or_else(|| meaning(&error.kind))
 }
 
 fn syntax(kind: &K, here: &str) -> Option<Said> {
@@ -86,18 +87,9 @@ fn syntax(kind: &K, here: &str) -> Option<Said> {
     })
 }
 
-fn meaning(kind: &K) -> Said {
-    match kind {
-        K::Twice { key, .. } => {
-            said("second-program", format!("`{}` has two programs", key.name()), "the second one").hint("remove one of them")
-        }
-        K::Missing(keys) => missing(keys),
-        K::Unreachable => said("unreachable", "this statement is never executed", "no path leads here")
-            .hint("remove it, or the `end` before it"),
-        K::NoEnd => said("no-end", "the program ends without `end`", "nothing follows here").hint("add `end;`"),
-        K::Undefined { op, key, cause } => {
-            said("undefined", format!("`{}` is undefined for `{}`", op.name(), key.name()), because(*cause))
-        }
+/// Complaints about lines of caches.
+fn cached(kind: &K) -> Option<Said> {
+    Some(match kind {
         K::NoCaches { key } => said(
             "undefined",
             format!("`isCachedL1` and `isCachedL2` are undefined for `{}`", key.name()),
@@ -146,12 +138,29 @@ fn meaning(kind: &K) -> Said {
             "nobody can evict the line after this",
         )
         .hint(format!("`read{}` lets go of a line", text(*level))),
+        _ => return None,
+    })
+}
+
+fn meaning(kind: &K) -> Said {
+    match kind {
+        K::Twice { key, .. } => said("second-program", format!("`{}` has two programs", key.name()), "the second one")
+            .hint("remove one of them"),
+        K::Missing(keys) => missing(keys),
+        K::Unreachable => said("unreachable", "this statement is never executed", "no path leads here")
+            .hint("remove it, or the `end` before it"),
+        K::NoEnd => said("no-end", "the program ends without `end`", "nothing follows here").hint("add `end;`"),
+        K::Undefined { op, key, cause } => {
+            said("undefined", format!("`{}` is undefined for `{}`", op.name(), key.name()), because(*cause))
+        }
         K::Torn { .. } => said(
             "torn",
             "the atomic operation is torn apart on some path",
             "written in another micro step than the one it was read in",
         )
-        .hint("read, compute and write in one micro step, or `lock` the banks of shared memory before and `unlock` after"),
+        .hint(
+            "read, compute and write in one micro step, or `lock` the banks of shared memory before and `unlock` after",
+        ),
         K::NothingRead(op) => said(
             "nothing-read",
             format!("`{}` before a value was read", op.name()),
@@ -181,7 +190,9 @@ fn meaning(kind: &K) -> Said {
             "no `writeMem`, `writeL1` or `writeL2` on some path to this `end`",
         ),
         K::LockTwice => said("locked-twice", "banks are locked twice on some path", "waits for ever for its own lock"),
-        K::NotLocked => said("not-locked", "banks are unlocked that the program has not locked on some path", "no `lock`"),
+        K::NotLocked => {
+            said("not-locked", "banks are unlocked that the program has not locked on some path", "no `lock`")
+        }
         _ => said("still-locked", "the program ends with its banks locked on some path", "no `unlock`")
             .hint("add `unlock;`: other atomic operations wait for ever otherwise"),
     }

@@ -14,6 +14,7 @@ mod elsewhere;
 pub mod hang;
 pub mod hunt;
 mod internal;
+mod launches;
 mod limit;
 pub mod litmus;
 mod location;

@@ -44,7 +44,13 @@ fn likely<'a>(said: Said, word: &str, known: impl Iterator<Item = &'a str> + Clo
 }
 
 fn words(kind: &ProblemKind) -> Said {
-    match kind {
+    let known = of_file(kind).or_else(|| of_value(kind)).or_else(|| of_name(kind)).or_else(|| of_launch(kind));
+    known.unwrap_or_else(|| text("program", "the program is wrong"))
+}
+
+/// Files and folders that are named.
+fn of_file(kind: &ProblemKind) -> Option<Said> {
+    Some(match kind {
         ProblemKind::Unreadable { path, cause } => unreadable(path, *cause),
         ProblemKind::Unwritable { path, cause } => {
             text("unwritable", format!("cannot write `{}`: {}", path.display(), why(*cause)))
@@ -96,6 +102,13 @@ fn words(kind: &ProblemKind) -> Said {
             text("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()))
                 .hint("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code")
         }
+        _ => return None,
+    })
+}
+
+/// Keys, values and flags.
+fn of_value(kind: &ProblemKind) -> Option<Said> {
+    Some(match kind {
         ProblemKind::Toml(message) => text("toml", format!("the file is no TOML: {message}")).label("here"),
         ProblemKind::UnknownKey { key, table, known } => likely(
             text("unknown-key", format!("{table} has no key `{key}`")).label("nothing reads this"),
@@ -136,6 +149,13 @@ fn words(kind: &ProblemKind) -> Said {
             text("bad-flag", format!("{flag} {word}: not of the form {form}"))
                 .hint("`warpstep run --help` has examples")
         }
+        _ => return None,
+    })
+}
+
+/// Names that are not known.
+fn of_name(kind: &ProblemKind) -> Option<Said> {
+    Some(match kind {
         ProblemKind::UnknownWord { key, text: word, known } => likely(
             text("unknown-word", format!("`{key}` cannot be `{word}`")).label("here"),
             word,
@@ -195,6 +215,13 @@ fn words(kind: &ProblemKind) -> Said {
             known.iter().map(String::as_str),
             "the program has no variables",
         ),
+        _ => return None,
+    })
+}
+
+/// Launches and their data.
+fn of_launch(kind: &ProblemKind) -> Option<Said> {
+    Some(match kind {
         ProblemKind::Data { name, problem } => data(name, problem),
         ProblemKind::VariableSize { name, bytes, given } => {
             text("variable-size", format!("`{name}` holds {bytes} bytes, the value has {given}")).label("here")
@@ -247,10 +274,8 @@ fn words(kind: &ProblemKind) -> Said {
             format!("cannot compare the first {first} elements of `{name}`: it has {buffer}, {expected} are expected"),
         )
         .label("here"),
-        ProblemKind::Syntax(_) | ProblemKind::Check(_) | ProblemKind::Lower(_) | ProblemKind::Memp(_) => {
-            text("program", "the program is wrong")
-        }
-    }
+        _ => return None,
+    })
 }
 
 fn unreadable(path: &Path, cause: ErrorKind) -> Said {

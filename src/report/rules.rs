@@ -3,27 +3,24 @@
 //! An instruction is a line of its own, indented, before the rules that execute it. A message between the host and the
 //! device is a line that begins with `--`.
 
+use super::launches::Launches;
 use crate::base::SourceMap;
 use crate::check::rules_of;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, MemoryStep, Message, Region, Rule, Sink, Step, Stop, Who};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Writes a run's rules.
 pub struct RuleTrace<'a> {
-    programs: Vec<Arc<ProgEnv>>,
-    sources: SourceMap,
+    launches: Launches,
     write: &'a mut dyn FnMut(&str),
-    /// Of each launch its program, and whether it is under the token stack.
-    launches: BTreeMap<u32, (Arc<ProgEnv>, bool)>,
 }
 
 impl<'a> RuleTrace<'a> {
     /// A trace of the launches of `programs`, which are numbered as the host numbers them. `write` takes whole lines.
     #[must_use]
     pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, write: &'a mut dyn FnMut(&str)) -> Self {
-        Self { programs, sources, write, launches: BTreeMap::new() }
+        Self { launches: Launches::new(programs, sources), write }
     }
 
     fn rule(&mut self, who: Who, rule: Rule) {
@@ -38,14 +35,14 @@ impl<'a> RuleTrace<'a> {
     }
 
     fn step(&mut self, who: Who, step: &Step<'_>) {
-        let Some((env, tokens)) = self.launches.get(&who.launch).cloned() else { return };
-        if let Some(origin) = env.origin.get(step.pc.0 as usize).filter(|o| !o.hidden) {
-            let line = self.sources.get(origin.file).map_or(0, |s| s.line_col(origin.span.start).0);
-            let words = self.sources.words(origin.file, origin.span);
+        let Some(launched) = self.launches.get(who) else { return };
+        if let Some(origin) = launched.env.origin.get(step.pc.0 as usize).filter(|o| !o.hidden) {
+            let line = self.launches.sources.get(origin.file).map_or(0, |s| s.line_col(origin.span.start).0);
+            let words = self.launches.sources.words(origin.file, origin.span);
             (self.write)(&format!("    line {line}: {words}    lanes {:x} of {:x}", step.lanes, step.active));
         }
         let mut fired = Vec::new();
-        rules_of(&env, tokens, step, |rule| fired.push(rule));
+        rules_of(&launched.env, launched.tokens, step, |rule| fired.push(rule));
         fired.into_iter().for_each(|rule| self.rule(who, rule));
     }
 }
@@ -88,12 +85,8 @@ impl Sink for RuleTrace<'_> {
     const ON: bool = true;
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self.launches.event(who, &event);
         match event {
-            Event::Launch { tokens, program, .. } => {
-                if let Some(env) = self.programs.get(program as usize) {
-                    self.launches.insert(who.launch, (Arc::clone(env), tokens));
-                }
-            }
             Event::Step(step) => self.step(who, &step),
             // Told with what it acts on, by the event that follows.
             Event::Fired(Rule::MEvictL1 | Rule::MEvictL2 | Rule::MWbL1 | Rule::MWbL2 | Rule::MFlush) => {}

@@ -23,7 +23,6 @@ struct Turn {
 /// Listens to a run and tells its turns.
 pub struct Turns {
     env: Arc<ProgEnv>,
-    sources: SourceMap,
     names: Names,
     now: Option<Turn>,
     told: VecDeque<String>,
@@ -35,8 +34,8 @@ impl Turns {
     /// Keeps the last `keep` turns of a run of a program; `sources` are its files.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>, sources: SourceMap, keep: usize) -> Self {
-        let names = Names::new(vec![Arc::clone(&env)], sources.clone());
-        Self { env, sources, names, now: None, told: VecDeque::new(), keep, left_out: 0 }
+        let names = Names::new(vec![Arc::clone(&env)], sources);
+        Self { env, names, now: None, told: VecDeque::new(), keep, left_out: 0 }
     }
 
     /// Takes note of an event.
@@ -79,14 +78,10 @@ impl Turns {
         let lanes = if lanes == !0 { "all lanes".to_owned() } else { super::words::lanes(lanes) };
         let count = counted(instructions, "instruction");
         let launch = if launch == 0 { String::new() } else { format!("launch {launch}, ") };
-        let from = self.place(first);
-        let to = if first == last { String::new() } else { format!(" to {}", self.place(last)) };
+        let place = |pc| inline(&self.names.launches.instruction(turn.who, pc)).into_owned();
+        let from = place(first);
+        let to = if first == last { String::new() } else { format!(" to {}", place(last)) };
         format!("{launch}block {block}, warp {warp}, {lanes}: {count}, {from}{to}\n")
-    }
-
-    fn place(&self, pc: Pc) -> String {
-        let line = self.env.place(pc).and_then(|(file, span)| self.sources.file_line(file, span));
-        line.map_or_else(|| format!("@{}", pc.0), |line| inline(&line).into_owned())
     }
 
     /// The turns as text.

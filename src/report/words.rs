@@ -1,29 +1,14 @@
 //! Who and what a report is about, in words: parties, places in memory, what they wait for.
 
 use super::count::ranges;
+use super::said::{Said, said};
 use crate::base::{LaneMask, lanes_of};
 use crate::verdict::{Inside, Operation, Place, Waiting, WaitingFor};
 use std::fmt::Write;
 
-/// The words for a defect.
-pub(super) struct Words {
-    /// One line.
-    pub message: String,
-    /// At the instruction.
-    pub label: String,
-    /// What to do.
-    pub hint: Option<String>,
-}
-
-pub(super) fn words(message: impl Into<String>, label: impl Into<String>) -> Words {
-    Words { message: message.into(), label: label.into(), hint: None }
-}
-
-impl Words {
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
+/// What is said of a defect: its name is that of its kind.
+pub(super) fn words(message: impl Into<String>, label: impl Into<String>) -> Said {
+    said("", message, label)
 }
 
 /// The place of an address in what has a name, e.g. "`lock`" or "`x`+4"; `None`: it has none.

@@ -46,8 +46,6 @@ struct Slice {
 
 /// Writes a run as a timeline.
 pub struct Timeline<'a, W: Write> {
-    programs: Vec<Arc<ProgEnv>>,
-    sources: SourceMap,
     decisions: &'a Decisions,
     /// Whether rules are shown.
     rules: bool,
@@ -60,8 +58,6 @@ pub struct Timeline<'a, W: Write> {
     slice: Option<Slice>,
     /// What instructions are called: finding a line in the text for every step would take most of the time.
     texts: FxHashMap<(u32, Pc), (String, Map<String, Value>)>,
-    /// Of each launch its program's number, its program, and whether it is under the token stack.
-    launches: BTreeMap<u32, (u32, Arc<ProgEnv>, bool)>,
     /// What addresses and instructions are called in steps of memory.
     names: Names,
     /// The multiprocessors that have a name.
@@ -95,9 +91,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             out.name_thread(track, name);
         }
         Self {
-            names: Names::new(programs.clone(), sources.clone()),
-            programs,
-            sources,
+            names: Names::new(programs, sources),
             decisions,
             rules,
             out,
@@ -106,7 +100,6 @@ impl<'a, W: Write> Timeline<'a, W> {
             choices: 0,
             slice: None,
             texts: FxHashMap::default(),
-            launches: BTreeMap::new(),
             named: BTreeSet::new(),
             processors: BTreeMap::new(),
             warps: BTreeMap::new(),
@@ -191,13 +184,14 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     fn step(&mut self, who: Who, step: &Step<'_>) {
-        let Some((program, env, tokens)) = self.launches.get(&who.launch).cloned() else { return };
+        let Some(launched) = self.names.launches.get(who) else { return };
+        let (program, env) = (launched.program, &launched.env);
         // Helpers of the lowering are no instructions of the program.
         if env.origin.get(step.pc.0 as usize).is_some_and(|o| !o.hidden) {
             let track = self.warp(who);
             self.now = self.clock;
             self.clock += 1;
-            let describe = || describe(&env, &self.sources, step.pc);
+            let describe = || describe(env, &self.names.launches.sources, step.pc);
             let (name, mut args) = self.texts.entry((program, step.pc)).or_insert_with(describe).clone();
             args.insert("lanes".to_owned(), lanes(step.lanes).into());
             if step.active != step.lanes {
@@ -210,7 +204,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             self.slice = Some(Slice { track, name, args, arrows });
         }
         if self.rules {
-            rules_of(&env, tokens, step, |rule| self.rule(who, rule));
+            rules_of(env, launched.tokens, step, |rule| self.rule(who, rule));
         }
     }
 
@@ -287,7 +281,7 @@ impl<'a, W: Write> Timeline<'a, W> {
 
     fn survivor(&mut self, who: Who, pc: Pc, all: u32, winner: u32) {
         let track = self.warp(who);
-        let place = self.launches.get(&who.launch).map(|(_, env, _)| describe(env, &self.sources, pc).0);
+        let place = self.names.launches.get(who).map(|l| describe(&l.env, &self.names.launches.sources, pc).0);
         let args = json!({ "instruction": place, "lanes": lanes(all) });
         self.out.instant(track, &format!("lane {winner} writes last"), "memory", self.now, args);
     }
@@ -323,10 +317,7 @@ impl<W: Write> Sink for Timeline<'_, W> {
         self.choose();
         let number = self.names.event(who, &event);
         match event {
-            Event::Launch { tokens, program, .. } => {
-                if let Some(env) = self.programs.get(program as usize) {
-                    self.launches.insert(who.launch, (program, Arc::clone(env), tokens));
-                }
+            Event::Launch { .. } => {
                 self.out.instant(HOST, &format!("grid {} begins", who.launch), "host", self.now, json!({}));
             }
             Event::Block { processor } => {

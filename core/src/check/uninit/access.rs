@@ -1,7 +1,7 @@
 //! Definedness through memory actions.
 
 use super::cause::Cause;
-use super::memory::{Local, Shared, all};
+use super::memory::{Fresh, Local, all};
 use super::origin::Device;
 use super::shadow::{Bytes, DEFINED, Regs};
 use crate::base::{LaneMask, Pc, lanes_of};
@@ -14,7 +14,7 @@ use crate::verdict::Access;
 /// The memories that a warp sees.
 pub(super) struct Memories<'a> {
     pub device: &'a mut Device,
-    pub shared: &'a mut Shared,
+    pub shared: &'a mut Fresh,
     pub local: &'a mut Local,
     pub map: AddressMap,
 }
@@ -56,7 +56,7 @@ impl Memories<'_> {
         match self.target(address) {
             Target::Global(a) => self.device.global.get(a, len),
             Target::Shared(o) => self.shared.get(o, len),
-            Target::Local(o) => self.local.get(lane, o, len),
+            Target::Local(o) => self.local[lane].get(o, len),
             Target::Param => all(len),
         }
     }
@@ -66,7 +66,7 @@ impl Memories<'_> {
             // Stores of undefined values to global memory are refused, so only definedness comes here.
             Target::Global(a) => self.device.define(a, len),
             Target::Shared(o) => self.shared.put(o, len, defined),
-            Target::Local(o) => self.local.put(lane, o, len, defined),
+            Target::Local(o) => self.local[lane].put(o, len, defined),
             Target::Param => {}
         }
     }
@@ -75,7 +75,7 @@ impl Memories<'_> {
     fn cause(&self, lane: usize, address: u64, read: Pc) -> Cause {
         let known = match self.target(address) {
             Target::Shared(o) => self.shared.cause(o),
-            Target::Local(o) => self.local.cause(lane, o),
+            Target::Local(o) => self.local[lane].cause(o),
             Target::Global(_) | Target::Param => None,
         };
         known.unwrap_or(Cause::Memory { address, read })
@@ -85,7 +85,7 @@ impl Memories<'_> {
     fn blame(&mut self, lane: usize, address: u64, len: u32, defined: u32, cause: Cause) {
         match self.target(address) {
             Target::Shared(o) => self.shared.blame(o, len, defined, cause),
-            Target::Local(o) => self.local.blame(lane, o, len, defined, cause),
+            Target::Local(o) => self.local[lane].blame(o, len, defined, cause),
             Target::Global(_) | Target::Param => {}
         }
     }

@@ -1,14 +1,12 @@
 //! Definedness of memory, byte by byte.
 
 use super::cause::Cause;
-use crate::base::LaneMask;
+use crate::base::LANES;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Shared memory larger than this does not exist: a write beyond is about to be refused.
-const LARGEST_SHARED: u64 = 1 << 22;
-/// The same for a thread's local memory.
-const LARGEST_LOCAL: u64 = 1 << 24;
+/// Shared and local memory larger than this does not exist: a write beyond is about to be refused.
+const LARGEST: u64 = 1 << 24;
 
 /// Bit `k` of a mask stands for byte `k`; `len` is at most 16.
 pub(super) const fn all(len: u32) -> u32 {
@@ -93,15 +91,15 @@ impl Global {
     }
 }
 
-/// A block's shared memory: undefined until it is written.
+/// A block's shared memory, or a thread's local memory: undefined until it is written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct Fresh {
     words: Vec<u64>,
     /// Why bytes that were written are not defined.
     causes: FxHashMap<u64, Cause>,
 }
 
-impl Shared {
+impl Fresh {
     /// The defined bytes of `len` at an offset.
     pub fn get(&self, offset: u64, len: u32) -> u32 {
         let defined = |k: &u32| {
@@ -123,7 +121,7 @@ impl Shared {
 
     /// Sets the definedness of `len` bytes at an offset.
     pub fn put(&mut self, offset: u64, len: u32, defined: u32) {
-        if offset > LARGEST_SHARED {
+        if offset > LARGEST {
             return;
         }
         for k in 0..u64::from(len) {
@@ -140,66 +138,21 @@ impl Shared {
             }
         }
     }
-}
 
-/// Local memory of a warp: for each byte the lanes in which it is defined.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Local {
-    bytes: Vec<LaneMask>,
-    /// Why bytes that were written are not defined, by lane and offset.
-    causes: FxHashMap<(usize, u64), Cause>,
-}
-
-impl Local {
-    /// The defined bytes of `len` at an offset of one lane.
-    pub fn get(&self, lane: usize, offset: u64, len: u32) -> u32 {
-        let defined = |k: &u32| {
-            let at = usize::try_from(offset.wrapping_add((*k).into())).unwrap_or(usize::MAX);
-            self.bytes.get(at).is_some_and(|b| b >> lane & 1 == 1)
-        };
-        (0..len).filter(defined).fold(0, |m, k| m | 1 << k)
-    }
-
-    /// Sets the definedness of `len` bytes at an offset of one lane.
-    pub fn put(&mut self, lane: usize, offset: u64, len: u32, defined: u32) {
-        for k in 0..u64::from(len) {
-            if let Some(byte) = self.byte(offset.wrapping_add(k)) {
-                *byte = *byte & !(1 << lane) | (defined >> k & 1) << lane;
-            }
-        }
-    }
-
-    /// Why a byte is not defined in a lane, if it was written.
-    pub fn cause(&self, lane: usize, offset: u64) -> Option<Cause> {
-        self.causes.get(&(lane, offset)).copied()
-    }
-
-    /// Says why those of `len` bytes at an offset of one lane that are not defined are not.
-    pub fn blame(&mut self, lane: usize, offset: u64, len: u32, defined: u32, cause: Cause) {
-        self.causes.extend(holes(len, defined).map(|k| ((lane, offset.wrapping_add(k)), cause)));
-    }
-
-    /// Nothing of `offset .. end` is defined any more in one lane.
-    pub fn forget(&mut self, lane: usize, offset: u64, end: u64) {
+    /// Nothing of `offset .. end` is defined any more.
+    pub fn forget(&mut self, offset: u64, end: u64) {
         if !self.causes.is_empty() {
-            self.causes.retain(|(l, at), _| *l != lane || !(offset..end).contains(at));
+            self.causes.retain(|at, _| !(offset..end).contains(at));
         }
-        let length = self.bytes.len();
-        let clamp = |v: u64| usize::try_from(v).unwrap_or(length).min(length);
-        let (from, to) = (clamp(offset), clamp(end));
-        for byte in self.bytes.get_mut(from..to).into_iter().flatten() {
-            *byte &= !(1 << lane);
+        let bytes = self.words.len() as u64 * 64;
+        for at in offset.min(bytes)..end.min(bytes) {
+            self.words[(at / 64) as usize] &= !(1 << (at % 64));
         }
-    }
-
-    fn byte(&mut self, offset: u64) -> Option<&mut LaneMask> {
-        let at = usize::try_from(offset).ok().filter(|_| offset < LARGEST_LOCAL)?;
-        if at >= self.bytes.len() {
-            self.bytes.resize(at + 1, 0);
-        }
-        self.bytes.get_mut(at)
     }
 }
+
+/// Local memory of a warp, lane by lane.
+pub(super) type Local = [Fresh; LANES];
 
 #[cfg(test)]
 mod tests {
@@ -225,15 +178,15 @@ mod tests {
     #[test]
     fn lanes_and_bytes_of_local_memory_are_apart() {
         let mut l = Local::default();
-        l.put(3, 8, 4, 0b1011);
-        assert_eq!((l.get(3, 8, 4), l.get(4, 8, 4), l.get(3, 6, 4)), (0b1011, 0, 0b1100));
-        l.forget(3, 9, 100);
-        assert_eq!(l.get(3, 8, 4), 1);
+        l[3].put(8, 4, 0b1011);
+        assert_eq!((l[3].get(8, 4), l[4].get(8, 4), l[3].get(6, 4)), (0b1011, 0, 0b1100));
+        l[3].forget(9, 100);
+        assert_eq!(l[3].get(8, 4), 1);
     }
 
     #[test]
     fn shared_memory_is_undefined_until_written() {
-        let mut s = Shared::default();
+        let mut s = Fresh::default();
         assert_eq!(s.get(60, 8), 0);
         s.put(62, 4, 0b1101);
         assert_eq!(s.get(60, 8), 0b0011_0100);

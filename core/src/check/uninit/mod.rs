@@ -29,7 +29,7 @@ use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse,
 use access::{Memories, Stored};
 use cause::Cause;
 use exchange::Reduction;
-use memory::{Local, Shared};
+use memory::{Fresh, Local};
 use origin::{Device, Ground, Writes};
 use rustc_hash::FxHashMap;
 use shadow::{DEFINED, Regs, whole};
@@ -54,7 +54,7 @@ struct Warp {
 #[derive(Clone, Debug, Default)]
 struct Block {
     warps: Vec<Warp>,
-    shared: Shared,
+    shared: Fresh,
     reductions: [Reduction; BARRIERS],
 }
 
@@ -183,7 +183,7 @@ impl Uninit {
                 for lane in lanes_of(lanes) {
                     let base = stack_top(step.regs, lane).next_multiple_of(align);
                     let bytes = step.regs.q.get(i.a.index()).map_or(0, |q| q.0[lane]);
-                    local.forget(lane, base, base.saturating_add(bytes));
+                    local[lane].forget(base, base.saturating_add(bytes));
                 }
             }
             Op::Bar => self.barrier(who, i, step),
@@ -231,13 +231,13 @@ impl Uninit {
         for lane in lanes_of(step.lanes) {
             let top = stack_top(step.regs, lane).next_multiple_of(16);
             match call {
-                Syscall::Vprintf => local.put(lane, top, 4, !0),
-                Syscall::Malloc => local.put(lane, top, pointer, !0),
+                Syscall::Vprintf => local[lane].put(top, 4, !0),
+                Syscall::Malloc => local[lane].put(top, pointer, !0),
                 Syscall::Free => {
-                    if local.get(lane, top, pointer) != memory::all(pointer) {
+                    if local[lane].get(top, pointer) != memory::all(pointer) {
                         bad |= 1 << lane;
                         let unwritten = Cause::Memory { address: window + top, read: step.pc };
-                        cause = cause.or(local.cause(lane, top)).or(Some(unwritten));
+                        cause = cause.or(local[lane].cause(top)).or(Some(unwritten));
                     }
                 }
                 Syscall::AssertFail => {}
@@ -264,10 +264,10 @@ impl Uninit {
             let base = enter.regs.w.first().map_or(0, |w| u64::from(w.0[lane]));
             let mut from = base;
             for p in arguments {
-                warp.local.forget(lane, from, base + u64::from(p.offset));
+                warp.local[lane].forget(from, base + u64::from(p.offset));
                 from = from.max(base + u64::from(p.offset) + u64::from(p.bytes));
             }
-            warp.local.forget(lane, from, base + u64::from(f.frame_bytes));
+            warp.local[lane].forget(from, base + u64::from(f.frame_bytes));
         }
     }
 
