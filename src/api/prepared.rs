@@ -5,7 +5,7 @@ use super::error::Error;
 use super::kernel::{Kernel, observers};
 use crate::check::Check;
 use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
-use crate::explore::{Ending, Limits, Played, ScheduleError, ScheduleFile, Target};
+use crate::explore::{Ending, Limits, Played, Refusal, ScheduleFile, Target};
 use crate::launch::{Arg, Buffer, Data, KernelLaunch, Spec};
 use crate::machine::{Bounds, Config, Host, Stats};
 use crate::report::refused;
@@ -65,17 +65,10 @@ impl Kernel<'_> {
         let target = self.target(true)?;
         let mut sources = self.sources.clone();
         let id = sources.add("schedule", schedule);
-        let refuse = |error: &ScheduleError, at| Error::diagnostics(&[refused(error, id, at)], &sources);
-        let file = ScheduleFile::parse(schedule, id).map_err(|(error, at)| refuse(&error, at))?;
-        let (ptx, setup, places) = (target.ptx_hash(), target.setup_hash(), file.places);
-        if ptx != file.ptx {
-            return Err(refuse(&ScheduleError::OtherProgram { recorded: file.ptx, found: ptx }, places.ptx));
-        }
-        if setup != file.setup {
-            return Err(refuse(&ScheduleError::OtherSetup { recorded: file.setup, found: setup }, places.setup));
-        }
-        let Limits { fair_steps, .. } = Limits::of_run(None, self.config.max_steps);
-        let limits = Limits { steps: file.schedule.fair_from.unwrap_or(u64::MAX), fair_steps };
+        let refuse = |(error, at): Refusal| Error::diagnostics(&[refused(&error, id, at)], &sources);
+        let file = ScheduleFile::parse(schedule, id).map_err(refuse)?;
+        target.takes(&file).map_err(refuse)?;
+        let limits = Limits::of_schedule(&file.schedule, self.config.max_steps);
         let mut recorder = Recorder::new(Replay::new(file.schedule));
         let observers = observers(&self.checks, &target.program());
         let (mut played, trace, _) = target.observe(&mut recorder, limits, observers, &mut |_, _| ());

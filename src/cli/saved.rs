@@ -102,23 +102,13 @@ impl Saved {
         }
         common.bounds = bounds.clone();
         let target = target(&common, &named, format)?;
-        let (ptx, setup) = (target.ptx_hash(), target.setup_hash());
-        let places = file.places;
-        if ptx != file.ptx {
-            let error = ScheduleError::OtherProgram { recorded: file.ptx, found: ptx };
-            return Err(refuse(&(error, places.ptx), id, &sources, format));
-        }
-        if setup != file.setup {
-            let error = ScheduleError::OtherSetup { recorded: file.setup, found: setup };
-            return Err(refuse(&(error, places.setup), id, &sources, format));
-        }
+        target.takes(&file).map_err(|refusal| refuse(&refusal, id, &sources, format))?;
         Ok(Self { file, target, common })
     }
 
     /// How long its run may take: as long as the schedule goes.
     pub fn limits(&self) -> Limits {
-        let Limits { fair_steps, .. } = self.common.limits(None);
-        Limits { steps: self.file.schedule.fair_from.unwrap_or(u64::MAX), fair_steps }
+        Limits::of_schedule(&self.file.schedule, self.common.max_steps)
     }
 
     /// The schedule fits, and still its trace is another one: an error of ours. Gives the exit code.

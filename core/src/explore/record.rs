@@ -37,6 +37,12 @@ impl Limits {
             (None, None) => Self { steps: 1 << 20, fair_steps: 1 << 27 },
         }
     }
+
+    /// For a run by a schedule, which goes as far as the schedule does: of at most `max_steps` where that was said of a run.
+    #[must_use]
+    pub fn of_schedule(schedule: &Schedule, max_steps: Option<u64>) -> Self {
+        Self { steps: schedule.fair_from.unwrap_or(u64::MAX), ..Self::of_run(None, max_steps) }
+    }
 }
 
 /// An observed run.

@@ -1,6 +1,7 @@
 //! What is run many times: a program with its memory prepared, its launches, and what must come out.
 
 use super::checkpoint::Owner;
+use super::{Refusal, ScheduleError, ScheduleFile};
 use crate::base::{FileId, Pc, SourceMap};
 use crate::check::Observers;
 use crate::choice::{Fair, Oracle};
@@ -146,6 +147,21 @@ impl Target {
     #[must_use]
     pub fn program(&self) -> Arc<ProgEnv> {
         self.start.context().program()
+    }
+
+    /// Sees to it that a schedule was recorded with this program and launch.
+    ///
+    /// # Errors
+    /// It was not, and where the schedule says so.
+    pub fn takes(&self, file: &ScheduleFile) -> Result<(), Refusal> {
+        let (found, places) = ((self.ptx_hash(), self.setup_hash()), file.places);
+        if found.0 != file.ptx {
+            return Err((ScheduleError::OtherProgram { recorded: file.ptx, found: found.0 }, places.ptx));
+        }
+        if found.1 != file.setup {
+            return Err((ScheduleError::OtherSetup { recorded: file.setup, found: found.1 }, places.setup));
+        }
+        Ok(())
     }
 
     /// A hash of the text of all modules: whether a schedule belongs to this program.
