@@ -82,7 +82,7 @@ fn main() {
                 let warps = control == ControlModel::Crs;
                 let mut options = Options { max_states: Some(most), ..Options::states(warps, &mut poll) };
                 let before = cpu(start);
-                let space = explore(&mut *walk, &env, &mut options, &mut |walk| walk.memory_hash());
+                let space = explore(&mut *walk, &mut options, &mut |walk| walk.memory_hash());
                 (cpu(start) - before, space.progress)
             };
             let rounds = [round(), round(), round()];

@@ -1,12 +1,12 @@
-//! Searches agree on the public litmus tests: with every instruction a step, with what others can notice a step, through
-//! states, through schedules: the same outcomes, defects and runs without end.
+//! Our search, with what others can notice a step, agrees on the public litmus tests with the reference, with every instruction a
+//! step: the same outcomes, defects and runs without end; and with the reference through all schedules.
 
+use crate::reference::{Found, Reference};
 use crate::shared;
 use crate::tests::suite;
 use libtest_mimic::Trial;
-use std::collections::BTreeSet;
 use warpstep::base::SourceMap;
-use warpstep::explore::space::{Fairness, Options, Search, Space, cycles};
+use warpstep::explore::space::{Options, Progress};
 use warpstep::litmus::tree::Litmus;
 use warpstep::litmus::{Board, Lowered, Options as Layout, Outcome, Placement, lower, parse};
 use warpstep::machine::walk::Grain;
@@ -26,59 +26,51 @@ fn lowered(placement: Placement, control: ControlModel, mut each: impl FnMut(&st
     }
 }
 
-/// What a search found; `None`: it is larger than the bound.
-type Summary = (BTreeSet<Outcome>, BTreeSet<String>, bool);
-
-fn summary(space: &Space<Outcome>) -> Option<Summary> {
-    if space.limit.is_some() {
-        return None;
-    }
-    assert_eq!(space.progress.collisions, 0);
-    let found = space.found.iter().map(|f| format!("{:?}", f.stop.identity())).collect();
-    let endless = !cycles(&space.graph, Fairness::Weak, &mut |_, _| ()).is_empty();
-    Some((space.outcomes.keys().cloned().collect(), found, endless))
-}
-
 /// What is compared, and how large a search may be.
 struct Agree {
     control: ControlModel,
     memory: MemoryModel,
     placement: Placement,
-    searches: &'static [(Search, Grain)],
+    /// Steps at most of a search through all schedules; where that is not too many by far.
+    schedules: Option<u64>,
     /// Steps at most.
     most: u64,
     /// Every so many tests one.
     nth: usize,
 }
 
-/// How many tests were compared, the steps of each search, and the tests too large for one, with the number of the search.
+/// How many tests were compared, how many of them by all schedules, and those too large for the reference.
 #[derive(Debug, PartialEq, Eq)]
 struct Compared {
     tests: usize,
-    steps: Vec<u64>,
+    whole: usize,
     large: Vec<String>,
 }
 
 impl Agree {
-    fn search(&self, litmus: &Litmus, lowered: &Lowered, (search, grain): (Search, Grain)) -> Space<Outcome> {
+    fn board<'a>(&self, lowered: &'a Lowered, grain: Grain) -> Board<'a> {
         let config = Config { control: Some(self.control), memory: self.memory.clone(), ..Config::default() };
-        let mut board = Board::new(lowered, config, grain).unwrap();
+        Board::new(lowered, config, grain).unwrap()
+    }
+
+    fn reference(&self, litmus: &Litmus, lowered: &Lowered, grain: Grain, how: Reference) -> Option<Found<Outcome>> {
+        self.board(lowered, grain).searched(litmus, |walk, outcome| how.search(walk, outcome)).map(|(found, _)| found)
+    }
+
+    fn ours(&self, litmus: &Litmus, lowered: &Lowered) -> Option<Found<Outcome>> {
         let most = self.most;
-        let mut poll = |counts: &warpstep::explore::space::Progress| {
-            (counts.transitions > most).then_some(warpstep::verdict::LimitKind::Steps(most))
-        };
-        let warps = self.control == ControlModel::Crs;
-        let mut options = match search {
-            Search::States => Options::states(warps, &mut poll),
-            Search::Schedules => Options::schedules(warps, &mut poll),
-            Search::Matched => Options::matched(warps, &mut poll),
-        };
-        options.audit = grain == Grain::Visible && search == Search::States;
-        board.explore(litmus, &mut options)
+        let mut poll =
+            |counts: &Progress| (counts.transitions > most).then_some(warpstep::verdict::LimitKind::Steps(most));
+        let mut options = Options { audit: true, ..Options::states(self.warps(), &mut poll) };
+        Found::of(&self.board(lowered, Grain::Visible).explore(litmus, &mut options))
+    }
+
+    fn warps(&self) -> bool {
+        self.control == ControlModel::Crs
     }
 
     fn all(&self) -> Compared {
-        let mut compared = Compared { tests: 0, steps: vec![0; self.searches.len()], large: Vec::new() };
+        let mut compared = Compared { tests: 0, whole: 0, large: Vec::new() };
         let mut number = 0;
         lowered(self.placement, self.control, |name, litmus, lowered| {
             // Those with late-comers at a quorum count threads in shared memory: left to the searches that take all tests.
@@ -89,18 +81,21 @@ impl Agree {
             if !usize::is_multiple_of(number - 1, self.nth) {
                 return;
             }
-            // The smallest first: the reference is compared with it, if it is not too large.
-            let mut reference: Option<Summary> = None;
-            for (k, search) in self.searches.iter().enumerate().rev() {
-                let space = self.search(litmus, lowered, *search);
-                compared.steps[k] += space.progress.transitions;
-                match (summary(&space), &reference) {
-                    (None, _) => compared.large.push(format!("{name} by {}", word(*search))),
-                    (Some(found), None) => reference = Some(found),
-                    (Some(found), Some(known)) => assert_eq!(found, *known, "{name} by {}", word(*search)),
-                }
-            }
             compared.tests += 1;
+            let Some(ours) = self.ours(litmus, lowered) else {
+                compared.large.push(format!("{name} by ours"));
+                return;
+            };
+            match self.reference(litmus, lowered, Grain::Instruction, Reference::states(self.warps(), self.most)) {
+                Some(reference) => assert_eq!(ours, reference, "{name}"),
+                None => compared.large.push(name.to_owned()),
+            }
+            let Some(most) = self.schedules else { return };
+            let how = Reference::schedules(self.warps(), most);
+            if let Some(found) = self.reference(litmus, lowered, Grain::Visible, how) {
+                assert_eq!(ours.ends(), found, "{name} by all schedules");
+                compared.whole += 1;
+            }
         });
         let Self { control, memory, placement, most, .. } = self;
         let memory = match memory {
@@ -108,8 +103,8 @@ impl Agree {
             MemoryModel::Split => "split",
             MemoryModel::Fermi(..) => "caches",
         };
-        let Compared { tests, steps, large } = &compared;
-        eprintln!("{control:?}, {memory}, {placement:?}: {tests} tests, steps of the searches {steps:?}");
+        let Compared { tests, whole, large } = &compared;
+        eprintln!("{control:?}, {memory}, {placement:?}: {tests} tests, {whole} by all schedules");
         if !large.is_empty() {
             eprintln!("  beyond {most} steps: {}", large.join("; "));
         }
@@ -117,77 +112,49 @@ impl Agree {
     }
 }
 
-const UNREDUCED: (Search, Grain) = (Search::States, Grain::Instruction);
-
-/// What a search is called.
-const fn word(search: (Search, Grain)) -> &'static str {
-    match search {
-        UNREDUCED => "unreduced",
-        STATES => "states",
-        MATCHED => "steps that do not commute",
-        _ => "schedules",
-    }
-}
-
-const STATES: (Search, Grain) = (Search::States, Grain::Visible);
-const MATCHED: (Search, Grain) = (Search::Matched, Grain::Visible);
-const SCHEDULES: (Search, Grain) = (Search::Schedules, Grain::Visible);
-
 /// A bound for debug builds, which are to be quick, and one for release builds; `AGREE_STEPS` sets another.
 fn most(debug: u64, release: u64) -> u64 {
     let usual = if cfg!(debug_assertions) { debug } else { release };
     std::env::var("AGREE_STEPS").map_or(usual, |n| n.parse().expect("AGREE_STEPS is a number of steps"))
 }
 
-/// All tests were compared, but those named and a search that is too large for each; debug builds compare `least` at least
-/// by every search.
+/// All tests were compared, but those named, which are too large for the reference; debug builds compare `least` at least.
 fn compared(all: &Compared, tests: usize, least: usize, large: &[&str]) {
-    let whole = all.tests - all.large.len();
-    assert!(all.tests == tests && whole >= least, "{whole} of {} tests by every search", all.tests);
+    let compared = all.tests - all.large.len();
+    assert!(all.tests == tests && compared >= least, "{compared} of {} tests", all.tests);
     assert!(cfg!(debug_assertions) || all.large == *large, "too large: {:?}", all.large);
-    assert!(all.steps.iter().all(|n| *n >= all.steps[all.steps.len() - 1]), "{:?}", all.steps);
 }
 
 fn on_flat_memory() {
     let (control, memory, placement) = (ControlModel::Its, MemoryModel::Flat, Placement::Warps);
-    let searches = &[UNREDUCED, SCHEDULES, MATCHED, STATES];
-    let agree = Agree { control, memory, placement, searches, most: most(10_000, 4_000_000), nth: 1 };
-    // Barriers in loops: few states, but more schedules than twenty million steps.
-    let large = [
-        "barrier-instance-id-exists by schedules",
-        "barrier-instance-id-forall by schedules",
-        "barrier-logical-id-exists by schedules",
-    ];
-    compared(&agree.all(), 471, 430, &large);
+    let schedules = Some(10_000);
+    let agree = Agree { control, memory, placement, schedules, most: most(10_000, 4_000_000), nth: 1 }.all();
+    compared(&agree, 471, 430, &[]);
+    assert!(agree.whole > 300, "{} tests by all schedules", agree.whole);
 }
 
 fn lanes_of_one_warp() {
     for control in [ControlModel::Crs, ControlModel::Its, ControlModel::Thread] {
-        let (memory, placement, searches) = (MemoryModel::Flat, Placement::SameWarp, &[UNREDUCED, MATCHED, STATES]);
-        let agree = Agree { control, memory, placement, searches, most: most(4_000, 4_000_000), nth: 1 };
+        let (memory, placement, schedules) = (MemoryModel::Flat, Placement::SameWarp, None);
+        let agree = Agree { control, memory, placement, schedules, most: most(4_000, 4_000_000), nth: 1 };
         compared(&agree.all(), 463, 380, &[]);
     }
 }
 
 fn lanes_one_by_one() {
     for (placement, tests) in [(Placement::Warps, 471), (Placement::SameWarp, 463)] {
-        let (control, memory, searches) = (ControlModel::Its, MemoryModel::Split, &[UNREDUCED, STATES]);
-        let agree = Agree { control, memory, placement, searches, most: most(4_000, 6_000_000), nth: 1 };
+        let (control, memory, schedules) = (ControlModel::Its, MemoryModel::Split, None);
+        let agree = Agree { control, memory, placement, schedules, most: most(4_000, 6_000_000), nth: 1 };
         compared(&agree.all(), tests, 380, &[]);
     }
 }
 
 /// On caches a state has many steps: every tenth test.
 fn on_caches() {
-    let (control, placement, searches) = (ControlModel::Its, Placement::Warps, &[UNREDUCED, STATES]);
+    let (control, placement, schedules) = (ControlModel::Its, Placement::Warps, None);
     let memory = MemoryModel::preset("tiny").unwrap();
-    let agree = Agree { control, memory, placement, searches, most: most(4_000, 1_000_000), nth: 10 };
-    let large = [
-        "Co-Total-3-threads-scope-same by unreduced",
-        "IRIW2 by unreduced",
-        "WRC1 by unreduced",
-        "Co-Total-3-threads-scope-diff by unreduced",
-    ];
+    let agree = Agree { control, memory, placement, schedules, most: most(4_000, 1_000_000), nth: 10 };
+    let large = ["Co-Total-3-threads-scope-same", "IRIW2", "WRC1", "Co-Total-3-threads-scope-diff"];
     compared(&agree.all(), 47, 10, &large);
 }
 

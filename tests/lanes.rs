@@ -1,11 +1,12 @@
 //! Split and whole lanes: what flat memory can show under each, found by searches that agree, and by seeds.
 
+use crate::reference::Reference;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::explore::space::{Options, explore};
 use warpstep::launch::build;
-use warpstep::machine::walk::Grain;
+use warpstep::machine::walk::{Grain, State};
 use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
 use warpstep::program::env::ProgEnv;
 
@@ -42,26 +43,28 @@ impl Case {
         (context, address, launch)
     }
 
-    /// All ends: those of every state, with each step an instruction or as far as nobody notices, and of every schedule.
-    fn ends(&self, schedules: bool) -> Ends {
+    /// All ends: ours with each step an instruction or as far as nobody notices, the reference's by every state, and by every
+    /// schedule where they are not too many.
+    fn ends(&self) -> Ends {
         let (context, address, launch) = self.context(self.config.clone());
         let warps = self.config.control == Some(ControlModel::Crs);
-        let search = |grain: Grain, schedules: bool| -> Ends {
-            let mut walk = context.walk(std::slice::from_ref(&launch), grain).unwrap();
-            let mut poll = |_: &_| None;
-            let mut options =
-                if schedules { Options::schedules(warps, &mut poll) } else { Options::states(warps, &mut poll) };
-            (options.audit, options.max_states) = (true, Some(200_000));
-            let space = explore(&mut *walk, &self.env, &mut options, &mut |walk| {
-                words(walk.bytes(address, 4 * WORDS).unwrap())
-            });
-            assert_eq!((space.limit, space.found.len(), space.progress.collisions), (None, 0, 0));
-            space.outcomes.into_keys().collect()
+        let walk = |grain: Grain| context.walk(std::slice::from_ref(&launch), grain).unwrap();
+        let mut end = |state: &dyn State| words(state.bytes(address, 4 * WORDS).unwrap());
+        let mut reference = |how: Reference, grain: Grain| {
+            let (found, _) = how.search(&mut *walk(grain), &mut end)?;
+            assert_eq!(found.defects.len(), 0);
+            Some(found.outcomes)
         };
-        let all = search(Grain::Instruction, false);
-        assert_eq!(search(Grain::Visible, false), all);
-        if schedules {
-            assert_eq!(search(Grain::Visible, true), all);
+        let all = reference(Reference::states(warps, 1_000_000), Grain::Instruction).unwrap();
+        let schedules = reference(Reference::schedules(warps, 20_000), Grain::Visible);
+        assert_eq!(schedules.as_ref().unwrap_or(&all), &all);
+        for grain in [Grain::Instruction, Grain::Visible] {
+            let mut poll = |_: &_| None;
+            let bound = Some(200_000);
+            let mut options = Options { audit: true, max_states: bound, ..Options::states(warps, &mut poll) };
+            let space = explore(&mut *walk(grain), &mut options, &mut end);
+            assert_eq!((space.limit, space.found.len(), space.progress.collisions), (None, 0, 0));
+            assert_eq!(space.outcomes.into_keys().collect::<Ends>(), all, "{grain:?}");
         }
         for seed in 0..100 {
             let (mut context, address, launch) = self.context(Config { seed: Some(seed), ..self.config.clone() });
@@ -81,7 +84,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 fn both(body: &str, threads: u32, warp_size: u32, control: ControlModel, show: &[usize]) -> [BTreeSet<Vec<u32>>; 2] {
     [MemoryModel::Split, MemoryModel::Flat].map(|memory| {
         let config = Config { memory, warp_size, control: Some(control), ..Config::default() };
-        let ends = Case::new(body, threads, config).ends(threads < 4);
+        let ends = Case::new(body, threads, config).ends();
         ends.iter().map(|end| show.iter().map(|k| end[*k]).collect()).collect()
     })
 }

@@ -18,3 +18,6 @@ mod schedules_world;
 mod space;
 mod walk;
 mod warp_size;
+
+#[path = "shared/reference.rs"]
+mod reference;

@@ -159,6 +159,9 @@ mod host_mutants;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
 mod programs_world;
+#[expect(dead_code, reason = "searches are compared without a mutant")]
+#[path = "shared/reference.rs"]
+mod reference;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
 

@@ -1,5 +1,7 @@
-//! Searches agree: through every state, through every schedule, and with every instruction a step of its own.
+//! Searches agree: ours with every instruction a step and with what others can notice a step, the reference through every state,
+//! and through every schedule.
 
+use crate::reference::{Found, Reference};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
@@ -7,9 +9,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::choice::Seeded;
-use warpstep::explore::space::{Fairness, Options, Search, Space, cycles, explore};
+use warpstep::explore::space::{Options, Space, explore};
 use warpstep::launch::build;
-use warpstep::machine::walk::Grain;
+use warpstep::machine::walk::{Grain, State, Walk};
 use warpstep::machine::{Config, Context, ControlModel, Launch};
 use warpstep::program::env::ProgEnv;
 use warpstep::verdict::{Silent, Stop};
@@ -39,33 +41,34 @@ impl Small {
         (address, Launch { entry: "k".into(), grid, block, shared_bytes: 0, params })
     }
 
-    fn space(&self, search: Search, grain: Grain) -> Space<Vec<u8>> {
+    /// Whether a warp is scheduled as a whole.
+    fn warps(&self) -> bool {
+        self.config.control == Some(ControlModel::Crs)
+    }
+
+    /// Calls a search with the walk, and what says which memory a run leaves.
+    fn search<T>(
+        &self,
+        grain: Grain,
+        search: impl FnOnce(&mut dyn Walk, &mut dyn FnMut(&dyn State) -> Vec<u8>) -> T,
+    ) -> T {
         let mut context = Context::new(Arc::clone(&self.env), self.config.clone()).unwrap();
         let (address, launch) = self.launch(&mut context);
         let mut walk = context.walk(&[launch], grain).unwrap();
-        let warps = self.config.control == Some(ControlModel::Crs);
-        let mut poll = |_: &_| None;
-        let mut options = match search {
-            Search::States => Options::states(warps, &mut poll),
-            Search::Schedules => Options::schedules(warps, &mut poll),
-            Search::Matched => Options::matched(warps, &mut poll),
-        };
-        (options.audit, options.max_states) = (true, Some(100_000));
-        let bytes = self.bytes;
-        explore(&mut *walk, &self.env, &mut options, &mut |walk| walk.bytes(address, bytes).unwrap_or(&[]).to_vec())
+        search(&mut *walk, &mut |state| state.bytes(address, self.bytes).unwrap_or(&[]).to_vec())
     }
-}
 
-type Summary = (Vec<Vec<u8>>, Vec<String>, bool);
+    fn space(&self, grain: Grain, preemptions: Option<u32>, warps: bool) -> Space<Vec<u8>> {
+        let mut poll = |_: &_| None;
+        let bound = Some(100_000);
+        let mut options = Options { audit: true, max_states: bound, preemptions, ..Options::states(warps, &mut poll) };
+        self.search(grain, |walk, outcome| explore(walk, &mut options, outcome))
+    }
 
-fn summary(space: &Space<Vec<u8>>) -> Summary {
-    let mut outcomes: Vec<_> = space.outcomes.keys().cloned().collect();
-    outcomes.sort();
-    let mut found: Vec<_> = space.found.iter().map(|f| format!("{:?}", f.stop.identity())).collect();
-    found.sort();
-    assert_eq!(space.limit, None);
-    assert_eq!(space.progress.collisions, 0);
-    (outcomes, found, !cycles(&space.graph, Fairness::Weak, &mut |_, _| ()).is_empty())
+    fn reference(&self) -> (Found<Vec<u8>>, usize) {
+        let how = Reference::states(self.warps(), 1_000_000);
+        self.search(Grain::Instruction, |walk, outcome| how.search(walk, outcome)).unwrap()
+    }
 }
 
 const LOCK: &str = "
@@ -85,36 +88,31 @@ L:  atom.global.cas.b32 %r0, [%rd0], 0, 1;
     ret;
 }";
 
-/// States that the searches of the lock saw, by control model and threads of a warp. Warps of one thread differ in nothing.
-const COUNTS: &str = "{(\"Crs\", 1): [174, 24, 24, 24], (\"Crs\", 2): [8, 2, 2, 2], (\"Its\", 1): [174, 24, 24, 24], \
-    (\"Its\", 2): [43, 24, 24], (\"ItsSplit\", 1): [174, 24, 24, 24], (\"ItsSplit\", 2): [174, 76, 76], \
-    (\"Thread\", 1): [174, 24, 24, 24], (\"Thread\", 2): [174, 24, 24, 24]}";
+/// States of the lock, by control model and threads of a warp, with every instruction a step and with what others can notice
+/// one. Warps of one thread differ in nothing.
+const COUNTS: &str = "{(\"Crs\", 1): [174, 24], (\"Crs\", 2): [8, 2], (\"Its\", 1): [174, 24], (\"Its\", 2): [43, 24], \
+    (\"ItsSplit\", 1): [174, 24], (\"ItsSplit\", 2): [174, 76], (\"Thread\", 1): [174, 24], (\"Thread\", 2): [174, 24]}";
 
-/// The searches: without any reduction, through all states, by steps that do not commute, through all schedules.
-const SEARCHES: [(Search, Grain); 4] = [
-    (Search::States, Grain::Instruction),
-    (Search::States, Grain::Visible),
-    (Search::Matched, Grain::Visible),
-    (Search::Schedules, Grain::Visible),
-];
+/// Steps of a search through all schedules at most.
+const SCHEDULES: u64 = 1_000;
 
-/// What each search should find, and how many states they saw.
-///
-/// Groups of lanes of one warp that may meet commute with nobody, and three threads that spin have too many schedules to go
-/// through in a test: of such programs the states only.
-fn agreed(program: &Small, what: &str) -> (Summary, Vec<u64>) {
-    let joins = [ControlModel::Its, ControlModel::ItsSplit].map(Some).contains(&program.config.control);
-    let meet = joins && program.config.warp_size > 1;
-    let many = meet || program.threads > 2 && what.contains(".cas");
-    let searches = if many { &SEARCHES[..3] } else { &SEARCHES[..] };
-    let found: Vec<_> = searches.iter().map(|(search, grain)| program.space(*search, *grain)).collect();
-    let reference = summary(&found[0]);
-    for (other, search) in found.iter().zip(searches).skip(1) {
-        assert_eq!(reference, summary(other), "{search:?}, {what}");
+/// What each search should find, how many states ours saw, and whether all schedules could be gone through.
+fn agreed(program: &Small, what: &str) -> (Found<Vec<u8>>, [usize; 2], bool) {
+    let (reference, states) = program.reference();
+    let count = |grain| {
+        let space = program.space(grain, None, program.warps());
+        assert_eq!(Found::of(&space).as_ref(), Some(&reference), "{grain:?}, {what}");
+        space.graph.states()
+    };
+    let counts = [count(Grain::Instruction), count(Grain::Visible)];
+    assert_eq!(counts[0], states, "{what}");
+    assert!(counts[1] <= counts[0], "{counts:?} {what}");
+    let how = Reference::schedules(program.warps(), SCHEDULES);
+    let schedules = program.search(Grain::Visible, |walk, outcome| how.search(walk, outcome));
+    if let Some((found, _)) = &schedules {
+        assert_eq!(*found, reference.clone().ends(), "schedules, {what}");
     }
-    let states: Vec<u64> = found.iter().map(|f| f.progress.states).collect();
-    assert!(states.is_sorted_by(|a, b| a >= b), "{states:?} {what}");
-    (reference, states)
+    (reference, counts, schedules.is_some())
 }
 
 #[test]
@@ -123,12 +121,12 @@ fn a_spin_lock_by_every_search() {
     for control in [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit, ControlModel::Thread] {
         for warp_size in [1, 2] {
             let config = Config { control: Some(control), warp_size, ..Config::default() };
-            let ((outcomes, found, endless), states) =
+            let (Found { outcomes, defects, endless }, states, _) =
                 agreed(&small(LOCK, 1, 2, config), &format!("{control:?}, warps of {warp_size}"));
-            assert_eq!(found, [] as [String; 0]);
+            assert!(defects.is_empty(), "{defects:?}");
             // Under the report's stack one lane of a warp waits for the other, which waits for it.
             let deadlock = control == ControlModel::Crs && warp_size == 2;
-            assert_eq!((outcomes.len(), endless), if deadlock { (0, true) } else { (1, false) });
+            assert_eq!((outcomes.len(), endless), (usize::from(!deadlock), Some(deadlock)));
             counts.insert((format!("{control:?}"), warp_size), states);
         }
     }
@@ -188,20 +186,38 @@ fn random(seed: u64) -> (String, u32, u32) {
 
 #[test]
 fn random_programs_by_every_search() {
-    let (mut endless, mut stuck, mut several) = (0, 0, 0);
+    let (mut endless, mut several, mut whole) = (0, 0, 0);
     for seed in 0..300 {
         let (text, threads, warp_size) = random(seed);
         let control = [ControlModel::Crs, ControlModel::Its, ControlModel::Thread][(seed % 3) as usize];
         let config = Config { control: Some(control), warp_size, ..Config::default() };
         let program = small(&text, 1, threads, config);
-        let ((outcomes, found, never), _) =
-            agreed(&program, &format!("seed {seed}, {control:?} of {warp_size}:\n{text}"));
-        endless += usize::from(never);
-        stuck += usize::from(!found.is_empty());
-        several += usize::from(outcomes.len() > 1);
+        let (found, _, all) = agreed(&program, &format!("seed {seed}, {control:?} of {warp_size}:\n{text}"));
+        endless += usize::from(found.endless == Some(true));
+        several += usize::from(found.outcomes.len() > 1);
+        whole += usize::from(all);
     }
     // The programs are worth it: some of each kind.
-    assert!(endless > 30 && several > 60, "{endless} {stuck} {several}");
+    assert!(endless > 30 && several > 60 && whole > 100, "{endless} {several} {whole}");
+}
+
+/// What is wrong with a search shows: one that never takes a warp's turn away, one that promises progress to warps where
+/// lanes have it.
+#[test]
+fn a_search_that_leaves_something_out_is_noticed() {
+    let mut noticed = 0;
+    for seed in 0..30 {
+        let (text, threads, _) = random(seed);
+        let config = Config { control: Some(ControlModel::Crs), warp_size: 1, ..Config::default() };
+        let program = small(&text, 1, threads, config);
+        let mut space = program.space(Grain::Visible, Some(0), true);
+        space.limit = None;
+        noticed += usize::from(Found::of(&space) != Some(program.reference().0));
+    }
+    assert!(noticed > 3, "{noticed}");
+    let config = Config { control: Some(ControlModel::Thread), warp_size: 2, ..Config::default() };
+    let lock = small(LOCK, 1, 2, config);
+    assert_ne!(Found::of(&lock.space(Grain::Visible, None, true)), Some(lock.reference().0));
 }
 
 #[test]
@@ -217,7 +233,8 @@ fn runs_by_seed_lie_within_what_a_search_finds() {
             ..Config::default()
         };
         let program = small(&text, 1, threads, config);
-        let (outcomes, found, endless) = summary(&program.space(Search::States, Grain::Visible));
+        let space = program.space(Grain::Visible, None, program.warps());
+        let Found { outcomes, defects, endless } = Found::of(&space).unwrap();
         for seed in 0..250 {
             let mut context = Context::new(Arc::clone(&program.env), program.config.clone()).unwrap();
             let (address, launch) = program.launch(&mut context);
@@ -228,8 +245,8 @@ fn runs_by_seed_lie_within_what_a_search_finds() {
                     let memory = context.bytes(address, program.bytes).unwrap().to_vec();
                     assert!(outcomes.contains(&memory), "seed {seed}: {memory:?}\n{text}");
                 }
-                Err(Stop::Limit(_)) => assert!(endless, "seed {seed} goes on and on\n{text}"),
-                Err(stop) => assert!(found.contains(&format!("{:?}", stop.identity())), "{stop:?}\n{text}"),
+                Err(Stop::Limit(_)) => assert_eq!(endless, Some(true), "seed {seed} goes on and on\n{text}"),
+                Err(stop) => assert!(defects.contains(&format!("{:?}", stop.identity())), "{stop:?}\n{text}"),
             }
         }
     }

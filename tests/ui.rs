@@ -23,6 +23,8 @@ mod weak;
 
 #[path = "case/folders.rs"]
 mod folders;
+#[path = "shared/reference.rs"]
+mod reference;
 #[path = "reports/schema.rs"]
 mod schema;
 #[path = "shared/litmus.rs"]

@@ -10,27 +10,23 @@
 //! // outcome T0.a=1 T1.a=0 x=5     registers %oN_… of thread N, %o_… of each, at their exits, and words shown
 //! ```
 //!
-//! The outcomes are found by a depth-first search over all choices that runs the program again for each schedule and
-//! gives up where a state was seen before. Reduction: a warp goes on as soon as and as long as it can, the first one
-//! first. That loses nothing: what a warp does is to issue operations, which nobody sees before their micro steps, and
-//! an operation that was issued early may be made as late as one likes. `every choice` below checks it without.
+//! The outcomes are found by the reference search (`tests/shared/reference.rs`). Reduction: a warp goes on as long as it can
+//! ([`Grain::Visible`]). That loses nothing: what a warp does is to issue operations, which nobody sees before their micro
+//! steps, and an operation that was issued early may be made as late as one likes. `every choice` below checks it without.
 
+use crate::reference::Reference;
 use libtest_mimic::{Failed, Trial};
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU32;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
-use warpstep::choice::{MICRO_END, Menu, Oracle, Pick, Site};
 use warpstep::launch::build;
+use warpstep::machine::walk::{Grain, State};
 use warpstep::machine::{Config, Context, Launch, MemoryModel};
 use warpstep::memory::fermi::model::DeviceModel;
 use warpstep::memory::fermi::program::preset;
-use warpstep::program::env::ProgEnv;
-use warpstep::program::instr::Op;
+use warpstep::program::env::Function;
 use warpstep::program::ops::Class;
-use warpstep::verdict::{Event, LimitKind, Sink, Stop, Who};
 
 /// The tests of this file.
 pub fn trials() -> Vec<Trial> {
@@ -43,9 +39,9 @@ pub fn trials() -> Vec<Trial> {
         let name = file.file_stem().and_then(|n| n.to_str()).unwrap_or("").to_owned();
         let whole = name.starts_with("small");
         let copy = file.clone();
-        trials.push(Trial::test(name.clone(), move || check(&copy, true)));
+        trials.push(Trial::test(name.clone(), move || check(&copy, Grain::Visible)));
         if whole {
-            trials.push(Trial::test(format!("{name} every choice"), move || check(&file, false)));
+            trials.push(Trial::test(format!("{name} every choice"), move || check(&file, Grain::Instruction)));
         }
     }
     trials
@@ -76,10 +72,10 @@ pub fn mutants() -> Result<(), Failed> {
     for (mutant, name) in all {
         let file = folder.join(name).with_extension("ptx");
         select(None);
-        check(&file, true)?;
+        check(&file, Grain::Visible)?;
         select(Some(mutant));
         // What it breaks may break the machine itself: that is noticed, too.
-        let noticed = std::panic::catch_unwind(|| check(&file, true).is_err()).unwrap_or(true);
+        let noticed = std::panic::catch_unwind(|| check(&file, Grain::Visible).is_err()).unwrap_or(true);
         select(None);
         if !noticed {
             alive.push(format!("{} in {name}", mutant.name()));
@@ -142,171 +138,77 @@ fn spec(text: &str) -> Result<Spec, String> {
     Ok(spec)
 }
 
-/// The choices of the run under way, and what earlier ones have seen.
-#[derive(Default)]
-struct Search {
-    /// Which alternative of how many, at each choice.
-    path: Vec<(u32, u32)>,
-    at: usize,
-    /// States, with what threads that are gone have told: a state does not remember them.
-    seen: BTreeSet<(u128, BTreeMap<String, u32>)>,
-    reduced: bool,
-}
-
-/// Ends a run in a state that was seen before.
-const SEEN: Stop = Stop::Limit(LimitKind::Time(u64::MAX));
-
-struct Chooser<'a>(&'a RefCell<Search>);
-
-impl Oracle for Chooser<'_> {
-    fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
-        let mut search = self.0.borrow_mut();
-        let lease = if search.reduced { NonZeroU32::MAX } else { NonZeroU32::MIN };
-        let forced = match menu.site {
-            Site::Warp | Site::Grid => Some(menu.nth(0)),
-            Site::Micro if menu.offers(MICRO_END) => Some(MICRO_END),
-            _ => None,
-        };
-        if let Some(index) = forced.filter(|_| search.reduced) {
-            return Ok(Pick { index, lease });
-        }
-        let at = search.at;
-        search.at += 1;
-        if at == search.path.len() {
-            search.path.push((0, menu.arity()));
-        }
-        let index = search.path.get(at).map_or(0, |(k, _)| menu.nth(*k));
-        Ok(Pick { index, lease })
-    }
-}
-
-/// Notes what threads hold when they exit, and gives up where the search has been.
-struct Watch<'a> {
-    search: &'a RefCell<Search>,
-    env: &'a ProgEnv,
-    threads: u32,
-    warp_size: u32,
-    outcome: &'a RefCell<BTreeMap<String, u32>>,
-}
-
-impl Sink for Watch<'_> {
-    const ON: bool = true;
-
-    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
-        match event {
-            Event::State(number) => {
-                let mut search = self.search.borrow_mut();
-                let told = self.outcome.borrow().clone();
-                if search.at == search.path.len() && !search.seen.insert((number, told)) {
-                    return Err(SEEN);
-                }
+/// What threads of a launch hold in registers `%o…` at their exits.
+fn held(state: &dyn State, kernel: &Function, launch: &Launch) -> Vec<String> {
+    let mut all = BTreeSet::new();
+    for (name, class, slot) in kernel.registers.iter().filter(|(_, class, _)| *class == Class::W) {
+        let Some((of, name)) = name.strip_prefix("%o").and_then(|n| n.split_once('_')) else { continue };
+        for thread in 0..launch.grid[0] * launch.block[0] {
+            if of.is_empty() || of.parse() == Ok(thread) {
+                let (block, in_block) = (thread / launch.block[0], thread % launch.block[0]);
+                let value = state.register(block.into(), in_block, class, slot).unwrap();
+                all.insert(format!("T{thread}.{name}={value}"));
             }
-            Event::Step(step) if self.env.code.get(step.pc.0 as usize).is_some_and(|i| i.op == Op::Exit) => {
-                let Some(origin) = self.env.origin.get(step.pc.0 as usize) else { return Ok(()) };
-                let Some(function) = self.env.function(origin.function) else { return Ok(()) };
-                for (name, class, slot) in function.registers.iter() {
-                    let Some((of, name)) = name.strip_prefix("%o").and_then(|n| n.split_once('_')) else { continue };
-                    if class != Class::W {
-                        continue;
-                    }
-                    for lane in (0..32).filter(|l| step.lanes >> l & 1 == 1) {
-                        let in_block = u64::from(who.warp * self.warp_size) + lane;
-                        let thread = who.block * u64::from(self.threads) + in_block;
-                        if !of.is_empty() && of.parse() != Ok(thread) {
-                            continue;
-                        }
-                        let value = step.regs.w[slot.index()].0[usize::try_from(lane).unwrap_or(0)];
-                        // Several launches: the last one's.
-                        self.outcome.borrow_mut().insert(format!("T{thread}.{name}"), value);
-                    }
-                }
-            }
-            _ => {}
         }
-        Ok(())
     }
+    all.into_iter().collect()
 }
 
-/// One run along the path of the search; its outcome, unless it led where the search has been.
-fn run(spec: &Spec, env: &Arc<ProgEnv>, search: &RefCell<Search>) -> Result<Option<String>, String> {
+fn check(file: &Path, grain: Grain) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(file)?;
+    let spec = spec(&text)?;
+    let mut sources = SourceMap::default();
+    let id = sources.add(file.display().to_string(), text);
+    let env = Arc::new(build(&[id], None, &sources).map_err(|p| format!("{p:?}"))?);
     let programs = preset(&spec.model.programs).ok_or("no such programs")?;
     let memory = MemoryModel::Fermi(Arc::new(spec.model.clone()), Arc::new(programs));
-    let config = Config { memory, warp_size: spec.model.warp_size, states: true, ..Config::default() };
-    let mut context = Context::new(Arc::clone(env), config).map_err(|s| format!("{s:?}"))?;
+    let config = Config { memory, warp_size: spec.model.warp_size, keep_finished: true, ..Config::default() };
+    let mut context = Context::new(Arc::clone(&env), config).map_err(|s| format!("{s:?}"))?;
     let address = context.alloc("memory", spec.bytes).map_err(|s| format!("{s:?}"))?;
     for (_, offset, value, _) in &spec.words {
         let bytes = context.bytes_mut(address + offset, 4).ok_or("a word outside of memory")?;
         bytes.copy_from_slice(&value.to_le_bytes());
     }
-    let outcome = RefCell::default();
-    for (entry, blocks, threads) in &spec.launches {
-        let launch = Launch {
-            entry: entry.clone(),
-            grid: [*blocks, 1, 1],
-            block: [*threads, 1, 1],
-            shared_bytes: 0,
-            params: address.to_le_bytes().to_vec(),
-        };
-        let (threads, warp_size) = (*threads, spec.model.warp_size);
-        let sink = Watch { search, env, threads, warp_size, outcome: &outcome };
-        match context.launch_by(&launch, sink, &mut Chooser(search), &mut |_| ()) {
-            Ok(_) => {}
-            Err(stop) if stop == SEEN => return Ok(None),
-            Err(Stop::Stuck(kind)) => return Ok(Some(format!("stuck {kind:?}"))),
-            Err(stop) => return Err(format!("{stop:?}")),
+    let launch = |(entry, blocks, threads): &(String, u32, u32)| Launch {
+        entry: entry.clone(),
+        grid: [*blocks, 1, 1],
+        block: [*threads, 1, 1],
+        shared_bytes: 0,
+        params: address.to_le_bytes().to_vec(),
+    };
+    let launches: Vec<Launch> = spec.launches.iter().map(launch).collect();
+    let mut walk = context.walk(&launches, grain).map_err(|s| format!("{s:?}"))?;
+    // Several launches: the last one's.
+    let last = launches.last().ok_or("no launch")?;
+    let kernel = env.functions.get(&last.entry).ok_or("no such kernel")?;
+    let mut outcome = |state: &dyn State| {
+        let mut all = held(state, kernel, last);
+        for (name, offset, _, _) in spec.words.iter().filter(|w| w.3) {
+            let bytes = state.bytes(address + offset, 4).and_then(<[u8]>::first_chunk).copied().unwrap();
+            all.push(format!("{name}={}", u32::from_le_bytes(bytes)));
         }
+        all.join(" ")
+    };
+    let how = Reference { observed: true, ..Reference::states(false, 3_000_000) };
+    let (found, states) = how.search(&mut *walk, &mut outcome).ok_or("too many steps")?;
+    if !found.defects.is_empty() || found.endless != Some(false) {
+        return Err(format!("{:?}, endless {:?}", found.defects, found.endless).into());
     }
-    let mut all: Vec<String> =
-        outcome.into_inner().into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-    for (name, offset, _, _) in spec.words.iter().filter(|w| w.3) {
-        let bytes = context.bytes(address + offset, 4).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
-        all.push(format!("{name}={}", u32::from_le_bytes(bytes)));
-    }
-    Ok(Some(all.join(" ")))
-}
-
-fn check(file: &Path, reduced: bool) -> Result<(), Failed> {
-    let text = std::fs::read_to_string(file)?;
-    let spec = spec(&text)?;
-    let mut sources = SourceMap::default();
-    let id = sources.add(file.display().to_string(), text);
-    let env = build(&[id], None, &sources).map_err(|p| format!("{p:?}"))?;
-    let env = Arc::new(env);
-    let search = RefCell::new(Search { reduced, ..Search::default() });
-    let mut found = BTreeSet::new();
-    let mut runs = 0u64;
-    loop {
-        search.borrow_mut().at = 0;
-        found.extend(run(&spec, &env, &search)?);
-        runs += 1;
-        let mut search = search.borrow_mut();
-        // The next path: the last choice that has an alternative left.
-        while search.path.last().is_some_and(|(k, arity)| k + 1 >= *arity) {
-            search.path.pop();
-        }
-        match search.path.last_mut() {
-            Some((k, _)) => *k += 1,
-            None => break,
-        }
-        if runs > 3_000_000 {
-            return Err("too many runs".into());
-        }
-    }
-    let states = search.borrow().seen.len();
+    let found = found.outcomes;
     if std::env::var_os("SHOW").is_some() {
-        eprintln!("{}: {runs} runs, {states} states", file.display());
+        eprintln!("{}: {states} states", file.display());
         found.iter().for_each(|o| eprintln!("// outcome {o}"));
     }
     if found == spec.outcomes {
         return Ok(());
     }
-    if std::env::var_os("BLESS").is_some() && reduced {
+    if std::env::var_os("BLESS").is_some() && grain == Grain::Visible {
         return bless(file, &found);
     }
     let list = |set: &mut dyn Iterator<Item = &String>| set.map(|o| format!("\n  {o}")).collect::<String>();
     let missing = list(&mut spec.outcomes.difference(&found));
     let new = list(&mut found.difference(&spec.outcomes));
-    Err(format!("never seen:{missing}\nnot in the list:{new}\n({runs} runs, {states} states)").into())
+    Err(format!("never seen:{missing}\nnot in the list:{new}\n({states} states)").into())
 }
 
 /// Rewrites the outcomes of a file; to be reviewed.

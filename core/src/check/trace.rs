@@ -100,7 +100,6 @@ impl Sink for TraceHash {
             | Event::Memory
             | Event::MemoryStep(_)
             | Event::Environment(_)
-            | Event::State(_)
             | Event::Repeated => {}
         }
         Ok(())

@@ -13,7 +13,6 @@ use super::minor_version;
 use super::space::{Keep, Options, Rest, Space, Unfit, freeze, go_on, thaw};
 use crate::base::files;
 use crate::machine::walk::{Grain, State, Walk};
-use crate::program::env::ProgEnv;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::hash::Hash;
@@ -148,7 +147,6 @@ impl<O: Serialize + Clone> Keep<O> for Freezer<'_, '_> {
 /// `kept` is of another search.
 pub fn search_on<O: Serialize + DeserializeOwned + Clone + Eq + Hash>(
     walk: &mut dyn Walk,
-    env: &ProgEnv,
     grain: Grain,
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
@@ -164,5 +162,5 @@ pub fn search_on<O: Serialize + DeserializeOwned + Clone + Eq + Hash>(
         })?,
     };
     let mut keep = Freezer { kept, options: &named };
-    go_on(walk, env, options, outcome, from, &mut keep).ok_or(CheckpointError::Damaged)
+    go_on(walk, options, outcome, from, &mut keep).ok_or(CheckpointError::Damaged)
 }

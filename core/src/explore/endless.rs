@@ -139,7 +139,7 @@ impl Target {
         };
         options.warps = self.control() == ControlModel::Crs;
         options.stepped = how.progress.needs_stepped();
-        let space: Space<()> = explore(&mut *walk, &env, options, &mut |_| ());
+        let space: Space<()> = explore(&mut *walk, options, &mut |_| ());
         match (space.limit, space.found.first()) {
             _ if !how.progress.endless(&space.graph, how.fairness).is_empty() => Ends::NotAlways,
             (_, Some(found)) if found.stop.kind().is_defect() => Ends::Stops(found.stop.kind()),

@@ -84,8 +84,7 @@ fn search(walk: &mut dyn Walk, over: &dyn Fn() -> Option<LimitKind>) -> (bool, O
     let mut poll = |_: &Counts| over();
     let most = if walk.state().has_caches() { FREED_CACHES } else { FREED };
     let mut options = Options { max_states: Some(most), ..Options::states(false, &mut poll) };
-    let env = walk.program();
-    let space: Space<()> = explore(walk, &env, &mut options, &mut |_| ());
+    let space: Space<()> = explore(walk, &mut options, &mut |_| ());
     (!Progress::Fair.endless(&space.graph, Fairness::Weak).is_empty(), space.limit)
 }
 

@@ -158,9 +158,8 @@ impl Target {
             Err(Stop::Bug(_) | Stop::Stuck(_)) => return Ok(self.at_once(observers())),
             walk => walk?,
         };
-        let env = self.program();
         options.stepped = how.progress.needs_stepped();
-        let space = explore(&mut *walk, &env, options, &mut |walk| walk.memory_hash());
+        let space = explore(&mut *walk, options, &mut |walk| walk.memory_hash());
         let proof = self.judge(how, &mut *walk, space, observers);
         drop_beside(walk);
         proof
@@ -183,9 +182,8 @@ impl Target {
             Err(Stop::Bug(_) | Stop::Stuck(_)) => return Ok(Ok(self.at_once(observers()))),
             Err(stop) => return Ok(Err(stop)),
         };
-        let env = self.program();
         options.stepped = how.progress.needs_stepped();
-        let space = search_on(&mut *walk, &env, how.grain, options, &mut |walk| walk.memory_hash(), kept)?;
+        let space = search_on(&mut *walk, how.grain, options, &mut |walk| walk.memory_hash(), kept)?;
         let proof = self.judge(how, &mut *walk, space, observers);
         drop_beside(walk);
         match proof {

@@ -59,12 +59,21 @@ impl<'a> Board<'a> {
         Ok(Self { lowered, context, grain, walk })
     }
 
-    /// Explores it.
-    pub fn explore(&mut self, litmus: &Litmus, options: &mut Options<'_>) -> Space<Outcome> {
+    /// Calls a search with the walk, at its start, and what says which outcome a run that came to its end has.
+    pub fn searched<T>(
+        &mut self,
+        litmus: &Litmus,
+        search: impl FnOnce(&mut dyn Walk, &mut dyn FnMut(&dyn State) -> Outcome) -> T,
+    ) -> T {
         let Self { lowered, context, walk, .. } = self;
         let outcomes = Outcomes::new(litmus);
         let mut outcome = |walk: &dyn State| outcomes.observed().outcome(&Ended { lowered, context, walk });
-        explore(&mut **walk, &lowered.env, options, &mut outcome)
+        search(&mut **walk, &mut outcome)
+    }
+
+    /// Explores it.
+    pub fn explore(&mut self, litmus: &Litmus, options: &mut Options<'_>) -> Space<Outcome> {
+        self.searched(litmus, |walk, outcome| explore(walk, options, outcome))
     }
 
     /// The same, of a search that is kept: it goes on from what `kept` holds, if anything, and keeps there what it does.
@@ -77,10 +86,8 @@ impl<'a> Board<'a> {
         options: &mut Options<'_>,
         kept: &mut Kept<'_>,
     ) -> Result<Space<Outcome>, CheckpointError> {
-        let Self { lowered, context, grain, walk } = self;
-        let outcomes = Outcomes::new(litmus);
-        let mut outcome = |walk: &dyn State| outcomes.observed().outcome(&Ended { lowered, context, walk });
-        search_on(&mut **walk, &lowered.env, *grain, options, &mut outcome, kept)
+        let grain = self.grain;
+        self.searched(litmus, |walk, outcome| search_on(walk, grain, options, outcome, kept))
     }
 
     /// What a checkpoint of a search of it belongs to; `text` is the test's.

@@ -59,8 +59,6 @@ pub struct Books<'a> {
     pub watched: bool,
     /// Whether a turn goes on to its end when the pick is used up meanwhile: then who stops the run changes nothing in it.
     pub whole_turns: bool,
-    /// Whether the observer is told states.
-    pub states: bool,
     /// Whether blocks are issued as soon as there is room.
     pub eager: bool,
 }

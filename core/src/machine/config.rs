@@ -171,8 +171,6 @@ pub struct Config {
     /// programs that read a clock, they do not: no repetition would prove anything. An oracle of the caller's must answer
     /// by its menus alone, as the deterministic one does.
     pub liveness: bool,
-    /// Whether observed runs on memory that acts later tell the observer a number for each state, for a search.
-    pub states: bool,
     /// Whether blocks are issued as soon as there is room (report, 5.7.1 `issueBlocks`): for searches. Otherwise, which is
     /// faster, when no warp is ready or turns keep running out.
     pub eager: bool,
@@ -198,7 +196,6 @@ impl Default for Config {
             device: DeviceShape::default(),
             memory: MemoryModel::Flat,
             liveness: false,
-            states: false,
             eager: false,
             keep_finished: false,
             small_steps: false,

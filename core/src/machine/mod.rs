@@ -19,7 +19,6 @@ pub mod context_state;
 pub mod control;
 mod data;
 pub mod device;
-mod digest;
 mod exchange;
 mod format;
 pub mod grid;

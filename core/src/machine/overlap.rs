@@ -20,7 +20,7 @@ use super::watched::Watched;
 use crate::base::Aside;
 use crate::choice::{Menu, Names, Site};
 use crate::memory::{Cx, Environment, Fault, InFlight, Memory, Trouble};
-use crate::verdict::{Event, Operation, Rule, Sink, Stop, Who};
+use crate::verdict::{Operation, Rule, Sink, Stop, Who};
 use pulp::Simd;
 
 /// What is kept between steps.
@@ -98,9 +98,6 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
     let mut now = Now { can_end: can_end(state), spent };
     let mut moved = false;
     loop {
-        if S::ON && books.states {
-            cx.sink.event(Who::default(), Event::State(super::digest::of_context(state)))?;
-        }
         let ContextState { memory, grids, leaving, processors, kept, .. } = &mut *state;
         match macro_step::go_on(memory, &mut Resident(grids, leaving), &mut kept.schedule, now, cx) {
             Ok(Went::Ended | Went::Stuck) => return Ok(moved),

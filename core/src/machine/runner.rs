@@ -209,9 +209,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let mut time_up = || watch.up().or_else(|| bounds.up());
         let limit = self.config.max_steps.unwrap_or(u64::MAX);
         let budget = Budget { steps: limit.saturating_sub(self.clock), limit, patience: 0, time_up: &mut time_up };
-        let Config { small_steps: small, states, eager, .. } = self.config;
+        let Config { small_steps: small, eager, .. } = self.config;
         let (clock, stats, watched) = (self.clock, &mut self.stats, false);
-        let mut books = Books { budget, clock, stats, small, watched, whole_turns, states, eager };
+        let mut books = Books { budget, clock, stats, small, watched, whole_turns, eager };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;

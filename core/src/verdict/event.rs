@@ -158,9 +158,6 @@ pub enum Event<'a> {
     Access(&'a Access<'a>),
     /// An access or a fence takes effect that was told before.
     Performed(Performed<'a>),
-    /// The state between two choices of a macro step, as a number: equal states have equal numbers. Told only when the
-    /// configuration asks for it.
-    State(u128),
     /// Several lanes of an instruction wrote different values to one location: `winner`'s is there.
     Survivor {
         /// The instruction.

@@ -354,7 +354,7 @@ impl<W: Write> Sink for Timeline<'_, W> {
             // Seen by the instruction that does it, or of no account for a reader.
             Event::Access(_) | Event::Enter(_) | Event::Exchange(_) => {}
             Event::MemoryStep(step) => self.memory(who, number.unwrap_or(0), &step.look()),
-            Event::Memory | Event::Environment(_) | Event::State(_) | Event::Remembered | Event::Performed(_) => {}
+            Event::Memory | Event::Environment(_) | Event::Remembered | Event::Performed(_) => {}
         }
         Ok(())
     }

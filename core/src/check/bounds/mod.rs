@@ -369,7 +369,6 @@ impl Sink for Bounds {
             | Event::Memory
             | Event::MemoryStep(_)
             | Event::Environment(_)
-            | Event::State(_)
             | Event::Performed(_)
             | Event::Message(_)
             | Event::Remembered

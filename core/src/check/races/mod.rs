@@ -233,7 +233,6 @@ impl Sink for Races {
             | Event::Memory
             | Event::MemoryStep(_)
             | Event::Environment(_)
-            | Event::State(_)
             | Event::Survivor { .. }
             | Event::Alloc { .. }
             | Event::Enter(_)

@@ -370,7 +370,6 @@ impl Sink for Uninit {
             | Event::Memory
             | Event::MemoryStep(_)
             | Event::Environment(_)
-            | Event::State(_)
             | Event::Performed(_)
             | Event::Message(_)
             | Event::Remembered

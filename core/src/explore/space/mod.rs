@@ -1,18 +1,13 @@
-//! Exhaustive search: every schedule of a walk, or every state.
+//! Exhaustive search: every state of a walk, once.
 //!
-//! One loop serves all searches ([`explore`]): it goes depth first and comes back by the walk's journal. What differs is
-//! what is not gone into again: with [`Search::States`] a state that was seen before; with [`Search::Schedules`] a schedule
-//! that only swaps neighbouring steps of another which do not conflict (sleep sets; P. Godefroid, "Partial-Order Methods",
-//! 1996, chapter 5), and a state that the schedule itself has been in; with [`Search::Matched`] such a schedule, and a state
-//! that was gone on from with no more agents asleep (the same, section 5.3). Without reduction every instruction is a step and
-//! every swap is taken: the reference of the tests.
+//! One loop ([`explore`]) goes depth first and comes back by the walk's journal; a state that was seen before is not gone into
+//! again. `tests/shared/reference.rs` is a second, plain one that shares nothing with it but the walk.
 
 mod fair;
 mod frozen;
 mod graph;
 mod left;
 mod search;
-mod sleep;
 mod table;
 
 pub use fair::{Cycle, Fairness, Promised, cycles, cycles_until};
@@ -24,23 +19,8 @@ use crate::verdict::{LimitKind, Standing, Stop};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// What a search goes through.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Search {
-    /// Every state once.
-    States,
-    /// Every schedule once.
-    Schedules,
-    /// Of the schedules that lead to a state, those that go on from it by a step with which no earlier one did.
-    Matched,
-}
-
 /// How to search.
 pub struct Options<'a> {
-    /// What is gone through.
-    pub search: Search,
-    /// Whether schedules that differ only in the order of steps that do not conflict are one; not with [`Search::States`].
-    pub sleep: bool,
     /// Whether a warp is scheduled as a whole (control model `crs`).
     pub warps: bool,
     /// Whether whole states are kept, so that states with equal numbers are told apart and counted.
@@ -51,8 +31,6 @@ pub struct Options<'a> {
     pub preemptions: Option<u32>,
     /// States at most, beyond those of a search that goes on.
     pub max_states: Option<u64>,
-    /// Steps of a schedule at most.
-    pub max_depth: Option<u64>,
     /// Warp instructions at most, of all steps together.
     pub max_steps: Option<u64>,
     /// Bytes for the search at most.
@@ -67,29 +45,16 @@ impl<'a> Options<'a> {
     /// A search through all states, without bounds but what `poll` says. `warps`: a warp is scheduled as a whole.
     pub fn states(warps: bool, poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>) -> Self {
         Self {
-            search: Search::States,
-            sleep: false,
             warps,
             audit: false,
             stepped: false,
             preemptions: None,
             max_states: None,
-            max_depth: None,
             max_steps: None,
             max_bytes: None,
             first: false,
             poll,
         }
-    }
-
-    /// A search through all schedules that differ in more than the order of steps which do not conflict.
-    pub fn schedules(warps: bool, poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>) -> Self {
-        Self { search: Search::Schedules, sleep: true, ..Self::states(warps, poll) }
-    }
-
-    /// The same, but for what is known of a state that was reached before.
-    pub fn matched(warps: bool, poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>) -> Self {
-        Self { search: Search::Matched, ..Self::schedules(warps, poll) }
     }
 }
 

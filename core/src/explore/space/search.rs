@@ -1,22 +1,19 @@
-//! The loop of all searches.
+//! The loop of the search.
 
 use super::frozen::{Keep, Level, Rest};
 use super::graph::NONE;
 use super::left::Left;
-use super::sleep::{Sleeper, Touch};
-use super::{Found, Move, Options, Reaches, Search, Space, Unit};
+use super::{Found, Move, Options, Reaches, Space, Unit};
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::follow;
 use crate::machine::Bounds;
 use crate::machine::walk::{Agent, Mark, Reached, State, Walk};
-use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Identity, LimitKind, Stop, Who};
+use crate::verdict::{Identity, LimitKind, Stop};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::ops::Range;
-use std::rc::Rc;
 
 /// Steps between two questions whether to go on: one takes some microseconds at most.
 const PATIENCE: u64 = 1 << 6;
@@ -42,21 +39,12 @@ struct Node {
 struct Extra {
     /// The combination of choices of the agent whose turn it is.
     odometer: Odometer,
-    /// Agents that need not step here: at first those that slept when it was entered, then those that have stepped.
-    asleep: Vec<Sleeper>,
-    slept: usize,
-    /// What the agent whose turn it is touched, over all combinations so far.
-    touched: Option<Touch>,
     before: Before,
 }
 
 impl Node {
     fn extra(&mut self) -> &mut Extra {
         self.extra.get_or_insert_default()
-    }
-
-    fn asleep(&self) -> &[Sleeper] {
-        self.extra.as_ref().map_or(&[], |e| &e.asleep)
     }
 
     fn before(&self) -> Before {
@@ -82,16 +70,11 @@ pub(super) struct Before {
 
 struct Run<'a, 'o, O> {
     walk: &'a mut dyn Walk,
-    env: &'a ProgEnv,
     options: &'a mut Options<'o>,
     outcome: &'a mut dyn FnMut(&dyn State) -> O,
     space: Space<O>,
     stack: Vec<Node>,
     agents: Vec<Agent>,
-    /// Where on the way each state is.
-    on_path: FxHashMap<u32, Vec<usize>>,
-    /// The agents that slept at every visit of a state so far.
-    slept: FxHashMap<u32, Vec<Agent>>,
     told: BTreeSet<Identity>,
     whole: FxHashMap<u128, Vec<u8>>,
     pruned: bool,
@@ -111,31 +94,28 @@ fn index(k: usize) -> u32 {
 /// The walk stands where it stood before, afterwards.
 pub fn explore<O: Eq + Hash>(
     walk: &mut dyn Walk,
-    env: &ProgEnv,
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
 ) -> Space<O> {
-    search_from(walk, env, options, outcome, (Space::default(), Rest::default()), &mut ()).0
+    search_from(walk, options, outcome, (Space::default(), Rest::default()), &mut ()).0
 }
 
 /// Goes on with a search through all states where it stood; `None`: the rest is not of this walk. A search that has seen no
 /// state begins. `keep` is told where it stands now and then, and when it stops, before it is prepared to be judged.
 pub fn go_on<O: Eq + Hash>(
     walk: &mut dyn Walk,
-    env: &ProgEnv,
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
     from: (Space<O>, Rest),
     keep: &mut dyn Keep<O>,
 ) -> Option<Space<O>> {
-    let (space, fits) = search_from(walk, env, options, outcome, from, keep);
+    let (space, fits) = search_from(walk, options, outcome, from, keep);
     fits.then_some(space)
 }
 
 /// The same; also tells whether the rest is of this walk.
 fn search_from<O: Eq + Hash>(
     walk: &mut dyn Walk,
-    env: &ProgEnv,
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
     (space, rest): (Space<O>, Rest),
@@ -146,14 +126,11 @@ fn search_from<O: Eq + Hash>(
     let most = options.max_states.map_or(u64::MAX, |most| most.saturating_add(space.progress.states));
     let mut run = Run {
         walk,
-        env,
         options,
         outcome,
         space,
         stack: Vec::new(),
         agents: Vec::new(),
-        on_path: FxHashMap::default(),
-        slept: FxHashMap::default(),
         told,
         most,
         keep,
@@ -192,7 +169,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
             if self.space.graph.known(self.number(before)) != Some(state) {
                 return false;
             }
-            self.push(state, by, Vec::new(), before);
+            self.push(state, by, before);
             let Some(node) = self.stack.last_mut() else { return false };
             (node.next, node.nth) = (index(next), nth);
             if level.odometer != Odometer::new() {
@@ -226,8 +203,7 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         if self.space.graph.states() == 0 {
             let before = Before::default();
             let (state, _) = self.space.graph.state(self.number(before));
-            self.is_matched(state, &[]);
-            self.enter(state, None, Vec::new(), before);
+            self.enter(state, None, before);
         }
         let mut patience = PATIENCE;
         while let Some(node) = self.stack.last() {
@@ -282,14 +258,9 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     }
 
     /// Goes on from the state that the walk stands in.
-    fn enter(&mut self, state: u32, by: Option<Move>, asleep: Vec<Sleeper>, before: Before) {
-        let depth = self.stack.len();
-        self.space.progress.deepest = self.space.progress.deepest.max(depth as u64);
-        if self.options.max_depth.is_some_and(|most| depth as u64 > most) {
-            self.space.limit = Some(LimitKind::Steps(self.options.max_depth.unwrap_or(0)));
-            return;
-        }
-        self.push(state, by, asleep, before);
+    fn enter(&mut self, state: u32, by: Option<Move>, before: Before) {
+        self.space.progress.deepest = self.space.progress.deepest.max(self.stack.len() as u64);
+        self.push(state, by, before);
         if self.stack.last().is_some_and(|n| n.count == 0) {
             self.space.progress.schedules += 1;
             let path = self.path(None);
@@ -305,14 +276,10 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     }
 
     /// The state that the walk stands in comes onto the stack.
-    fn push(&mut self, state: u32, by: Option<Move>, asleep: Vec<Sleeper>, before: Before) {
-        let (depth, first) = (self.stack.len(), self.agents.len());
+    fn push(&mut self, state: u32, by: Option<Move>, before: Before) {
+        let first = self.agents.len();
         self.walk.agents(&mut self.agents);
-        if self.options.search == Search::Schedules {
-            self.on_path.entry(state).or_default().push(depth);
-        }
-        let extra = (!asleep.is_empty() || before != Before::default())
-            .then(|| Box::new(Extra { slept: asleep.len(), asleep, before, ..Extra::default() }));
+        let extra = (before != Before::default()).then(|| Box::new(Extra { before, ..Extra::default() }));
         let (mark, count) = (self.walk.mark(), index(self.agents.len() - first));
         self.stack.push(Node { state, by, mark, first, count, next: 0, nth: 0, extra });
     }
@@ -320,9 +287,6 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
     fn leave(&mut self) {
         let Some(node) = self.stack.pop() else { return };
         self.agents.truncate(node.first);
-        if let Some(places) = self.on_path.get_mut(&node.state) {
-            places.pop();
-        }
     }
 
     /// The steps on the way, and one more.
@@ -334,10 +298,6 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         if self.told.insert(stop.identity()) {
             self.space.found.push(Found { stop, path });
         }
-    }
-
-    fn asleep(&self, agent: Agent) -> bool {
-        self.stack.last().is_some_and(|n| n.asleep().iter().any(|s| s.agent == agent))
     }
 
     /// Whether a step of the agent switches from a warp that could go on, once too often.
@@ -366,25 +326,12 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         node.next += 1;
     }
 
-    /// A step of an agent, and on from where it leads. That of a sleeping one is taken for the graph only, whose cycles would
-    /// lack it otherwise: what follows it is gone through elsewhere.
+    /// A step of an agent, and on from where it leads.
     fn step(&mut self, agent: Agent) {
-        let sleeps = self.asleep(agent);
         let Some(node) = self.stack.last_mut() else { return };
         self.walk.back(node.mark);
-        let env = self.env;
-        let mut touch = Touch::default();
-        let watched = self.options.sleep;
-        let mut tell = |who: Who, event: Event<'_>| {
-            touch.event(env, who, &event);
-            Ok(())
-        };
         let mut odometer = node.extra.as_mut().map_or_else(Odometer::new, |e| std::mem::take(&mut e.odometer));
-        let done = if watched {
-            self.walk.advance(agent, &mut odometer, Some(&mut tell))
-        } else {
-            self.walk.advance(agent, &mut odometer, None)
-        };
+        let done = self.walk.advance(agent, &mut odometer, None);
         if let Err(Stop::Limit(limit)) = done {
             // It was not taken: that it could be is owned up to.
             self.space.limit = Some(limit);
@@ -393,60 +340,43 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         }
         self.space.progress.transitions += 1;
         let (state, at, nth) = (node.state, node.next as usize, node.nth);
-        // The node goes on to the next combination, or agent, before its child is entered.
-        let mut asleep = Vec::new();
-        if watched {
-            if done.is_err() {
-                touch = Touch::unknown();
-            }
-            asleep.extend(node.asleep().iter().filter(|s| s.sleeps_on(&agent, &touch)).cloned());
-        }
         let unit = Unit::of(&agent, self.options.warps);
         let narrow = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         let this = Move { agent: narrow(at), nth: narrow(nth as usize) };
-        match done {
+        let used = match done {
+            Ok(used) => used,
             Err(stop) => {
                 self.space.graph.edge(state, unit, at, nth, NONE);
                 self.space.progress.schedules += 1;
                 let path = self.path(Some(this));
                 self.find(stop, path);
-                self.next(self.stack.len() - 1, agent, touch, odometer);
+                self.next(odometer);
+                return;
             }
-            Ok(used) => {
-                self.executed += u64::from(used);
-                if let Some(most) = self.options.max_steps.filter(|most| self.executed > *most) {
-                    self.space.limit = Some(LimitKind::Steps(most));
-                }
-                let before = self.before(agent);
-                let number = self.number(before);
-                let (to, new) = self.space.graph.state(number);
-                if new && self.options.stepped {
-                    self.space.graph.set_stepped(to, before.stepped);
-                }
-                let edge = self.space.graph.edge(state, unit, at, nth, to);
-                if new {
-                    self.space.graph.reached(to, state, edge);
-                }
-                self.space.progress.states = self.space.graph.states() as u64;
-                if self.space.progress.states > self.most {
-                    self.space.limit = Some(LimitKind::States(self.options.max_states.unwrap_or(0)));
-                }
-                self.audit(number);
-                let again = match self.options.search {
-                    Search::States => !new,
-                    Search::Schedules => sleeps || self.been_there(to, &asleep),
-                    Search::Matched => sleeps || self.is_matched(to, &asleep),
-                };
-                if again {
-                    let cut = self.options.search != Search::States && !sleeps;
-                    self.space.progress.schedules += u64::from(cut);
-                    self.next(self.stack.len() - 1, agent, touch, odometer);
-                } else {
-                    let parent = self.stack.len() - 1;
-                    self.enter(to, Some(this), asleep, before);
-                    self.next(parent, agent, touch, odometer);
-                }
-            }
+        };
+        self.executed += u64::from(used);
+        if let Some(most) = self.options.max_steps.filter(|most| self.executed > *most) {
+            self.space.limit = Some(LimitKind::Steps(most));
+        }
+        let before = self.before(agent);
+        let number = self.number(before);
+        let (to, new) = self.space.graph.state(number);
+        if new && self.options.stepped {
+            self.space.graph.set_stepped(to, before.stepped);
+        }
+        let edge = self.space.graph.edge(state, unit, at, nth, to);
+        if new {
+            self.space.graph.reached(to, state, edge);
+        }
+        self.space.progress.states = self.space.graph.states() as u64;
+        if self.space.progress.states > self.most {
+            self.space.limit = Some(LimitKind::States(self.options.max_states.unwrap_or(0)));
+        }
+        self.audit(number);
+        // The node goes on to the next combination, or agent, before its child is entered.
+        self.next(odometer);
+        if new {
+            self.enter(to, Some(this), before);
         }
     }
 
@@ -463,49 +393,14 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
         }
     }
 
-    /// Whether the way has been in a state with no more agents asleep than now.
-    fn been_there(&self, state: u32, asleep: &[Sleeper]) -> bool {
-        let places = self.on_path.get(&state).map_or(&[][..], Vec::as_slice);
-        places.iter().any(|k| {
-            let Some(Extra { asleep: earlier, slept, .. }) = self.stack[*k].extra.as_deref() else { return true };
-            earlier.iter().take(*slept).all(|s| asleep.iter().any(|t| t.agent == s.agent))
-        })
-    }
-
-    /// Whether a state was gone on from by every agent that is awake now. If not, it will have been.
-    fn is_matched(&mut self, state: u32, asleep: &[Sleeper]) -> bool {
-        let sleeps = |agent: &Agent| asleep.iter().any(|s| s.agent == *agent);
-        let Some(before) = self.slept.get_mut(&state) else {
-            self.slept.insert(state, asleep.iter().map(|s| s.agent).collect());
-            return false;
-        };
-        let matched = before.iter().all(sleeps);
-        before.retain(sleeps);
-        matched
-    }
-
-    /// The next combination of choices of a node's agent, or its next agent. An agent all of whose steps were gone into
-    /// sleeps below those that come after it.
-    fn next(&mut self, node: usize, agent: Agent, touch: Touch, mut odometer: Odometer) {
-        let sleep = self.options.sleep;
-        let Some(node) = self.stack.get_mut(node) else { return };
-        if sleep {
-            let touched = &mut node.extra().touched;
-            *touched = Some(match touched.take() {
-                None => touch,
-                Some(before) => before.and(touch),
-            });
-        }
+    /// The next combination of choices of the last node's agent, or its next agent.
+    fn next(&mut self, mut odometer: Odometer) {
+        let Some(node) = self.stack.last_mut() else { return };
         if odometer.advance() {
             node.nth += 1;
             node.extra().odometer = odometer;
-            return;
-        }
-        (node.next, node.nth) = (node.next + 1, 0);
-        if let Some(extra) = &mut node.extra
-            && let Some(touch) = extra.touched.take()
-        {
-            extra.asleep.push(Sleeper { agent, touch: Rc::new(touch) });
+        } else {
+            (node.next, node.nth) = (node.next + 1, 0);
         }
     }
 
