@@ -9,7 +9,8 @@
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use warpstep::explore::Odometer;
 use warpstep::explore::space::{Fairness, Space, cycles};
 use warpstep::machine::Tell;
@@ -83,7 +84,7 @@ struct Run<'a, O> {
     how: Reference,
     walk: &'a mut dyn Walk,
     outcome: &'a mut dyn FnMut(&dyn State) -> O,
-    seen: HashMap<u128, NodeIndex>,
+    seen: FxHashMap<u128, NodeIndex>,
     /// States with the agents that can step there; steps with who made them.
     graph: DiGraph<Vec<Agent>, Agent>,
     stack: Vec<Level>,
@@ -111,7 +112,7 @@ impl Reference {
         outcome: &mut dyn FnMut(&dyn State) -> O,
     ) -> Option<(Found<O>, usize)> {
         let start = walk.mark();
-        let (seen, stack, graph) = (HashMap::new(), Vec::new(), DiGraph::new());
+        let (seen, stack, graph) = (FxHashMap::default(), Vec::new(), DiGraph::new());
         let (outcomes, defects) = (BTreeSet::new(), BTreeSet::new());
         let mut run = Run { how: self, walk, outcome, seen, graph, stack, outcomes, defects, steps: 0 };
         run.enter(None);
