@@ -5,10 +5,9 @@ use super::consts::{Value, evaluate};
 use super::env::{FuncId, Init, Param, ProgEnv};
 use super::fncode::FnCode;
 use super::instr::Op;
-use super::lower::error::{LowerErrorKind, Lowered};
 use super::types::{bits_of, lanes};
-use crate::base::Pc;
-use crate::ptx::tree::{Declarator, Initialiser, Names, StateSpace, Variable};
+use crate::base::{Pc, Span};
+use crate::ptx::tree::{Declarator, Expr, Initialiser, Names, StateSpace, Variable};
 
 /// Rounds up to a multiple of a power of two.
 pub(super) fn align_up(offset: u32, align: u32) -> Option<u32> {
@@ -33,11 +32,8 @@ pub(super) fn element_bytes(variable: &Variable) -> u32 {
 }
 
 /// A length given by a constant expression.
-fn length(expr: &crate::ptx::tree::Expr) -> Lowered<u64> {
-    match evaluate(expr).map_err(|(e, span)| (LowerErrorKind::Constant(e), span))? {
-        Value::Int { bits, .. } => Ok(bits),
-        _ => Err((LowerErrorKind::ConstantType, expr.span)),
-    }
+fn length(expr: &Expr) -> Option<u64> {
+    if let Ok(Value::Int { bits, .. }) = evaluate(expr) { Some(bits) } else { None }
 }
 
 /// How many elements the outermost dimension of an initialiser has.
@@ -50,19 +46,13 @@ fn elements(init: &Initialiser) -> u64 {
     }
 }
 
-/// The sizes of one name of a declaration. A first dimension `[]` is as long as its initialiser, else zero.
-pub(super) fn extent(variable: &Variable, declarator: &Declarator) -> Lowered<Extent> {
+/// The sizes of one name of a declaration; none where it is too large. A first dimension `[]` is as long as its
+/// initialiser, else zero.
+pub(super) fn extent(variable: &Variable, declarator: &Declarator) -> Option<Extent> {
     let element = element_bytes(variable);
-    let too_large = (LowerErrorKind::TooLarge, declarator.ident.span);
-    let mut count: u64 = 1;
-    let mut open = false;
-    for dim in &declarator.dims {
-        match dim {
-            Some(expr) => count = count.checked_mul(length(expr)?).ok_or_else(|| too_large.clone())?,
-            None => open = true,
-        }
-    }
-    if open {
+    let sizes = declarator.dims.iter().flatten();
+    let mut count = sizes.map(length).try_fold(1u64, |count, size| count.checked_mul(size?))?;
+    if declarator.dims.iter().any(Option::is_none) {
         let outer = match &declarator.init {
             // A flat list may spell the elements of all dimensions.
             Some(Initialiser::Ints(values, _)) if declarator.dims.len() > 1 => {
@@ -70,33 +60,36 @@ pub(super) fn extent(variable: &Variable, declarator: &Declarator) -> Lowered<Ex
             }
             init => init.as_ref().map_or(0, elements),
         };
-        count = count.checked_mul(outer).ok_or_else(|| too_large.clone())?;
+        count = count.checked_mul(outer)?;
     }
-    let bytes = count.checked_mul(u64::from(element)).filter(|b| *b < 1 << 40).ok_or(too_large)?;
+    let bytes = count.checked_mul(u64::from(element)).filter(|b| *b < 1 << 40)?;
     let natural = element.max(1).next_power_of_two();
     let align = variable.align.filter(|a| a.is_power_of_two()).unwrap_or(natural);
-    Ok(Extent { bytes, element, align })
+    Some(Extent { bytes, element, align })
 }
 
 /// Lays parameters out one after another; gives them and the end.
 ///
 /// # Errors
-/// A size that is no constant or exceeds 4 GiB.
-pub(super) fn parameters(list: &[Variable], names: &Names, from: u32, out: &mut Vec<Param>) -> Lowered<u32> {
+/// Where one stands that takes them beyond 4 GiB.
+pub(super) fn parameters(list: &[Variable], names: &Names, from: u32, out: &mut Vec<Param>) -> Result<u32, Span> {
     let mut end = from;
     for variable in list {
         for declarator in &variable.declarators {
-            let size = extent(variable, declarator)?;
-            let too_large = (LowerErrorKind::TooLarge, declarator.ident.span);
-            let bytes = u32::try_from(size.bytes).map_err(|_| too_large.clone())?;
-            let offset = align_up(end, size.align).ok_or_else(|| too_large.clone())?;
-            end = offset.checked_add(bytes).ok_or(too_large)?;
+            let place = || {
+                let size = extent(variable, declarator)?;
+                let bytes = u32::try_from(size.bytes).ok()?;
+                let offset = align_up(end, size.align)?;
+                Some((offset, bytes, size.align, offset.checked_add(bytes)?))
+            };
+            let (offset, bytes, align, next) = place().ok_or(declarator.ident.span)?;
+            end = next;
             out.push(Param {
                 name: names.text(declarator.ident.name).to_owned(),
                 ty: variable.ty.text(names).to_owned(),
                 offset,
                 bytes,
-                align: size.align,
+                align,
                 array: !declarator.dims.is_empty(),
                 pointer: variable.ptr.is_some(),
             });

@@ -3,11 +3,9 @@
 //! A name with `.visible`, `.extern`, `.weak` or `.common` is one thing in all modules (PTX ISA 11.6); another name
 //! belongs to its module. Of several definitions a strong one wins over weak ones, else the first one.
 
-use super::consts::ConstError;
 use super::env::{Area, Bounds, FuncId, Function, GlobalVar, Init, SharedName, Slots, Within};
 use super::instr::Syscall;
 use super::layout::{Extent, align_up, extent, parameters};
-use super::lower::error::Lowered;
 use super::lower::symbol::{Base, Place, Sym};
 use super::lower::{LowerErrorKind, Owner, Program, SharedVar, Unit, Uses, initialise};
 use super::origins::{Object, Room};
@@ -202,7 +200,7 @@ fn function<'t>(
     match laid {
         Ok(end) if tree.entry => function.param_bytes = end,
         Ok(end) => function.frame_bytes = end,
-        Err((kind, span)) => program.complain(unit.file, kind, span),
+        Err(span) => program.complain(unit.file, LowerErrorKind::TooLarge, span),
     }
 }
 
@@ -252,24 +250,17 @@ fn variable(
     wins: impl Fn(&str) -> bool,
 ) {
     let name = unit.names().text(declarator.ident.name);
-    let size = match extent(tree, declarator) {
-        Ok(size) => size,
-        Err((kind, span)) => return program.complain(unit.file, kind, span),
-    };
-    let known = match linked.get(name) {
-        Some(sym) if public => Some(*sym),
-        _ => None,
-    };
+    let known = if public { linked.get(name).copied() } else { None };
     let external = tree.linkage == Some(Linkage::Extern);
     let sym = match known {
-        Some(Sym::Place(place)) => {
-            let place = refine(program, unit.file, tree, place, size, !external && wins(name));
-            Sym::Place(place)
-        }
+        Some(Sym::Place(place)) => match extent(tree, declarator) {
+            Some(size) => Sym::Place(refine(program, unit.file, tree, place, size, !external && wins(name))),
+            None => return program.complain(unit.file, LowerErrorKind::TooLarge, declarator.ident.span),
+        },
         Some(other) => other,
-        None => match place(program, unit.file, tree, declarator, name, size) {
-            Ok(place) => Sym::Place(place),
-            Err((kind, span)) => return program.complain(unit.file, kind, span),
+        None => match place(program, unit.file, tree, declarator, name) {
+            Some(place) => Sym::Place(place),
+            None => return,
         },
     };
     bind(unit, declarator.ident.name, sym);
@@ -307,20 +298,31 @@ fn refine(program: &mut Program, file: FileId, tree: &Variable, old: Place, size
     new
 }
 
-/// Gives a variable of module scope, or a `.global`, `.const` or `.shared` one of a function, its place.
-///
-/// # Errors
-/// When it is too large, or of a space that variables do not have there.
+/// Gives a variable of module scope, or a `.global`, `.const` or `.shared` one of a function, its place; complains where it
+/// is too large, or of a space that variables do not have there.
 pub(super) fn place(
     program: &mut Program,
     file: FileId,
     tree: &Variable,
     declarator: &Declarator,
     name: &str,
-    size: Extent,
-) -> Lowered<Place> {
-    let too_large = || (LowerErrorKind::TooLarge, declarator.ident.span);
-    let small = || u32::try_from(size.bytes).map_err(|_| too_large());
+) -> Option<Place> {
+    let placed = match tree.space {
+        StateSpace::Reg | StateSpace::Sreg | StateSpace::Param | StateSpace::Generic => Err(LowerErrorKind::Space),
+        _ => find_place(program, file, tree, declarator, name).ok_or(LowerErrorKind::TooLarge),
+    };
+    placed.map_err(|kind| program.complain(file, kind, declarator.ident.span)).ok()
+}
+
+fn find_place(
+    program: &mut Program,
+    file: FileId,
+    tree: &Variable,
+    declarator: &Declarator,
+    name: &str,
+) -> Option<Place> {
+    let size = extent(tree, declarator)?;
+    let small = u32::try_from(size.bytes);
     let external = tree.linkage == Some(Linkage::Extern);
     let base = match tree.space {
         StateSpace::Global | StateSpace::Const | StateSpace::Tex => {
@@ -336,29 +338,26 @@ pub(super) fn place(
             };
             let key = unique(name, &program.env.variables);
             let (index, _) = program.env.variables.insert_full(key, variable);
-            Base::Variable(u32::try_from(index).map_err(|_| too_large())?)
+            Base::Variable(u32::try_from(index).ok()?)
         }
         StateSpace::Shared if external && size.bytes == 0 => {
             program.dynamic_shared.get_or_insert_with(|| name.to_owned());
             Base::DynamicShared
         }
         StateSpace::Shared => {
-            program.shared.push(SharedVar { name: name.to_owned(), bytes: small()?, align: size.align });
-            Base::Shared(u32::try_from(program.shared.len() - 1).map_err(|_| too_large())?)
+            program.shared.push(SharedVar { name: name.to_owned(), bytes: small.ok()?, align: size.align });
+            Base::Shared(u32::try_from(program.shared.len() - 1).ok()?)
         }
         StateSpace::Local => {
-            let offset = align_up(program.local_bytes, size.align).ok_or_else(too_large)?;
-            program.local_bytes = offset.checked_add(small()?).ok_or_else(too_large)?;
+            let offset = align_up(program.local_bytes, size.align)?;
+            program.local_bytes = offset.checked_add(small.ok()?)?;
             Base::Local(offset)
         }
-        _ => {
-            let expected = "a variable of a space that modules can declare";
-            return Err((LowerErrorKind::Operand { expected }, declarator.ident.span));
-        }
+        _ => return None,
     };
-    let bytes = u32::try_from(size.bytes).unwrap_or(u32::MAX);
+    let bytes = small.unwrap_or(u32::MAX);
     let constant = tree.space == StateSpace::Const;
-    Ok(Place { base, bytes, element: size.element, align: size.align, constant })
+    Some(Place { base, bytes, element: size.element, align: size.align, constant })
 }
 
 /// `.alias f, g;`: f means g, also where another module names it.
@@ -510,9 +509,4 @@ fn reach(program: &Program, entry: usize, mark: usize, visited: &mut [usize]) ->
         }
     }
     order
-}
-
-/// A constant expression's failure as a complaint.
-pub(super) fn constant((error, span): (ConstError, Span)) -> (LowerErrorKind, Span) {
-    (LowerErrorKind::Constant(error), span)
 }

@@ -17,5 +17,5 @@ mod words;
 pub use error::{Context, Expected, Found, MAX_BLOCKS, MAX_ERRORS, MAX_NESTING};
 pub use error::{NumberProblem, SyntaxError, SyntaxErrorKind};
 pub use parse::{decode, parse};
-pub use print::{print, print_instr};
+pub use print::print;
 pub use words::{Modifier, Opcode};

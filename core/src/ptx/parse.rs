@@ -73,6 +73,14 @@ struct Parser<'s> {
     started: bool,
 }
 
+/// A statement: where it begins among the tokens of a piece, and whether no piece follows.
+#[derive(Clone, Copy)]
+struct Here<'t> {
+    tokens: &'t [Token],
+    at: usize,
+    last: bool,
+}
+
 /// What to do after one statement: go on at a token, or wait for more tokens.
 type Step = Option<usize>;
 
@@ -89,11 +97,9 @@ impl<'s> Parser<'s> {
             if !last && at + 3 > tokens.len() {
                 break;
             }
-            let step = if self.function.is_some() {
-                self.statement(&grammar, tokens, at, last)
-            } else {
-                self.item(&grammar, tokens, at, last)
-            };
+            let here = Here { tokens, at, last };
+            let inside = self.function.is_some();
+            let step = if inside { self.statement(&grammar, here) } else { self.item(&grammar, here) };
             match step {
                 Some(next) => at = next,
                 None => break,
@@ -138,78 +144,70 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads a module-level item.
-    fn item<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, tokens: &'t [Token], at: usize, last: bool) -> Step
+    fn item<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step
     where
         's: 't,
     {
+        let Here { tokens, at, .. } = here;
         let token = tokens[at];
         let second = tokens.get(at + 1).map_or(Kind::Semi, |t| t.kind);
         match token.kind {
-            Kind::Entry | Kind::Func => self.head(grammar, tokens, at, last),
-            Kind::Visible | Kind::Extern | Kind::Weak | Kind::Common if matches!(second, Kind::Entry | Kind::Func) => {
-                self.head(grammar, tokens, at, last)
-            }
+            Kind::Entry | Kind::Func => self.head(grammar, here),
+            kind if kind.is_linkage() && matches!(second, Kind::Entry | Kind::Func) => self.head(grammar, here),
             Kind::Version | Kind::Target | Kind::AddressSize | Kind::Alias => {
-                match self.fast(&grammar.item, statement(&tokens[at..])) {
-                    Some((item, n)) => {
-                        self.items.push(item);
-                        Some(at + n)
-                    }
-                    None => self.fail(|g| g.item, tokens, at, last, Context::Directive),
-                }
+                let item = self.read(here, Context::Directive, &grammar.item, |g| g.item)?;
+                self.items.extend(item.0);
+                Some(item.1)
             }
             Kind::File | Kind::Loc | Kind::Pragma | Kind::Dwarf => {
-                match self.fast(&grammar.debugging, statement(&tokens[at..])) {
-                    Some((debugging, n)) => {
-                        self.items.push(Item::Debug(debugging));
-                        Some(at + n)
-                    }
-                    None => self.fail(|g| g.debugging, tokens, at, last, Context::Directive),
-                }
+                let (debugging, next) = self.read(here, Context::Directive, &grammar.debugging, |g| g.debugging)?;
+                self.items.extend(debugging.map(Item::Debug));
+                Some(next)
             }
             Kind::Section => {
                 let section = self.section(token);
                 self.items.push(Item::Debug(section));
                 Some(at + 1)
             }
-            kind if kind.starts_variable()
-                || matches!(kind, Kind::Visible | Kind::Extern | Kind::Weak | Kind::Common) =>
-            {
-                match self.fast(&grammar.variable, statement(&tokens[at..])) {
-                    Some((variable, n)) => {
-                        self.items.push(Item::Variable(variable));
-                        Some(at + n)
-                    }
-                    None => self.fail(|g| g.variable, tokens, at, last, Context::Declaration),
-                }
+            kind if kind.starts_variable() || kind.is_linkage() => {
+                let (variable, next) = self.read(here, Context::Declaration, &grammar.variable, |g| g.variable)?;
+                self.items.extend(variable.map(Item::Variable));
+                Some(next)
             }
             Kind::RBrace => {
                 self.errors.push(SyntaxErrorKind::StrayBrace, token.span());
                 Some(at + 1)
             }
             Kind::Poison => Some(self.resume(tokens, at, at + 1)),
-            _ => {
-                let kind = match token.kind {
-                    Kind::Word | Kind::Dotted | Kind::At | Kind::LBrace => SyntaxErrorKind::OutsideFunction,
-                    kind if kind.is_dot() => SyntaxErrorKind::UnknownDirective,
-                    _ => strange(token, self.builder.text).unwrap_or(SyntaxErrorKind::Unexpected {
-                        expected: vec![Expected::Item],
-                        found: Found::Token,
-                        within: Context::Module,
-                    }),
-                };
-                self.errors.push(kind, token.span());
+            kind => {
+                match kind {
+                    Kind::Word | Kind::Dotted | Kind::At | Kind::LBrace => {
+                        self.errors.push(SyntaxErrorKind::OutsideFunction, token.span());
+                    }
+                    _ => self.unexpected(token, Expected::Item, Context::Module),
+                }
                 let next = tokens[at + 1..].iter().position(|t| t.kind.starts_item() || t.kind == Kind::File);
                 Some(next.map_or(tokens.len(), |n| at + 1 + n))
             }
         }
     }
 
+    /// Complains about a token that begins nothing that may stand here.
+    fn unexpected(&mut self, token: Token, expected: Expected, within: Context) {
+        let unexpected = SyntaxErrorKind::Unexpected { expected: vec![expected], found: Found::Token, within };
+        let kind = match token.kind {
+            kind if kind.is_dot() => SyntaxErrorKind::UnknownDirective,
+            _ => strange(token, self.builder.text).unwrap_or(unexpected),
+        };
+        self.errors.push(kind, token.span());
+    }
+
     /// Reads a function's head and, when a body follows, its `{`.
-    fn head<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, tokens: &'t [Token], at: usize, last: bool) -> Step
+    fn head<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step
     where
         's: 't,
     {
+        let Here { tokens, at, last } = here;
         let open = |function, brace| Open { function, brace, blocks: Vec::new() };
         if let Some(((function, body), n)) = self.fast(&grammar.function, function_head(&tokens[at..])) {
             // Without `;` or `{` the head ends where the piece does; the next piece may begin with either.
@@ -223,7 +221,7 @@ impl<'s> Parser<'s> {
             }
             return Some(at + n);
         }
-        let step = self.fail(|g| g.function, tokens, at, last, Context::FunctionHead)?;
+        let step = self.fail(|g| g.function, here, Context::FunctionHead)?;
         // The body of a function whose head is wrong is still read as a body.
         let stop = tokens[at + 1..].iter().position(|t| {
             matches!(t.kind, Kind::LBrace | Kind::Semi | Kind::RBrace | Kind::Version | Kind::Entry | Kind::Func)
@@ -239,77 +237,56 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads a statement of a body.
-    fn statement<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, tokens: &'t [Token], at: usize, last: bool) -> Step
+    fn statement<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step
     where
         's: 't,
     {
+        let Here { tokens, at, .. } = here;
         let token = tokens[at];
-        let second = tokens.get(at + 1).map_or(Kind::Semi, |t| t.kind);
-        let linkage = matches!(token.kind, Kind::Visible | Kind::Extern | Kind::Weak | Kind::Common);
-        match token.kind {
-            Kind::Word if second == Kind::Colon => {
-                let third = tokens.get(at + 2).map_or(Kind::Semi, |t| t.kind);
-                if matches!(third, Kind::CallPrototype | Kind::BranchTargets | Kind::CallTargets) {
-                    return match self.fast(&grammar.labelled, statement(&tokens[at..])) {
-                        Some((stmt, n)) => self.push(stmt, at + n),
-                        None => self.fail(|g| g.labelled, tokens, at, last, Context::Directive),
-                    };
+        let kind_of = |i: usize| tokens.get(i).map_or(Kind::Semi, |t| t.kind);
+        let second = kind_of(at + 1);
+        let (stmt, next) = match token.kind {
+            Kind::Word if second == Kind::Colon => match kind_of(at + 2) {
+                Kind::CallPrototype | Kind::BranchTargets | Kind::CallTargets => {
+                    self.read(here, Context::Directive, &grammar.labelled, |g| g.labelled)?
                 }
-                let label = self.builder.ident(token);
-                self.push(Stmt::Label(label), at + 2)
-            }
-            Kind::Word | Kind::Dotted | Kind::At => match self.fast(&grammar.instruction, statement(&tokens[at..])) {
-                Some(((), n)) => Some(at + n),
-                None => self.fail(|g| g.instruction, tokens, at, last, Context::Instruction),
+                _ => (Some(Stmt::Label(self.builder.ident(token))), at + 2),
             },
-            Kind::LBrace => self.open_block(token, at, tokens.len()),
-            Kind::RBrace => {
-                match self.function.as_mut().and_then(|f| f.blocks.pop()) {
-                    Some(_) => return self.push(Stmt::Close(token.span()), at + 1),
-                    None => self.close(),
-                }
-                Some(at + 1)
+            Kind::Word | Kind::Dotted | Kind::At => {
+                let (_, next) = self.read(here, Context::Instruction, &grammar.instruction, |g| g.instruction)?;
+                (None, next)
             }
-            kind if kind.starts_variable() || (linkage && !matches!(second, Kind::Entry | Kind::Func)) => {
-                match self.fast(&grammar.variable, statement(&tokens[at..])) {
-                    Some((variable, n)) => self.push(Stmt::Variable(Box::new(variable)), at + n),
-                    None => self.fail(|g| g.variable, tokens, at, last, Context::Declaration),
+            Kind::LBrace => return self.open_block(token, at, tokens.len()),
+            Kind::RBrace => match self.function.as_mut().and_then(|f| f.blocks.pop()) {
+                Some(_) => (Some(Stmt::Close(token.span())), at + 1),
+                None => {
+                    self.close();
+                    (None, at + 1)
                 }
+            },
+            kind if kind.starts_variable() || kind.is_linkage() && !matches!(second, Kind::Entry | Kind::Func) => {
+                let (variable, next) = self.read(here, Context::Declaration, &grammar.variable, |g| g.variable)?;
+                (variable.map(|variable| Stmt::Variable(Box::new(variable))), next)
             }
             Kind::Loc | Kind::Pragma | Kind::File | Kind::Dwarf => {
-                match self.fast(&grammar.debugging, statement(&tokens[at..])) {
-                    Some((debugging, n)) => self.push(Stmt::Debug(Box::new(debugging)), at + n),
-                    None => self.fail(|g| g.debugging, tokens, at, last, Context::Directive),
-                }
+                let (debugging, next) = self.read(here, Context::Directive, &grammar.debugging, |g| g.debugging)?;
+                (debugging.map(|debugging| Stmt::Debug(Box::new(debugging))), next)
             }
-            Kind::Section => {
-                let section = self.section(token);
-                self.push(Stmt::Debug(Box::new(section)), at + 1)
-            }
+            Kind::Section => (Some(Stmt::Debug(Box::new(self.section(token)))), at + 1),
             kind if kind.starts_item() => {
                 let open = self.function.as_ref().map_or(Span::default(), |f| f.brace);
                 self.errors.push(SyntaxErrorKind::InsideFunction { open }, token.span());
                 self.close();
-                Some(at)
+                (None, at)
             }
-            Kind::Poison => Some(self.resume(tokens, at, at + 1)),
             kind => {
-                let error = match kind {
-                    kind if kind.is_dot() => SyntaxErrorKind::UnknownDirective,
-                    _ => strange(token, self.builder.text).unwrap_or(SyntaxErrorKind::Unexpected {
-                        expected: vec![Expected::Statement],
-                        found: Found::Token,
-                        within: Context::Body,
-                    }),
-                };
-                self.errors.push(error, token.span());
-                Some(self.resume(tokens, at, at + 1))
+                if kind != Kind::Poison {
+                    self.unexpected(token, Expected::Statement, Context::Body);
+                }
+                (None, self.resume(tokens, at, at + 1))
             }
-        }
-    }
-
-    fn push(&mut self, stmt: Stmt, next: usize) -> Step {
-        self.builder.body.push(stmt);
+        };
+        self.builder.body.extend(stmt);
         Some(next)
     }
 
@@ -322,7 +299,8 @@ impl<'s> Parser<'s> {
             return Some(len);
         }
         open.blocks.push(token.span());
-        self.push(Stmt::Open(token.span()), at + 1)
+        self.builder.body.push(Stmt::Open(token.span()));
+        Some(at + 1)
     }
 
     /// The tree of a section's token: `.section .name { … }`.
@@ -340,14 +318,29 @@ impl<'s> Parser<'s> {
         rule.parse_with_state(tokens, &mut self.builder).into_output()
     }
 
-    /// Parses the statement at `at` again to learn what is wrong with it, and says where to go on. None when it merely
-    /// continues in the next piece.
+    /// Reads a statement by a rule of the grammar, or complains; says where to go on. None when it merely continues in the
+    /// next piece.
+    fn read<'t, O>(
+        &mut self,
+        here: Here<'t>,
+        within: Context,
+        rule: &Rule<'t, 's, O, EmptyErr>,
+        slow: impl FnOnce(Grammar<'t, 's, Complaint>) -> Rule<'t, 's, O, Complaint>,
+    ) -> Option<(Option<O>, usize)>
+    where
+        's: 't,
+    {
+        match self.fast(rule, statement(&here.tokens[here.at..])) {
+            Some((out, n)) => Some((Some(out), here.at + n)),
+            None => self.fail(slow, here, within).map(|next| (None, next)),
+        }
+    }
+
+    /// Parses a statement again to learn what is wrong with it, and says where to go on.
     fn fail<'t, O>(
         &mut self,
         pick: impl FnOnce(Grammar<'t, 's, Complaint>) -> Rule<'t, 's, O, Complaint>,
-        tokens: &'t [Token],
-        at: usize,
-        last: bool,
+        Here { tokens, at, last }: Here<'t>,
         within: Context,
     ) -> Step
     where

@@ -3,492 +3,262 @@
 //! Print ∘ parse ∘ print is the identity: what is printed parses to a tree that prints the same. Comments, blanks and
 //! the way numbers were written are not kept; floating-point literals are printed by their bits.
 
-use super::grammar::precedence;
-use super::tree::{BinaryOp, PtrAttribute};
+use super::Modifier;
+use super::grammar::operator;
 use super::tree::{
-    Debugging, Declarator, Expr, ExprKind, Function, FunctionDirective, Guard, Initialiser, Instr, Item, Linkage, Loc,
-    Module, Name, Names, Operand, OperandKind, StateSpace, Stmt, UnaryOp, Variable,
+    Address, Debugging, Declarator, Expr, ExprKind, Function, FunctionDirective, Guard, Ident, Initialiser, Instr,
+    Item, Linkage, Loc, Module, Name, Names, Operand, OperandKind, PtrAttribute, Stmt, UnaryOp, Variable,
 };
-use std::fmt::Write;
 
 /// A module as PTX text. Parsing the text gives the same module but for spans.
 #[must_use]
 pub fn print(module: &Module) -> String {
-    let mut printer = Printer { names: &module.names, out: String::new() };
-    for item in &module.items {
-        printer.item(item);
+    let printer = Printer(&module.names);
+    module.items.iter().map(|item| printer.item(item)).collect()
+}
+
+struct Printer<'a>(&'a Names);
+
+/// What `f` makes of each item, separated by `, `.
+fn list<T, S: AsRef<str>>(items: &[T], f: impl Fn(&T) -> S) -> String {
+    let mut out = String::new();
+    for (i, item) in items.iter().enumerate() {
+        out.push_str(if i > 0 { ", " } else { "" });
+        out.push_str(f(item).as_ref());
     }
-    printer.out
+    out
 }
 
-/// One instruction as PTX text without its guard's indentation and without a line feed.
-#[must_use]
-pub fn print_instr(instr: &Instr, names: &Names) -> String {
-    let mut printer = Printer { names, out: String::new() };
-    printer.instr(instr);
-    printer.out
+/// What `f` makes of a part that may be absent.
+fn some<T>(part: Option<T>, f: impl FnOnce(T) -> String) -> String {
+    part.map(f).unwrap_or_default()
 }
 
-struct Printer<'a> {
-    names: &'a Names,
-    out: String,
+fn pragma(texts: &[String]) -> String {
+    format!(".pragma {};", list(texts, |text| format!("\"{text}\"")))
 }
 
-/// Writing to a `String` cannot fail.
-macro_rules! put {
-    ($self:ident, $($arg:tt)*) => { let _ = write!($self.out, $($arg)*); };
+fn linkage(linkage: Option<Linkage>) -> String {
+    some(linkage, |linkage| format!("{} ", linkage.text()))
 }
 
 impl Printer<'_> {
-    fn name(&mut self, name: Name) {
-        self.out.push_str(self.names.text(name));
+    fn name(&self, name: Name) -> &str {
+        self.0.text(name)
     }
 
-    /// Separates what `f` prints by `, `.
-    fn list<T>(&mut self, items: &[T], mut f: impl FnMut(&mut Self, &T)) {
-        for (i, item) in items.iter().enumerate() {
-            if i > 0 {
-                self.out.push_str(", ");
-            }
-            f(self, item);
-        }
+    fn word(&self, modifier: Modifier) -> String {
+        format!(".{}", modifier.text(self.0))
     }
 
-    fn item(&mut self, item: &Item) {
-        match item {
-            Item::Version { major, minor, .. } => {
-                put!(self, ".version {major}.{minor}");
-            }
-            Item::Target { names, .. } => {
-                self.out.push_str(".target ");
-                self.list(names, |p, n| p.name(n.name));
-            }
-            Item::AddressSize { bits, .. } => {
-                put!(self, ".address_size {bits}");
-            }
-            Item::Variable(variable) => self.variable(variable),
+    fn names(&self, names: &[Ident]) -> String {
+        list(names, |ident| self.name(ident.name))
+    }
+
+    fn item(&self, item: &Item) -> String {
+        let text = match item {
+            Item::Version { major, minor, .. } => format!(".version {major}.{minor}"),
+            Item::Target { names, .. } => format!(".target {}", self.names(names)),
+            Item::AddressSize { bits, .. } => format!(".address_size {bits}"),
+            Item::Variable(variable) => self.declaration(variable) + ";",
             Item::Function(function) => return self.function(function),
-            Item::Alias { alias, aliasee, .. } => {
-                self.out.push_str(".alias ");
-                self.name(alias.name);
-                self.out.push_str(", ");
-                self.name(aliasee.name);
-                self.out.push(';');
-            }
+            Item::Alias { alias, aliasee, .. } => format!(".alias {};", self.names(&[*alias, *aliasee])),
             Item::Debug(debugging) => self.debugging(debugging),
-        }
-        self.out.push('\n');
+        };
+        text + "\n"
     }
 
-    fn debugging(&mut self, debugging: &Debugging) {
+    fn debugging(&self, debugging: &Debugging) -> String {
         match debugging {
             Debugging::File { index, path, rest, .. } => {
-                put!(self, ".file {index} \"{path}\"");
-                for n in rest {
-                    put!(self, ", {n}");
-                }
+                let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
+                format!(".file {index} \"{path}\"{rest}")
             }
             Debugging::Loc(Loc { file, line, column, function, inlined_at, .. }) => {
-                put!(self, ".loc {file} {line} {column}");
-                if let Some((label, offset)) = function {
-                    self.out.push_str(", function_name ");
-                    self.name(*label);
-                    if *offset != 0 {
-                        put!(self, " + {offset}");
-                    }
-                }
-                if let Some((file, line, column)) = inlined_at {
-                    put!(self, ", inlined_at {file} {line} {column}");
-                }
+                let function = some(*function, |(label, offset)| {
+                    let offset = if offset == 0 { String::new() } else { format!(" + {offset}") };
+                    format!(", function_name {}{offset}", self.name(label))
+                });
+                let inlined = some(*inlined_at, |(file, line, column)| format!(", inlined_at {file} {line} {column}"));
+                format!(".loc {file} {line} {column}{function}{inlined}")
             }
-            Debugging::Pragma { texts, .. } => self.pragma(texts),
-            Debugging::Section { name, body, .. } => {
-                put!(self, ".section {name} {{{body}}}");
-            }
-            Debugging::Dwarf { text, .. } => self.out.push_str(text),
+            Debugging::Pragma { texts, .. } => pragma(texts),
+            Debugging::Section { name, body, .. } => format!(".section {name} {{{body}}}"),
+            Debugging::Dwarf { text, .. } => text.clone(),
         }
-    }
-
-    fn pragma(&mut self, texts: &[String]) {
-        self.out.push_str(".pragma ");
-        self.list(texts, |p, text| {
-            put!(p, "\"{text}\"");
-        });
-        self.out.push(';');
-    }
-
-    fn linkage(&mut self, linkage: Option<Linkage>) {
-        self.out.push_str(match linkage {
-            None => "",
-            Some(Linkage::Visible) => ".visible ",
-            Some(Linkage::Extern) => ".extern ",
-            Some(Linkage::Weak) => ".weak ",
-            Some(Linkage::Common) => ".common ",
-        });
     }
 
     /// A declaration without its semicolon: a parameter.
-    fn declaration(&mut self, variable: &Variable) {
-        self.linkage(variable.linkage);
-        self.out.push_str(space(variable.space));
-        if let Some(bank) = variable.bank {
-            put!(self, "[{bank}]");
-        }
-        for attribute in &variable.attributes {
-            put!(self, " .attribute({attribute})");
-        }
-        if let Some(align) = variable.align {
-            put!(self, " .align {align}");
-        }
-        if let Some(vector) = variable.vector {
-            put!(self, " .{}", vector.text(self.names));
-        }
-        put!(self, " .{}", variable.ty.text(self.names));
-        if let Some(PtrAttribute { space: to, align }) = variable.ptr {
-            self.out.push_str(" .ptr");
-            if let Some(to) = to {
-                put!(self, " {}", space(to));
-            }
-            if let Some(align) = align {
-                put!(self, " .align {align}");
-            }
-        }
-        self.out.push(' ');
-        self.list(&variable.declarators, Self::declarator);
+    fn declaration(&self, variable: &Variable) -> String {
+        let align = |align: Option<u32>| some(align, |align| format!(" .align {align}"));
+        let space = variable.space.text();
+        let bank = some(variable.bank, |bank| format!("[{bank}]"));
+        let attributes: String = variable.attributes.iter().map(|text| format!(" .attribute({text})")).collect();
+        let vector = some(variable.vector, |vector| format!(" {}", self.word(vector)));
+        let ptr = some(variable.ptr, |PtrAttribute { space: to, align: at }| {
+            format!(" .ptr{}{}", some(to, |to| format!(" {}", to.text())), align(at))
+        });
+        let (linkage, ty, at) = (linkage(variable.linkage), self.word(variable.ty), align(variable.align));
+        let names = list(&variable.declarators, |declarator| self.declarator(declarator));
+        format!("{linkage}{space}{bank}{attributes}{at}{vector} {ty}{ptr} {names}")
     }
 
-    fn variable(&mut self, variable: &Variable) {
-        self.declaration(variable);
-        self.out.push(';');
+    fn declarator(&self, declarator: &Declarator) -> String {
+        let range = some(declarator.range, |count| format!("<{count}>"));
+        let dims = declarator.dims.iter().map(|dim| format!("[{}]", some(dim.as_ref(), |size| self.expr(size, 0))));
+        let init = some(declarator.init.as_ref(), |init| format!(" = {}", self.initialiser(init)));
+        format!("{}{range}{}{init}", self.name(declarator.ident.name), dims.collect::<String>())
     }
 
-    fn declarator(&mut self, declarator: &Declarator) {
-        self.name(declarator.ident.name);
-        if let Some(count) = declarator.range {
-            put!(self, "<{count}>");
-        }
-        for dim in &declarator.dims {
-            self.out.push('[');
-            if let Some(size) = dim {
-                self.expr(size, 0);
-            }
-            self.out.push(']');
-        }
-        if let Some(init) = &declarator.init {
-            self.out.push_str(" = ");
-            self.initialiser(init);
-        }
-    }
-
-    fn initialiser(&mut self, init: &Initialiser) {
-        match init {
-            Initialiser::Value(value) => self.expr(value, 0),
-            Initialiser::Ints(ints, _) => {
-                self.out.push('{');
-                self.list(ints, |p, n| {
-                    put!(p, "{n}");
-                });
-                self.out.push('}');
-            }
-            Initialiser::List(list, _) => {
-                self.out.push('{');
-                self.list(list, Self::initialiser);
-                self.out.push('}');
-            }
+    fn initialiser(&self, init: &Initialiser) -> String {
+        let inside = match init {
+            Initialiser::Value(value) => return self.expr(value, 0),
+            Initialiser::Ints(ints, _) => list(ints, i64::to_string),
+            Initialiser::List(inner, _) => list(inner, |init| self.initialiser(init)),
             Initialiser::Fields(fields, _) => {
-                self.out.push('{');
-                self.list(fields, |p, (field, value)| {
-                    p.name(field.name);
-                    p.out.push_str(" = ");
-                    p.expr(value, 0);
-                });
-                self.out.push('}');
+                list(fields, |(field, value)| format!("{} = {}", self.name(field.name), self.expr(value, 0)))
             }
-        }
+        };
+        format!("{{{inside}}}")
     }
 
-    fn function(&mut self, function: &Function) {
-        self.linkage(function.linkage);
-        self.out.push_str(if function.entry { ".entry " } else { ".func " });
+    fn function(&self, function: &Function) -> String {
+        let mut head = linkage(function.linkage) + if function.entry { ".entry " } else { ".func " };
         for directive in function.directives.iter().filter(|d| d.name == "attribute") {
-            for text in &directive.texts {
-                put!(self, ".attribute({text}) ");
-            }
+            head.extend(directive.texts.iter().map(|text| format!(".attribute({text}) ")));
         }
         if !function.returns.is_empty() {
-            self.parameters(&function.returns);
-            self.out.push(' ');
+            head += &(self.parameters(&function.returns) + " ");
         }
-        self.name(function.ident.name);
-        self.parameters(&function.params);
-        self.directives(&function.directives);
-        let Some(body) = &function.body else {
-            self.out.push_str(";\n");
-            return;
-        };
-        self.out.push_str("\n{\n");
-        for stmt in body {
-            self.stmt(stmt);
-        }
-        self.out.push_str("}\n");
-    }
-
-    fn parameters(&mut self, list: &[Variable]) {
-        self.out.push('(');
-        self.list(list, Self::declaration);
-        self.out.push(')');
-    }
-
-    fn directives(&mut self, directives: &[FunctionDirective]) {
-        for directive in directives {
-            match directive.name.as_str() {
-                "attribute" => {}
-                "pragma" => {
-                    self.out.push('\n');
-                    self.pragma(&directive.texts);
-                }
-                name => {
-                    put!(self, "\n.{name} ");
-                    self.list(&directive.values, |p, n| {
-                        put!(p, "{n}");
-                    });
-                }
-            }
+        head += &(self.name(function.ident.name).to_owned() + &self.parameters(&function.params));
+        head += &directives(&function.directives);
+        match &function.body {
+            Some(body) => format!("{head}\n{{\n{}}}\n", body.iter().map(|stmt| self.stmt(stmt)).collect::<String>()),
+            None => head + ";\n",
         }
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::Label(label) => {
-                self.name(label.name);
-                self.out.push_str(":\n");
-                return;
-            }
-            Stmt::Open(_) => self.out.push_str("\t{"),
-            Stmt::Close(_) => self.out.push_str("\t}"),
-            Stmt::Instr(instr) => {
-                self.out.push('\t');
-                self.instr(instr);
-            }
-            Stmt::Variable(variable) => {
-                self.out.push('\t');
-                self.variable(variable);
-            }
+    fn parameters(&self, params: &[Variable]) -> String {
+        format!("({})", list(params, |param| self.declaration(param)))
+    }
+
+    fn stmt(&self, stmt: &Stmt) -> String {
+        let text = match stmt {
+            Stmt::Label(label) => format!("{}:", self.name(label.name)),
+            Stmt::Open(_) => "\t{".to_owned(),
+            Stmt::Close(_) => "\t}".to_owned(),
+            Stmt::Instr(instr) => format!("\t{}", self.instr(instr)),
+            Stmt::Variable(variable) => format!("\t{};", self.declaration(variable)),
             Stmt::Prototype(prototype) => {
-                self.name(prototype.ident.name);
-                self.out.push_str(": .callprototype ");
-                self.parameters(&prototype.returns);
-                self.out.push_str(" _ ");
-                self.parameters(&prototype.params);
-                self.directives(&prototype.directives);
-                self.out.push(';');
+                let (returns, params) = (self.parameters(&prototype.returns), self.parameters(&prototype.params));
+                let (name, tuning) = (self.name(prototype.ident.name), directives(&prototype.directives));
+                format!("{name}: .callprototype {returns} _ {params}{tuning};")
             }
             Stmt::Targets { ident, call, targets, .. } => {
-                self.name(ident.name);
-                self.out.push_str(if *call { ": .calltargets " } else { ": .branchtargets " });
-                self.list(targets, |p, t| p.name(t.name));
-                self.out.push(';');
+                let kind = if *call { ".calltargets" } else { ".branchtargets" };
+                format!("{}: {kind} {};", self.name(ident.name), self.names(targets))
             }
-            Stmt::Debug(debugging) => {
-                self.out.push('\t');
-                self.debugging(debugging);
-            }
-        }
-        self.out.push('\n');
+            Stmt::Debug(debugging) => format!("\t{}", self.debugging(debugging)),
+        };
+        text + "\n"
     }
 
-    fn instr(&mut self, instr: &Instr) {
-        if let Some(Guard { pred, negated }) = instr.guard {
-            self.out.push_str(if negated { "@!" } else { "@" });
-            self.name(pred.name);
-            self.out.push(' ');
-        }
-        self.out.push_str(instr.opcode.text(self.names));
-        for modifier in &instr.mods {
-            put!(self, ".{}", modifier.text(self.names));
-        }
-        if !instr.operands.is_empty() {
-            self.out.push(' ');
-        }
-        self.list(&instr.operands, Self::operand);
-        self.out.push(';');
+    fn instr(&self, instr: &Instr) -> String {
+        let guard = some(instr.guard, |Guard { pred, negated }| {
+            format!("@{}{} ", if negated { "!" } else { "" }, self.name(pred.name))
+        });
+        let words: String = instr.mods.iter().map(|word| self.word(*word)).collect();
+        let blank = if instr.operands.is_empty() { "" } else { " " };
+        format!("{guard}{}{words}{blank}{};", instr.opcode.text(self.0), self.operands(&instr.operands))
     }
 
-    fn enclosed(&mut self, open: char, list: &[Operand], close: char) {
-        self.out.push(open);
-        self.list(list, Self::operand);
-        self.out.push(close);
+    fn operands(&self, operands: &[Operand]) -> String {
+        list(operands, |operand| self.operand(operand))
     }
 
-    fn operand(&mut self, operand: &Operand) {
+    fn operand(&self, operand: &Operand) -> String {
         match &operand.kind {
-            OperandKind::Name(name) => self.name(*name),
-            OperandKind::Not(name) => {
-                self.out.push('!');
-                self.name(*name);
-            }
-            OperandKind::Minus(name) => {
-                self.out.push('-');
-                self.name(*name);
-            }
+            OperandKind::Name(name) => self.name(*name).to_owned(),
+            OperandKind::Not(name) => format!("!{}", self.name(*name)),
+            OperandKind::Minus(name) => format!("-{}", self.name(*name)),
             OperandKind::Member(name, component) => {
-                self.name(*name);
-                self.out.push_str([".x", ".y", ".z", ".w"][usize::from(*component & 3)]);
+                format!("{}{}", self.name(*name), [".x", ".y", ".z", ".w"][usize::from(*component & 3)])
             }
             OperandKind::Select { name, negated, selector } => {
-                if *negated {
-                    self.out.push('-');
-                }
-                self.name(*name);
-                put!(self, ".{}", selector.text(self.names));
+                format!("{}{}{}", if *negated { "-" } else { "" }, self.name(*name), self.word(*selector))
             }
             OperandKind::Const(expr) => self.expr(expr, 0),
-            OperandKind::Int(value) => {
-                put!(self, "{value}");
-            }
-            OperandKind::F32(bits) => {
-                put!(self, "0f{bits:08X}");
-            }
-            OperandKind::F64(bits) => {
-                put!(self, "0d{bits:016X}");
-            }
-            OperandKind::Sink => self.out.push('_'),
-            OperandKind::Address(address) => {
-                self.out.push('[');
-                match (&address.base, &address.offset) {
-                    (Some(base), Some(offset)) => {
-                        self.name(base.name);
-                        self.out.push('+');
-                        self.expr(offset, 0);
-                    }
-                    (Some(base), None) => self.name(base.name),
-                    (None, Some(offset)) => self.expr(offset, 0),
-                    (None, None) => self.out.push('0'),
-                }
-                self.out.push(']');
-                if address.unified {
-                    self.out.push_str(".unified");
-                }
-            }
-            OperandKind::Vector(list) => self.enclosed('{', list, '}'),
-            OperandKind::Tuple(list) => self.enclosed('(', list, ')'),
-            OperandKind::Bracket(list) => self.enclosed('[', list, ']'),
-            OperandKind::Pair(pair) => {
-                self.operand(&pair.0);
-                self.out.push('|');
-                self.operand(&pair.1);
-            }
-            OperandKind::Index(name, index) => {
-                self.name(*name);
-                self.out.push('[');
-                self.expr(index, 0);
-                self.out.push(']');
-            }
+            OperandKind::Int(value) => value.to_string(),
+            OperandKind::F32(bits) => format!("0f{bits:08X}"),
+            OperandKind::F64(bits) => format!("0d{bits:016X}"),
+            OperandKind::Sink => "_".to_owned(),
+            OperandKind::Address(address) => self.address(address),
+            OperandKind::Vector(list) => format!("{{{}}}", self.operands(list)),
+            OperandKind::Tuple(list) => format!("({})", self.operands(list)),
+            OperandKind::Bracket(list) => format!("[{}]", self.operands(list)),
+            OperandKind::Pair(pair) => format!("{}|{}", self.operand(&pair.0), self.operand(&pair.1)),
+            OperandKind::Index(name, index) => format!("{}[{}]", self.name(*name), self.expr(index, 0)),
         }
+    }
+
+    fn address(&self, Address { base, offset, unified }: &Address) -> String {
+        let inside = match (base, offset) {
+            (Some(base), Some(offset)) => format!("{}+{}", self.name(base.name), self.expr(offset, 0)),
+            (Some(base), None) => self.name(base.name).to_owned(),
+            (None, Some(offset)) => self.expr(offset, 0),
+            (None, None) => "0".to_owned(),
+        };
+        format!("[{inside}]{}", if *unified { ".unified" } else { "" })
     }
 
     /// An expression, in parentheses when an operator around it binds tighter than `least`. Depth is bounded by
     /// [`MAX_NESTING`](super::MAX_NESTING).
-    fn expr(&mut self, expr: &Expr, least: u8) {
+    fn expr(&self, expr: &Expr, least: u8) -> String {
         let level = match &expr.kind {
             ExprKind::Ternary(..) => 0,
-            ExprKind::Binary(op, ..) => precedence(*op),
+            ExprKind::Binary(op, ..) => operator(*op).1,
             _ => u8::MAX,
         };
         // A symbol plus a number is not an expression over numbers and takes no parentheses.
         if level < least {
-            self.out.push('(');
-            self.expr(expr, 0);
-            self.out.push(')');
-            return;
+            return format!("({})", self.expr(expr, 0));
         }
         match &expr.kind {
-            ExprKind::Int { bits, unsigned: true } => {
-                put!(self, "{bits}U");
-            }
-            ExprKind::Int { bits, unsigned: false } => {
-                put!(self, "{}", bits.cast_signed());
-            }
-            ExprKind::F32(bits) => {
-                put!(self, "0f{bits:08X}");
-            }
-            ExprKind::F64(bits) => {
-                put!(self, "0d{bits:016X}");
-            }
-            ExprKind::WarpSize => self.out.push_str("WARP_SZ"),
-            ExprKind::Name(name) => self.name(*name),
-            ExprKind::Generic(of) => {
-                self.out.push_str("generic(");
-                self.expr(of, 0);
-                self.out.push(')');
-            }
-            ExprKind::Mask(mask, of) => {
-                put!(self, "0x{mask:X}(");
-                self.expr(of, 0);
-                self.out.push(')');
-            }
+            ExprKind::Int { bits, unsigned: true } => format!("{bits}U"),
+            ExprKind::Int { bits, unsigned: false } => bits.cast_signed().to_string(),
+            ExprKind::F32(bits) => format!("0f{bits:08X}"),
+            ExprKind::F64(bits) => format!("0d{bits:016X}"),
+            ExprKind::WarpSize => "WARP_SZ".to_owned(),
+            ExprKind::Name(name) => self.name(*name).to_owned(),
+            ExprKind::Generic(of) => format!("generic({})", self.expr(of, 0)),
+            ExprKind::Mask(mask, of) => format!("0x{mask:X}({})", self.expr(of, 0)),
             ExprKind::Cast { unsigned, of } => {
-                self.out.push_str(if *unsigned { "(.u64)" } else { "(.s64)" });
-                self.expr(of, u8::MAX);
+                format!("(.{}64){}", if *unsigned { 'u' } else { 's' }, self.expr(of, u8::MAX))
             }
             ExprKind::Unary(op, of) => {
-                self.out.push_str(match op {
-                    UnaryOp::Plus => "+",
-                    UnaryOp::Neg => "-",
-                    UnaryOp::Not => "!",
-                    UnaryOp::BitNot => "~",
-                });
-                self.expr(of, u8::MAX);
+                let sign = match op {
+                    UnaryOp::Plus => '+',
+                    UnaryOp::Neg => '-',
+                    UnaryOp::Not => '!',
+                    UnaryOp::BitNot => '~',
+                };
+                format!("{sign}{}", self.expr(of, u8::MAX))
             }
             ExprKind::Binary(op, left, right) => {
-                self.expr(left, level);
-                put!(self, " {} ", operator(*op));
-                self.expr(right, level + 1);
+                format!("{} {} {}", self.expr(left, level), operator(*op).0, self.expr(right, level + 1))
             }
             ExprKind::Ternary(condition, yes, no) => {
-                self.expr(condition, 1);
-                self.out.push_str(" ? ");
-                self.expr(yes, 0);
-                self.out.push_str(" : ");
-                self.expr(no, 0);
+                format!("{} ? {} : {}", self.expr(condition, 1), self.expr(yes, 0), self.expr(no, 0))
             }
         }
     }
 }
 
-const fn space(space: StateSpace) -> &'static str {
-    match space {
-        StateSpace::Reg => ".reg",
-        StateSpace::Sreg => ".sreg",
-        StateSpace::Const => ".const",
-        StateSpace::Global => ".global",
-        StateSpace::Local => ".local",
-        StateSpace::Param => ".param",
-        StateSpace::Shared => ".shared",
-        StateSpace::Tex => ".tex",
-        StateSpace::Generic => "",
-    }
-}
-
-const fn operator(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Shl => "<<",
-        BinaryOp::Shr => ">>",
-        BinaryOp::Lt => "<",
-        BinaryOp::Le => "<=",
-        BinaryOp::Gt => ">",
-        BinaryOp::Ge => ">=",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitOr => "|",
-        BinaryOp::And => "&&",
-        BinaryOp::Or => "||",
-    }
+fn directives(directives: &[FunctionDirective]) -> String {
+    let line = |directive: &FunctionDirective| match directive.name.as_str() {
+        "attribute" => String::new(),
+        "pragma" => format!("\n{}", pragma(&directive.texts)),
+        name => format!("\n.{name} {}", list(&directive.values, u32::to_string)),
+    };
+    directives.iter().map(line).collect()
 }

@@ -6,12 +6,39 @@
 use crate::base::Span;
 use logos::Logos;
 
-/// The kind of a token.
-#[derive(Logos, Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[logos(skip r"[ \t\r\n\x0c]+")]
-#[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
-#[logos(skip(r"(//|#[ \t]*[0-9])[^\n]*", allow_greedy = true))]
-pub(crate) enum Kind {
+/// The kinds of tokens: those that vary, directives, and marks. A token whose text is fixed stands here with it.
+macro_rules! kinds {
+    ($($(#[$($attribute:tt)*])* $kind:ident,)* ; $($dot:ident $word:tt)* ; $($mark:ident $text:tt)*) => {
+        /// The kind of a token.
+        #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        #[logos(skip r"[ \t\r\n\x0c]+")]
+        #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
+        #[logos(skip(r"(//|#[ \t]*[0-9])[^\n]*", allow_greedy = true))]
+        pub(crate) enum Kind {
+            $($(#[$($attribute)*])* $kind,)*
+            $(#[token($word, priority = 20)] $dot,)*
+            $(#[token($text)] $mark,)*
+        }
+
+        impl Kind {
+            /// The text of a token that has only one; empty for others.
+            pub(crate) const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$dot => $word,)*
+                    $(Self::$mark => $text,)*
+                    _ => "",
+                }
+            }
+
+            /// Whether the token is a word after a dot.
+            pub(crate) const fn is_dot(self) -> bool {
+                matches!(self, Self::Dot $(| Self::$dot)*)
+            }
+        }
+    };
+}
+
+kinds! {
     /// A name: identifier, register, label or an opcode without modifiers.
     #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+", priority = 3)]
     Word,
@@ -47,192 +74,37 @@ pub(crate) enum Kind {
     /// An `@@DWARF` line.
     #[regex(r"@@DWARF[^\n]*", allow_greedy = true)]
     Dwarf,
-
-    #[token(".version", priority = 20)]
-    Version,
-    #[token(".target", priority = 20)]
-    Target,
-    #[token(".address_size", priority = 20)]
-    AddressSize,
-    #[token(".entry", priority = 20)]
-    Entry,
-    #[token(".func", priority = 20)]
-    Func,
-    #[token(".visible", priority = 20)]
-    Visible,
-    #[token(".extern", priority = 20)]
-    Extern,
-    #[token(".weak", priority = 20)]
-    Weak,
-    #[token(".common", priority = 20)]
-    Common,
-    #[token(".reg", priority = 20)]
-    Reg,
-    #[token(".sreg", priority = 20)]
-    Sreg,
-    #[token(".const", priority = 20)]
-    Const,
     /// `.const[2]`
     #[regex(r"\.const\[[0-9]+\]", priority = 20)]
     ConstBank,
-    #[token(".global", priority = 20)]
-    Global,
-    #[token(".local", priority = 20)]
-    Local,
-    #[token(".param", priority = 20)]
-    Param,
-    #[token(".shared", priority = 20)]
-    Shared,
-    #[token(".tex", priority = 20)]
-    Tex,
-    #[token(".align", priority = 20)]
-    Align,
-    #[token(".ptr", priority = 20)]
-    Ptr,
-    #[token(".attribute", priority = 20)]
-    Attribute,
-    #[token(".file", priority = 20)]
-    File,
-    #[token(".loc", priority = 20)]
-    Loc,
-    /// `.section`; the stream widens the token to the whole section.
-    #[token(".section", priority = 20)]
-    Section,
-    #[token(".pragma", priority = 20)]
-    Pragma,
-    #[token(".alias", priority = 20)]
-    Alias,
-    #[token(".callprototype", priority = 20)]
-    CallPrototype,
-    #[token(".branchtargets", priority = 20)]
-    BranchTargets,
-    #[token(".calltargets", priority = 20)]
-    CallTargets,
-    #[token(".unified", priority = 20)]
-    Unified,
-
-    #[token(",")]
-    Comma,
-    #[token(";")]
-    Semi,
-    #[token(":")]
-    Colon,
-    #[token("(")]
-    LParen,
-    #[token(")")]
-    RParen,
-    #[token("[")]
-    LBracket,
-    #[token("]")]
-    RBracket,
-    #[token("{")]
-    LBrace,
-    #[token("}")]
-    RBrace,
-    #[token("<")]
-    Lt,
-    #[token(">")]
-    Gt,
-    #[token("<=")]
-    Le,
-    #[token(">=")]
-    Ge,
-    #[token("==")]
-    EqEq,
-    #[token("!=")]
-    Ne,
-    #[token("=")]
-    Eq,
-    #[token("<<")]
-    Shl,
-    #[token(">>")]
-    Shr,
-    #[token("|")]
-    Bar,
-    #[token("||")]
-    OrOr,
-    #[token("&")]
-    Amp,
-    #[token("&&")]
-    AndAnd,
-    #[token("^")]
-    Caret,
-    #[token("!")]
-    Bang,
-    #[token("~")]
-    Tilde,
-    #[token("@")]
-    At,
-    #[token("+")]
-    Plus,
-    #[token("-")]
-    Minus,
-    #[token("*")]
-    Star,
-    #[token("/")]
-    Slash,
-    #[token("%")]
-    Percent,
-    #[token("?")]
-    Question,
-
     /// A whole braced initialiser, already read by the stream.
     Table,
     /// Where the stream has already complained.
     Poison,
     /// A run of characters that start no token.
     Garbage,
+    ;
+        Version ".version" Target ".target" AddressSize ".address_size" Entry ".entry" Func ".func"
+        Visible ".visible" Extern ".extern" Weak ".weak" Common ".common" Reg ".reg" Sreg ".sreg" Const ".const"
+        Global ".global" Local ".local" Param ".param" Shared ".shared" Tex ".tex" Align ".align" Ptr ".ptr"
+        Attribute ".attribute" File ".file" Loc ".loc" Section ".section" Pragma ".pragma" Alias ".alias"
+        CallPrototype ".callprototype" BranchTargets ".branchtargets" CallTargets ".calltargets" Unified ".unified"
+    ;
+        Comma "," Semi ";" Colon ":" LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}" Lt "<"
+        Gt ">" Le "<=" Ge ">=" EqEq "==" Ne "!=" Eq "=" Shl "<<" Shr ">>" Bar "|" OrOr "||" Amp "&" AndAnd "&&"
+        Caret "^" Bang "!" Tilde "~" At "@" Plus "+" Minus "-" Star "*" Slash "/" Percent "%" Question "?"
 }
 
 impl Kind {
-    /// Whether the token is a word after a dot.
-    pub(crate) const fn is_dot(self) -> bool {
-        use Kind::{
-            AddressSize, Alias, Align, Attribute, BranchTargets, CallPrototype, CallTargets, Common, Const, Dot, Entry,
-            Extern, File, Func, Global, Loc, Local, Param, Pragma, Ptr, Reg, Section, Shared, Sreg, Target, Tex,
-            Unified, Version, Visible, Weak,
-        };
-        matches!(
-            self,
-            Dot | Version
-                | Target
-                | AddressSize
-                | Entry
-                | Func
-                | Visible
-                | Extern
-                | Weak
-                | Common
-                | Reg
-                | Sreg
-                | Const
-                | Global
-                | Local
-                | Param
-                | Shared
-                | Tex
-                | Align
-                | Ptr
-                | Attribute
-                | File
-                | Loc
-                | Section
-                | Pragma
-                | Alias
-                | CallPrototype
-                | BranchTargets
-                | CallTargets
-                | Unified
-        )
+    /// Whether the token gives what follows a linkage.
+    pub(crate) const fn is_linkage(self) -> bool {
+        matches!(self, Self::Visible | Self::Extern | Self::Weak | Self::Common)
     }
 
     /// Whether a module-level item starts here and nothing else can.
     pub(crate) const fn starts_item(self) -> bool {
-        use Kind::{AddressSize, Alias, Common, Entry, Extern, Func, Section, Target, Version, Visible, Weak};
-        matches!(
-            self,
-            Version | Target | AddressSize | Entry | Func | Visible | Extern | Weak | Common | Alias | Section
-        )
+        use Kind::{AddressSize, Alias, Entry, Func, Section, Target, Version};
+        self.is_linkage() || matches!(self, Version | Target | AddressSize | Entry | Func | Alias | Section)
     }
 
     /// Whether a declaration starts here, at module or function level.

@@ -1,6 +1,5 @@
 //! Which part of lowering an opcode belongs to.
 
-use super::error::Lowered;
 use super::function::{FnLower, Role};
 use super::operand::nth;
 use crate::program::instr::{Instr, Op};
@@ -10,50 +9,41 @@ use crate::ptx::tree;
 use crate::ptx::{Modifier as M, Opcode as O};
 
 impl<'t> FnLower<'_, 't> {
-    /// Lowers an instruction whose guard is known.
-    pub(super) fn dispatch(&mut self, instr: &'t tree::Instr) -> Lowered<()> {
+    /// Lowers an instruction whose guard is known; `None` where it is not supported.
+    pub(super) fn dispatch(&mut self, instr: &'t tree::Instr) -> Option<()> {
         // Asynchronous and bulk copies share opcodes with plain accesses.
         let copies = instr.mods.iter().any(|m| matches!(*m, M::ASYNC | M::BULK));
-        let known = match instr.opcode {
-            O::LD | O::ST | O::RED | O::ATOM | O::PREFETCH if copies => false,
-            O::MOV => self.mov(instr)?,
-            O::LD | O::LDU => self.load(instr)?,
-            O::ST => self.store(instr)?,
-            O::ATOM => self.atomic(instr, false)?,
-            O::RED => self.atomic(instr, true)?,
-            O::SETP => self.setp(instr)?,
-            O::SET => self.set(instr)?,
-            O::SLCT => self.slct(instr)?,
-            O::CVT => self.cvt(instr)?,
-            O::LOP3 => {
-                self.lop3(instr)?;
-                true
-            }
-            O::CVTA => self.cvta(instr)?,
-            O::ISSPACEP => self.isspacep(instr)?,
-            O::BRA => self.bra(instr)?,
-            O::BRX => self.brx(instr)?,
-            O::CALL => self.call(instr)?,
-            O::RET => {
-                self.ret()?;
-                true
-            }
+        match instr.opcode {
+            O::LD | O::ST | O::RED | O::ATOM | O::PREFETCH if copies => None,
+            O::MOV => self.mov(instr),
+            O::LD | O::LDU => self.load(instr),
+            O::ST => self.store(instr),
+            O::ATOM => self.atomic(instr, false),
+            O::RED => self.atomic(instr, true),
+            O::SETP => self.setp(instr),
+            O::SET => self.set(instr),
+            O::SLCT => self.slct(instr),
+            O::CVT => self.cvt(instr),
+            O::LOP3 => self.lop3(instr),
+            O::CVTA => self.cvta(instr),
+            O::ISSPACEP => self.isspacep(instr),
+            O::BRA => self.bra(instr),
+            O::BRX => self.brx(instr),
+            O::CALL => self.call(instr),
+            O::RET => self.ret(),
             O::EXIT => self.plain(Op::Exit),
             O::TRAP => self.plain(Op::Trap),
             O::BRKPT => self.plain(Op::Brkpt),
-            O::BAR | O::BARRIER => self.barrier(instr)?,
-            O::MEMBAR | O::FENCE => {
-                self.fence(instr);
-                true
-            }
-            O::SHFL => self.shfl(instr)?,
-            O::VOTE => self.vote(instr)?,
-            O::MATCH => self.matching(instr)?,
-            O::REDUX => self.redux(instr)?,
-            O::ELECT => self.elect(instr)?,
-            O::ACTIVEMASK => self.activemask(instr)?,
-            O::NANOSLEEP => self.nanosleep(instr)?,
-            O::ALLOCA | O::STACKSAVE | O::STACKRESTORE => self.stack(instr)?,
+            O::BAR | O::BARRIER => self.barrier(instr),
+            O::MEMBAR | O::FENCE => self.fence(instr),
+            O::SHFL => self.shfl(instr),
+            O::VOTE => self.vote(instr),
+            O::MATCH => self.matching(instr),
+            O::REDUX => self.redux(instr),
+            O::ELECT => self.elect(instr),
+            O::ACTIVEMASK => self.activemask(instr),
+            O::NANOSLEEP => self.nanosleep(instr),
+            O::ALLOCA | O::STACKSAVE | O::STACKRESTORE => self.stack(instr),
             // Hints about caches, counters, dependent grids and register numbers.
             O::PREFETCH
             | O::PREFETCHU
@@ -67,18 +57,15 @@ impl<'t> FnLower<'_, 't> {
                 let d = self.destination_of(nth(instr, 0)?, Class::Q)?;
                 let zero = self.constant(Class::Q, 0)?;
                 self.alu(Role::Main, IntOp::MovQ, d, &[zero], 0);
-                true
+                Some(())
             }
-            _ => self.data(instr)?,
-        };
-        if !known {
-            self.unsupported(instr);
+            _ => self.data(instr),
         }
-        Ok(())
     }
 
-    fn plain(&mut self, op: Op) -> bool {
+    /// An instruction without operands.
+    pub(super) fn plain(&mut self, op: Op) -> Option<()> {
         self.emit(Role::Main, Instr::new(op));
-        true
+        Some(())
     }
 }

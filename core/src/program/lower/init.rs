@@ -1,13 +1,12 @@
 //! Initial values of variables (PTX ISA 5.4.4).
 
-use super::error::{LowerErrorKind, Lowered};
+use super::error::LowerErrorKind;
 use super::symbol::{Base, Sym};
 use super::types::constant_bits;
 use super::{Program, Unit};
 use crate::base::Span;
 use crate::program::consts::{Value, evaluate};
 use crate::program::env::{Init, Relocation};
-use crate::program::link::constant;
 use crate::program::types::{bits_of, lanes};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{Declarator, Expr, Initialiser, Variable};
@@ -39,11 +38,9 @@ pub(in crate::program) fn initialise(
         strides.insert(0, stride);
     }
     let mut writer = Writer { unit, program, ty: tree.ty, scalar, strides, out: Vec::new(), relocations: Vec::new() };
-    let result = writer.walk(init, 0, 0);
+    // What cannot be written has been complained about.
+    let _ = writer.walk(init, 0, 0);
     let Writer { out, relocations, .. } = writer;
-    if let Err((kind, span)) = result {
-        program.complain(unit.file, kind, span);
-    }
     let mut shared = Vec::new();
     if let Some((_, variable)) = program.env.variables.get_index_mut(index as usize) {
         variable.init = out;
@@ -69,7 +66,7 @@ struct Writer<'a, 't> {
 }
 
 impl Writer<'_, '_> {
-    fn walk(&mut self, init: &Initialiser, depth: usize, at: u64) -> Lowered<()> {
+    fn walk(&mut self, init: &Initialiser, depth: usize, at: u64) -> Option<()> {
         match init {
             Initialiser::Value(expr) => self.value(expr, at),
             Initialiser::Ints(values, span) => {
@@ -80,7 +77,7 @@ impl Writer<'_, '_> {
                     let value = Value::Int { bits: value.cast_unsigned(), unsigned: false };
                     self.put(at + i * self.scalar, constant_bits(value, self.ty).unwrap_or(0));
                 }
-                Ok(())
+                Some(())
             }
             Initialiser::List(values, _) => {
                 let stride = self.strides.get(depth).copied().unwrap_or(self.scalar);
@@ -91,18 +88,22 @@ impl Writer<'_, '_> {
                     let step = if matches!(item, Initialiser::Value(_)) { self.scalar } else { stride };
                     next = next.saturating_add(step);
                 }
-                Ok(())
+                Some(())
             }
-            Initialiser::Fields(..) => Ok(()),
+            Initialiser::Fields(..) => Some(()),
         }
     }
 
-    fn reserve(&mut self, end: u64, span: Span) -> Lowered<()> {
-        let end = usize::try_from(end).ok().filter(|_| end <= MAX_BYTES).ok_or((LowerErrorKind::TooLarge, span))?;
+    fn reserve(&mut self, end: u64, span: Span) -> Option<()> {
+        if end > MAX_BYTES {
+            self.program.complain(self.unit.file, LowerErrorKind::TooLarge, span);
+            return None;
+        }
+        let end = usize::try_from(end).ok()?;
         if self.out.len() < end {
             self.out.resize(end, 0);
         }
-        Ok(())
+        Some(())
     }
 
     /// Writes the low bytes of a scalar; there is room for it.
@@ -115,13 +116,12 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn value(&mut self, expr: &Expr, at: u64) -> Lowered<()> {
-        let value = evaluate(expr).map_err(constant)?;
+    fn value(&mut self, expr: &Expr, at: u64) -> Option<()> {
+        let value = evaluate(expr).ok()?;
         self.reserve(at.saturating_add(self.scalar), expr.span)?;
         let Value::Address(address) = value else {
-            let bits = constant_bits(value, self.ty).ok_or((LowerErrorKind::ConstantType, expr.span))?;
-            self.put(at, bits);
-            return Ok(());
+            self.put(at, constant_bits(value, self.ty)?);
+            return Some(());
         };
         let offset = address.offset;
         let mut of_shared = None;
@@ -142,12 +142,13 @@ impl Writer<'_, '_> {
             },
             _ => {
                 let name = self.unit.names().text(address.name).to_owned();
-                return Err((LowerErrorKind::Undeclared(name), address.span));
+                self.program.complain(self.unit.file, LowerErrorKind::Undeclared(name), address.span);
+                return None;
             }
         };
         let shift = u8::try_from(address.mask.map_or(0, |m| m.trailing_zeros().min(56))).unwrap_or(0);
         let bytes = if address.mask.is_some() { 1 } else { u8::try_from(self.scalar.min(8)).unwrap_or(8) };
         self.relocations.push((Relocation { at, bytes, shift, of, generic: address.generic }, of_shared));
-        Ok(())
+        Some(())
     }
 }

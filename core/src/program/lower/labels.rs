@@ -1,13 +1,12 @@
 //! Labels, which may be named before they are there: what waits for their places.
 
-use super::error::{LowerErrorKind, Lowered};
 use super::function::FnLower;
 use super::symbol::Sym;
 use crate::base::Pc;
 use crate::program::env::{Init, Preload};
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use crate::ptx::tree::Ident;
+use crate::ptx::tree::Name;
 
 /// What a name that stands for an instruction's place is needed for.
 #[derive(Clone, Copy)]
@@ -22,19 +21,16 @@ pub(super) enum Fix {
 
 impl FnLower<'_, '_> {
     /// The number of a label that is visible here.
-    pub(super) fn label(&mut self, ident: Ident) -> Lowered<u32> {
-        match self.lookup(ident.name)? {
-            Sym::Label(number) => Ok(number),
-            _ => Err((LowerErrorKind::NoLabel(self.unit.names().text(ident.name).to_owned()), ident.span)),
-        }
+    pub(super) fn label(&mut self, name: Name) -> Option<u32> {
+        if let Sym::Label(number) = self.lookup(name)? { Some(number) } else { None }
     }
 
     /// The address of a label, as a preloaded 64-bit value.
-    pub(super) fn label_address(&mut self, label: u32) -> Lowered<Slot> {
+    pub(super) fn label_address(&mut self, label: u32) -> Option<Slot> {
         let slot = self.slots(Class::Q, 1)?;
         self.fixes.push((label, Fix::Preload(self.code.preloads.len())));
         self.code.preloads.push(Preload { class: Class::Q, slot, init: Init::Code(Pc(0)) });
-        Ok(slot)
+        Some(slot)
     }
 
     /// Makes the next instruction's `imm` the place of a label.

@@ -3,13 +3,13 @@
 //! The steps are modules of their own: constant expressions (`consts`, step 2), stack frames and sizes (`layout`, steps
 //! 3 and 4), the final `ret` or `exit` (`function`, step 5), injection (`flow`, step 6), scoping (`scope`, step 7).
 //! `link` joins several modules. What an instruction is, checking has found out ([`Checked`]). A module with complaints
-//! still lowers: what cannot be understood becomes an unsupported instruction and a complaint.
+//! still lowers: what cannot be understood becomes an unsupported instruction.
 
 mod calls;
 mod compute;
 mod control;
 mod dispatch;
-pub(super) mod error;
+mod error;
 mod function;
 mod init;
 mod labels;
@@ -119,7 +119,11 @@ pub(super) struct Program {
 
 impl Program {
     pub(super) fn complain(&mut self, file: FileId, kind: LowerErrorKind, span: Span) {
-        self.errors.push(LowerError { file, span, kind });
+        let error = LowerError { file, span, kind };
+        // An instruction may ask twice for a slot that there is none for.
+        if self.errors.last() != Some(&error) {
+            self.errors.push(error);
+        }
     }
 }
 
@@ -146,7 +150,7 @@ impl<'t> Unit<'t> {
 
 /// Builds the program environment of one or several checked modules, linked; complaints are in the order of the modules' text.
 ///
-/// Functions with complaints are there too: the instructions concerned are [`super::instr::Op::Unsupported`].
+/// Functions with complaints are there too. An instruction that is not understood is [`super::instr::Op::Unsupported`].
 #[must_use]
 pub fn build(modules: &[(FileId, &Module, &Checked)], options: &Options) -> (ProgEnv, Vec<LowerError>) {
     let mut program = Program::default();

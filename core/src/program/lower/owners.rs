@@ -1,6 +1,5 @@
 //! Which variable an access belongs to because the code names it (D-roots): the beginnings of what `origins` follows.
 
-use super::error::Lowered;
 use super::function::FnLower;
 use super::symbol::{Base, Place};
 use super::{Owner, Value};
@@ -10,14 +9,14 @@ use crate::ptx::tree::Name;
 
 impl FnLower<'_, '_> {
     /// The slot of an address in a variable that owns the accesses made with it.
-    pub(super) fn address_of(&mut self, class: Class, value: Value, owner: Option<u32>) -> Lowered<Slot> {
+    pub(super) fn address_of(&mut self, class: Class, value: Value, owner: Option<u32>) -> Option<Slot> {
         let slot = self.preload(class, value)?;
         if let Some(owner) = owner
             && !self.seeds.contains(&(class, slot, owner))
         {
             self.seeds.push((class, slot, owner));
         }
-        Ok(slot)
+        Some(slot)
     }
 
     /// The number of a variable as the owner of accesses. `None`: it has no size of its own, or lies where gaps are.

@@ -26,6 +26,11 @@ impl Reg {
         let slot = Slot(self.slot.0.checked_add(u16::from(index) * step)?);
         (index < self.lanes).then_some(Self { slot, lanes: 1, ..self })
     }
+
+    /// The components of a vector register.
+    pub(in crate::program) fn components(self) -> impl Iterator<Item = Self> {
+        (0..self.lanes).filter_map(move |index| self.component(index))
+    }
 }
 
 /// Where a variable lies.

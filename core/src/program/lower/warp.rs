@@ -1,6 +1,5 @@
 //! Barriers, fences and exchanges between lanes (PTX ISA 9.7.13).
 
-use super::error::{Lowered, operand};
 use super::function::{FnLower, Role};
 use super::memory::scope_word;
 use super::operand::nth;
@@ -15,17 +14,17 @@ use crate::ptx::{Modifier as M, Opcode};
 
 impl<'t> FnLower<'_, 't> {
     /// `bar…`, `barrier…`.
-    pub(super) fn barrier(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+    pub(super) fn barrier(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let mods = &instr.mods;
         let names = self.unit.names();
         if mods.iter().any(|m| !m.is_known() && m.text(names) == "warp") {
             let mask = self.source(nth(instr, 0)?, Class::W, M::B32)?;
             self.emit(Role::Main, Instr { a: mask, ..Instr::new(Op::WarpSync) });
-            return Ok(true);
+            return Some(());
         }
         // Clusters are not modelled.
         if mods.contains(&M::CLUSTER) {
-            return Ok(false);
+            return None;
         }
         let kind = if mods.contains(&M::SYNC) {
             BarrierKind::Sync
@@ -40,7 +39,7 @@ impl<'t> FnLower<'_, 't> {
                 BarrierRed::Or
             })
         } else {
-            return Ok(false);
+            return None;
         };
         let reduces = matches!(kind, BarrierKind::Red(_));
         let from = usize::from(reduces);
@@ -55,13 +54,13 @@ impl<'t> FnLower<'_, 't> {
             d = self.destination_of(nth(instr, 0)?, class)?;
         }
         let aligned = instr.opcode == Opcode::BAR || mods.contains(&M::ALIGNED);
-        let id = match self.constant_value(nth(instr, from)?)? {
+        let id = match self.constant_value(nth(instr, from)?) {
             Some(Value::Address(_)) | None => None,
             Some(value) => constant_bits(value, M::B32).and_then(|id| u8::try_from(id).ok()),
         };
         let imm = self.barrier_index(Barrier { kind, aligned, counted, id });
         self.emit(Role::Main, Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) });
-        Ok(true)
+        Some(())
     }
 
     fn barrier_index(&mut self, barrier: Barrier) -> u32 {
@@ -74,17 +73,17 @@ impl<'t> FnLower<'_, 't> {
 
     /// `membar…`, `fence…`. Those between proxies do nothing, since there is only one proxy here; that between aliases lets a
     /// thread's own accesses wait for each other, which matters where memory keeps no order among them (D-prio).
-    pub(super) fn fence(&mut self, instr: &'t tree::Instr) {
+    pub(super) fn fence(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let mods = &instr.mods;
         let names = self.unit.names();
         let proxy = mods
             .iter()
             .any(|m| matches!(*m, M::PROXY | M::MBARRIER_INIT | M::OP_RESTRICT) || m.text(names).starts_with("proxy"));
         if proxy && mods.contains(&M::ALIAS) {
-            return self.emit(Role::Main, Instr::new(Op::Fence { scope: Scope::Cta, order: Order::Relaxed }));
+            return self.plain(Op::Fence { scope: Scope::Cta, order: Order::Relaxed });
         }
         if proxy {
-            return self.emit(Role::Main, Instr::new(Op::Nop));
+            return self.plain(Op::Nop);
         }
         let order = if instr.opcode == Opcode::MEMBAR || mods.contains(&M::SC) {
             Order::Sc
@@ -99,7 +98,7 @@ impl<'t> FnLower<'_, 't> {
             Scope::Lane => Scope::Sys,
             scope => scope,
         };
-        self.emit(Role::Main, Instr::new(Op::Fence { scope, order }));
+        self.plain(Op::Fence { scope, order })
     }
 
     fn exchange(&mut self, kind: ExchangeKind, sync: bool, result: Option<Slot>, instr: Instr) {
@@ -116,22 +115,22 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// The member mask of a `.sync` form.
-    fn members(&mut self, instr: &'t tree::Instr, index: usize, sync: bool) -> Lowered<Slot> {
-        if sync { self.source(nth(instr, index)?, Class::W, M::B32) } else { Ok(Slot(0)) }
+    fn members(&mut self, instr: &'t tree::Instr, index: usize, sync: bool) -> Option<Slot> {
+        if sync { self.source(nth(instr, index)?, Class::W, M::B32) } else { Some(Slot(0)) }
     }
 
     /// `d|p`: the first destination, and the second one where it is written.
-    fn results(&mut self, op: &'t Operand, class: Class) -> Lowered<(Slot, Option<Slot>)> {
+    fn results(&mut self, op: &'t Operand, class: Class) -> Option<(Slot, Option<Slot>)> {
         let (d, p) = Self::pair(op);
         let p = match p {
             Some(p) if !matches!(p.kind, OperandKind::Sink) => Some(self.destination_of(p, Class::P)?),
             _ => None,
         };
-        Ok((self.destination_of(d, class)?, p))
+        Some((self.destination_of(d, class)?, p))
     }
 
     /// `shfl{.sync}.mode.b32 d{|p}, a, b, c{, mask}`.
-    pub(super) fn shfl(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+    pub(super) fn shfl(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let sync = instr.mods.contains(&M::SYNC);
         let kind = instr.mods.iter().find_map(|m| match *m {
             M::UP => Some(ExchangeKind::ShflUp),
@@ -139,19 +138,18 @@ impl<'t> FnLower<'_, 't> {
             M::BFLY => Some(ExchangeKind::ShflBfly),
             M::IDX => Some(ExchangeKind::ShflIdx),
             _ => None,
-        });
-        let Some(kind) = kind else { return Ok(false) };
+        })?;
         let a = self.source(nth(instr, 1)?, Class::W, M::B32)?;
         let b = self.source(nth(instr, 2)?, Class::W, M::B32)?;
         let c = self.source(nth(instr, 3)?, Class::W, M::B32)?;
         let e = self.members(instr, 4, sync)?;
         let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
         self.exchange(kind, sync, p, Instr { d, a, b, c, e, ..Instr::new(Op::Exchange) });
-        Ok(true)
+        Some(())
     }
 
     /// `vote{.sync}.mode d, {!}a{, mask}`.
-    pub(super) fn vote(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+    pub(super) fn vote(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let sync = instr.mods.contains(&M::SYNC);
         let kind = instr.mods.iter().find_map(|m| match *m {
             M::ALL => Some(ExchangeKind::VoteAll),
@@ -159,18 +157,17 @@ impl<'t> FnLower<'_, 't> {
             M::UNI => Some(ExchangeKind::VoteUni),
             M::BALLOT => Some(ExchangeKind::VoteBallot),
             _ => None,
-        });
-        let Some(kind) = kind else { return Ok(false) };
+        })?;
         let a = self.source(nth(instr, 1)?, Class::P, M::PRED)?;
         let e = self.members(instr, 2, sync)?;
         let class = if kind == ExchangeKind::VoteBallot { Class::W } else { Class::P };
         let d = self.destination_of(nth(instr, 0)?, class)?;
         self.exchange(kind, sync, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
-        Ok(true)
+        Some(())
     }
 
     /// `match.mode.sync.type d{|p}, a, mask`.
-    pub(super) fn matching(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+    pub(super) fn matching(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let wide = self.types == [M::B64];
         let kind = match (instr.mods.contains(&M::ALL), wide) {
             (false, false) => ExchangeKind::MatchAny32,
@@ -183,13 +180,13 @@ impl<'t> FnLower<'_, 't> {
         let e = self.members(instr, 2, true)?;
         let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
         self.exchange(kind, true, p, Instr { d, a, e, ..Instr::new(Op::Exchange) });
-        Ok(true)
+        Some(())
     }
 
     /// `redux.sync.op.type d, a, mask`.
-    pub(super) fn redux(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+    pub(super) fn redux(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let mods = &instr.mods;
-        let [.., ty] = *self.types else { return Ok(false) };
+        let ty = *self.types.last()?;
         let (abs, nan) = (mods.contains(&M::ABS), mods.contains(&M::NAN_PROPAGATE));
         let op = mods.iter().find_map(|m| {
             Some(match (*m, ty) {
@@ -205,48 +202,47 @@ impl<'t> FnLower<'_, 't> {
                 (M::XOR, _) => Redux::Xor,
                 _ => return None,
             })
-        });
-        let Some(op) = op else { return Ok(false) };
+        })?;
         let a = self.source(nth(instr, 1)?, Class::W, ty)?;
         let e = self.members(instr, 2, true)?;
         let d = self.destination_of(nth(instr, 0)?, Class::W)?;
         self.exchange(ExchangeKind::Redux(op), true, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
-        Ok(true)
+        Some(())
     }
 
     /// `elect.sync d|p, mask`.
-    pub(super) fn elect(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+    pub(super) fn elect(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let e = self.members(instr, 1, true)?;
         let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
         self.exchange(ExchangeKind::Elect, true, p, Instr { d, e, ..Instr::new(Op::Exchange) });
-        Ok(true)
+        Some(())
     }
 
     /// `activemask.b32 d`.
-    pub(super) fn activemask(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+    pub(super) fn activemask(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let d = self.destination_of(nth(instr, 0)?, Class::W)?;
         self.exchange(ExchangeKind::ActiveMask, false, None, Instr { d, ..Instr::new(Op::Exchange) });
-        Ok(true)
+        Some(())
     }
 
     /// `nanosleep.u32 t`.
-    pub(super) fn nanosleep(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
+    pub(super) fn nanosleep(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let a = self.source(nth(instr, 0)?, Class::W, M::U32)?;
         self.emit(Role::Main, Instr { a, ..Instr::new(Op::Nanosleep) });
-        Ok(true)
+        Some(())
     }
 
     /// `alloca.type d, size{, align}`, `stacksave.type d`, `stackrestore.type a`.
-    pub(super) fn stack(&mut self, instr: &'t tree::Instr) -> Lowered<bool> {
-        let [.., ty] = *self.types else { return Ok(false) };
+    pub(super) fn stack(&mut self, instr: &'t tree::Instr) -> Option<()> {
+        let ty = *self.types.last()?;
         if instr.opcode == Opcode::STACKRESTORE {
             let a = self.source(nth(instr, 0)?, Class::Q, M::U64)?;
             self.emit(Role::Main, Instr { a, ..Instr::new(Op::StackRestore) });
-            return Ok(true);
+            return Some(());
         }
         let class = class_of_type(ty);
         if class == Class::P {
-            return operand("a 32-bit or 64-bit type", instr.head);
+            return None;
         }
         let mut made = Instr::new(Op::StackSave);
         if instr.opcode == Opcode::ALLOCA {
@@ -265,6 +261,6 @@ impl<'t> FnLower<'_, 't> {
             self.emit(Role::Main, Instr { d: t, ..made });
             self.alu(Role::Part, crate::program::ops::IntOp::TruncQW, d, &[t], 0);
         }
-        Ok(true)
+        Some(())
     }
 }

@@ -68,32 +68,25 @@ fn cast<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Prefix, E> {
     is(Kind::LParen).ignore_then(ty).then_ignore(is(Kind::RParen))
 }
 
-fn binary_op<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, BinaryOp, E> {
-    take(|t, _| operator(t.kind))
+/// The binary operators with their tokens and how tightly they bind, in C's order (PTX ISA 4.5.5).
+#[rustfmt::skip]
+const OPERATORS: [(Kind, BinaryOp, u8); 18] = [
+    (Kind::Star, BinaryOp::Mul, 10), (Kind::Slash, BinaryOp::Div, 10), (Kind::Percent, BinaryOp::Rem, 10),
+    (Kind::Plus, BinaryOp::Add, 9), (Kind::Minus, BinaryOp::Sub, 9),
+    (Kind::Shl, BinaryOp::Shl, 8), (Kind::Shr, BinaryOp::Shr, 8),
+    (Kind::Lt, BinaryOp::Lt, 7), (Kind::Le, BinaryOp::Le, 7), (Kind::Gt, BinaryOp::Gt, 7), (Kind::Ge, BinaryOp::Ge, 7),
+    (Kind::EqEq, BinaryOp::Eq, 6), (Kind::Ne, BinaryOp::Ne, 6),
+    (Kind::Amp, BinaryOp::BitAnd, 5), (Kind::Caret, BinaryOp::BitXor, 4), (Kind::Bar, BinaryOp::BitOr, 3),
+    (Kind::AndAnd, BinaryOp::And, 2), (Kind::OrOr, BinaryOp::Or, 1),
+];
+
+/// How an operator is written, and how tightly it binds.
+pub(crate) fn operator(op: BinaryOp) -> (&'static str, u8) {
+    OPERATORS.iter().find(|row| row.1 == op).map_or(("", 0), |row| (row.0.text(), row.2))
 }
 
-const fn operator(kind: Kind) -> Option<BinaryOp> {
-    Some(match kind {
-        Kind::Star => BinaryOp::Mul,
-        Kind::Slash => BinaryOp::Div,
-        Kind::Percent => BinaryOp::Rem,
-        Kind::Plus => BinaryOp::Add,
-        Kind::Minus => BinaryOp::Sub,
-        Kind::Shl => BinaryOp::Shl,
-        Kind::Shr => BinaryOp::Shr,
-        Kind::Lt => BinaryOp::Lt,
-        Kind::Le => BinaryOp::Le,
-        Kind::Gt => BinaryOp::Gt,
-        Kind::Ge => BinaryOp::Ge,
-        Kind::EqEq => BinaryOp::Eq,
-        Kind::Ne => BinaryOp::Ne,
-        Kind::Amp => BinaryOp::BitAnd,
-        Kind::Caret => BinaryOp::BitXor,
-        Kind::Bar => BinaryOp::BitOr,
-        Kind::AndAnd => BinaryOp::And,
-        Kind::OrOr => BinaryOp::Or,
-        _ => return None,
-    })
+fn precedence(op: BinaryOp) -> u8 {
+    operator(op).1
 }
 
 /// A number: literals, `WARP_SZ`, and C's operators over them.
@@ -108,6 +101,7 @@ pub(super) fn number<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Expr, E> {
             Kind::Tilde => Some(Prefix::Op(UnaryOp::BitNot)),
             _ => None,
         });
+        let operator = take(|t, _| OPERATORS.iter().find(|row| row.0 == t.kind).map(|row| row.1));
         let prefix = choice((op, cast())).map_with(|p, e| (p, here(e)));
         let unary = prefix
             .repeated()
@@ -116,7 +110,7 @@ pub(super) fn number<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Expr, E> {
             .map(|(prefixes, of)| prefixes.into_iter().rev().fold(of, apply));
         let binary = unary
             .clone()
-            .then(binary_op().then(unary).repeated().collect::<Vec<_>>())
+            .then(operator.then(unary).repeated().collect::<Vec<_>>())
             .map(|(first, rest)| if rest.is_empty() { first } else { climb(first, rest) });
         let tail = is(Kind::Question).ignore_then(number.clone()).then_ignore(is(Kind::Colon)).then(number).or_not();
         binary.then(tail).map_with(|(condition, tail), e| match tail {
@@ -140,22 +134,6 @@ fn apply(of: Expr, (prefix, at): (Prefix, Span)) -> Expr {
         (Prefix::Cast { unsigned }, _) => ExprKind::Cast { unsigned, of: Box::new(of) },
     };
     Expr { kind, span }
-}
-
-/// How tightly an operator binds; C's order (PTX ISA 4.5.5).
-pub(crate) const fn precedence(op: BinaryOp) -> u8 {
-    match op {
-        BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 10,
-        BinaryOp::Add | BinaryOp::Sub => 9,
-        BinaryOp::Shl | BinaryOp::Shr => 8,
-        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => 7,
-        BinaryOp::Eq | BinaryOp::Ne => 6,
-        BinaryOp::BitAnd => 5,
-        BinaryOp::BitXor => 4,
-        BinaryOp::BitOr => 3,
-        BinaryOp::And => 2,
-        BinaryOp::Or => 1,
-    }
 }
 
 /// The tree of `first op a op b …`: a stack of operands that wait for an operator that binds less.

@@ -9,29 +9,56 @@ use crate::ptx::tree::{Declarator, Expr, ExprKind, Ident, Initialiser, Linkage, 
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
+/// The words for linkage.
+const LINKAGE: [(Kind, Linkage); 4] = [
+    (Kind::Visible, Linkage::Visible),
+    (Kind::Extern, Linkage::Extern),
+    (Kind::Weak, Linkage::Weak),
+    (Kind::Common, Linkage::Common),
+];
+
+/// The words for state spaces.
+const SPACES: [(Kind, StateSpace); 8] = [
+    (Kind::Reg, StateSpace::Reg),
+    (Kind::Sreg, StateSpace::Sreg),
+    (Kind::Const, StateSpace::Const),
+    (Kind::Global, StateSpace::Global),
+    (Kind::Local, StateSpace::Local),
+    (Kind::Param, StateSpace::Param),
+    (Kind::Shared, StateSpace::Shared),
+    (Kind::Tex, StateSpace::Tex),
+];
+
+/// What a token of a table stands for.
+fn one_of<'t, 's: 't, T: Copy, E: Fault<'t>>(words: &'static [(Kind, T)]) -> impl Rule<'t, 's, T, E> {
+    take(|t, _| words.iter().find(|row| row.0 == t.kind).map(|row| row.1))
+}
+
+/// How a row of a table is written.
+fn text<T: Copy + PartialEq>(words: &[(Kind, T)], of: T) -> &'static str {
+    words.iter().find(|row| row.1 == of).map_or("", |row| row.0.text())
+}
+
+impl Linkage {
+    pub(crate) fn text(self) -> &'static str {
+        text(&LINKAGE, self)
+    }
+}
+
+impl StateSpace {
+    pub(crate) fn text(self) -> &'static str {
+        text(&SPACES, self)
+    }
+}
+
 /// `.visible` and the like.
 pub(super) fn linkage<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Linkage, E> {
-    select! {
-        Token { kind: Kind::Visible, .. } => Linkage::Visible,
-        Token { kind: Kind::Extern, .. } => Linkage::Extern,
-        Token { kind: Kind::Weak, .. } => Linkage::Weak,
-        Token { kind: Kind::Common, .. } => Linkage::Common,
-    }
+    one_of(&LINKAGE)
 }
 
 /// A state space and its bank.
 fn space<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, (StateSpace, Option<u32>), E> {
-    let plain = select! {
-        Token { kind: Kind::Reg, .. } => StateSpace::Reg,
-        Token { kind: Kind::Sreg, .. } => StateSpace::Sreg,
-        Token { kind: Kind::Const, .. } => StateSpace::Const,
-        Token { kind: Kind::Global, .. } => StateSpace::Global,
-        Token { kind: Kind::Local, .. } => StateSpace::Local,
-        Token { kind: Kind::Param, .. } => StateSpace::Param,
-        Token { kind: Kind::Shared, .. } => StateSpace::Shared,
-        Token { kind: Kind::Tex, .. } => StateSpace::Tex,
-    }
-    .map(|space| (space, None));
+    let plain = one_of(&SPACES).map(|space| (space, None));
     let bank = is(Kind::ConstBank).map_with(|t: Token, e| {
         let b: &mut Builder<'s> = e.state();
         let digits = b.str(t).trim_start_matches(".const[").trim_end_matches(']');

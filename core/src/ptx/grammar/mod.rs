@@ -12,7 +12,7 @@ mod instruction;
 mod operand;
 
 pub(crate) use complaint::{Complaint, Fault};
-pub(crate) use constant::{Field, precedence};
+pub(crate) use constant::{Field, operator};
 pub(crate) use directive::Labelled;
 
 use super::token::{Kind, Token, cover};
