@@ -4,9 +4,7 @@
 //! parameter's copy) stand before or after the one that carries the PTX instruction's name in traces. Helpers write
 //! only temporaries, so a guard need not apply to them.
 
-use super::ops::FloatOp;
-use super::ops::IntOp;
-use super::ops::{AtomOp, AtomTy};
+use super::ops::{AtomOp, AtomTy, FloatOp, IntOp};
 use serde::{Deserialize, Serialize};
 
 /// A register slot of a warp: an index into the file of its class (32-bit, 64-bit or predicate) of the current frame.
@@ -67,17 +65,7 @@ impl Instr {
     pub const fn new(op: Op) -> Self {
         let zero = Slot(0);
         // Data operations without a case in the loop are as good: `promote` decides on them.
-        let hot = match op {
-            Op::Bra => HotOp::Bra,
-            Op::Ssy => HotOp::Ssy,
-            Op::Sync => HotOp::Sync,
-            Op::Bar => HotOp::Bar,
-            Op::LdGlobal32 => HotOp::LdGlobal32,
-            Op::LdShared32 => HotOp::LdShared32,
-            Op::StGlobal32 => HotOp::StGlobal32,
-            Op::StShared32 => HotOp::StShared32,
-            _ => HotOp::Other,
-        };
+        let hot = if op.is_data() { HotOp::Other } else { HotOp::of(op) };
         Self { op, hot, guard: None, d: zero, a: zero, b: zero, c: zero, e: zero, imm: 0 }
     }
 }
@@ -195,77 +183,49 @@ impl Op {
     }
 }
 
-/// What the machine's innermost loop dispatches on: the commonest operations have a case of their own.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[expect(missing_docs, reason = "each is the Op, IntOp or FloatOp of the same name")]
-pub enum HotOp {
-    /// No case of its own: see [`Instr::op`].
-    #[default]
-    Other,
-    Bra,
-    Ssy,
-    Sync,
-    Bar,
-    LdGlobal32,
-    LdShared32,
-    StGlobal32,
-    StShared32,
-    MovW,
-    MovQ,
-    Add32,
-    Add64,
-    Sub32,
-    Sub64,
-    MulLo32,
-    MadLo32,
-    MulWideS32,
-    MulWideU32,
-    And32,
-    Or32,
-    Xor32,
-    And64,
-    Shl32,
-    Shl64,
-    ShrU32,
-    ShrS32,
-    SelW,
-    SelQ,
-    NotP,
-    AndP,
-    OrP,
-    XorP,
-    EqW,
-    NeW,
-    LtS32,
-    LeS32,
-    GtS32,
-    GeS32,
-    LtU32,
-    LeU32,
-    GtU32,
-    GeU32,
-    ZextWQ,
-    SextWQ,
-    TruncQW,
-    AddF32,
-    SubF32,
-    MulF32,
-    FmaF32,
-    DivF32,
-    NegF32,
-    AbsF32,
-    AddF64,
-    SubF64,
-    MulF64,
-    FmaF64,
-    LtF32,
-    LeF32,
-    GtF32,
-    GeF32,
-    EqF32,
-    NeuF32,
-    F32OfS32,
-    RsqrtF32,
+/// Makes [`HotOp`] of the operations that have a case of their own.
+macro_rules! hot_ops {
+    (control { $($control:ident)* } integer { $($int:ident)* } float { $($float:ident)* }) => {
+        /// What the machine's innermost loop dispatches on: the commonest operations have a case of their own.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+        #[expect(missing_docs, reason = "each is the Op, IntOp or FloatOp of the same name")]
+        pub enum HotOp {
+            /// No case of its own: see [`Instr::op`].
+            #[default]
+            Other,
+            $($control,)*
+            $($int,)*
+            $($float,)*
+        }
+
+        impl HotOp {
+            /// The case of an operation.
+            #[must_use]
+            pub const fn of(op: Op) -> Self {
+                match op {
+                    $(Op::$control => Self::$control,)*
+                    $(Op::Int(IntOp::$int) => Self::$int,)*
+                    $(Op::Float(FloatOp::$float) => Self::$float,)*
+                    _ => Self::Other,
+                }
+            }
+        }
+    };
+}
+
+hot_ops! {
+    control {
+        Bra Ssy Sync Bar LdGlobal32 LdShared32 StGlobal32 StShared32
+    }
+    integer {
+        MovW MovQ Add32 Add64 Sub32 Sub64 MulLo32 MadLo32 MulWideS32 MulWideU32 And32 Or32 Xor32 And64 Shl32 Shl64
+        ShrU32 ShrS32 SelW SelQ NotP AndP OrP XorP EqW NeW LtS32 LeS32 GtS32 GeS32 LtU32 LeU32 GtU32 GeU32 ZextWQ
+        SextWQ TruncQW
+    }
+    float {
+        AddF32 SubF32 MulF32 FmaF32 DivF32 NegF32 AbsF32 AddF64 SubF64 MulF64 FmaF64 LtF32 LeF32 GtF32 GeF32 EqF32
+        NeuF32 F32OfS32 RsqrtF32
+    }
 }
 
 /// State spaces as the machine knows them.

@@ -3,23 +3,16 @@
 
 use super::env::ProgEnv;
 use super::instr::{CacheOp, HotOp, Instr, MemOp, NO_SLOT, Op, Order, Slot, Space, WarpRequest};
-use super::ops::FloatOp;
-use super::ops::IntOp;
 
 /// Rewrites the code of an environment.
 pub fn promote(env: &mut ProgEnv) {
     let requests = &env.requests;
     for instr in &mut env.code {
-        match instr.op {
-            Op::Int(op) => instr.hot = hot_int(op).unwrap_or_default(),
-            Op::Float(op) => instr.hot = hot_float(op).unwrap_or_default(),
-            Op::Mem => {
-                if let Some(plain) = requests.get(instr.imm as usize).and_then(plain) {
-                    *instr = Instr { guard: instr.guard, ..plain };
-                }
-            }
+        let plain = if instr.op == Op::Mem { requests.get(instr.imm as usize).and_then(plain) } else { None };
+        match plain {
+            Some(plain) => *instr = Instr { guard: instr.guard, ..plain },
             // Passes change operations in place: what the loop dispatches on follows them.
-            op => instr.hot = Instr::new(op).hot,
+            None => instr.hot = HotOp::of(instr.op),
         }
     }
 }
@@ -46,92 +39,10 @@ fn plain(request: &WarpRequest) -> Option<Instr> {
     plain.then(|| Instr { d, a, b, imm: offset.cast_unsigned(), ..Instr::new(op) })
 }
 
-fn hot_int(op: IntOp) -> Option<HotOp> {
-    Some(match op {
-        IntOp::MovW => HotOp::MovW,
-        IntOp::MovQ => HotOp::MovQ,
-        IntOp::Add32 => HotOp::Add32,
-        IntOp::Add64 => HotOp::Add64,
-        IntOp::Sub32 => HotOp::Sub32,
-        IntOp::Sub64 => HotOp::Sub64,
-        IntOp::MulLo32 => HotOp::MulLo32,
-        IntOp::MadLo32 => HotOp::MadLo32,
-        IntOp::MulWideS32 => HotOp::MulWideS32,
-        IntOp::MulWideU32 => HotOp::MulWideU32,
-        IntOp::And32 => HotOp::And32,
-        IntOp::Or32 => HotOp::Or32,
-        IntOp::Xor32 => HotOp::Xor32,
-        IntOp::And64 => HotOp::And64,
-        IntOp::Shl32 => HotOp::Shl32,
-        IntOp::Shl64 => HotOp::Shl64,
-        IntOp::ShrU32 => HotOp::ShrU32,
-        IntOp::ShrS32 => HotOp::ShrS32,
-        IntOp::SelW => HotOp::SelW,
-        IntOp::SelQ => HotOp::SelQ,
-        IntOp::NotP => HotOp::NotP,
-        IntOp::AndP => HotOp::AndP,
-        IntOp::OrP => HotOp::OrP,
-        IntOp::XorP => HotOp::XorP,
-        IntOp::EqW => HotOp::EqW,
-        IntOp::NeW => HotOp::NeW,
-        IntOp::LtS32 => HotOp::LtS32,
-        IntOp::LeS32 => HotOp::LeS32,
-        IntOp::GtS32 => HotOp::GtS32,
-        IntOp::GeS32 => HotOp::GeS32,
-        IntOp::LtU32 => HotOp::LtU32,
-        IntOp::LeU32 => HotOp::LeU32,
-        IntOp::GtU32 => HotOp::GtU32,
-        IntOp::GeU32 => HotOp::GeU32,
-        IntOp::ZextWQ => HotOp::ZextWQ,
-        IntOp::SextWQ => HotOp::SextWQ,
-        IntOp::TruncQW => HotOp::TruncQW,
-        _ => return None,
-    })
-}
-
-fn hot_float(op: FloatOp) -> Option<HotOp> {
-    Some(match op {
-        FloatOp::AddF32 => HotOp::AddF32,
-        FloatOp::SubF32 => HotOp::SubF32,
-        FloatOp::MulF32 => HotOp::MulF32,
-        FloatOp::FmaF32 => HotOp::FmaF32,
-        FloatOp::DivF32 => HotOp::DivF32,
-        FloatOp::NegF32 => HotOp::NegF32,
-        FloatOp::AbsF32 => HotOp::AbsF32,
-        FloatOp::AddF64 => HotOp::AddF64,
-        FloatOp::SubF64 => HotOp::SubF64,
-        FloatOp::MulF64 => HotOp::MulF64,
-        FloatOp::FmaF64 => HotOp::FmaF64,
-        FloatOp::LtF32 => HotOp::LtF32,
-        FloatOp::LeF32 => HotOp::LeF32,
-        FloatOp::GtF32 => HotOp::GtF32,
-        FloatOp::GeF32 => HotOp::GeF32,
-        FloatOp::EqF32 => HotOp::EqF32,
-        FloatOp::NeuF32 => HotOp::NeuF32,
-        FloatOp::F32OfS32 => HotOp::F32OfS32,
-        FloatOp::RsqrtF32 => HotOp::RsqrtF32,
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::program::instr::Scope;
-
-    #[test]
-    fn a_hot_operation_has_the_name_of_what_it_stands_for() {
-        for op in IntOp::ALL {
-            if let Some(hot) = hot_int(*op) {
-                assert_eq!(format!("{hot:?}"), format!("{op:?}"));
-            }
-        }
-        for op in FloatOp::ALL {
-            if let Some(hot) = hot_float(*op) {
-                assert_eq!(format!("{hot:?}"), format!("{op:?}"));
-            }
-        }
-    }
 
     #[test]
     fn only_plain_words_lose_their_request() {

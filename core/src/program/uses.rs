@@ -5,10 +5,10 @@
 
 use super::env::ProgEnv;
 use super::instr::{
-    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, Instr, MemOp, Moving, NO_SLOT, Op, STACK_TOP, Slot,
-    WarpRequest,
+    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, WarpRequest,
 };
 use super::ops::{AtomOp, Class, Shape};
+use super::special::is_wide;
 
 /// What instructions refer to by index.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +32,6 @@ impl<'a> Tables<'a> {
         self.requests.get(instr.imm as usize)
     }
 
-    fn barrier(&self, instr: &Instr) -> Option<BarrierKind> {
-        self.barriers.get(instr.imm as usize).map(|barrier| barrier.kind)
-    }
-
     fn exchange(&self, instr: &Instr) -> Option<&'a Exchange> {
         self.exchanges.get((instr.imm & 0xffff) as usize)
     }
@@ -43,111 +39,93 @@ impl<'a> Tables<'a> {
 
 /// Calls `see` for each slot that the instruction reads, its guard's predicate first.
 pub fn reads(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slot)) {
-    let mut see = |class, slot| {
-        if slot != NO_SLOT {
+    slots(instr, tables, |written, class, slot| {
+        if !written {
             see(class, slot);
         }
-    };
-    if let Some(guard) = instr.guard {
-        see(Class::P, guard.pred);
-    }
-    if let Some(shape) = shape(instr.op) {
-        for (class, slot) in shape.used().zip([instr.a, instr.b, instr.c, instr.e]) {
-            see(class, slot);
-        }
-        return;
-    }
-    match instr.op {
-        Op::Mem => {
-            if let Some(request) = tables.request(instr) {
-                see(if request.addr_wide { Class::Q } else { Class::W }, request.addr);
-                memory_reads(request, &mut see);
-            }
-        }
-        Op::LdGlobal32 | Op::LdShared32 => see(Class::Q, instr.a),
-        Op::StGlobal32 | Op::StShared32 => {
-            see(Class::Q, instr.a);
-            see(Class::W, instr.d);
-        }
-        Op::Brx | Op::Nanosleep | Op::WarpSync => see(Class::W, instr.a),
-        Op::Call | Op::Syscall(_) | Op::StackSave => see(Class::W, STACK_TOP),
-        Op::CallIndirect => {
-            see(Class::Q, instr.a);
-            see(Class::W, STACK_TOP);
-        }
-        Op::Alloca => {
-            see(Class::Q, instr.a);
-            see(Class::W, STACK_TOP);
-        }
-        Op::StackRestore => see(Class::Q, instr.a),
-        Op::Bar => {
-            see(Class::W, instr.a);
-            if tables.barriers.get(instr.imm as usize).is_some_and(|barrier| barrier.counted) {
-                see(Class::W, instr.b);
-            }
-            if let Some(BarrierKind::Red(_)) = tables.barrier(instr) {
-                see(Class::P, instr.c);
-            }
-        }
-        Op::Exchange => {
-            if let Some(exchange) = tables.exchange(instr) {
-                exchange_reads(exchange, instr, &mut see);
-            }
-        }
-        // These have a shape.
-        Op::Int(_) | Op::Float(_) => {}
-        Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
-        Op::Fence { .. } | Op::ReadSpecial(_) | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}
-    }
+    });
 }
 
 /// Calls `see` for each slot that the instruction writes, in the lanes that execute it.
 pub fn writes(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slot)) {
-    let mut see = |class, slot| {
-        if slot != NO_SLOT {
+    slots(instr, tables, |written, class, slot| {
+        if written {
             see(class, slot);
         }
-    };
-    if let Some(shape) = shape(instr.op) {
-        see(shape.dest, instr.d);
-        if shape.carry_out {
-            let last = u16::try_from(instr.imm & 0xffff).map_or(NO_SLOT, Slot);
-            see(Class::P, if shape.sources[3].is_some() { last } else { instr.e });
+    });
+}
+
+/// Reads and writes are told apart by these.
+const READ: bool = false;
+const WRITTEN: bool = true;
+
+/// Calls `see` for each slot that the instruction uses, and says whether that is written.
+#[inline]
+fn slots(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(bool, Class, Slot)) {
+    use Class::{P, Q, W};
+    let mut see = |written, class, slot| {
+        if slot != NO_SLOT {
+            see(written, class, slot);
         }
-        return;
+    };
+    if let Some(guard) = instr.guard {
+        see(READ, P, guard.pred);
     }
     match instr.op {
+        Op::Int(_) | Op::Float(_) => data(instr, &mut see),
         Op::Mem => {
             if let Some(request) = tables.request(instr) {
-                memory_writes(request, &mut see);
+                see(READ, if request.addr_wide { Q } else { W }, request.addr);
+                memory(request, &mut see);
             }
         }
-        Op::LdGlobal32 | Op::LdShared32 => see(Class::W, instr.d),
-        Op::ReadSpecial(moving) => {
-            let wide = matches!(moving, Moving::Clock64 | Moving::GlobalTimer | Moving::Pm64);
-            see(if wide { Class::Q } else { Class::W }, instr.d);
+        Op::LdGlobal32 | Op::LdShared32 => {
+            see(READ, Q, instr.a);
+            see(WRITTEN, W, instr.d);
+        }
+        Op::StGlobal32 | Op::StShared32 => {
+            see(READ, Q, instr.a);
+            see(READ, W, instr.d);
+        }
+        Op::Brx | Op::Nanosleep | Op::WarpSync => see(READ, W, instr.a),
+        Op::Call | Op::Syscall(_) => see(READ, W, STACK_TOP),
+        Op::CallIndirect => {
+            see(READ, Q, instr.a);
+            see(READ, W, STACK_TOP);
         }
         Op::Alloca => {
-            see(Class::Q, instr.d);
-            see(Class::W, STACK_TOP);
+            see(READ, Q, instr.a);
+            see(READ, W, STACK_TOP);
+            see(WRITTEN, Q, instr.d);
+            see(WRITTEN, W, STACK_TOP);
         }
-        Op::StackSave => see(Class::Q, instr.d),
-        Op::StackRestore => see(Class::W, STACK_TOP),
-        Op::Bar => match tables.barrier(instr) {
-            Some(BarrierKind::Red(BarrierRed::And | BarrierRed::Or)) => see(Class::P, instr.d),
-            Some(BarrierKind::Red(BarrierRed::Popc)) => see(Class::W, instr.d),
-            Some(BarrierKind::Sync | BarrierKind::Arrive) | None => {}
-        },
-        Op::Exchange => {
-            if let Some(exchange) = tables.exchange(instr) {
-                exchange_writes(exchange, instr, &mut see);
+        Op::StackSave => {
+            see(READ, W, STACK_TOP);
+            see(WRITTEN, Q, instr.d);
+        }
+        Op::StackRestore => {
+            see(READ, Q, instr.a);
+            see(WRITTEN, W, STACK_TOP);
+        }
+        Op::ReadSpecial(moving) => see(WRITTEN, if is_wide(moving) { Q } else { W }, instr.d),
+        Op::Bar => {
+            see(READ, W, instr.a);
+            let Some(barrier) = tables.barriers.get(instr.imm as usize) else { return };
+            if barrier.counted {
+                see(READ, W, instr.b);
+            }
+            if let BarrierKind::Red(red) = barrier.kind {
+                see(READ, P, instr.c);
+                see(WRITTEN, if red == BarrierRed::Popc { W } else { P }, instr.d);
             }
         }
-        Op::Int(_) | Op::Float(_) => {}
-        Op::Bra | Op::Brx | Op::Call | Op::CallIndirect | Op::Ret | Op::Exit => {}
-        Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
-        Op::StGlobal32 | Op::StShared32 | Op::WarpSync | Op::Fence { .. } | Op::Nanosleep => {}
-        Op::Syscall(_) | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}
+        Op::Exchange => {
+            if let Some(of) = tables.exchange(instr) {
+                exchange(of, instr, &mut see);
+            }
+        }
+        Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
+        Op::Fence { .. } | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}
     }
 }
 
@@ -161,75 +139,75 @@ pub fn shape(op: Op) -> Option<Shape> {
     }
 }
 
-/// The slots of one data register: two for 128 bits.
-fn data(request: &WarpRequest, slot: Slot, see: &mut impl FnMut(Class, Slot)) {
-    if slot == NO_SLOT {
-        return;
+#[inline]
+fn data(instr: &Instr, see: &mut impl FnMut(bool, Class, Slot)) {
+    let Some(shape) = shape(instr.op) else { return };
+    for (class, slot) in shape.used().zip([instr.a, instr.b, instr.c, instr.e]) {
+        see(READ, class, slot);
     }
-    if request.width == 16 {
-        see(Class::Q, slot);
-        see(Class::Q, Slot(slot.0.saturating_add(1)));
-    } else {
-        see(if request.wide { Class::Q } else { Class::W }, slot);
+    see(WRITTEN, shape.dest, instr.d);
+    if shape.carry_out {
+        let last = u16::try_from(instr.imm & 0xffff).map_or(NO_SLOT, Slot);
+        see(WRITTEN, Class::P, if shape.sources[3].is_some() { last } else { instr.e });
     }
 }
 
-/// Operands of atomics on vectors stand in the second half of `regs`, results in the first.
-fn halves(request: &WarpRequest) -> (&[Slot], &[Slot]) {
+/// The data registers of a memory action. Operands of atomics on vectors stand in the second half of `regs`, results in the
+/// first.
+#[inline]
+fn memory(request: &WarpRequest, see: &mut impl FnMut(bool, Class, Slot)) {
+    let elems = usize::from(request.elems).min(request.regs.len());
     let (first, second) = request.regs.split_at(request.regs.len() / 2);
-    let elems = usize::from(request.elems).min(first.len());
-    (&first[..elems], &second[..elems])
-}
-
-fn memory_reads(request: &WarpRequest, see: &mut impl FnMut(Class, Slot)) {
-    let elems = usize::from(request.elems).min(request.regs.len());
-    let slots: &[Slot] = match request.op {
-        MemOp::Load => &[],
-        MemOp::Store => &request.regs[..elems],
-        MemOp::Atom(..) | MemOp::Red(..) if elems > 1 => halves(request).1,
-        MemOp::Atom(AtomOp::Cas, _) | MemOp::Red(AtomOp::Cas, _) => &request.regs[1..3],
-        MemOp::Atom(..) | MemOp::Red(..) => &request.regs[1..2],
+    let half = elems.min(first.len());
+    let cas = matches!(request.op, MemOp::Atom(AtomOp::Cas, _) | MemOp::Red(AtomOp::Cas, _));
+    let (read, written): (&[Slot], &[Slot]) = match request.op {
+        MemOp::Load => (&[], &request.regs[..elems]),
+        MemOp::Store => (&request.regs[..elems], &[]),
+        MemOp::Atom(..) if elems > 1 => (&second[..half], &first[..half]),
+        MemOp::Red(..) if elems > 1 => (&second[..half], &[]),
+        MemOp::Atom(..) => (&request.regs[1..if cas { 3 } else { 2 }], &request.regs[..1]),
+        MemOp::Red(..) => (&request.regs[1..if cas { 3 } else { 2 }], &[]),
     };
-    slots.iter().for_each(|slot| data(request, *slot, see));
+    let used = read.iter().map(|slot| (READ, *slot)).chain(written.iter().map(|slot| (WRITTEN, *slot)));
+    for (written, slot) in used.filter(|(_, slot)| *slot != NO_SLOT) {
+        see(written, if request.wide || request.width == 16 { Class::Q } else { Class::W }, slot);
+        if request.width == 16 {
+            see(written, Class::Q, Slot(slot.0.saturating_add(1)));
+        }
+    }
 }
 
-fn memory_writes(request: &WarpRequest, see: &mut impl FnMut(Class, Slot)) {
-    let elems = usize::from(request.elems).min(request.regs.len());
-    let slots: &[Slot] = match request.op {
-        MemOp::Load => &request.regs[..elems],
-        MemOp::Atom(..) if elems > 1 => halves(request).0,
-        MemOp::Atom(..) => &request.regs[..1],
-        MemOp::Store | MemOp::Red(..) => &[],
-    };
-    slots.iter().for_each(|slot| data(request, *slot, see));
-}
-
-fn exchange_reads(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(Class, Slot)) {
+#[inline]
+fn exchange(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(bool, Class, Slot)) {
     use ExchangeKind as K;
+    let (mut dest, mut predicate) = (Class::W, false);
     match exchange.kind {
         K::ShflUp | K::ShflDown | K::ShflBfly | K::ShflIdx => {
-            [instr.a, instr.b, instr.c].into_iter().for_each(|slot| see(Class::W, slot));
+            [instr.a, instr.b, instr.c].into_iter().for_each(|slot| see(READ, Class::W, slot));
+            predicate = true;
         }
-        K::VoteAll | K::VoteAny | K::VoteUni | K::VoteBallot => see(Class::P, instr.a),
-        K::MatchAny32 | K::MatchAll32 | K::Redux(_) => see(Class::W, instr.a),
-        K::MatchAny64 | K::MatchAll64 => see(Class::Q, instr.a),
-        K::Elect | K::ActiveMask => {}
+        K::VoteAll | K::VoteAny | K::VoteUni => {
+            see(READ, Class::P, instr.a);
+            dest = Class::P;
+        }
+        K::VoteBallot => see(READ, Class::P, instr.a),
+        K::MatchAny32 | K::MatchAll32 | K::Redux(_) => {
+            see(READ, Class::W, instr.a);
+            predicate = exchange.kind == K::MatchAll32;
+        }
+        K::MatchAny64 | K::MatchAll64 => {
+            see(READ, Class::Q, instr.a);
+            predicate = exchange.kind == K::MatchAll64;
+        }
+        K::Elect => predicate = true,
+        K::ActiveMask => {}
     }
     if exchange.sync {
-        see(Class::W, instr.e);
+        see(READ, Class::W, instr.e);
     }
-}
-
-fn exchange_writes(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(Class, Slot)) {
-    use ExchangeKind as K;
-    let predicate = matches!(exchange.kind, K::VoteAll | K::VoteAny | K::VoteUni);
-    see(if predicate { Class::P } else { Class::W }, instr.d);
-    let second = matches!(
-        exchange.kind,
-        K::ShflUp | K::ShflDown | K::ShflBfly | K::ShflIdx | K::MatchAll32 | K::MatchAll64 | K::Elect
-    );
-    if second {
-        see(Class::P, u16::try_from(instr.imm >> 16).map_or(NO_SLOT, Slot));
+    see(WRITTEN, dest, instr.d);
+    if predicate {
+        see(WRITTEN, Class::P, u16::try_from(instr.imm >> 16).map_or(NO_SLOT, Slot));
     }
 }
 
