@@ -120,7 +120,7 @@ pub struct Origin {
 }
 
 /// An entry or a function.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Function {
     /// The name.
     pub name: String,

@@ -9,8 +9,7 @@ use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::symbol::{Base, Place, Sym};
 use super::lower::{LowerErrorKind, Owner, Program, SharedVar, Unit, Uses, initialise};
 use super::origins::{Object, Room};
-use super::registers::Registers;
-use crate::base::{FileId, Pc, Span};
+use crate::base::{FileId, Span};
 use crate::ptx::tree::{self, Declarator, Item, Linkage, Name, StateSpace, Variable};
 use crate::verdict::AllocKind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -217,27 +216,8 @@ fn blank(name: &str, file: FileId, tree: &tree::Function) -> Function {
             _ => {}
         }
     }
-    Function {
-        name: name.to_owned(),
-        entry: tree.entry,
-        start: Pc(0),
-        end: Pc(0),
-        defined: false,
-        params: Vec::new(),
-        returns: 0,
-        param_bytes: 0,
-        frame_bytes: 0,
-        slots: Slots { w: 2, q: 0, p: 0 },
-        preloads: Vec::new(),
-        undefined: Vec::new(),
-        shared_bytes: 0,
-        shared: Vec::new(),
-        locals: Vec::new(),
-        bounds,
-        registers: Registers::default(),
-        file,
-        span: tree.span,
-    }
+    let slots = Slots { w: 2, ..Slots::default() };
+    Function { name: name.to_owned(), entry: tree.entry, slots, bounds, file, span: tree.span, ..Function::default() }
 }
 
 fn variable(

@@ -14,11 +14,8 @@ pub(crate) fn explain(
     text: &str,
 ) -> (SyntaxErrorKind, Span) {
     let at = tokens.get(complaint.at.start..complaint.at.end).filter(|slice| !slice.is_empty()).map(cover);
-    if let Some(problem) = complaint.number {
-        return (SyntaxErrorKind::BadNumber(problem), at.or(found.map(Token::span)).unwrap_or_default());
-    }
-    if complaint.unknown {
-        return (SyntaxErrorKind::UnknownDirective, at.or(found.map(Token::span)).unwrap_or_default());
+    if let Some(kind) = complaint.wrong {
+        return (kind, at.or(found.map(Token::span)).unwrap_or_default());
     }
     let mut expected = complaint.expected;
     expected.sort_unstable();
@@ -56,7 +53,7 @@ pub(crate) fn first_on_line(previous: Token, token: Token, text: &str) -> bool {
 
 /// Whether the complaint is best told as a missing semicolon after `tokens[at - 1]`.
 pub(crate) fn lacks_semicolon(complaint: &Complaint, tokens: &[Token], at: usize, text: &str) -> bool {
-    if complaint.number.is_some() || complaint.unknown || !complaint.expected.contains(&Expected::Token(";")) {
+    if complaint.wrong.is_some() || !complaint.expected.contains(&Expected::Token(";")) {
         return false;
     }
     let (Some(previous), Some(found)) = (at.checked_sub(1).and_then(|i| tokens.get(i)), tokens.get(at)) else {

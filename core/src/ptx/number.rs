@@ -1,11 +1,12 @@
 //! The values of literals (PTX ISA 4.5.1 and 4.5.2).
 
 use super::error::NumberProblem;
+use super::error::SyntaxErrorKind::{self, BadNumber};
 use super::tree::ExprKind;
 
 /// The value of an integer literal without sign: decimal, octal `017`, hexadecimal or binary, perhaps with suffix `U`.
 /// It is unsigned with the suffix or when it does not fit `i64` (PTX ISA 4.5.1).
-pub(crate) fn integer(text: &str) -> Result<(u64, bool), NumberProblem> {
+pub(crate) fn integer(text: &str) -> Result<(u64, bool), SyntaxErrorKind> {
     let (digits, suffixed) = text.strip_suffix('U').map_or((text, false), |d| (d, true));
     let bits = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => u64::from_str_radix(&digits[2..], 16),
@@ -16,22 +17,28 @@ pub(crate) fn integer(text: &str) -> Result<(u64, bool), NumberProblem> {
         }
         _ => digits.parse(),
     };
-    let bits = bits.map_err(|_| NumberProblem::TooLarge)?;
+    let bits = bits.map_err(|_| BadNumber(NumberProblem::TooLarge))?;
     Ok((bits, suffixed || i64::try_from(bits).is_err()))
 }
 
 /// An integer literal that must fit 32 bits: counts, sizes, line numbers.
-pub(crate) fn small(text: &str) -> Result<u32, NumberProblem> {
-    integer(text).and_then(|(bits, _)| u32::try_from(bits).map_err(|_| NumberProblem::TooLarge))
+pub(crate) fn small(text: &str) -> Result<u32, SyntaxErrorKind> {
+    integer(text).and_then(|(bits, _)| u32::try_from(bits).map_err(|_| BadNumber(NumberProblem::TooLarge)))
+}
+
+/// A version such as `8.0`.
+pub(crate) fn version(text: &str) -> Result<(u16, u16), SyntaxErrorKind> {
+    let parts = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    parts.ok_or(BadNumber(NumberProblem::Malformed))
 }
 
 /// A floating-point literal: `0f…` gives an `f32`, `0d…` and decimal ones an `f64` (PTX ISA 4.5.2).
-pub(crate) fn float(text: &str) -> Result<ExprKind, NumberProblem> {
-    let malformed = |_| NumberProblem::Malformed;
+pub(crate) fn float(text: &str) -> Result<ExprKind, SyntaxErrorKind> {
+    let malformed = BadNumber(NumberProblem::Malformed);
     match text.as_bytes() {
-        [b'0', b'f' | b'F', ..] => u32::from_str_radix(&text[2..], 16).map(ExprKind::F32).map_err(malformed),
-        [b'0', b'd' | b'D', ..] => u64::from_str_radix(&text[2..], 16).map(ExprKind::F64).map_err(malformed),
-        _ => text.parse::<f64>().map(|v| ExprKind::F64(v.to_bits())).map_err(|_| NumberProblem::Malformed),
+        [b'0', b'f' | b'F', ..] => u32::from_str_radix(&text[2..], 16).map(ExprKind::F32).map_err(|_| malformed),
+        [b'0', b'd' | b'D', ..] => u64::from_str_radix(&text[2..], 16).map(ExprKind::F64).map_err(|_| malformed),
+        _ => text.parse::<f64>().map(|v| ExprKind::F64(v.to_bits())).map_err(|_| malformed),
     }
 }
 
@@ -49,8 +56,8 @@ mod tests {
         assert_eq!(integer("9223372036854775807"), Ok((i64::MAX as u64, false)));
         assert_eq!(integer("9223372036854775808"), Ok((1 << 63, true)));
         assert_eq!(integer("18446744073709551615"), Ok((u64::MAX, true)));
-        assert_eq!(integer("18446744073709551616"), Err(NumberProblem::TooLarge));
-        assert_eq!(small("4294967296"), Err(NumberProblem::TooLarge));
+        assert_eq!(integer("18446744073709551616"), Err(BadNumber(NumberProblem::TooLarge)));
+        assert_eq!(small("4294967296"), Err(BadNumber(NumberProblem::TooLarge)));
     }
 
     #[test]

@@ -305,7 +305,7 @@ impl<'s> Stream<'s> {
         builder: &mut Builder<'s>,
     ) -> Result<(), (SyntaxErrorKind, Span)> {
         let span = super::token::cover(element);
-        let bad = |problem| (SyntaxErrorKind::BadNumber(problem), span);
+        let bad = |kind| (kind, span);
         match *element {
             [Token { kind: Kind::Int, .. }] | [Token { kind: Kind::Minus, .. }, Token { kind: Kind::Int, .. }]
                 if list.list.is_empty() && list.fields.is_empty() =>

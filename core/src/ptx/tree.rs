@@ -368,6 +368,38 @@ pub struct Instr {
     pub span: Span,
 }
 
+/// The operands of a `call`.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'t> {
+    /// Where the results go.
+    pub results: &'t [Operand],
+    /// What is called.
+    pub target: &'t Operand,
+    /// The arguments.
+    pub arguments: &'t [Operand],
+    /// What follows: the prototype or the targets of an indirect call.
+    pub rest: &'t [Operand],
+}
+
+impl Instr {
+    /// The operands as those of `call (results), target, (arguments), table`; none without a target.
+    #[must_use]
+    pub fn call(&self) -> Option<Call<'_>> {
+        let (results, rest) = tuple(&self.operands);
+        let (target, rest) = rest.split_first()?;
+        let (arguments, rest) = tuple(rest);
+        Some(Call { results, target, arguments, rest })
+    }
+}
+
+/// The list in parentheses that operands begin with, if they do, and the others.
+fn tuple(operands: &[Operand]) -> (&[Operand], &[Operand]) {
+    match operands {
+        [Operand { kind: OperandKind::Tuple(list), .. }, rest @ ..] => (list, rest),
+        _ => (&[], operands),
+    }
+}
+
 /// An operand where it stands.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Operand {

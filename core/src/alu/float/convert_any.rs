@@ -3,7 +3,7 @@
 //! An input is taken apart exactly, flushed, rounded to an integral value if asked, clamped and rounded once to the
 //! destination. Integers narrower than 32 bits are given and taken zero-extended.
 
-use super::soft::{self, Format, Value};
+use super::soft::{self, Format, Magnitude, Value};
 use crate::alu::mode::{FMode, Num, Rounding};
 
 /// The format of a floating-point type; `ue8m0` is handled apart.
@@ -34,8 +34,8 @@ fn decode(number: Num, bits: u64, ftz: bool) -> Value {
         Num::S32 => Value::of_integer(i128::from(bits as i32)),
         Num::S64 => Value::of_integer(i128::from(bits as i64)),
         Num::Ue8m0 => match bits as u8 {
-            255 => Value::Nan,
-            code => Value::Number { negative: false, significand: 1, exponent: i32::from(code) - 127 },
+            255 => Value::NAN,
+            code => Value { negative: false, of: Magnitude::Number(1, i32::from(code) - 127) },
         },
         Num::Tf32 => soft::F32.decode(bits & !0x1fff),
         Num::F32 if ftz => soft::F32.decode(u64::from(super::single::flush32(bits as u32))),
@@ -59,52 +59,35 @@ fn to_integer(number: Num, value: Value, rounding: Rounding, from_f64: bool) -> 
 
 /// An exponent without sign or fraction: the magnitude rounded to a power of two, at least 2^-127.
 fn to_ue8m0(value: Value, rounding: Rounding, finite: bool) -> u64 {
-    match value {
-        Value::Nan => 0xff,
-        Value::Infinite(_) => {
-            if finite {
-                0xfe
-            } else {
-                0xff
-            }
-        }
-        // Zero is below the least value.
-        Value::Number { significand: 0, .. } => 0,
-        Value::Number { significand, exponent, .. } => {
-            let leading = exponent + 127 - significand.leading_zeros() as i32;
+    let largest = if finite { 0xfe } else { 0xff };
+    match (value.of, value.leading()) {
+        (Magnitude::Nan, _) => 0xff,
+        (Magnitude::Number(significand, _), Some(leading)) => {
             let above = rounding == Rounding::Up && !significand.is_power_of_two();
             match leading + i32::from(above) + 127 {
                 code @ 0..=254 => code as u64,
                 code if code < 0 => 0,
-                _ => {
-                    if finite {
-                        0xfe
-                    } else {
-                        0xff
-                    }
-                }
+                _ => largest,
             }
         }
+        // Zero is below the least value.
+        (Magnitude::Number(..), None) => 0,
+        (Magnitude::Infinite, _) => largest,
     }
 }
 
 /// Clamps as `.sat` and `.relu` say.
 fn clamp(value: Value, mode: FMode) -> Value {
-    const ZERO: Value = Value::Number { negative: false, significand: 0, exponent: 0 };
-    let negative = matches!(value, Value::Infinite(true) | Value::Number { negative: true, .. });
-    if negative && (mode.has(FMode::SAT) || mode.has(FMode::RELU)) {
-        return ZERO;
+    if value.negative && (mode.has(FMode::SAT) || mode.has(FMode::RELU)) {
+        return Value::of_integer(0);
     }
     if !mode.has(FMode::SAT) {
         return value;
     }
-    match value {
-        Value::Nan => ZERO,
-        Value::Infinite(_) => Value::of_integer(1),
-        Value::Number { significand, exponent, .. } => {
-            let leading = exponent + 127 - significand.leading_zeros() as i32;
-            if significand != 0 && leading >= 0 { Value::of_integer(1) } else { value }
-        }
+    match value.of {
+        Magnitude::Nan => Value::of_integer(0),
+        Magnitude::Number(..) if value.leading().is_none_or(|leading| leading < 0) => value,
+        Magnitude::Infinite | Magnitude::Number(..) => Value::of_integer(1),
     }
 }
 
@@ -116,7 +99,7 @@ fn to_float(number: Num, value: Value, mode: FMode, random: Option<(u32, u32)>) 
     match number {
         Num::Ue8m0 => to_ue8m0(value, rounding, finite),
         Num::Tf32 => match format(number).encode(value, rounding, finite, random) {
-            nan if value == Value::Nan => nan << 13 | 0x1fff,
+            nan if value == Value::NAN => nan << 13 | 0x1fff,
             code => code << 13,
         },
         Num::F32 if mode.has(FMode::FTZ) => {
@@ -134,7 +117,7 @@ pub(super) fn any(source: u64, mode: FMode) -> u64 {
     if dest.is_integer() {
         return to_integer(dest, value, mode.rounding(), from == Num::F64);
     }
-    if dest == Num::F64 && value == Value::Nan && !mode.has(FMode::SAT) {
+    if dest == Num::F64 && value == Value::NAN && !mode.has(FMode::SAT) {
         return match from {
             Num::F64 => source | 1 << 51,
             Num::F32 => super::convert::widen32(source as u32),

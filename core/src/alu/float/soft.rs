@@ -51,21 +51,25 @@ pub const E3M2: Format = Format { exponent: 3, fraction: 2, top: Top::Finite };
 
 /// A value taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Value {
+pub struct Value {
+    /// Whether it is negative (zeros have signs too, NaN has none).
+    pub negative: bool,
+    /// Its magnitude.
+    pub of: Magnitude,
+}
+
+/// A value without its sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Magnitude {
     /// Not a number.
     Nan,
-    /// An infinity; `true` is negative.
-    Infinite(bool),
+    /// Infinity.
+    Infinite,
     /// `significand · 2^exponent`; zero has significand 0 and any exponent.
-    Number {
-        /// Whether the value is negative (zeros have signs too).
-        negative: bool,
-        /// The significand.
-        significand: u128,
-        /// The exponent of the significand's lowest bit.
-        exponent: i32,
-    },
+    Number(u128, i32),
 }
+
+use Magnitude::{Infinite, Nan, Number};
 
 /// The significand shifted right by `by`; a lost one bit is kept in the lowest bit.
 const fn shift_jam(significand: u128, by: u32) -> u128 {
@@ -78,19 +82,15 @@ const fn shift_jam(significand: u128, by: u32) -> u128 {
     }
 }
 
-/// Whether a kept part with `rest` below it (of `shift` bits) is rounded away from zero.
-fn rounds_up(
-    rounding: Rounding,
-    negative: bool,
-    odd: bool,
-    rest: u128,
-    shift: u32,
-    random: Option<(u32, u32)>,
-) -> bool {
+/// A significand without its `shift` lowest bits, of which at least one is cut off, rounded. `random` is the random number of
+/// `.rs` and its width in bits.
+fn round(rounding: Rounding, negative: bool, significand: u128, shift: u32, random: Option<(u32, u32)>) -> u128 {
+    let (kept, rest) =
+        if shift < 128 { (significand >> shift, significand & ((1 << shift) - 1)) } else { (0, significand) };
     // Past 128 bits the rest is smaller than half of the last kept place, whatever it is.
     let half = if shift <= 128 { 1u128 << (shift - 1) } else { u128::MAX };
-    match rounding {
-        Rounding::NearestEven => rest > half || rest == half && odd,
+    let away = match rounding {
+        Rounding::NearestEven => rest > half || rest == half && kept & 1 != 0,
         Rounding::NearestAway => rest >= half,
         Rounding::Zero => false,
         Rounding::Down => negative && rest != 0,
@@ -104,7 +104,8 @@ fn rounds_up(
             };
             top + u128::from(bits) >= 1 << width
         }
-    }
+    };
+    kept + u128::from(away)
 }
 
 impl Format {
@@ -148,14 +149,14 @@ impl Format {
         let magnitude = code & (self.sign_bit() - 1);
         let fraction = u128::from(magnitude & ((1 << self.fraction) - 1));
         match self.top {
-            Top::Ieee if magnitude == self.infinity() => return Value::Infinite(negative),
-            Top::Ieee if magnitude > self.infinity() => return Value::Nan,
-            Top::OneNan if magnitude == self.nan() => return Value::Nan,
+            Top::Ieee if magnitude == self.infinity() => return Value { negative, of: Infinite },
+            Top::Ieee if magnitude > self.infinity() => return Value::NAN,
+            Top::OneNan if magnitude == self.nan() => return Value::NAN,
             _ => {}
         }
         let field = (magnitude >> self.fraction) as i32;
         let (significand, field) = if field == 0 { (fraction, 1) } else { (fraction | 1 << self.fraction, field) };
-        Value::Number { negative, significand, exponent: field - self.bias() - self.fraction as i32 }
+        Value { negative, of: Number(significand, field - self.bias() - self.fraction as i32) }
     }
 
     /// The code of a value, rounded once. `random` is the random number of `.rs` and its width in bits.
@@ -165,35 +166,27 @@ impl Format {
     #[must_use]
     pub fn encode(self, value: Value, rounding: Rounding, finite: bool, random: Option<(u32, u32)>) -> u64 {
         let finite = finite || self.top != Top::Ieee;
-        let signed = |negative: bool, magnitude: u64| magnitude | if negative { self.sign_bit() } else { 0 };
-        let (negative, significand, exponent) = match value {
-            Value::Nan => return self.nan(),
-            Value::Infinite(negative) => {
-                return signed(negative, if finite { self.largest() } else { self.infinity() });
-            }
-            Value::Number { negative, significand: 0, .. } => return signed(negative, 0),
-            Value::Number { negative, significand, exponent } => (negative, significand, exponent),
+        let Value { negative, of } = value;
+        let signed = |magnitude: u64| magnitude | if negative { self.sign_bit() } else { 0 };
+        let (significand, exponent) = match of {
+            Nan => return self.nan(),
+            Infinite => return signed(if finite { self.largest() } else { self.infinity() }),
+            Number(0, _) => return signed(0),
+            Number(significand, exponent) => (significand, exponent),
         };
         let leading = exponent + 127 - significand.leading_zeros() as i32;
         // The exponent of the last kept bit: subnormal numbers keep fewer.
         let last = leading.max(1 - self.bias()) - self.fraction as i32;
         let kept = match u32::try_from(last - exponent) {
             Ok(0) => significand,
-            Ok(shift) => {
-                let (kept, rest) = if shift < 128 {
-                    (significand >> shift, significand & ((1 << shift) - 1))
-                } else {
-                    (0, significand)
-                };
-                kept + u128::from(rounds_up(rounding, negative, kept & 1 != 0, rest, shift, random))
-            }
+            Ok(shift) => round(rounding, negative, significand, shift, random),
             Err(_) => significand << (exponent - last),
         };
         // The leading bit, when there is one, adds one to the exponent field; a carry out of the fraction does as well.
         let field = (last + self.fraction as i32 + self.bias() - 1) as u64;
         let magnitude = (field << self.fraction) + kept as u64;
         if field < 1 << self.exponent && magnitude <= self.largest() {
-            return signed(negative, magnitude);
+            return signed(magnitude);
         }
         let to_largest = match rounding {
             Rounding::Zero | Rounding::Stochastic => true,
@@ -201,156 +194,126 @@ impl Format {
             Rounding::Up => negative,
             Rounding::NearestEven | Rounding::NearestAway => false,
         };
-        signed(negative, if finite || to_largest { self.largest() } else { self.infinity() })
+        signed(if finite || to_largest { self.largest() } else { self.infinity() })
     }
 }
 
 impl Value {
+    /// Not a number.
+    pub const NAN: Self = Self { negative: false, of: Nan };
+
     /// A signed integer's value.
     #[must_use]
     pub const fn of_integer(value: i128) -> Self {
-        Self::Number { negative: value < 0, significand: value.unsigned_abs(), exponent: 0 }
+        Self { negative: value < 0, of: Number(value.unsigned_abs(), 0) }
     }
 
     /// The value with the other sign.
     #[must_use]
-    pub const fn negated(self) -> Self {
-        match self {
-            Self::Nan => self,
-            Self::Infinite(negative) => Self::Infinite(!negative),
-            Self::Number { negative, significand, exponent } => {
-                Self::Number { negative: !negative, significand, exponent }
-            }
+    pub fn negated(self) -> Self {
+        Self { negative: !self.negative && self.of != Nan, ..self }
+    }
+
+    /// The exponent of a number's leading bit; none of zero, infinity and NaN.
+    #[must_use]
+    pub const fn leading(self) -> Option<i32> {
+        match self.of {
+            Number(0, _) | Infinite | Nan => None,
+            Number(significand, exponent) => Some(exponent + 127 - significand.leading_zeros() as i32),
         }
     }
 
     /// The sum, exact but for a sticky lowest bit. Significands have at most 107 bits.
     #[must_use]
     pub fn plus(self, other: Self, rounding: Rounding) -> Self {
-        let (a, b) = match (self, other) {
-            (Self::Nan, _) | (_, Self::Nan) => return Self::Nan,
-            (Self::Infinite(a), Self::Infinite(b)) => return if a == b { self } else { Self::Nan },
-            (Self::Infinite(_), _) => return self,
-            (_, Self::Infinite(_)) => return other,
-            (
-                Self::Number { negative: na, significand: sa, exponent: ea },
-                Self::Number { negative: nb, significand: sb, exponent: eb },
-            ) => ((na, sa, ea), (nb, sb, eb)),
+        let (a, b) = match (self.of, other.of) {
+            (Nan, _) | (_, Nan) => return Self::NAN,
+            (Infinite, Infinite) if self.negative != other.negative => return Self::NAN,
+            (Infinite, _) => return self,
+            (_, Infinite) => return other,
+            (Number(0, _), Number(0, _)) => {
+                let negative = if self.negative == other.negative { self.negative } else { rounding == Rounding::Down };
+                return Self { negative, of: Number(0, 0) };
+            }
+            (Number(0, _), _) => return other,
+            (_, Number(0, _)) => return self,
+            (Number(a, x), Number(b, y)) => ((self.negative, a, x), (other.negative, b, y)),
         };
-        if a.1 == 0 && b.1 == 0 {
-            let negative = if a.0 == b.0 { a.0 } else { rounding == Rounding::Down };
-            return Self::Number { negative, significand: 0, exponent: 0 };
-        }
-        if a.1 == 0 || b.1 == 0 {
-            return if a.1 == 0 { other } else { self };
-        }
         // Leading bits go to bit 125: there is room for the carry above and, below, for all bits that could matter.
         let high = |(negative, significand, exponent): (bool, u128, i32)| {
             let up = significand.leading_zeros() as i32 - 2;
-            (
-                negative,
-                if up >= 0 { significand << up } else { shift_jam(significand, up.unsigned_abs()) },
-                exponent - up,
-            )
+            let moved = if up >= 0 { significand << up } else { shift_jam(significand, up.unsigned_abs()) };
+            (negative, moved, exponent - up)
         };
         let (a, b) = (high(a), high(b));
         let (a, b) = if a.2 >= b.2 { (a, b) } else { (b, a) };
         let low = shift_jam(b.1, a.2.abs_diff(b.2));
-        let (negative, significand) = if a.0 == b.0 {
-            (a.0, a.1 + low)
-        } else if a.1 >= low {
-            (a.0, a.1 - low)
-        } else {
-            (b.0, low - a.1)
+        let (negative, significand) = match a.0 == b.0 {
+            true => (a.0, a.1 + low),
+            false if a.1 >= low => (a.0, a.1 - low),
+            false => (b.0, low - a.1),
         };
         let negative = if significand == 0 { rounding == Rounding::Down } else { negative };
-        Self::Number { negative, significand, exponent: a.2 }
+        Self { negative, of: Number(significand, a.2) }
+    }
+
+    /// A product or quotient of a magnitude: its sign is that of both.
+    fn joined(self, other: Self, of: Magnitude) -> Self {
+        Self { negative: self.negative != other.negative && of != Nan, of }
     }
 
     /// The product, exact. Significands have at most 64 bits.
     #[must_use]
     pub fn times(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Nan, _) | (_, Self::Nan) => Self::Nan,
-            (Self::Infinite(a), Self::Infinite(b)) => Self::Infinite(a != b),
-            (Self::Infinite(a), Self::Number { negative, significand, .. })
-            | (Self::Number { negative, significand, .. }, Self::Infinite(a)) => {
-                if significand == 0 {
-                    Self::Nan
-                } else {
-                    Self::Infinite(a != negative)
-                }
-            }
-            (
-                Self::Number { negative: na, significand: sa, exponent: ea },
-                Self::Number { negative: nb, significand: sb, exponent: eb },
-            ) => Self::Number { negative: na != nb, significand: sa * sb, exponent: ea + eb },
-        }
+        let of = match (self.of, other.of) {
+            (Nan, _) | (_, Nan) | (Infinite, Number(0, _)) | (Number(0, _), Infinite) => Nan,
+            (Infinite, _) | (_, Infinite) => Infinite,
+            (Number(a, x), Number(b, y)) => Number(a * b, x + y),
+        };
+        self.joined(other, of)
     }
 
     /// The quotient, with a sticky lowest bit. Significands have at most 60 bits.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Nan, _) | (_, Self::Nan) | (Self::Infinite(_), Self::Infinite(_)) => Self::Nan,
-            (Self::Infinite(a), Self::Number { negative, .. }) => Self::Infinite(a != negative),
-            (Self::Number { negative, .. }, Self::Infinite(b)) => {
-                Self::Number { negative: negative != b, significand: 0, exponent: 0 }
+        let of = match (self.of, other.of) {
+            (Nan, _) | (_, Nan) | (Infinite, Infinite) | (Number(0, _), Number(0, _)) => Nan,
+            (Infinite, Number(..)) | (Number(..), Number(0, _)) => Infinite,
+            (Number(..), Infinite) | (Number(0, _), Number(..)) => Number(0, 0),
+            (Number(a, x), Number(b, y)) => {
+                let up = a.leading_zeros();
+                let high = a << up;
+                Number((high / b) | u128::from(high % b != 0), x - up as i32 - y)
             }
-            (
-                Self::Number { negative: na, significand: sa, exponent: ea },
-                Self::Number { negative: nb, significand: sb, exponent: eb },
-            ) => {
-                let negative = na != nb;
-                match (sa, sb) {
-                    (0, 0) => Self::Nan,
-                    (_, 0) => Self::Infinite(negative),
-                    (0, _) => Self::Number { negative, significand: 0, exponent: 0 },
-                    _ => {
-                        let up = sa.leading_zeros();
-                        let high = sa << up;
-                        let significand = (high / sb) | u128::from(high % sb != 0);
-                        Self::Number { negative, significand, exponent: ea - up as i32 - eb }
-                    }
-                }
-            }
-        }
+        };
+        self.joined(other, of)
     }
 
     /// The square root, with a sticky lowest bit.
     #[must_use]
     pub fn sqrt(self) -> Self {
-        match self {
-            Self::Number { significand: 0, .. } | Self::Infinite(false) => self,
-            Self::Number { negative: false, significand, exponent } => {
+        match self.of {
+            Number(0, _) => self,
+            Infinite if !self.negative => self,
+            Number(significand, exponent) if !self.negative => {
                 let up = significand.leading_zeros();
                 let up = if (exponent - up as i32) % 2 == 0 { up } else { up - 1 };
                 let high = significand << up;
                 let root = high.isqrt();
                 let sticky = u128::from(root * root != high);
-                Self::Number {
-                    negative: false,
-                    significand: root << 1 | sticky,
-                    exponent: (exponent - up as i32) / 2 - 1,
-                }
+                Self { negative: false, of: Number(root << 1 | sticky, (exponent - up as i32) / 2 - 1) }
             }
-            Self::Nan | Self::Infinite(true) | Self::Number { negative: true, .. } => Self::Nan,
+            _ => Self::NAN,
         }
     }
 
     /// The value rounded to an integral one; the sign stays, also of a zero result.
     #[must_use]
     pub fn round_integral(self, rounding: Rounding) -> Self {
-        match self {
-            Self::Number { negative, significand, exponent } if exponent < 0 => {
-                let shift = exponent.unsigned_abs();
-                let (kept, rest) = if shift < 128 {
-                    (significand >> shift, significand & ((1 << shift) - 1))
-                } else {
-                    (0, significand)
-                };
-                let kept = kept + u128::from(rounds_up(rounding, negative, kept & 1 != 0, rest, shift, None));
-                Self::Number { negative, significand: kept, exponent: 0 }
+        match self.of {
+            Number(significand, exponent) if exponent < 0 => {
+                let kept = round(rounding, self.negative, significand, exponent.unsigned_abs(), None);
+                Self { of: Number(kept, 0), ..self }
             }
             _ => self,
         }
@@ -359,15 +322,14 @@ impl Value {
     /// The integer a rounded value stands for, clamped to `[low, high]`; `None` for NaN.
     #[must_use]
     pub fn clamp_integer(self, low: i128, high: i128) -> Option<i128> {
-        let (negative, magnitude) = match self {
-            Self::Nan => return None,
-            Self::Infinite(negative) => (negative, i128::MAX),
-            Self::Number { negative, significand: 0, .. } => (negative, 0),
-            Self::Number { negative, significand, exponent } => {
-                let room = significand.leading_zeros() as i32 - 1;
-                (negative, if exponent <= room { (significand << exponent.max(0)) as i128 } else { i128::MAX })
+        let magnitude = match self.of {
+            Nan => return None,
+            Number(0, _) => 0,
+            Number(significand, exponent) if exponent < significand.leading_zeros() as i32 => {
+                (significand << exponent.max(0)) as i128
             }
+            Infinite | Number(..) => i128::MAX,
         };
-        Some((if negative { -magnitude } else { magnitude }).clamp(low, high))
+        Some((if self.negative { -magnitude } else { magnitude }).clamp(low, high))
     }
 }

@@ -1,37 +1,19 @@
 //! Calls against declarations and prototypes (PTX ISA 9.7.12.5).
 
-use super::error::{CheckError, Found, Problem};
+use super::error::{CheckError, Problem};
 use super::scope::{ParamKind, SymbolKind};
 use super::{Checker, Parameter, Signature};
 use crate::program::consts::{self, Value};
 use crate::program::types::{Class, register_fits, type_info};
-use crate::ptx::tree::{Instr, Operand, OperandKind};
+use crate::ptx::tree::{Call, Instr, Operand, OperandKind, StateSpace};
 
 impl Checker<'_> {
     /// Checks `call (results), target, (arguments), table`.
     pub fn call(&mut self, instr: &Instr) {
-        let mut rest: &[Operand] = &instr.operands;
-        let mut results: &[Operand] = &[];
-        let mut arguments: &[Operand] = &[];
-        if let [Operand { kind: OperandKind::Tuple(list), .. }, tail @ ..] = rest {
-            results = list;
-            rest = tail;
-        }
-        let opcode = || "call".to_owned();
-        let Some((target, tail)) = rest.split_first() else {
-            let given = instr.operands.len();
-            return self.error(Problem::OperandCount { opcode: opcode(), given, least: 1, most: Some(4) }, instr.span);
+        let Some(Call { results, target, arguments, rest: table @ ([] | [_]) }) = instr.call() else {
+            let (opcode, given) = ("call".to_owned(), instr.operands.len());
+            return self.error(Problem::OperandCount { opcode, given, least: 1, most: Some(4) }, instr.span);
         };
-        rest = tail;
-        if let [Operand { kind: OperandKind::Tuple(list), .. }, tail @ ..] = rest {
-            arguments = list;
-            rest = tail;
-        }
-        let table = rest.first();
-        if rest.len() > 1 {
-            let given = instr.operands.len();
-            return self.error(Problem::OperandCount { opcode: opcode(), given, least: 1, most: Some(4) }, instr.span);
-        }
         let before = self.errors.len();
         self.names_of(&instr.operands);
         if self.errors.len() > before {
@@ -41,22 +23,19 @@ impl Checker<'_> {
             return self.error(Problem::NotCallable { name: String::new() }, target.span);
         };
         let text = self.text(name);
-        let kind = self.scopes.lookup(self.names, name).map(|s| s.kind);
-        let signature = match kind {
-            Some(SymbolKind::Function(_)) => {
-                if let Some(table) = table {
-                    return self.error(Problem::NotCallable { name: text }, table.span);
-                }
-                self.checked.functions.get(&name).filter(|f| !f.entry).cloned()
+        let signature = match (self.kind_of(name), table.first()) {
+            (Some(SymbolKind::Function(_)), Some(table)) => {
+                return self.error(Problem::NotCallable { name: text }, table.span);
             }
-            Some(SymbolKind::Register { ty, lanes: 1, .. })
+            (Some(SymbolKind::Function(_)), None) => self.checked.functions.get(&name).filter(|f| !f.entry).cloned(),
+            (Some(SymbolKind::Register { ty, lanes: 1, .. }), table)
                 if type_info(ty).is_some_and(|i| matches!(i.class, Class::Int | Class::Bits) && i.bits >= 32) =>
             {
-                let Some(table) = table else { return self.error(Problem::NoPrototype, instr.span) };
-                match self.table_signature(table) {
-                    Some(signature) => signature,
-                    None => return self.error(Problem::NoPrototype, table.span),
+                let found = table.and_then(|table| self.table_signature(table));
+                if found.is_none() {
+                    return self.error(Problem::NoPrototype, table.map_or(instr.span, |table| table.span));
                 }
+                found
             }
             _ => None,
         };
@@ -67,18 +46,17 @@ impl Checker<'_> {
         self.list(&text, arguments, &signature.params, &signature, false, instr);
     }
 
-    /// The prototype of an indirect call; `Some(None)` never occurs, an unknown table is `None`.
-    #[expect(clippy::option_option, reason = "the outer one says whether the label is a table at all")]
-    fn table_signature(&mut self, table: &Operand) -> Option<Option<Signature>> {
+    /// The prototype of an indirect call; that of a kernel where the functions are not known.
+    fn table_signature(&mut self, table: &Operand) -> Option<Signature> {
         let OperandKind::Name(name) = table.kind else { return None };
-        match self.scopes.lookup(self.names, name)?.kind {
-            SymbolKind::Prototype(index) => self.prototypes.get(index as usize).cloned().map(Some),
+        match self.kind_of(name)? {
+            SymbolKind::Prototype(index) => self.prototypes.get(index as usize).cloned(),
             SymbolKind::CallTargets(index) => {
                 let first = self.call_targets.get(index as usize)?.first()?;
-                self.checked.functions.get(first).cloned().map(Some)
+                self.checked.functions.get(first).cloned()
             }
             // A call table: an array of function addresses; its functions' types are not known here.
-            SymbolKind::Variable { .. } => Some(Some(Signature { entry: true, ..Signature::default() })),
+            SymbolKind::Variable { .. } => Some(Signature { entry: true, ..Signature::default() }),
             _ => None,
         }
     }
@@ -113,12 +91,12 @@ impl Checker<'_> {
     fn argument(&mut self, operand: &Operand, formal: &Parameter, result: bool) -> bool {
         let class = type_info(formal.ty).map(|i| i.class);
         match &operand.kind {
-            OperandKind::Name(name) => match self.scopes.lookup(self.names, *name).map(|s| s.kind) {
+            OperandKind::Name(name) => match self.kind_of(*name) {
                 Some(SymbolKind::Register { ty, lanes, .. }) => {
                     !formal.array && lanes == formal.lanes && register_fits(formal.ty, ty, false)
                 }
                 Some(SymbolKind::Variable { ty, bytes, array, space, param, .. }) => {
-                    let param_space = space == crate::ptx::tree::StateSpace::Param && param == ParamKind::No;
+                    let param_space = space == StateSpace::Param && param == ParamKind::No;
                     param_space
                         && (bytes == formal.bytes || formal.bytes == 0)
                         && array == formal.array
@@ -135,14 +113,8 @@ impl Checker<'_> {
                 Err(_) => false,
             },
             OperandKind::Sink => result,
-            _ => matches!(self.found_kind(operand), Some(Found::Register(..))),
-        }
-    }
-
-    fn found_kind(&mut self, operand: &Operand) -> Option<Found> {
-        match operand.kind {
-            OperandKind::Member(name, _) => self.found(name),
-            _ => None,
+            OperandKind::Member(name, _) => self.register(*name).is_some(),
+            _ => false,
         }
     }
 }

@@ -36,23 +36,29 @@ impl Checker<'_> {
     }
 
     fn signature(&mut self, function: &Function) -> Signature {
-        let mut signature = Signature {
+        let entry = Some(function.entry);
+        let signature = Signature {
             entry: function.entry,
             defined: function.body.is_some(),
             external: function.linkage == Some(Linkage::Extern),
             span: function.ident.span,
-            ..Signature::default()
+            returns: self.side(&function.returns, ParamKind::Return, entry),
+            params: self.side(&function.params, ParamKind::Input, entry),
         };
-        for variable in &function.returns {
-            signature.returns.push(self.parameter(variable, ParamKind::Return, false));
-            self.parameter_rules(variable, function.entry);
-        }
-        for variable in &function.params {
-            signature.params.push(self.parameter(variable, ParamKind::Input, false));
-            self.parameter_rules(variable, function.entry);
-        }
         self.one_result(&function.returns);
         signature
+    }
+
+    /// The parameters of one side; the rules of those of a function depend on whether it is a kernel.
+    fn side(&mut self, list: &[Variable], side: ParamKind, entry: Option<bool>) -> Vec<Parameter> {
+        let one = |variable| {
+            let parameter = self.parameter(variable, side, false);
+            if let Some(entry) = entry {
+                self.parameter_rules(variable, entry);
+            }
+            parameter
+        };
+        list.iter().map(one).collect()
     }
 
     /// Only registers can be several results (ptxas; PTX ISA 7.1 knows one result in parameter space).
@@ -106,8 +112,7 @@ impl Checker<'_> {
         let Ident { name, span } = function.ident;
         let Some(old) = self.checked.functions.get_mut(&name) else {
             let index = u32::try_from(self.checked.functions.len()).unwrap_or(u32::MAX);
-            if let Some(symbol) = self.scopes.lookup(self.names, name) {
-                let other = symbol.span;
+            if let Some(other) = self.declared_at(name) {
                 let kind = Problem::Inconsistent { name: self.text(name), what: "kind" };
                 self.errors.push(CheckError::with(kind, span, other));
             } else {
@@ -203,13 +208,12 @@ impl Checker<'_> {
     }
 
     fn prototype(&mut self, prototype: &Prototype) {
-        let mut signature = Signature { span: prototype.span, ..Signature::default() };
-        for variable in &prototype.returns {
-            signature.returns.push(self.parameter(variable, ParamKind::Return, false));
-        }
-        for variable in &prototype.params {
-            signature.params.push(self.parameter(variable, ParamKind::Input, false));
-        }
+        let signature = Signature {
+            span: prototype.span,
+            returns: self.side(&prototype.returns, ParamKind::Return, None),
+            params: self.side(&prototype.params, ParamKind::Input, None),
+            ..Signature::default()
+        };
         self.one_result(&prototype.returns);
         let index = u32::try_from(self.prototypes.len()).unwrap_or(u32::MAX);
         self.prototypes.push(signature);
@@ -218,7 +222,7 @@ impl Checker<'_> {
 
     fn targets(&mut self, ident: Ident, call: bool, targets: &[Ident]) {
         for target in targets {
-            let Some(kind) = self.scopes.lookup(self.names, target.name).map(|s| s.kind) else {
+            let Some(kind) = self.kind_of(target.name) else {
                 self.undeclared(target.name, target.span);
                 continue;
             };

@@ -6,11 +6,13 @@ use super::{Checker, Typed, similar};
 use crate::base::Span;
 use crate::program::forms::{FormId, Mismatch, Need, Role, Types, Word, table};
 use crate::program::select::select;
-use crate::program::types::{Class, type_info};
+use crate::program::types::{Class, is_signed, lanes, type_info};
 use crate::ptx::tree::{Instr, StateSpace};
 use crate::ptx::{Modifier, Opcode};
+use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 type Mods = SmallVec<[Modifier; 8]>;
@@ -42,10 +44,8 @@ impl Checker<'_> {
             self.guard(guard.pred.name, guard.pred.span);
         }
         let shape = self.shape(instr);
-        if !shape.problems.is_empty() {
-            for (problem, index) in &shape.problems {
-                self.error(problem.clone(), index.map_or(instr.head, |i| self.modifier_span(instr, i)));
-            }
+        for (problem, index) in &shape.problems {
+            self.error(problem.clone(), index.map_or(instr.head, |i| self.modifier_span(instr, i)));
         }
         if shape.forms.is_empty() {
             self.checked.instructions.push(u32::MAX);
@@ -126,7 +126,7 @@ impl Checker<'_> {
             Shape { forms: SmallVec::new(), typed: 0, problems: Vec::new(), lanes: 1, space: None, spaces: false };
         let table = table();
         if table.of(opcode).is_empty() {
-            let name = opcode.text(self.names).to_owned();
+            let name = self.opcode(opcode);
             let similar = similar::opcode(&name);
             shape.problems.push((Problem::UnknownOpcode { name, similar }, None));
             return shape;
@@ -139,16 +139,11 @@ impl Checker<'_> {
             }
         }
         for modifier in &plain {
-            match *modifier {
-                Modifier::V2 => shape.lanes = 2,
-                Modifier::V4 => shape.lanes = 4,
-                Modifier::V8 => shape.lanes = 8,
-                m => {
-                    if let Some(space) = state_space(m) {
-                        shape.spaces |= shape.space.is_some();
-                        shape.space = Some(space);
-                    }
-                }
+            if matches!(*modifier, Modifier::V2 | Modifier::V4 | Modifier::V8) {
+                shape.lanes = lanes(Some(*modifier));
+            } else if let Some(space) = state_space(*modifier) {
+                shape.spaces |= shape.space.is_some();
+                shape.space = Some(space);
             }
         }
         let mut nearest: Option<(Mismatch, usize)> = None;
@@ -200,6 +195,11 @@ impl Checker<'_> {
         }
     }
 
+    /// The complaint about a modifier that the instruction does not take here.
+    fn unwanted(&self, opcode: Opcode, modifier: Modifier) -> Problem {
+        Problem::Modifier { opcode: self.opcode(opcode), modifier: self.word(modifier), similar: None }
+    }
+
     /// Rules about modifiers that the table does not hold.
     fn special_rules(&self, opcode: Opcode, mods: &[Modifier], shape: &mut Shape) {
         for (index, modifier) in mods.iter().enumerate() {
@@ -211,8 +211,7 @@ impl Checker<'_> {
         let hint = mods.iter().position(|m| *m == Modifier::L2_CACHE_HINT);
         let plain = matches!(opcode, Opcode::LD | Opcode::ST | Opcode::ATOM | Opcode::RED);
         if let Some(index) = hint.filter(|_| plain && shape.space.is_some_and(|s| s != StateSpace::Global)) {
-            let (opcode, modifier) = (opcode.text(self.names).to_owned(), self.word(Modifier::L2_CACHE_HINT));
-            shape.problems.push((Problem::Modifier { opcode, modifier, similar: None }, Some(index)));
+            shape.problems.push((self.unwanted(opcode, Modifier::L2_CACHE_HINT), Some(index)));
         }
         let warp = matches!(opcode, Opcode::SHFL | Opcode::VOTE) && !mods.contains(&Modifier::SYNC);
         if warp && self.checked.sm >= 70 && self.checked.version >= (6, 4) {
@@ -224,8 +223,7 @@ impl Checker<'_> {
             && let [to, from] = types[..]
             && holds(to, from)
         {
-            let (opcode, modifier) = (opcode.text(self.names).to_owned(), self.word(Modifier::SAT));
-            shape.problems.push((Problem::Modifier { opcode, modifier, similar: None }, Some(index)));
+            shape.problems.push((self.unwanted(opcode, Modifier::SAT), Some(index)));
         }
         if let Some((_, types)) = shape.forms.first()
             && matches!(opcode, Opcode::MOV | Opcode::LD | Opcode::ST | Opcode::LDU)
@@ -236,7 +234,7 @@ impl Checker<'_> {
             let short = matches!(opcode, Opcode::MOV | Opcode::LDU) && bits > 128;
             if short || bits > 256 {
                 let given = mods.iter().map(|m| self.word(*m)).collect();
-                let opcode = opcode.text(self.names).to_owned();
+                let opcode = self.opcode(opcode);
                 shape.problems.push((Problem::Types { opcode, given, allowed: Vec::new() }, None));
             } else if bits > 128 && !self.has(wide) {
                 shape.problems.push((self.lacks(format!("a {bits}-bit access"), wide), None));
@@ -261,11 +259,11 @@ impl Checker<'_> {
     }
 
     fn head(&self, opcode: Opcode, mods: &[Modifier]) -> String {
-        mods.iter().fold(opcode.text(self.names).to_owned(), |text, m| text + &self.word(*m))
+        mods.iter().fold(self.opcode(opcode), |text, m| text + &self.word(*m))
     }
 
     fn explain(&self, opcode: Opcode, mods: &[Modifier], miss: Mismatch) -> (Problem, Option<usize>) {
-        let name = opcode.text(self.names).to_owned();
+        let name = self.opcode(opcode);
         match miss {
             Mismatch::Unexpected(index) => {
                 let modifier = mods[index];
@@ -281,27 +279,16 @@ impl Checker<'_> {
                 None,
             ),
             Mismatch::Head => {
-                let table = table();
-                let heads = table.of(opcode).iter().filter_map(|id| table.form(*id).heads.first());
-                let mut one_of: Vec<String> = heads.flat_map(|slot| &slot.words).map(|w| self.word_text(*w)).collect();
-                one_of.sort();
-                one_of.dedup();
-                (Problem::ModifierMissing { opcode: name, one_of }, None)
+                let heads = table().of(opcode).iter().filter_map(|id| table().form(*id).heads.first());
+                let words: BTreeSet<String> = heads.flat_map(|slot| &slot.words).map(|w| self.word_text(*w)).collect();
+                (Problem::ModifierMissing { opcode: name, one_of: words.into_iter().collect() }, None)
             }
             Mismatch::Types => {
-                let given: Vec<String> =
-                    mods.iter().filter(|m| crate::program::forms::is_type(**m)).map(|m| self.word(*m)).collect();
-                let table = table();
-                let mut allowed: Vec<String> = Vec::new();
-                for slot in table.of(opcode).iter().flat_map(|id| &table.form(*id).types) {
-                    for word in &slot.words {
-                        let text = self.word_text(*word);
-                        if !allowed.contains(&text) {
-                            allowed.push(text);
-                        }
-                    }
-                }
-                (Problem::Types { opcode: name, given, allowed }, None)
+                let types = mods.iter().filter(|m| crate::program::forms::is_type(**m));
+                let given = types.map(|m| self.word(*m)).collect();
+                let slots = table().of(opcode).iter().flat_map(|id| &table().form(*id).types);
+                let all: IndexSet<String> = slots.flat_map(|slot| &slot.words).map(|w| self.word_text(*w)).collect();
+                (Problem::Types { opcode: name, given, allowed: all.into_iter().collect() }, None)
             }
         }
     }
@@ -317,10 +304,9 @@ impl Checker<'_> {
 /// Whether an integer type holds every value of another, so that saturating means nothing.
 fn holds(to: Modifier, from: Modifier) -> bool {
     let of = |ty| type_info(ty).filter(|i| i.class == Class::Int).map(|i| i.bits);
-    let signed = |ty| matches!(ty, Modifier::S8 | Modifier::S16 | Modifier::S32 | Modifier::S64);
     match (of(to), of(from)) {
-        (Some(a), Some(b)) if signed(to) == signed(from) => a >= b,
-        (Some(a), Some(b)) => signed(to) && a > b,
+        (Some(a), Some(b)) if is_signed(to) == is_signed(from) => a >= b,
+        (Some(a), Some(b)) => is_signed(to) && a > b,
         _ => false,
     }
 }

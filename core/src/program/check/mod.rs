@@ -24,8 +24,8 @@ pub use scope::{ParamKind, Symbol, SymbolKind};
 use crate::base::Span;
 use crate::program::forms::{FormId, Types};
 use crate::program::select::Selected;
-use crate::ptx::Modifier;
 use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names, StateSpace};
+use crate::ptx::{Modifier, Opcode};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use scope::Scopes;
@@ -162,6 +162,20 @@ impl<'m> Checker<'m> {
 
     fn text(&self, name: Name) -> String {
         self.names.text(name).to_owned()
+    }
+
+    /// What a name stands for here.
+    fn kind_of(&mut self, name: Name) -> Option<SymbolKind> {
+        self.scopes.lookup(self.names, name).map(|symbol| symbol.kind)
+    }
+
+    /// Where a name was declared.
+    fn declared_at(&mut self, name: Name) -> Option<Span> {
+        self.scopes.lookup(self.names, name).map(|symbol| symbol.span)
+    }
+
+    fn opcode(&self, opcode: Opcode) -> String {
+        opcode.text(self.names).to_owned()
     }
 
     fn word(&self, modifier: Modifier) -> String {

@@ -39,10 +39,7 @@ enum Arg {
 impl Checker<'_> {
     /// The register a name stands for: its type and lanes.
     pub fn register(&mut self, name: Name) -> Option<(Modifier, u8)> {
-        match self.scopes.lookup(self.names, name)?.kind {
-            SymbolKind::Register { ty, lanes, .. } => Some((ty, lanes)),
-            _ => None,
-        }
+        if let SymbolKind::Register { ty, lanes, .. } = self.kind_of(name)? { Some((ty, lanes)) } else { None }
     }
 
     /// What a name is, for a message.
@@ -114,7 +111,7 @@ impl Checker<'_> {
         let least = form.operands.iter().filter(|o| !o.optional && !absent(o)).count();
         let most = form.operands.iter().filter(|o| !absent(o)).count();
         if given < least || given > most && !open {
-            let opcode = instr.opcode.text(self.names).to_owned();
+            let opcode = self.opcode(instr.opcode);
             let most = (!open).then_some(most);
             return Err(CheckError::boxed(Problem::OperandCount { opcode, given, least, most }, instr.span));
         }
@@ -167,31 +164,26 @@ impl Checker<'_> {
             Role::VecDst | Role::VecSrc => self.vector(operand, want, ty, cx),
             _ => {
                 let arg = self.classify(operand, cx);
-                if let (
-                    Arg::Special(..) | Arg::SpecialVector,
-                    Role::Dst | Role::PredDst,
-                    OperandKind::Name(name) | OperandKind::Member(name, _),
-                ) = (arg, want.role, &operand.kind)
-                {
-                    return Err(CheckError::boxed(Problem::ReadOnly { name: self.text(*name) }, operand.span));
+                let special = matches!(arg, Arg::Special(..) | Arg::SpecialVector);
+                let refuse = |problem| Err(CheckError::boxed(problem, operand.span));
+                match operand.kind {
+                    OperandKind::Name(name) | OperandKind::Member(name, _)
+                        if special && matches!(want.role, Role::Dst | Role::PredDst) =>
+                    {
+                        return refuse(Problem::ReadOnly { name: self.text(name) });
+                    }
+                    _ if !Self::accepts(arg, operand, want, ty, cx) => {
+                        return self.wrong(operand, self.expected(want, ty, cx), cx);
+                    }
+                    _ => {}
                 }
-                if !Self::accepts(arg, operand, want, ty, cx) {
-                    return self.wrong(operand, self.expected(want, ty, cx), cx);
-                }
-                if let (Opcode::BAR | Opcode::BARRIER, Role::Src, Arg::Int(value)) = (cx.opcode, want.role, arg)
-                    && want.range.is_none()
-                    && cx.count
-                    && value % 32 != 0
-                {
-                    return Err(CheckError::boxed(
-                        Problem::Multiple { number: cx.number, of: 32, value },
-                        operand.span,
-                    ));
-                }
-                match (want.range, arg) {
-                    (Some((low, high)), Arg::Int(value)) if value < low || value > high => {
-                        let problem = Problem::Range { number: cx.number, low, high, value };
-                        Err(CheckError::boxed(problem, operand.span))
+                let Arg::Int(value) = arg else { return Ok(()) };
+                let (number, of) = (cx.number, 32);
+                let threads = matches!(cx.opcode, Opcode::BAR | Opcode::BARRIER) && want.role == Role::Src && cx.count;
+                match want.range {
+                    None if threads && value % of != 0 => refuse(Problem::Multiple { number, of, value }),
+                    Some((low, high)) if value < low || value > high => {
+                        refuse(Problem::Range { number, low, high, value })
                     }
                     _ => Ok(()),
                 }
@@ -305,7 +297,7 @@ impl Checker<'_> {
     }
 
     fn classify_name(&mut self, name: Name) -> Arg {
-        match self.scopes.lookup(self.names, name).map(|s| s.kind) {
+        match self.kind_of(name) {
             Some(SymbolKind::Register { ty, lanes, .. }) => Arg::Register(ty, lanes),
             Some(SymbolKind::Variable { space, .. }) => Arg::Variable(space),
             Some(SymbolKind::Label) => Arg::Label,
@@ -414,7 +406,7 @@ impl Checker<'_> {
             Err((error, span)) => Err(CheckError::boxed(Problem::Constant(error), span)),
             Ok(_) => {
                 let problem = Problem::Operand {
-                    opcode: cx.opcode.text(self.names).to_owned(),
+                    opcode: self.opcode(cx.opcode),
                     number: cx.number,
                     expected: Expected::Constant,
                     found: Found::Other,
@@ -425,7 +417,8 @@ impl Checker<'_> {
     }
 
     fn base(&mut self, name: Name, span: Span, cx: &Context) -> Verdict {
-        let opcode = || cx.opcode.text(self.names).to_owned();
+        let names = self.names;
+        let opcode = || cx.opcode.text(names).to_owned();
         let arg = self.classify_name(name);
         let problem = match arg {
             Arg::Register(reg, 1) => match type_info(reg) {
@@ -441,10 +434,7 @@ impl Checker<'_> {
                     Some(named) => named == space,
                     None => matches!(space, StateSpace::Global | StateSpace::Shared | StateSpace::Local),
                 };
-                let opaque = matches!(
-                    self.scopes.lookup(self.names, name).map(|s| s.kind),
-                    Some(SymbolKind::Variable { ty, .. }) if opaque(ty)
-                );
+                let opaque = matches!(self.kind_of(name), Some(SymbolKind::Variable { ty, .. }) if opaque(ty));
                 if (ok || !cx.lone) && !(opaque && cx.lone && space == StateSpace::Global) {
                     return self.direction(name, span, cx);
                 }
@@ -459,25 +449,19 @@ impl Checker<'_> {
                 Problem::Operand { opcode: opcode(), number: cx.number, expected: Expected::AddressRegister, found }
             }
         };
-        let other = self.scopes.lookup(self.names, name).map(|s| s.span);
-        Err(Box::new(CheckError { kind: problem, span, other }))
+        Err(Box::new(CheckError { kind: problem, span, other: self.declared_at(name) }))
     }
 
     /// A parameter is read, a return parameter is written.
     fn direction(&mut self, name: Name, span: Span, cx: &Context) -> Verdict {
-        let Some(symbol) = self.scopes.lookup(self.names, name) else { return Ok(()) };
-        let SymbolKind::Variable { param, .. } = symbol.kind else { return Ok(()) };
-        let other = symbol.span;
-        let bad = match param {
-            ParamKind::Input => cx.opcode == Opcode::ST,
-            ParamKind::Return => cx.opcode == Opcode::LD,
-            ParamKind::No => false,
-        };
-        if bad {
-            let kind = Problem::ParamDirection { name: self.text(name), written: param == ParamKind::Input };
-            return Err(Box::new(CheckError::with(kind, span, other)));
+        let Some(SymbolKind::Variable { param, .. }) = self.kind_of(name) else { return Ok(()) };
+        match (param, cx.opcode) {
+            (ParamKind::Input, Opcode::ST) | (ParamKind::Return, Opcode::LD) => {
+                let kind = Problem::ParamDirection { name: self.text(name), written: param == ParamKind::Input };
+                Err(Box::new(CheckError { kind, span, other: self.declared_at(name) }))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn expected(&self, want: &OperandForm, ty: Modifier, cx: &Context) -> Expected {
@@ -500,10 +484,7 @@ impl Checker<'_> {
 
     fn wrong(&mut self, operand: &Operand, expected: Expected, cx: &Context) -> Verdict {
         let (found, other) = match &operand.kind {
-            OperandKind::Name(name) => {
-                let found = self.found(*name).unwrap_or(Found::Other);
-                (found, self.scopes.lookup(self.names, *name).map(|s| s.span))
-            }
+            OperandKind::Name(name) => (self.found(*name).unwrap_or(Found::Other), self.declared_at(*name)),
             OperandKind::Member(name, _) => match self.found(*name) {
                 Some(Found::Register(ty, lanes)) if lanes > 1 => (Found::Register(ty, 1), None),
                 found => (found.unwrap_or(Found::Other), None),
@@ -522,7 +503,7 @@ impl Checker<'_> {
             OperandKind::Not(_) | OperandKind::Minus(_) => (Found::Negation, None),
             _ => (Found::Other, None),
         };
-        let opcode = cx.opcode.text(self.names).to_owned();
+        let opcode = self.opcode(cx.opcode);
         let kind = Problem::Operand { opcode, number: cx.number, expected, found };
         Err(Box::new(CheckError { kind, span: operand.span, other }))
     }

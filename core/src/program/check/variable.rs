@@ -8,7 +8,7 @@ use crate::program::consts::{self, ConstError, Value};
 use crate::program::forms::Need;
 use crate::program::types::{Class, bits_of, declarable, lanes, opaque, type_info};
 use crate::ptx::Modifier;
-use crate::ptx::tree::{Declarator, Initialiser, Linkage, StateSpace, Variable};
+use crate::ptx::tree::{Declarator, Expr, Ident, Initialiser, Linkage, StateSpace, Variable};
 
 /// Bytes of variables whose space is small.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,36 +32,37 @@ impl Checker<'_> {
             let space = Self::space_text(space);
             self.error(Problem::DeclaredSpace { space, scope: "module" }, variable.span);
         }
+        self.variables(variable, Self::module_name);
+    }
+
+    /// Declares the names of a declaration by `declare`.
+    fn variables(&mut self, variable: &Variable, declare: impl Fn(&mut Self, &Variable, Ident, SymbolKind)) {
         self.type_of(variable);
         for declarator in &variable.declarators {
             let kind = self.kind(variable, declarator, ParamKind::No);
             self.array_size(variable, declarator);
-            let ident = declarator.ident;
-            let old = self.scopes.lookup(self.names, ident.name).cloned();
-            let was = self.linkage.get(&ident.name).copied();
-            match (old, was) {
-                // A declaration may be repeated while one of the two is `.extern`.
-                (Some(old), Some(linkage)) => {
-                    let name = self.text(ident.name);
-                    if !same_variable(old.kind, kind) {
-                        let kind = Problem::Inconsistent { name, what: "type" };
-                        self.errors.push(CheckError::with(kind, ident.span, old.span));
-                    } else if linkage == Some(Linkage::Extern) && variable.linkage.is_none() {
-                        let kind = Problem::Inconsistent { name, what: "linkage" };
-                        self.errors.push(CheckError::with(kind, ident.span, old.span));
-                    } else if linkage != Some(Linkage::Extern) && variable.linkage != Some(Linkage::Extern) {
-                        let kind = Problem::Duplicate { name };
-                        self.errors.push(CheckError::with(kind, ident.span, old.span));
-                    }
-                }
-                _ => {
-                    self.declare(ident.name, ident.span, kind);
-                    self.linkage.insert(ident.name, variable.linkage);
-                }
-            }
+            declare(self, variable, declarator.ident, kind);
             self.initialiser(variable, declarator);
             self.room(variable.space, kind, variable.linkage, declarator);
         }
+    }
+
+    /// Declares a name of module scope. That may be repeated while one of the two declarations is `.extern`.
+    fn module_name(&mut self, variable: &Variable, ident: Ident, kind: SymbolKind) {
+        let old = self.scopes.lookup(self.names, ident.name).cloned();
+        let (Some(old), Some(linkage)) = (old, self.linkage.get(&ident.name).copied()) else {
+            self.declare(ident.name, ident.span, kind);
+            self.linkage.insert(ident.name, variable.linkage);
+            return;
+        };
+        let name = self.text(ident.name);
+        let problem = match (linkage, variable.linkage) {
+            _ if !same_variable(old.kind, kind) => Problem::Inconsistent { name, what: "type" },
+            (Some(Linkage::Extern), None) => Problem::Inconsistent { name, what: "linkage" },
+            (Some(Linkage::Extern), _) | (_, Some(Linkage::Extern)) => return,
+            _ => Problem::Duplicate { name },
+        };
+        self.errors.push(CheckError::with(problem, ident.span, old.span));
     }
 
     /// A variable takes its place among those of its space: `ptxas` refuses what does not fit. Local memory of a thread is
@@ -93,14 +94,7 @@ impl Checker<'_> {
             let why = "a register or local variable is not visible outside";
             self.error(Problem::Directive { name: "linkage".to_owned(), why }, variable.span);
         }
-        self.type_of(variable);
-        for declarator in &variable.declarators {
-            let kind = self.kind(variable, declarator, ParamKind::No);
-            self.array_size(variable, declarator);
-            self.declare(declarator.ident.name, declarator.ident.span, kind);
-            self.initialiser(variable, declarator);
-            self.room(variable.space, kind, variable.linkage, declarator);
-        }
+        self.variables(variable, |checker, _, ident, kind| checker.declare(ident.name, ident.span, kind));
     }
 
     /// A formal parameter; declares it unless it is `_`.
@@ -208,13 +202,11 @@ impl Checker<'_> {
             self.error(Problem::NoInitialiser { name, space: Self::space_text(variable.space) }, span);
             return;
         }
-        let mut dims: Vec<Option<u64>> = Vec::new();
-        for dim in &declarator.dims {
-            dims.push(match dim.as_ref().map(consts::evaluate) {
-                Some(Ok(Value::Int { bits, .. })) => Some(bits),
-                _ => None,
-            });
-        }
+        let size = |dim: &Option<Expr>| match dim.as_ref().map(consts::evaluate) {
+            Some(Ok(Value::Int { bits, .. })) => Some(bits),
+            _ => None,
+        };
+        let mut dims: Vec<Option<u64>> = declarator.dims.iter().map(size).collect();
         if lanes(variable.vector) > 1 {
             dims.push(Some(u64::from(lanes(variable.vector))));
         }
@@ -254,28 +246,25 @@ impl Checker<'_> {
         }
     }
 
-    fn initial_value(&mut self, expr: &crate::ptx::tree::Expr, ty: Modifier) {
+    fn initial_value(&mut self, expr: &Expr, ty: Modifier) {
         let class = type_info(ty);
         let ok = match consts::evaluate(expr) {
             Err((error, span)) => return self.error(Problem::Constant(error), span),
             Ok(Value::Int { .. }) => class.is_some_and(|i| matches!(i.class, Class::Int | Class::Bits)),
             Ok(Value::F32(_) | Value::F64(_)) => class.is_some_and(|i| matches!(i.class, Class::Float | Class::Bits)),
-            Ok(Value::Address(address)) => {
-                let symbol = self.scopes.lookup(self.names, address.name).map(|s| s.kind);
-                match symbol {
-                    None => return self.undeclared(address.name, address.span),
-                    Some(SymbolKind::Variable { space, .. })
-                        if !matches!(space, StateSpace::Global | StateSpace::Const | StateSpace::Tex) =>
-                    {
-                        false
-                    }
-                    Some(SymbolKind::Variable { .. } | SymbolKind::Function(_)) => {
-                        let big = class.is_some_and(|i| i.bits >= 32 || address.mask.is_some() && i.bits == 8);
-                        big && class.is_some_and(|i| matches!(i.class, Class::Int | Class::Bits))
-                    }
-                    Some(_) => false,
+            Ok(Value::Address(address)) => match self.kind_of(address.name) {
+                None => return self.undeclared(address.name, address.span),
+                Some(SymbolKind::Variable { space, .. })
+                    if !matches!(space, StateSpace::Global | StateSpace::Const | StateSpace::Tex) =>
+                {
+                    false
                 }
-            }
+                Some(SymbolKind::Variable { .. } | SymbolKind::Function(_)) => {
+                    let big = class.is_some_and(|i| i.bits >= 32 || address.mask.is_some() && i.bits == 8);
+                    big && class.is_some_and(|i| matches!(i.class, Class::Int | Class::Bits))
+                }
+                Some(_) => false,
+            },
         };
         if !ok {
             self.error(Problem::InitialiserType { ty: self.word(ty) }, expr.span);
@@ -284,12 +273,11 @@ impl Checker<'_> {
 }
 
 fn initial_elements(declarator: &Declarator) -> u64 {
-    let n = match &declarator.init {
-        Some(Initialiser::Ints(list, _)) => list.len(),
-        Some(Initialiser::List(list, _)) => list.len(),
+    match &declarator.init {
+        Some(Initialiser::Ints(list, _)) => list.len() as u64,
+        Some(Initialiser::List(list, _)) => list.len() as u64,
         _ => 0,
-    };
-    u64::try_from(n).unwrap_or(0)
+    }
 }
 
 fn same_variable(a: SymbolKind, b: SymbolKind) -> bool {

@@ -106,7 +106,7 @@ pub fn quote(name: &str) -> String {
 mod tests {
     use super::super::inject;
     use super::*;
-    use crate::base::{FileId, Span};
+    use crate::base::Span;
     use crate::program::env::{Function, Origin};
     use crate::program::fncode::FnCode;
     use crate::program::instr::{Guard, Slot};
@@ -134,31 +134,8 @@ mod tests {
 
     fn with_function(env: &mut ProgEnv) {
         let (start, end) = (Pc(1), Pc(6));
-        env.functions.insert("f".into(), Function { name: "f".into(), start, end, defined: true, ..empty() });
-    }
-
-    fn empty() -> Function {
-        Function {
-            name: String::new(),
-            entry: true,
-            start: Pc(0),
-            end: Pc(0),
-            defined: false,
-            params: Vec::new(),
-            returns: 0,
-            param_bytes: 0,
-            frame_bytes: 0,
-            slots: Default::default(),
-            preloads: Vec::new(),
-            undefined: Vec::new(),
-            registers: crate::program::registers::Registers::default(),
-            shared_bytes: 0,
-            shared: Vec::new(),
-            locals: Vec::new(),
-            bounds: Default::default(),
-            file: FileId(0),
-            span: Span::new(0, 0),
-        }
+        let function = Function { name: "f".into(), entry: true, start, end, defined: true, ..Function::default() };
+        env.functions.insert("f".into(), function);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::program::instr::{Instr, MemOp, Op, STACK_BASE, STACK_TOP, Slot};
 use crate::program::layout::parameters;
 use crate::program::ops::{Class, IntOp};
 use crate::ptx::Modifier as M;
-use crate::ptx::tree::{self, Ident, Operand, OperandKind};
+use crate::ptx::tree::{self, Call, Ident, Operand, OperandKind};
 
 /// The parameters of a callee: results, then arguments.
 type Signature = (Vec<Param>, Vec<Param>);
@@ -20,24 +20,10 @@ fn signature(mut params: Vec<Param>, returns: usize) -> Signature {
     (params, rest)
 }
 
-/// Takes a list in parentheses from the front of the operands, if there is one.
-fn list<'t>(operands: &mut &'t [Operand]) -> &'t [Operand] {
-    match operands {
-        [Operand { kind: OperandKind::Tuple(list), .. }, rest @ ..] => {
-            *operands = rest;
-            list
-        }
-        _ => &[],
-    }
-}
-
 impl<'t> FnLower<'_, 't> {
     /// `call{.uni} {(results),} f{, (arguments)}{, prototype};`
     pub(super) fn call(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let mut operands = &instr.operands[..];
-        let results = list(&mut operands);
-        let (target, mut operands) = operands.split_first()?;
-        let arguments = list(&mut operands);
+        let Call { results, target, arguments, rest } = instr.call()?;
         let OperandKind::Name(name) = target.kind else { return None };
         match self.lookup(name)? {
             Sym::Function(id) => {
@@ -54,7 +40,7 @@ impl<'t> FnLower<'_, 't> {
             }
             Sym::Reg(reg) => {
                 let a = self.widened(reg, Class::Q)?;
-                let (signature, imm) = self.indirect(operands.first()?)?;
+                let (signature, imm) = self.indirect(rest.first()?)?;
                 if let Some(uses) = self.program.uses.get_mut(self.id.0 as usize) {
                     uses.indirect = true;
                 }

@@ -21,6 +21,7 @@ use super::mode::{FMode, Num, Property, Rounding};
 use super::ops::IntOp;
 use super::ops::{AluOp, AtomOp, AtomTy};
 use super::types::{Class, is_signed, type_info};
+use crate::ptx::tree::Names;
 use crate::ptx::{Modifier as M, Opcode};
 
 /// What an instruction computes.
@@ -76,30 +77,12 @@ fn flags(mods: &[M]) -> FMode {
 
 /// The number type of a modifier, and whether it stands for two packed values.
 fn number(word: M) -> Option<(Num, bool)> {
-    Some(match word {
-        M::U8 => (Num::U8, false),
-        M::U16 => (Num::U16, false),
-        M::U32 => (Num::U32, false),
-        M::U64 => (Num::U64, false),
-        M::S8 => (Num::S8, false),
-        M::S16 => (Num::S16, false),
-        M::S32 => (Num::S32, false),
-        M::S64 => (Num::S64, false),
-        M::F16 => (Num::F16, false),
-        M::BF16 => (Num::Bf16, false),
-        M::F32 => (Num::F32, false),
-        M::F64 => (Num::F64, false),
-        M::TF32 => (Num::Tf32, false),
-        M::F16X2 => (Num::F16, true),
-        M::BF16X2 => (Num::Bf16, true),
-        M::E4M3X2 => (Num::E4m3, true),
-        M::E5M2X2 => (Num::E5m2, true),
-        M::E2M1X2 => (Num::E2m1, true),
-        M::E2M3X2 => (Num::E2m3, true),
-        M::E3M2X2 => (Num::E3m2, true),
-        M::UE8M0X2 => (Num::Ue8m0, true),
-        _ => return None,
-    })
+    let names = Names::default();
+    let text = word.text(&names);
+    match text.strip_suffix("x2") {
+        Some(of) => Some((Num::named(of)?, true)),
+        None => Some((Num::named(text)?, false)),
+    }
 }
 
 /// A mode word with the types that its operation needs to know: those of half precision, and two that differ.

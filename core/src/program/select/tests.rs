@@ -6,7 +6,6 @@ use crate::alu::int::{IntCvt, spec};
 use crate::program::forms::{Types, Word, table as forms};
 use crate::program::ops::Class;
 use crate::program::ops::FloatOp;
-use crate::ptx::tree::Names;
 
 /// The operation that an instruction such as `mad.lo.s32` selects, by the first form that it fits.
 fn selected(text: &str) -> Option<Selected> {

@@ -1,7 +1,7 @@
 //! The two error types of the grammar.
 
 use super::In;
-use crate::ptx::error::{Expected, NumberProblem};
+use crate::ptx::error::{Expected, SyntaxErrorKind};
 use crate::ptx::token::Token;
 use chumsky::DefaultExpected;
 use chumsky::error::{EmptyErr, Error, LabelError};
@@ -10,18 +10,12 @@ use chumsky::util::MaybeRef;
 
 /// An error type that the grammar can be built with.
 pub(crate) trait Fault<'t>: Error<'t, In<'t>> + LabelError<'t, In<'t>, Expected> + 't {
-    /// A number that cannot be read, at these tokens.
-    fn number(problem: NumberProblem, at: SimpleSpan) -> Self;
-    /// A word that PTX does not have at this place.
-    fn unknown(at: SimpleSpan) -> Self;
+    /// What fits the grammar at these tokens and is wrong all the same.
+    fn wrong(kind: SyntaxErrorKind, at: SimpleSpan) -> Self;
 }
 
 impl Fault<'_> for EmptyErr {
-    fn number(_: NumberProblem, _: SimpleSpan) -> Self {
-        Self::default()
-    }
-
-    fn unknown(_: SimpleSpan) -> Self {
+    fn wrong(_: SyntaxErrorKind, _: SimpleSpan) -> Self {
         Self::default()
     }
 }
@@ -33,10 +27,8 @@ pub(crate) struct Complaint {
     pub(crate) at: SimpleSpan,
     /// What would have fitted.
     pub(crate) expected: Vec<Expected>,
-    /// The number that is wrong, when that is the cause.
-    pub(crate) number: Option<NumberProblem>,
-    /// Whether an unknown directive is the cause.
-    pub(crate) unknown: bool,
+    /// The cause where it is a token that fits: a number that cannot be read, a directive that there is none of.
+    pub(crate) wrong: Option<SyntaxErrorKind>,
 }
 
 impl Complaint {
@@ -46,23 +38,19 @@ impl Complaint {
     }
 
     fn new(at: SimpleSpan, expected: Vec<Expected>) -> Self {
-        Self { at, expected, number: None, unknown: false }
+        Self { at, expected, wrong: None }
     }
 }
 
 impl Fault<'_> for Complaint {
-    fn number(problem: NumberProblem, at: SimpleSpan) -> Self {
-        Self { number: Some(problem), ..Self::new(at, Vec::new()) }
-    }
-
-    fn unknown(at: SimpleSpan) -> Self {
-        Self { unknown: true, ..Self::new(at, Vec::new()) }
+    fn wrong(kind: SyntaxErrorKind, at: SimpleSpan) -> Self {
+        Self { wrong: Some(kind), ..Self::new(at, Vec::new()) }
     }
 }
 
 impl<'t> Error<'t, In<'t>> for Complaint {
     fn merge(mut self, mut other: Self) -> Self {
-        if other.number.is_some() || other.unknown {
+        if other.wrong.is_some() {
             std::mem::swap(&mut self, &mut other);
         }
         for what in other.expected {

@@ -2,7 +2,7 @@
 //!
 //! As in ptxas, arithmetic is over numbers only; a symbol may stand alone or have a number added to it.
 
-use super::{Builder, Fault, Rule, here, ident, is, take, word};
+use super::{Fault, Rule, here, ident, is, take, tried, word};
 use crate::base::Span;
 use crate::ptx::error::Expected;
 use crate::ptx::number;
@@ -20,37 +20,25 @@ enum Prefix {
     Cast { unsigned: bool },
 }
 
+/// The bits of an integer literal, and whether it is unsigned.
+pub(super) fn integer<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, (u64, bool), E> {
+    tried(is(Kind::Int), |t, b| number::integer(b.str(t)))
+}
+
 /// An integer literal.
-fn int<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Expr, E> {
-    is(Kind::Int).try_map_with(|t: Token, e| {
-        let at = e.span();
-        let b: &mut Builder<'s> = e.state();
-        match number::integer(b.str(t)) {
-            Ok((bits, unsigned)) => Ok(Expr { kind: ExprKind::Int { bits, unsigned }, span: t.span() }),
-            Err(problem) => Err(E::number(problem, at)),
-        }
-    })
+pub(super) fn int<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Expr, E> {
+    integer().map_with(|(bits, unsigned), e| Expr { kind: ExprKind::Int { bits, unsigned }, span: here(e) })
 }
 
 /// An integer literal that fits 32 bits.
 pub(super) fn small<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, u32, E> {
-    is(Kind::Int).try_map_with(|t: Token, e| {
-        let at = e.span();
-        let b: &mut Builder<'s> = e.state();
-        number::small(b.str(t)).map_err(|problem| E::number(problem, at))
-    })
+    tried(is(Kind::Int), |t, b| number::small(b.str(t)))
 }
 
 /// A floating-point literal.
 fn float<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Expr, E> {
-    select! { t @ Token { kind: Kind::HexF32 | Kind::HexF64 | Kind::Decimal, .. } => t }.try_map_with(|t: Token, e| {
-        let at = e.span();
-        let b: &mut Builder<'s> = e.state();
-        match number::float(b.str(t)) {
-            Ok(kind) => Ok(Expr { kind, span: t.span() }),
-            Err(problem) => Err(E::number(problem, at)),
-        }
-    })
+    let literal = select! { t @ Token { kind: Kind::HexF32 | Kind::HexF64 | Kind::Decimal, .. } => t };
+    tried(literal, |t, b| number::float(b.str(t)).map(|kind| Expr { kind, span: t.span() }))
 }
 
 /// `WARP_SZ`.

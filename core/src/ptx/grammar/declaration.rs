@@ -1,11 +1,11 @@
 //! Declarations of variables, registers and parameters (PTX ISA 5.4, 11.3 to 11.5).
 
-use super::constant::{small, value};
-use super::{Builder, Fault, Rule, here, is, take};
+use super::constant::{int, small, value};
+use super::{Builder, Fault, Rule, here, is, made, take};
 use crate::ptx::Modifier;
 use crate::ptx::error::Expected;
 use crate::ptx::token::{Kind, Token};
-use crate::ptx::tree::{Declarator, Expr, ExprKind, Ident, Initialiser, Linkage, PtrAttribute, StateSpace, Variable};
+use crate::ptx::tree::{Declarator, Expr, Ident, Initialiser, Linkage, PtrAttribute, StateSpace, Variable};
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
@@ -59,8 +59,7 @@ pub(super) fn linkage<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Linkage, 
 /// A state space and its bank.
 fn space<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, (StateSpace, Option<u32>), E> {
     let plain = one_of(&SPACES).map(|space| (space, None));
-    let bank = is(Kind::ConstBank).map_with(|t: Token, e| {
-        let b: &mut Builder<'s> = e.state();
+    let bank = made(Kind::ConstBank, |t, b| {
         let digits = b.str(t).trim_start_matches(".const[").trim_end_matches(']');
         (StateSpace::Const, digits.parse().ok())
     });
@@ -70,7 +69,7 @@ fn space<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, (StateSpace, Option<u3
 /// `.attribute(.managed)`: the text between the outer parentheses.
 pub(super) fn attribute<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, String, E> {
     let word = select! { t @ Token { kind, .. } if kind.is_dot() => t };
-    let numbers = small64().separated_by(is(Kind::Comma)).delimited_by(is(Kind::LParen), is(Kind::RParen));
+    let numbers = is(Kind::Int).separated_by(is(Kind::Comma)).delimited_by(is(Kind::LParen), is(Kind::RParen));
     let list = word.then(numbers.or_not()).separated_by(is(Kind::Comma)).at_least(1);
     is(Kind::Attribute)
         .ignore_then(list.map_with(|_, e| here(e)).delimited_by(is(Kind::LParen), is(Kind::RParen)))
@@ -78,11 +77,6 @@ pub(super) fn attribute<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, String,
             let b: &mut Builder<'s> = e.state();
             span.of(b.text).to_owned()
         })
-}
-
-/// An integer whose value does not matter here.
-fn small64<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Token, E> {
-    is(Kind::Int)
 }
 
 fn align<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, u32, E> {
@@ -98,34 +92,17 @@ enum Before {
 /// A type and, before it, a vector size.
 fn typed<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, (Option<Modifier>, Modifier), E> {
     let vector = take(|t, b| matches!(b.str(t), ".v2" | ".v4" | ".v8").then(|| b.modifier(t)));
-    let ty = is(Kind::Dot)
-        .map_with(|t: Token, e| {
-            let b: &mut Builder<'s> = e.state();
-            b.modifier(t)
-        })
-        .labelled(Expected::Type);
+    let ty = made(Kind::Dot, |t, b| b.modifier(t)).labelled(Expected::Type);
     vector.or_not().then(ty)
 }
 
 /// The name of a declaration; `_` where it does not matter.
 pub(super) fn declared<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Ident, E> {
-    select! { t @ Token { kind: Kind::Word | Kind::Underscore, .. } = e => {
-        let b: &mut Builder<'s> = e.state();
-        b.ident(t)
-    } }
-    .labelled(Expected::Name)
+    take(|t, b| matches!(t.kind, Kind::Word | Kind::Underscore).then(|| b.ident(t))).labelled(Expected::Name)
 }
 
 fn dims<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, SmallVec<[Option<Expr>; 1]>, E> {
-    let size = is(Kind::Int).try_map_with(|t: Token, e| {
-        let at = e.span();
-        let b: &mut Builder<'s> = e.state();
-        match crate::ptx::number::integer(b.str(t)) {
-            Ok((bits, unsigned)) => Ok(Expr { kind: ExprKind::Int { bits, unsigned }, span: t.span() }),
-            Err(problem) => Err(E::number(problem, at)),
-        }
-    });
-    let dim = is(Kind::LBracket).ignore_then(size.or_not()).then_ignore(is(Kind::RBracket));
+    let dim = is(Kind::LBracket).ignore_then(int().or_not()).then_ignore(is(Kind::RBracket));
     empty().to(()).map(|()| SmallVec::new()).foldl(dim.repeated(), |mut dims: SmallVec<_>, dim| {
         dims.push(dim);
         dims
@@ -135,10 +112,8 @@ fn dims<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, SmallVec<[Option<Expr>;
 /// One declared name with its range or dimensions and its initialiser.
 fn declarator<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Declarator, E> {
     let range = is(Kind::Lt).ignore_then(small()).then_ignore(is(Kind::Gt));
-    let table = is(Kind::Table).map_with(|t: Token, e| {
-        let b: &mut Builder<'s> = e.state();
-        b.tables.remove(&t.start).unwrap_or_else(|| Initialiser::List(Vec::new(), t.span()))
-    });
+    let table =
+        made(Kind::Table, |t, b| b.tables.remove(&t.start).unwrap_or_else(|| Initialiser::List(Vec::new(), t.span())));
     let init = is(Kind::Eq).ignore_then(choice((table, value().boxed().map(Initialiser::Value))));
     declared().then(range.or_not()).then(dims()).then(init.or_not()).map(|(((ident, range), dims), init)| Declarator {
         ident,

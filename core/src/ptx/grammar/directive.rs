@@ -1,9 +1,9 @@
 //! Function heads, labelled directives, module directives and debugging directives (PTX ISA 11).
 
-use super::constant::small;
+use super::constant::{integer, small};
 use super::declaration::{attribute, declared, linkage, parameters};
-use super::{Builder, Fault, Rule, here, ident, is};
-use crate::ptx::error::{Expected, NumberProblem};
+use super::{Builder, Fault, Rule, here, ident, is, made, tried};
+use crate::ptx::error::{Expected, NumberProblem, SyntaxErrorKind};
 use crate::ptx::number;
 use crate::ptx::token::{Kind, Token};
 use crate::ptx::tree::{Debugging, Function, FunctionDirective, Ident, Item, Loc, Prototype, Stmt};
@@ -30,10 +30,7 @@ pub(crate) type Labelled = Stmt;
 
 /// The text of a string token without its quotes.
 fn text<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, String, E> {
-    is(Kind::Text).map_with(|t: Token, e| {
-        let b: &mut Builder<'s> = e.state();
-        b.str(t).trim_matches('"').to_owned()
-    })
+    made(Kind::Text, |t, b| b.str(t).trim_matches('"').to_owned())
 }
 
 fn texts<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Vec<String>, E> {
@@ -50,18 +47,17 @@ fn function_directive<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, FunctionD
         texts,
         span: here(e),
     });
-    let tuning = is(Kind::Dot)
-        .try_map_with(|t: Token, e| {
-            let at = e.span();
-            let b: &mut Builder<'s> = e.state();
-            let name = b.str(t).trim_start_matches('.');
-            FUNCTION_DIRECTIVES.iter().find(|(n, ..)| *n == name).copied().ok_or_else(|| E::unknown(at))
-        })
+    let known = |t, b: &mut Builder<'s>| {
+        let name = b.str(t).trim_start_matches('.');
+        FUNCTION_DIRECTIVES.iter().find(|(n, ..)| *n == name).copied().ok_or(SyntaxErrorKind::UnknownDirective)
+    };
+    let tuning = tried(is(Kind::Dot), known)
         .labelled(Expected::FunctionDirective)
         .then(small().separated_by(is(Kind::Comma)).collect::<Vec<_>>())
         .try_map_with(|((name, least, most), values): ((&str, usize, usize), Vec<u32>), e| {
             if values.len() < least || values.len() > most {
-                return Err(E::number(NumberProblem::Count { least, most }, e.span()));
+                let count = NumberProblem::Count { least, most };
+                return Err(E::wrong(SyntaxErrorKind::BadNumber(count), e.span()));
             }
             Ok(FunctionDirective { name: name.to_owned(), values, texts: Vec::new(), span: here(e) })
         });
@@ -134,12 +130,7 @@ pub(super) fn labelled<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Labelled
 
 /// `.version`, `.target`, `.address_size`, `.alias`.
 pub(super) fn item<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Item, E> {
-    let number = is(Kind::Decimal).try_map_with(|t: Token, e| {
-        let at = e.span();
-        let b: &mut Builder<'s> = e.state();
-        let parts = b.str(t).split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-        parts.ok_or_else(|| E::number(NumberProblem::Malformed, at))
-    });
+    let number = tried(is(Kind::Decimal), |t, b| number::version(b.str(t)));
     let version = is(Kind::Version)
         .ignore_then(number.labelled(Expected::Version))
         .map_with(|(major, minor), e| Item::Version { major, minor, span: here(e) });
@@ -163,15 +154,10 @@ fn keyword<'t, 's: 't, E: Fault<'t>>(word: &'static str) -> impl Rule<'t, 's, ()
 
 /// `.file`, `.loc`, `.pragma`, `@@DWARF`.
 pub(super) fn debugging<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Debugging, E> {
-    let integer = is(Kind::Int).try_map_with(|t: Token, e| {
-        let at = e.span();
-        let b: &mut Builder<'s> = e.state();
-        number::integer(b.str(t)).map(|(bits, _)| bits).map_err(|problem| E::number(problem, at))
-    });
     let file = is(Kind::File)
         .ignore_then(small())
         .then(text())
-        .then(is(Kind::Comma).ignore_then(integer).repeated().collect::<Vec<_>>())
+        .then(is(Kind::Comma).ignore_then(integer().map(|(bits, _)| bits)).repeated().collect::<Vec<_>>())
         .map_with(|((index, path), rest), e| Debugging::File { index, path, rest, span: here(e) });
     let place = || small().then(small()).then(small()).map(|((file, line), column)| (file, line, column));
     let function = is(Kind::Comma)
@@ -186,9 +172,6 @@ pub(super) fn debugging<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Debuggi
         },
     );
     let pragma = texts().map_with(|texts, e| Debugging::Pragma { texts, span: here(e) });
-    let dwarf = is(Kind::Dwarf).map_with(|t: Token, e| {
-        let b: &mut Builder<'s> = e.state();
-        Debugging::Dwarf { text: b.str(t).trim_end().to_owned(), span: t.span() }
-    });
+    let dwarf = made(Kind::Dwarf, |t, b| Debugging::Dwarf { text: b.str(t).trim_end().to_owned(), span: t.span() });
     choice((loc, pragma, file, dwarf))
 }

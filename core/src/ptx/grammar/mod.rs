@@ -15,6 +15,7 @@ pub(crate) use complaint::{Complaint, Fault};
 pub(crate) use constant::{Field, operator};
 pub(crate) use directive::Labelled;
 
+use super::error::SyntaxErrorKind;
 use super::token::{Kind, Token, cover};
 use super::tree::{Debugging, Expr, Function, Ident, Initialiser, Item, Name, Names, Stmt, Variable};
 use super::{Modifier, Opcode};
@@ -120,6 +121,25 @@ fn take<'t, 's: 't, O: 't, E: Fault<'t>>(
 ) -> impl Rule<'t, 's, O, E> {
     chumsky::primitive::select(move |t: Token, e: &mut chumsky::input::MapExtra<'t, '_, In<'t>, Ex<'s, E>>| {
         f(t, e.state())
+    })
+}
+
+/// What `f` makes of a token of a kind.
+fn made<'t, 's: 't, O: 't, E: Fault<'t>>(
+    kind: Kind,
+    f: impl Fn(Token, &mut Builder<'s>) -> O + Clone + 't,
+) -> impl Rule<'t, 's, O, E> {
+    is(kind).map_with(move |t, e| f(t, e.state()))
+}
+
+/// What `f` makes of a token, or why it is wrong.
+fn tried<'t, 's: 't, O: 't, E: Fault<'t>>(
+    token: impl Rule<'t, 's, Token, E>,
+    f: impl Fn(Token, &mut Builder<'s>) -> Result<O, SyntaxErrorKind> + Clone + 't,
+) -> impl Rule<'t, 's, O, E> {
+    token.try_map_with(move |t, e| {
+        let at = e.span();
+        f(t, e.state()).map_err(|kind| E::wrong(kind, at))
     })
 }
 

@@ -1,8 +1,8 @@
 //! Operands of instructions (PTX ISA 6).
 
 use super::constant::{generic, number, plus};
-use super::{Builder, Fault, Rule, here, ident, is, take};
-use crate::ptx::error::Expected;
+use super::{Builder, Fault, Rule, here, ident, is, take, tried};
+use crate::ptx::error::{Expected, SyntaxErrorKind};
 use crate::ptx::token::{Kind, Token};
 use crate::ptx::tree::{Address, Expr, ExprKind, Ident, Operand, OperandKind};
 use chumsky::prelude::*;
@@ -50,15 +50,11 @@ fn member(b: &mut Builder<'_>, base: &str, what: &str, negated: bool) -> Operand
 
 /// `%tid.x`, `%r1.b0` written without blanks.
 fn dotted<'t, 's: 't, E: Fault<'t>>(negated: bool) -> impl Rule<'t, 's, Operand, E> {
-    is(Kind::Dotted).try_map_with(move |t: Token, e| {
-        let at = e.span();
-        let b: &mut Builder<'s> = e.state();
-        match b.str(t).split_once('.') {
-            Some((base, what)) if !what.contains(['.', ':', '[']) => {
-                Ok(Operand { kind: member(b, base, what, negated), span: t.span() })
-            }
-            _ => Err(E::unknown(at)),
+    tried(is(Kind::Dotted), move |t, b| match b.str(t).split_once('.') {
+        Some((base, what)) if !what.contains(['.', ':', '[']) => {
+            Ok(Operand { kind: member(b, base, what, negated), span: t.span() })
         }
+        _ => Err(SyntaxErrorKind::UnknownDirective),
     })
 }
 
