@@ -8,7 +8,7 @@ use super::prove::Scope;
 use super::said::{Said, said};
 use crate::base::{SourceMap, suggest};
 use crate::explore::space::Progress;
-use crate::litmus::tree::{Proxy, TermKind};
+use crate::litmus::tree::TermKind;
 use crate::litmus::{
     Expected, Gap, LitmusError, LitmusErrorKind as K, MAX_ERRORS, MAX_NESTING, Outcomes, Truth, instructions,
 };
@@ -167,15 +167,10 @@ fn names(kind: &K, here: &str) -> Option<Said> {
 fn unsupported(gap: &Gap) -> Said {
     let (message, label): (String, String) = match gap {
         Gap::Proxy(proxy) => {
-            let name = match proxy {
-                Proxy::Generic => "generic",
-                Proxy::Constant => "constant",
-                Proxy::Texture => "texture",
-                Proxy::Surface => "surface",
-            };
+            let name = proxy.name();
             (format!("the engines have no {name} proxy"), format!("memory is accessed by the {name} proxy"))
         }
-        Gap::Atomic(op) => (format!("PTX has no atomic `{op}`"), "this operation".to_owned()),
+        Gap::Atomic(op) => (format!("PTX has no atomic `{}`", op.name()), "this operation".to_owned()),
         Gap::BarrierNumber => (
             "it cannot be told in advance which threads meet at this barrier".to_owned(),
             "a register says which barrier".to_owned(),
@@ -336,7 +331,7 @@ pub fn outcomes(all: &Outcomes<'_>, complete: bool) -> String {
         _ => "Sometimes",
     };
     let _ = writeln!(out, "{answer}\nWitnesses\nPositive: {positive} Negative: {negative}");
-    let _ = writeln!(out, "Condition {} {} is {said}", asked.quantifier, asked.cond);
+    let _ = writeln!(out, "Condition {} {} is {said}", asked.quantifier.name(), asked.cond);
     let _ = writeln!(out, "Observation {} {seen} {yes} {no}", litmus.name);
     out
 }

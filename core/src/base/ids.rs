@@ -45,7 +45,3 @@ impl From<Address> for Pc {
         Self(number)
     }
 }
-
-/// A warp of a block, counted from 0 (thread `t` of the block belongs to warp `t / warp size`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
-pub struct WarpId(pub u32);

@@ -13,14 +13,16 @@ pub mod mutant;
 mod source;
 mod suggest;
 mod tier;
+mod words;
 
 pub use aside::Aside;
 pub use beside::drop_beside;
 pub use bytes::number;
-pub use ids::{FileId, Pc, WarpId};
+pub use ids::{FileId, Pc};
 pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, blend32, blend64, expand, put_mask};
 pub use mask::{LaneMask, lanes_of};
 pub use mutant::Mutant;
 pub use source::{Source, SourceMap, Span};
 pub use suggest::suggest;
 pub(crate) use tier::{Baseline, Best, Tier, Vectors};
+pub(crate) use words::words;

@@ -4,152 +4,130 @@
 //! the answer is a constant, so nothing of it is left in the program. `tests/mutants.rs` has for each the smallest program
 //! that tells it apart.
 
-macro_rules! mutants {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// A deliberate error, by the name that `--mutant` takes.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub enum Mutant { $($(#[$doc])* $variant,)* }
+use super::words;
 
-        impl Mutant {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// Its name.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-        }
-    };
-}
-
-mutants! {
-    /// `discard` clears the whole line, not the operation's bytes (D-line).
-    LineWideDiscard = "line-wide-discard",
-    /// `reserve` does not pin the line.
-    UnpinnedFill = "unpinned-fill",
-    /// A write-back writes the whole line, not the dirty bytes (D-line).
-    WholeLineWriteBack = "whole-line-write-back",
-    /// `update` overwrites bytes that were written meanwhile.
-    UpdateOverwrites = "update-overwrites",
-    /// `update` brings in what the operation has and leaves the rest of the line to be fetched by nobody (D-line).
-    UpdateLeavesRest = "update-leaves-rest",
-    /// `invalidateOthersL1` leaves the other multiprocessors' lines as they are (D-others).
-    OthersKeepLines = "others-keep-lines",
-    /// Dirty lines are evicted.
-    EvictDirty = "evict-dirty",
-    /// Pinned lines are evicted.
-    EvictPinned = "evict-pinned",
-    /// A write leaves the line clean.
-    WriteStaysClean = "write-stays-clean",
-    /// `read` does not let go of the line.
-    ReadKeepsPin = "read-keeps-pin",
-    /// A set holds one line more than it has.
-    SetOverflows = "set-overflows",
-    /// Lines of class `first` are evicted no sooner than others.
-    ClassIgnored = "class-ignored",
-    /// `read` does not wait for bytes that are being fetched.
-    ReadNeverWaits = "read-never-waits",
-    /// An operation that waited in `reserve` is stuck when the line is cached meanwhile (D-reserve: the report's rule).
-    ReserveNeverJoins = "reserve-never-joins",
-    /// An operation that has to wait goes on instead (`op.op2`).
-    WaitGoesOn = "wait-goes-on",
-    /// `yield` does not end the micro step (`op.yield`).
-    YieldGoesOn = "yield-goes-on",
-    /// `end` is passed by (`op.end`).
-    EndGoesOn = "end-goes-on",
-    /// Both parts of an `if` are the `else` part (`op.iftt`).
-    AlwaysElse = "always-else",
-    /// `lock` does not look whether a bank is locked.
-    LockIgnored = "lock-ignored",
-    /// `atomOp` leaves the operand as it is.
-    AtomOpIdle = "atom-op-idle",
-    /// An operation may go only when every other one is below it: a maximum, where the report's quasi-order has none (4.6).
-    HighestPrioMaximum = "highest-prio-maximum",
-    /// A fence does not wait for earlier operations (`mm.updMemBar`).
-    FenceAtOnce = "fence-at-once",
-    /// An acquire leaves L1 as it is (D-strong).
-    AcquireKeepsLines = "acquire-keeps-lines",
-    /// Registers do not block (D-ready, `mm.regLookup`).
-    NothingBlocks = "nothing-blocks",
-    /// Volatile operations of a thread are not ordered (D-prio).
-    VolatileUnordered = "volatile-unordered",
-    /// A thread's operations on the same bytes are not ordered although they should be (D-prio).
-    SameBytesUnordered = "same-bytes-unordered",
-    /// Of several lanes that write one location the last one wins (`mm.memOp`).
-    LastLaneWins = "last-lane-wins",
-    /// Caches survive to the next dependent launch (D-flush).
-    NoFlush = "no-flush",
-    /// A write-back from L2 writes nothing (`m.wbL2`).
-    WriteBackLost = "write-back-lost",
-    /// A write-back from L1 writes nothing (`m.wbL1`).
-    WriteBackL1Lost = "write-back-l1-lost",
-    /// No line is evicted silently (`m.evictL1`, `m.evictL2`) and no cache flushed (`m.flush`).
-    NeverEvicts = "never-evicts",
-    /// Barriers do not wait for earlier operations of their threads.
-    BarrierDoesNotWait = "barrier-does-not-wait",
-    /// The patent's first mistake (report, 5.4.1): a uniform break, return or exit leaves the disable mask alone.
-    UniformStaysEnabled = "uniform-stays-enabled",
-    /// The patent's second mistake (report, 5.4.1): a sync flag instead of a `sync` instruction, so a sync token leads to
-    /// the flagged instruction, which pops another token.
-    SyncFlag = "sync-flag",
-    /// A divergent indirect call pushes a frame for the lanes that it defers, too (D-callframe).
-    DoubleFrame = "double-frame",
-    /// Popping a sync token activates lanes that are disabled.
-    SyncWakesDisabled = "sync-wakes-disabled",
-    /// Popping a break token enables lanes that returned.
-    BreakWakesReturned = "break-wakes-returned",
-    /// A call token holds the lanes that call, not all that are active.
-    CallTokenOfCallers = "call-token-of-callers",
-    /// The lanes that do not take a branch go on at the branch itself.
-    DivergeToSelf = "diverge-to-self",
-    /// The lanes that an indirect branch defers go on behind it.
-    DeferredPassBy = "deferred-pass-by",
-    /// A divergent exit leaves the lanes enabled.
-    ExitStaysEnabled = "exit-stays-enabled",
-    /// `unwind` takes the topmost token even if it activates nobody.
-    UnwindOnce = "unwind-once",
-    /// A lane whose guard does not hold executes the instruction nevertheless.
-    GuardIgnored = "guard-ignored",
-    /// An inactive lane takes part in votes and shuffles.
-    InactiveVotes = "inactive-votes",
-    /// Under `crs`, a barrier counts the lanes that arrive, not their warp (5.5.1).
-    BarrierCountsLanes = "barrier-counts-lanes",
-    /// Threads that have exited hold up a barrier of all threads (D-bar-exit).
-    BarrierAwaitsExited = "barrier-awaits-exited",
-    /// A barrier that has ended keeps its count.
-    BarrierNeverReset = "barrier-never-reset",
-    /// Lanes do not wait for the other members of a `.sync` instruction's mask (D-its).
-    MembersNotAwaited = "members-not-awaited",
-    /// The second block of a grid is the first one again.
-    BlockIssuedTwice = "block-issued-twice",
-    /// A block is complete when one of its warps is.
-    BlockEndsEarly = "block-ends-early",
-    /// The blocks of an aborted grid keep their room.
-    AbortKeepsRoom = "abort-keeps-room",
-    /// An aborted grid goes on.
-    AbortIdle = "abort-idle",
-    /// The memory of a destroyed context can still be used.
-    DestroyKeepsMemory = "destroy-keeps-memory",
-    /// The memory of every context begins at the same address (D-vm).
-    ContextsShareAddresses = "contexts-share-addresses",
-    /// What accesses of one context found is believed in another.
-    HintsOutliveContext = "hints-outlive-context",
-    /// As many grids execute at the same time as there are (D-grids).
-    GridsUnlimited = "grids-unlimited",
-    /// A grid is complete when one of its blocks is.
-    GridEndsEarly = "grid-ends-early",
-    /// A block's index has its x and y exchanged.
-    BlockTransposed = "block-transposed",
-    /// A reduction takes in a false predicate for lanes that did not arrive.
-    ReduceCountsAbsent = "reduce-counts-absent",
-}
-
-impl Mutant {
-    /// The mutant of a name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|m| m.name() == name)
+words! {
+    /// A deliberate error, by the name that `--mutant` takes.
+    pub enum Mutant {
+        /// `discard` clears the whole line, not the operation's bytes (D-line).
+        LineWideDiscard = "line-wide-discard",
+        /// `reserve` does not pin the line.
+        UnpinnedFill = "unpinned-fill",
+        /// A write-back writes the whole line, not the dirty bytes (D-line).
+        WholeLineWriteBack = "whole-line-write-back",
+        /// `update` overwrites bytes that were written meanwhile.
+        UpdateOverwrites = "update-overwrites",
+        /// `update` brings in what the operation has and leaves the rest of the line to be fetched by nobody (D-line).
+        UpdateLeavesRest = "update-leaves-rest",
+        /// `invalidateOthersL1` leaves the other multiprocessors' lines as they are (D-others).
+        OthersKeepLines = "others-keep-lines",
+        /// Dirty lines are evicted.
+        EvictDirty = "evict-dirty",
+        /// Pinned lines are evicted.
+        EvictPinned = "evict-pinned",
+        /// A write leaves the line clean.
+        WriteStaysClean = "write-stays-clean",
+        /// `read` does not let go of the line.
+        ReadKeepsPin = "read-keeps-pin",
+        /// A set holds one line more than it has.
+        SetOverflows = "set-overflows",
+        /// Lines of class `first` are evicted no sooner than others.
+        ClassIgnored = "class-ignored",
+        /// `read` does not wait for bytes that are being fetched.
+        ReadNeverWaits = "read-never-waits",
+        /// An operation that waited in `reserve` is stuck when the line is cached meanwhile (D-reserve: the report's rule).
+        ReserveNeverJoins = "reserve-never-joins",
+        /// An operation that has to wait goes on instead (`op.op2`).
+        WaitGoesOn = "wait-goes-on",
+        /// `yield` does not end the micro step (`op.yield`).
+        YieldGoesOn = "yield-goes-on",
+        /// `end` is passed by (`op.end`).
+        EndGoesOn = "end-goes-on",
+        /// Both parts of an `if` are the `else` part (`op.iftt`).
+        AlwaysElse = "always-else",
+        /// `lock` does not look whether a bank is locked.
+        LockIgnored = "lock-ignored",
+        /// `atomOp` leaves the operand as it is.
+        AtomOpIdle = "atom-op-idle",
+        /// An operation may go only when every other one is below it: a maximum, where the report's quasi-order has none (4.6).
+        HighestPrioMaximum = "highest-prio-maximum",
+        /// A fence does not wait for earlier operations (`mm.updMemBar`).
+        FenceAtOnce = "fence-at-once",
+        /// An acquire leaves L1 as it is (D-strong).
+        AcquireKeepsLines = "acquire-keeps-lines",
+        /// Registers do not block (D-ready, `mm.regLookup`).
+        NothingBlocks = "nothing-blocks",
+        /// Volatile operations of a thread are not ordered (D-prio).
+        VolatileUnordered = "volatile-unordered",
+        /// A thread's operations on the same bytes are not ordered although they should be (D-prio).
+        SameBytesUnordered = "same-bytes-unordered",
+        /// Of several lanes that write one location the last one wins (`mm.memOp`).
+        LastLaneWins = "last-lane-wins",
+        /// Caches survive to the next dependent launch (D-flush).
+        NoFlush = "no-flush",
+        /// A write-back from L2 writes nothing (`m.wbL2`).
+        WriteBackLost = "write-back-lost",
+        /// A write-back from L1 writes nothing (`m.wbL1`).
+        WriteBackL1Lost = "write-back-l1-lost",
+        /// No line is evicted silently (`m.evictL1`, `m.evictL2`) and no cache flushed (`m.flush`).
+        NeverEvicts = "never-evicts",
+        /// Barriers do not wait for earlier operations of their threads.
+        BarrierDoesNotWait = "barrier-does-not-wait",
+        /// The patent's first mistake (report, 5.4.1): a uniform break, return or exit leaves the disable mask alone.
+        UniformStaysEnabled = "uniform-stays-enabled",
+        /// The patent's second mistake (report, 5.4.1): a sync flag instead of a `sync` instruction, so a sync token leads to
+        /// the flagged instruction, which pops another token.
+        SyncFlag = "sync-flag",
+        /// A divergent indirect call pushes a frame for the lanes that it defers, too (D-callframe).
+        DoubleFrame = "double-frame",
+        /// Popping a sync token activates lanes that are disabled.
+        SyncWakesDisabled = "sync-wakes-disabled",
+        /// Popping a break token enables lanes that returned.
+        BreakWakesReturned = "break-wakes-returned",
+        /// A call token holds the lanes that call, not all that are active.
+        CallTokenOfCallers = "call-token-of-callers",
+        /// The lanes that do not take a branch go on at the branch itself.
+        DivergeToSelf = "diverge-to-self",
+        /// The lanes that an indirect branch defers go on behind it.
+        DeferredPassBy = "deferred-pass-by",
+        /// A divergent exit leaves the lanes enabled.
+        ExitStaysEnabled = "exit-stays-enabled",
+        /// `unwind` takes the topmost token even if it activates nobody.
+        UnwindOnce = "unwind-once",
+        /// A lane whose guard does not hold executes the instruction nevertheless.
+        GuardIgnored = "guard-ignored",
+        /// An inactive lane takes part in votes and shuffles.
+        InactiveVotes = "inactive-votes",
+        /// Under `crs`, a barrier counts the lanes that arrive, not their warp (5.5.1).
+        BarrierCountsLanes = "barrier-counts-lanes",
+        /// Threads that have exited hold up a barrier of all threads (D-bar-exit).
+        BarrierAwaitsExited = "barrier-awaits-exited",
+        /// A barrier that has ended keeps its count.
+        BarrierNeverReset = "barrier-never-reset",
+        /// Lanes do not wait for the other members of a `.sync` instruction's mask (D-its).
+        MembersNotAwaited = "members-not-awaited",
+        /// The second block of a grid is the first one again.
+        BlockIssuedTwice = "block-issued-twice",
+        /// A block is complete when one of its warps is.
+        BlockEndsEarly = "block-ends-early",
+        /// The blocks of an aborted grid keep their room.
+        AbortKeepsRoom = "abort-keeps-room",
+        /// An aborted grid goes on.
+        AbortIdle = "abort-idle",
+        /// The memory of a destroyed context can still be used.
+        DestroyKeepsMemory = "destroy-keeps-memory",
+        /// The memory of every context begins at the same address (D-vm).
+        ContextsShareAddresses = "contexts-share-addresses",
+        /// What accesses of one context found is believed in another.
+        HintsOutliveContext = "hints-outlive-context",
+        /// As many grids execute at the same time as there are (D-grids).
+        GridsUnlimited = "grids-unlimited",
+        /// A grid is complete when one of its blocks is.
+        GridEndsEarly = "grid-ends-early",
+        /// A block's index has its x and y exchanged.
+        BlockTransposed = "block-transposed",
+        /// A reduction takes in a false predicate for lanes that did not arrive.
+        ReduceCountsAbsent = "reduce-counts-absent",
     }
 }
 

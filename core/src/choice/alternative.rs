@@ -1,6 +1,7 @@
 //! Alternatives by name: what is chosen, whatever place it has in a menu (D-schedule-names).
 
 use super::Site;
+use crate::base::words;
 use std::fmt;
 
 /// What a choice is for.
@@ -19,32 +20,22 @@ pub enum Alternative {
     Named(Site, Name),
 }
 
-/// Alternatives that are no numbers.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Name {
-    /// [`Site::Lanes`]: all the other lanes of the group.
-    All,
-    /// [`Site::Lanes`]: no other lane.
-    Alone,
-    /// [`Site::Issue`]: no block is issued now.
-    Later,
-    /// [`Site::Micro`]: the macro step ends.
-    End,
-    /// [`Site::Micro`]: a silent rule fires.
-    Silent,
-    /// [`Site::Micro`]: a silent rule fires that an operation waits for.
-    Wanted,
-}
-
-impl Name {
-    const ALL: [(Self, &'static str); 6] = [
-        (Self::All, "all"),
-        (Self::Alone, "alone"),
-        (Self::Later, "later"),
-        (Self::End, "end"),
-        (Self::Silent, "silent"),
-        (Self::Wanted, "wanted"),
-    ];
+words! {
+    /// Alternatives that are no numbers.
+    pub enum Name {
+        /// [`Site::Lanes`]: all the other lanes of the group.
+        All = "all",
+        /// [`Site::Lanes`]: no other lane.
+        Alone = "alone",
+        /// [`Site::Issue`]: no block is issued now.
+        Later = "later",
+        /// [`Site::Micro`]: the macro step ends.
+        End = "end",
+        /// [`Site::Micro`]: a silent rule fires.
+        Silent = "silent",
+        /// [`Site::Micro`]: a silent rule fires that an operation waits for.
+        Wanted = "wanted",
+    }
 }
 
 impl Alternative {
@@ -61,13 +52,13 @@ impl Alternative {
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let (site, name) = text.split_once(' ')?;
-        let site = Site::ALL.into_iter().find(|s| s.name() == site)?;
+        let site = Site::named(site)?;
         if site == Site::Warp {
             let (block, warp) = name.split_once('.')?;
             return Some(Self::Warp { block: block.parse().ok()?, warp: warp.parse().ok()? });
         }
-        match Name::ALL.into_iter().find(|(_, word)| *word == name) {
-            Some((name, _)) => Some(Self::Named(site, name)),
+        match Name::named(name) {
+            Some(name) => Some(Self::Named(site, name)),
             None => name.parse().ok().map(|number| Self::Numbered(site, number)),
         }
     }
@@ -79,9 +70,7 @@ impl fmt::Display for Alternative {
         match self {
             Self::Warp { block, warp } => write!(f, " {block}.{warp}"),
             Self::Numbered(_, number) => write!(f, " {number}"),
-            Self::Named(_, name) => {
-                Name::ALL.iter().filter(|(n, _)| n == name).try_for_each(|(_, word)| write!(f, " {word}"))
-            }
+            Self::Named(_, name) => write!(f, " {}", name.name()),
         }
     }
 }
@@ -104,9 +93,9 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut all = vec![Alternative::Warp { block: 3, warp: 1 }];
-        for site in Site::ALL.into_iter().filter(|s| *s != Site::Warp) {
+        for site in Site::ALL.iter().copied().filter(|s| *s != Site::Warp) {
             all.push(Alternative::Numbered(site, 7));
-            all.extend(Name::ALL.map(|(name, _)| Alternative::Named(site, name)));
+            all.extend(Name::ALL.iter().map(|name| Alternative::Named(site, *name)));
         }
         for alternative in all {
             assert_eq!(Alternative::read(&alternative.to_string()), Some(alternative), "{alternative}");

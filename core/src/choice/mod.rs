@@ -26,79 +26,42 @@ pub use schedule::{Part, Schedule};
 pub use seeded::Seeded;
 pub use strategy::Strategy;
 
+use crate::base::words;
 use crate::verdict::Stop;
 use std::num::NonZeroU32;
 
-/// What is being decided.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Site {
-    /// Which warp of the resident blocks steps next.
-    Warp,
-    /// Which group of lanes of a warp runs next (control models `its` and `thread`); a group has the number of
-    /// its lowest lane. What was taken last is here what the control model would take.
-    Group,
-    /// Which lanes of a group run along with its first that does (control model `its`, split): all others
-    /// ([`LANES_ALL`]), no more ([`LANES_NONE`]), or the next is lane l ([`LANES_FIRST`]` + l`), and it is asked again.
-    Lanes,
-    /// Which target of a divergent indirect branch or call is run first (`crs.bratarget`, `crs.calltarget`).
-    Target,
-    /// Whether another block is issued now rather than later.
-    Issue,
-    /// How a macro step of memory goes on (report, 4.6): it ends ([`MICRO_END`]), a silent rule fires
-    /// ([`MICRO_SILENT`], [`MICRO_WANTED`]), or operation number n makes a micro step ([`MICRO_STEPS`]` + n`).
-    Micro,
-    /// Which silent rule fires (report, 4.6); numbered in the engine's order.
-    Silent,
-    /// Which of several lines is evicted for another (D-cache).
-    Victim,
-    /// Which of several lanes that write one location does so last (CUDA programming guide, G.4.2).
-    Winner,
-    /// Which pending message is handled next, in the order of arrival; the last alternative is none for now.
-    Message,
-    /// Which context is active next.
-    Context,
-    /// Which grid of the active context steps next.
-    Grid,
-    /// Which multiprocessor takes the next block.
-    Processor,
-}
-
-impl Site {
-    /// All sites.
-    pub const ALL: [Self; 13] = [
-        Self::Warp,
-        Self::Group,
-        Self::Lanes,
-        Self::Target,
-        Self::Issue,
-        Self::Micro,
-        Self::Silent,
-        Self::Victim,
-        Self::Winner,
-        Self::Message,
-        Self::Context,
-        Self::Grid,
-        Self::Processor,
-    ];
-
-    /// The word for it in schedules.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Warp => "warp",
-            Self::Group => "group",
-            Self::Lanes => "lanes",
-            Self::Target => "target",
-            Self::Issue => "issue",
-            Self::Micro => "micro",
-            Self::Silent => "silent",
-            Self::Victim => "victim",
-            Self::Winner => "winner",
-            Self::Message => "message",
-            Self::Context => "context",
-            Self::Grid => "grid",
-            Self::Processor => "processor",
-        }
+words! {
+    /// What is being decided, by its word in schedules.
+    pub enum Site {
+        /// Which warp of the resident blocks steps next.
+        Warp = "warp",
+        /// Which group of lanes of a warp runs next (control models `its` and `thread`); a group has the number of
+        /// its lowest lane. What was taken last is here what the control model would take.
+        Group = "group",
+        /// Which lanes of a group run along with its first that does (control model `its`, split): all others
+        /// ([`LANES_ALL`]), no more ([`LANES_NONE`]), or the next is lane l ([`LANES_FIRST`]` + l`), and it is asked again.
+        Lanes = "lanes",
+        /// Which target of a divergent indirect branch or call is run first (`crs.bratarget`, `crs.calltarget`).
+        Target = "target",
+        /// Whether another block is issued now rather than later.
+        Issue = "issue",
+        /// How a macro step of memory goes on (report, 4.6): it ends ([`MICRO_END`]), a silent rule fires
+        /// ([`MICRO_SILENT`], [`MICRO_WANTED`]), or operation number n makes a micro step ([`MICRO_STEPS`]` + n`).
+        Micro = "micro",
+        /// Which silent rule fires (report, 4.6); numbered in the engine's order.
+        Silent = "silent",
+        /// Which of several lines is evicted for another (D-cache).
+        Victim = "victim",
+        /// Which of several lanes that write one location does so last (CUDA programming guide, G.4.2).
+        Winner = "winner",
+        /// Which pending message is handled next, in the order of arrival; the last alternative is none for now.
+        Message = "message",
+        /// Which context is active next.
+        Context = "context",
+        /// Which grid of the active context steps next.
+        Grid = "grid",
+        /// Which multiprocessor takes the next block.
+        Processor = "processor",
     }
 }
 

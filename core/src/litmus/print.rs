@@ -1,11 +1,8 @@
 //! Litmus programs as text, with one column for each thread.
 
-use super::parse::PROXIES;
 use super::tree::{
-    Access, Arith, Atom, Cond, DeclKind, Initial, Instruction, Litmus, Order, Proxy, Quantifier, Relation, StmtKind,
-    Term, TermKind, Value,
+    Access, Cond, DeclKind, Initial, Instruction, Litmus, Proxy, Relation, StmtKind, Term, TermKind, Value,
 };
-use crate::program::instr::Scope;
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// A program's text: what [`parse`](super::parse()) reads as the same program.
@@ -31,7 +28,7 @@ pub fn print(litmus: &Litmus) -> String {
         let _ = writeln!(out, "filter {filter}");
     }
     if let Some(asked) = &litmus.condition {
-        let _ = writeln!(out, "{} {}", asked.quantifier, asked.cond);
+        let _ = writeln!(out, "{} {}", asked.quantifier.name(), asked.cond);
         if !asked.expected.is_empty() {
             out.push_str("with\n");
         }
@@ -52,7 +49,7 @@ fn declaration(decl: &DeclKind) -> String {
         DeclKind::Register { thread, name, value, .. } => {
             format!("P{thread}:{}={}", name.name, initial(value, "&"))
         }
-        DeclKind::Alias { name, proxy, of } => format!("{} @ {proxy} aliases {}", name.name, of.name),
+        DeclKind::Alias { name, proxy, of } => format!("{} @ {} aliases {}", name.name, proxy.name(), of.name),
     }
 }
 
@@ -96,40 +93,27 @@ impl Display for Instruction {
             }
             Self::Move { to, value } => write!(f, "ld {}, {value}", to.name),
             Self::Compute { op, to, left, right } => {
-                let name = match op {
-                    Arith::Add => "add",
-                    Arith::Sub => "sub",
-                    Arith::Mul => "mul",
-                    Arith::Div => "div",
-                };
-                write!(f, "{name} {}, {left}, {right}", to.name)
+                write!(f, "{} {}, {left}, {right}", op.name(), to.name)
             }
             Self::Atomic { access, op, to, at, value, new } => {
-                write!(f, "{}{}{access}.{op} ", surface(*access), if to.is_some() { "atom" } else { "red" })?;
+                let name = if to.is_some() { "atom" } else { "red" };
+                write!(f, "{}{name}{access}.{} ", surface(*access), op.name())?;
                 if let Some(to) = to {
                     write!(f, "{}, ", to.name)?;
                 }
                 write!(f, "{}, {value}", at.name)?;
                 new.as_ref().map_or(Ok(()), |new| write!(f, ", {new}"))
             }
-            Self::Fence { order, scope } => write!(f, "fence{order}{}", text(*scope)),
+            Self::Fence { order, scope } => write!(f, "fence.{}.{}", order.name(), scope.name()),
             Self::ProxyFence(None) => f.write_str("fence.proxy.alias"),
-            Self::ProxyFence(Some(proxy)) => write!(f, "fence.proxy.{proxy}"),
+            Self::ProxyFence(Some(proxy)) => write!(f, "fence.proxy.{}", proxy.name()),
             Self::Barrier { waits, instance, barrier, quorum } => {
                 write!(f, "bar.cta.{} {instance}", if *waits { "sync" } else { "arrive" })?;
                 [barrier, quorum].into_iter().flatten().try_for_each(|v| write!(f, ", {v}"))
             }
             Self::Goto(to) => write!(f, "goto {}", to.name),
             Self::Branch { relation, left, right, to } => {
-                let name = match relation {
-                    Relation::Eq => "beq",
-                    Relation::Ne => "bne",
-                    Relation::Lt => "blt",
-                    Relation::Le => "ble",
-                    Relation::Gt => "bgt",
-                    Relation::Ge => "bge",
-                };
-                write!(f, "{name} {left}, {right}, {}", to.name)
+                write!(f, "{} {left}, {right}, {}", relation.name(), to.name)
             }
         }
     }
@@ -140,54 +124,10 @@ fn surface(access: Access) -> &'static str {
     if access.proxy == Proxy::Surface { "su" } else { "" }
 }
 
-const fn text(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Lane => "",
-        Scope::Cta => ".cta",
-        Scope::Cluster => ".cluster",
-        Scope::Gpu => ".gpu",
-        Scope::Sys => ".sys",
-    }
-}
-
 impl Display for Access {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "{}{}", self.order, self.scope.map_or("", text))
-    }
-}
-
-impl Display for Order {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(match self {
-            Self::Weak => ".weak",
-            Self::Relaxed => ".relaxed",
-            Self::Acquire => ".acquire",
-            Self::Release => ".release",
-            Self::AcqRel => ".acq_rel",
-            Self::Sc => ".sc",
-        })
-    }
-}
-
-impl Display for Atom {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(match self {
-            Self::Add => "add",
-            Self::Sub => "sub",
-            Self::Mul => "mul",
-            Self::Div => "div",
-            Self::And => "and",
-            Self::Or => "or",
-            Self::Xor => "xor",
-            Self::Cas => "cas",
-            Self::Exch => "exch",
-        })
-    }
-}
-
-impl Display for Proxy {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(PROXIES.iter().find(|(_, proxy)| proxy == self).map_or("", |(name, _)| name))
+        write!(f, ".{}", self.order.name())?;
+        self.scope.map_or(Ok(()), |scope| write!(f, ".{}", scope.name()))
     }
 }
 
@@ -197,17 +137,6 @@ impl Display for Value {
             Self::Number(n, _) => write!(f, "{n}"),
             Self::Register(ident) => f.write_str(&ident.name),
         }
-    }
-}
-
-impl Display for Quantifier {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(match self {
-            Self::Exists => "exists",
-            Self::NotExists => "~exists",
-            Self::Forall => "forall",
-            Self::Final => "final",
-        })
     }
 }
 

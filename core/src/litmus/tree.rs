@@ -3,7 +3,7 @@
 //!
 //! The syntax is that of Dat3M's litmus tests for PTX, whose frame is herd's.
 
-use crate::base::Span;
+use crate::base::{Span, words};
 use crate::program::instr::Scope;
 
 /// A name and where it stands.
@@ -92,26 +92,28 @@ pub enum Initial {
     Of(Ident),
 }
 
-/// Proxies (PTX ISA 8.6): the paths on which memory is accessed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the proxies of the litmus format")]
-pub enum Proxy {
-    Generic,
-    Constant,
-    Texture,
-    Surface,
+words! {
+    /// Proxies (PTX ISA 8.6): the paths on which memory is accessed.
+    #[expect(missing_docs, reason = "the proxies of the litmus format")]
+    pub enum Proxy {
+        Generic = "generic",
+        Constant = "constant",
+        Texture = "texture",
+        Surface = "surface",
+    }
 }
 
-/// How strong an operation is (PTX ISA 8.3).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
-pub enum Order {
-    Weak,
-    Relaxed,
-    Acquire,
-    Release,
-    AcqRel,
-    Sc,
+words! {
+    /// How strong an operation is (PTX ISA 8.3).
+    #[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
+    pub enum Order {
+        Weak = "weak",
+        Relaxed = "relaxed",
+        Acquire = "acquire",
+        Release = "release",
+        AcqRel = "acq_rel",
+        Sc = "sc",
+    }
 }
 
 /// The qualifiers of a memory operation.
@@ -248,41 +250,44 @@ impl Instruction {
     }
 }
 
-/// Arithmetic on 64-bit integers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the operations of the litmus format")]
-pub enum Arith {
-    Add,
-    Sub,
-    Mul,
-    Div,
+words! {
+    /// Arithmetic on 64-bit integers.
+    #[expect(missing_docs, reason = "the operations of the litmus format")]
+    pub enum Arith {
+        Add = "add",
+        Sub = "sub",
+        Mul = "mul",
+        Div = "div",
+    }
 }
 
-/// Atomic operations.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the operations of the litmus format")]
-pub enum Atom {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    And,
-    Or,
-    Xor,
-    Cas,
-    Exch,
+words! {
+    /// Atomic operations.
+    #[expect(missing_docs, reason = "the operations of the litmus format")]
+    pub enum Atom {
+        Add = "add",
+        Sub = "sub",
+        Mul = "mul",
+        Div = "div",
+        And = "and",
+        Or = "or",
+        Xor = "xor",
+        Cas = "cas",
+        Exch = "exch",
+    }
 }
 
-/// Comparisons, of signed numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the usual six")]
-pub enum Relation {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
+words! {
+    /// Comparisons, of signed numbers, by the names of their branches.
+    #[expect(missing_docs, reason = "the usual six")]
+    pub enum Relation {
+        Eq = "beq",
+        Ne = "bne",
+        Lt = "blt",
+        Gt = "bgt",
+        Le = "ble",
+        Ge = "bge",
+    }
 }
 
 impl Relation {
@@ -357,17 +362,18 @@ impl Cond {
     }
 }
 
-/// What is asked of the executions.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Quantifier {
-    /// Some execution satisfies the condition.
-    Exists,
-    /// None does.
-    NotExists,
-    /// All do.
-    Forall,
-    /// `final c with …`: only what is expected of models by name says which of these is asked.
-    Final,
+words! {
+    /// What is asked of the executions.
+    pub enum Quantifier {
+        /// Some execution satisfies the condition.
+        Exists = "exists",
+        /// None does.
+        NotExists = "~exists",
+        /// All do.
+        Forall = "forall",
+        /// `final c with …`: only what is expected of models by name says which of these is asked.
+        Final = "final",
+    }
 }
 
 /// The question of a test.

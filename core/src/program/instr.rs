@@ -5,6 +5,7 @@
 //! only temporaries, so a guard need not apply to them.
 
 use super::ops::{AtomOp, AtomTy, FloatOp, IntOp};
+use crate::base::words;
 use serde::{Deserialize, Serialize};
 
 /// A register slot of a warp: an index into the file of its class (32-bit, 64-bit or predicate) of the current frame.
@@ -245,50 +246,53 @@ pub enum Space {
     Generic,
 }
 
-/// Memory orderings (the `.sem` qualifiers of the PTX ISA, chapter 8).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
-pub enum Order {
-    Weak,
-    Volatile,
-    Relaxed,
-    Acquire,
-    Release,
-    AcqRel,
-    Sc,
-    Mmio,
+words! {
+    /// Memory orderings (the `.sem` qualifiers of the PTX ISA, chapter 8).
+    #[derive(Serialize, Deserialize)]
+    #[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
+    pub enum Order {
+        Weak = "weak",
+        Volatile = "volatile",
+        Relaxed = "relaxed",
+        Acquire = "acquire",
+        Release = "release",
+        AcqRel = "acq_rel",
+        Sc = "sc",
+        Mmio = "mmio",
+    }
 }
 
-/// Scopes (PTX ISA 8.5). `Lane` stands for "none given".
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
-pub enum Scope {
-    Lane,
-    Cta,
-    Cluster,
-    Gpu,
-    Sys,
+words! {
+    /// Scopes (PTX ISA 8.5). `Lane` stands for "none given".
+    #[derive(Serialize, Deserialize)]
+    #[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
+    pub enum Scope {
+        Lane = "",
+        Cta = "cta",
+        Cluster = "cluster",
+        Gpu = "gpu",
+        Sys = "sys",
+    }
 }
 
-/// Cache operators (PTX ISA, "Cache Operators").
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the operators of the PTX ISA; Default is none given")]
-pub enum CacheOp {
-    Default,
-    Ca,
-    Cg,
-    Cs,
-    Lu,
-    Cv,
-    Wb,
-    Wt,
-    Nc,
+words! {
+    /// Cache operators (PTX ISA, "Cache Operators").
+    #[derive(Serialize, Deserialize)]
+    #[expect(missing_docs, reason = "the operators of the PTX ISA; Default is none given")]
+    pub enum CacheOp {
+        Default = "",
+        Ca = "ca",
+        Cg = "cg",
+        Cs = "cs",
+        Lu = "lu",
+        Cv = "cv",
+        Wb = "wb",
+        Wt = "wt",
+        Nc = "nc",
+    }
 }
 
 impl CacheOp {
-    const ALL: [Self; 9] =
-        [Self::Default, Self::Ca, Self::Cg, Self::Cs, Self::Lu, Self::Cv, Self::Wb, Self::Wt, Self::Nc];
-
     /// A number for the operator, to be kept in an instruction's field.
     #[must_use]
     pub const fn index(self) -> u16 {
@@ -299,7 +303,7 @@ impl CacheOp {
     #[must_use]
     #[inline(always)]
     pub const fn of_index(index: u16) -> Self {
-        if index < 9 { Self::ALL[index as usize] } else { Self::Default }
+        if (index as usize) < Self::ALL.len() { Self::ALL[index as usize] } else { Self::Default }
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Layout, ordinary};
 use crate::base::Span;
 use crate::litmus::error::Gap;
 use crate::litmus::tree::{
-    Access, Arith, Atom, DeclKind, Ident, Initial, Instruction, Litmus, Order, Proxy, Relation, StmtKind, Thread, Value,
+    Access, Arith, Atom, DeclKind, Ident, Initial, Instruction, Litmus, Order, Proxy, StmtKind, Thread, Value,
 };
 use indexmap::IndexSet;
 use std::fmt::Write;
@@ -199,13 +199,8 @@ impl Code<'_> {
                 line!(self.out, "    mov.b64 {}, {};", register(&to.name), text(value));
             }
             Instruction::Compute { op, to, left, right } => {
-                let name = match op {
-                    Arith::Add => "add.s64",
-                    Arith::Sub => "sub.s64",
-                    Arith::Mul => "mul.lo.s64",
-                    Arith::Div => "div.s64",
-                };
-                line!(self.out, "    {name} {}, {}, {};", register(&to.name), text(left), text(right));
+                let name = if *op == Arith::Mul { "mul.lo" } else { op.name() };
+                line!(self.out, "    {name}.s64 {}, {}, {};", register(&to.name), text(left), text(right));
             }
             Instruction::Atomic { access, op, to, at, value, new } => {
                 let address = self.address(at, *access);
@@ -242,14 +237,7 @@ impl Code<'_> {
             }
             Instruction::Goto(to) => line!(self.out, "    bra T{}_{};", self.thread, to.name),
             Instruction::Branch { relation, left, right, to } => {
-                let name = match relation {
-                    Relation::Eq => "eq",
-                    Relation::Ne => "ne",
-                    Relation::Lt => "lt",
-                    Relation::Le => "le",
-                    Relation::Gt => "gt",
-                    Relation::Ge => "ge",
-                };
+                let name = relation.name().trim_start_matches('b');
                 line!(self.out, "    setp.{name}.s64 %p, {}, {};", text(left), text(right));
                 line!(self.out, "    @%p bra T{}_{};", self.thread, to.name);
             }

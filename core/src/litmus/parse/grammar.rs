@@ -2,11 +2,13 @@
 
 use super::complaint::Complaint;
 use super::condition;
-use super::head::{Operand, PROXIES, head};
+use super::head::{Operand, head};
 use super::token::{Kind, Token, number};
 use crate::base::Span;
 use crate::litmus::error::{Expected, LitmusErrorKind};
-use crate::litmus::tree::{Cond, Condition, Decl, DeclKind, Ident, Initial, Litmus, Stmt, StmtKind, Term, Thread};
+use crate::litmus::tree::{
+    Cond, Condition, Decl, DeclKind, Ident, Initial, Litmus, Proxy, Stmt, StmtKind, Term, Thread,
+};
 use chumsky::error::LabelError;
 use chumsky::input::MapExtra;
 use chumsky::prelude::*;
@@ -153,7 +155,7 @@ fn decl<'t, 's: 't>() -> impl Rule<'t, 's, Option<Result<Decl, Wrong>>> {
         .map(|(name, value)| value.map(|value| DeclKind::Location { name, value }));
     let proxy = any()
         .try_map(|t: Token<'_>, at| {
-            let proxy = PROXIES.iter().find(|(name, _)| t.is(name)).map(|(_, proxy)| *proxy);
+            let proxy = Proxy::named(t.text).filter(|proxy| t.is(proxy.name()));
             proxy.ok_or_else(|| unexpected(Expected::Proxy, at))
         })
         .labelled(Expected::Proxy);

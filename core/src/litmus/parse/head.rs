@@ -60,65 +60,21 @@ enum Kind {
     Reduce,
 }
 
-const ARITHMETIC: &[(&str, Arith)] =
-    &[("add", Arith::Add), ("sub", Arith::Sub), ("mul", Arith::Mul), ("div", Arith::Div)];
-const BRANCHES: &[(&str, Relation)] = &[
-    ("beq", Relation::Eq),
-    ("bne", Relation::Ne),
-    ("blt", Relation::Lt),
-    ("bgt", Relation::Gt),
-    ("ble", Relation::Le),
-    ("bge", Relation::Ge),
-];
-const LOADS: &[(&str, Order)] = &[("weak", Order::Weak), ("relaxed", Order::Relaxed), ("acquire", Order::Acquire)];
-const STORES: &[(&str, Order)] = &[("weak", Order::Weak), ("relaxed", Order::Relaxed), ("release", Order::Release)];
-const ATOMICS: &[(&str, Order)] = &[
-    ("relaxed", Order::Relaxed),
-    ("acquire", Order::Acquire),
-    ("release", Order::Release),
-    ("acq_rel", Order::AcqRel),
-];
-const SCOPES: &[(&str, Scope)] = &[("cta", Scope::Cta), ("gpu", Scope::Gpu), ("sys", Scope::Sys)];
-/// Operations of `atom`; those of `red` are the first ones.
-const OPERATIONS: &[(&str, Atom)] = &[
-    ("add", Atom::Add),
-    ("sub", Atom::Sub),
-    ("mul", Atom::Mul),
-    ("div", Atom::Div),
-    ("and", Atom::And),
-    ("or", Atom::Or),
-    ("xor", Atom::Xor),
-    ("cas", Atom::Cas),
-    ("exch", Atom::Exch),
-];
+const LOADS: &[Order] = &[Order::Weak, Order::Relaxed, Order::Acquire];
+const STORES: &[Order] = &[Order::Weak, Order::Relaxed, Order::Release];
+const ATOMICS: &[Order] = &[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
+const SCOPES: &[Scope] = &[Scope::Cta, Scope::Gpu, Scope::Sys];
+/// So many of the operations of `atom` are those of `red`, too.
 const REDUCTIONS: usize = 7;
 /// What may follow `fence`.
-#[derive(Clone, Copy)]
-enum FenceWord {
-    Order(Order),
-    Proxy,
-}
-const FENCES: &[(&str, FenceWord)] =
-    &[("acq_rel", FenceWord::Order(Order::AcqRel)), ("sc", FenceWord::Order(Order::Sc)), ("proxy", FenceWord::Proxy)];
-/// Proxies by name.
-pub(in crate::litmus) const PROXIES: &[(&str, Proxy)] = &[
-    ("generic", Proxy::Generic),
-    ("constant", Proxy::Constant),
-    ("texture", Proxy::Texture),
-    ("surface", Proxy::Surface),
-];
-const FENCED: &[(&str, Option<Proxy>)] = &[
-    ("generic", Some(Proxy::Generic)),
-    ("constant", Some(Proxy::Constant)),
-    ("texture", Some(Proxy::Texture)),
-    ("surface", Some(Proxy::Surface)),
-    ("alias", None),
-];
+const FENCES: &[&str] = &["acq_rel", "sc", "proxy"];
+/// What may follow `fence.proxy`.
+const FENCED: &[&str] = &["generic", "constant", "texture", "surface", "alias"];
 
 /// The names of all instructions, for hints.
 pub fn instructions() -> impl Iterator<Item = &'static str> {
     let accesses = ACCESSES.iter().map(|a| a.0);
-    let others = ARITHMETIC.iter().map(|a| a.0).chain(BRANCHES.iter().map(|b| b.0));
+    let others = Arith::ALL.iter().map(|a| a.name()).chain(Relation::ALL.iter().map(|r| r.name()));
     accesses.chain(others).chain(["fence", "bar", "goto"])
 }
 
@@ -142,15 +98,15 @@ impl<'s> Words<'s> {
         Some((word, span))
     }
 
-    /// The next word, which must be one of a table.
-    fn one_of<T: Copy>(&mut self, table: &[(&'static str, T)]) -> Result<T, Wrong> {
-        let allowed = || table.iter().map(|(name, _)| *name).collect();
+    /// The next word, which must be that of one of these.
+    fn one_of<T: Copy>(&mut self, these: &[T], name: impl Fn(T) -> &'static str) -> Result<T, Wrong> {
+        let allowed = || these.iter().map(|one| name(*one)).collect();
         // Past the end `at` is one beyond the last character.
         let end = Span::new(self.at - 1, self.at - 1);
         let Some((word, span)) = self.next().filter(|(word, _)| !word.is_empty()) else {
             return Err((LitmusErrorKind::NoModifier { allowed: allowed() }, end));
         };
-        let found = table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+        let found = these.iter().copied().find(|one| name(*one) == word);
         found.ok_or_else(|| (LitmusErrorKind::Modifier { allowed: allowed() }, span))
     }
 
@@ -177,19 +133,20 @@ pub(super) fn head(text: &str, span: Span) -> Result<Head, Wrong> {
     let head = match name {
         "ld" if words.rest.is_none() => Head::Move,
         "goto" => Head::Goto,
-        "fence" => match words.one_of(FENCES)? {
-            FenceWord::Order(order) => Head::Fence(order, words.one_of(SCOPES)?),
-            FenceWord::Proxy => Head::ProxyFence(words.one_of(FENCED)?),
+        "fence" => match words.one_of(FENCES, |word| word)? {
+            "proxy" => Head::ProxyFence(Proxy::named(words.one_of(FENCED, |word| word)?)),
+            "sc" => Head::Fence(Order::Sc, words.one_of(SCOPES, Scope::name)?),
+            _ => Head::Fence(Order::AcqRel, words.one_of(SCOPES, Scope::name)?),
         },
         "bar" => {
-            words.one_of(&[("cta", ())])?;
-            Head::Barrier(words.one_of(&[("sync", true), ("arrive", false)])?)
+            words.one_of(&["cta"], |word| word)?;
+            Head::Barrier(words.one_of(&["sync", "arrive"], |word| word)? == "sync")
         }
         _ => match ACCESSES.iter().find(|a| a.0 == name) {
             Some((_, proxy, kind)) => memory(*proxy, *kind, &mut words)?,
             None => {
-                let arithmetic = ARITHMETIC.iter().find(|a| a.0 == name).map(|a| Head::Compute(a.1));
-                let branch = || BRANCHES.iter().find(|b| b.0 == name).map(|b| Head::Branch(b.1));
+                let arithmetic = Arith::named(name).map(Head::Compute);
+                let branch = || Relation::named(name).map(Head::Branch);
                 arithmetic.or_else(branch).ok_or_else(unknown)?
             }
         },
@@ -204,14 +161,14 @@ fn memory(proxy: Proxy, kind: Kind, words: &mut Words<'_>) -> Result<Head, Wrong
         Kind::Store => STORES,
         Kind::Atomic | Kind::Reduce => ATOMICS,
     };
-    let order = words.one_of(orders)?;
-    let scope = if order == Order::Weak { None } else { Some(words.one_of(SCOPES)?) };
+    let order = words.one_of(orders, Order::name)?;
+    let scope = if order == Order::Weak { None } else { Some(words.one_of(SCOPES, Scope::name)?) };
     let access = Access { proxy, order, scope };
     Ok(match kind {
         Kind::Load => Head::Load(access),
         Kind::Store => Head::Store(access),
-        Kind::Atomic => Head::Atomic(access, words.one_of(OPERATIONS)?),
-        Kind::Reduce => Head::Reduce(access, words.one_of(&OPERATIONS[..REDUCTIONS])?),
+        Kind::Atomic => Head::Atomic(access, words.one_of(Atom::ALL, Atom::name)?),
+        Kind::Reduce => Head::Reduce(access, words.one_of(&Atom::ALL[..REDUCTIONS], Atom::name)?),
     })
 }
 

@@ -9,7 +9,6 @@ mod grammar;
 mod head;
 mod token;
 
-pub(super) use head::PROXIES;
 pub use head::instructions;
 
 use super::check::check;

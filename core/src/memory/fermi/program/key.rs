@@ -5,34 +5,37 @@
 //! implies. A set of programs has to have the names without a scope, fences excepted ([`OpKey::all`]); the others are
 //! refinements of them (D-scope, D-fence).
 
+use crate::base::words;
 use crate::program::instr::{CacheOp, MemOp, Order, Scope, WarpRequest};
 
-/// Kinds of memory operations.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum OpKind {
-    /// `ld`, `ldu`
-    Load,
-    /// `st`
-    Store,
-    /// `atom`
-    Atom,
-    /// `red`
-    Red,
-    /// An update of registers.
-    Reg,
-    /// `fence`, `membar`, and the fences that an acquire or a release implies.
-    Fence,
+words! {
+    /// Kinds of memory operations.
+    pub enum OpKind {
+        /// `ld`, `ldu`
+        Load = "ld",
+        /// `st`
+        Store = "st",
+        /// `atom`
+        Atom = "atom",
+        /// `red`
+        Red = "red",
+        /// An update of registers.
+        Reg = "mov",
+        /// `fence`, `membar`, and the fences that an acquire or a release implies.
+        Fence = "fence",
+    }
 }
 
-/// State spaces after generic addresses are resolved.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the state spaces of PTX")]
-pub enum OpSpace {
-    Global,
-    Local,
-    Shared,
-    Const,
-    Param,
+words! {
+    /// State spaces after generic addresses are resolved.
+    #[expect(missing_docs, reason = "the state spaces of PTX")]
+    pub enum OpSpace {
+        Global = "global",
+        Local = "local",
+        Shared = "shared",
+        Const = "const",
+        Param = "param",
+    }
 }
 
 /// What a memory program is looked up by. Only possible combinations can be made ([`OpKey::new`]).
@@ -46,49 +49,8 @@ pub struct OpKey {
     cache: CacheOp,
 }
 
-const SPACES: &[(&str, OpSpace)] = &[
-    ("global", OpSpace::Global),
-    ("local", OpSpace::Local),
-    ("shared", OpSpace::Shared),
-    ("const", OpSpace::Const),
-    ("param", OpSpace::Param),
-];
-
-const ORDERS: &[(&str, Order)] = &[
-    ("weak", Order::Weak),
-    ("volatile", Order::Volatile),
-    ("relaxed", Order::Relaxed),
-    ("acquire", Order::Acquire),
-    ("release", Order::Release),
-    ("acq_rel", Order::AcqRel),
-    ("sc", Order::Sc),
-    ("mmio", Order::Mmio),
-];
-
-const SCOPES: &[(&str, Scope)] =
-    &[("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("sys", Scope::Sys)];
-
 /// The orderings of fences.
 const FENCES: &[Order] = &[Order::Acquire, Order::Release, Order::AcqRel, Order::Sc];
-
-const CACHES: &[(&str, CacheOp)] = &[
-    ("ca", CacheOp::Ca),
-    ("cg", CacheOp::Cg),
-    ("cs", CacheOp::Cs),
-    ("lu", CacheOp::Lu),
-    ("cv", CacheOp::Cv),
-    ("wb", CacheOp::Wb),
-    ("wt", CacheOp::Wt),
-    ("nc", CacheOp::Nc),
-];
-
-const KINDS: &[(&str, OpKind)] = &[
-    ("ld", OpKind::Load),
-    ("st", OpKind::Store),
-    ("atom", OpKind::Atom),
-    ("red", OpKind::Red),
-    ("fence", OpKind::Fence),
-];
 
 impl OpKey {
     /// The update of registers.
@@ -174,17 +136,14 @@ impl OpKey {
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Self::REG];
-        for (_, kind) in KINDS {
-            for (_, space) in SPACES {
-                for (_, order) in ORDERS {
-                    let caches = CACHES.iter().map(|(_, cache)| *cache);
-                    for cache in std::iter::once(CacheOp::Default).chain(caches) {
-                        if let Some(key) = Self::new(*kind, *space, *order, cache)
-                            && (key.kind, key.space, key.order, key.cache) == (*kind, *space, *order, cache)
-                        {
-                            all.push(key);
-                        }
-                    }
+        for &kind in OpKind::ALL.iter().filter(|kind| **kind != OpKind::Reg) {
+            for &space in OpSpace::ALL {
+                for &order in Order::ALL {
+                    let keys = CacheOp::ALL.iter().filter_map(|cache| {
+                        let key = Self::new(kind, space, order, *cache)?;
+                        ((key.kind, key.space, key.order, key.cache) == (kind, space, order, *cache)).then_some(key)
+                    });
+                    all.extend(keys);
                 }
             }
         }
@@ -196,7 +155,7 @@ impl OpKey {
     pub fn refinements() -> Vec<Self> {
         let fences: Vec<Self> = FENCES.iter().filter_map(|order| Self::fence(*order)).collect();
         let all = Self::all();
-        let scoped = all.iter().chain(&fences).flat_map(|key| SCOPES.iter().map(|(_, scope)| key.within(*scope)));
+        let scoped = all.iter().chain(&fences).flat_map(|key| Scope::ALL.iter().map(|scope| key.within(*scope)));
         let scoped: Vec<Self> = scoped.filter(|key| key.scope != Scope::Lane).collect();
         fences.into_iter().chain(scoped).collect()
     }
@@ -205,21 +164,26 @@ impl OpKey {
     /// that make no difference to it.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        if name == "mov" {
-            return Some(Self::REG);
-        }
         let mut words = name.split('.');
-        let kind = find(KINDS, words.next()?)?;
+        let kind = OpKind::named(words.next()?)?;
+        if kind == OpKind::Reg {
+            return words.next().is_none().then_some(Self::REG);
+        }
         let (mut space, mut order, mut scope, mut cache) = (None, None, None, None);
         for word in words {
-            if let Some(found) = find(SPACES, word) {
-                space.replace(found).is_none().then_some(())?;
-            } else if let Some(found) = find(ORDERS, word) {
-                order.replace(found).is_none().then_some(())?;
-            } else if let Some(found) = find(SCOPES, word) {
-                scope.replace(found).is_none().then_some(())?;
+            let again = if word.is_empty() {
+                true
+            } else if let Some(found) = OpSpace::named(word) {
+                space.replace(found).is_some()
+            } else if let Some(found) = Order::named(word) {
+                order.replace(found).is_some()
+            } else if let Some(found) = Scope::named(word) {
+                scope.replace(found).is_some()
             } else {
-                cache.replace(find(CACHES, word)?).is_none().then_some(())?;
+                cache.replace(CacheOp::named(word)?).is_some()
+            };
+            if again {
+                return None;
             }
         }
         let scope = scope.unwrap_or(Scope::Lane);
@@ -236,25 +200,12 @@ impl OpKey {
     /// Its name.
     #[must_use]
     pub fn name(&self) -> String {
-        if self.kind == OpKind::Reg {
-            return "mov".to_owned();
-        }
-        let mut name = word(KINDS, self.kind).to_owned();
         let silent = if self.atomic() { Order::Relaxed } else { Order::Weak };
-        if self.order != silent {
-            name = format!("{name}.{}", word(ORDERS, self.order));
-        }
-        if self.scope != Scope::Lane {
-            name = format!("{name}.{}", word(SCOPES, self.scope));
-        }
-        if self.kind == OpKind::Fence {
-            return name;
-        }
-        name = format!("{name}.{}", word(SPACES, self.space));
-        if self.cache != CacheOp::Default {
-            name = format!("{name}.{}", word(CACHES, self.cache));
-        }
-        name
+        let order = if self.order == silent { "" } else { self.order.name() };
+        let placed = !matches!(self.kind, OpKind::Reg | OpKind::Fence);
+        let (space, cache) = if placed { (self.space.name(), self.cache.name()) } else { ("", "") };
+        let words = [self.kind.name(), order, self.scope.name(), space, cache];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(".")
     }
 
     /// The kind.
@@ -293,14 +244,6 @@ impl OpKey {
     pub const fn cached(&self) -> bool {
         !matches!(self.kind, OpKind::Reg | OpKind::Fence) && matches!(self.space, OpSpace::Global | OpSpace::Local)
     }
-}
-
-fn find<T: Copy>(table: &[(&str, T)], word: &str) -> Option<T> {
-    table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
-}
-
-fn word<T: PartialEq>(table: &[(&'static str, T)], value: T) -> &'static str {
-    table.iter().find(|(_, v)| *v == value).map_or("", |(name, _)| name)
 }
 
 #[cfg(test)]
