@@ -5,54 +5,40 @@
 
 use super::float::{FloatOp, float_ops};
 use super::int::{IntOp, int_ops};
+use super::table::Bits;
 
-/// What a scalar function returns, widened.
+/// What a scalar function takes and returns, as 64 bits and a carry.
 trait Widen {
-    /// The destination's bits and the carry.
+    fn of(bits: u64) -> Self;
     fn widen(self) -> (u64, bool);
 }
 
-impl Widen for u32 {
-    fn widen(self) -> (u64, bool) {
-        (self.into(), false)
-    }
+macro_rules! widen {
+    ($($slot:ty: $bits:ident => $value:expr;)*) => {$(
+        impl Widen for $slot {
+            fn of($bits: u64) -> Self {
+                $value
+            }
+            fn widen(self) -> (u64, bool) {
+                (self.into(), false)
+            }
+        }
+    )*};
 }
 
-impl Widen for u64 {
-    fn widen(self) -> (u64, bool) {
-        (self, false)
-    }
-}
-
-impl Widen for bool {
-    fn widen(self) -> (u64, bool) {
-        (self.into(), false)
-    }
+widen! {
+    u32: bits => bits as u32;
+    u64: bits => bits;
+    bool: bits => bits & 1 == 1;
 }
 
 impl<T: Widen> Widen for (T, bool) {
+    fn of(bits: u64) -> Self {
+        (T::of(bits), false)
+    }
     fn widen(self) -> (u64, bool) {
         (self.0.widen().0, self.1)
     }
-}
-
-/// The next source, as the slot of its type.
-macro_rules! source {
-    (bool, $rest:ident) => {
-        $rest.next().unwrap_or_default() & 1 == 1
-    };
-    (u64, $rest:ident) => {
-        $rest.next().unwrap_or_default()
-    };
-    (i64, $rest:ident) => {
-        $rest.next().unwrap_or_default()
-    };
-    (f64, $rest:ident) => {
-        $rest.next().unwrap_or_default()
-    };
-    ($word:ident, $rest:ident) => {
-        $rest.next().unwrap_or_default() as u32
-    };
 }
 
 /// Expands a table into a function on 64-bit values.
@@ -69,7 +55,7 @@ macro_rules! define_apply {
             let mut rest = sources.into_iter();
             match op {
                 $($name::$op => crate::alu::$module::$function(
-                    $(source!($source, rest),)*
+                    $(<$source as Bits>::Slot::of(rest.next().unwrap_or_default()),)*
                     $({ let $mode = mode; $mode })?
                 ).widen(),)*
             }

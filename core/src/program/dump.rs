@@ -3,14 +3,14 @@
 use super::env::{FuncId, Function, Init, ProgEnv};
 use super::instr::{Instr, NO_SLOT, Op, STACK_BASE, STACK_TOP, Slot, WarpRequest};
 use super::ops::Class;
-use super::uses::{Tables, reads, writes};
+use super::uses::{Tables, reads, shape, writes};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
 /// What slots hold, for one function.
 struct Names<'e> {
-    by_slot: FxHashMap<(u8, Slot), &'e str>,
-    preloads: FxHashMap<(u8, Slot), Init>,
+    by_slot: FxHashMap<(Class, Slot), &'e str>,
+    preloads: FxHashMap<(Class, Slot), Init>,
 }
 
 const fn letter(class: Class) -> char {
@@ -23,7 +23,7 @@ const fn letter(class: Class) -> char {
 
 impl Names<'_> {
     fn show(&self, out: &mut String, env: &ProgEnv, class: Class, slot: Slot) {
-        let key = (letter(class) as u8, slot);
+        let key = (class, slot);
         // Writing to a string does not fail.
         let _ = match (class, slot, self.by_slot.get(&key), self.preloads.get(&key)) {
             (_, NO_SLOT, ..) => write!(out, "_"),
@@ -116,8 +116,8 @@ fn one(out: &mut String, env: &ProgEnv, f: &Function, source: Option<&str>) {
         let _ = writeln!(out, "  {role} {}: {} at {}, {} bytes, align {}", p.name, p.ty, p.offset, p.bytes, p.align);
     }
     let names = Names {
-        by_slot: f.registers.iter().map(|(name, class, slot)| ((letter(class) as u8, slot), name)).collect(),
-        preloads: f.preloads.iter().map(|p| ((letter(p.class) as u8, p.slot), p.init)).collect(),
+        by_slot: f.registers.iter().map(|(name, class, slot)| ((class, slot), name)).collect(),
+        preloads: f.preloads.iter().map(|p| ((p.class, p.slot), p.init)).collect(),
     };
     for pc in f.start.0..f.end.0 {
         let (Some(instr), Some(origin)) = (env.code.get(pc as usize), env.origin.get(pc as usize)) else { continue };
@@ -127,14 +127,8 @@ fn one(out: &mut String, env: &ProgEnv, f: &Function, source: Option<&str>) {
             && !origin.hidden
         {
             let _ = write!(out, "    // ");
-            let mut words = origin.span.of(text).split_whitespace();
-            if let Some(first) = words.next() {
-                out.push_str(first);
-            }
-            for word in words {
-                out.push(' ');
-                out.push_str(word);
-            }
+            let words: Vec<&str> = origin.span.of(text).split_whitespace().collect();
+            out.push_str(&words.join(" "));
         }
         out.push('\n');
     }
@@ -193,12 +187,7 @@ fn line(out: &mut String, env: &ProgEnv, names: &Names<'_>, instr: &Instr) {
         names.show(out, env, if request.addr_wide { Class::Q } else { Class::W }, request.addr);
         let _ = write!(out, "{}]", Offset(request.offset));
     }
-    let moded = match instr.op {
-        Op::Int(op) => op.shape().mode,
-        Op::Float(op) => op.shape().mode,
-        _ => false,
-    };
-    if moded {
+    if shape(instr.op).is_some_and(|shape| shape.mode) {
         let _ = write!(out, " mode {imm:#x}");
     }
 }

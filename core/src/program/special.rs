@@ -42,60 +42,66 @@ pub fn special(name: &str) -> Option<SpecialRegister> {
     use Special as S;
     use SpecialReg::{Dimensions, Fixed, Moving as Moves};
     let name = name.strip_prefix('%')?;
-    let (u32_, u64_) = (Modifier::U32, Modifier::U64);
-    let (reg, ty, ptx, sm) = match name {
-        "tid" => (Dimensions(S::Tid(0)), u32_, (1, 0), 0),
-        "ntid" => (Dimensions(S::Ntid(0)), u32_, (1, 0), 0),
-        "ctaid" => (Dimensions(S::Ctaid(0)), u32_, (1, 0), 0),
-        "nctaid" => (Dimensions(S::Nctaid(0)), u32_, (1, 0), 0),
-        "clusterid" => (Dimensions(S::ClusterId(0)), u32_, (7, 8), 90),
-        "nclusterid" => (Dimensions(S::NclusterId(0)), u32_, (7, 8), 90),
-        "cluster_ctaid" => (Dimensions(S::ClusterCtaid(0)), u32_, (7, 8), 90),
-        "cluster_nctaid" => (Dimensions(S::ClusterNctaid(0)), u32_, (7, 8), 90),
-        "laneid" => (Fixed(S::LaneId), u32_, (1, 0), 0),
-        "warpid" => (Fixed(S::WarpId), u32_, (1, 3), 0),
-        "nwarpid" => (Fixed(S::NwarpId), u32_, (2, 0), 20),
-        "smid" => (Fixed(S::SmId), u32_, (1, 0), 0),
-        "nsmid" => (Fixed(S::NsmId), u32_, (2, 0), 20),
-        "gridid" => (Fixed(S::GridId), u64_, (1, 0), 0),
-        "lanemask_eq" => (Fixed(S::LanemaskEq), u32_, (2, 0), 20),
-        "lanemask_le" => (Fixed(S::LanemaskLe), u32_, (2, 0), 20),
-        "lanemask_lt" => (Fixed(S::LanemaskLt), u32_, (2, 0), 20),
-        "lanemask_ge" => (Fixed(S::LanemaskGe), u32_, (2, 0), 20),
-        "lanemask_gt" => (Fixed(S::LanemaskGt), u32_, (2, 0), 20),
-        "dynamic_smem_size" => (Fixed(S::DynamicSmemSize), u32_, (4, 1), 20),
-        "total_smem_size" => (Fixed(S::TotalSmemSize), u32_, (4, 1), 20),
-        "aggr_smem_size" => (Fixed(S::AggrSmemSize), u32_, (8, 1), 90),
-        "cluster_ctarank" => (Fixed(S::ClusterCtaRank), u32_, (7, 8), 90),
-        "cluster_nctarank" => (Fixed(S::ClusterNctaRank), u32_, (7, 8), 90),
-        "is_explicit_cluster" => (Fixed(S::IsExplicitCluster), Modifier::PRED, (7, 8), 90),
+    let (reg, ptx, sm) = match name {
+        "tid" => (Dimensions(S::Tid(0)), (1, 0), 0),
+        "ntid" => (Dimensions(S::Ntid(0)), (1, 0), 0),
+        "ctaid" => (Dimensions(S::Ctaid(0)), (1, 0), 0),
+        "nctaid" => (Dimensions(S::Nctaid(0)), (1, 0), 0),
+        "clusterid" => (Dimensions(S::ClusterId(0)), (7, 8), 90),
+        "nclusterid" => (Dimensions(S::NclusterId(0)), (7, 8), 90),
+        "cluster_ctaid" => (Dimensions(S::ClusterCtaid(0)), (7, 8), 90),
+        "cluster_nctaid" => (Dimensions(S::ClusterNctaid(0)), (7, 8), 90),
+        "laneid" => (Fixed(S::LaneId), (1, 0), 0),
+        "warpid" => (Fixed(S::WarpId), (1, 3), 0),
+        "nwarpid" => (Fixed(S::NwarpId), (2, 0), 20),
+        "smid" => (Fixed(S::SmId), (1, 0), 0),
+        "nsmid" => (Fixed(S::NsmId), (2, 0), 20),
+        "gridid" => (Fixed(S::GridId), (1, 0), 0),
+        "lanemask_eq" => (Fixed(S::LanemaskEq), (2, 0), 20),
+        "lanemask_le" => (Fixed(S::LanemaskLe), (2, 0), 20),
+        "lanemask_lt" => (Fixed(S::LanemaskLt), (2, 0), 20),
+        "lanemask_ge" => (Fixed(S::LanemaskGe), (2, 0), 20),
+        "lanemask_gt" => (Fixed(S::LanemaskGt), (2, 0), 20),
+        "dynamic_smem_size" => (Fixed(S::DynamicSmemSize), (4, 1), 20),
+        "total_smem_size" => (Fixed(S::TotalSmemSize), (4, 1), 20),
+        "aggr_smem_size" => (Fixed(S::AggrSmemSize), (8, 1), 90),
+        "cluster_ctarank" => (Fixed(S::ClusterCtaRank), (7, 8), 90),
+        "cluster_nctarank" => (Fixed(S::ClusterNctaRank), (7, 8), 90),
+        "is_explicit_cluster" => (Fixed(S::IsExplicitCluster), (7, 8), 90),
         // No shared memory is reserved, no device graph runs.
-        "current_graph_exec" => (Fixed(S::Zero), u64_, (8, 0), 50),
-        "clock" => (Moves(M::Clock), u32_, (1, 0), 0),
-        "clock_hi" => (Moves(M::ClockHi), u32_, (5, 0), 20),
-        "clock64" => (Moves(M::Clock64), u64_, (2, 0), 20),
-        "globaltimer" => (Moves(M::GlobalTimer), u64_, (3, 1), 30),
-        "globaltimer_lo" => (Moves(M::GlobalTimerLo), u32_, (3, 1), 30),
-        "globaltimer_hi" => (Moves(M::GlobalTimerHi), u32_, (3, 1), 30),
+        "current_graph_exec" => (Fixed(S::Zero), (8, 0), 50),
+        "clock" => (Moves(M::Clock), (1, 0), 0),
+        "clock_hi" => (Moves(M::ClockHi), (5, 0), 20),
+        "clock64" => (Moves(M::Clock64), (2, 0), 20),
+        "globaltimer" => (Moves(M::GlobalTimer), (3, 1), 30),
+        "globaltimer_lo" => (Moves(M::GlobalTimerLo), (3, 1), 30),
+        "globaltimer_hi" => (Moves(M::GlobalTimerHi), (3, 1), 30),
         "reserved_smem_offset_begin" | "reserved_smem_offset_end" | "reserved_smem_offset_cap" => {
-            (Fixed(S::Zero), u32_, (7, 6), 80)
+            (Fixed(S::Zero), (7, 6), 80)
         }
         _ => numbered(name)?,
+    };
+    let ty = match reg {
+        Fixed(S::IsExplicitCluster) => Modifier::PRED,
+        Fixed(S::GridId) => Modifier::U64,
+        Moves(register) if is_wide(register) => Modifier::U64,
+        _ if name == "current_graph_exec" => Modifier::U64,
+        _ => Modifier::U32,
     };
     Some(SpecialRegister { reg, ty, need: Need { ptx, sm } })
 }
 
 /// `%envreg0` … `%envreg31`, `%pm0` … `%pm7` and the like.
-fn numbered(name: &str) -> Option<(SpecialReg, Modifier, (u16, u16), u16)> {
+fn numbered(name: &str) -> Option<(SpecialReg, (u16, u16), u16)> {
     let at = name.find(|c: char| c.is_ascii_digit())?;
     let (prefix, number) = name.split_at(at);
     let (digits, wide) = number.strip_suffix("_64").map_or((number, false), |digits| (digits, true));
     let number: u8 = digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))?;
     Some(match (prefix, number, wide) {
-        ("envreg", ..32, false) => (SpecialReg::Fixed(Special::EnvReg(number)), Modifier::U32, (2, 1), 0),
-        ("pm", ..8, false) => (SpecialReg::Moving(Moving::Pm), Modifier::U32, (1, 3), 0),
-        ("pm", ..8, true) => (SpecialReg::Moving(Moving::Pm64), Modifier::U64, (4, 0), 50),
-        ("reserved_smem_offset_", ..2, false) => (SpecialReg::Fixed(Special::Zero), Modifier::U32, (7, 6), 80),
+        ("envreg", ..32, false) => (SpecialReg::Fixed(Special::EnvReg(number)), (2, 1), 0),
+        ("pm", ..8, false) => (SpecialReg::Moving(Moving::Pm), (1, 3), 0),
+        ("pm", ..8, true) => (SpecialReg::Moving(Moving::Pm64), (4, 0), 50),
+        ("reserved_smem_offset_", ..2, false) => (SpecialReg::Fixed(Special::Zero), (7, 6), 80),
         _ => return None,
     })
 }

@@ -84,7 +84,7 @@ struct Here<'t> {
 /// What to do after one statement: go on at a token, or wait for more tokens.
 type Step = Option<usize>;
 
-impl<'s> Parser<'s> {
+impl<'t, 's: 't> Parser<'s> {
     /// Reads the statements of a piece; says how many tokens are done with.
     fn piece(&mut self, tokens: &[Token], last: bool) -> usize {
         let grammar = Grammar::<EmptyErr>::new();
@@ -144,10 +144,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads a module-level item.
-    fn item<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step
-    where
-        's: 't,
-    {
+    fn item(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step {
         let Here { tokens, at, .. } = here;
         let token = tokens[at];
         let second = tokens.get(at + 1).map_or(Kind::Semi, |t| t.kind);
@@ -203,10 +200,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads a function's head and, when a body follows, its `{`.
-    fn head<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step
-    where
-        's: 't,
-    {
+    fn head(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step {
         let Here { tokens, at, last } = here;
         let open = |function, brace| Open { function, brace, blocks: Vec::new() };
         if let Some(((function, body), n)) = self.fast(&grammar.function, function_head(&tokens[at..])) {
@@ -237,10 +231,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads a statement of a body.
-    fn statement<'t>(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step
-    where
-        's: 't,
-    {
+    fn statement(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step {
         let Here { tokens, at, .. } = here;
         let token = tokens[at];
         let kind_of = |i: usize| tokens.get(i).map_or(Kind::Semi, |t| t.kind);
@@ -311,25 +302,19 @@ impl<'s> Parser<'s> {
         Debugging::Section { name, body: rest.trim_end_matches('}').to_owned(), span: token.span() }
     }
 
-    fn fast<'t, O>(&mut self, rule: &Rule<'t, 's, O, EmptyErr>, tokens: &'t [Token]) -> Option<(O, usize)>
-    where
-        's: 't,
-    {
+    fn fast<O>(&mut self, rule: &Rule<'t, 's, O, EmptyErr>, tokens: &'t [Token]) -> Option<(O, usize)> {
         rule.parse_with_state(tokens, &mut self.builder).into_output()
     }
 
     /// Reads a statement by a rule of the grammar, or complains; says where to go on. None when it merely continues in the
     /// next piece.
-    fn read<'t, O>(
+    fn read<O>(
         &mut self,
         here: Here<'t>,
         within: Context,
         rule: &Rule<'t, 's, O, EmptyErr>,
         slow: impl FnOnce(Grammar<'t, 's, Complaint>) -> Rule<'t, 's, O, Complaint>,
-    ) -> Option<(Option<O>, usize)>
-    where
-        's: 't,
-    {
+    ) -> Option<(Option<O>, usize)> {
         match self.fast(rule, statement(&here.tokens[here.at..])) {
             Some((out, n)) => Some((Some(out), here.at + n)),
             None => self.fail(slow, here, within).map(|next| (None, next)),
@@ -337,15 +322,12 @@ impl<'s> Parser<'s> {
     }
 
     /// Parses a statement again to learn what is wrong with it, and says where to go on.
-    fn fail<'t, O>(
+    fn fail<O>(
         &mut self,
         pick: impl FnOnce(Grammar<'t, 's, Complaint>) -> Rule<'t, 's, O, Complaint>,
         Here { tokens, at, last }: Here<'t>,
         within: Context,
-    ) -> Step
-    where
-        's: 't,
-    {
+    ) -> Step {
         let rest = &tokens[at..];
         let result = pick(Grammar::new()).parse_with_state(rest, &mut self.builder);
         let complaint = result.into_errors().into_iter().next().unwrap_or_else(Complaint::anything);

@@ -25,14 +25,12 @@ const fn format(number: Num) -> Format {
 /// The value of a source.
 fn decode(number: Num, bits: u64, ftz: bool) -> Value {
     match number {
-        Num::U8 => Value::of_integer(i128::from(bits as u8)),
-        Num::U16 => Value::of_integer(i128::from(bits as u16)),
-        Num::U32 => Value::of_integer(i128::from(bits as u32)),
-        Num::U64 => Value::of_integer(i128::from(bits)),
-        Num::S8 => Value::of_integer(i128::from(bits as i8)),
-        Num::S16 => Value::of_integer(i128::from(bits as i16)),
-        Num::S32 => Value::of_integer(i128::from(bits as i32)),
-        Num::S64 => Value::of_integer(i128::from(bits as i64)),
+        integer if integer.is_integer() => {
+            let unused = 64 - integer.bits();
+            let up = bits << unused;
+            let signed = integer.is_signed_integer();
+            Value::of_integer(if signed { i128::from(up as i64 >> unused) } else { i128::from(up >> unused) })
+        }
         Num::Ue8m0 => match bits as u8 {
             255 => Value::NAN,
             code => Value { negative: false, of: Magnitude::Number(1, i32::from(code) - 127) },

@@ -3,7 +3,7 @@
 //! Source: Johnson, Pearson, Pingali, "The Program Structure Tree: Computing Control Regions in Linear Time" (PLDI 1994),
 //! figure 4. The graph is taken as undirected; in a strongly connected graph that gives the directed cycles' classes.
 
-use super::graph::{buckets, index};
+use super::graph::{Buckets, index};
 
 const NONE: u32 = u32::MAX;
 
@@ -39,8 +39,7 @@ struct List {
 struct Search<'a> {
     arcs: &'a [(u32, u32)],
     /// Arcs by the node at either end: arc `i` appears as `2 i` at its tail and as `2 i + 1` at its head.
-    ends_at: Vec<u32>,
-    ends: Vec<u32>,
+    ends: Buckets,
     /// Nodes in the order of their discovery, and their places in it.
     order: Vec<u32>,
     found: Vec<u32>,
@@ -59,11 +58,10 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(nodes: usize, arcs: &'a [(u32, u32)]) -> Self {
-        let (ends_at, ends) = buckets(nodes, arcs.iter().flat_map(|(a, b)| [*a, *b]));
+        let ends = Buckets::new(nodes, arcs.iter().flat_map(|(a, b)| [*a, *b]));
         let empty = || Bracket { above: NONE, below: NONE, size: 0, class: NONE };
         Self {
             arcs,
-            ends_at,
             ends,
             order: Vec::with_capacity(nodes),
             found: vec![NONE; nodes],
@@ -77,34 +75,35 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// The arc of an end, and its other end.
+    fn end(&self, end: u32) -> (u32, u32) {
+        let (tail, head) = self.arcs[(end / 2) as usize];
+        (end / 2, if end.is_multiple_of(2) { head } else { tail })
+    }
+
     /// The arcs at a node, each with its other end.
     fn around(&self, node: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let range = self.ends_at[node] as usize..self.ends_at[node + 1] as usize;
-        self.ends[range].iter().map(|end| {
-            let (tail, head) = self.arcs[(end / 2) as usize];
-            (end / 2, if end.is_multiple_of(2) { head } else { tail })
-        })
+        self.ends.of(node).iter().map(|end| self.end(*end))
     }
 
     /// The undirected depth-first search.
     fn number(&mut self) {
-        let mut stack = vec![(0u32, self.ends_at[0])];
+        let mut stack = vec![(0u32, self.ends.at[0])];
         self.found[0] = 0;
         self.order.push(0);
         while let Some((node, next)) = stack.last_mut() {
-            if *next == self.ends_at[*node as usize + 1] {
+            if *next == self.ends.at[*node as usize + 1] {
                 stack.pop();
                 continue;
             }
-            let end = self.ends[*next as usize];
+            let end = self.ends.items[*next as usize];
             *next += 1;
-            let (tail, head) = self.arcs[(end / 2) as usize];
-            let other = if end.is_multiple_of(2) { head } else { tail };
+            let (arc, other) = self.end(end);
             if self.found[other as usize] == NONE {
                 self.found[other as usize] = index(self.order.len());
-                self.tree[other as usize] = end / 2;
+                self.tree[other as usize] = arc;
                 self.order.push(other);
-                stack.push((other, self.ends_at[other as usize]));
+                stack.push((other, self.ends.at[other as usize]));
             }
         }
     }

@@ -2,7 +2,7 @@
 //! Dominators and Related Problems", 2005, 2.3), with constant-time dominance tests and logarithmic lowest common
 //! ancestors. An iterative algorithm takes quadratic time where thousands of checks lead to one exit.
 
-use super::graph::{Ending, Graph, buckets, index};
+use super::graph::{Buckets, Ending, Graph, index};
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -40,33 +40,33 @@ impl Dominators {
         if root as usize >= nodes {
             return tree;
         }
-        let (out_at, out) = buckets(nodes, edges.iter().map(|e| e.0));
-        let (into_at, into) = buckets(nodes, edges.iter().map(|e| e.1));
+        let out = Buckets::new(nodes, edges.iter().map(|e| e.0));
+        let into = Buckets::new(nodes, edges.iter().map(|e| e.1));
         // The depth-first tree, in which nodes go by their preorder numbers from here on.
         let mut order = vec![root];
         let mut above = vec![0];
         let mut number = vec![NONE; nodes];
         number[root as usize] = 0;
-        let mut stack = vec![(root, out_at[root as usize])];
+        let mut stack = vec![(root, out.at[root as usize])];
         while let Some((v, next)) = stack.last_mut() {
-            if *next == out_at[*v as usize + 1] {
+            if *next == out.at[*v as usize + 1] {
                 stack.pop();
                 continue;
             }
-            let w = edges[out[*next as usize] as usize].1;
+            let w = edges[out.items[*next as usize] as usize].1;
             *next += 1;
             if number[w as usize] == NONE {
                 number[w as usize] = index(order.len());
                 above.push(number[*v as usize]);
                 order.push(w);
-                stack.push((w, out_at[w as usize]));
+                stack.push((w, out.at[w as usize]));
             }
         }
         let mut forest = Forest::new(&above);
         for i in (1..order.len()).rev() {
             let v = order[i] as usize;
             let mut semi = above[i];
-            for &e in &into[into_at[v] as usize..into_at[v + 1] as usize] {
+            for &e in into.of(v) {
                 let from = number[edges[e as usize].0 as usize];
                 if from != NONE {
                     let least = forest.least(from, index(i + 1));

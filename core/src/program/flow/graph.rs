@@ -62,9 +62,8 @@ pub struct Graph {
     edges: Vec<Edge>,
     /// Where each block's edges begin in `edges`; one more than there are blocks.
     out: Vec<u32>,
-    /// Edge indices in the order of `to`, and where each block's begin.
-    into: Vec<u32>,
-    into_at: Vec<u32>,
+    /// Edges by `to`.
+    into: Buckets,
 }
 
 impl Graph {
@@ -123,8 +122,8 @@ impl Graph {
     /// A graph of given blocks and edges; the edges must be in the order of `from`.
     pub(super) fn join(blocks: Vec<Block>, edges: Vec<Edge>) -> Self {
         let out = offsets(blocks.len(), edges.iter().map(|e| e.from));
-        let (into_at, into) = buckets(blocks.len(), edges.iter().map(|e| e.to));
-        Self { blocks, edges, out, into, into_at }
+        let into = Buckets::new(blocks.len(), edges.iter().map(|e| e.to));
+        Self { blocks, edges, out, into }
     }
 
     /// The blocks in the order of the code.
@@ -148,7 +147,7 @@ impl Graph {
     /// The indices of the edges that enter a block.
     #[must_use]
     pub fn entering(&self, block: usize) -> &[u32] {
-        &self.into[self.into_at[block] as usize..self.into_at[block + 1] as usize]
+        self.into.of(block)
     }
 
     /// The blocks after a block, one for each edge.
@@ -196,17 +195,32 @@ fn offsets(keys: usize, items: impl Iterator<Item = u32>) -> Vec<u32> {
     at
 }
 
-/// The items' indices sorted by key, and where each key's begin. Keys of `u32::MAX` are left out.
-pub(super) fn buckets(keys: usize, items: impl Iterator<Item = u32> + Clone) -> (Vec<u32>, Vec<u32>) {
-    let at = offsets(keys, items.clone().filter(|key| *key != u32::MAX));
-    let mut next = at.clone();
-    let mut sorted = vec![0; at[keys] as usize];
-    for (i, key) in items.enumerate().filter(|(_, key)| *key != u32::MAX) {
-        let slot = &mut next[key as usize];
-        sorted[*slot as usize] = index(i);
-        *slot += 1;
+/// The items' indices sorted by key. Keys of `u32::MAX` are left out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Buckets {
+    /// Where each key's indices begin; one more than there are keys.
+    pub at: Vec<u32>,
+    /// The indices.
+    pub items: Vec<u32>,
+}
+
+impl Buckets {
+    pub fn new(keys: usize, items: impl Iterator<Item = u32> + Clone) -> Self {
+        let at = offsets(keys, items.clone().filter(|key| *key != u32::MAX));
+        let mut next = at.clone();
+        let mut sorted = vec![0; at[keys] as usize];
+        for (i, key) in items.enumerate().filter(|(_, key)| *key != u32::MAX) {
+            let slot = &mut next[key as usize];
+            sorted[*slot as usize] = index(i);
+            *slot += 1;
+        }
+        Self { at, items: sorted }
     }
-    (at, sorted)
+
+    /// The indices of a key's items.
+    pub fn of(&self, key: usize) -> &[u32] {
+        &self.items[self.at[key] as usize..self.at[key + 1] as usize]
+    }
 }
 
 #[cfg(test)]

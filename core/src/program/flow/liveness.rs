@@ -4,7 +4,7 @@
 //! 17.4, one variable at a time): the cost is the size of the live ranges, so that thousands of registers that live briefly
 //! cost little, and no set of registers per block is kept.
 
-use super::graph::{Graph, buckets, index};
+use super::graph::{Buckets, Graph, index};
 use crate::program::env::ProgEnv;
 use crate::program::fncode::FnCode;
 use crate::program::instr::Slot;
@@ -96,8 +96,8 @@ impl Slots {
                 });
             }
         }
-        let (early_at, early_of) = buckets(count, early.iter().map(|e| e.0));
-        let (kills_at, kills_of) = buckets(count, kills.iter().map(|e| e.0));
+        let early_of = Buckets::new(count, early.iter().map(|e| e.0));
+        let kills_of = Buckets::new(count, kills.iter().map(|e| e.0));
         // For which slot a block was last seen, or is known to write.
         let mut seen = vec![u32::MAX; graph.blocks().len()];
         let mut found = Vec::new();
@@ -105,15 +105,14 @@ impl Slots {
         let mut cost = 0u64;
         for n in 0..count {
             let slot = index(n);
-            let of = |at: &[u32]| at[n] as usize..at[n + 1] as usize;
-            if early_at[n] == early_at[n + 1] {
+            if early_of.of(n).is_empty() {
                 continue;
             }
             work.clear();
-            for kill in &kills_of[of(&kills_at)] {
+            for kill in kills_of.of(n) {
                 seen[kills[*kill as usize].1 as usize] = slot;
             }
-            for read in &early_of[of(&early_at)] {
+            for read in early_of.of(n) {
                 let block = early[*read as usize].1;
                 seen[block as usize] = slot;
                 work.push(block);

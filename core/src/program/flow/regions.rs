@@ -8,7 +8,7 @@
 
 use super::cycles::cycle_classes;
 use super::dominators::{Dominators, post_dominators};
-use super::graph::{Ending, Graph, buckets, index};
+use super::graph::{Buckets, Ending, Graph, index};
 use super::merges::{Join, Merges};
 use petgraph::graph::DiGraph;
 
@@ -80,10 +80,8 @@ pub(super) struct Split {
     /// Inner arcs by block, then edges, then groups, then the start. What cannot be reached has no ends.
     pub arcs: Vec<(u32, u32)>,
     nodes: usize,
-    out_at: Vec<u32>,
-    out: Vec<u32>,
-    into_at: Vec<u32>,
-    into: Vec<u32>,
+    out: Buckets,
+    into: Buckets,
 }
 
 impl Split {
@@ -105,9 +103,9 @@ impl Split {
         arcs.extend(merges.groups.iter().enumerate().map(|(g, group)| (index(2 * blocks + g), node(group.to))));
         arcs.push((NONE, if blocks == 0 { NONE } else { node(merges.start) }));
         let nodes = 2 * blocks + merges.groups.len();
-        let (out_at, out) = buckets(nodes, arcs.iter().map(|a| a.0));
-        let (into_at, into) = buckets(nodes, arcs.iter().map(|a| a.1));
-        Self { blocks, edges, arcs, nodes, out_at, out, into_at, into }
+        let out = Buckets::new(nodes, arcs.iter().map(|a| a.0));
+        let into = Buckets::new(nodes, arcs.iter().map(|a| a.1));
+        Self { blocks, edges, arcs, nodes, out, into }
     }
 
     /// Where instructions on an arc go; none for the arc to a round's end.
@@ -124,11 +122,11 @@ impl Split {
     }
 
     fn leaving(&self, node: u32) -> &[u32] {
-        &self.out[self.out_at[node as usize] as usize..self.out_at[node as usize + 1] as usize]
+        self.out.of(node as usize)
     }
 
     fn entering(&self, node: u32) -> &[u32] {
-        &self.into[self.into_at[node as usize] as usize..self.into_at[node as usize + 1] as usize]
+        self.into.of(node as usize)
     }
 
     /// The rounds: for each its end and its nodes. Nodes that cannot be reached are in none.
@@ -249,7 +247,7 @@ impl Round {
     fn nearest(&self, split: &Split, nodes: &[u32], nearest: &mut [Option<(u32, u32)>]) {
         let count = nodes.len() + 1;
         let class = cycle_classes(count, &self.arcs);
-        let (out_at, out) = buckets(count, self.arcs.iter().map(|a| a.0));
+        let out = Buckets::new(count, self.arcs.iter().map(|a| a.0));
         // By arc: the arc whose region surrounds the region that begins there, and the arc that ends it.
         let mut outer = vec![NONE; self.arcs.len()];
         let mut ended = vec![NONE; self.arcs.len()];
@@ -260,15 +258,15 @@ impl Round {
         let mut stack = vec![0u32];
         seen[0] = true;
         // An arc is met when its tail is; a stack of nodes, not of arcs, would meet them in another order.
-        let mut next: Vec<u32> = out_at[..count].to_vec();
+        let mut next: Vec<u32> = out.at[..count].to_vec();
         while let Some(&node) = stack.last() {
             let at = next[node as usize];
-            if at == out_at[node as usize + 1] {
+            if at == out.at[node as usize + 1] {
                 stack.pop();
                 continue;
             }
             next[node as usize] += 1;
-            let arc = out[at as usize];
+            let arc = out.items[at as usize];
             let before = &mut latest[class[arc as usize] as usize];
             let around = if *before == NONE {
                 within[node as usize]
