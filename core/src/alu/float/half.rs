@@ -129,3 +129,12 @@ pub(super) fn widen_source(a: u32, mode: u32) -> u32 {
 pub(super) const fn flush16(a: u32) -> u32 {
     if a & 0x7c00 == 0 { a & 0x8000 } else { a }
 }
+
+/// Whether two numbers are related as one of the bits of a comparison's mode says: less (1), equal (2), greater (4),
+/// unordered (8).
+#[inline(always)]
+pub(super) fn related(a: u32, b: u32, mode: u32) -> bool {
+    let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+    let ordered = u32::from(a < b) | u32::from(a == b) << 1 | u32::from(a > b) << 2;
+    (if ordered == 0 { 8 } else { ordered }) & mode != 0
+}

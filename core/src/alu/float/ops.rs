@@ -12,7 +12,9 @@ use super::double::{
     settle, sum64,
 };
 use super::fused::{fused32, fused64};
-use super::half::{SIGN16, approximate_half, arithmetic, choose_half, flush16, fused_half, sign_half, widen_source};
+use super::half::{
+    SIGN16, approximate_half, arithmetic, choose_half, flush16, fused_half, related, sign_half, widen_source,
+};
 use super::single::{
     SIGN32, both, choose32, flush32, fused_mode32, greatest, has_property32, least, product32, quotient32, root32,
     sum32,
@@ -162,48 +164,9 @@ macro_rules! float_ops {
             GeuF64 geu_f64(a: f64, b: f64) -> bool = !(a < b);
             NumF64 num_f64(a: f64, b: f64) -> bool = !a.is_nan() & !b.is_nan();
             NanF64 nan_f64(a: f64, b: f64) -> bool = a.is_nan() | b.is_nan();
-            EqF16 eq_f16(a: u32, b: u32) -> bool = eq_f32(f32_of_f16(a), f32_of_f16(b));
-            NeF16 ne_f16(a: u32, b: u32) -> bool = ne_f32(f32_of_f16(a), f32_of_f16(b));
-            LtF16 lt_f16(a: u32, b: u32) -> bool = lt_f32(f32_of_f16(a), f32_of_f16(b));
-            LeF16 le_f16(a: u32, b: u32) -> bool = le_f32(f32_of_f16(a), f32_of_f16(b));
-            GtF16 gt_f16(a: u32, b: u32) -> bool = gt_f32(f32_of_f16(a), f32_of_f16(b));
-            GeF16 ge_f16(a: u32, b: u32) -> bool = ge_f32(f32_of_f16(a), f32_of_f16(b));
-            EquF16 equ_f16(a: u32, b: u32) -> bool = equ_f32(f32_of_f16(a), f32_of_f16(b));
-            NeuF16 neu_f16(a: u32, b: u32) -> bool = neu_f32(f32_of_f16(a), f32_of_f16(b));
-            LtuF16 ltu_f16(a: u32, b: u32) -> bool = ltu_f32(f32_of_f16(a), f32_of_f16(b));
-            LeuF16 leu_f16(a: u32, b: u32) -> bool = leu_f32(f32_of_f16(a), f32_of_f16(b));
-            GtuF16 gtu_f16(a: u32, b: u32) -> bool = gtu_f32(f32_of_f16(a), f32_of_f16(b));
-            GeuF16 geu_f16(a: u32, b: u32) -> bool = geu_f32(f32_of_f16(a), f32_of_f16(b));
-            NumF16 num_f16(a: u32, b: u32) -> bool = num_f32(f32_of_f16(a), f32_of_f16(b));
-            NanF16 nan_f16(a: u32, b: u32) -> bool = nan_f32(f32_of_f16(a), f32_of_f16(b));
-            EqFtzF16 eq_ftz_f16(a: u32, b: u32) -> bool = eq_f16(flush16(a), flush16(b));
-            NeFtzF16 ne_ftz_f16(a: u32, b: u32) -> bool = ne_f16(flush16(a), flush16(b));
-            LtFtzF16 lt_ftz_f16(a: u32, b: u32) -> bool = lt_f16(flush16(a), flush16(b));
-            LeFtzF16 le_ftz_f16(a: u32, b: u32) -> bool = le_f16(flush16(a), flush16(b));
-            GtFtzF16 gt_ftz_f16(a: u32, b: u32) -> bool = gt_f16(flush16(a), flush16(b));
-            GeFtzF16 ge_ftz_f16(a: u32, b: u32) -> bool = ge_f16(flush16(a), flush16(b));
-            EquFtzF16 equ_ftz_f16(a: u32, b: u32) -> bool = equ_f16(flush16(a), flush16(b));
-            NeuFtzF16 neu_ftz_f16(a: u32, b: u32) -> bool = neu_f16(flush16(a), flush16(b));
-            LtuFtzF16 ltu_ftz_f16(a: u32, b: u32) -> bool = ltu_f16(flush16(a), flush16(b));
-            LeuFtzF16 leu_ftz_f16(a: u32, b: u32) -> bool = leu_f16(flush16(a), flush16(b));
-            GtuFtzF16 gtu_ftz_f16(a: u32, b: u32) -> bool = gtu_f16(flush16(a), flush16(b));
-            GeuFtzF16 geu_ftz_f16(a: u32, b: u32) -> bool = geu_f16(flush16(a), flush16(b));
-            NumFtzF16 num_ftz_f16(a: u32, b: u32) -> bool = num_f16(flush16(a), flush16(b));
-            NanFtzF16 nan_ftz_f16(a: u32, b: u32) -> bool = nan_f16(flush16(a), flush16(b));
-            EqBf16 eq_bf16(a: u32, b: u32) -> bool = eq_f32(f32_of_bf16(a), f32_of_bf16(b));
-            NeBf16 ne_bf16(a: u32, b: u32) -> bool = ne_f32(f32_of_bf16(a), f32_of_bf16(b));
-            LtBf16 lt_bf16(a: u32, b: u32) -> bool = lt_f32(f32_of_bf16(a), f32_of_bf16(b));
-            LeBf16 le_bf16(a: u32, b: u32) -> bool = le_f32(f32_of_bf16(a), f32_of_bf16(b));
-            GtBf16 gt_bf16(a: u32, b: u32) -> bool = gt_f32(f32_of_bf16(a), f32_of_bf16(b));
-            GeBf16 ge_bf16(a: u32, b: u32) -> bool = ge_f32(f32_of_bf16(a), f32_of_bf16(b));
-            EquBf16 equ_bf16(a: u32, b: u32) -> bool = equ_f32(f32_of_bf16(a), f32_of_bf16(b));
-            NeuBf16 neu_bf16(a: u32, b: u32) -> bool = neu_f32(f32_of_bf16(a), f32_of_bf16(b));
-            LtuBf16 ltu_bf16(a: u32, b: u32) -> bool = ltu_f32(f32_of_bf16(a), f32_of_bf16(b));
-            LeuBf16 leu_bf16(a: u32, b: u32) -> bool = leu_f32(f32_of_bf16(a), f32_of_bf16(b));
-            GtuBf16 gtu_bf16(a: u32, b: u32) -> bool = gtu_f32(f32_of_bf16(a), f32_of_bf16(b));
-            GeuBf16 geu_bf16(a: u32, b: u32) -> bool = geu_f32(f32_of_bf16(a), f32_of_bf16(b));
-            NumBf16 num_bf16(a: u32, b: u32) -> bool = num_f32(f32_of_bf16(a), f32_of_bf16(b));
-            NanBf16 nan_bf16(a: u32, b: u32) -> bool = nan_f32(f32_of_bf16(a), f32_of_bf16(b));
+            CmpF16 cmp_f16(a: u32, b: u32; mode) -> bool = related(f32_of_f16(a), f32_of_f16(b), mode);
+            CmpFtzF16 cmp_ftz_f16(a: u32, b: u32; mode) -> bool = cmp_f16(flush16(a), flush16(b), mode);
+            CmpBf16 cmp_bf16(a: u32, b: u32; mode) -> bool = related(f32_of_bf16(a), f32_of_bf16(b), mode);
             // conversions, the common ones
             F32OfF16 f32_of_f16(a: u32) -> u32 = widen16(a);
             F32OfBf16 f32_of_bf16(a: u32) -> u32 = widen_brain(a);

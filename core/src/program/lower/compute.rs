@@ -7,7 +7,7 @@ use super::operand::nth;
 use super::symbol::Reg;
 use super::types::class_of_type;
 use crate::program::instr::Slot;
-use crate::program::ops::{AluOp, Class, IntOp};
+use crate::program::ops::{Class, IntOp};
 use crate::program::select::{Selected, int_cvt};
 use crate::program::types::bits_of;
 use crate::ptx::tree::{Instr, StateSpace};
@@ -92,7 +92,7 @@ impl<'t> FnLower<'_, 't> {
 
     /// `setp.cmp{.bool}.type p{|q}, a, b{, {!}c}`.
     pub(super) fn setp(&mut self, instr: &'t Instr) -> Option<()> {
-        let Selected { op, .. } = self.selected?;
+        let compare = self.selected?;
         let ty = *self.types.first()?;
         let (dest, second) = Self::pair(nth(instr, 0)?);
         let class = class_of_type(ty);
@@ -105,15 +105,18 @@ impl<'t> FnLower<'_, 't> {
         };
         let combine = self.combine(instr)?;
         if combine.is_none() && q.is_none() {
-            self.alu(Role::Main, op, p, &[a, b], 0);
+            self.alu(Role::Main, compare.op, p, &[a, b], compare.mode);
             return Some(());
         }
         // All is computed before anything is written: p may be one of the sources of q.
-        let first = self.helper(op, Class::P, &[a, b])?;
+        let first = self.compared(compare, a, b)?;
         if let Some(q) = q {
             let packed = matches!(ty, M::F16X2 | M::BF16X2);
-            let other =
-                if packed { self.compare_high(op, a, b)?.0 } else { self.helper(IntOp::NotP, Class::P, &[first])? };
+            let other = if packed {
+                self.compare_high(compare, a, b)?.0
+            } else {
+                self.helper(IntOp::NotP, Class::P, &[first])?
+            };
             let other = self.combined(combine, other)?;
             let first = self.combined(combine, first)?;
             self.alu(Role::Main, IntOp::MovP, p, &[first], 0);
@@ -130,13 +133,18 @@ impl<'t> FnLower<'_, 't> {
         Some(Some((combine, self.source(nth(instr, 3)?, Class::P, M::PRED)?)))
     }
 
+    /// The result of a comparison, in a temporary.
+    fn compared(&mut self, compare: Selected, a: Slot, b: Slot) -> Option<Slot> {
+        let t = self.temp(Class::P)?;
+        self.alu(Role::Helper, compare.op, t, &[a, b], compare.mode);
+        Some(t)
+    }
+
     /// A comparison of the high halves of packed values, and temporaries that are free after it.
-    fn compare_high(&mut self, op: AluOp, a: Slot, b: Slot) -> Option<(Slot, [Slot; 2])> {
-        let (x, y, t) = (self.temp(Class::W)?, self.temp(Class::W)?, self.temp(Class::P)?);
-        self.alu(Role::Helper, IntOp::Hi16, x, &[a], 0);
-        self.alu(Role::Helper, IntOp::Hi16, y, &[b], 0);
-        self.alu(Role::Helper, op, t, &[x, y], 0);
-        Some((t, [x, y]))
+    fn compare_high(&mut self, compare: Selected, a: Slot, b: Slot) -> Option<(Slot, [Slot; 2])> {
+        let x = self.helper(IntOp::Hi16, Class::W, &[a])?;
+        let y = self.helper(IntOp::Hi16, Class::W, &[b])?;
+        Some((self.compared(compare, x, y)?, [x, y]))
     }
 
     /// A comparison's result joined with the source predicate, in a temporary.
@@ -147,7 +155,7 @@ impl<'t> FnLower<'_, 't> {
 
     /// `set.cmp{.bool}.dtype.stype d, a, b{, {!}c}`: all ones or 1.0 where the comparison holds, else zero.
     pub(super) fn set(&mut self, instr: &'t Instr) -> Option<()> {
-        let Selected { op, .. } = self.selected?;
+        let compare = self.selected?;
         let [dty, sty] = *self.types else { return None };
         let class = class_of_type(sty);
         let a = self.source(nth(instr, 1)?, class, sty)?;
@@ -164,13 +172,13 @@ impl<'t> FnLower<'_, 't> {
         let packed = matches!(sty, M::F16X2 | M::BF16X2);
         let yes = self.constant(Class::W, if packed { yes & 0xffff } else { yes })?;
         let no = self.constant(Class::W, 0)?;
-        let low = self.helper(op, Class::P, &[a, b])?;
+        let low = self.compared(compare, a, b)?;
         let low = self.combined(combine, low)?;
         if !packed {
             self.alu(Role::Main, IntOp::SelW, d, &[yes, no, low], 0);
             return Some(());
         }
-        let (high, [x, y]) = self.compare_high(op, a, b)?;
+        let (high, [x, y]) = self.compare_high(compare, a, b)?;
         let high = self.combined(combine, high)?;
         self.alu(Role::Helper, IntOp::SelW, x, &[yes, no, low], 0);
         self.alu(Role::Helper, IntOp::SelW, y, &[yes, no, high], 0);
@@ -180,7 +188,7 @@ impl<'t> FnLower<'_, 't> {
 
     /// `slct.dtype.ctype d, a, b, c`: a where c is not negative, else b.
     pub(super) fn slct(&mut self, instr: &'t Instr) -> Option<()> {
-        let Selected { op, .. } = self.selected?;
+        let compare = self.selected?;
         let [dty, cty] = *self.types else { return None };
         let class = class_of_type(dty);
         let a = self.source(nth(instr, 1)?, class, dty)?;
@@ -188,7 +196,7 @@ impl<'t> FnLower<'_, 't> {
         let c = self.source(nth(instr, 3)?, Class::W, cty)?;
         let d = self.destination_of(nth(instr, 0)?, class)?;
         let zero = self.constant(Class::W, 0)?;
-        let t = self.helper(op, Class::P, &[c, zero])?;
+        let t = self.compared(compare, c, zero)?;
         self.alu(Role::Main, if class == Class::Q { IntOp::SelQ } else { IntOp::SelW }, d, &[a, b, t], 0);
         Some(())
     }

@@ -110,10 +110,9 @@ impl Choice {
 pub fn select(form: &Form, types: &[M], mods: &[M]) -> Option<Selected> {
     match (form.opcode, types) {
         (Opcode::SETP, [ty]) | (Opcode::SET, [_, ty]) => {
-            let order = mods.iter().find_map(|word| Some((*word, comparison(*word)?)))?;
-            compare(order, *ty, mods.contains(&M::FTZ))
+            compare(*mods.iter().find(|word| comparison(**word).is_some())?, *ty, mods.contains(&M::FTZ))
         }
-        (Opcode::SLCT, [_, ty]) => compare((M::GE, "Ge"), *ty, mods.contains(&M::FTZ)),
+        (Opcode::SLCT, [_, ty]) => compare(M::GE, *ty, mods.contains(&M::FTZ)),
         (Opcode::CVT, _) if mods.contains(&M::PACK) => int_cvt::packed(mods),
         (Opcode::CVT, [to, from]) => convert::select(*to, *from, mods),
         _ => {
@@ -125,29 +124,30 @@ pub fn select(form: &Form, types: &[M], mods: &[M]) -> Option<Selected> {
     }
 }
 
-/// What operations call a comparison; unsigned ones as their counterparts.
-fn comparison(word: M) -> Option<&'static str> {
+/// What operations call a comparison, unsigned ones as their counterparts, and the mode of one whose operation has a mode.
+fn comparison(word: M) -> Option<(&'static str, u32)> {
     Some(match word {
-        M::EQ => "Eq",
-        M::NE => "Ne",
-        M::LT | M::LO => "Lt",
-        M::LE | M::LS => "Le",
-        M::GT | M::HI => "Gt",
-        M::GE | M::HS => "Ge",
-        M::EQU => "Equ",
-        M::NEU => "Neu",
-        M::LTU => "Ltu",
-        M::LEU => "Leu",
-        M::GTU => "Gtu",
-        M::GEU => "Geu",
-        M::NUM => "Num",
-        M::NAN_CMP => "Nan",
+        M::EQ => ("Eq", 0b0010),
+        M::NE => ("Ne", 0b0101),
+        M::LT | M::LO => ("Lt", 0b0001),
+        M::LE | M::LS => ("Le", 0b0011),
+        M::GT | M::HI => ("Gt", 0b0100),
+        M::GE | M::HS => ("Ge", 0b0110),
+        M::EQU => ("Equ", 0b1010),
+        M::NEU => ("Neu", 0b1101),
+        M::LTU => ("Ltu", 0b1001),
+        M::LEU => ("Leu", 0b1011),
+        M::GTU => ("Gtu", 0b1100),
+        M::GEU => ("Geu", 0b1110),
+        M::NUM => ("Num", 0b0111),
+        M::NAN_CMP => ("Nan", 0b1000),
         _ => return None,
     })
 }
 
 /// The comparison of two values of a type: an operation of shape `(x x) -> p`. Of packed values it compares the low ones.
-fn compare((word, name): (M, &str), ty: M, ftz: bool) -> Option<Selected> {
+fn compare(word: M, ty: M, ftz: bool) -> Option<Selected> {
+    let (mut name, mut mode) = (comparison(word)?.0, 0);
     let info = type_info(ty)?;
     let whole = if info.bits == 64 { "Q" } else { "W" };
     let signed = is_signed(ty) && !matches!(word, M::LO | M::LS | M::HI | M::HS);
@@ -157,17 +157,15 @@ fn compare((word, name): (M, &str), ty: M, ftz: bool) -> Option<Selected> {
         // Half words are held zero-extended, so that a word's comparison serves.
         Class::Int => format!("U{}", info.bits.max(32)),
         Class::Float => {
-            let of = match number(ty)?.0 {
-                Num::F32 => "F32",
-                Num::F64 => "F64",
-                Num::Bf16 => "Bf16",
-                _ => "F16",
-            };
-            if ftz { format!("Ftz{of}") } else { of.to_owned() }
+            let number = number(ty)?.0;
+            if matches!(number, Num::F16 | Num::Bf16) {
+                (name, mode) = ("Cmp", comparison(word)?.1);
+            }
+            format!("{}{number:?}", if ftz { "Ftz" } else { "" })
         }
         Class::Bits | Class::Pred => return None,
     };
-    AluOp::named(&(name.to_owned() + &of)).map(Selected::from)
+    Some(Selected { op: AluOp::named(&(name.to_owned() + &of))?, mode })
 }
 
 /// The operation that packs elements into a value of `bits` bits (`mov.b16 d, {a, b}` and so on), the first element

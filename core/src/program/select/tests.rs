@@ -252,13 +252,28 @@ fn comparisons_follow_sign_and_operator() {
         ("slct.ftz.u32.f32", "GeFtzF32"),
         ("setp.geu.ftz.f32", "GeuFtzF32"),
         ("setp.nan.f64", "NanF64"),
-        ("setp.eq.ftz.f16x2", "EqFtzF16"),
-        ("setp.num.bf16", "NumBf16"),
+        ("setp.eq.ftz.f16x2", "CmpFtzF16"),
+        ("setp.num.bf16", "CmpBf16"),
         // Modifiers come in any order.
         ("setp.s32.and.eq", "EqW"),
     ];
     for (text, op) in rows {
         assert_eq!(name(text), op, "{text}");
+    }
+}
+
+/// The mode of a comparison of half precision has the relations for which the one of single precision holds.
+#[test]
+fn comparisons_of_half_precision_hold_as_those_of_single_precision() {
+    let words = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"];
+    // One and two, and NaN, in bf16; in f32 they are the upper half.
+    for (word, a, b) in words.into_iter().flat_map(|w| [0x3f80, 0x4000, 0x7fc0].map(|a| (w, a, 0x3f80u64))) {
+        let holds = |ty: &str, shift: u32| {
+            let Selected { op: AluOp::Float(op), mode } = selected(&format!("setp.{word}.{ty}"))? else { return None };
+            Some(apply::float(op, [a << shift, b << shift, 0, 0], mode).0)
+        };
+        assert!(holds("bf16", 0).is_some() && holds("bf16", 0) == holds("f32", 16), "{word} {a:x} {b:x}");
+        assert_eq!(apply::float(FloatOp::CmpF16, [b, a, 0, 0], 0).0, 0);
     }
 }
 

@@ -107,8 +107,9 @@ fn extremes_of_halves() {
     assert_eq!(min_half(0x7e01, 0x3c00, mode.with(FMode::NAN).0), 0x7fff);
     assert_eq!(max_half(0xc000, 0x3c00, mode.with(FMode::XORSIGN).with(FMode::ABS).0), 0xc000);
     assert_eq!(min_half(1, 0x3c00, mode.with(FMode::FTZ).0), 0);
-    assert!(eq_f16(0x1234_8000, 0));
-    assert_eq!((lt_ftz_f16(0x8001, 0), lt_f16(0x8001, 0)), (false, true));
+    assert!(cmp_f16(0x1234_8000, 0, 2));
+    assert_eq!((cmp_ftz_f16(0x8001, 0, 1), cmp_f16(0x8001, 0, 1)), (false, true));
+    assert!(cmp_bf16(0x7fc0, 0, 8) && !cmp_bf16(0x7fc0, 0x7fc0, 7) && cmp_bf16(0xff80, 0x3f80, 1));
 }
 
 #[test]
