@@ -13,14 +13,26 @@ use super::{float, int};
 /// floating-point number) leaves the element unchanged.
 #[must_use]
 pub fn apply(op: AtomOp, ty: AtomTy, old: u64, b: u64, c: u64) -> u64 {
-    match ty {
-        AtomTy::F16 | AtomTy::F16x2 | AtomTy::Bf16 | AtomTy::Bf16x2 | AtomTy::F32 | AtomTy::F32Ftz | AtomTy::F64 => {
-            floating(op, ty, old, b)
-        }
-        AtomTy::B64 | AtomTy::U64 | AtomTy::S64 | AtomTy::B128 => wide(op, ty, old, b, c),
-        AtomTy::B16 => word(op, ty, old as u32 & 0xffff, b as u32 & 0xffff, c as u32 & 0xffff).into(),
-        AtomTy::B32 | AtomTy::U32 | AtomTy::S32 => word(op, ty, old as u32, b as u32, c as u32).into(),
-    }
+    // Elements of 128 bits, which have their own function, are taken as ones of 64.
+    let unused = 64u32.saturating_sub(8 * ty.bytes());
+    let low = |x: u64| x << unused >> unused;
+    let signed = |x: u64| (x << unused).cast_signed() >> unused;
+    let is_signed = matches!(ty, AtomTy::S32 | AtomTy::S64);
+    let (old, b, c) = (low(old), low(b), low(c));
+    let less = if is_signed { signed(old) < signed(b) } else { old < b };
+    low(match op {
+        _ if ty.is_float() => floating(op, ty, old, b),
+        AtomOp::And => old & b,
+        AtomOp::Or => old | b,
+        AtomOp::Xor => old ^ b,
+        AtomOp::Exch => b,
+        AtomOp::Cas => int::sel_q(c, old, old == b),
+        AtomOp::Add => int::add64(old, b),
+        AtomOp::Inc => int::sel_q(0, old.wrapping_add(1), old >= b),
+        AtomOp::Dec => int::sel_q(b, old.wrapping_sub(1), old == 0 || old > b),
+        AtomOp::Min => int::sel_q(old, b, less),
+        AtomOp::Max => int::sel_q(b, old, less),
+    })
 }
 
 /// As [`apply`], for elements of 128 bits (`exch` and `cas`; other operations leave the element unchanged).
@@ -33,47 +45,8 @@ pub const fn apply128(op: AtomOp, old: u128, b: u128, c: u128) -> u128 {
     }
 }
 
-/// Elements of up to 32 bits.
-#[inline(always)]
-fn word(op: AtomOp, ty: AtomTy, old: u32, b: u32, c: u32) -> u32 {
-    match (op, ty) {
-        (AtomOp::And, _) => old & b,
-        (AtomOp::Or, _) => old | b,
-        (AtomOp::Xor, _) => old ^ b,
-        (AtomOp::Exch, _) => b,
-        (AtomOp::Cas, _) => int::sel_w(c, old, old == b),
-        (AtomOp::Add, _) => int::add32(old, b),
-        (AtomOp::Inc, _) => int::sel_w(0, old.wrapping_add(1), old >= b),
-        (AtomOp::Dec, _) => int::sel_w(b, old.wrapping_sub(1), old == 0 || old > b),
-        (AtomOp::Min, AtomTy::S32) => int::min_s32(old, b),
-        (AtomOp::Max, AtomTy::S32) => int::max_s32(old, b),
-        (AtomOp::Min, _) => int::min_u32(old, b),
-        (AtomOp::Max, _) => int::max_u32(old, b),
-    }
-}
-
-/// Elements of 64 bits.
-#[inline(always)]
-fn wide(op: AtomOp, ty: AtomTy, old: u64, b: u64, c: u64) -> u64 {
-    match (op, ty) {
-        (AtomOp::And, _) => old & b,
-        (AtomOp::Or, _) => old | b,
-        (AtomOp::Xor, _) => old ^ b,
-        (AtomOp::Exch, _) => b,
-        (AtomOp::Cas, _) => int::sel_q(c, old, old == b),
-        (AtomOp::Add, _) => int::add64(old, b),
-        (AtomOp::Inc, _) => int::sel_q(0, old.wrapping_add(1), old >= b),
-        (AtomOp::Dec, _) => int::sel_q(b, old.wrapping_sub(1), old == 0 || old > b),
-        (AtomOp::Min, AtomTy::S64) => int::min_s64(old, b),
-        (AtomOp::Max, AtomTy::S64) => int::max_s64(old, b),
-        (AtomOp::Min, _) => int::min_u64(old, b),
-        (AtomOp::Max, _) => int::max_u64(old, b),
-    }
-}
-
 /// Floating-point elements: rounded to nearest; `.noftz` is implied but for [`AtomTy::F32Ftz`].
 fn floating(op: AtomOp, ty: AtomTy, old: u64, b: u64) -> u64 {
-    let mask = u64::MAX >> (64 - 8 * ty.bytes());
     let (x, y) = (old as u32, b as u32);
     let half = |ty, flags: FMode| flags.to(ty).0;
     let mode = match ty {
@@ -83,7 +56,7 @@ fn floating(op: AtomOp, ty: AtomTy, old: u64, b: u64) -> u64 {
         _ => half(Num::Bf16, FMode::PACKED),
     };
     match (op, ty) {
-        (AtomOp::Exch, _) => b & mask,
+        (AtomOp::Exch, _) => b,
         (AtomOp::Add, AtomTy::F64) => float::add_f64(old, b),
         (AtomOp::Min, AtomTy::F64) => float::min_f64(old, b),
         (AtomOp::Max, AtomTy::F64) => float::max_f64(old, b),
@@ -94,7 +67,7 @@ fn floating(op: AtomOp, ty: AtomTy, old: u64, b: u64) -> u64 {
         (AtomOp::Add, _) => float::add_half(x, y, mode).into(),
         (AtomOp::Min, _) => float::min_half(x, y, mode).into(),
         (AtomOp::Max, _) => float::max_half(x, y, mode).into(),
-        _ => old & mask,
+        _ => old,
     }
 }
 

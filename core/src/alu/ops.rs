@@ -92,6 +92,12 @@ pub enum AtomTy {
 }
 
 impl AtomTy {
+    /// Whether an element is a floating-point number, or two.
+    #[must_use]
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 | Self::F32 | Self::F32Ftz | Self::F64)
+    }
+
     /// The size of one element in bytes.
     #[must_use]
     pub const fn bytes(self) -> u32 {

@@ -1,14 +1,14 @@
 //! A program environment as text (`--dump program`): one line per instruction, for people and golden tests.
 
 use super::env::{FuncId, Function, Init, ProgEnv};
-use super::instr::{Instr, NO_SLOT, Op, STACK_BASE, STACK_TOP, Slot, WarpRequest};
+use super::instr::{CacheOp, Instr, NO_SLOT, Op, Order, STACK_BASE, STACK_TOP, Slot, WarpRequest};
 use super::ops::Class;
 use super::uses::{Tables, reads, shape, writes};
 use rustc_hash::FxHashMap;
-use std::fmt::Write;
 
 /// What slots hold, for one function.
 struct Names<'e> {
+    env: &'e ProgEnv,
     by_slot: FxHashMap<(Class, Slot), &'e str>,
     preloads: FxHashMap<(Class, Slot), Init>,
 }
@@ -22,49 +22,41 @@ const fn letter(class: Class) -> char {
 }
 
 impl Names<'_> {
-    fn show(&self, out: &mut String, env: &ProgEnv, class: Class, slot: Slot) {
+    fn show(&self, class: Class, slot: Slot) -> String {
         let key = (class, slot);
-        // Writing to a string does not fail.
-        let _ = match (class, slot, self.by_slot.get(&key), self.preloads.get(&key)) {
-            (_, NO_SLOT, ..) => write!(out, "_"),
-            (_, _, Some(name), _) => write!(out, "{name}"),
-            (_, _, _, Some(init)) => {
-                self.init(out, env, *init);
-                Ok(())
-            }
-            (Class::W, STACK_BASE, ..) => write!(out, "%stackBase"),
-            (Class::W, STACK_TOP, ..) => write!(out, "%stackTop"),
-            _ => write!(out, "{}{}", letter(class), slot.0),
-        };
+        match (class, slot, self.by_slot.get(&key), self.preloads.get(&key)) {
+            (_, NO_SLOT, ..) => "_".to_owned(),
+            (_, _, Some(name), _) => (*name).to_owned(),
+            (_, _, _, Some(init)) => self.init(*init),
+            (Class::W, STACK_BASE, ..) => "%stackBase".to_owned(),
+            (Class::W, STACK_TOP, ..) => "%stackTop".to_owned(),
+            _ => format!("{}{}", letter(class), slot.0),
+        }
     }
 
-    fn init(&self, out: &mut String, env: &ProgEnv, init: Init) {
-        let _ = match init {
-            Init::Const(bits) if bits < 1024 => write!(out, "{bits}"),
-            Init::Const(bits) => write!(out, "{bits:#x}"),
-            Init::Special(special) => write!(out, "{special:?}"),
+    fn init(&self, init: Init) -> String {
+        match init {
+            Init::Const(bits) if bits < 1024 => format!("{bits}"),
+            Init::Const(bits) => format!("{bits:#x}"),
+            Init::Special(special) => format!("{special:?}"),
             Init::Param { offset, bytes, signed, ext } => {
-                write!(out, "param[{offset}..{}]{}{ext}", offset + u32::from(bytes), if signed { 's' } else { 'u' })
+                format!("param[{offset}..{}]{}{ext}", offset + u32::from(bytes), if signed { 's' } else { 'u' })
             }
-            Init::Variable { index, offset } => {
-                let name = env.variables.get_index(index as usize).map_or("?", |(name, _)| name.as_str());
-                write!(out, "&{name}{}", Offset(offset))
+            Init::Variable { index, offset: at } => {
+                let name = self.env.variables.get_index(index as usize).map_or("?", |(name, _)| name.as_str());
+                format!("&{name}{}", offset(at))
             }
-            Init::Function(id) => write!(out, "&{}", env.function(id).map_or("?", |f| f.name.as_str())),
-            Init::Code(pc) => write!(out, "@{}", pc.0),
-            Init::Within { of, offset } => write!(out, "{}", u64::from(of.first).wrapping_add_signed(offset)),
-            Init::DynamicShared(offset) => write!(out, "dynamic shared{}", Offset(offset)),
-        };
+            Init::Function(id) => format!("&{}", self.env.function(id).map_or("?", |f| f.name.as_str())),
+            Init::Code(pc) => format!("@{}", pc.0),
+            Init::Within { of, offset } => u64::from(of.first).wrapping_add_signed(offset).to_string(),
+            Init::DynamicShared(at) => format!("dynamic shared{}", offset(at)),
+        }
     }
 }
 
 /// An offset with its sign, nothing when it is zero.
-struct Offset(i64);
-
-impl std::fmt::Display for Offset {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0 == 0 { Ok(()) } else { write!(f, "{:+}", self.0) }
-    }
+fn offset(offset: i64) -> String {
+    if offset == 0 { String::new() } else { format!("{offset:+}") }
 }
 
 /// The text of an environment. With the PTX text of the only module, each line ends in the PTX instruction.
@@ -72,28 +64,19 @@ impl std::fmt::Display for Offset {
 /// Lines read `pc: operation destinations <- sources`, with a guard before and `·` before hidden instructions.
 #[must_use]
 pub fn dump(env: &ProgEnv, source: Option<&str>) -> String {
-    let mut out = String::new();
     let target = env.target;
-    let _ = writeln!(
-        out,
-        "target sm_{}, PTX {}.{}, {}-bit addresses{}",
-        target.sm,
-        target.version.0,
-        target.version.1,
-        target.address_bits,
-        if env.injected { ", injected" } else { "" }
-    );
+    let ((major, minor), bits) = (target.version, target.address_bits);
+    let injected = if env.injected { ", injected" } else { "" };
+    let mut out = format!("target sm_{}, PTX {major}.{minor}, {bits}-bit addresses{injected}\n", target.sm);
     for (name, v) in &env.variables {
         let space = if v.constant { "const" } else { "global" };
         let external = if v.external { ", extern" } else { "" };
-        let _ = writeln!(out, "{space} {name}: {} bytes, align {}{external}", v.bytes, v.align);
+        out += &format!("{space} {name}: {} bytes, align {}{external}\n", v.bytes, v.align);
     }
     for (id, function) in (0u32..).map(FuncId).zip(env.functions.values()) {
         let owner = env.origin.get(function.start.0 as usize).map(|origin| origin.function);
         match owner.filter(|owner| *owner != id && function.defined).and_then(|owner| env.function(owner)) {
-            Some(owner) => {
-                let _ = writeln!(out, "func {}: alias of {}", function.name, owner.name);
-            }
+            Some(owner) => out += &format!("func {}: alias of {}\n", function.name, owner.name),
             None => one(&mut out, env, function, source),
         }
     }
@@ -103,105 +86,89 @@ pub fn dump(env: &ProgEnv, source: Option<&str>) -> String {
 fn one(out: &mut String, env: &ProgEnv, f: &Function, source: Option<&str>) {
     let kind = if f.entry { "entry" } else { "func" };
     if !f.defined {
-        let _ = writeln!(out, "{kind} {} (declared)", f.name);
+        *out += &format!("{kind} {} (declared)\n", f.name);
         return;
     }
-    let _ = writeln!(
-        out,
-        "{kind} {}: w {} q {} p {}, frame {}, params {}, shared {}",
+    *out += &format!(
+        "{kind} {}: w {} q {} p {}, frame {}, params {}, shared {}\n",
         f.name, f.slots.w, f.slots.q, f.slots.p, f.frame_bytes, f.param_bytes, f.shared_bytes
     );
     for (i, p) in f.params.iter().enumerate() {
         let role = if i < f.returns as usize { "return" } else { "param" };
-        let _ = writeln!(out, "  {role} {}: {} at {}, {} bytes, align {}", p.name, p.ty, p.offset, p.bytes, p.align);
+        *out += &format!("  {role} {}: {} at {}, {} bytes, align {}\n", p.name, p.ty, p.offset, p.bytes, p.align);
     }
     let names = Names {
+        env,
         by_slot: f.registers.iter().map(|(name, class, slot)| ((class, slot), name)).collect(),
         preloads: f.preloads.iter().map(|p| ((p.class, p.slot), p.init)).collect(),
     };
     for pc in f.start.0..f.end.0 {
         let (Some(instr), Some(origin)) = (env.code.get(pc as usize), env.origin.get(pc as usize)) else { continue };
-        let _ = write!(out, "{pc:5}:{}", if origin.hidden { "·" } else { " " });
-        line(out, env, &names, instr);
-        if let Some(text) = source
-            && !origin.hidden
-        {
-            let _ = write!(out, "    // ");
+        *out += &format!("{pc:5}:{}{}", if origin.hidden { "·" } else { " " }, line(&names, instr));
+        if let Some(text) = source.filter(|_| !origin.hidden) {
             let words: Vec<&str> = origin.span.of(text).split_whitespace().collect();
-            out.push_str(&words.join(" "));
+            *out += &format!("    // {}", words.join(" "));
         }
         out.push('\n');
     }
 }
 
-fn line(out: &mut String, env: &ProgEnv, names: &Names<'_>, instr: &Instr) {
+fn line(names: &Names<'_>, instr: &Instr) -> String {
+    let (env, imm) = (names.env, instr.imm);
+    let mut out = String::new();
     if let Some(guard) = instr.guard {
-        out.push_str(if guard.negated { "@!" } else { "@" });
-        names.show(out, env, Class::P, guard.pred);
-        out.push(' ');
+        out = format!("@{}{} ", if guard.negated { "!" } else { "" }, names.show(Class::P, guard.pred));
     }
-    let imm = instr.imm;
-    let _ = match instr.op {
-        Op::Int(op) => write!(out, "{op:?}"),
-        Op::Float(op) => write!(out, "{op:?}"),
-        Op::Mem => match env.requests.get(imm as usize) {
-            Some(request) => request_head(out, request),
-            None => write!(out, "Mem ?"),
-        },
-        Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Break => write!(out, "{:?} @{imm}", instr.op),
-        Op::Brx => write!(out, "Brx {:?}", env.tables.get(imm as usize)),
-        Op::Call => {
-            let name = env.functions.get_index(imm as usize).map_or("?", |(name, _)| name.as_str());
-            write!(out, "Call {name}")
-        }
-        Op::Bar => write!(out, "{:?}", env.barriers.get(imm as usize)),
+    let request = env.requests.get(imm as usize).filter(|_| instr.op == Op::Mem);
+    out += &match instr.op {
+        Op::Int(op) => format!("{op:?}"),
+        Op::Float(op) => format!("{op:?}"),
+        Op::Mem => request.map_or_else(|| "Mem ?".to_owned(), request_head),
+        Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Break => format!("{:?} @{imm}", instr.op),
+        Op::Brx => format!("Brx {:?}", env.tables.get(imm as usize)),
+        Op::Call => format!("Call {}", env.functions.get_index(imm as usize).map_or("?", |(name, _)| name.as_str())),
+        Op::Bar => format!("{:?}", env.barriers.get(imm as usize)),
         Op::Exchange => match env.exchanges.get((imm & 0xffff) as usize) {
-            Some(exchange) => write!(out, "{:?}{}", exchange.kind, if exchange.sync { ".sync" } else { "" }),
-            None => write!(out, "Exchange ?"),
+            Some(exchange) => format!("{:?}{}", exchange.kind, if exchange.sync { ".sync" } else { "" }),
+            None => "Exchange ?".to_owned(),
         },
-        Op::Unsupported => {
-            write!(out, "Unsupported {}", env.unsupported.get(imm as usize).map_or("?", String::as_str))
-        }
-        op => write!(out, "{op:?}"),
+        Op::Unsupported => format!("Unsupported {}", env.unsupported.get(imm as usize).map_or("?", String::as_str)),
+        op => format!("{op:?}"),
     };
     let tables = Tables::of(env);
-    let mut first = true;
-    writes(instr, &tables, |class, slot| {
-        out.push_str(if first { " " } else { ", " });
-        first = false;
-        names.show(out, env, class, slot);
-    });
-    let mut first = true;
+    let (mut written, mut read) = (Vec::new(), Vec::new());
+    writes(instr, &tables, |class, slot| written.push(names.show(class, slot)));
     reads(instr, &tables, |class, slot| {
-        if first && instr.guard.is_some_and(|g| class == Class::P && g.pred == slot) {
-            return;
+        let guard = instr.guard.is_some_and(|g| class == Class::P && g.pred == slot);
+        if !(read.is_empty() && guard) {
+            read.push(names.show(class, slot));
         }
-        out.push_str(if first { " <- " } else { ", " });
-        first = false;
-        names.show(out, env, class, slot);
     });
-    if instr.op == Op::Mem
-        && let Some(request) = env.requests.get(imm as usize)
-    {
-        let _ = write!(out, " [");
-        names.show(out, env, if request.addr_wide { Class::Q } else { Class::W }, request.addr);
-        let _ = write!(out, "{}]", Offset(request.offset));
+    for (before, slots) in [(" ", written), (" <- ", read)] {
+        if !slots.is_empty() {
+            out += &(before.to_owned() + &slots.join(", "));
+        }
+    }
+    if let Some(request) = request {
+        let class = if request.addr_wide { Class::Q } else { Class::W };
+        out += &format!(" [{}{}]", names.show(class, request.addr), offset(request.offset));
     }
     if shape(instr.op).is_some_and(|shape| shape.mode) {
-        let _ = write!(out, " mode {imm:#x}");
+        out += &format!(" mode {imm:#x}");
     }
+    out
 }
 
-fn request_head(out: &mut String, request: &WarpRequest) -> std::fmt::Result {
-    write!(out, "{:?} {:?} {}x{}", request.op, request.space, request.elems, request.width)?;
+fn request_head(request: &WarpRequest) -> String {
+    let mut out = format!("{:?} {:?} {}x{}", request.op, request.space, request.elems, request.width);
     if request.signed {
-        write!(out, " signed to {}", request.ext)?;
+        out += &format!(" signed to {}", request.ext);
     }
-    if request.order != super::instr::Order::Weak {
-        write!(out, " {:?}.{:?}", request.order, request.scope)?;
+    if request.order != Order::Weak {
+        out += &format!(" {:?}.{:?}", request.order, request.scope);
     }
-    if request.cache != super::instr::CacheOp::Default {
-        write!(out, " {:?}", request.cache)?;
+    if request.cache != CacheOp::Default {
+        out += &format!(" {:?}", request.cache);
     }
-    Ok(())
+    out
 }

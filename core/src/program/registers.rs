@@ -44,6 +44,7 @@ impl Registers {
     }
 }
 
+#[cfg(test)]
 impl<N: AsRef<str>> FromIterator<(N, Class, Slot)> for Registers {
     fn from_iter<I: IntoIterator<Item = (N, Class, Slot)>>(all: I) -> Self {
         let mut registers = Self::default();

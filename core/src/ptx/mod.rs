@@ -18,4 +18,5 @@ pub use error::{Context, Expected, Found, MAX_BLOCKS, MAX_ERRORS, MAX_NESTING};
 pub use error::{NumberProblem, SyntaxError, SyntaxErrorKind};
 pub use parse::{decode, parse};
 pub use print::print;
+pub(crate) use token::{Kind, lex};
 pub use words::{Modifier, Opcode};

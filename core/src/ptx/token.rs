@@ -152,6 +152,12 @@ impl PartialEq for Token {
     }
 }
 
+/// The tokens of a text, each with its own text and where it begins.
+pub(crate) fn lex(text: &str) -> impl Iterator<Item = (Kind, &str, usize)> {
+    let tokens = Kind::lexer(text).spanned();
+    tokens.map(|(kind, at)| (kind.unwrap_or(Kind::Garbage), &text[at.clone()], at.start))
+}
+
 /// The bytes that a run of tokens covers.
 pub(crate) fn cover(tokens: &[Token]) -> Span {
     match (tokens.first(), tokens.last()) {

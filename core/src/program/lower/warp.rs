@@ -1,16 +1,22 @@
 //! Barriers, fences and exchanges between lanes (PTX ISA 9.7.13).
 
 use super::function::{FnLower, Role};
+use super::intern;
 use super::memory::scope_word;
 use super::operand::nth;
 use super::types::{class_of_type, constant_bits};
 use crate::program::consts::Value;
 use crate::program::instr::{
-    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, Instr, Op, Order, Redux, Scope, Slot,
+    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind as K, Instr, Op, Order, Redux, Scope, Slot,
 };
 use crate::program::ops::Class;
 use crate::ptx::tree::{self, Operand, OperandKind};
 use crate::ptx::{Modifier as M, Opcode};
+
+/// What the first modifier of a table stands for.
+fn pick<T: Copy>(mods: &[M], words: &[(M, T)]) -> Option<T> {
+    mods.iter().find_map(|m| words.iter().find(|(word, _)| word == m).map(|row| row.1))
+}
 
 impl<'t> FnLower<'_, 't> {
     /// `bar…`, `barrier…`.
@@ -26,20 +32,12 @@ impl<'t> FnLower<'_, 't> {
         if mods.contains(&M::CLUSTER) {
             return None;
         }
-        let kind = if mods.contains(&M::SYNC) {
-            BarrierKind::Sync
-        } else if mods.contains(&M::ARRIVE) {
-            BarrierKind::Arrive
-        } else if mods.contains(&M::RED) {
-            BarrierKind::Red(if mods.contains(&M::POPC) {
-                BarrierRed::Popc
-            } else if mods.contains(&M::AND) {
-                BarrierRed::And
-            } else {
-                BarrierRed::Or
-            })
-        } else {
-            return None;
+        let waits = pick(mods, &[(M::SYNC, BarrierKind::Sync), (M::ARRIVE, BarrierKind::Arrive)]);
+        let reds = [(M::POPC, BarrierRed::Popc), (M::AND, BarrierRed::And), (M::OR, BarrierRed::Or)];
+        let kind = match (waits, pick(mods, &reds)) {
+            (Some(kind), _) => kind,
+            (None, Some(red)) if mods.contains(&M::RED) => BarrierKind::Red(red),
+            _ => return None,
         };
         let reduces = matches!(kind, BarrierKind::Red(_));
         let from = usize::from(reduces);
@@ -58,17 +56,10 @@ impl<'t> FnLower<'_, 't> {
             Some(Value::Address(_)) | None => None,
             Some(value) => constant_bits(value, M::B32).and_then(|id| u8::try_from(id).ok()),
         };
-        let imm = self.barrier_index(Barrier { kind, aligned, counted, id });
+        let barrier = Barrier { kind, aligned, counted, id };
+        let imm = intern(&mut self.program.barriers, &mut self.program.env.barriers, barrier);
         self.emit(Role::Main, Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) });
         Some(())
-    }
-
-    fn barrier_index(&mut self, barrier: Barrier) -> u32 {
-        let list = &mut self.program.env.barriers;
-        *self.program.barriers.entry(barrier).or_insert_with(|| {
-            list.push(barrier);
-            u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
-        })
     }
 
     /// `membar…`, `fence…`. Those between proxies do nothing, since there is only one proxy here; that between aliases lets a
@@ -85,15 +76,9 @@ impl<'t> FnLower<'_, 't> {
         if proxy {
             return self.plain(Op::Nop);
         }
-        let order = if instr.opcode == Opcode::MEMBAR || mods.contains(&M::SC) {
-            Order::Sc
-        } else if mods.contains(&M::ACQUIRE) {
-            Order::Acquire
-        } else if mods.contains(&M::RELEASE) {
-            Order::Release
-        } else {
-            Order::AcqRel
-        };
+        let orders = [(M::SC, Order::Sc), (M::ACQUIRE, Order::Acquire), (M::RELEASE, Order::Release)];
+        let named = orders.iter().find(|(word, _)| mods.contains(word)).map_or(Order::AcqRel, |row| row.1);
+        let order = if instr.opcode == Opcode::MEMBAR { Order::Sc } else { named };
         let scope = match scope_word(mods) {
             Scope::Lane => Scope::Sys,
             scope => scope,
@@ -101,16 +86,11 @@ impl<'t> FnLower<'_, 't> {
         self.plain(Op::Fence { scope, order })
     }
 
-    fn exchange(&mut self, kind: ExchangeKind, sync: bool, result: Option<Slot>, instr: Instr) {
-        let exchange = Exchange { kind, sync };
-        let list = &mut self.program.env.exchanges;
+    fn exchange(&mut self, kind: K, sync: bool, result: Option<Slot>, instr: Instr) {
         // There are far fewer kinds than 65,536.
-        let index = *self.program.exchanges.entry(exchange).or_insert_with(|| {
-            list.push(exchange);
-            u16::try_from(list.len() - 1).unwrap_or(u16::MAX)
-        });
+        let index = intern(&mut self.program.exchanges, &mut self.program.env.exchanges, Exchange { kind, sync });
         let high = result.map_or(0xffff, |slot| u32::from(slot.0));
-        let imm = u32::from(index) | high << 16;
+        let imm = index | high << 16;
         self.emit(Role::Main, Instr { imm, ..instr });
     }
 
@@ -132,13 +112,8 @@ impl<'t> FnLower<'_, 't> {
     /// `shfl{.sync}.mode.b32 d{|p}, a, b, c{, mask}`.
     pub(super) fn shfl(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let sync = instr.mods.contains(&M::SYNC);
-        let kind = instr.mods.iter().find_map(|m| match *m {
-            M::UP => Some(ExchangeKind::ShflUp),
-            M::DOWN => Some(ExchangeKind::ShflDown),
-            M::BFLY => Some(ExchangeKind::ShflBfly),
-            M::IDX => Some(ExchangeKind::ShflIdx),
-            _ => None,
-        })?;
+        let modes = [(M::UP, K::ShflUp), (M::DOWN, K::ShflDown), (M::BFLY, K::ShflBfly), (M::IDX, K::ShflIdx)];
+        let kind = pick(&instr.mods, &modes)?;
         let a = self.source(nth(instr, 1)?, Class::W, M::B32)?;
         let b = self.source(nth(instr, 2)?, Class::W, M::B32)?;
         let c = self.source(nth(instr, 3)?, Class::W, M::B32)?;
@@ -151,16 +126,11 @@ impl<'t> FnLower<'_, 't> {
     /// `vote{.sync}.mode d, {!}a{, mask}`.
     pub(super) fn vote(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let sync = instr.mods.contains(&M::SYNC);
-        let kind = instr.mods.iter().find_map(|m| match *m {
-            M::ALL => Some(ExchangeKind::VoteAll),
-            M::ANY => Some(ExchangeKind::VoteAny),
-            M::UNI => Some(ExchangeKind::VoteUni),
-            M::BALLOT => Some(ExchangeKind::VoteBallot),
-            _ => None,
-        })?;
+        let modes = [(M::ALL, K::VoteAll), (M::ANY, K::VoteAny), (M::UNI, K::VoteUni), (M::BALLOT, K::VoteBallot)];
+        let kind = pick(&instr.mods, &modes)?;
         let a = self.source(nth(instr, 1)?, Class::P, M::PRED)?;
         let e = self.members(instr, 2, sync)?;
-        let class = if kind == ExchangeKind::VoteBallot { Class::W } else { Class::P };
+        let class = if kind == K::VoteBallot { Class::W } else { Class::P };
         let d = self.destination_of(nth(instr, 0)?, class)?;
         self.exchange(kind, sync, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
         Some(())
@@ -170,10 +140,10 @@ impl<'t> FnLower<'_, 't> {
     pub(super) fn matching(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let wide = self.types == [M::B64];
         let kind = match (instr.mods.contains(&M::ALL), wide) {
-            (false, false) => ExchangeKind::MatchAny32,
-            (false, true) => ExchangeKind::MatchAny64,
-            (true, false) => ExchangeKind::MatchAll32,
-            (true, true) => ExchangeKind::MatchAll64,
+            (false, false) => K::MatchAny32,
+            (false, true) => K::MatchAny64,
+            (true, false) => K::MatchAll32,
+            (true, true) => K::MatchAll64,
         };
         let (class, ty) = if wide { (Class::Q, M::B64) } else { (Class::W, M::B32) };
         let a = self.source(nth(instr, 1)?, class, ty)?;
@@ -206,7 +176,7 @@ impl<'t> FnLower<'_, 't> {
         let a = self.source(nth(instr, 1)?, Class::W, ty)?;
         let e = self.members(instr, 2, true)?;
         let d = self.destination_of(nth(instr, 0)?, Class::W)?;
-        self.exchange(ExchangeKind::Redux(op), true, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
+        self.exchange(K::Redux(op), true, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
         Some(())
     }
 
@@ -214,14 +184,14 @@ impl<'t> FnLower<'_, 't> {
     pub(super) fn elect(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let e = self.members(instr, 1, true)?;
         let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
-        self.exchange(ExchangeKind::Elect, true, p, Instr { d, e, ..Instr::new(Op::Exchange) });
+        self.exchange(K::Elect, true, p, Instr { d, e, ..Instr::new(Op::Exchange) });
         Some(())
     }
 
     /// `activemask.b32 d`.
     pub(super) fn activemask(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let d = self.destination_of(nth(instr, 0)?, Class::W)?;
-        self.exchange(ExchangeKind::ActiveMask, false, None, Instr { d, ..Instr::new(Op::Exchange) });
+        self.exchange(K::ActiveMask, false, None, Instr { d, ..Instr::new(Op::Exchange) });
         Some(())
     }
 
