@@ -85,17 +85,8 @@ impl Barriers {
     fn waited(&self, who: Who, at: At, kind: BugKind) -> Stop {
         let lane = lanes_of(at.lanes).next().and_then(|l| u32::try_from(l).ok()).unwrap_or(0);
         let entry = self.env.functions.get_index(self.shape.entry as usize);
-        let place = Place {
-            program: self.program,
-            entry: entry.map_or_else(String::new, |(name, _)| name.clone()),
-            pc: at.pc,
-            block: self.shape.block_index(who.block),
-            thread: self.shape.thread_index(at.warp, lane),
-            warp: at.warp,
-            lane,
-            lanes: at.lanes,
-            calls: Vec::new(),
-        };
+        let kernel = (self.program, entry.map_or_else(String::new, |(name, _)| name.clone()));
+        let place = Place { lanes: at.lanes, ..Place::of(&self.shape, kernel, at.pc, (who.block, at.warp, lane)) };
         Stop::Bug(Box::new(Bug { kind, place, other: None }))
     }
 

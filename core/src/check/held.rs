@@ -86,9 +86,8 @@ impl Held {
     fn placed(&self, who: Who, mut stop: Stop) -> Stop {
         if let (Stop::Bug(bug), Some((program, entry, shape))) = (&mut stop, &self.launch) {
             let Place { pc, lane, lanes, .. } = bug.place;
-            let (block, thread) = (shape.block_index(who.block), shape.thread_index(who.warp, lane));
-            let (program, entry, calls) = (*program, entry.clone(), Vec::new());
-            bug.place = Place { program, entry, pc, block, thread, warp: who.warp, lane, lanes, calls };
+            let at = (who.block, who.warp, lane);
+            bug.place = Place { lanes, ..Place::of(shape, (*program, entry.clone()), pc, at) };
         }
         stop
     }

@@ -1,11 +1,11 @@
 //! Instructions as the program has them, before promotion gave the commonest ones a loop of their own; and what they do to
 //! one lane, which shadows of registers and memory follow.
 
-use crate::base::lanes_of;
+use crate::base::{Frame, lanes_of};
 pub(super) use crate::machine::by_lane::{apply, carry_slot, data_op, value};
 use crate::program::env::{AddressMap, ProgEnv};
-use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
-use crate::program::ops::Class;
+use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, STACK_TOP, Scope, Slot, Space, WarpRequest};
+use crate::program::ops::{AtomOp, AtomTy, Class};
 use crate::verdict::Access;
 
 /// The memory action of an instruction, if it is one.
@@ -82,4 +82,50 @@ pub(super) fn pieces<'a>(rq: &'a WarpRequest, of: &'a [(usize, u64)]) -> impl It
     slots.filter(|(slot, _)| *slot != NO_SLOT).flat_map(move |(slot, offset)| {
         (0..twice).map(move |half| (Slot(slot.0.saturating_add(half)), offset + 8 * u64::from(half), width))
     })
+}
+
+/// What each lane's atomic operation does to a location: an element, or half of one of 128 bits.
+pub(super) struct AtomicPart {
+    /// Where the result goes, or [`NO_SLOT`].
+    pub result: Slot,
+    /// The operand, or what is compared; and what is stored where these compare equal, or [`NO_SLOT`].
+    pub operands: [Slot; 2],
+    /// From the access's address.
+    pub offset: u64,
+    /// In bytes.
+    pub width: u32,
+}
+
+/// The parts of an atomic operation's access, and the class of its slots.
+pub(super) fn atomic_parts(
+    rq: &WarpRequest,
+    (op, ty): (AtomOp, AtomTy),
+    of: &[(usize, u64)],
+) -> (Class, Vec<AtomicPart>) {
+    let (bytes, half) = (ty.bytes(), rq.regs.len() / 2);
+    let returns = matches!(rq.op, MemOp::Atom(..));
+    let parts = of.iter().flat_map(|&(k, start)| {
+        let [d, b, c] = if rq.elems > 1 {
+            [rq.regs[k % half], rq.regs[half + k % half], NO_SLOT]
+        } else {
+            [rq.regs[0], rq.regs[1], if op == AtomOp::Cas { rq.regs[2] } else { NO_SLOT }]
+        };
+        // A 128-bit operand is two slots.
+        (0..bytes.div_ceil(8)).map(move |part| {
+            let slot = |s: Slot| if s == NO_SLOT { s } else { Slot(s.0.saturating_add(part as u16)) };
+            let result = if returns { slot(d) } else { NO_SLOT };
+            AtomicPart {
+                result,
+                operands: [slot(b), slot(c)],
+                offset: start + u64::from(part) * 8,
+                width: bytes.min(8),
+            }
+        })
+    });
+    (class(rq.wide || ty == AtomTy::B128), parts.collect())
+}
+
+/// The top of a lane's stack, in bytes of its local memory.
+pub(super) fn stack_top(regs: &Frame, lane: usize) -> u64 {
+    regs.w.get(STACK_TOP.index()).map_or(0, |w| w.0[lane].into())
 }

@@ -4,7 +4,8 @@ use super::file::text_of;
 use super::problem::{Problem, ProblemKind};
 use super::toml::{Table, document};
 use crate::base::{FileId, SourceMap};
-use crate::memory::fermi::model::{AcquireDiscards, CacheShape, DeviceModel, FillUnit};
+use crate::memory::fermi::model::{AcquireDiscards, CacheShape, DeviceModel};
+use crate::memory::fermi::program::Fill;
 use std::path::Path;
 
 const ROOT: &[&str] = &[
@@ -116,8 +117,8 @@ fn read(root: &Table<'_, '_>, out: &mut Vec<Problem>) -> DeviceModel {
     }
     if let Some((what, at)) = word(root, "fill", out) {
         match what.as_str() {
-            "line" => model.fill = FillUnit::Line,
-            "bytes" => model.fill = FillUnit::Bytes,
+            "line" => model.fill = Fill::Line,
+            "bytes" => model.fill = Fill::Bytes,
             _ => out.push(ProblemKind::UnknownWord { key: "fill", text: what, known: &["line", "bytes"] }.at(at)),
         }
     }

@@ -132,6 +132,12 @@ pub enum Fault {
     Program(ProgramFault),
 }
 
+impl From<Stop> for Box<Fault> {
+    fn from(stop: Stop) -> Self {
+        Self::new(Fault::Stop(stop))
+    }
+}
+
 /// A memory program to none of whose steps a rule applies (report, 4.4.2: ⊥).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramFault {

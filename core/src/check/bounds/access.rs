@@ -2,7 +2,7 @@
 
 use super::shadow::Words;
 use crate::base::{lanes_of, number};
-use crate::check::plain::{class, elements, pieces, value};
+use crate::check::plain::{AtomicPart, atomic_parts, class, elements, pieces, value};
 use crate::check::provenance::objects::{Id, LOST, NONE, Objects, both};
 use crate::check::provenance::plan::AccessSite;
 use crate::program::env::AddressMap;
@@ -84,8 +84,7 @@ impl Memories<'_> {
 pub(super) fn run(site: &AccessSite, access: &Access<'_>, regs: &mut impl Registers, memories: &mut Memories<'_>) {
     let rq = &site.request;
     match rq.op {
-        MemOp::Atom(op, ty) => atomic(rq, op, ty, true, access, regs, memories),
-        MemOp::Red(op, ty) => atomic(rq, op, ty, false, access, regs, memories),
+        MemOp::Atom(op, ty) | MemOp::Red(op, ty) => atomic(rq, (op, ty), access, regs, memories),
         MemOp::Load | MemOp::Store => {
             let class = class(rq.wide || rq.width == 16);
             for (slot, offset, width) in pieces(rq, &elements(rq, access, memories.map)) {
@@ -106,49 +105,35 @@ pub(super) fn run(site: &AccessSite, access: &Access<'_>, regs: &mut impl Regist
 
 fn atomic(
     rq: &WarpRequest,
-    op: AtomOp,
-    ty: AtomTy,
-    returns: bool,
+    of: (AtomOp, AtomTy),
     access: &Access<'_>,
     regs: &mut impl Registers,
     memories: &mut Memories<'_>,
 ) {
-    let bytes = ty.bytes();
-    let class = class(rq.wide || ty == AtomTy::B128);
-    let half = rq.regs.len() / 2;
-    for (k, start) in elements(rq, access, memories.map) {
-        let [d, b, c] = if rq.elems > 1 {
-            [rq.regs[k % half], rq.regs[half + k % half], NO_SLOT]
-        } else {
-            [rq.regs[0], rq.regs[1], if op == AtomOp::Cas { rq.regs[2] } else { NO_SLOT }]
-        };
-        // A 128-bit operand is two slots.
-        for (part, offset) in (0..bytes.div_ceil(8)).map(|p| (p as u16, start + u64::from(p) * 8)) {
-            let width = bytes.min(8);
-            let slot = |s: Slot| Slot(s.0.saturating_add(part));
-            for lane in lanes_of(access.lanes) {
-                let address = access.addresses[lane].wrapping_add(offset);
-                let old = memories.load(lane, address, width, &access.memory);
-                let new = match op {
-                    AtomOp::Exch => regs.get(class, slot(b), lane),
-                    AtomOp::Cas => {
-                        let alone = lanes_of(access.lanes).filter(|l| access.addresses[*l] == access.addresses[lane]);
-                        let found = access.memory.number(address, width).filter(|_| alone.count() == 1);
-                        let mask = if width == 8 { u64::MAX } else { (1 << (8 * width)) - 1 };
-                        let stored = regs.get(class, slot(c), lane);
-                        match found {
-                            Some(v) if v == value(access.regs, class, slot(b), lane) & mask => stored,
-                            Some(_) => old,
-                            None if stored == old => old,
-                            None => LOST,
-                        }
+    let (class, parts) = atomic_parts(rq, of, &elements(rq, access, memories.map));
+    for AtomicPart { result, operands: [b, c], offset, width } in parts {
+        for lane in lanes_of(access.lanes) {
+            let address = access.addresses[lane].wrapping_add(offset);
+            let old = memories.load(lane, address, width, &access.memory);
+            let new = match of.0 {
+                AtomOp::Exch => regs.get(class, b, lane),
+                AtomOp::Cas => {
+                    let alone = lanes_of(access.lanes).filter(|l| access.addresses[*l] == access.addresses[lane]);
+                    let found = access.memory.number(address, width).filter(|_| alone.count() == 1);
+                    let mask = if width == 8 { u64::MAX } else { (1 << (8 * width)) - 1 };
+                    let stored = regs.get(class, c, lane);
+                    match found {
+                        Some(v) if v == value(access.regs, class, b, lane) & mask => stored,
+                        Some(_) => old,
+                        None if stored == old => old,
+                        None => LOST,
                     }
-                    _ => both(old, regs.get(class, slot(b), lane)),
-                };
-                memories.store(lane, address, width, new);
-                if returns && d != NO_SLOT {
-                    regs.put(class, slot(d), lane, old);
                 }
+                _ => both(old, regs.get(class, b, lane)),
+            };
+            memories.store(lane, address, width, new);
+            if result != NO_SLOT {
+                regs.put(class, result, lane, old);
             }
         }
     }

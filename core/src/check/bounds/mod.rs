@@ -11,7 +11,7 @@ mod ground;
 mod quiet;
 mod shadow;
 
-use super::plain;
+use super::plain::{self, stack_top};
 use super::provenance::Resolved;
 use super::provenance::objects::{Id, LOST, NONE, Object};
 use super::provenance::plan::{AccessSite, Plan, Site, State};
@@ -19,7 +19,7 @@ use super::provenance::rules::Rule;
 use crate::base::{Frame, LANES, Pc, lanes_of};
 use crate::machine::{Sources, shuffle_sources};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Instr, STACK_TOP, Slot};
+use crate::program::instr::{Instr, Slot};
 use crate::program::ops::Class;
 use crate::program::uses::{Tables, writes};
 use crate::verdict::{Access, AccessKind, AllocKind, Enter, Event, Extent, Needs, Sink, Step, Stop, Who};
@@ -328,11 +328,6 @@ impl Registers for Carrying<'_> {
     }
 }
 
-/// The top of a lane's stack, in bytes of its local memory.
-fn stack_top(regs: &Frame, lane: usize) -> u64 {
-    regs.w.get(STACK_TOP.index()).map_or(0, |w| w.0[lane].into())
-}
-
 impl Sink for Bounds {
     const ON: bool = true;
     const FRUGAL: bool = true;
@@ -362,17 +357,7 @@ impl Sink for Bounds {
                 let warp = self.blocks.entry(who.block).or_default().warp(who.warp);
                 warp.local.put(warp.results[lane as usize % LANES], pointer, id);
             }
-            Event::Fired(_)
-            | Event::Survivor { .. }
-            | Event::Arrive(_)
-            | Event::Released(_)
-            | Event::Memory
-            | Event::MemoryStep(_)
-            | Event::Environment(_)
-            | Event::Performed(_)
-            | Event::Message(_)
-            | Event::Remembered
-            | Event::Repeated => {}
+            _ => {}
         }
         Ok(())
     }

@@ -26,16 +26,7 @@ impl Launch {
     pub fn place(&self, entry: &str, thread: Thread, pc: Pc) -> Place {
         let number = thread.warp - self.first;
         let warp = number % self.warps;
-        Place {
-            program: self.program,
-            entry: entry.to_owned(),
-            pc,
-            block: self.shape.block_index((number / self.warps).into()),
-            thread: self.shape.thread_index(warp, thread.lane),
-            warp,
-            lane: thread.lane,
-            lanes: 1 << thread.lane,
-            calls: Vec::new(),
-        }
+        let kernel = (self.program, entry.to_owned());
+        Place::of(&self.shape, kernel, pc, ((number / self.warps).into(), warp, thread.lane))
     }
 }

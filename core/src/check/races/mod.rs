@@ -228,18 +228,7 @@ impl Sink for Races {
                     block.release(id);
                 }
             }
-            Event::Block { .. }
-            | Event::Fired(_)
-            | Event::Memory
-            | Event::MemoryStep(_)
-            | Event::Environment(_)
-            | Event::Survivor { .. }
-            | Event::Alloc { .. }
-            | Event::Enter(_)
-            | Event::Exchange(_)
-            | Event::Remembered
-            | Event::Repeated
-            | Event::Message(_) => {}
+            _ => {}
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::memory::{Fresh, Local, all};
 use super::origin::Device;
 use super::shadow::{Bytes, DEFINED, Regs};
 use crate::base::{LaneMask, Pc, lanes_of};
-use crate::check::plain::{class, elements, pieces};
+use crate::check::plain::{AtomicPart, atomic_parts, class, elements, pieces};
 use crate::program::env::AddressMap;
 use crate::program::instr::{MemOp, NO_SLOT, Slot, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
@@ -117,8 +117,7 @@ pub(super) fn run(
             Ok(())
         }
         MemOp::Store => store(rq, access, shadow, memories),
-        MemOp::Atom(op, ty) => atomic(rq, op, ty, true, access, shadow, memories),
-        MemOp::Red(op, ty) => atomic(rq, op, ty, false, access, shadow, memories),
+        MemOp::Atom(op, ty) | MemOp::Red(op, ty) => atomic(rq, (op, ty), access, shadow, memories),
     }
 }
 
@@ -176,55 +175,36 @@ fn store(rq: &WarpRequest, access: &Access<'_>, shadow: &Regs, memories: &mut Me
 
 fn atomic(
     rq: &WarpRequest,
-    op: AtomOp,
-    ty: AtomTy,
-    returns: bool,
+    of: (AtomOp, AtomTy),
     access: &Access<'_>,
     shadow: &mut Regs,
     memories: &mut Memories<'_>,
 ) -> Result<(), Stored> {
-    let bytes = ty.bytes();
-    let wide = rq.wide || ty == AtomTy::B128;
-    let class = class(wide);
-    let half = rq.regs.len() / 2;
-    for (k, start) in elements(rq, access, memories.map) {
-        let [d, b, c] = if rq.elems > 1 {
-            [rq.regs[k % half], rq.regs[half + k % half], NO_SLOT]
-        } else {
-            [rq.regs[0], rq.regs[1], if op == AtomOp::Cas { rq.regs[2] } else { NO_SLOT }]
-        };
-        // A 128-bit operand is two slots.
-        for (part, at) in (0..bytes.div_ceil(8)).map(|p| (p as u16, u64::from(p) * 8)) {
-            let width = bytes.min(8);
-            let slot = |s: Slot| Slot(s.0.saturating_add(part));
-            let offset = start + at;
-            for operand in [b, c].into_iter().filter(|s| *s != NO_SLOT).map(slot) {
-                let defined = shadow.get(class, operand);
-                let good = defined.iter().take(width as usize).fold(!0, |m, b| m & b);
-                let lanes = access.lanes & !good;
-                if let Some(lane) = lanes_of(lanes).next() {
-                    let address = access.addresses[lane].wrapping_add(offset);
-                    return Err(Stored { lanes, slot: operand, address });
-                }
-            }
-            let (mut result, mut causes) = (DEFINED, Vec::new());
-            for lane in lanes_of(access.lanes) {
-                let address = access.addresses[lane].wrapping_add(offset);
-                let defined = memories.get(lane, address, width) | !all(width);
-                if defined != !0 {
-                    let first = address.wrapping_add((!defined).trailing_zeros().into());
-                    causes.push((lane, memories.cause(lane, first, access.pc)));
-                }
-                to_lane(&mut result, lane, defined);
-                if op == AtomOp::Exch {
-                    memories.put(lane, address, width, all(width));
-                }
-            }
-            if returns && d != NO_SLOT {
-                shadow.put(class, slot(d), access.lanes, &result);
-                shadow.blame(class, slot(d), causes);
+    let (class, parts) = atomic_parts(rq, of, &elements(rq, access, memories.map));
+    for AtomicPart { result, operands, offset, width } in parts {
+        for slot in operands.into_iter().filter(|s| *s != NO_SLOT) {
+            let defined = shadow.get(class, slot);
+            let good = defined.iter().take(width as usize).fold(!0, |m, b| m & b);
+            let lanes = access.lanes & !good;
+            if let Some(lane) = lanes_of(lanes).next() {
+                return Err(Stored { lanes, slot, address: access.addresses[lane].wrapping_add(offset) });
             }
         }
+        let (mut found, mut causes) = (DEFINED, Vec::new());
+        for lane in lanes_of(access.lanes) {
+            let address = access.addresses[lane].wrapping_add(offset);
+            let defined = memories.get(lane, address, width) | !all(width);
+            if defined != !0 {
+                let first = address.wrapping_add((!defined).trailing_zeros().into());
+                causes.push((lane, memories.cause(lane, first, access.pc)));
+            }
+            to_lane(&mut found, lane, defined);
+            if of.0 == AtomOp::Exch {
+                memories.put(lane, address, width, all(width));
+            }
+        }
+        shadow.put(class, result, access.lanes, &found);
+        shadow.blame(class, result, causes);
     }
     Ok(())
 }

@@ -20,10 +20,11 @@ mod shadow;
 
 pub use origin::Relied;
 
-use super::{bug, plain};
-use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of};
+use super::bug;
+use super::plain::{self, stack_top};
+use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{BarrierKind, BarrierRed, Instr, Moving, Op, STACK_TOP, Slot, Syscall};
+use crate::program::instr::{BarrierKind, BarrierRed, Instr, Moving, Op, Slot, Syscall};
 use crate::program::ops::Class;
 use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse, Who};
 use access::{Memories, Stored};
@@ -315,11 +316,6 @@ fn first(lanes: LaneMask) -> usize {
     lanes_of(lanes).next().unwrap_or(0)
 }
 
-/// The top of a lane's stack, in bytes of its local memory.
-fn stack_top(regs: &Frame, lane: usize) -> u64 {
-    regs.w.get(STACK_TOP.index()).map_or(0, |w| w.0[lane].into())
-}
-
 /// The slots that decide where an instruction acts, or what it does, with the use to be reported.
 fn deciding(env: &ProgEnv, i: &Instr) -> impl Iterator<Item = (UninitUse, Class, Slot)> {
     let condition = |class, slot| Some((UninitUse::Condition, class, slot));
@@ -364,16 +360,7 @@ impl Sink for Uninit {
             Event::Enter(enter) => self.enter(who, &enter),
             Event::Released(id) => self.released(who, id),
             Event::Alloc { address, bytes, .. } => self.device.borrow_mut().alloc(address, bytes),
-            Event::Fired(_)
-            | Event::Survivor { .. }
-            | Event::Arrive(_)
-            | Event::Memory
-            | Event::MemoryStep(_)
-            | Event::Environment(_)
-            | Event::Performed(_)
-            | Event::Message(_)
-            | Event::Remembered
-            | Event::Repeated => {}
+            _ => {}
         }
         Ok(())
     }

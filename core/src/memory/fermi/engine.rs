@@ -88,14 +88,13 @@ impl Fermi {
     ) -> Result<(), Box<Fault>> {
         let (places, name) = crate::memory::flat::check(&self.env.arena, at, mask, rq, regs, near, cx)?;
         let mut told = Vec::new();
-        let drafts = operations(&self.model, at, rq, mask, (&places, name), regs, cx.oracle, &mut told);
-        let drafts = drafts.map_err(|stop| Box::new(Fault::Stop(stop)))?;
+        let drafts = operations(&self.model, at, rq, mask, (&places, name), regs, cx.oracle, &mut told)?;
         if S::ON {
-            fire(at.who, Rule::MmRegLookup, cx)?;
-            fire(at.who, Rule::MmMemOp, cx)?;
+            cx.sink.fire(at.who, Rule::MmRegLookup)?;
+            cx.sink.fire(at.who, Rule::MmMemOp)?;
             for Survivor { lanes, winner } in told {
                 let event = Event::Survivor { pc: at.pc, lanes, winner: u32::try_from(winner).unwrap_or(0) };
-                cx.sink.event(at.who, event).map_err(|stop| Box::new(Fault::Stop(stop)))?;
+                cx.sink.event(at.who, event)?;
             }
         }
         let (releases, acquires) = match rq.order {
@@ -358,8 +357,7 @@ impl Fermi {
         }
         self.finish(k, &operation);
         if S::ON {
-            let told = fire(issuer.who, Rule::MmUpdMemBar, cx);
-            told.map_err(|fault| Box::new(Trouble { at: issuer, lanes, fault: *fault }))?;
+            cx.sink.fire(issuer.who, Rule::MmUpdMemBar).map_err(trouble)?;
         }
         if discards {
             self.changed_all();
@@ -395,8 +393,4 @@ fn fence_may_end(sm: Option<&Multiprocessor>, wide: bool, discards: bool) -> boo
 /// Tells that a fence's condition holds.
 pub(super) fn tell_fence<S: Sink>(at: Issuer, lanes: LaneMask, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
     cx.sink.event(at.who, Event::Performed(Performed::Fence { pc: at.pc, lanes }))
-}
-
-pub(super) fn fire<S: Sink>(who: Who, rule: Rule, cx: &mut Cx<'_, S>) -> Result<(), Box<Fault>> {
-    cx.sink.fire(who, rule).map_err(|stop| Box::new(Fault::Stop(stop)))
 }

@@ -209,7 +209,7 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn fill(&self) -> Fill {
-        self.model.fill_unit()
+        self.model.fill
     }
 
     fn victim(&mut self, _: Level, among: &[LineKey]) -> Result<usize, Stop> {

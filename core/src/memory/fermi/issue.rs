@@ -210,30 +210,18 @@ impl Maker<'_> {
                         let offset = access.address + u64::from(word) * 4;
                         let place = map_local(access.lane, offset, STRIDE);
                         let len = (self.bytes() - word * 4).min(4);
-                        self.add_line(*access, DeviceSpace::Local, place, word * 4, len, &mut lines);
+                        self.add_line(*access, (place, word * 4, len), &mut lines);
                     }
                 }
-                OpSpace::Global => {
-                    self.add_line(*access, DeviceSpace::Global, access.address, 0, self.bytes(), &mut lines)
-                }
-                OpSpace::Const => {
-                    self.add_line(*access, DeviceSpace::Const, access.address, 0, self.bytes(), &mut lines)
-                }
-                OpSpace::Param => {
-                    self.add_line(*access, DeviceSpace::Param, access.address, 0, self.bytes(), &mut lines)
+                OpSpace::Global | OpSpace::Const | OpSpace::Param => {
+                    self.add_line(*access, (access.address, 0, self.bytes()), &mut lines);
                 }
             }
         }
         let store = self.rq.op == MemOp::Store;
         for line in lines {
-            let space = match line.key.space {
-                DeviceSpace::Global => OpSpace::Global,
-                DeviceSpace::Local => OpSpace::Local,
-                DeviceSpace::Const => OpSpace::Const,
-                DeviceSpace::Param => OpSpace::Param,
-            };
             let device = if store { Device::store(line.key, line.value) } else { Device::load(line.key, line.mask) };
-            drafts.push(self.draft(space, Sigma::Device(device), line.parts));
+            drafts.push(self.draft(line.space, Sigma::Device(device), line.parts));
         }
         for group in banks {
             let shared = Shared { pieces: group.pieces, value: group.value };
@@ -250,19 +238,12 @@ impl Maker<'_> {
     }
 
     /// Adds `len` bytes at `address`, which are a lane's from byte `from` on, to the operation of their line.
-    fn add_line(
-        &self,
-        access: Access,
-        space: DeviceSpace,
-        address: u64,
-        from: u16,
-        len: u16,
-        lines: &mut SmallVec<[Lines; 4]>,
-    ) {
-        let owner = match space {
-            DeviceSpace::Local => local_owner(self.issuer.who),
-            DeviceSpace::Param => self.issuer.who.launch.into(),
-            DeviceSpace::Global | DeviceSpace::Const => 0,
+    fn add_line(&self, access: Access, (address, from, len): (u64, u16, u16), lines: &mut SmallVec<[Lines; 4]>) {
+        let (space, owner) = match access.space {
+            OpSpace::Local => (DeviceSpace::Local, local_owner(self.issuer.who)),
+            OpSpace::Param => (DeviceSpace::Param, self.issuer.who.launch.into()),
+            OpSpace::Const => (DeviceSpace::Const, 0),
+            OpSpace::Global | OpSpace::Shared => (DeviceSpace::Global, 0),
         };
         let offset = address & u64::from(self.model.line_bytes - 1);
         let key = LineKey { space, owner, base: address - offset };
@@ -270,7 +251,7 @@ impl Maker<'_> {
         let line = match lines.iter().rposition(|l| l.key == key) {
             Some(k) => lines.get_mut(k),
             None => {
-                lines.push(Lines { key, mask: 0, value: Bytes::NONE, parts: SmallVec::new() });
+                lines.push(Lines { space: access.space, key, mask: 0, value: Bytes::NONE, parts: SmallVec::new() });
                 lines.last_mut()
             }
         };
@@ -390,6 +371,7 @@ impl Maker<'_> {
 
 /// The operation of a line, being put together.
 struct Lines {
+    space: OpSpace,
     key: LineKey,
     mask: ByteMask,
     value: Bytes,

@@ -18,16 +18,6 @@ pub struct CacheShape {
     pub ways: u32,
 }
 
-/// How much a miss fetches (D-line).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FillUnit {
-    /// The whole line.
-    Line,
-    /// The operation's bytes.
-    Bytes,
-}
-
 /// Whether an acquire of scope wider than the block discards the multiprocessor's global L1 lines (D-strong).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,7 +57,7 @@ pub struct DeviceModel {
     /// The L2 cache (Level2CacheSize).
     pub l2: CacheShape,
     /// How much a miss fetches.
-    pub fill: FillUnit,
+    pub fill: Fill,
     /// Whether operations of one thread on overlapping bytes keep program order (D-prio).
     pub same_thread_order: bool,
     /// Whether volatile operations of one thread on shared memory keep program order (D-volatile-shared).
@@ -100,7 +90,7 @@ impl DeviceModel {
             line_bytes: 128,
             l1: CacheShape { sets: 32, ways: 4 },
             l2: CacheShape { sets: 384, ways: 16 },
-            fill: FillUnit::Line,
+            fill: Fill::Line,
             same_thread_order: true,
             volatile_shared_order: true,
             acquire_discards: AcquireDiscards::Sm70,
@@ -165,15 +155,6 @@ impl DeviceModel {
     #[must_use]
     pub const fn l2_geometry(&self) -> Geometry {
         Geometry { sets: self.l2.sets, ways: self.l2.ways, line: self.line_bytes }
-    }
-
-    /// How much a miss fetches.
-    #[must_use]
-    pub const fn fill_unit(&self) -> Fill {
-        match self.fill {
-            FillUnit::Line => Fill::Line,
-            FillUnit::Bytes => Fill::Bytes,
-        }
     }
 
     /// The first thing about the description that is impossible: the field, and what it must be.

@@ -1,7 +1,7 @@
 //! The engine behind the seam between memory and machine: each method of [`Memory`], for memory with caches.
 
 use super::cache::{DeviceSpace, LineKey, OpIdx};
-use super::engine::{Fermi, fire, tell_fence};
+use super::engine::{Fermi, tell_fence};
 use super::environment::{Seen, Touched, View, owner_of};
 use super::operation::{Body, Operation, Rank, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
@@ -102,7 +102,7 @@ impl Memory for Fermi {
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
         if S::ON {
-            fire(at.who, Rule::MmRegLookup, cx)?;
+            cx.sink.fire(at.who, Rule::MmRegLookup)?;
         }
         let Some((id, program)) = self.programs.find(OpKey::REG).and_then(|id| Some((id, self.programs.get(id)?)))
         else {
@@ -113,7 +113,7 @@ impl Memory for Fermi {
             return Ok(());
         }
         if S::ON {
-            fire(at.who, Rule::MmMemOp, cx)?;
+            cx.sink.fire(at.who, Rule::MmMemOp)?;
         }
         let new = old.again(regs);
         old.put(regs, lanes);
@@ -145,7 +145,7 @@ impl Memory for Fermi {
         let acquires = !matches!(order, Order::Release | Order::Relaxed);
         let own = Body::Fence { holds: true, wide, discards: wide && acquires && self.discards };
         if !self.push_fence(at, lanes, (order, scope), own) && S::ON {
-            tell_fence(at, lanes, cx).map_err(|stop| Box::new(Fault::Stop(stop)))?;
+            tell_fence(at, lanes, cx)?;
         }
         Ok(())
     }
@@ -179,6 +179,7 @@ impl Memory for Fermi {
         let programs = Arc::clone(&self.programs);
         let (issuer, lanes) = (*issuer, *lanes);
         let trouble = |fault| Box::new(Trouble { at: issuer, lanes, fault });
+        let stopped = |stop| trouble(Fault::Stop(stop));
         let Some(program) = programs.get(*id) else { return Ok(()) };
         let mut from = program.line(*at);
         let seen = Seen { issuer, lanes, parts, target, access_id: *access_id };
@@ -186,22 +187,22 @@ impl Memory for Fermi {
         let went = loop {
             let mut view = View { env: &mut self.env, model: &self.model, operation: &seen, stores, cx, touched };
             let open = S::ON && !sigma.complete();
-            let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(|stop| trouble(Fault::Stop(stop)))?;
+            let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(stopped)?;
             touched = view.touched;
             if S::ON {
                 let filled = open && sigma.complete();
                 if filled || touched.used {
-                    view.tell_reads(sigma, filled).map_err(|stop| trouble(Fault::Stop(stop)))?;
+                    view.tell_reads(sigma, filled).map_err(stopped)?;
                     touched.used = false;
                 }
                 let rule = if went == Micro::End { Rule::MEnd } else { Rule::MStep };
-                fire(issuer.who, rule, cx).map_err(|fault| trouble(*fault))?;
+                cx.sink.fire(issuer.who, rule).map_err(stopped)?;
                 if went == Micro::End && matches!(sigma, Sigma::Fence { .. }) {
-                    fire(issuer.who, Rule::MmUpdMemBar, cx).map_err(|fault| trouble(*fault))?;
-                    tell_fence(issuer, lanes, cx).map_err(|stop| trouble(Fault::Stop(stop)))?;
+                    cx.sink.fire(issuer.who, Rule::MmUpdMemBar).map_err(stopped)?;
+                    tell_fence(issuer, lanes, cx).map_err(stopped)?;
                 }
                 let shown = Shown { issuer, lanes, program: Some((program, *at)), sigma, parts };
-                self.tell_step(k, &shown, from, went, cx).map_err(|stop| trouble(Fault::Stop(stop)))?;
+                self.tell_step(k, &shown, from, went, cx).map_err(stopped)?;
                 from = program.line(*at);
             }
             if !(went == Micro::Yield && self.model.eager_local && program.is_local(*at)) {

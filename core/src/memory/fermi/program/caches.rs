@@ -17,8 +17,12 @@ use crate::verdict::{Rule, Stop};
 
 impl<E: Eta> Run<'_, E> {
     /// Does a cache function. `again`: the operation was tried before and had to wait.
+    ///
+    /// Rule: opexp.readL1, opexp.readL2, opexp.writeL1, opexp.writeL2, opexp.reserveL1, opexp.reserveL2, opexp.updateL1
+    /// Rule: opexp.updateL2, opexp.evictL1, opexp.evictL2, opexp.discardL1, opexp.discardL2, opexp.classifyFirstL1
+    /// Rule: opexp.classifyFirstL2, opexp.classifyNormalL1, opexp.classifyNormalL2, opexp.cleanL1, opexp.cleanL2
+    /// Rule: opexp.writeBackL1, opexp.writeBackL2
     pub(super) fn cache(&mut self, function: CacheFn, level: Level, again: bool) -> Result<Defined<Flow>, Stop> {
-        self.fire(cache_rule(function, level))?;
         if function == CacheFn::WriteBack {
             return self.write_back(level);
         }
@@ -144,7 +148,6 @@ impl<E: Eta> Run<'_, E> {
     ///
     /// Rule: opexp.invalidateOthersL1
     pub(super) fn invalidate_others(&mut self) -> Result<Defined<Flow>, Stop> {
-        self.fire(Rule::OpexpInvalidateOthersL1)?;
         let Some((key, mask, _)) = self.sigma.line() else { return Ok(Err(Undefined::NoCaches)) };
         if on(Mutant::OthersKeepLines) {
             return Ok(Ok(Flow::Done));
@@ -165,17 +168,16 @@ impl<E: Eta> Run<'_, E> {
     /// them is dirty or pinned (D-fence).
     ///
     /// Rule: opexp.flushL1
-    pub(super) fn flush(&mut self) -> Result<Defined<Flow>, Stop> {
-        self.fire(Rule::OpexpFlushL1)?;
+    pub(super) fn flush(&mut self) -> Defined<Flow> {
         if !matches!(&*self.sigma, Sigma::Fence { .. }) {
-            return Ok(Err(Undefined::NotFence));
+            return Err(Undefined::NotFence);
         }
         let l1 = self.eta.cache(Level::L1);
         if !l1.can_flush() {
-            return Ok(Ok(Flow::Wait));
+            return Ok(Flow::Wait);
         }
         l1.flush();
-        Ok(Ok(Flow::Done))
+        Ok(Flow::Done)
     }
 
     /// Which line makes room, where there are several.
@@ -193,35 +195,6 @@ impl<E: Eta> Run<'_, E> {
 /// The global lines that have dirty bytes.
 fn global_dirty(cache: &Cache) -> impl Iterator<Item = LineKey> {
     cache.dirty().filter(|key| key.space == DeviceSpace::Global)
-}
-
-/// Rule: opexp.readL1, opexp.readL2, opexp.writeL1, opexp.writeL2, opexp.reserveL1, opexp.reserveL2, opexp.updateL1
-/// Rule: opexp.updateL2, opexp.evictL1, opexp.evictL2, opexp.discardL1, opexp.discardL2, opexp.classifyFirstL1
-/// Rule: opexp.classifyFirstL2, opexp.classifyNormalL1, opexp.classifyNormalL2, opexp.cleanL1, opexp.cleanL2
-/// Rule: opexp.writeBackL1, opexp.writeBackL2
-const fn cache_rule(function: CacheFn, level: Level) -> Rule {
-    match (function, level) {
-        (CacheFn::Read, Level::L1) => Rule::OpexpReadL1,
-        (CacheFn::Read, Level::L2) => Rule::OpexpReadL2,
-        (CacheFn::Write, Level::L1) => Rule::OpexpWriteL1,
-        (CacheFn::Write, Level::L2) => Rule::OpexpWriteL2,
-        (CacheFn::Reserve, Level::L1) => Rule::OpexpReserveL1,
-        (CacheFn::Reserve, Level::L2) => Rule::OpexpReserveL2,
-        (CacheFn::Update, Level::L1) => Rule::OpexpUpdateL1,
-        (CacheFn::Update, Level::L2) => Rule::OpexpUpdateL2,
-        (CacheFn::Evict, Level::L1) => Rule::OpexpEvictL1,
-        (CacheFn::Evict, Level::L2) => Rule::OpexpEvictL2,
-        (CacheFn::Discard, Level::L1) => Rule::OpexpDiscardL1,
-        (CacheFn::Discard, Level::L2) => Rule::OpexpDiscardL2,
-        (CacheFn::ClassifyFirst, Level::L1) => Rule::OpexpClassifyFirstL1,
-        (CacheFn::ClassifyFirst, Level::L2) => Rule::OpexpClassifyFirstL2,
-        (CacheFn::ClassifyNormal, Level::L1) => Rule::OpexpClassifyNormalL1,
-        (CacheFn::ClassifyNormal, Level::L2) => Rule::OpexpClassifyNormalL2,
-        (CacheFn::Clean, Level::L1) => Rule::OpexpCleanL1,
-        (CacheFn::Clean, Level::L2) => Rule::OpexpCleanL2,
-        (CacheFn::WriteBack, Level::L1) => Rule::OpexpWriteBackL1,
-        (CacheFn::WriteBack, Level::L2) => Rule::OpexpWriteBackL2,
-    }
 }
 
 /// What an operation may have to wait for.

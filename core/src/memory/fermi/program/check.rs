@@ -16,20 +16,18 @@ const MOST: usize = 4096;
 
 /// What is wrong with a program, each with its place, in the order of the text.
 #[must_use]
-pub(super) fn check(program: &Program) -> Vec<(MempErrorKind, Span)> {
+pub(super) fn check(program: &Program) -> Vec<Complaint> {
     let mut found: IndexSet<Complaint> = IndexSet::new();
     let mut reached = vec![false; program.code.len()];
-    let mut done: Vec<Sort> = Vec::new();
-    for key in &program.serves {
-        let sort = Sort::of(*key);
-        if done.iter().any(|s| s.same(&sort)) {
-            continue;
+    let mut done = Vec::new();
+    for &key in &program.serves {
+        let sort = (key.kind(), key.space());
+        if !done.contains(&sort) {
+            Walk { program, key, found: &mut found, reached: &mut reached, next: Vec::new() }.run();
+            done.push(sort);
         }
-        let mut walk = Walk { program, sort, found: &mut found, reached: &mut reached, next: Vec::new() };
-        walk.run();
-        done.push(sort);
     }
-    let mut errors: Vec<(MempErrorKind, Span)> = found.into_iter().map(|c| (c.kind, c.span)).collect();
+    let mut errors: Vec<Complaint> = found.into_iter().collect();
     errors.extend(unreachable(program, &reached));
     errors.sort_by_key(|(_, span)| *span);
     errors.dedup();
@@ -37,7 +35,7 @@ pub(super) fn check(program: &Program) -> Vec<(MempErrorKind, Span)> {
 }
 
 /// The first statement of each stretch that no path reaches.
-fn unreachable(program: &Program, reached: &[bool]) -> Vec<(MempErrorKind, Span)> {
+fn unreachable(program: &Program, reached: &[bool]) -> Vec<Complaint> {
     let mut found = Vec::new();
     let mut before = true;
     for (instr, reached) in program.code.iter().zip(reached) {
@@ -52,51 +50,36 @@ fn unreachable(program: &Program, reached: &[bool]) -> Vec<(MempErrorKind, Span)
     found
 }
 
-/// What matters of an operation.
-#[derive(Clone, Copy)]
-struct Sort {
-    key: OpKey,
-}
-
-impl Sort {
-    const fn of(key: OpKey) -> Self {
-        Self { key }
-    }
-
-    fn same(&self, other: &Self) -> bool {
-        self.key.kind() == other.key.kind() && self.key.space() == other.key.space()
-    }
-
-    /// Whether it is a fence: it has neither an address nor registers.
-    fn fence(&self) -> bool {
-        self.key.kind() == OpKind::Fence
+impl OpKey {
+    fn is_fence(&self) -> bool {
+        self.kind() == OpKind::Fence
     }
 
     /// Whether it has destination registers.
     fn returns(&self) -> bool {
-        matches!(self.key.kind(), OpKind::Load | OpKind::Atom | OpKind::Reg)
+        matches!(self.kind(), OpKind::Load | OpKind::Atom | OpKind::Reg)
     }
 
     /// Whether it changes memory.
     fn writes(&self) -> bool {
-        matches!(self.key.kind(), OpKind::Store | OpKind::Atom | OpKind::Red)
+        matches!(self.kind(), OpKind::Store | OpKind::Atom | OpKind::Red)
     }
 
     /// Why a statement is undefined for it, if it is.
     fn undefined(&self, op: OpExp) -> Option<Undefined> {
-        let shared = self.key.space() == OpSpace::Shared;
+        let shared = self.space() == OpSpace::Shared;
         match op {
-            OpExp::Cache(CacheFn::WriteBack, _) if self.fence() => None,
-            OpExp::Cache(..) | OpExp::InvalidateOthersL1 => (!self.key.cached()).then_some(Undefined::NoCaches),
-            OpExp::FlushL1 => (!self.fence()).then_some(Undefined::NotFence),
-            OpExp::AtomOp => (!self.key.atomic()).then_some(Undefined::NotAtomic),
-            OpExp::Lock | OpExp::Unlock => (!self.key.atomic() || !shared).then_some(Undefined::NotSharedAtomic),
-            OpExp::ReadMem | OpExp::WriteMem if self.fence() || self.key.kind() == OpKind::Reg => {
+            OpExp::Cache(CacheFn::WriteBack, _) if self.is_fence() => None,
+            OpExp::Cache(..) | OpExp::InvalidateOthersL1 => (!self.cached()).then_some(Undefined::NoCaches),
+            OpExp::FlushL1 => (!self.is_fence()).then_some(Undefined::NotFence),
+            OpExp::AtomOp => (!self.atomic()).then_some(Undefined::NotAtomic),
+            OpExp::Lock | OpExp::Unlock => (!self.atomic() || !shared).then_some(Undefined::NotSharedAtomic),
+            OpExp::ReadMem | OpExp::WriteMem if self.is_fence() || self.kind() == OpKind::Reg => {
                 Some(Undefined::NoMemory)
             }
             OpExp::ReadMem => None,
             OpExp::WriteMem => {
-                matches!(self.key.space(), OpSpace::Const | OpSpace::Param).then_some(Undefined::NotWritable)
+                matches!(self.space(), OpSpace::Const | OpSpace::Param).then_some(Undefined::NotWritable)
             }
             OpExp::WriteToRegs => (!self.returns()).then_some(Undefined::NoRegisters),
             OpExp::ReleaseRegs => None,
@@ -105,8 +88,9 @@ impl Sort {
 }
 
 /// What is known of the operation's line in a cache.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 enum Line {
+    #[default]
     Unknown,
     /// Not cached, in this micro step.
     Absent,
@@ -125,8 +109,9 @@ impl Line {
 }
 
 /// Whether a value has been read.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 enum Value {
+    #[default]
     Unread,
     /// In this micro step, at this place.
     Fresh(Span),
@@ -137,7 +122,7 @@ enum Value {
 }
 
 /// What is known on a path.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 struct Facts {
     l1: Line,
     l2: Line,
@@ -152,18 +137,6 @@ struct Facts {
 }
 
 impl Facts {
-    const START: Self = Self {
-        l1: Line::Unknown,
-        l2: Line::Unknown,
-        value: Value::Unread,
-        locked: false,
-        released: false,
-        written: false,
-        effect: false,
-        through_l2: false,
-        through_memory: false,
-    };
-
     fn line(&mut self, level: Level) -> &mut Line {
         match level {
             Level::L1 => &mut self.l1,
@@ -185,24 +158,13 @@ impl Facts {
     }
 }
 
-/// A complaint, comparable.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Complaint {
-    kind: MempErrorKind,
-    span: Span,
-}
-
-impl std::hash::Hash for Complaint {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        std::mem::discriminant(&self.kind).hash(state);
-        self.span.hash(state);
-    }
-}
+/// What is wrong, and where.
+type Complaint = (MempErrorKind, Span);
 
 /// Following the paths for one sort of operation.
 struct Walk<'a> {
     program: &'a Program,
-    sort: Sort,
+    key: OpKey,
     found: &'a mut IndexSet<Complaint>,
     reached: &'a mut [bool],
     /// The facts with which each position is reached; the last entry is the program's end.
@@ -213,7 +175,7 @@ impl Walk<'_> {
     fn run(&mut self) {
         let len = self.program.code.len();
         self.next = vec![IndexSet::new(); len + 1];
-        self.go(0, Facts::START);
+        self.go(0, Facts::default());
         // Jumps lead forward only, so one pass in order meets every path.
         for pc in 0..len {
             let here = self.next.get_mut(pc).map(std::mem::take).unwrap_or_default();
@@ -239,7 +201,7 @@ impl Walk<'_> {
     }
 
     fn complain(&mut self, kind: MempErrorKind, span: Span) {
-        self.found.insert(Complaint { kind, span });
+        self.found.insert((kind, span));
     }
 
     fn step(&mut self, pc: usize, facts: Facts) {
@@ -251,8 +213,8 @@ impl Walk<'_> {
             Code::End => self.end(facts, instr.span),
             Code::If(cond, otherwise) => {
                 let Some(cond) = self.program.conds.get(usize::from(cond)) else { return };
-                if !self.sort.key.cached() && (mentions(cond, Level::L1) || mentions(cond, Level::L2)) {
-                    self.complain(MempErrorKind::NoCaches { key: self.sort.key }, instr.span);
+                if !self.key.cached() && (mentions(cond, Level::L1) || mentions(cond, Level::L2)) {
+                    self.complain(MempErrorKind::NoCaches { key: self.key }, instr.span);
                 }
                 for facts in refine(cond, facts) {
                     let holds = holds(cond, &facts);
@@ -260,8 +222,8 @@ impl Walk<'_> {
                 }
             }
             Code::Op(op) => {
-                if let Some(cause) = self.sort.undefined(op) {
-                    self.complain(MempErrorKind::Undefined { op, key: self.sort.key, cause }, instr.span);
+                if let Some(cause) = self.key.undefined(op) {
+                    self.complain(MempErrorKind::Undefined { op, key: self.key, cause }, instr.span);
                 }
                 let after = self.operate(op, facts, false, instr.span);
                 self.go(pc + 1, after);
@@ -287,7 +249,7 @@ impl Walk<'_> {
                     CacheFn::Evict | CacheFn::Discard => matches!(line, Line::Unknown | Line::Cached),
                     // For room in L2.
                     CacheFn::WriteBack => {
-                        level == Level::L1 && (self.sort.fence() || matches!(facts.l2, Line::Unknown | Line::Absent))
+                        level == Level::L1 && (self.key.is_fence() || matches!(facts.l2, Line::Unknown | Line::Absent))
                     }
                     CacheFn::Update | CacheFn::ClassifyFirst | CacheFn::ClassifyNormal | CacheFn::Clean => false,
                 }
@@ -314,7 +276,7 @@ impl Walk<'_> {
             OpExp::AtomOp => self.needs_value(op, &facts, span),
             OpExp::ReleaseRegs => facts.released = true,
             OpExp::WriteToRegs => {
-                if self.sort.key.kind() != OpKind::Reg {
+                if self.key.kind() != OpKind::Reg {
                     self.needs_value(op, &facts, span);
                 }
                 if facts.released {
@@ -410,19 +372,19 @@ impl Walk<'_> {
 
     /// A write of memory or of a cache.
     fn write(&mut self, op: OpExp, facts: &mut Facts, span: Span) {
-        if self.sort.key.atomic() {
+        if self.key.atomic() {
             self.needs_value(op, facts, span);
             if let Value::Old(read) = facts.value {
                 self.complain(MempErrorKind::Torn { read }, span);
             }
-        } else if self.sort.key.kind() == OpKind::Load {
+        } else if self.key.kind() == OpKind::Load {
             self.needs_value(op, facts, span);
         }
         facts.effect = true;
     }
 
     fn needs_value(&mut self, op: OpExp, facts: &Facts, span: Span) {
-        let given = self.sort.key.kind() == OpKind::Store;
+        let given = self.key.kind() == OpKind::Store;
         if facts.value == Value::Unread && !given {
             self.complain(MempErrorKind::NothingRead(op), span);
         }
@@ -430,9 +392,9 @@ impl Walk<'_> {
 
     fn end(&mut self, facts: Facts, span: Span) {
         let wrong = [
-            (!facts.released && !self.sort.fence(), MempErrorKind::NotReleased),
-            (!facts.written && self.sort.returns(), MempErrorKind::NotWritten),
-            (!facts.effect && self.sort.writes(), MempErrorKind::NoEffect),
+            (!facts.released && !self.key.is_fence(), MempErrorKind::NotReleased),
+            (!facts.written && self.key.returns(), MempErrorKind::NotWritten),
+            (!facts.effect && self.key.writes(), MempErrorKind::NoEffect),
             (facts.l1.pinned(), MempErrorKind::StillPinned(Level::L1)),
             (facts.l2.pinned(), MempErrorKind::StillPinned(Level::L2)),
             (facts.locked, MempErrorKind::StillLocked),

@@ -30,7 +30,7 @@ impl MempError {
 }
 
 /// The kinds of complaints.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum MempErrorKind {
     /// Characters that start no token.
     Garbage,

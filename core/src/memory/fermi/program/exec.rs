@@ -14,9 +14,11 @@ use crate::base::mutant::{Mutant, on};
 use crate::memory::fermi::cache::{ByteMask, Bytes, Cache, Flow, LineKey, OpIdx};
 use crate::program::ops::AtomTy;
 use crate::verdict::{Rule, Stop};
+use serde::{Deserialize, Serialize};
 
 /// How much a miss fetches.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Fill {
     /// The whole line.
     Line,
@@ -143,14 +145,14 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
             // Rule: op.nop
             Code::Nop => {
                 run.fire(Rule::OpNop)?;
-                run.continues(instr.follows)?;
+                run.follows(instr.follows, Rule::OpSeq3)?;
                 *at = next;
             }
             Code::Goto(target) => *at = At { pc: target, again: false },
             // Rule: op.yield
             Code::Yield => {
                 run.fire(Rule::OpYield)?;
-                run.yields(instr.follows)?;
+                run.follows(instr.follows, Rule::OpSeq1)?;
                 *at = next;
                 if !on(Mutant::YieldGoesOn) {
                     return Ok(Micro::Yield);
@@ -159,9 +161,7 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
             // Rule: op.end, op.seq2
             Code::End => {
                 run.fire(Rule::OpEnd)?;
-                if instr.follows {
-                    run.fire(Rule::OpSeq2)?;
-                }
+                run.follows(instr.follows, Rule::OpSeq2)?;
                 *at = next;
                 if !on(Mutant::EndGoesOn) {
                     return Ok(Micro::End);
@@ -185,12 +185,12 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
             Code::Op(exp) => match run.operate(exp, at.again)? {
                 Ok(Flow::Done) => {
                     run.fire(Rule::OpOp1)?;
-                    run.continues(instr.follows)?;
+                    run.follows(instr.follows, Rule::OpSeq3)?;
                     *at = next;
                 }
                 Ok(Flow::Wait) => {
                     run.fire(Rule::OpOp2)?;
-                    run.yields(instr.follows)?;
+                    run.follows(instr.follows, Rule::OpSeq1)?;
                     if on(Mutant::WaitGoesOn) {
                         *at = next;
                         continue;
@@ -220,16 +220,10 @@ impl<E: Eta> Run<'_, E> {
         if E::ON { self.eta.fired(rule) } else { Ok(()) }
     }
 
-    /// Rule: op.seq3
+    /// A rule of sequences, where statements follow.
     #[inline]
-    fn continues(&mut self, follows: bool) -> Result<(), Stop> {
-        if follows { self.fire(Rule::OpSeq3) } else { Ok(()) }
-    }
-
-    /// Rule: op.seq1
-    #[inline]
-    fn yields(&mut self, follows: bool) -> Result<(), Stop> {
-        if follows { self.fire(Rule::OpSeq1) } else { Ok(()) }
+    fn follows(&mut self, follows: bool, rule: Rule) -> Result<(), Stop> {
+        if follows { self.fire(rule) } else { Ok(()) }
     }
 
     fn stuck(&self, at: At, cause: Undefined) -> Micro {
@@ -255,83 +249,57 @@ impl<E: Eta> Run<'_, E> {
                 self.fire(Rule::BexpNot)?;
                 self.holds(inner)?.map(|value| !value)
             }
-            // Rule: bexp.and
-            BExp::And(left, right) => {
-                self.fire(Rule::BexpAnd)?;
+            // Rule: bexp.and, bexp.or
+            BExp::And(left, right) | BExp::Or(left, right) => {
+                let and = matches!(cond, BExp::And(..));
+                self.fire(if and { Rule::BexpAnd } else { Rule::BexpOr })?;
                 let (left, right) = (self.holds(left)?, self.holds(right)?);
-                left.and_then(|l| right.map(|r| l && r))
-            }
-            // Rule: bexp.or
-            BExp::Or(left, right) => {
-                self.fire(Rule::BexpOr)?;
-                let (left, right) = (self.holds(left)?, self.holds(right)?);
-                left.and_then(|l| right.map(|r| l || r))
+                left.and_then(|l| right.map(|r| if and { l && r } else { l || r }))
             }
         })
     }
 
-    /// O⟦·⟧ (4.4.3). `again`: the operation was tried before and had to wait.
+    /// O⟦·⟧: an operation; whether it is done or has to wait.
     fn operate(&mut self, exp: OpExp, again: bool) -> Result<Defined<Flow>, Stop> {
-        let done = |step: Defined<()>| step.map(|()| Flow::Done);
-        match exp {
+        if E::ON
+            && let Some(rule) = exp.rule()
+        {
+            self.eta.fired(rule)?;
+        }
+        let done = match exp {
             // Rule: opexp.readMem
-            OpExp::ReadMem => {
-                self.fire(Rule::OpexpReadMem)?;
-                Ok(done(self.read_mem()))
-            }
+            OpExp::ReadMem => self.read_mem(),
             // Rule: opexp.writeMem
-            OpExp::WriteMem => {
-                self.fire(Rule::OpexpWriteMem)?;
-                Ok(done(self.write_mem()))
-            }
+            OpExp::WriteMem => self.write_mem(),
             // Rule: opexp.atomOp
-            OpExp::AtomOp => {
-                self.fire(Rule::OpexpAtomOp)?;
-                Ok(done(self.atom_op()))
-            }
+            OpExp::AtomOp => self.atom_op(),
             // Rule: opexp.releaseRegs
             OpExp::ReleaseRegs => {
-                self.fire(Rule::OpexpReleaseRegs)?;
                 self.eta.release_regs();
-                Ok(Ok(Flow::Done))
+                Ok(())
             }
             // Rule: opexp.writeToRegs
-            OpExp::WriteToRegs => {
-                self.fire(Rule::OpexpWriteToRegs)?;
-                Ok(done(match self.sigma.complete() {
-                    false => Err(Undefined::NothingRead),
-                    true => self.eta.write_regs(self.sigma).then_some(()).ok_or(Undefined::NoRegisters),
-                }))
-            }
-            // Rule: opexp.lock
-            OpExp::Lock => {
-                self.fire(Rule::OpexpLock)?;
-                let Some(piece) = self.locks() else { return Ok(Err(Undefined::NotSharedAtomic)) };
-                if self.eta.locked(piece) && !on(Mutant::LockIgnored) {
-                    return Ok(Ok(Flow::Wait));
-                }
-                self.eta.set_lock(piece, true);
-                Ok(Ok(Flow::Done))
-            }
-            // Rule: opexp.unlock
-            OpExp::Unlock => {
-                self.fire(Rule::OpexpUnlock)?;
-                let Some(piece) = self.locks() else { return Ok(Err(Undefined::NotSharedAtomic)) };
-                self.eta.set_lock(piece, false);
-                Ok(Ok(Flow::Done))
-            }
-            OpExp::Cache(function, level) => self.cache(function, level, again),
-            OpExp::InvalidateOthersL1 => self.invalidate_others(),
-            OpExp::FlushL1 => self.flush(),
-        }
+            OpExp::WriteToRegs if !self.sigma.complete() => Err(Undefined::NothingRead),
+            OpExp::WriteToRegs => self.eta.write_regs(self.sigma).then_some(()).ok_or(Undefined::NoRegisters),
+            // Rule: opexp.lock, opexp.unlock
+            OpExp::Lock | OpExp::Unlock => return Ok(self.lock(exp == OpExp::Lock)),
+            OpExp::Cache(function, level) => return self.cache(function, level, again),
+            OpExp::InvalidateOthersL1 => return self.invalidate_others(),
+            OpExp::FlushL1 => return Ok(self.flush()),
+        };
+        Ok(done.map(|()| Flow::Done))
     }
 
-    /// The banks that an atomic operation on shared memory locks.
-    fn locks(&self) -> Option<Piece> {
-        match &*self.sigma {
-            Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => Some(*piece),
-            _ => None,
+    /// Locks or unlocks the banks of an atomic operation on shared memory.
+    fn lock(&mut self, locks: bool) -> Defined<Flow> {
+        let Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) = &*self.sigma else {
+            return Err(Undefined::NotSharedAtomic);
+        };
+        if locks && self.eta.locked(*piece) && !on(Mutant::LockIgnored) {
+            return Ok(Flow::Wait);
         }
+        self.eta.set_lock(*piece, locks);
+        Ok(Flow::Done)
     }
 
     /// `readMem_op`.

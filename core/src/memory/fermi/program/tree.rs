@@ -2,6 +2,7 @@
 
 use super::OpKey;
 use crate::base::Span;
+use crate::verdict::Rule;
 
 /// A cache level.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -44,55 +45,63 @@ pub enum OpExp {
     FlushL1,
 }
 
-/// Their names.
-pub(super) const OPERATIONS: &[(&str, OpExp)] = &[
-    ("readMem", OpExp::ReadMem),
-    ("writeMem", OpExp::WriteMem),
-    ("atomOp", OpExp::AtomOp),
-    ("releaseRegs", OpExp::ReleaseRegs),
-    ("writeToRegs", OpExp::WriteToRegs),
-    ("lock", OpExp::Lock),
-    ("unlock", OpExp::Unlock),
-    ("readL1", OpExp::Cache(CacheFn::Read, Level::L1)),
-    ("readL2", OpExp::Cache(CacheFn::Read, Level::L2)),
-    ("writeL1", OpExp::Cache(CacheFn::Write, Level::L1)),
-    ("writeL2", OpExp::Cache(CacheFn::Write, Level::L2)),
-    ("reserveL1", OpExp::Cache(CacheFn::Reserve, Level::L1)),
-    ("reserveL2", OpExp::Cache(CacheFn::Reserve, Level::L2)),
-    ("updateL1", OpExp::Cache(CacheFn::Update, Level::L1)),
-    ("updateL2", OpExp::Cache(CacheFn::Update, Level::L2)),
-    ("evictL1", OpExp::Cache(CacheFn::Evict, Level::L1)),
-    ("evictL2", OpExp::Cache(CacheFn::Evict, Level::L2)),
-    ("discardL1", OpExp::Cache(CacheFn::Discard, Level::L1)),
-    ("discardL2", OpExp::Cache(CacheFn::Discard, Level::L2)),
-    ("classifyFirstL1", OpExp::Cache(CacheFn::ClassifyFirst, Level::L1)),
-    ("classifyFirstL2", OpExp::Cache(CacheFn::ClassifyFirst, Level::L2)),
-    ("classifyNormalL1", OpExp::Cache(CacheFn::ClassifyNormal, Level::L1)),
-    ("classifyNormalL2", OpExp::Cache(CacheFn::ClassifyNormal, Level::L2)),
-    ("cleanL1", OpExp::Cache(CacheFn::Clean, Level::L1)),
-    ("cleanL2", OpExp::Cache(CacheFn::Clean, Level::L2)),
-    ("writeBackL1", OpExp::Cache(CacheFn::WriteBack, Level::L1)),
-    ("writeBackL2", OpExp::Cache(CacheFn::WriteBack, Level::L2)),
-    ("invalidateOthersL1", OpExp::InvalidateOthersL1),
-    ("flushL1", OpExp::FlushL1),
-];
+/// Their names in programs, and the rules that execute them.
+const OPERATIONS: &[(&str, OpExp, Rule)] = {
+    use {CacheFn as F, Level::L1, Level::L2, OpExp as O, Rule as R};
+    &[
+        ("readMem", O::ReadMem, R::OpexpReadMem),
+        ("writeMem", O::WriteMem, R::OpexpWriteMem),
+        ("atomOp", O::AtomOp, R::OpexpAtomOp),
+        ("releaseRegs", O::ReleaseRegs, R::OpexpReleaseRegs),
+        ("writeToRegs", O::WriteToRegs, R::OpexpWriteToRegs),
+        ("lock", O::Lock, R::OpexpLock),
+        ("unlock", O::Unlock, R::OpexpUnlock),
+        ("readL1", O::Cache(F::Read, L1), R::OpexpReadL1),
+        ("readL2", O::Cache(F::Read, L2), R::OpexpReadL2),
+        ("writeL1", O::Cache(F::Write, L1), R::OpexpWriteL1),
+        ("writeL2", O::Cache(F::Write, L2), R::OpexpWriteL2),
+        ("reserveL1", O::Cache(F::Reserve, L1), R::OpexpReserveL1),
+        ("reserveL2", O::Cache(F::Reserve, L2), R::OpexpReserveL2),
+        ("updateL1", O::Cache(F::Update, L1), R::OpexpUpdateL1),
+        ("updateL2", O::Cache(F::Update, L2), R::OpexpUpdateL2),
+        ("evictL1", O::Cache(F::Evict, L1), R::OpexpEvictL1),
+        ("evictL2", O::Cache(F::Evict, L2), R::OpexpEvictL2),
+        ("discardL1", O::Cache(F::Discard, L1), R::OpexpDiscardL1),
+        ("discardL2", O::Cache(F::Discard, L2), R::OpexpDiscardL2),
+        ("classifyFirstL1", O::Cache(F::ClassifyFirst, L1), R::OpexpClassifyFirstL1),
+        ("classifyFirstL2", O::Cache(F::ClassifyFirst, L2), R::OpexpClassifyFirstL2),
+        ("classifyNormalL1", O::Cache(F::ClassifyNormal, L1), R::OpexpClassifyNormalL1),
+        ("classifyNormalL2", O::Cache(F::ClassifyNormal, L2), R::OpexpClassifyNormalL2),
+        ("cleanL1", O::Cache(F::Clean, L1), R::OpexpCleanL1),
+        ("cleanL2", O::Cache(F::Clean, L2), R::OpexpCleanL2),
+        ("writeBackL1", O::Cache(F::WriteBack, L1), R::OpexpWriteBackL1),
+        ("writeBackL2", O::Cache(F::WriteBack, L2), R::OpexpWriteBackL2),
+        ("invalidateOthersL1", O::InvalidateOthersL1, R::OpexpInvalidateOthersL1),
+        ("flushL1", O::FlushL1, R::OpexpFlushL1),
+    ]
+};
 
 impl OpExp {
     /// All operations.
     pub fn all() -> impl Iterator<Item = Self> {
-        OPERATIONS.iter().map(|(_, op)| *op)
+        OPERATIONS.iter().map(|(_, op, _)| *op)
     }
 
     /// Its name in programs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        OPERATIONS.iter().find(|(_, op)| *op == self).map_or("", |(name, _)| name)
+        OPERATIONS.iter().find(|(_, op, _)| *op == self).map_or("", |(name, ..)| name)
+    }
+
+    /// The rule that executes it.
+    pub(super) fn rule(self) -> Option<Rule> {
+        OPERATIONS.iter().find(|(_, op, _)| *op == self).map(|(.., rule)| *rule)
     }
 
     /// The operation of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        OPERATIONS.iter().find(|(n, _)| *n == name).map(|(_, op)| *op)
+        OPERATIONS.iter().find(|(n, ..)| *n == name).map(|(_, op, _)| *op)
     }
 }
 
