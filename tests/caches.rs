@@ -62,7 +62,7 @@ impl World {
     /// The model's answer: the cache's valid byte, else memory's.
     fn visible(&self, address: u64) -> u8 {
         let line = self.cache.line(key(address / LINE));
-        line.and_then(|l| l.bytes().get((address % LINE) as usize)).unwrap_or(self.memory[&address])
+        line.and_then(|l| l.bytes.get((address % LINE) as usize)).unwrap_or(self.memory[&address])
     }
 
     /// What must hold in every state.
@@ -74,12 +74,12 @@ impl World {
             }
         }
         for line in self.cache.lines() {
-            if line.dirty() & !line.valid() != 0 || line.filling() & line.valid() != 0 {
+            if line.dirty & !line.valid() != 0 || line.fill & line.valid() != 0 {
                 return Err(format!("masks contradict each other: {line:?}"));
             }
-            let holder = |op: &Op| matches!(op, Op::Reserved(l, _) | Op::Fetched(l, _) | Op::Reading(l, _) if key(*l) == line.key());
+            let holder = |op: &Op| matches!(op, Op::Reserved(l, _) | Op::Fetched(l, _) | Op::Reading(l, _) if key(*l) == line.key);
             for (k, op) in self.ops.iter().enumerate() {
-                let pinned = line.pins().contains(&OpIdx(k as u32));
+                let pinned = line.pins.contains(&OpIdx(k as u32));
                 if pinned && !holder(op) {
                     return Err(format!("operation {k} pins {line:?} for nothing"));
                 }
@@ -87,13 +87,13 @@ impl World {
         }
         for (k, op) in self.ops.iter().enumerate() {
             if let Op::Reserved(l, _) | Op::Fetched(l, _) = op
-                && !self.cache.line(key(*l)).is_some_and(|line| line.pins().contains(&OpIdx(k as u32)))
+                && !self.cache.line(key(*l)).is_some_and(|line| line.pins.contains(&OpIdx(k as u32)))
             {
                 return Err(format!("the line that operation {k} reserved is gone"));
             }
         }
         for set in 0..u64::from(shape.sets) {
-            let used = self.cache.lines().filter(|l| l.key().base / LINE % u64::from(shape.sets) == set).count();
+            let used = self.cache.lines().filter(|l| l.key.base / LINE % u64::from(shape.sets) == set).count();
             if used > shape.ways as usize {
                 return Err(format!("set {set} has {used} lines"));
             }

@@ -250,7 +250,7 @@ impl Scenario {
                 if let Some(r) = world.running.iter().position(|r| !r.released) {
                     return Err(format!("operation {r} leaves its registers blocked"));
                 }
-                if world.locked || world.l1.iter().chain([&world.l2]).any(|c| c.lines().any(|l| !l.pins().is_empty())) {
+                if world.locked || world.l1.iter().chain([&world.l2]).any(|c| c.lines().any(|l| !l.pins.is_empty())) {
                     return Err("a lock or a pin is left".to_owned());
                 }
                 let results = world.running.iter().filter_map(|r| r.result);
@@ -317,7 +317,7 @@ impl Scenario {
 impl World {
     fn coherent(&self, at: u64) -> u32 {
         let (key, _) = place(DeviceSpace::Global, at, 1, u64::from(self.l2.shape().line));
-        let cached = self.l2.line(key).and_then(|l| l.bytes().get((at - key.base) as usize));
+        let cached = self.l2.line(key).and_then(|l| l.bytes.get((at - key.base) as usize));
         let memory = self.memory.get(&(DeviceSpace::Global, at)).copied().unwrap_or(0);
         cached.unwrap_or(memory).max(self.shared.get(at as usize).copied().unwrap_or(0)).into()
     }

@@ -18,7 +18,7 @@ use rows::rows;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
-use warpstep::check::{Benign, Races};
+use warpstep::check::{Benign, Races, RacesOptions};
 use warpstep::launch::build;
 use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
 use warpstep::memory::fermi::model::DeviceModel;
@@ -77,7 +77,7 @@ fn run_on(kernel: &Kernel, seed: u64, keep: Option<usize>, memory: MemoryModel) 
         shared_bytes: 0,
         params: out.to_le_bytes().to_vec(),
     };
-    let races = Races::new(Arc::clone(&env)).benign(Benign::None);
+    let races = Races::new(Arc::clone(&env)).with(RacesOptions { benign: Benign::None, ..RacesOptions::default() });
     let mut races = if let Some(keep) = keep { races.keeping(keep) } else { races };
     let mut exact = Exact::new(env, kernel.warp, kernel.threads, kernel.old);
     match context.launch_with(&launch, Both(&mut races, &mut exact), &mut |_| ()) {
@@ -213,7 +213,7 @@ fn a_search_stops_at_the_first_race() {
         let mut context = Context::new(Arc::clone(&env), Config::default()).unwrap();
         let params = context.alloc("out", 64).unwrap().to_le_bytes().to_vec();
         let launch = Launch { entry: "k".into(), grid: [1; 3], block: [2, 1, 1], shared_bytes: 0, params };
-        let mut races = Races::new(env).stopping().benign(benign);
+        let mut races = Races::new(env).with(RacesOptions { benign, stopping: true, ..RacesOptions::default() });
         context.launch_with(&launch, &mut races, &mut |_| ())
     };
     let Err(Stop::Bug(bug)) = stop(Benign::None) else { panic!("no race") };

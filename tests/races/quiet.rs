@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use warpstep::check::{Benign, Check, Observers, Races};
+use warpstep::check::{Benign, Check, Observers, Races, RacesOptions};
 use warpstep::machine::{Config, Context, ControlModel, Launch};
 use warpstep::program::env::ProgEnv;
 use warpstep::verdict::{Event, LimitKind, Needs, Sink, Stop, Who};
@@ -82,7 +82,7 @@ fn run(
     let params = [out, a, b, a.wrapping_sub(out) / 4].iter().flat_map(|p| p.to_le_bytes()).collect();
     let (grid, block) = ([kernel.blocks, 1, 1], [kernel.threads, 1, 1]);
     let launch = Launch { entry: "k".into(), grid, block, shared_bytes: 0, params };
-    let races = Races::new(Arc::clone(env)).benign(Benign::None);
+    let races = Races::new(Arc::clone(env)).with(RacesOptions { benign: Benign::None, ..RacesOptions::default() });
     let mut counted = Counted { races, all, told: 0 };
     let stray = match context.launch_with(&launch, &mut counted, &mut |_| ()) {
         Ok(_) | Err(Stop::Stuck(_) | Stop::Bug(_) | Stop::Limit(LimitKind::Steps(_))) => false,

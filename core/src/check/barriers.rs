@@ -86,7 +86,7 @@ impl Barriers {
         let lane = lanes_of(at.lanes).next().and_then(|l| u32::try_from(l).ok()).unwrap_or(0);
         let entry = self.env.functions.get_index(self.shape.entry as usize);
         let kernel = (self.program, entry.map_or_else(String::new, |(name, _)| name.clone()));
-        let place = Place { lanes: at.lanes, ..Place::of(&self.shape, kernel, at.pc, (who.block, at.warp, lane)) };
+        let place = Place { lanes: at.lanes, ..self.shape.place(kernel, at.pc, (who.block, at.warp, lane)) };
         Stop::Bug(Box::new(Bug { kind, place, other: None }))
     }
 

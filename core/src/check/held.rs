@@ -87,7 +87,7 @@ impl Held {
         if let (Stop::Bug(bug), Some((program, entry, shape))) = (&mut stop, &self.launch) {
             let Place { pc, lane, lanes, .. } = bug.place;
             let at = (who.block, who.warp, lane);
-            bug.place = Place { lanes, ..Place::of(shape, (*program, entry.clone()), pc, at) };
+            bug.place = Place { lanes, ..shape.place((*program, entry.clone()), pc, at) };
         }
         stop
     }

@@ -129,3 +129,12 @@ pub(super) fn atomic_parts(
 pub(super) fn stack_top(regs: &Frame, lane: usize) -> u64 {
     regs.w.get(STACK_TOP.index()).map_or(0, |w| w.0[lane].into())
 }
+
+/// The element of a number; those that are missing before it are made.
+pub(super) fn at<T: Default>(all: &mut Vec<T>, number: u32) -> &mut T {
+    let number = number as usize;
+    if all.len() <= number {
+        all.resize_with(number + 1, T::default);
+    }
+    &mut all[number]
+}

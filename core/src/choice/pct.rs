@@ -72,13 +72,11 @@ impl Pct {
         let party = |index: u32| warp.map_or((index, None), |warp| (warp, Some(index)));
         // Ties cannot be told apart by the menu's order alone, but two equal draws of 62 bits do not happen.
         let mut best: Option<(i64, u32)> = None;
-        let mut index = menu.nth(0);
-        for _ in 0..menu.arity() {
+        for index in menu.offered() {
             let priority = self.priority(party(index));
             if best.is_none_or(|(highest, _)| priority > highest) {
                 best = Some((priority, index));
             }
-            index = menu.next_from(index.saturating_add(1));
         }
         let index = best.map_or(0, |(_, index)| index);
         self.after(party(index), usize::from(warp.is_some()));

@@ -4,7 +4,7 @@
 //! a location, unless it is no declared one and the thread has a register of that name, which then holds an address.
 
 use super::error::LitmusErrorKind as K;
-use super::tree::{Cond, DeclKind, Initial, Litmus, StmtKind, Term, TermKind, Thread, Value};
+use super::tree::{Cond, DeclKind, Initial, Litmus, StmtKind, Term, TermKind, Thread};
 use crate::base::Span;
 use indexmap::{IndexMap, IndexSet};
 
@@ -40,11 +40,8 @@ impl<'a> Names<'a> {
         }
         for (thread, registers) in litmus.threads.iter().zip(&mut names.registers) {
             for (instruction, _) in thread.instructions() {
-                let read = instruction.values().filter_map(|v| match v {
-                    Value::Register(ident) => Some(ident),
-                    Value::Number(..) => None,
-                });
-                registers.extend(instruction.target().into_iter().chain(read).map(|ident| ident.name.as_str()));
+                let named = instruction.target().into_iter().chain(instruction.reads());
+                registers.extend(named.map(|ident| ident.name.as_str()));
             }
             for (address, _) in thread.instructions().filter_map(|(i, _)| i.address()) {
                 if names.declared.contains_key(address.name.as_str()) || !registers.contains(address.name.as_str()) {
@@ -90,19 +87,9 @@ fn initial(litmus: &Litmus, names: &Names<'_>, errors: &mut Errors) {
     let mut registers: IndexMap<(u32, &str), Span> = IndexMap::new();
     let mut earlier: IndexSet<&str> = IndexSet::new();
     for decl in &litmus.init {
-        let of = match &decl.kind {
-            DeclKind::Location { name, value } => {
-                if !earlier.insert(&name.name) {
-                    errors.push((K::Twice(names.declared[name.name.as_str()]), name.span));
-                }
-                if let Initial::Of(of) = value { Some(of) } else { None }
-            }
-            DeclKind::Alias { name, of, .. } => {
-                if !earlier.insert(&name.name) {
-                    errors.push((K::Twice(names.declared[name.name.as_str()]), name.span));
-                }
-                Some(of)
-            }
+        let (name, of) = match &decl.kind {
+            DeclKind::Location { value: Initial::Number(_), name } => (name, None),
+            DeclKind::Location { value: Initial::Of(of), name } | DeclKind::Alias { name, of, .. } => (name, Some(of)),
             DeclKind::Register { thread, at, name, value } => {
                 if litmus.thread(*thread).is_none() {
                     errors.push((no_thread(litmus, *thread), *at));
@@ -120,6 +107,9 @@ fn initial(litmus: &Litmus, names: &Names<'_>, errors: &mut Errors) {
                 continue;
             }
         };
+        if !earlier.insert(&name.name) {
+            errors.push((K::Twice(names.declared[name.name.as_str()]), name.span));
+        }
         // A value or an alias is taken of what stands before it, so that there is no circle.
         if let Some(of) = of
             && (!earlier.contains(of.name.as_str()) || earlier.last() == Some(&of.name.as_str()))
@@ -140,13 +130,8 @@ fn registers(thread: &Thread, names: &Names<'_>, errors: &mut Errors) {
         if let Some(to) = instruction.target().filter(|to| names.declared.contains_key(to.name.as_str())) {
             errors.push((K::RegisterIsLocation, to.span));
         }
-        for value in instruction.values() {
-            if let Value::Register(ident) = value
-                && names.declared.contains_key(ident.name.as_str())
-            {
-                errors.push((K::LocationAsValue, ident.span));
-            }
-        }
+        let locations = instruction.reads().filter(|ident| names.declared.contains_key(ident.name.as_str()));
+        errors.extend(locations.map(|ident| (K::LocationAsValue, ident.span)));
     }
 }
 

@@ -208,7 +208,7 @@ pub enum Instruction {
 
 impl Instruction {
     /// The registers and numbers that it reads, addresses left out.
-    pub fn values(&self) -> impl Iterator<Item = &Value> {
+    fn values(&self) -> impl Iterator<Item = &Value> {
         let list: [Option<&Value>; 2] = match self {
             Self::Store { value, .. } | Self::Move { value, .. } => [Some(value), None],
             Self::Compute { left, right, .. } | Self::Branch { left, right, .. } => [Some(left), Some(right)],
@@ -217,6 +217,14 @@ impl Instruction {
             Self::Load { .. } | Self::Fence { .. } | Self::ProxyFence(_) | Self::Goto(_) => [None, None],
         };
         list.into_iter().flatten()
+    }
+
+    /// The registers that it reads, addresses left out.
+    pub fn reads(&self) -> impl Iterator<Item = &Ident> {
+        self.values().filter_map(|value| match value {
+            Value::Register(ident) => Some(ident),
+            Value::Number(..) => None,
+        })
     }
 
     /// The register that it writes.

@@ -2,7 +2,7 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{Access, Extent, Look, MemoryStep, MemoryView, Named, Performed, Rule, Stop, Tokens, Who};
+use super::{Access, Extent, Look, MemoryStep, MemoryView, Named, Performed, Place, Rule, Stop, Tokens, Who};
 use crate::base::{Frame, LaneMask, Pc};
 use fixedbitset::FixedBitSet;
 use std::sync::Arc;
@@ -57,6 +57,14 @@ impl Shape {
         let t = warp * self.warp_size + lane;
         let [x, y, _] = self.block;
         [t % x, t / x % y, t / (x * y)]
+    }
+
+    /// Where a thread executes an instruction of a program's kernel, outside of calls; `at`: its block, warp and lane.
+    #[must_use]
+    pub fn place(&self, (program, entry): (u32, String), pc: Pc, at: (u64, u32, u32)) -> Place {
+        let (block, warp, lane) = at;
+        let (block, thread) = (self.block_index(block), self.thread_index(warp, lane));
+        Place { program, entry, pc, block, thread, warp, lane, lanes: 1 << lane, calls: Vec::new() }
     }
 }
 

@@ -68,7 +68,7 @@ pub struct LaneBytes {
 }
 
 /// An operation in flight.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OperationView {
     /// The warp that issued it.
     pub who: Who,

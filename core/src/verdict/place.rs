@@ -1,6 +1,5 @@
 //! Who acts, and where.
 
-use super::Shape;
 use crate::base::{LaneMask, Pc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,13 +42,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where a thread of a launch executes an instruction: its program and kernel, and its place there, outside of calls.
-    #[must_use]
-    pub fn of(shape: &Shape, (program, entry): (u32, String), pc: Pc, (block, warp, lane): (u64, u32, u32)) -> Self {
-        let (thread, lanes) = (shape.thread_index(warp, lane), 1 << lane);
-        Self { program, entry, pc, block: shape.block_index(block), thread, warp, lane, lanes, calls: Vec::new() }
-    }
-
     /// The key that marks it in data.
     pub const KEY: &str = "@thread";
 }

@@ -11,7 +11,7 @@ mod ground;
 mod quiet;
 mod shadow;
 
-use super::plain::{self, stack_top};
+use super::plain::{self, at, stack_top};
 use super::provenance::Resolved;
 use super::provenance::objects::{Id, LOST, NONE, Object};
 use super::provenance::plan::{AccessSite, Plan, Site, State};
@@ -45,12 +45,9 @@ struct Warp {
 impl Warp {
     /// The shadow of a frame with so many rows.
     fn rows(&mut self, depth: u32, rows: usize) -> &mut Rows {
-        let depth = depth as usize;
-        if self.frames.len() <= depth {
-            self.frames.resize_with(depth + 1, Rows::default);
-        }
-        self.frames[depth].reach(rows);
-        &mut self.frames[depth]
+        let frame = at(&mut self.frames, depth);
+        frame.reach(rows);
+        frame
     }
 }
 
@@ -63,11 +60,7 @@ struct Block {
 
 impl Block {
     fn warp(&mut self, warp: u32) -> &mut Warp {
-        let index = warp as usize;
-        if self.warps.len() <= index {
-            self.warps.resize_with(index + 1, Warp::default);
-        }
-        &mut self.warps[index]
+        at(&mut self.warps, warp)
     }
 }
 

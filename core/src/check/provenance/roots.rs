@@ -3,7 +3,7 @@
 use super::objects::{Id, LOST, NONE, Object, Objects};
 use super::plan::{Plan, Root, State};
 use crate::base::number;
-use crate::program::env::{Area, Function, ProgEnv, Within};
+use crate::program::env::{Area, FuncId, Function, ProgEnv, Within};
 use crate::verdict::{AllocKind, Extent};
 
 /// What a root is in a launch.
@@ -47,7 +47,7 @@ impl<'a> Launched<'a> {
 
     /// A function by its number.
     pub fn function(&self, number: u32) -> Option<&'a Function> {
-        self.env.functions.get_index(number as usize).map(|(_, f)| f)
+        self.env.function(FuncId(number))
     }
 
     /// What the roots of a plan are, by number.

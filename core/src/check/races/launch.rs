@@ -27,6 +27,6 @@ impl Launch {
         let number = thread.warp - self.first;
         let warp = number % self.warps;
         let kernel = (self.program, entry.to_owned());
-        Place::of(&self.shape, kernel, pc, ((number / self.warps).into(), warp, thread.lane))
+        self.shape.place(kernel, pc, ((number / self.warps).into(), warp, thread.lane))
     }
 }

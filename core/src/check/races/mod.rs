@@ -70,7 +70,7 @@ pub struct Races {
 pub struct RacesOptions {
     /// The races that are no defects.
     pub benign: Benign,
-    /// Whether volatile accesses are weak ones.
+    /// Whether volatile accesses are weak ones, as in C++: whoever communicates by them races.
     pub weak_volatile: bool,
     /// Whether the run ends at the first.
     pub stopping: bool,
@@ -79,10 +79,12 @@ pub struct RacesOptions {
 impl Races {
     /// The same as options say.
     #[must_use]
-    pub fn with(self, options: RacesOptions) -> Self {
-        let races = self.benign(options.benign);
-        let races = if options.weak_volatile { races.with_weak_volatile() } else { races };
-        if options.stopping { races.stopping() } else { races }
+    pub fn with(mut self, options: RacesOptions) -> Self {
+        if options.weak_volatile {
+            self.sites = sites(&self.watch.env, true);
+        }
+        (self.watch.findings.benign, self.watch.findings.stop) = (options.benign, options.stopping);
+        self
     }
 
     /// An observer of a program's launches, which run one after another: what a launch does happens before the next.
@@ -116,27 +118,6 @@ impl Races {
     #[must_use]
     pub const fn keeping(mut self, accesses: usize) -> Self {
         self.watch.kept = accesses;
-        self
-    }
-
-    /// Stops the run at the first race instead of collecting all.
-    #[must_use]
-    pub const fn stopping(mut self) -> Self {
-        self.watch.findings.stop = true;
-        self
-    }
-
-    /// Hides races of other kinds than those in which lanes of one instruction store the same value.
-    #[must_use]
-    pub const fn benign(mut self, benign: Benign) -> Self {
-        self.watch.findings.benign = benign;
-        self
-    }
-
-    /// Takes volatile accesses as weak ones, as C++ does: whoever communicates by them races.
-    #[must_use]
-    pub fn with_weak_volatile(mut self) -> Self {
-        self.sites = sites(&self.watch.env, true);
         self
     }
 

@@ -4,6 +4,7 @@ use super::clock::{Clock, Group, Known, Thread};
 use super::history::Release;
 use super::shadow::Shadow;
 use crate::base::{LANES, LaneMask, lanes_of};
+use crate::check::plain::at;
 use crate::verdict::{Arrive, Reach};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -136,17 +137,13 @@ impl Block {
 
     /// Threads arrive at a barrier.
     pub fn arrive(&mut self, warp: usize, arrive: &Arrive) {
-        let id = arrive.id as usize;
-        if self.barriers.len() <= id {
-            self.barriers.resize_with(id + 1, Barrier::default);
-        }
         if !arrive.waits {
             let known = self.known_by(warp, arrive.lanes);
-            self.barriers[id].arrived.get_or_insert_with(Known::default).join(&known);
+            at(&mut self.barriers, arrive.id).arrived.get_or_insert_with(Known::default).join(&known);
             self.epoch += 1;
             return;
         }
-        let waiting = &mut self.barriers[id].waiting;
+        let waiting = &mut at(&mut self.barriers, arrive.id).waiting;
         if waiting.len() <= warp {
             waiting.resize(warp + 1, 0);
         }

@@ -7,6 +7,7 @@
 mod state;
 
 use super::bug;
+use super::plain::at;
 use super::reference::{Reference, Thread};
 use crate::base::{LaneMask, Pc, lanes_of};
 use crate::program::env::ProgEnv;
@@ -60,13 +61,8 @@ impl Safety {
     fn step(&mut self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
         self.steps += 1;
         let Self { env, blocks, fired, .. } = self;
-        let warps = blocks.entry((who.launch, who.block)).or_default();
-        let at = who.warp as usize;
-        if warps.len() <= at {
-            warps.resize(at + 1, None);
-        }
         let fresh = || Warp { reference: Reference::new(step.pc.0), last: None, seen: 0 };
-        let warp = warps[at].get_or_insert_with(fresh);
+        let warp = at(blocks.entry((who.launch, who.block)).or_default(), who.warp).get_or_insert_with(fresh);
         warp.seen |= step.active;
         warp.reference.reset(step.active, fired);
         let threads = warp.reference.threads();

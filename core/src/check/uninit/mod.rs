@@ -21,9 +21,9 @@ mod shadow;
 pub use origin::Relied;
 
 use super::bug;
-use super::plain::{self, stack_top};
+use super::plain::{self, at, stack_top};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
-use crate::program::env::ProgEnv;
+use crate::program::env::{FuncId, ProgEnv};
 use crate::program::instr::{BarrierKind, BarrierRed, Instr, Moving, Op, Slot, Syscall};
 use crate::program::ops::Class;
 use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse, Who};
@@ -91,12 +91,13 @@ impl Uninit {
     }
 
     /// Says that the host has not initialised `len` bytes at a device address.
-    pub fn mark_undefined(&mut self, address: u64, len: u64) {
+    #[cfg(test)]
+    pub(super) fn mark_undefined(&mut self, address: u64, len: u64) {
         self.device.borrow_mut().global.forget(address, len);
     }
 
     fn ground(&self) -> Ground<'_> {
-        let entry = self.env.functions.get_index(self.entry as usize).map(|(_, f)| f);
+        let entry = self.env.function(FuncId(self.entry));
         Ground { env: &self.env, entry, map: self.env.addresses() }
     }
 
@@ -116,12 +117,7 @@ impl Uninit {
     }
 
     fn warp(&mut self, who: Who) -> &mut Warp {
-        let warps = &mut self.blocks.entry(who.block).or_default().warps;
-        let index = who.warp as usize;
-        if warps.len() <= index {
-            warps.resize_with(index + 1, Warp::default);
-        }
-        &mut warps[index]
+        at(&mut self.blocks.entry(who.block).or_default().warps, who.warp)
     }
 
     /// The registers' shadow at a depth, made when an entry's first instruction is executed.
@@ -134,11 +130,7 @@ impl Uninit {
                 frames[0].enter(f, !0);
             }
         }
-        let depth = depth as usize;
-        if frames.len() <= depth {
-            frames.resize_with(depth + 1, Regs::default);
-        }
-        &mut frames[depth]
+        at(frames, depth)
     }
 
     fn step(&mut self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
@@ -253,13 +245,9 @@ impl Uninit {
     /// Lanes enter a function: its registers and its frame in local memory are fresh, but for the arguments.
     fn enter(&mut self, who: Who, enter: &Enter<'_>) {
         let env = Arc::clone(&self.env);
-        let Some((_, f)) = env.functions.get_index(enter.function as usize) else { return };
+        let Some(f) = env.function(FuncId(enter.function)) else { return };
         let warp = self.warp(who);
-        let depth = enter.depth as usize;
-        if warp.frames.len() <= depth {
-            warp.frames.resize_with(depth + 1, Regs::default);
-        }
-        warp.frames[depth].enter(f, enter.lanes);
+        at(&mut warp.frames, enter.depth).enter(f, enter.lanes);
         let arguments = f.params.get(f.returns as usize..).unwrap_or(&[]);
         for lane in lanes_of(enter.lanes) {
             let base = enter.regs.w.first().map_or(0, |w| u64::from(w.0[lane]));
@@ -286,7 +274,7 @@ impl Uninit {
         self.warp(who);
         let Self { blocks, device, writes, entry, .. } = self;
         let device = &mut *device.borrow_mut();
-        let entry = env.functions.get_index(*entry as usize).map(|(_, f)| f);
+        let entry = env.function(FuncId(*entry));
         let ground = Ground { env: &env, entry, map: env.addresses() };
         let Some(Block { warps, shared, .. }) = blocks.get_mut(&who.block) else { return Ok(()) };
         let Some(Warp { frames, local, depths }) = warps.get_mut(who.warp as usize) else { return Ok(()) };

@@ -55,23 +55,13 @@ impl Regs {
     /// A slot's definedness; a slot that does not exist is defined.
     pub fn get(&self, class: Class, slot: Slot) -> Bytes {
         let mut out = DEFINED;
-        match class {
-            Class::W => {
-                if let Some(s) = self.w.get(slot.index()) {
-                    out[..4].copy_from_slice(s);
-                }
-            }
-            Class::Q => {
-                if let Some(s) = self.q.get(slot.index()) {
-                    out = *s;
-                }
-            }
-            Class::P => {
-                if let Some(s) = self.p.get(slot.index()) {
-                    out[0] = *s;
-                }
-            }
-        }
+        let (at, none) = (slot.index(), &[][..]);
+        let known = match class {
+            Class::W => self.w.get(at).map_or(none, |s| &s[..]),
+            Class::Q => self.q.get(at).map_or(none, |s| &s[..]),
+            Class::P => self.p.get(at).map_or(none, std::slice::from_ref),
+        };
+        out[..known.len()].copy_from_slice(known);
         out
     }
 
@@ -115,15 +105,8 @@ impl Regs {
         w.resize(w.len().max(sizes[0]), [0; 4]);
         q.resize(q.len().max(sizes[1]), [0; 8]);
         p.resize(p.len().max(sizes[2]), 0);
-        for s in w.iter_mut().take(sizes[0]).flatten() {
-            *s &= !lanes;
-        }
-        for s in q.iter_mut().take(sizes[1]).flatten() {
-            *s &= !lanes;
-        }
-        for s in p.iter_mut().take(sizes[2]) {
-            *s &= !lanes;
-        }
+        let words = w.iter_mut().take(sizes[0]).flatten().chain(q.iter_mut().take(sizes[1]).flatten());
+        words.chain(p.iter_mut().take(sizes[2])).for_each(|s| *s &= !lanes);
         for slot in [STACK_BASE, STACK_TOP] {
             self.put(Class::W, slot, lanes, &DEFINED);
         }

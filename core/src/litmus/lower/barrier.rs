@@ -9,7 +9,7 @@
 //! So each takes a number from a counter of the block as it comes, and who comes after the quorum passes by. Where a thread
 //! may come twice that is a gap.
 
-use super::{Layout, Placement};
+use super::layout::{Layout, Placement};
 use crate::base::Span;
 use crate::litmus::error::Gap;
 use crate::litmus::tree::{DeclKind, Initial, Instruction, Litmus, Thread, Value};

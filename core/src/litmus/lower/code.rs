@@ -1,7 +1,7 @@
 //! The text of the kernel: variables, the way to each thread's code, and that code.
 
 use super::barrier::{Barriers, Met};
-use super::{Layout, ordinary};
+use super::layout::{Layout, ordinary};
 use crate::base::Span;
 use crate::litmus::error::Gap;
 use crate::litmus::tree::{
@@ -291,10 +291,7 @@ fn undefined<'a>(thread: &'a Thread, registers: &IndexSet<&'a str>) -> Vec<&'a s
     let (mut written, mut found) = (IndexSet::new(), IndexSet::new());
     let mut straight = true;
     for (instruction, _) in thread.instructions() {
-        let values = instruction.values().filter_map(|v| match v {
-            Value::Register(ident) => Some(ident.name.as_str()),
-            Value::Number(..) => None,
-        });
+        let values = instruction.reads().map(|ident| ident.name.as_str());
         let address = instruction.address().map(|(at, _)| at.name.as_str()).filter(|at| registers.contains(at));
         found.extend(values.chain(address).filter(|name| !written.contains(name)));
         if straight {

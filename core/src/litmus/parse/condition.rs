@@ -1,6 +1,6 @@
 //! The grammar of what is asked of final states: `locations`, `filter`, the quantifier and its condition.
 
-use super::grammar::{Rule, here, integer, is, name, thread, unexpected, word};
+use super::pieces::{Rule, here, integer, is, name, thread, unexpected, word};
 use super::token::{Kind, Token};
 use crate::litmus::error::Expected;
 use crate::litmus::tree::{Cond, Condition, Expectation, Quantifier, Relation, Term, TermKind};

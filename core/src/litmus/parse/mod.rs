@@ -7,6 +7,7 @@ mod complaint;
 mod condition;
 mod grammar;
 mod head;
+mod pieces;
 mod token;
 
 pub use head::instructions;

@@ -8,19 +8,10 @@
 use super::Mark;
 use super::memo::{Effect, Key};
 use super::pack::{Unpack, put};
-use super::store::{Content, Store};
+use super::store::{At, Content, MEMORY, Store};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::ops::Range;
-
-/// Where a section stands: a block or a warp from 0 on, a shared one of memory with the highest bit set.
-pub(super) type At = u32;
-
-/// Places of shared sections of memory.
-pub(super) const MEMORY: At = 1 << 31;
-
-/// No place.
-pub(super) const NOWHERE: At = At::MAX;
 
 /// What the first section says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,8 +6,7 @@
 //! (D-search-memo; S. Blom, J. van de Pol, M. Weber, "Bridging the Gap between Enumerative and Symbolic Model Checkers", 2009:
 //! transition caching).
 
-use super::journal::At;
-use super::store::Content;
+use super::store::{At, Content};
 use crate::base::LaneMask;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

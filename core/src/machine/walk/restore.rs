@@ -1,7 +1,8 @@
 //! Packing what a step touched, and putting back what it was.
 
-use super::journal::{At, Head, MEMORY};
+use super::journal::Head;
 use super::pack::{Unpack, forget, pack_block, unpack_block, whose};
+use super::store::{At, MEMORY};
 use super::walker::{Touched, Walker, index};
 use crate::machine::block::Block;
 use crate::machine::context_state::ContextState;

@@ -1,11 +1,10 @@
 //! What a search asks of a walk.
 
 use super::begin::Begun;
-use super::journal::NOWHERE;
 use super::memo::OPERATION;
 use super::moved::Moved;
 use super::pack::whose;
-use super::store::Content;
+use super::store::{Content, NOWHERE};
 use super::walker::{Walker, index};
 use super::{Agent, Free, Grain, Mark, Reached, State, Walk};
 use crate::base::Pc;

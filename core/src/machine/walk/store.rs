@@ -6,6 +6,15 @@ use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_128;
 
+/// Where a section stands: a block or a warp from 0 on, a shared one of memory with the highest bit set.
+pub(super) type At = u32;
+
+/// Places of shared sections of memory.
+pub(super) const MEMORY: At = 1 << 31;
+
+/// No place.
+pub(super) const NOWHERE: At = At::MAX;
+
 /// A content: equal ones have equal numbers. The default is the empty one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Content(pub u32);

@@ -2,9 +2,10 @@
 
 use super::Grain;
 use super::begin::Begun;
-use super::journal::{At, Journal, MEMORY};
+use super::journal::Journal;
 use super::memo::Memo;
 use super::pack::Layout;
+use super::store::{At, MEMORY};
 use super::visible::Visible;
 use crate::base::{LaneTables, Pc};
 use crate::choice::Oracle;

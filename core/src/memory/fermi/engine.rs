@@ -11,15 +11,15 @@ use super::cache::{DeviceSpace, LineKey};
 use super::environment::{Environment, Multiprocessor, Touched, stalls};
 use super::issue::{Draft, Survivor, operations};
 use super::model::{AcquireDiscards, DeviceModel};
-use super::operation::{Blocked, Body, Operation, Queue, Rank, Slab, Stalled, Target};
+use super::operation::{Blocked, Body, Operation, Queue, Slab, Stalled};
 use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
-use super::view::{FENCE, Shown};
+use super::shown::{FENCE, Shown};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
 use crate::memory::{Cx, Fault, Issuer, Memory, Movable, Near, OperationName, ProgramFault, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{AccessId, Event, Performed, Rule, Sink, Stop, Who};
+use crate::verdict::{Event, Performed, Rule, Sink, Stop, Who};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -134,7 +134,7 @@ impl Fermi {
             return Err(Box::new(Fault::Program(ProgramFault { program, file: String::new(), line: 0, cause })));
         };
         let body = Body::Program { id, at: At::default(), sigma };
-        let operation = Operation { issuer: at, lanes, body, parts, target, rank, above: 0, stalled: false, access_id };
+        let operation = Operation { parts, target, rank, access_id, ..Operation::new(at, lanes, body) };
         self.push(operation, blocked);
         Ok(())
     }
@@ -161,18 +161,7 @@ impl Fermi {
             // Nothing to wait for and nothing to do: the condition of D-membar holds already.
             return false;
         }
-        let operation = Operation {
-            issuer: at,
-            lanes,
-            body: program.unwrap_or(own),
-            parts: SmallVec::new(),
-            target: Target::None,
-            rank: Rank::default(),
-            above: 0,
-            stalled: false,
-            access_id: AccessId::NONE,
-        };
-        self.push(operation, &[]);
+        self.push(Operation::new(at, lanes, program.unwrap_or(own)), &[]);
         true
     }
 
@@ -386,8 +375,8 @@ pub(super) fn waits(
 /// Departure: lines that the thread wrote are not told apart from others' lines, since that would have to be remembered.
 fn fence_may_end(sm: Option<&Multiprocessor>, wide: bool, discards: bool) -> bool {
     let Some(sm) = sm else { return true };
-    let global = || sm.l1.lines().filter(|l| l.key().space == DeviceSpace::Global);
-    (!wide || global().all(|l| l.dirty() == 0)) && (!discards || sm.l1.can_flush())
+    let global = || sm.l1.lines().filter(|l| l.key.space == DeviceSpace::Global);
+    (!wide || global().all(|l| l.dirty == 0)) && (!discards || sm.l1.can_flush())
 }
 
 /// Tells that a fence's condition holds.

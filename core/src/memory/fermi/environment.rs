@@ -50,6 +50,19 @@ impl Environment {
         std::iter::once(&mut self.l2).chain(self.sms.iter_mut().map(|sm| &mut sm.l1))
     }
 
+    /// The L1 of a multiprocessor, or the L2.
+    pub fn cache(&self, sm: Option<u32>) -> Option<&Cache> {
+        sm.map_or(Some(&self.l2), |sm| self.sm(sm).map(|sm| &sm.l1))
+    }
+
+    /// The same, to be changed.
+    pub fn cache_mut(&mut self, sm: Option<u32>) -> Option<&mut Cache> {
+        match sm {
+            Some(sm) => self.sms.get_mut(sm as usize).map(|sm| &mut sm.l1),
+            None => Some(&mut self.l2),
+        }
+    }
+
     pub fn sm(&self, sm: u32) -> Option<&Multiprocessor> {
         self.sms.get(sm as usize)
     }

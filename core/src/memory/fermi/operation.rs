@@ -100,6 +100,12 @@ pub(super) struct Operation {
 }
 
 impl Operation {
+    /// An operation without parts that keeps nothing and waits for nothing.
+    pub fn new(issuer: Issuer, lanes: LaneMask, body: Body) -> Self {
+        let (parts, rank, access_id) = (SmallVec::new(), Rank::default(), AccessId::NONE);
+        Self { issuer, lanes, body, parts, target: Target::None, rank, above: 0, stalled: false, access_id }
+    }
+
     /// Whether it is a fence.
     pub const fn is_fence(&self) -> bool {
         matches!(self.body, Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. })

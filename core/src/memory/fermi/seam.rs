@@ -3,9 +3,9 @@
 use super::cache::{DeviceSpace, LineKey, OpIdx};
 use super::engine::{Fermi, tell_fence};
 use super::environment::{Seen, Touched, View, owner_of};
-use super::operation::{Body, Operation, Rank, Target};
+use super::operation::{Body, Operation, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
-use super::view::Shown;
+use super::shown::Shown;
 use super::writers::Writers;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
@@ -17,7 +17,7 @@ use crate::memory::{
 use crate::program::instr::Slot;
 use crate::program::instr::{Order, Scope, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{AccessId, MemoryView, Rule, Sink, Who};
+use crate::verdict::{MemoryView, Rule, Sink, Who};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Memory for Fermi {
         let byte = |(address, byte): (u64, &u8)| {
             let (base, at) = self.env.l2.shape().split(address);
             let line = self.env.l2.line(LineKey { space: DeviceSpace::Global, owner: 0, base });
-            line.and_then(|l| l.bytes().get(at)).unwrap_or(*byte)
+            line.and_then(|l| l.bytes.get(at)).unwrap_or(*byte)
         };
         let all: SmallVec<[u8; 8]> = (address..).zip(behind).map(byte).collect();
         Some(number(&all))
@@ -118,17 +118,8 @@ impl Memory for Fermi {
         let new = old.again(regs);
         old.put(regs, lanes);
         let blocked: SmallVec<[(Class, Slot); 4]> = new.registers().collect();
-        let operation = Operation {
-            issuer: at,
-            lanes,
-            body: Body::Program { id, at: At::default(), sigma: Sigma::Reg },
-            parts: SmallVec::new(),
-            target: Target::Held(new),
-            rank: Rank::default(),
-            above: 0,
-            stalled: false,
-            access_id: AccessId::NONE,
-        };
+        let body = Body::Program { id, at: At::default(), sigma: Sigma::Reg };
+        let operation = Operation { target: Target::Held(new), ..Operation::new(at, lanes, body) };
         self.push(operation, &blocked);
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::engine::Fermi;
 use super::environment::{STRIDE, choose, local_owner, unmap_local};
 use super::operation::Body;
 use super::program::Sigma;
-use super::view::region;
+use super::shown::region;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::Site;
 use crate::memory::{Cx, Issuer, LocalMemory, Stores};
@@ -21,14 +21,10 @@ const WANTED: usize = 16;
 /// A silent rule with what it acts on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Silent {
-    /// A line of a multiprocessor's L1 is evicted.
-    EvictL1(u32, LineKey),
-    /// A line of the L2 is evicted.
-    EvictL2(LineKey),
-    /// A line of a multiprocessor's L1 is written back to the L2.
-    WbL1(u32, LineKey),
-    /// A line of the L2 is written back to memory.
-    WbL2(LineKey),
+    /// A line of a multiprocessor's L1, or of the L2, is evicted.
+    Evict(Option<u32>, LineKey),
+    /// A line of a multiprocessor's L1 is written back to the L2, or one of the L2 to memory.
+    WriteBack(Option<u32>, LineKey),
     /// A multiprocessor's global L1 lines are dropped.
     Flush(u32),
 }
@@ -43,7 +39,7 @@ impl Fermi {
     }
 
     pub(super) fn any_silent(&self) -> bool {
-        self.caches().any(|c| c.lines().any(|l| l.dirty() != 0 || l.evictable()))
+        self.caches().any(|c| c.lines().any(|l| l.dirty != 0 || l.evictable()))
     }
 
     /// Whether a write-back to the L2 would succeed at once.
@@ -65,18 +61,18 @@ impl Fermi {
     fn list_silent(&self, out: &mut Vec<Silent>) {
         let sms = || (0..).zip(&self.env.sms);
         for (k, sm) in sms() {
-            out.extend(sm.l1.dirty().filter(|key| self.has_room(*key)).map(|key| Silent::WbL1(k, key)));
+            out.extend(sm.l1.dirty().filter(|key| self.has_room(*key)).map(|key| Silent::WriteBack(Some(k), key)));
         }
-        out.extend(self.env.l2.dirty().map(Silent::WbL2));
+        out.extend(self.env.l2.dirty().map(|key| Silent::WriteBack(None, key)));
         if on(Mutant::NeverEvicts) {
             return;
         }
         for (k, sm) in sms() {
-            out.extend(sm.l1.evictable().map(|key| Silent::EvictL1(k, key)));
+            out.extend(sm.l1.evictable().map(|key| Silent::Evict(Some(k), key)));
         }
-        out.extend(self.env.l2.evictable().map(Silent::EvictL2));
+        out.extend(self.env.l2.evictable().map(|key| Silent::Evict(None, key)));
         for (k, sm) in sms() {
-            if sm.l1.can_flush() && sm.l1.lines().any(|l| l.key().space == DeviceSpace::Global) {
+            if sm.l1.can_flush() && sm.l1.lines().any(|l| l.key.space == DeviceSpace::Global) {
                 out.push(Silent::Flush(k));
             }
         }
@@ -86,7 +82,7 @@ impl Fermi {
     /// after the other, some perhaps twice, until it has seen enough.
     fn each_wanted(&self, mut see: impl FnMut(Silent) -> bool) {
         let dirty = |cache: &Cache, key: LineKey| -> SmallVec<[LineKey; 4]> {
-            cache.of_set(key).filter(|l| l.dirty() != 0).map(Line::key).collect()
+            cache.of_set(key).filter(|l| l.dirty != 0).map(|l| l.key).collect()
         };
         for operation in self.operations.stalled.iter().filter_map(|w| self.operations.get(w.operation)) {
             let sm = operation.issuer.sm;
@@ -95,7 +91,7 @@ impl Fermi {
                 Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. } => l1.dirty().collect(),
                 Body::Program { sigma, .. } => {
                     let Some(key) = sigma.key() else { continue };
-                    if dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WbL2(d))) {
+                    if dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WriteBack(None, d))) {
                         return;
                     }
                     dirty(l1, key)
@@ -104,9 +100,9 @@ impl Fermi {
             for key in all {
                 // A write-back of the L1 may itself wait for room in the L2.
                 let enough = if self.has_room(key) {
-                    see(Silent::WbL1(sm, key))
+                    see(Silent::WriteBack(Some(sm), key))
                 } else {
-                    dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WbL2(d)))
+                    dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WriteBack(None, d)))
                 };
                 if enough {
                     return;
@@ -151,28 +147,18 @@ impl Fermi {
         stores: &mut dyn Stores,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Stop> {
+        let (processor, line) = match rule {
+            Silent::Evict(sm, key) | Silent::WriteBack(sm, key) => (sm, Some(key)),
+            Silent::Flush(sm) => (Some(sm), None),
+        };
         let written = match rule {
-            Silent::WbL1(sm, key) if S::ON => self.env.sm(sm).and_then(|sm| sm.l1.line(key)).map_or(0, Line::dirty),
-            Silent::WbL2(key) if S::ON => self.env.l2.line(key).map_or(0, Line::dirty),
+            Silent::WriteBack(sm, key) if S::ON => self.env.cache(sm).and_then(|c| c.line(key)).map_or(0, |l| l.dirty),
             _ => 0,
         };
-        let name = match rule {
-            Silent::EvictL1(sm, key) => {
-                if let Some(sm) = self.env.sms.get_mut(sm as usize) {
-                    sm.l1.evict(key);
-                }
-                Rule::MEvictL1
-            }
-            Silent::EvictL2(key) => {
-                self.env.l2.evict(key);
-                Rule::MEvictL2
-            }
-            Silent::WbL1(sm, key) => {
+        match rule {
+            Silent::WriteBack(Some(sm), key) => {
                 let victim = match self.env.l2.room(key) {
-                    Room::Evict(among) => {
-                        let k = choose(cx.oracle, Site::Victim, among.len())?;
-                        among.get(k).copied()
-                    }
+                    Room::Evict(among) => among.get(choose(cx.oracle, Site::Victim, among.len())?).copied(),
                     _ => None,
                 };
                 if let Some(sm) = self.env.sms.get_mut(sm as usize) {
@@ -181,31 +167,27 @@ impl Fermi {
                     }
                     sm.l1.clean(key);
                 }
-                Rule::MWbL1
             }
-            Silent::WbL2(key) => {
+            Silent::WriteBack(None, key) => {
                 let bytes = self.env.l2.dirty_bytes(key);
                 if !on(Mutant::WriteBackLost) {
                     self.env.write(key, &bytes, stores, STRIDE);
                 }
                 self.env.l2.clean(key);
-                Rule::MWbL2
             }
-            Silent::Flush(sm) => {
-                if let Some(sm) = self.env.sms.get_mut(sm as usize) {
-                    sm.l1.flush();
-                }
-                Rule::MFlush
-            }
-        };
+            Silent::Evict(sm, key) => _ = self.env.cache_mut(sm).map(|cache| cache.evict(key)),
+            Silent::Flush(sm) => self.env.cache_mut(Some(sm)).into_iter().for_each(Cache::flush),
+        }
         self.changed_all();
         if S::ON {
-            cx.sink.fire(Who::default(), name)?;
-            let (processor, line) = match rule {
-                Silent::EvictL1(sm, key) | Silent::WbL1(sm, key) => (Some(sm), Some(key)),
-                Silent::EvictL2(key) | Silent::WbL2(key) => (None, Some(key)),
-                Silent::Flush(sm) => (Some(sm), None),
+            let name = match rule {
+                Silent::Evict(Some(_), _) => Rule::MEvictL1,
+                Silent::Evict(None, _) => Rule::MEvictL2,
+                Silent::WriteBack(Some(_), _) => Rule::MWbL1,
+                Silent::WriteBack(None, _) => Rule::MWbL2,
+                Silent::Flush(_) => Rule::MFlush,
             };
+            cx.sink.fire(Who::default(), name)?;
             let line = line.map(|key| (region(key), key.base));
             let look = || MemoryStep::Silent { rule: name, processor, line, written };
             cx.sink.event(Who::default(), Event::MemoryStep(Look::new(&look)))?;
@@ -248,8 +230,8 @@ impl Fermi {
     pub(super) fn take_over_local(&mut self, at: Issuer, local: &mut LocalMemory) {
         let (owner, threads) = (local_owner(at.who), STRIDE);
         for cache in self.env.caches_mut() {
-            let mine = |l: &&Line| l.key().space == DeviceSpace::Local && l.key().owner == owner;
-            let lines: Vec<(LineKey, u128)> = cache.lines().filter(mine).map(|l| (l.key(), l.valid())).collect();
+            let mine = |l: &&Line| l.key.space == DeviceSpace::Local && l.key.owner == owner;
+            let lines: Vec<(LineKey, u128)> = cache.lines().filter(mine).map(|l| (l.key, l.valid())).collect();
             for (key, valid) in lines {
                 let mut now = Bytes::NONE;
                 for k in super::cache::bits(valid) {

@@ -92,18 +92,12 @@ fn effective(rq: &WarpRequest, lane: usize, regs: &Frame) -> u64 {
 fn shown(at: Issuer, lanes: LaneMask, rq: &WarpRequest) -> OperationView {
     OperationView {
         who: at.who,
-        place: 0,
         pc: at.pc,
         lanes,
         processor: at.sm,
         name: name(rq).to_owned(),
-        file: String::new(),
-        line: 0,
         region: Some(if rq.space == Space::Shared { Region::Shared } else { Region::Generic }),
-        accesses: Vec::new(),
-        operands: Vec::new(),
-        above: 0,
-        waits: false,
+        ..OperationView::default()
     }
 }
 

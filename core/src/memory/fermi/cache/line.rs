@@ -294,18 +294,18 @@ pub fn span_mask(at: usize, len: usize) -> ByteMask {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Line {
     /// What it is a copy of.
-    pub(super) key: LineKey,
+    pub key: LineKey,
     /// The valid bytes: the report's `valid` and `cw`.
-    pub(super) bytes: Bytes,
+    pub bytes: Bytes,
     /// Bytes newer than the next level's; a subset of the valid ones.
-    pub(super) dirty: ByteMask,
+    pub dirty: ByteMask,
     /// Bytes that an operation has undertaken to fetch; disjoint from the valid ones.
-    pub(super) fill: ByteMask,
+    pub fill: ByteMask,
     /// The operations that keep the line from being evicted, ascending.
     #[serde(skip)]
-    pub(super) pins: SmallVec<[OpIdx; 4]>,
+    pub pins: SmallVec<[OpIdx; 4]>,
     /// The eviction class.
-    pub(super) class: EvClass,
+    pub class: EvClass,
 }
 
 impl Line {
@@ -314,46 +314,10 @@ impl Line {
         Self { key, bytes: Bytes::NONE, dirty: 0, fill: 0, pins: SmallVec::new(), class: EvClass::Normal }
     }
 
-    /// What it is a copy of.
-    #[must_use]
-    pub const fn key(&self) -> LineKey {
-        self.key
-    }
-
-    /// The valid bytes.
-    #[must_use]
-    pub const fn bytes(&self) -> &Bytes {
-        &self.bytes
-    }
-
     /// The valid bytes as a mask.
     #[must_use]
     pub const fn valid(&self) -> ByteMask {
         self.bytes.mask
-    }
-
-    /// Bytes newer than the next level's.
-    #[must_use]
-    pub const fn dirty(&self) -> ByteMask {
-        self.dirty
-    }
-
-    /// Bytes that are being fetched.
-    #[must_use]
-    pub const fn filling(&self) -> ByteMask {
-        self.fill
-    }
-
-    /// The operations that pin it.
-    #[must_use]
-    pub fn pins(&self) -> &[OpIdx] {
-        &self.pins
-    }
-
-    /// The eviction class.
-    #[must_use]
-    pub const fn class(&self) -> EvClass {
-        self.class
     }
 
     /// Whether the line may be evicted: neither dirty nor pinned (the axioms of `canEvict`, 4.2.2).

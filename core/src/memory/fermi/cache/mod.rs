@@ -110,7 +110,7 @@ impl Cache {
     /// Whether some operation pins the line of an address.
     #[must_use]
     pub fn pinned(&self, key: LineKey) -> bool {
-        self.line(key).is_some_and(|l| !l.pins().is_empty())
+        self.line(key).is_some_and(|l| !l.pins.is_empty())
     }
 
     /// The set of an address (the report's `eligible`).

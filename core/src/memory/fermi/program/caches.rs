@@ -104,7 +104,7 @@ impl<E: Eta> Run<'_, E> {
             if level == Level::L1
                 && let Some(line) = self.eta.cache(Level::L2).line(key)
             {
-                behind.copy(line.bytes(), rest);
+                behind.copy(&line.bytes, rest);
             }
             bytes.copy(&behind, rest);
         }
@@ -228,7 +228,7 @@ pub fn stalled(program: &Program, at: At, op: OpIdx, sigma: &Sigma, around: &Aro
     };
     if function == CacheFn::WriteBack {
         let room = |key: LineKey| l2.room(key) != Room::Full;
-        let dirty = |key: LineKey| l1.line(key).is_some_and(|l| l.dirty() != 0);
+        let dirty = |key: LineKey| l1.line(key).is_some_and(|l| l.dirty != 0);
         return level == Level::L1
             && match line {
                 Some((key, ..)) => dirty(key) && !room(key),
@@ -241,7 +241,7 @@ pub fn stalled(program: &Program, at: At, op: OpIdx, sigma: &Sigma, around: &Aro
     match function {
         CacheFn::Reserve | CacheFn::Write => cache.room(key) == Room::Full,
         CacheFn::Read => {
-            line.is_some_and(|l| want & !l.valid() != 0 && l.covers(want) && l.pins().binary_search(&op).is_ok())
+            line.is_some_and(|l| want & !l.valid() != 0 && l.covers(want) && l.pins.binary_search(&op).is_ok())
         }
         CacheFn::Evict => line.is_some_and(|l| !l.evictable()),
         CacheFn::Discard => cache.pinned(key),

@@ -118,34 +118,32 @@ impl Program {
         for (k, stmt) in body.iter().enumerate() {
             let follows = follows || k + 1 < body.len();
             let line = lines.number(stmt.span.start);
-            let mut add = |code| {
-                self.code.push(Instr { code, span: stmt.span, line, follows, implied: false });
-            };
-            match &stmt.kind {
-                StmtKind::Nop => add(Code::Nop),
-                StmtKind::Yield => add(Code::Yield),
-                StmtKind::End => add(Code::End),
-                StmtKind::Op(op) => add(Code::Op(*op)),
+            let instr = |code| Instr { code, span: stmt.span, line, follows, implied: false };
+            let one = match &stmt.kind {
+                StmtKind::Nop => Code::Nop,
+                StmtKind::Yield => Code::Yield,
+                StmtKind::End => Code::End,
+                StmtKind::Op(op) => Code::Op(*op),
                 StmtKind::If { cond, then, otherwise, .. } => {
                     let number = u16::try_from(self.conds.len()).ok()?;
                     self.conds.push(cond.clone());
                     let head = self.code.len();
-                    self.code.push(Instr { code: Code::If(number, 0), span: stmt.span, line, follows, implied: false });
+                    self.code.push(instr(Code::If(number, 0)));
                     self.block(then, follows, lines)?;
                     let skip = self.code.len();
-                    self.code.push(Instr { code: Code::Goto(0), span: stmt.span, line, follows, implied: false });
+                    self.code.push(instr(Code::Goto(0)));
                     match otherwise {
                         Some(otherwise) => self.block(otherwise, follows, lines)?,
                         // The report's convention: no `else` is `else { ; }`.
-                        None => {
-                            self.code.push(Instr { code: Code::Nop, span: stmt.span, line, follows, implied: true })
-                        }
+                        None => self.code.push(Instr { implied: true, ..instr(Code::Nop) }),
                     }
                     let end = u16::try_from(self.code.len()).ok()?;
                     self.code.get_mut(skip)?.code = Code::Goto(end);
                     self.code.get_mut(head)?.code = Code::If(number, u16::try_from(skip + 1).ok()?);
+                    continue;
                 }
-            }
+            };
+            self.code.push(instr(one));
         }
         Some(())
     }

@@ -220,7 +220,9 @@ impl<E: Eta> Run<'_, E> {
         if E::ON { self.eta.fired(rule) } else { Ok(()) }
     }
 
-    /// A rule of sequences, where statements follow.
+    /// Fires a rule of sequences, where statements follow.
+    ///
+    /// Rule: op.seq1, op.seq3
     #[inline]
     fn follows(&mut self, follows: bool, rule: Rule) -> Result<(), Stop> {
         if follows { self.fire(rule) } else { Ok(()) }
