@@ -6,51 +6,10 @@
 
 #![allow(missing_docs, reason = "fields of variants are named as the PTX ISA names them")]
 
-use super::{Modifier, Opcode};
+use super::words::{Modifier, Opcode};
+pub use super::words::{Name, Names};
 use crate::base::Span;
-use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
-
-/// An interned name; [`Names`] gives its text.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct Name(pub u32);
-
-/// The names of a module in order of first appearance.
-#[derive(Clone, Debug, Default)]
-pub struct Names(IndexSet<Box<str>, FxBuildHasher>);
-
-impl Names {
-    /// The id of a text, made when it is new.
-    pub fn intern(&mut self, text: &str) -> Name {
-        let index = self.0.get_index_of(text).unwrap_or_else(|| self.0.insert_full(text.into()).0);
-        Name(u32::try_from(index).unwrap_or(u32::MAX))
-    }
-
-    /// The id of a text that may not occur.
-    #[must_use]
-    pub fn find(&self, text: &str) -> Option<Name> {
-        self.0.get_index_of(text).and_then(|i| u32::try_from(i).ok()).map(Name)
-    }
-
-    /// The text of a name.
-    #[must_use]
-    pub fn text(&self, name: Name) -> &str {
-        self.0.get_index(name.0 as usize).map_or("", |s| s)
-    }
-
-    /// How many names there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there is no name.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
 
 /// A name where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,12 +4,52 @@
 //! known (a tile shape such as `.m16n8k16`, a misspelt opcode, tomorrow's extension) is interned per module, so that it
 //! can be printed, reported and matched by text.
 
-use super::tree::{Name, Names};
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::LazyLock;
 
 /// Words from here on are names of the module.
 const INTERNED: u16 = 0x4000;
+
+/// An interned name; [`Names`] gives its text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Name(pub u32);
+
+/// The names of a module in order of first appearance.
+#[derive(Clone, Debug, Default)]
+pub struct Names(IndexSet<Box<str>, FxBuildHasher>);
+
+impl Names {
+    /// The id of a text, made when it is new.
+    pub fn intern(&mut self, text: &str) -> Name {
+        let index = self.0.get_index_of(text).unwrap_or_else(|| self.0.insert_full(text.into()).0);
+        Name(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
+    /// The id of a text that may not occur.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<Name> {
+        self.0.get_index_of(text).and_then(|i| u32::try_from(i).ok()).map(Name)
+    }
+
+    /// The text of a name.
+    #[must_use]
+    pub fn text(&self, name: Name) -> &str {
+        self.0.get_index(name.0 as usize).map_or("", |s| s)
+    }
+
+    /// How many names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no name.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($constant:ident $text:literal)* }) => {

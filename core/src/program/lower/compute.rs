@@ -4,7 +4,6 @@ use super::function::{FnLower, Role};
 use super::memory::space_word;
 use super::moves::move_of;
 use super::operand::nth;
-use super::symbol::Reg;
 use super::types::class_of_type;
 use crate::program::instr::Slot;
 use crate::program::ops::{Class, IntOp};
@@ -211,7 +210,7 @@ impl<'t> FnLower<'_, 't> {
         let d = self.destination(nth(instr, 0)?, class_of_type(to))?;
         let class = self.as_register(operand).map_or(class_of_type(from), |reg| reg.class);
         let sat = instr.mods.contains(&M::SAT);
-        if let Some(Selected { op, mode }) = int_cvt::convert(to, from, sat, register_bits(d), class) {
+        if let Some(Selected { op, mode }) = int_cvt::convert(to, from, sat, d.width(), class) {
             let a = self.source(operand, class, from)?;
             self.alu(Role::Main, op, d.slot, &[a], mode);
             return Some(());
@@ -223,8 +222,8 @@ impl<'t> FnLower<'_, 't> {
             let ty = if class == class_of_type(from) { from } else { M::B32 };
             sources.push(self.source(nth(instr, i + 1)?, class, ty)?);
         }
-        let narrow = bits_of(to).is_some_and(|bits| bits < register_bits(d));
-        let extend = match int_cvt::convert(to, to, false, register_bits(d), shape.dest).filter(|_| narrow) {
+        let narrow = bits_of(to).is_some_and(|bits| bits < d.width());
+        let extend = match int_cvt::convert(to, to, false, d.width(), shape.dest).filter(|_| narrow) {
             None if d.class == shape.dest => {
                 self.alu(Role::Main, op, d.slot, &sources, mode);
                 return Some(());
@@ -295,15 +294,6 @@ impl<'t> FnLower<'_, 't> {
         }
         self.alu(Role::Main, IntOp::MovP, p, &[outside], 0);
         Some(())
-    }
-}
-
-/// The width of a register as conversions see it.
-pub(super) fn register_bits(reg: Reg) -> u32 {
-    match reg.bits {
-        0..=16 => 16,
-        17..=32 => 32,
-        _ => 64,
     }
 }
 

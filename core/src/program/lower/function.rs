@@ -1,8 +1,7 @@
 //! Lowering of one function: its statements, slots and frame.
 
 use super::error::LowerErrorKind;
-use super::labels::Fix;
-use super::symbol::{Base, Place, Range, Reg, Sym};
+use super::symbol::{Base, Fix, Place, Range, Reg, Sym};
 use super::types::class_of;
 use super::{Options, Program, SharedAddress, Unit, Value, initialise};
 use crate::base::Span;

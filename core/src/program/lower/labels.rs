@@ -1,23 +1,12 @@
 //! Labels, which may be named before they are there: what waits for their places.
 
 use super::function::FnLower;
-use super::symbol::Sym;
+use super::symbol::{Fix, Sym};
 use crate::base::Pc;
 use crate::program::env::{Init, Preload};
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
 use crate::ptx::tree::Name;
-
-/// What a name that stands for an instruction's place is needed for.
-#[derive(Clone, Copy)]
-pub(super) enum Fix {
-    /// The `imm` of an instruction.
-    Target(usize),
-    /// A preload.
-    Preload(usize),
-    /// An entry of a table of `brx`.
-    Table(usize, usize),
-}
 
 impl FnLower<'_, '_> {
     /// The number of a label that is visible here.

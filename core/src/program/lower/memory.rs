@@ -1,7 +1,6 @@
 //! Memory actions: `ld`, `ldu`, `st`, `atom`, `red` (PTX ISA 9.7.9, 9.7.13).
 
 use super::Value as Preloaded;
-use super::compute::register_bits;
 use super::function::{FnLower, Role};
 use super::moves::move_of;
 use super::operand::{Located, nth, space_of};
@@ -231,8 +230,8 @@ impl<'t> FnLower<'_, 't> {
         let signed = is_signed(ty);
         let first = dests.iter().flatten().next().copied();
         let class = first.map_or(natural, |reg| reg.class);
-        let ext = first.map_or(32, register_bits);
-        let alike = |reg: &Reg| reg.class == class && (!signed || register_bits(*reg) == ext);
+        let ext = first.map_or(32, Reg::width);
+        let alike = |reg: &Reg| reg.class == class && (!signed || reg.width() == ext);
         if dests.iter().flatten().all(alike) {
             let mut request = words.request(MemOp::Load, space, width, class, &at);
             (request.signed, request.ext) = (signed, u8::try_from(ext).unwrap_or(64));
@@ -259,7 +258,7 @@ impl<'t> FnLower<'_, 't> {
         };
         for (slot, reg) in request.regs.iter().zip(&dests) {
             let Some(reg) = reg else { continue };
-            if let Some(Selected { op, mode }) = int_cvt::convert(whole, whole, false, register_bits(*reg), natural) {
+            if let Some(Selected { op, mode }) = int_cvt::convert(whole, whole, false, reg.width(), natural) {
                 self.alu(Role::Part, op, reg.slot, &[*slot], mode);
             }
         }
@@ -282,7 +281,7 @@ impl<'t> FnLower<'_, 't> {
             let offset = offset + i * u32::from(width);
             let parts: &[u32] = if width == 16 { &[0, 8] } else { &[0] };
             for (part, at) in (0u16..).zip(parts) {
-                let ext = if width == 16 { 64 } else { u8::try_from(register_bits(*reg)).unwrap_or(64) };
+                let ext = if width == 16 { 64 } else { u8::try_from(reg.width()).unwrap_or(64) };
                 let init = Init::Param { offset: offset + at, bytes: width.min(8), signed: is_signed(ty), ext };
                 let from = self.preload(reg.class, Preloaded::Init(init))?;
                 self.alu(role, move_of(reg.class), Slot(reg.slot.0.saturating_add(part)), &[from], 0);

@@ -27,6 +27,15 @@ impl Reg {
         (index < self.lanes).then_some(Self { slot, lanes: 1, ..self })
     }
 
+    /// Its width as conversions see it.
+    pub(in crate::program) const fn width(self) -> u32 {
+        match self.bits {
+            0..=16 => 16,
+            17..=32 => 32,
+            _ => 64,
+        }
+    }
+
     /// The components of a vector register.
     pub(in crate::program) fn components(self) -> impl Iterator<Item = Self> {
         (0..self.lanes).filter_map(move |index| self.component(index))
@@ -104,4 +113,15 @@ impl Meaning for Sym {
     fn range(self) -> Option<u32> {
         if let Self::Range(range) = self { Some(range.count) } else { None }
     }
+}
+
+/// What a name that stands for an instruction's place is needed for.
+#[derive(Clone, Copy)]
+pub(in crate::program) enum Fix {
+    /// The `imm` of an instruction.
+    Target(usize),
+    /// A preload.
+    Preload(usize),
+    /// An entry of a table of `brx`.
+    Table(usize, usize),
 }
