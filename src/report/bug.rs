@@ -1,10 +1,10 @@
 //! What each defect is called in words: message, what is at the place, advice.
 
 use super::count::{counted, plural, word};
-use super::said::Said;
+use super::diagnostic::Diagnostic;
 use super::words::{lanes, place_in, words};
 use crate::verdict::{
-    AllocKind, BugKind, FormatProblem, Kind, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
+    AllocKind, BugKind as K, FormatProblem, Kind, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
 };
 
 pub(super) fn access(space: &str, write: bool, bytes: u32, address: u64) -> String {
@@ -43,50 +43,49 @@ fn nearest(n: &Nearest) -> String {
     }
 }
 
-pub(super) fn bug(kind: &BugKind) -> Said {
+pub(super) fn bug(kind: &K) -> Diagnostic {
     match kind {
-        BugKind::OutOfBounds { .. }
-        | BugKind::OutsideObject { .. }
-        | BugKind::UseAfterFree { .. }
-        | BugKind::Null { .. }
-        | BugKind::Misaligned { .. }
-        | BugKind::WrongSpace { .. }
-        | BugKind::WriteToReadOnly { .. } => accessed(kind),
-        BugKind::Uninitialised { what, register, address, origin } => {
+        K::OutOfBounds { .. }
+        | K::OutsideObject { .. }
+        | K::UseAfterFree { .. }
+        | K::Null { .. }
+        | K::Misaligned { .. }
+        | K::WrongSpace { .. }
+        | K::WriteToReadOnly { .. } => accessed(kind),
+        K::Uninitialised { what, register, address, origin } => {
             uninitialised(*what, register.as_deref(), *address, origin.as_deref())
         }
-        BugKind::NotAMember { mask } => words(
+        K::NotAMember { mask } => words(
             format!("a lane executes a .sync instruction whose member mask {mask:#010x} does not name it"),
             "the mask does not name every lane that comes here",
         )
         .hint("compute the mask before the branch (__ballot_sync) or use __activemask() only where all lanes meet"),
-        BugKind::MembersInactive { mask, active } => words(
+        K::MembersInactive { mask, active } => words(
             format!("the member mask {mask:#010x} names lanes that are not active here ({})", lanes(mask & !active)),
             format!("active: {}", lanes(*active)),
         )
         .hint("below sm_70 all named lanes must execute the same instruction together"),
-        BugKind::MembersNeverCome { mask, waiting } => words(
+        K::MembersNeverCome { mask, waiting } => words(
             format!("{} wait for {}, which can no longer come", lanes(*waiting), lanes(mask & !waiting)),
             format!("the member mask is {mask:#010x}"),
         )
         .hint("lanes that have exited or wait elsewhere must not be named"),
-        BugKind::BarrierDivergence { .. }
-        | BugKind::BarrierExited { .. }
-        | BugKind::MembersExited { .. }
-        | BugKind::AbsentSource { .. } => super::elsewhere::words_of(kind),
-        BugKind::BarrierNumber { id } => words(format!("barrier {id} does not exist"), "barriers are numbered 0 to 15"),
-        BugKind::BarrierCount { count } => words(
+        K::BarrierDivergence { .. } | K::BarrierExited { .. } | K::MembersExited { .. } | K::AbsentSource { .. } => {
+            super::elsewhere::words_of(kind)
+        }
+        K::BarrierNumber { id } => words(format!("barrier {id} does not exist"), "barriers are numbered 0 to 15"),
+        K::BarrierCount { count } => words(
             format!(
                 "{} at a barrier: the count must be a multiple of the warp size above 0",
                 counted((*count).into(), "thread")
             ),
             "this count",
         ),
-        BugKind::BarrierMismatch { id, first, second } => {
+        K::BarrierMismatch { id, first, second } => {
             words(format!("arrivals at barrier {id} contradict each other: {first} and {second}"), second.clone())
                 .hint("all arrivals at one barrier must give the same thread count, and reductions the same operation")
         }
-        BugKind::StackOverflow { bytes, limit } => words(
+        K::StackOverflow { bytes, limit } => words(
             format!(
                 "stack overflow: {} of local memory, {limit} {} allowed",
                 counted(*bytes, "byte"),
@@ -95,44 +94,44 @@ pub(super) fn bug(kind: &BugKind) -> Said {
             "this call needs more",
         )
         .hint("recursion without an end, or deeper than a thread's stack"),
-        BugKind::Assertion { message, file, line, function } => {
+        K::Assertion { message, file, line, function } => {
             words(format!("assertion `{message}` failed at {file}:{line} in {function}"), "called here")
         }
-        BugKind::Plain(kind) => plain(*kind),
-        BugKind::BadCallTarget { address } => {
+        K::Plain(kind) => plain(*kind),
+        K::BadCallTarget { address } => {
             words(format!("call of {address:#x}, which is no function"), "this register holds no function's address")
                 .hint("a function pointer or virtual table was never written, or was copied from the host")
         }
-        BugKind::Undefined { function } => words(format!("`{function}` is declared but has no body"), "called here")
+        K::Undefined { function } => words(format!("`{function}` is declared but has no body"), "called here")
             .hint("name the module that defines it too: ptx = [\"a.ptx\", \"b.ptx\"]"),
-        BugKind::BadBranchIndex { index, targets } => {
+        K::BadBranchIndex { index, targets } => {
             words(format!("branch index {index} of a table of {targets}"), "the index is beyond the table")
         }
-        BugKind::Unsafe(violation) => {
+        K::Unsafe(violation) => {
             let (message, label) = super::safety::words(violation);
             words(message, label)
                 .hint("this is an error of warpstep (injection or machine), not of the program: please report it")
         }
-        BugKind::Race(race) => super::race_words::words(race),
-        BugKind::LaneDecides { address, bytes, inside, first, second } => {
+        K::Race(race) => super::race_words::words(race),
+        K::LaneDecides { address, bytes, inside, first, second } => {
             super::race_words::lane_decides((*address, *bytes), inside.as_ref(), *first, *second)
         }
-        BugKind::BadFree { address, twice: true, .. } => {
+        K::BadFree { address, twice: true, .. } => {
             words(format!("{address:#x} is freed a second time"), "it was freed before")
         }
-        BugKind::BadFree { address, twice: false, .. } => words(
+        K::BadFree { address, twice: false, .. } => words(
             format!("free of {address:#x}, which malloc did not give"),
             "only addresses from device malloc can be freed",
         ),
-        BugKind::Leak { blocks, bytes, sites } => leak(*blocks, *bytes, sites),
-        BugKind::BadFormat { problem } => bad_format(problem),
+        K::Leak { blocks, bytes, sites } => leak(*blocks, *bytes, sites),
+        K::BadFormat { problem } => bad_format(problem),
     }
 }
 
 /// The words for an access that is wrong.
-fn accessed(kind: &BugKind) -> Said {
+fn accessed(kind: &K) -> Diagnostic {
     match kind {
-        BugKind::OutOfBounds { address, bytes, write, space, nearest: near } => {
+        K::OutOfBounds { address, bytes, write, space, nearest: near } => {
             let message = format!("invalid {}", access(space, *write, *bytes, *address));
             let label = near.as_ref().map_or_else(|| "no memory is there".to_owned(), nearest);
             let w = words(message, label);
@@ -143,7 +142,7 @@ fn accessed(kind: &BugKind) -> Said {
                 _ => w.hint("check how the address is computed, and whether a 64-bit pointer was cut to 32 bits"),
             }
         }
-        BugKind::OutsideObject { address, bytes, write, space, object, hit, argument } => {
+        K::OutsideObject { address, bytes, write, space, object, hit, argument } => {
             let what = access(space, *write, *bytes, *address);
             let message = format!("{what}, outside of the object that the address was made from");
             let from = argument.as_ref().map_or_else(String::new, |a| format!(", which argument `{a}` points to"));
@@ -152,7 +151,7 @@ fn accessed(kind: &BugKind) -> Said {
                 "compare the index with the length, and the launch's number of threads with the number of elements",
             )
         }
-        BugKind::UseAfterFree { address, bytes, write, nearest: n } => {
+        K::UseAfterFree { address, bytes, write, nearest: n } => {
             // The access lies inside: how else would it be known that it is about this block?
             let what = block(&n.name, n.kind, n.bytes);
             let label = match n.relation {
@@ -163,17 +162,17 @@ fn accessed(kind: &BugKind) -> Said {
             words(format!("{} after free", access("", *write, *bytes, *address)), label)
                 .hint("free the memory after its last use")
         }
-        BugKind::Null { address, bytes, write, space } => words(
+        K::Null { address, bytes, write, space } => words(
             format!("{} through a null pointer", access(space, *write, *bytes, *address)),
             "this address is in the first page",
         )
         .hint("a pointer argument is null or was never written, or device malloc failed and was not checked"),
-        BugKind::Misaligned { address, bytes, write, space } => words(
+        K::Misaligned { address, bytes, write, space } => words(
             format!("misaligned {}", access(space, *write, *bytes, *address)),
             format!("the address is no multiple of {bytes}: {} too high", address % u64::from((*bytes).max(1))),
         )
         .hint("the address must be a multiple of the size of the access, for a vector that of all its elements"),
-        BugKind::WrongSpace { address, bytes, write, space, actual } => words(
+        K::WrongSpace { address, bytes, write, space, actual } => words(
             format!("{} in another state space", access(space, *write, *bytes, *address)),
             format!("this address belongs to {} memory", word(actual.space())),
         )
@@ -181,7 +180,7 @@ fn accessed(kind: &BugKind) -> Said {
             "use ld/st without a space, or .{} after cvta.to.{0}",
             if *actual == AllocKind::Const { "const".to_owned() } else { word(actual.space()) }
         )),
-        BugKind::WriteToReadOnly { address, bytes, actual, .. } => words(
+        K::WriteToReadOnly { address, bytes, actual, .. } => words(
             format!("write of {} to {} memory at {address:#x}", counted((*bytes).into(), "byte"), word(actual.space())),
             "device code may not write here",
         )
@@ -191,7 +190,7 @@ fn accessed(kind: &BugKind) -> Said {
 }
 
 /// The words for a defect without particulars: what its kind means, unless there is more to say.
-fn plain(kind: Kind) -> Said {
+fn plain(kind: Kind) -> Diagnostic {
     let described = kind.describe();
     match kind {
         Kind::DivisionByZero => words("integer division by zero", "the divisor is 0")
@@ -207,13 +206,13 @@ pub(super) fn leaked(blocks: u64, bytes: u64) -> String {
     format!("{}, {}", counted(blocks, "block"), counted(bytes, "byte"))
 }
 
-fn leak(blocks: u64, bytes: u64, sites: &[LeakSite]) -> Said {
+fn leak(blocks: u64, bytes: u64, sites: &[LeakSite]) -> Diagnostic {
     let message = format!("{} of the device's malloc never freed: {}", plural(blocks, "block"), leaked(blocks, bytes));
     let first = sites.first().map_or_else(String::new, |s| format!("{} allocated here", leaked(s.blocks, s.bytes)));
     words(message, first).hint("free each block once: the heap keeps it until the context ends")
 }
 
-fn bad_format(problem: &FormatProblem) -> Said {
+fn bad_format(problem: &FormatProblem) -> Diagnostic {
     let shown = problem.conversion().unwrap_or_default().escape_debug();
     match problem {
         FormatProblem::Conversion(_) => {
@@ -235,7 +234,7 @@ fn bad_format(problem: &FormatProblem) -> Said {
     }
 }
 
-fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>, origin: Option<&Origin>) -> Said {
+fn uninitialised(what: UninitUse, register: Option<&str>, address: Option<u64>, origin: Option<&Origin>) -> Diagnostic {
     let source = match (register, address) {
         (Some(r), _) => format!("register {r}"),
         (None, Some(a)) => format!("what lies at {a:#x}"),

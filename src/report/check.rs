@@ -1,14 +1,12 @@
 //! The text of the checker's complaints.
 
-use super::diagnostic::Diagnostic;
-use super::said::{Said, said};
+use super::diagnostic::{Diagnostic, said};
 use crate::base::FileId;
-use crate::program::check::{CheckError, Expected, Found, Problem};
+use crate::program::check::{CheckError, Expected, Found, Problem as K};
 use crate::program::consts::ConstError;
 use crate::program::forms::Need;
 
 /// The message of a complaint about the file.
-#[must_use]
 pub fn diagnostic(error: &CheckError, file: FileId) -> Diagnostic {
     let diagnostic = text(&error.kind).at(file, error.span);
     match error.other {
@@ -17,34 +15,32 @@ pub fn diagnostic(error: &CheckError, file: FileId) -> Diagnostic {
     }
 }
 
-fn text(problem: &Problem) -> Said {
+fn text(problem: &K) -> Diagnostic {
     let known = header(problem).or_else(|| instruction(problem)).or_else(|| call(problem));
     known.unwrap_or_else(|| declaration(problem))
 }
 
-fn header(problem: &Problem) -> Option<Said> {
+fn header(problem: &K) -> Option<Diagnostic> {
     Some(match problem {
-        Problem::NoTarget => said("no-target", "`.version` is not followed by a `.target` with an architecture", "")
+        K::NoTarget => said("no-target", "`.version` is not followed by a `.target` with an architecture", "")
             .hint("write `.target sm_80` or the like as the second directive"),
-        Problem::UnknownVersion { version } => {
+        K::UnknownVersion { version } => {
             said("unknown-version", format!("there is no PTX version {version}"), "not a version")
         }
-        Problem::UnknownTarget { target } => {
-            said("unknown-target", format!("there is no target `{target}`"), "not a target")
-        }
-        Problem::AddressSize { bits } => {
+        K::UnknownTarget { target } => said("unknown-target", format!("there is no target `{target}`"), "not a target"),
+        K::AddressSize { bits } => {
             said("address-size", format!("the address size is {bits}, and must be 32 or 64"), "neither 32 nor 64")
         }
-        Problem::Misplaced { directive } => {
+        K::Misplaced { directive } => {
             said("misplaced-directive", format!("`{directive}` stands in the wrong place or comes twice"), "")
                 .hint("the order is `.version`, `.target`, `.address_size`, each once")
         }
-        Problem::Needs { feature, need, version, sm } => {
+        K::Needs { feature, need, version, sm } => {
             let message = format!("`{feature}` needs {}", needs(*need));
             let label = format!("the module is PTX {}.{} for sm_{sm}", version.0, version.1);
             said("needs-newer", message, label).hint(raise(*need, *version, *sm))
         }
-        Problem::Withdrawn { feature, instead } => {
+        K::Withdrawn { feature, instead } => {
             said("withdrawn", format!("`{feature}` is not supported on sm_70 and later"), "")
                 .hint(format!("use the form with {instead}"))
         }
@@ -71,19 +67,19 @@ fn raise(need: Need, version: (u16, u16), sm: u16) -> String {
     format!("raise the module's header to {}", parts.join(" and "))
 }
 
-fn instruction(problem: &Problem) -> Option<Said> {
+fn instruction(problem: &K) -> Option<Diagnostic> {
     Some(match problem {
-        Problem::UnknownOpcode { name, similar } => {
+        K::UnknownOpcode { name, similar } => {
             said("unknown-instruction", format!("there is no instruction `{name}`"), "not an instruction")
                 .hint_if(meant(similar, ""))
         }
-        Problem::Modifier { opcode, modifier, similar } => said(
+        K::Modifier { opcode, modifier, similar } => said(
             "bad-modifier",
             format!("`{opcode}` does not have the modifier `{modifier}` here"),
             "does not belong here",
         )
         .hint_if(meant(similar, ".")),
-        Problem::ModifierTwice { opcode, modifier, first } => {
+        K::ModifierTwice { opcode, modifier, first } => {
             let message = if modifier == first {
                 format!("`{modifier}` stands twice in `{opcode}`")
             } else {
@@ -91,16 +87,16 @@ fn instruction(problem: &Problem) -> Option<Said> {
             };
             said("bad-modifier", message, "excluded by an earlier modifier")
         }
-        Problem::ModifierMissing { opcode, one_of } => {
+        K::ModifierMissing { opcode, one_of } => {
             said("missing-modifier", format!("`{opcode}` lacks a modifier"), "incomplete")
                 .hint(format!("add {}", alternatives(one_of)))
         }
-        Problem::Types { opcode, given, allowed } => {
+        K::Types { opcode, given, allowed } => {
             let given = if given.is_empty() { "no type".to_owned() } else { format!("`{}`", given.concat()) };
             let hint = (!allowed.is_empty()).then(|| format!("its types are among {}", alternatives(allowed)));
             said("bad-type", format!("`{opcode}` is not defined for {given}"), "wrong types").hint_if(hint)
         }
-        Problem::OperandCount { opcode, given, least, most } => {
+        K::OperandCount { opcode, given, least, most } => {
             let count = match most {
                 Some(most) if most == least => format!("{least}"),
                 Some(most) => format!("{least} to {most}"),
@@ -109,33 +105,33 @@ fn instruction(problem: &Problem) -> Option<Said> {
             let message = format!("`{opcode}` takes {count} operands in this form, not {given}");
             said("operand-count", message, format!("{given} operands"))
         }
-        Problem::Operand { opcode, number, expected, found } => said(
+        K::Operand { opcode, number, expected, found } => said(
             "bad-operand",
             format!("operand {number} of `{opcode}` must be {}", expected_text(expected)),
             format!("this is {}", found_text(found)),
         )
         .hint_if(advice(expected, found)),
-        Problem::Range { number, low, high, value } => said(
+        K::Range { number, low, high, value } => said(
             "out-of-range",
             format!("operand {number} must lie between {low} and {high}"),
             format!("this is {value}"),
         ),
-        Problem::Multiple { number, of, value } => {
+        K::Multiple { number, of, value } => {
             said("out-of-range", format!("operand {number} must be a multiple of {of}"), format!("this is {value}"))
         }
-        Problem::Space { opcode, expected, found } => said(
+        K::Space { opcode, expected, found } => said(
             "wrong-space",
             format!("`{opcode}` reaches `{expected}`, but the variable lies in `{found}`"),
             format!("lies in `{found}`"),
         )
         .hint(format!("write `{opcode}{found}`")),
-        Problem::Guard { found } => {
+        K::Guard { found } => {
             said("bad-guard", "a guard must be a predicate register", format!("this is {}", found_text(found)))
         }
-        Problem::ReadOnly { name } => {
+        K::ReadOnly { name } => {
             said("read-only", format!("`{name}` is a special register and cannot be written"), "a destination")
         }
-        Problem::ParamDirection { name, written } => {
+        K::ParamDirection { name, written } => {
             let (message, hint) = if *written {
                 (format!("`{name}` is a parameter and cannot be written"), "copy it into a register or local variable")
             } else {
@@ -147,9 +143,9 @@ fn instruction(problem: &Problem) -> Option<Said> {
     })
 }
 
-fn call(problem: &Problem) -> Option<Said> {
+fn call(problem: &K) -> Option<Diagnostic> {
     Some(match problem {
-        Problem::NotCallable { name } => said(
+        K::NotCallable { name } => said(
             "not-callable",
             if name.is_empty() {
                 "this is not a function".to_owned()
@@ -158,24 +154,24 @@ fn call(problem: &Problem) -> Option<Said> {
             },
             "cannot be called",
         ),
-        Problem::CallCount { name, given, declared, results } => {
+        K::CallCount { name, given, declared, results } => {
             let what = if *results { "results" } else { "arguments" };
             said("call-count", format!("`{name}` has {declared} {what}, and the call gives {given}"), "wrong count")
         }
-        Problem::CallArgument { name, number, results } => {
+        K::CallArgument { name, number, results } => {
             let what = if *results { "result" } else { "argument" };
             let message = format!("{what} {number} does not match the type and size that `{name}` declares");
             said("call-argument", message, "does not match")
         }
-        Problem::NoPrototype => said("no-prototype", "an indirect call needs a prototype or a list of targets", "")
+        K::NoPrototype => said("no-prototype", "an indirect call needs a prototype or a list of targets", "")
             .hint("name the label of a `.callprototype` or `.calltargets` that stands before the call"),
         _ => return None,
     })
 }
 
-fn declaration(problem: &Problem) -> Said {
+fn declaration(problem: &K) -> Diagnostic {
     match problem {
-        Problem::Undeclared { name, similar, range } => {
+        K::Undeclared { name, similar, range } => {
             let hint = match range {
                 Some(0) => Some("its register range is empty".to_owned()),
                 Some(count) => Some(format!("the declared range ends at number {}", count - 1)),
@@ -183,49 +179,49 @@ fn declaration(problem: &Problem) -> Said {
             };
             said("undeclared", format!("`{name}` is not declared here"), "not declared").hint_if(hint)
         }
-        Problem::Duplicate { name } => {
+        K::Duplicate { name } => {
             said("duplicate", format!("`{name}` is declared twice in one block"), "declared again")
         }
-        Problem::Inconsistent { name, what } => {
+        K::Inconsistent { name, what } => {
             said("inconsistent", format!("`{name}` is declared again with another {what}"), "differs")
         }
-        Problem::DeclaredType { ty, space } => {
+        K::DeclaredType { ty, space } => {
             said("declared-type", format!("a variable in `{space}` cannot have the type `{ty}`"), "")
         }
-        Problem::VectorType { ty, lanes } => {
+        K::VectorType { ty, lanes } => {
             let hint = "vectors have 2 or 4 elements and at most 128 bits".to_owned();
             said("declared-type", format!("there is no vector of {lanes} `{ty}` here"), "").hint(hint)
         }
-        Problem::DeclaredSpace { space, scope } => {
+        K::DeclaredSpace { space, scope } => {
             said("declared-space", format!("a variable in `{space}` cannot be declared among {scope} declarations"), "")
         }
-        Problem::Incomplete { name } => {
+        K::Incomplete { name } => {
             let hint = "give the array a size, an initialiser, or `.extern`".to_owned();
             said("incomplete", format!("the size of `{name}` is not known"), "no size").hint(hint)
         }
-        Problem::NoRoom { space, bytes, most } => {
+        K::NoRoom { space, bytes, most } => {
             let hint = Some("put large tables into `.global` memory".to_owned());
             let message = format!("with this variable `{space}` has {bytes} bytes, and there is room for {most}");
             said("no-room", message, "does not fit any more").hint_if(hint)
         }
-        Problem::RegisterArray { name } => {
+        K::RegisterArray { name } => {
             let hint = Some(format!("write `{name}<n>` for n registers"));
             said("register-array", format!("`{name}` is a register and cannot be an array"), "").hint_if(hint)
         }
-        Problem::Alignment { align } => said("alignment", format!("the alignment {align} is not a power of two"), ""),
-        Problem::NoInitialiser { name, space } => {
+        K::Alignment { align } => said("alignment", format!("the alignment {align} is not a power of two"), ""),
+        K::NoInitialiser { name, space } => {
             said("no-initialiser", format!("`{name}` in `{space}` cannot have an initial value"), "")
         }
-        Problem::TooManyElements { name, elements } => {
+        K::TooManyElements { name, elements } => {
             said("too-many-elements", format!("`{name}` has room for {elements} elements"), "more than that")
         }
-        Problem::InitialiserType { ty } if ty.is_empty() => {
+        K::InitialiserType { ty } if ty.is_empty() => {
             said("initialiser-type", "the braces do not match the array's dimensions", "")
         }
-        Problem::InitialiserType { ty } => {
+        K::InitialiserType { ty } => {
             said("initialiser-type", format!("this does not initialise a `{ty}`"), "wrong kind of value")
         }
-        Problem::Constant(error) => {
+        K::Constant(error) => {
             let message = match error {
                 ConstError::DivisionByZero => "a constant is divided by zero",
                 ConstError::BadOperands => "this constant expression has no value",
@@ -233,19 +229,19 @@ fn declaration(problem: &Problem) -> Said {
             };
             said("constant", message.to_owned(), "")
         }
-        Problem::ParameterSpace { name, bytes, most } => said(
+        K::ParameterSpace { name, bytes, most } => said(
             "parameter-space",
             format!("the parameters of `{name}` take {bytes} bytes, and there is room for {most}"),
             "too many bytes",
         )
         .hint("pass a pointer to a buffer that holds the data"),
-        Problem::SeveralResults => said("several-results", "a function has at most one result in `.param`", "one more")
+        K::SeveralResults => said("several-results", "a function has at most one result in `.param`", "one more")
             .hint("return a structure as an array of bytes, or declare the results in `.reg`"),
-        Problem::SectionData { found } => {
+        K::SectionData { found } => {
             let hint = "a section holds labels and `.b8`, `.b16`, `.b32`, `.b64` with numbers or labels".to_owned();
             said("section", format!("`{found}` does not belong into a debug section"), "").hint(hint)
         }
-        Problem::Directive { name, why } => said("directive", format!("`{name}` is not right here: {why}"), ""),
+        K::Directive { name, why } => said("directive", format!("`{name}` is not right here: {why}"), ""),
         _ => said("check", format!("{problem:?}"), ""),
     }
 }
@@ -334,7 +330,7 @@ mod tests {
 
     #[test]
     fn messages_name_cause_and_remedy() {
-        let kind = Problem::Operand {
+        let kind = K::Operand {
             opcode: "add".to_owned(),
             number: 2,
             expected: Expected::Source(".f32".to_owned(), false),

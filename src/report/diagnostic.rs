@@ -1,7 +1,7 @@
 //! A message about a place in a source file, as text with an excerpt (ariadne) or as JSON.
 
 use super::terminal::{Text, in_place, inline};
-use crate::base::{FileId, Source, SourceMap, Span};
+use crate::base::{FileId, Source, SourceMap, Span, suggest};
 use ariadne::{Color, Config, IndexType, Label as Mark, Report, ReportKind};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,6 +31,7 @@ pub struct Label {
 
 /// A message about a place in a source file.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[must_use]
 pub struct Diagnostic {
     /// A short fixed name of the kind of message, such as `out-of-bounds`.
     pub code: &'static str,
@@ -57,46 +58,65 @@ const FAR: usize = 400;
 /// Bytes of a line beyond which only the part around the place is shown.
 const LONG: usize = 400;
 
+/// Where a message lies that is about no text.
+pub(super) const NOWHERE: (FileId, Span) = (FileId(u32::MAX), Span { start: 0, end: 0 });
+
+/// An error: its name, what is wrong, and what is wrong with the very place, which [`Diagnostic::at`] gives.
+pub(super) fn said(code: &'static str, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
+    let (file, span) = NOWHERE;
+    Diagnostic {
+        code,
+        severity: Severity::Error,
+        file,
+        span,
+        message: message.into(),
+        label: label.into(),
+        secondary: Vec::new(),
+        hint: None,
+        note: None,
+    }
+}
+
 impl Diagnostic {
-    /// An error with nothing but a place and a message.
-    #[must_use]
-    pub fn error(code: &'static str, file: FileId, span: Span, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            severity: Severity::Error,
-            file,
-            span,
-            message: message.into(),
-            label: String::new(),
-            secondary: Vec::new(),
-            hint: None,
-            note: None,
-        }
+    /// The same at a place.
+    pub fn at(self, file: FileId, span: Span) -> Self {
+        Self { file, span, ..self }
     }
 
     /// The same with a text at the place.
-    #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {
         self.label = text.into();
         self
     }
 
     /// The same with another place.
-    #[must_use]
     pub fn also(mut self, file: FileId, span: Span, text: impl Into<String>) -> Self {
         self.secondary.push(Label { file, span, text: text.into() });
         self
     }
 
     /// The same with advice.
-    #[must_use]
-    pub fn hint(mut self, text: impl Into<String>) -> Self {
-        self.hint = Some(text.into());
-        self
+    pub fn hint(self, text: impl Into<String>) -> Self {
+        self.hint_if(Some(text.into()))
+    }
+
+    /// With what can be done, if there is something.
+    pub fn hint_if(self, hint: Option<String>) -> Self {
+        Self { hint, ..self }
+    }
+
+    /// With the known word that `word` is probably meant to be as its advice, or else another one.
+    pub fn meant<'a>(
+        self,
+        word: &str,
+        known: impl IntoIterator<Item = &'a str>,
+        otherwise: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let near = suggest(word, known).map(|near| format!("did you mean `{near}`?"));
+        self.hint_if(near.or_else(otherwise))
     }
 
     /// The same with more about it.
-    #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.note = Some(text.into());
         self
@@ -339,14 +359,15 @@ mod tests {
     #[test]
     fn an_excerpt_shows_its_line_number() {
         let (sources, file) = sources("one\ntwo\nthree\nfour\n");
-        let text = Diagnostic::error("demo", file, Span::new(8, 13), "wrong")
+        let text = said("demo", "wrong", "")
+            .at(file, Span::new(8, 13))
             .label("here")
             .also(file, Span::new(0, 3), "first")
             .hint("do better")
             .render(&sources, false);
         assert!(text.contains("a.ptx:3:1"), "{text}");
         assert!(text.contains("here") && text.contains("first") && text.contains("do better"), "{text}");
-        let far = Diagnostic::error("demo", file, Span::new(14, 18), "wrong").render(&sources, false);
+        let far = said("demo", "wrong", "").at(file, Span::new(14, 18)).render(&sources, false);
         assert!(far.contains("a.ptx:4:1") && far.contains("4 │ four"), "{far}");
         assert!(!far.contains('\u{1b}'), "{far}");
     }
@@ -354,7 +375,8 @@ mod tests {
     #[test]
     fn places_of_one_file_are_shown_in_the_order_of_their_lines() {
         let (sources, file) = sources("one\ntwo\nthree\nfour\n");
-        let text = Diagnostic::error("demo", file, Span::new(8, 13), "wrong")
+        let text = said("demo", "wrong", "")
+            .at(file, Span::new(8, 13))
             .label("here")
             .also(file, Span::new(14, 18), "last")
             .also(file, Span::new(0, 3), "first")
@@ -368,17 +390,17 @@ mod tests {
     fn endless_lines_and_wrong_spans_stay_short() {
         let (sources, file) = sources(&"(".repeat(100_000));
         for span in [Span::new(50_000, 50_001), Span::new(99_999, 200_000), Span::new(9, 3)] {
-            let text = Diagnostic::error("demo", file, span, "deep").render(&sources, true);
+            let text = said("demo", "deep", "").at(file, span).render(&sources, true);
             assert!(text.len() < 500, "{text}");
         }
-        let nowhere = Diagnostic::error("demo", FileId(7), Span::default(), "lost").render(&sources, false);
+        let nowhere = said("demo", "lost", "").at(FileId(7), Span::default()).render(&sources, false);
         assert!(nowhere.contains("lost"));
     }
 
     #[test]
     fn json_has_lines_and_columns() {
         let (sources, file) = sources("one\ntwo\n");
-        let json = Diagnostic::error("demo", file, Span::new(5, 7), "wrong").json(&sources);
+        let json = said("demo", "wrong", "").at(file, Span::new(5, 7)).json(&sources);
         assert_eq!((json["place"]["line"].as_u64(), json["place"]["column"].as_u64()), (Some(2), Some(2)));
         assert_eq!(json["hint"], Value::Null);
     }

@@ -1,6 +1,6 @@
-//! Said about lanes that are not where others wait for them.
+//! Diagnostic about lanes that are not where others wait for them.
 
-use super::said::Said;
+use super::diagnostic::Diagnostic;
 use super::words::{lanes, words};
 use crate::base::Pc;
 use crate::verdict::{BugKind, Doing, Elsewhere};
@@ -20,7 +20,7 @@ fn others(kind: &BugKind) -> &[Elsewhere] {
 }
 
 /// What is said of the defect itself.
-pub(super) fn words_of(kind: &BugKind) -> Said {
+pub(super) fn words_of(kind: &BugKind) -> Diagnostic {
     match kind {
         BugKind::BarrierDivergence { arrived, missing, .. } => words(
             format!(

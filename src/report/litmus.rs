@@ -2,10 +2,9 @@
 
 use super::count::{counted, either};
 use super::data::Stopped;
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, said};
 use super::parts::Exit;
 use super::prove::Scope;
-use super::said::{Said, said};
 use crate::base::{SourceMap, suggest};
 use crate::explore::space::Progress;
 use crate::litmus::tree::TermKind;
@@ -19,7 +18,6 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// The message of a complaint.
-#[must_use]
 pub fn diagnostic(error: &LitmusError, sources: &SourceMap) -> Diagnostic {
     let text = sources.get(error.file).map_or("", |s| s.text.as_str());
     let here: String = error.span.of(text).chars().take(40).flat_map(char::escape_debug).collect();
@@ -36,7 +34,7 @@ pub fn diagnostic(error: &LitmusError, sources: &SourceMap) -> Diagnostic {
     }
 }
 
-fn syntax(kind: &K, here: &str) -> Said {
+fn syntax(kind: &K, here: &str) -> Diagnostic {
     match kind {
         K::TooLarge => said("too-large", "the file has 4 GiB or more", "").hint("split it into several tests"),
         K::NotPtx(word) if word.is_empty() => said("not-litmus", "the file is empty", "a litmus test is expected")
@@ -113,7 +111,7 @@ fn syntax(kind: &K, here: &str) -> Said {
 }
 
 /// Complaints about names.
-fn names(kind: &K, here: &str) -> Option<Said> {
+fn names(kind: &K, here: &str) -> Option<Diagnostic> {
     Some(match kind {
         K::LocationAsValue => {
             said("location-as-value", format!("`{here}` is a location, not a register"), "a location")
@@ -164,7 +162,7 @@ fn names(kind: &K, here: &str) -> Option<Said> {
     })
 }
 
-fn unsupported(gap: &Gap) -> Said {
+fn unsupported(gap: &Gap) -> Diagnostic {
     let (message, label): (String, String) = match gap {
         Gap::Proxy(proxy) => {
             let name = proxy.name();
@@ -234,7 +232,7 @@ fn expected_list(expected: &[Expected]) -> String {
 }
 
 /// The likely meaning of a word, else what there is.
-fn likely(said: Said, word: &str, known: &[impl AsRef<str>], none: &str) -> Said {
+fn likely(said: Diagnostic, word: &str, known: &[impl AsRef<str>], none: &str) -> Diagnostic {
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let all = || if known.is_empty() { none.to_owned() } else { format!("there is: {}", known.join(", ")) };
     said.meant(word, known.iter().copied(), || Some(all()))

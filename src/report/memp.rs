@@ -1,15 +1,13 @@
 //! The text of complaints about memory programs.
 
 use super::count::either;
-use super::diagnostic::{Diagnostic, Severity};
-use super::said::{Said, said};
+use super::diagnostic::{Diagnostic, Severity, said};
 use crate::base::SourceMap;
 use crate::memory::fermi::program::{
     Expected, Level, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind as K, OpExp, OpKey, Undefined, presets,
 };
 
 /// The message of a complaint.
-#[must_use]
 pub fn diagnostic(error: &MempError, sources: &SourceMap) -> Diagnostic {
     let text = sources.get(error.file).map_or("", |s| s.text.as_str());
     let mut diagnostic = say(error, error.span.of(text)).at(error.file, error.span);
@@ -24,12 +22,12 @@ pub fn diagnostic(error: &MempError, sources: &SourceMap) -> Diagnostic {
     }
 }
 
-fn say(error: &MempError, here: &str) -> Said {
+fn say(error: &MempError, here: &str) -> Diagnostic {
     let known = syntax(&error.kind, here).or_else(|| cached(&error.kind));
     known.unwrap_or_else(|| meaning(&error.kind))
 }
 
-fn syntax(kind: &K, here: &str) -> Option<Said> {
+fn syntax(kind: &K, here: &str) -> Option<Diagnostic> {
     let shown: String = here.chars().take(40).flat_map(char::escape_debug).collect();
     Some(match kind {
         K::Garbage => said("bad-character", format!("`{shown}` begins no token of a memory program"), "not expected"),
@@ -88,7 +86,7 @@ fn syntax(kind: &K, here: &str) -> Option<Said> {
 }
 
 /// Complaints about lines of caches.
-fn cached(kind: &K) -> Option<Said> {
+fn cached(kind: &K) -> Option<Diagnostic> {
     Some(match kind {
         K::NoCaches { key } => said(
             "undefined",
@@ -142,7 +140,7 @@ fn cached(kind: &K) -> Option<Said> {
     })
 }
 
-fn meaning(kind: &K) -> Said {
+fn meaning(kind: &K) -> Diagnostic {
     match kind {
         K::Twice { key, .. } => said("second-program", format!("`{}` has two programs", key.name()), "the second one")
             .hint("remove one of them"),
@@ -199,7 +197,7 @@ fn meaning(kind: &K) -> Said {
 }
 
 /// The first few of what is missing.
-fn missing(keys: &[OpKey]) -> Said {
+fn missing(keys: &[OpKey]) -> Diagnostic {
     const SHOWN: usize = 6;
     let names: Vec<String> = keys.iter().map(OpKey::name).collect();
     let first = names.first().cloned().unwrap_or_default();

@@ -33,7 +33,6 @@ pub mod rule_table;
 mod rules;
 pub mod run;
 mod safety;
-mod said;
 pub mod sarif;
 mod schedule;
 mod standing;

@@ -1,25 +1,20 @@
 //! Messages about wrong input: launch files, arguments, limits, data files.
 
 use super::count::{counted, plural};
-use super::said::{Said, said};
-use super::{Diagnostic, Severity};
-use crate::base::{FileId, SourceMap, Span, suggest};
-use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind, SCALARS};
+use super::diagnostic::{Diagnostic, NOWHERE, Severity, said};
+use crate::base::{SourceMap, suggest};
+use crate::launch::{DataProblem, Given, LaunchLimit, NpyProblem, Parameter, Problem, ProblemKind as K, SCALARS};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The file of messages that have no place.
-const NOWHERE: FileId = FileId(u32::MAX);
-
 /// The message of a problem with the input; `sources` are the files that it is about.
-#[must_use]
 pub fn problem(problem: &Problem, sources: &SourceMap) -> Diagnostic {
-    let (file, span) = problem.at.unwrap_or((NOWHERE, Span::default()));
+    let (file, span) = problem.at.unwrap_or(NOWHERE);
     match &problem.kind {
-        ProblemKind::Check(error) => return super::check::diagnostic(error, file),
-        ProblemKind::Lower(error) => return super::lower::diagnostic(error),
-        ProblemKind::Memp(error) => return super::memp::diagnostic(error, sources),
-        ProblemKind::Syntax(error) => {
+        K::Check(error) => return super::check::diagnostic(error, file),
+        K::Lower(error) => return super::lower::diagnostic(error),
+        K::Memp(error) => return super::memp::diagnostic(error, sources),
+        K::Syntax(error) => {
             let text = sources.get(file).map_or("", |s| s.text.as_str());
             return super::syntax::diagnostic(error, file, text);
         }
@@ -32,45 +27,40 @@ pub fn problem(problem: &Problem, sources: &SourceMap) -> Diagnostic {
     diagnostic
 }
 
-fn text(code: &'static str, message: impl Into<String>) -> Said {
-    said(code, message, "")
-}
-
 /// The likely meaning of a word, else all that it could be.
-fn likely<'a>(said: Said, word: &str, known: impl Iterator<Item = &'a str> + Clone, none: &str) -> Said {
+fn likely<'a>(said: Diagnostic, word: &str, known: impl Iterator<Item = &'a str> + Clone, none: &str) -> Diagnostic {
     let all =
         || if known.clone().next().is_none() { none.to_owned() } else { format!("there is: {}", list(known.clone())) };
     said.meant(word, known.clone(), || Some(all()))
 }
 
-fn words(kind: &ProblemKind) -> Said {
+fn words(kind: &K) -> Diagnostic {
     let known = of_file(kind).or_else(|| of_value(kind)).or_else(|| of_name(kind)).or_else(|| of_launch(kind));
-    known.unwrap_or_else(|| text("program", "the program is wrong"))
+    known.unwrap_or_else(|| said("program", "the program is wrong", ""))
 }
 
 /// Files and folders that are named.
-fn of_file(kind: &ProblemKind) -> Option<Said> {
+fn of_file(kind: &K) -> Option<Diagnostic> {
     Some(match kind {
-        ProblemKind::Unreadable { path, cause } => unreadable(path, *cause),
-        ProblemKind::Unwritable { path, cause } => {
-            text("unwritable", format!("cannot write `{}`: {}", path.display(), why(*cause)))
+        K::Unreadable { path, cause } => unreadable(path, *cause),
+        K::Unwritable { path, cause } => {
+            said("unwritable", format!("cannot write `{}`: {}", path.display(), why(*cause)), "")
         }
-        ProblemKind::Outside { path, folder } => {
+        K::Outside { path, folder } => {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            text("outside", format!("`{}` is not in `{}`", path.display(), folder.display()))
-                .label("for this")
+            said("outside", format!("`{}` is not in `{}`", path.display(), folder.display()), "for this")
                 .hint("with --confine a launch file names files of its own folder only")
         }
-        ProblemKind::Taken { path } => {
-            text("taken", format!("`{}` is there, and is no schedule: it is not overwritten", path.display()))
+        K::Taken { path } => {
+            said("taken", format!("`{}` is there, and is no schedule: it is not overwritten", path.display()), "")
                 .hint("name another file, or remove this one")
         }
-        ProblemKind::NoMemoryPrograms { folder } => {
-            text("no-memory-programs", format!("`{}` has no memory programs", folder.display()))
+        K::NoMemoryPrograms { folder } => {
+            said("no-memory-programs", format!("`{}` has no memory programs", folder.display()), "")
                 .hint("they stand in files named *.memp; `use fermi;` in one of them takes a preset's")
         }
-        ProblemKind::NoLaunchFile { folder, others } => {
-            let t = text("no-launch-file", format!("`{}` has no launch.toml", folder.display()));
+        K::NoLaunchFile { folder, others } => {
+            let t = said("no-launch-file", format!("`{}` has no launch.toml", folder.display()), "");
             match others.first() {
                 Some(other) => t.hint(format!(
                     "it has {}: name one of them, e.g. `warpstep run {}`",
@@ -82,24 +72,24 @@ fn of_file(kind: &ProblemKind) -> Option<Said> {
                 }
             }
         }
-        ProblemKind::UnknownKind { path } if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("litmus")) => {
-            text("litmus-target", format!("`{}` is a litmus test, which has no launch", path.display()))
+        K::UnknownKind { path } if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("litmus")) => {
+            said("litmus-target", format!("`{}` is a litmus test, which has no launch", path.display()), "")
                 .hint(format!("`warpstep prove {}` goes through all its outcomes", path.display()))
         }
-        ProblemKind::UnknownKind { path } => {
-            text("unknown-file", format!("`{}` is neither a folder nor a .toml nor a .ptx file", path.display()))
+        K::UnknownKind { path } => {
+            said("unknown-file", format!("`{}` is neither a folder nor a .toml nor a .ptx file", path.display()), "")
                 .hint("name a folder with a launch.toml, a launch file ending in .toml, or PTX ending in .ptx")
         }
-        ProblemKind::NoDefect { path } => {
-            text("no-defect", format!("`{}` shows no defect: there is nothing to keep", path.display()))
+        K::NoDefect { path } => {
+            said("no-defect", format!("`{}` shows no defect: there is nothing to keep", path.display()), "")
                 .hint("`warpstep replay` tells what it does")
         }
-        ProblemKind::ScriptTarget { path } => {
-            text("script", format!("`{}` is a host script: its schedules cannot be explored", path.display()))
+        K::ScriptTarget { path } => {
+            said("script", format!("`{}` is a host script: its schedules cannot be explored", path.display()), "")
                 .hint("name a launch file, or PTX with flags; `warpstep run` runs scripts, by `--seed` too")
         }
-        ProblemKind::NotText { path, offset } => {
-            text("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()))
+        K::NotText { path, offset } => {
+            said("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()), "")
                 .hint("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code")
         }
         _ => return None,
@@ -107,110 +97,104 @@ fn of_file(kind: &ProblemKind) -> Option<Said> {
 }
 
 /// Keys, values and flags.
-fn of_value(kind: &ProblemKind) -> Option<Said> {
+fn of_value(kind: &K) -> Option<Diagnostic> {
     Some(match kind {
-        ProblemKind::Toml(message) => text("toml", format!("the file is no TOML: {message}")).label("here"),
-        ProblemKind::UnknownKey { key, table, known } => likely(
-            text("unknown-key", format!("{table} has no key `{key}`")).label("nothing reads this"),
+        K::Toml(message) => said("toml", format!("the file is no TOML: {message}"), "here"),
+        K::UnknownKey { key, table, known } => likely(
+            said("unknown-key", format!("{table} has no key `{key}`"), "nothing reads this"),
             key,
             known.iter().copied(),
             "",
         ),
-        ProblemKind::MissingKey { key, table } => {
-            text("missing-key", format!("{table} lacks `{key}`")).label("here").hint(example(key))
+        K::MissingKey { key, table } => {
+            said("missing-key", format!("{table} lacks `{key}`"), "here").hint(example(key))
         }
-        ProblemKind::OneOf { keys, table, found } => {
+        K::OneOf { keys, table, found } => {
             let how = if *found == 0 { "none" } else { "several" };
-            text("one-of", format!("{table} needs exactly one of {}, and has {how}", list(keys.iter().copied())))
-                .label("here")
+            said(
+                "one-of",
+                format!("{table} needs exactly one of {}, and has {how}", list(keys.iter().copied())),
+                "here",
+            )
         }
-        ProblemKind::WrongType { key, wanted, found } => {
-            text("wrong-type", format!("`{key}` must be {wanted}, not {} {found}", article(found)))
-                .label(format!("{} {found}", article(found)))
+        K::WrongType { key, wanted, found } => said(
+            "wrong-type",
+            format!("`{key}` must be {wanted}, not {} {found}", article(found)),
+            format!("{} {found}", article(found)),
+        ),
+        K::OutOfRange { key, wanted } => said("out-of-range", format!("`{key}` must be {wanted}"), "here"),
+        K::UnknownType { text: name } => {
+            said("unknown-type", format!("there is no element type `{name}`"), "here").hint(meant_type(name))
         }
-        ProblemKind::OutOfRange { key, wanted } => {
-            text("out-of-range", format!("`{key}` must be {wanted}")).label("here")
-        }
-        ProblemKind::UnknownType { text: name } => {
-            text("unknown-type", format!("there is no element type `{name}`")).label("here").hint(meant_type(name))
-        }
-        ProblemKind::NoFit { text: number, ty } => text("no-fit", format!("{number} is no {}", ty.name()))
-            .label("here")
-            .hint(format!("{} holds {}", ty.name(), range(ty.name()))),
-        ProblemKind::NoNumber { text: word } => text("no-number", format!("`{word}` is no number")),
-        ProblemKind::BadHex => text("bad-hex", "bytes are pairs of hexadecimal digits")
-            .label("here")
+        K::NoFit { text: number, ty } => said("no-fit", format!("{number} is no {}", ty.name()), "here").hint(format!(
+            "{} holds {}",
+            ty.name(),
+            range(ty.name())
+        )),
+        K::NoNumber { text: word } => said("no-number", format!("`{word}` is no number"), ""),
+        K::BadHex => said("bad-hex", "bytes are pairs of hexadecimal digits", "here")
             .hint("e.g. \"00 ff 3c\"; blanks and _ are skipped"),
-        ProblemKind::UnfitFlag { flag, text: word, why } => {
+        K::UnfitFlag { flag, text: word, why } => {
             let with = if word.is_empty() { String::new() } else { format!(" {word}") };
-            text("bad-flag", format!("{flag}{with}: {why}"))
+            said("bad-flag", format!("{flag}{with}: {why}"), "")
         }
-        ProblemKind::BadFlag { flag, text: word, form } => {
-            text("bad-flag", format!("{flag} {word}: not of the form {form}"))
-                .hint("`warpstep run --help` has examples")
-        }
+        K::BadFlag { flag, text: word, form } => said("bad-flag", format!("{flag} {word}: not of the form {form}"), "")
+            .hint("`warpstep run --help` has examples"),
         _ => return None,
     })
 }
 
 /// Names that are not known.
-fn of_name(kind: &ProblemKind) -> Option<Said> {
+fn of_name(kind: &K) -> Option<Diagnostic> {
     Some(match kind {
-        ProblemKind::UnknownWord { key, text: word, known } => likely(
-            text("unknown-word", format!("`{key}` cannot be `{word}`")).label("here"),
+        K::UnknownWord { key, text: word, known } => {
+            likely(said("unknown-word", format!("`{key}` cannot be `{word}`"), "here"), word, known.iter().copied(), "")
+        }
+        K::NoKind { text: word, known } => likely(
+            said("no-kind", format!("there is no kind of defect `{word}`"), "here"),
             word,
             known.iter().copied(),
             "",
         ),
-        ProblemKind::NoKind { text: word, known } => likely(
-            text("no-kind", format!("there is no kind of defect `{word}`")).label("here"),
-            word,
-            known.iter().copied(),
-            "",
-        ),
-        ProblemKind::UnusedSuppression { kind, reason } => {
-            text("unused-suppression", format!("no `{kind}` was found that this entry suppresses ({reason})"))
-                .label("nothing matches this")
-                .hint("remove it when the defect is repaired; a line number may have moved")
+        K::UnusedSuppression { kind, reason } => said(
+            "unused-suppression",
+            format!("no `{kind}` was found that this entry suppresses ({reason})"),
+            "nothing matches this",
+        )
+        .hint("remove it when the defect is repaired; a line number may have moved"),
+        K::NoDevice { name, known } => {
+            likely(said("no-device", format!("there is no device `{name}`"), "here"), name, known.iter().copied(), "")
         }
-        ProblemKind::NoDevice { name, known } => likely(
-            text("no-device", format!("there is no device `{name}`")).label("here"),
-            name,
-            known.iter().copied(),
-            "",
-        ),
-        ProblemKind::Impossible { key, wanted } => {
-            text("impossible-device", format!("no device is like this: `{key}` must be {wanted}")).label("here")
+        K::Impossible { key, wanted } => {
+            said("impossible-device", format!("no device is like this: `{key}` must be {wanted}"), "here")
         }
-        ProblemKind::NoSuch { what, name, known } => likely(
-            text("no-such", format!("there is no {what} `{name}` here")).label("at this step, it is not there"),
+        K::NoSuch { what, name, known } => likely(
+            said("no-such", format!("there is no {what} `{name}` here"), "at this step, it is not there"),
             name,
             known.iter().map(String::as_str),
             if *what == "program" { "describe it under [programs]" } else { "it must be made by an earlier step" },
         ),
-        ProblemKind::Gone { what, name, why } => text("gone", format!("there is no {what} `{name}` any more: {why}"))
-            .label("here")
+        K::Gone { what, name, why } => said("gone", format!("there is no {what} `{name}` any more: {why}"), "here")
             .hint(format!("a step can name a {what} only while it is there")),
-        ProblemKind::NotLoaded { program, context } => {
-            text("not-loaded", format!("program `{program}` is not loaded into context `{context}`"))
-                .label("here")
+        K::NotLoaded { program, context } => {
+            said("not-loaded", format!("program `{program}` is not loaded into context `{context}`"), "here")
                 .hint(format!("before it: [[host]] do = \"load\", context = \"{context}\", program = \"{program}\""))
         }
-        ProblemKind::AddressSizes { program, bits, other, other_bits } => text(
+        K::AddressSizes { program, bits, other, other_bits } => said(
             "address-sizes",
             format!("program `{program}` has addresses of {bits} bits, `{other}` of {other_bits}"),
+            "",
         )
         .hint("the programs of one device must have the same .address_size"),
-        ProblemKind::Twice { name } => text("twice", format!("`{name}` is given twice")),
-        ProblemKind::UnknownBuffer { name, known } => likely(
-            text("unknown-buffer", format!("there is no buffer `{name}`")).label("here"),
+        K::Twice { name } => said("twice", format!("`{name}` is given twice"), ""),
+        K::UnknownBuffer { name, known } => likely(
+            said("unknown-buffer", format!("there is no buffer `{name}`"), "here"),
             name,
             known.iter().map(String::as_str),
             "describe it under [buffers]",
         ),
-        ProblemKind::UnknownVariable { name, known } => likely(
-            text("unknown-variable", format!("there is no buffer or .global or .const variable `{name}`"))
-                .label("here"),
+        K::UnknownVariable { name, known } => likely(
+            said("unknown-variable", format!("there is no buffer or .global or .const variable `{name}`"), "here"),
             name,
             known.iter().map(String::as_str),
             "the program has no variables",
@@ -220,66 +204,66 @@ fn of_name(kind: &ProblemKind) -> Option<Said> {
 }
 
 /// Launches and their data.
-fn of_launch(kind: &ProblemKind) -> Option<Said> {
+fn of_launch(kind: &K) -> Option<Diagnostic> {
     Some(match kind {
-        ProblemKind::Data { name, problem } => data(name, problem),
-        ProblemKind::VariableSize { name, bytes, given } => {
-            text("variable-size", format!("`{name}` holds {bytes} bytes, the value has {given}")).label("here")
+        K::Data { name, problem } => data(name, problem),
+        K::VariableSize { name, bytes, given } => {
+            said("variable-size", format!("`{name}` holds {bytes} bytes, the value has {given}"), "here")
         }
-        ProblemKind::NoEntry { name, entries, function } => no_entry(name, entries, *function),
-        ProblemKind::WhichEntry { entries } if entries.is_empty() => text("no-entry", "the program has no kernel")
+        K::NoEntry { name, entries, function } => no_entry(name, entries, *function),
+        K::WhichEntry { entries } if entries.is_empty() => said("no-entry", "the program has no kernel", "")
             .hint("a kernel is an `.entry`; __device__ functions cannot be launched"),
-        ProblemKind::WhichEntry { entries } => text("which-entry", "the program has several kernels")
+        K::WhichEntry { entries } => said("which-entry", "the program has several kernels", "")
             .hint(format!("name one with --entry: {}", list(entries.iter().map(String::as_str)))),
-        ProblemKind::NoLaunch => text("no-launch", "nothing is launched").hint("add a [[launch]]"),
-        ProblemKind::ArgCount { entry, wanted, given, parameters } => text(
+        K::NoLaunch => said("no-launch", "nothing is launched", "").hint("add a [[launch]]"),
+        K::ArgCount { entry, wanted, given, parameters } => said(
             "argument-count",
             format!(
                 "kernel `{entry}` has {wanted} {}, {given} {} given",
                 plural(*wanted as u64, "parameter"),
                 if *given == 1 { "argument is" } else { "arguments are" }
             ),
+            "in this launch",
         )
-        .label("in this launch")
         .hint(if parameters.is_empty() {
             "leave `args` out".to_owned()
         } else {
             format!("its parameters: {}", parameters.join(", "))
         }),
-        ProblemKind::ArgType { entry, index, parameter, given } => argument(entry, *index, parameter, given),
-        ProblemKind::ArgOffset { index, buffer, offset, bytes } => text(
+        K::ArgType { entry, index, parameter, given } => argument(entry, *index, parameter, given),
+        K::ArgOffset { index, buffer, offset, bytes } => said(
             "argument-offset",
             format!("argument {}: offset {offset} lies beyond buffer `{buffer}` of {bytes} bytes", index + 1),
-        )
-        .label("here"),
-        ProblemKind::Limit { entry, limit } => launch_limit(entry, limit),
-        ProblemKind::ExpectLength { name, expected, buffer, first: None } => {
-            let t = text(
+            "here",
+        ),
+        K::Limit { entry, limit } => launch_limit(entry, limit),
+        K::ExpectLength { name, expected, buffer, first: None } => {
+            let t = said(
                 "expected-length",
                 format!(
                     "`{name}` has {}, {expected} {} expected",
                     counted(*buffer, "element"),
                     plural(*expected, "is")
                 ),
-            )
-            .label("here");
+                "here",
+            );
             if expected < buffer {
                 t.hint(format!("`first = {expected}` compares only the first ones"))
             } else {
                 t.hint("make the buffer as long as the expected result")
             }
         }
-        ProblemKind::ExpectLength { name, expected, buffer, first: Some(first) } => text(
+        K::ExpectLength { name, expected, buffer, first: Some(first) } => said(
             "expected-length",
             format!("cannot compare the first {first} elements of `{name}`: it has {buffer}, {expected} are expected"),
-        )
-        .label("here"),
+            "here",
+        ),
         _ => return None,
     })
 }
 
-fn unreadable(path: &Path, cause: ErrorKind) -> Said {
-    text("unreadable", format!("cannot read `{}`: {}", path.display(), why(cause)))
+fn unreadable(path: &Path, cause: ErrorKind) -> Diagnostic {
+    said("unreadable", format!("cannot read `{}`: {}", path.display(), why(cause)), "")
 }
 
 /// How many problems were not told, of how many.
@@ -300,11 +284,11 @@ pub(super) fn why(cause: ErrorKind) -> String {
     }
 }
 
-fn data(name: &str, problem: &DataProblem) -> Said {
+fn data(name: &str, problem: &DataProblem) -> Diagnostic {
     match problem {
         DataProblem::Unreadable(path, cause) => {
             let t = unreadable(path, *cause);
-            Said { message: format!("`{name}`: {}", t.message), ..t }
+            Diagnostic { message: format!("`{name}`: {}", t.message), ..t }
                 .label("for this")
                 .hint("file names are relative to the launch file's folder")
         }
@@ -319,7 +303,7 @@ fn data(name: &str, problem: &DataProblem) -> Said {
                     format!("it should have {promised} bytes of data and has {found}")
                 }
             };
-            let t = text("npy", format!("`{name}`: cannot use `{}`: {why}", path.display())).label("for this");
+            let t = said("npy", format!("`{name}`: cannot use `{}`: {why}", path.display()), "for this");
             match npy {
                 NpyProblem::Type(_) | NpyProblem::BigEndian(_) => {
                     t.hint("save it with the right type: np.save(file, array.astype(...))")
@@ -329,27 +313,25 @@ fn data(name: &str, problem: &DataProblem) -> Said {
             }
         }
         DataProblem::Ragged(bytes, ty) => {
-            text("ragged", format!("`{name}`: {bytes} bytes are no whole number of {} elements", ty.name()))
-                .label("here")
+            said("ragged", format!("`{name}`: {bytes} bytes are no whole number of {} elements", ty.name()), "here")
         }
-        DataProblem::Length { found, wanted } => {
-            text("length", format!("`{name}`: the data has {}, `len` says {wanted}", counted(*found, "element")))
-                .label("here")
-        }
+        DataProblem::Length { found, wanted } => said(
+            "length",
+            format!("`{name}`: the data has {}, `len` says {wanted}", counted(*found, "element")),
+            "here",
+        ),
         DataProblem::Beyond { to, elements } => {
-            text("length", format!("`uninit` of `{name}` ends at element {to}, and there are {elements}")).label("here")
+            said("length", format!("`uninit` of `{name}` ends at element {to}, and there are {elements}"), "here")
         }
-        DataProblem::NoLength => {
-            text("no-length", format!("`{name}`: how many elements?")).label("here").hint("add `len`")
-        }
-        DataProblem::TooLarge => text("too-large", format!("`{name}` is larger than any address space")).label("here"),
+        DataProblem::NoLength => said("no-length", format!("`{name}`: how many elements?"), "here").hint("add `len`"),
+        DataProblem::TooLarge => said("too-large", format!("`{name}` is larger than any address space"), "here"),
     }
 }
 
-fn no_entry(name: &str, entries: &[String], function: bool) -> Said {
+fn no_entry(name: &str, entries: &[String], function: bool) -> Diagnostic {
     if function {
-        let t = text("no-entry", format!("`{name}` is no kernel with a body: only an `.entry` can be launched"))
-            .label("here");
+        let t =
+            said("no-entry", format!("`{name}` is no kernel with a body: only an `.entry` can be launched"), "here");
         return t.hint(if entries.is_empty() {
             "the program has no kernel".to_owned()
         } else {
@@ -359,14 +341,14 @@ fn no_entry(name: &str, entries: &[String], function: bool) -> Said {
     // C++ names are long: a part that fits is more likely meant than a word a letter away.
     let mangled: Vec<&str> =
         entries.iter().map(String::as_str).filter(|e| e.contains(&format!("{}{name}", name.len()))).collect();
-    let t = text("no-entry", format!("the program has no kernel `{name}`")).label("here");
+    let t = said("no-entry", format!("the program has no kernel `{name}`"), "here");
     match mangled[..] {
         [one] => t.hint(format!("C++ names it `{one}`; `extern \"C\"` keeps a name as it is")),
         _ => likely(t, name, entries.iter().map(String::as_str), "it has none at all"),
     }
 }
 
-fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> Said {
+fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> Diagnostic {
     let Parameter { name, ty, bytes, array } = parameter;
     let wanted = if *array {
         format!("an array of {bytes} bytes")
@@ -389,15 +371,15 @@ fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> 
         (Given::Bytes(_), _) => format!("give exactly {bytes} bytes"),
         _ => format!("give {{ {ty} = … }}"),
     };
-    text(
+    said(
         "argument-type",
         format!("argument {} of kernel `{entry}`: parameter `{name}` is {wanted}, given is {what}", index + 1),
+        "this does not fit",
     )
-    .label("this does not fit")
     .hint(hint)
 }
 
-fn launch_limit(entry: &str, limit: &LaunchLimit) -> Said {
+fn launch_limit(entry: &str, limit: &LaunchLimit) -> Diagnostic {
     let dims = |d: &[u32; 3]| format!("({}, {}, {})", d[0], d[1], d[2]);
     let (message, hint) = match limit {
         LaunchLimit::Zero { what, dims: d } => (format!("the {what} is {}: no dimension may be 0", dims(d)), None),
@@ -427,7 +409,7 @@ fn launch_limit(entry: &str, limit: &LaunchLimit) -> Said {
             Some(format!("block = [{}, {}, {}]", bound[0], bound[1], bound[2])),
         ),
     };
-    let t = text("launch-limit", format!("kernel `{entry}` cannot be launched: {message}")).label("in this launch");
+    let t = said("launch-limit", format!("kernel `{entry}` cannot be launched: {message}"), "in this launch");
     t.hint_if(hint)
 }
 
@@ -445,32 +427,20 @@ fn example(key: &str) -> String {
 }
 
 fn meant_type(name: &str) -> String {
-    let usual = [
-        ("float", "f32"),
-        ("double", "f64"),
-        ("half", "f16"),
-        ("int", "s32"),
-        ("uint", "u32"),
-        ("char", "s8"),
-        ("long", "s64"),
-        ("float32", "f32"),
-        ("float64", "f64"),
-        ("float16", "f16"),
-        ("bfloat16", "bf16"),
-        ("int32", "s32"),
-        ("int64", "s64"),
-        ("uint32", "u32"),
-        ("uint64", "u64"),
-        ("uint8", "u8"),
-        ("int8", "s8"),
-        ("i32", "s32"),
-        ("i64", "s64"),
-        ("i8", "s8"),
-        ("i16", "s16"),
-        ("bool", "u8"),
-        ("byte", "u8"),
-    ];
-    let meant = usual.iter().find(|(n, _)| *n == name).map(|(_, t)| *t);
+    let meant = match name {
+        "float" | "float32" => Some("f32"),
+        "double" | "float64" => Some("f64"),
+        "half" | "float16" => Some("f16"),
+        "bfloat16" => Some("bf16"),
+        "char" | "int8" | "i8" => Some("s8"),
+        "i16" => Some("s16"),
+        "int" | "int32" | "i32" => Some("s32"),
+        "long" | "int64" | "i64" => Some("s64"),
+        "bool" | "byte" | "uint8" => Some("u8"),
+        "uint" | "uint32" => Some("u32"),
+        "uint64" => Some("u64"),
+        _ => None,
+    };
     match meant.or_else(|| suggest(name, SCALARS.iter().map(|(n, _)| *n))) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("there is: {}", list(SCALARS.iter().map(|(n, _)| *n))),

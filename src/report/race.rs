@@ -1,7 +1,7 @@
 //! Data races in words.
 
 use super::count::{often, plural};
-use super::diagnostic::{Diagnostic, Severity};
+use super::diagnostic::{Diagnostic, Severity, said};
 use super::parts;
 use super::race_words::hint;
 use super::stop::StopReport;
@@ -215,8 +215,9 @@ fn unordered_data(env: &ProgEnv, data: UnorderedData) -> Diagnostic {
         "volatile orders nothing: put __threadfence() between the data and the flag that tells of it; --volatile weak \
          reports such pairs as races"
     };
-    let mut diagnostic = Diagnostic::error("unordered", file, load, message)
-        .label(format!("loads what another thread stored, {}", often(data.times)))
+    let label = format!("loads what another thread stored, {}", often(data.times));
+    let mut diagnostic = said("unordered", message, label)
+        .at(file, load)
         .also(other, store, "the other thread's store; it executes no fence before or after it")
         .hint(hint);
     diagnostic.severity = Severity::Warning;

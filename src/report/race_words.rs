@@ -1,12 +1,12 @@
 //! A data race in words: what the two accesses are, why nothing orders them, what would.
 
 use super::count::{counted, word};
-use super::said::Said;
+use super::diagnostic::Diagnostic;
 use super::words::{place_in, words as named};
 use crate::verdict::{AccessKind, AllocKind, Inside, Party, Race, Unordered};
 
 /// The words for a race.
-pub(super) fn words(race: &Race) -> Said {
+pub(super) fn words(race: &Race) -> Diagnostic {
     let Race { first, second, .. } = race;
     let both = [first, second].map(|p| p.kind);
     let kinds = match both {
@@ -31,7 +31,7 @@ pub(super) fn lane_decides(
     inside: Option<&Inside>,
     first: Option<u64>,
     second: Option<u64>,
-) -> Said {
+) -> Diagnostic {
     let value = |v: Option<u64>| v.map_or_else(|| "something".to_owned(), number);
     let at = inside.and_then(place_in).map_or_else(|| format!("{address:#x}"), |name| format!("{name} ({address:#x})"));
     let message = format!(

@@ -2,7 +2,7 @@
 
 use super::bug::{bug, leaked};
 use super::count::{counted, often, plural};
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, NOWHERE, said};
 use super::internal::{self, INTERNAL};
 use super::limit::EndedEarly;
 use super::limit::{limit, limit_hint, takes_too_long};
@@ -112,9 +112,7 @@ impl<'a> StopReport<'a> {
     pub(super) fn diagnostic(&self) -> Diagnostic {
         match self.stop {
             Stop::Bug(b) => {
-                let words = bug(&b.kind);
-                let mut d = self.at(&b.place, words.message).label(words.label);
-                d.hint = words.hint;
+                let mut d = self.of(bug(&b.kind), b.place.pc).note(self.context(&b.place));
                 if let Some(more) = self.more(&b.kind) {
                     d = d.note(format!("{}\n{more}", self.context(&b.place)));
                 }
@@ -179,7 +177,7 @@ impl<'a> StopReport<'a> {
     }
 
     fn plain(&self, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(self.stop.kind().id(), FileId(u32::MAX), Span::default(), message)
+        said(self.stop.kind().id(), message, "")
     }
 
     fn at(&self, place: &Place, message: impl Into<String>) -> Diagnostic {
@@ -194,8 +192,13 @@ impl<'a> StopReport<'a> {
 
     /// A message about an instruction and nothing else.
     pub(super) fn about(&self, pc: Pc, message: impl Into<String>) -> Diagnostic {
+        self.of(said("", message, ""), pc)
+    }
+
+    /// What is said, as the message about this stop, at an instruction.
+    fn of(&self, said: Diagnostic, pc: Pc) -> Diagnostic {
         let (file, span) = self.span(pc);
-        Diagnostic::error(self.stop.kind().id(), file, span, message)
+        Diagnostic { code: self.stop.kind().id(), ..said.at(file, span) }
     }
 
     /// The line of an instruction.
@@ -224,7 +227,7 @@ impl<'a> StopReport<'a> {
     }
 
     pub(super) fn span(&self, pc: Pc) -> (FileId, Span) {
-        self.env.place(pc).unwrap_or((FileId(u32::MAX), Span::default()))
+        self.env.place(pc).unwrap_or(NOWHERE)
     }
 
     /// Who did it, the CUDA line, the call stack.

@@ -1,110 +1,67 @@
 //! The text of syntax errors.
 
 use super::count::either;
-use super::diagnostic::Diagnostic;
-use super::said::{Said, said};
+use super::diagnostic::{Diagnostic, said};
 use crate::base::{FileId, Span};
-use crate::ptx::{Context, Expected, Found, MAX_ERRORS, NumberProblem, SyntaxError, SyntaxErrorKind};
+use crate::ptx::{Context, Expected, Found, MAX_ERRORS, NumberProblem, SyntaxError, SyntaxErrorKind as K};
 
 /// Directives of PTX, for hints.
-const DIRECTIVES: &[&str] = &[
-    ".version",
-    ".target",
-    ".address_size",
-    ".entry",
-    ".func",
-    ".visible",
-    ".extern",
-    ".weak",
-    ".common",
-    ".reg",
-    ".sreg",
-    ".const",
-    ".global",
-    ".local",
-    ".param",
-    ".shared",
-    ".tex",
-    ".align",
-    ".ptr",
-    ".attribute",
-    ".file",
-    ".loc",
-    ".section",
-    ".pragma",
-    ".alias",
-    ".callprototype",
-    ".branchtargets",
-    ".calltargets",
-    ".maxnreg",
-    ".maxntid",
-    ".reqntid",
-    ".minnctapersm",
-    ".maxnctapersm",
-    ".noreturn",
-    ".explicitcluster",
-    ".reqnctapercluster",
-    ".maxclusterrank",
-    ".blocksareclusters",
-    ".abi_preserve",
-    ".abi_preserve_control",
-];
+const DIRECTIVES: &str = "\
+    .version .target .address_size .entry .func .visible .extern .weak .common .reg .sreg .const .global .local \
+    .param .shared .tex .align .ptr .attribute .file .loc .section .pragma .alias .callprototype .branchtargets \
+    .calltargets .maxnreg .maxntid .reqntid .minnctapersm .maxnctapersm .noreturn .explicitcluster \
+    .reqnctapercluster .maxclusterrank .blocksareclusters .abi_preserve .abi_preserve_control";
 
 /// Operators of constant expressions: they could nearly always follow, so they are only named when nothing else fits.
 const OPERATORS: &[&str] =
     &["+", "-", "*", "/", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&", "^", "|", "&&", "||", "?", "!", "~"];
 
 /// The message of a syntax error in `file`, whose text is `text`.
-#[must_use]
 pub fn diagnostic(error: &SyntaxError, file: FileId, text: &str) -> Diagnostic {
     let diagnostic = say(error, text).at(file, error.span);
     match error.kind {
-        SyntaxErrorKind::InsideFunction { open } => diagnostic.also(file, open, "this `{` is not closed"),
+        K::InsideFunction { open } => diagnostic.also(file, open, "this `{` is not closed"),
         _ => diagnostic,
     }
 }
 
-fn say(error: &SyntaxError, text: &str) -> Said {
+fn say(error: &SyntaxError, text: &str) -> Diagnostic {
     let here = excerpt(error.span, text);
     match &error.kind {
-        SyntaxErrorKind::NoVersion { anywhere: false } => {
+        K::NoVersion { anywhere: false } => {
             said("not-ptx", "this is not PTX: there is no `.version` directive", "the text begins here")
                 .hint("a PTX module begins with `.version`, `.target` and `.address_size`; nvcc writes one with `-ptx`")
         }
-        SyntaxErrorKind::NoVersion { anywhere: true } => {
+        K::NoVersion { anywhere: true } => {
             said("no-version", "a module begins with `.version`", "`.version` must come before this")
         }
-        SyntaxErrorKind::NotUtf8 => said(
+        K::NotUtf8 => said(
             "not-text",
             format!("this is not text: the bytes at offset {} are not UTF-8", error.span.start),
             "not UTF-8 from here",
         )
         .hint("a cubin or fat binary is not PTX; `cuobjdump -ptx` extracts the PTX that one contains"),
-        SyntaxErrorKind::TooLarge => {
-            said("too-large", "the file has 4 GiB or more", "").hint("split the module into several files")
-        }
-        SyntaxErrorKind::Garbage => said("bad-character", format!("{here} begins no token of PTX"), "not part of PTX"),
-        SyntaxErrorKind::OpenText => {
+        K::TooLarge => said("too-large", "the file has 4 GiB or more", "").hint("split the module into several files"),
+        K::Garbage => said("bad-character", format!("{here} begins no token of PTX"), "not part of PTX"),
+        K::OpenText => {
             said("open-string", "a string is not closed on its line", "begins here").hint("add the closing `\"`")
         }
-        SyntaxErrorKind::OpenComment => {
-            said("open-comment", "a comment is not closed", "begins here").hint("add the closing `*/`")
-        }
-        SyntaxErrorKind::Unexpected { expected, found, within } => unexpected(expected, *found, *within, &here),
-        SyntaxErrorKind::MissingSemicolon => {
+        K::OpenComment => said("open-comment", "a comment is not closed", "begins here").hint("add the closing `*/`"),
+        K::Unexpected { expected, found, within } => unexpected(expected, *found, *within, &here),
+        K::MissingSemicolon => {
             said("missing-semicolon", "a `;` is missing", "expected `;` here").hint("end the statement with `;`")
         }
-        SyntaxErrorKind::BadNumber(problem) => number(*problem, &here),
-        SyntaxErrorKind::UnknownDirective => said(
+        K::BadNumber(problem) => number(*problem, &here),
+        K::UnknownDirective => said(
             "unknown-directive",
             format!("PTX has no {here} at this place"),
             "not expected here",
         )
-        .meant(error.span.of(text), DIRECTIVES.iter().copied(), || None),
-        SyntaxErrorKind::BadSection => {
+        .meant(error.span.of(text), DIRECTIVES.split(' '), || None),
+        K::BadSection => {
             said("bad-section", "a section is not well formed", "this section").hint("write `.section .name { … }`")
         }
-        SyntaxErrorKind::OutsideFunction => said(
+        K::OutsideFunction => said(
             "outside-function",
             "a statement stands outside of any function",
             "not in a function",
@@ -112,29 +69,27 @@ fn say(error: &SyntaxError, text: &str) -> Said {
         .hint(
             "statements belong between the braces of an `.entry` or `.func`; perhaps a `}` before this is one too many",
         ),
-        SyntaxErrorKind::InsideFunction { .. } => {
+        K::InsideFunction { .. } => {
             said("inside-function", format!("{here} stands inside a function"), "a module-level directive")
                 .hint("perhaps the `}` of the function before it is missing")
         }
-        SyntaxErrorKind::StrayBrace => {
+        K::StrayBrace => {
             said("stray-brace", "a `}` has no `{`", "closes nothing").hint("remove it, or add the `{` before")
         }
-        SyntaxErrorKind::OpenBrace => said("open-brace", "a `{` is not closed before the text ends", "this one")
+        K::OpenBrace => said("open-brace", "a `{` is not closed before the text ends", "this one")
             .hint("add the `}`; is the file complete?"),
-        SyntaxErrorKind::TooDeep { limit } => {
+        K::TooDeep { limit } => {
             said("too-deep", format!("nested more than {limit} levels deep"), "the limit is reached here")
                 .hint("no compiler writes this; is the file damaged?")
         }
-        SyntaxErrorKind::StatementTooLong => {
+        K::StatementTooLong => {
             said("too-long", "a statement has more than 131072 tokens", "begins here").hint("perhaps a `;` is missing")
         }
-        SyntaxErrorKind::TooMany => {
-            said("too-many", format!("more than {MAX_ERRORS} errors: the rest is not shown"), "stopped here")
-        }
+        K::TooMany => said("too-many", format!("more than {MAX_ERRORS} errors: the rest is not shown"), "stopped here"),
     }
 }
 
-fn number(problem: NumberProblem, here: &str) -> Said {
+fn number(problem: NumberProblem, here: &str) -> Diagnostic {
     match problem {
         NumberProblem::Malformed => said("bad-number", format!("{here} is no number of PTX"), "not a number").hint(
             "integers: `10`, `0x1F`, `017`, `0b101`, each perhaps with `U`; floats: `1.5`, `0f` and 8 hexadecimal digits, \
@@ -164,7 +119,7 @@ fn count(n: usize) -> String {
     }
 }
 
-fn unexpected(expected: &[Expected], found: Found, within: Context, here: &str) -> Said {
+fn unexpected(expected: &[Expected], found: Found, within: Context, here: &str) -> Diagnostic {
     let place = match within {
         Context::Instruction => "in an instruction",
         Context::Declaration => "in a declaration",

@@ -1,13 +1,13 @@
 //! Who and what a report is about, in words: parties, places in memory, what they wait for.
 
 use super::count::ranges;
-use super::said::{Said, said};
+use super::diagnostic::{Diagnostic, said};
 use crate::base::{LaneMask, lanes_of};
 use crate::verdict::{Inside, Operation, Place, Waiting, WaitingFor};
 use std::fmt::Write;
 
 /// What is said of a defect: its name is that of its kind.
-pub(super) fn words(message: impl Into<String>, label: impl Into<String>) -> Said {
+pub(super) fn words(message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
     said("", message, label)
 }
 

@@ -6,7 +6,7 @@
 
 mod place;
 
-use super::diagnostic::{Diagnostic, Severity};
+use super::diagnostic::{Diagnostic, NOWHERE, Severity, said};
 use super::location::location;
 use super::stop::StopReport;
 use crate::base::SourceMap;
@@ -132,8 +132,8 @@ impl Log {
     }
 
     fn unexpected(&mut self, code: &'static str, text: &str, at: At, sources: &SourceMap) {
-        let (file, span) = at.unwrap_or((crate::base::FileId(u32::MAX), crate::base::Span::default()));
-        let result = self.result(&Diagnostic::error(code, file, span, text.trim_end()), sources);
+        let (file, span) = at.unwrap_or(NOWHERE);
+        let result = self.result(&said(code, text.trim_end(), "").at(file, span), sources);
         self.results.push(result);
     }
 
