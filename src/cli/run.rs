@@ -7,8 +7,8 @@ use super::progress::running;
 use super::report_flags::{ReportFlags, Reporter, Results};
 use super::saved::as_typed;
 use super::target::Common;
-use crate::base::{Pc, SourceMap};
-use crate::check::{Bounds, Check, Observers, Races, Relied, TraceHash, Uninit};
+use crate::base::SourceMap;
+use crate::check::{Bounds, Check, Observers, Races, TraceHash, Uninit};
 use crate::choice::Decisions;
 use crate::explore::explained;
 use crate::launch::{
@@ -80,55 +80,21 @@ impl Sink for Both<'_, '_> {
     }
 }
 
-/// All launches came to their ends.
-struct Finished {
-    spec: Spec,
-    device: Device,
-    outcome: Outcome,
-    /// The hash of the trace, when asked for.
-    trace: Option<u64>,
-    /// The races, when asked for.
-    races: Option<Races>,
-    /// Buffers whose zeros were relied on though nobody had said what they hold.
-    relied: Vec<Relied>,
-    /// Instructions with accesses whose origin was lost, and how many these were.
-    lost: Vec<(Pc, u64)>,
-}
-
-/// Why there is no outcome; enough to tell.
-enum Trouble {
-    Problems(Vec<Problem>, SourceMap),
-    Stopped(Stop, Box<Device>, Vec<u8>, Option<Box<Races>>),
-    /// A stop before there was a device.
-    Early(Stop, SourceMap),
-}
-
 impl Run {
     /// Runs the command; gives the exit code.
     pub fn execute(&mut self) -> u8 {
         self.common.begin(None, None);
         self.common.select_mutant();
-        let mut reporter = match self.report.open() {
-            Ok(reporter) => reporter,
-            Err(code) => return code,
-        };
+        self.run().unwrap_or_else(|code| code)
+    }
+
+    fn run(&self) -> Result<u8, u8> {
+        let mut reporter = self.report.open()?;
         let mut sources = self.common.sources();
         match Script::read(&self.path, &mut sources) {
-            Ok(Some(script)) => return self.script(&script, sources, &mut reporter),
-            Ok(None) => {}
-            Err(problems) => return reporter.problems(&problems, &sources),
-        }
-        match self.outcome(&mut reporter) {
-            Ok(finished) => self.finish(&finished, &mut reporter),
-            Err(Trouble::Problems(problems, sources)) => reporter.problems(&problems, &sources),
-            Err(Trouble::Early(stop, sources)) => reporter.stop(&stop, &ProgEnv::default(), &sources, &[]),
-            Err(Trouble::Stopped(stop, device, printed, races)) => {
-                let (env, sources) = (device.context().env(), device.sources());
-                let target = Some(as_typed(&self.common, &self.path));
-                reporter.ended = EndedEarly { standing: device.context().standing().to_vec(), target };
-                let races = races.as_deref().map(|r| RacesReport::new([r], sources));
-                reporter.stop_after(&stop, races, env, sources, &printed)
-            }
+            Ok(Some(script)) => self.script(&script, sources, &mut reporter),
+            Ok(None) => self.launches(&mut reporter),
+            Err(problems) => Err(reporter.problems(&problems, &sources)),
         }
     }
 
@@ -166,23 +132,65 @@ impl Run {
         if self.hash { observers.with_hash(program) } else { observers }
     }
 
-    fn outcome(&self, reporter: &mut Reporter) -> Result<Finished, Trouble> {
+    /// Runs the launches of a launch file or of flags; gives the exit code.
+    fn launches(&self, reporter: &mut Reporter) -> Result<u8, u8> {
         let mut sources = self.common.sources();
         let loaded = self.common.spec(&self.path, &mut sources).and_then(|spec| {
             let config = self.config(&mut sources)?;
             let env = load(&spec.ptx, config.control, &mut sources)?;
             Ok((spec, env, config))
         });
-        let (spec, env, config) = match loaded {
-            Ok(loaded) => loaded,
-            Err(problems) => return Err(Trouble::Problems(problems, sources)),
-        };
+        let (spec, env, config) = loaded.map_err(|problems| reporter.problems(&problems, &sources))?;
         let copy = sources.clone();
         self.common.bounds.count_from_here();
-        let mut device = Device::new(env, sources, config).map_err(|stop| Trouble::Early(stop, copy))?;
+        let mut device =
+            Device::new(env, sources, config).map_err(|stop| reporter.stop(&stop, &ProgEnv::default(), &copy, &[]))?;
         let program = device.context().program();
         let mut observers = self.observers_of(&program);
         let mut printed = Vec::new();
+        let result = self.observed(&spec, &mut device, &mut observers, (reporter, &mut printed))?;
+        let result = result.map_err(|failure| failure.map_stop(|stop| observers.settle(stop)));
+        let (env, sources) = (device.context().env(), device.sources());
+        let races: Option<&Races> = observers.get();
+        let races = races.map(|races| RacesReport::new([races], sources));
+        match result {
+            Ok(outcome) => {
+                let relied = observers.uninit().map(Uninit::relied).unwrap_or_default();
+                let names = || device.names().map(str::to_owned).collect();
+                let buffers = self.contents(reporter.form, |name| device.contents(name), names);
+                let results = Results {
+                    outcome: &outcome,
+                    relied: ReliedReport::new(&relied, env, sources),
+                    lost: LostReport::new(observers.get().into_iter().flat_map(Bounds::lost), env, sources),
+                    races,
+                    checks: self.common.checked(),
+                    checked: spec.expect.len() + usize::from(spec.stdout.is_some()),
+                    expected_at: &|name| spec.expect.get(name).and_then(|e| e.at),
+                    output_at: spec.stdout.as_ref().and_then(|e| e.at),
+                    buffers: buffers.map_err(|problems| reporter.problems(&problems, sources))?,
+                    memory: self.hash.then(|| device.memory_hash()),
+                    trace: observers.get().map(TraceHash::value),
+                };
+                Ok(reporter.finished(results, sources))
+            }
+            Err(Failure::Input(problems)) => Err(reporter.problems(&problems, sources)),
+            Err(Failure::Stop(mut stop)) => {
+                explained(&mut stop, &device);
+                let target = Some(as_typed(&self.common, &self.path));
+                reporter.ended = EndedEarly { standing: device.context().standing().to_vec(), target };
+                Ok(reporter.stop_after(&stop, races, env, sources, &printed))
+            }
+        }
+    }
+
+    /// Runs what is launched, with those who follow and observe it; what the device prints in a report is put into `printed`.
+    fn observed(
+        &self,
+        spec: &Spec,
+        device: &mut Device,
+        observers: &mut Observers,
+        (reporter, printed): (&mut Reporter, &mut Vec<u8>),
+    ) -> Result<Result<Outcome, Failure>, u8> {
         let bar = running("running", self.report.format == Form::Text && !self.follow.rules);
         let mut out = |bytes: &[u8]| match self.report.format {
             Form::Text => bar.suspend(|| output::print(bytes)),
@@ -190,60 +198,22 @@ impl Run {
         };
         let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
+        let programs = [device.context().program()];
         let mut followers =
-            Followers::open(&self.follow, self.telling(), &[program], device.sources(), &mut line, &seen)
-                .map_err(|p| Trouble::Problems(vec![*p], device.sources().clone()))?;
+            Followers::open(&self.follow, self.telling(), &programs, device.sources(), &mut line, &seen)
+                .map_err(|problem| reporter.problems(&[*problem], device.sources()))?;
         let result = if followers.any() {
             let seen = self.follow.trace.file.is_some().then_some(&seen);
-            run_observed(&spec, &mut device, &mut Both(&mut followers, &mut observers), seen, &mut out)
+            run_observed(spec, device, &mut Both(&mut followers, observers), seen, &mut out)
         } else if observers.any() {
-            run(&spec, &mut device, &mut observers, &mut out)
+            run(spec, device, observers, &mut out)
         } else {
-            run(&spec, &mut device, &mut Silent, &mut out)
+            run(spec, device, &mut Silent, &mut out)
         };
         reporter.memory = followers.shown();
         bar.finish_and_clear();
         followers.finish(result.as_ref().err().and_then(Failure::stop));
-        let result = result.map_err(|failure| match failure {
-            Failure::Stop(stop) => Failure::Stop(observers.settle(stop)),
-            input @ Failure::Input(_) => input,
-        });
-        let relied = observers.uninit().map(Uninit::relied).unwrap_or_default();
-        let lost = observers.get().into_iter().flat_map(Bounds::lost).collect();
-        let (trace, races) = (observers.get().map(TraceHash::value), observers.take());
-        match result {
-            Ok(outcome) => Ok(Finished { spec, device, outcome, trace, races, relied, lost }),
-            Err(Failure::Input(problems)) => Err(Trouble::Problems(problems, device.sources().clone())),
-            Err(Failure::Stop(mut stop)) => {
-                explained(&mut stop, &device);
-                Err(Trouble::Stopped(stop, Box::new(device), printed, races.map(Box::new)))
-            }
-        }
-    }
-
-    /// Saves and prints what was asked for, and tells the verdict.
-    fn finish(&self, finished: &Finished, reporter: &mut Reporter) -> u8 {
-        let Finished { spec, device, outcome, trace, races, relied, lost } = finished;
-        let names = || device.names().map(str::to_owned).collect();
-        let buffers = match self.contents(reporter.form, |name| device.contents(name), names) {
-            Ok(buffers) => buffers,
-            Err(problems) => return reporter.problems(&problems, device.sources()),
-        };
-        let races = races.as_ref().map(|r| RacesReport::new([r], device.sources()));
-        let results = Results {
-            outcome,
-            relied: ReliedReport::new(relied, device.context().env(), device.sources()),
-            lost: LostReport::new(lost.iter().copied(), device.context().env(), device.sources()),
-            races,
-            checks: self.common.checked(),
-            checked: spec.expect.len() + usize::from(spec.stdout.is_some()),
-            expected_at: &|name| spec.expect.get(name).and_then(|e| e.at),
-            output_at: spec.stdout.as_ref().and_then(|e| e.at),
-            buffers,
-            memory: self.hash.then(|| device.memory_hash()),
-            trace: *trace,
-        };
-        reporter.finished(results, device.sources())
+        Ok(result)
     }
 
     /// Saves and prints what `find` has of the buffers and variables that were asked for; gives what is printed in a report.

@@ -8,22 +8,19 @@ use super::run::Run;
 use crate::base::SourceMap;
 use crate::check::{Observers, PerLaunch, Races, TraceHash};
 use crate::choice::Decisions;
-use crate::launch::{Failure, Outcome, Script, ScriptDevice, programs};
+use crate::launch::{Failure, Script, ScriptDevice, programs};
 use crate::program::env::ProgEnv;
 use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport};
 use crate::verdict::{Event, Sink, Who};
 
 impl Run {
     /// Runs a host script; gives the exit code.
-    pub(super) fn script(&self, script: &Script, mut sources: SourceMap, reporter: &mut Reporter) -> u8 {
+    pub(super) fn script(&self, script: &Script, mut sources: SourceMap, reporter: &mut Reporter) -> Result<u8, u8> {
         let read = self.config(&mut sources).and_then(|config| {
             let (all, control) = programs(script, config.control, &mut sources)?;
             Ok((config, all, control))
         });
-        let (config, all, control) = match read {
-            Ok(read) => read,
-            Err(problems) => return reporter.problems(&problems, &sources),
-        };
+        let (config, all, control) = read.map_err(|problems| reporter.problems(&problems, &sources))?;
         let envs: Vec<_> = all.values().cloned().collect();
         self.common.bounds.count_from_here();
         let mut device = ScriptDevice::new(all, control, sources.clone(), config);
@@ -36,10 +33,8 @@ impl Run {
         let mut watching = PerLaunch::new(envs.clone(), &make);
         let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
-        let mut followers = match Followers::open(&self.follow, self.telling(), &envs, &sources, &mut line, &seen) {
-            Ok(followers) => followers,
-            Err(problem) => return reporter.problems(&[*problem], &sources),
-        };
+        let mut followers = Followers::open(&self.follow, self.telling(), &envs, &sources, &mut line, &seen)
+            .map_err(|problem| reporter.problems(&[*problem], &sources))?;
         let watched = self.watched();
         let observe = watched || followers.any();
         let mut tell = |who: Who, event: Event<'_>| {
@@ -50,55 +45,37 @@ impl Run {
         let result = device.run(script, if observe { Some(&mut tell) } else { None }, seen, &mut out);
         reporter.memory = followers.shown();
         followers.finish(result.as_ref().err().and_then(Failure::stop));
-        let result = result.map_err(|failure| match failure {
-            Failure::Stop(stop) => Failure::Stop(watching.settle(stop)),
-            input @ Failure::Input(_) => input,
-        });
+        let result = result.map_err(|failure| failure.map_stop(|stop| watching.settle(stop)));
         let found: Vec<&Races> = watching.launches().values().filter_map(Observers::get).collect();
         let races = (!found.is_empty()).then(|| RacesReport::new(found, &sources));
         match result {
             Ok(outcome) => {
                 let traces = watching.launches().values().filter_map(Observers::get::<TraceHash>);
                 let trace = self.hash.then(|| traces.fold(0u64, |sum, h| sum.rotate_left(1) ^ h.value()));
-                self.finish_script(script, &device, &outcome, trace, races, reporter)
+                let find = |name: &str| device.contents(name);
+                let buffers = self.contents(reporter.form, find, || device.names().collect());
+                let results = Results {
+                    outcome: &outcome,
+                    relied: ReliedReport::default(),
+                    lost: LostReport::default(),
+                    races,
+                    checks: self.common.checked(),
+                    checked: script.expects() + usize::from(script.stdout.is_some()),
+                    expected_at: &|name| script.expected_at(name),
+                    output_at: script.stdout.as_ref().and_then(|e| e.at),
+                    buffers: buffers.map_err(|problems| reporter.problems(&problems, device.sources()))?,
+                    memory: self.hash.then(|| device.memory_hash()),
+                    trace,
+                };
+                Ok(reporter.finished(results, device.sources()))
             }
-            Err(Failure::Input(problems)) => reporter.problems(&problems, &sources),
+            Err(Failure::Input(problems)) => Err(reporter.problems(&problems, &sources)),
             Err(Failure::Stop(stop)) => {
                 reporter.ended = EndedEarly { standing: device.standing(), target: None };
                 let none = ProgEnv::default();
                 let env = envs.get(stop.program() as usize).map_or(&none, |env| &**env);
-                reporter.stop_after(&stop, races, env, &sources, &printed)
+                Ok(reporter.stop_after(&stop, races, env, &sources, &printed))
             }
         }
-    }
-
-    /// Saves and prints what was asked for, and tells the verdict.
-    fn finish_script(
-        &self,
-        script: &Script,
-        device: &ScriptDevice,
-        outcome: &Outcome,
-        trace: Option<u64>,
-        races: Option<RacesReport<'_>>,
-        reporter: &mut Reporter,
-    ) -> u8 {
-        let buffers = match self.contents(reporter.form, |name| device.contents(name), || device.names().collect()) {
-            Ok(buffers) => buffers,
-            Err(problems) => return reporter.problems(&problems, device.sources()),
-        };
-        let results = Results {
-            outcome,
-            relied: ReliedReport::default(),
-            lost: LostReport::default(),
-            races,
-            checks: self.common.checked(),
-            checked: script.expects() + usize::from(script.stdout.is_some()),
-            expected_at: &|name| script.expected_at(name),
-            output_at: script.stdout.as_ref().and_then(|e| e.at),
-            buffers,
-            memory: self.hash.then(|| device.memory_hash()),
-            trace,
-        };
-        reporter.finished(results, device.sources())
     }
 }

@@ -20,6 +20,17 @@ pub(super) fn plural(n: u64, noun: &str) -> String {
     }
 }
 
+/// The texts of the first `most` of them; behind these, where there are more, what `more` says of their number.
+pub(super) fn listed<T>(
+    all: &[T],
+    most: usize,
+    text: impl FnMut(&T) -> String,
+    more: impl FnOnce(usize) -> String,
+) -> Vec<String> {
+    let left = all.len().saturating_sub(most);
+    all.iter().take(most).map(text).chain((left > 0).then(|| more(left))).collect()
+}
+
 /// `a`, `b or c`, `a, b or c`.
 pub(super) fn either(words: &[String]) -> String {
     match words {

@@ -1,15 +1,14 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
-use super::count::{counted, ranges, word};
+use super::count::{counted, listed, plural, ranges, word};
 use super::diagnostic::Diagnostic;
 use super::safety::token;
 use super::stop::StopReport;
 use super::words::{lanes, place_in, who};
-use crate::base::{LaneMask, Pc};
+use crate::base::Pc;
 use crate::verdict::{
     AllocKind, Blocked, Class, Hang, Holds, Inside, Lock, NeverPopped, Place, SpinRead, Spinner, Stack,
 };
-use std::fmt::Write;
 
 /// How many of a kind a text lists.
 const LISTED: usize = 8;
@@ -71,7 +70,17 @@ fn left_behind(hang: &Hang) -> bool {
 /// Lanes with their warp, e.g. `lane 1 of warp 0 in block (0, 0, 0)`.
 fn party(p: &Place) -> String {
     let [x, y, z] = p.block;
-    format!("{} of warp {} in block ({x}, {y}, {z})", lanes(p.lanes), p.warp)
+    format!("{} in block ({x}, {y}, {z})", of_warp(p))
+}
+
+/// The same without the block, e.g. `lane 1 of warp 0`.
+fn of_warp(p: &Place) -> String {
+    format!("{} of warp {}", lanes(p.lanes), p.warp)
+}
+
+/// Whether it waits for others, and not for its turn.
+fn waits(blocked: &&Blocked) -> bool {
+    matches!(blocked.by, Holds::Barrier { .. } | Holds::Members { .. })
 }
 
 /// Some parties, e.g. `lane 1 of warp 0 in block (0, 0, 0), lane 3 of … and 2 more`.
@@ -83,16 +92,12 @@ fn parties(all: &[&Place]) -> String {
             None => merged.push((*p).clone()),
         }
     }
-    let mut text: Vec<String> = merged.iter().take(LISTED).map(party).collect();
-    if merged.len() > LISTED {
-        text.push(format!("{} more", merged.len() - LISTED));
-    }
-    text.join(", ")
+    listed(&merged, LISTED, party, |n| format!("{n} more")).join(", ")
 }
 
-/// One form for one lane, another for several.
-const fn plural(lanes: LaneMask, one: &'static str, many: &'static str) -> &'static str {
-    if lanes.count_ones() == 1 { one } else { many }
+/// The form of a verb for one lane, or that for several.
+fn verb(who: &[&Place], one: &'static str, many: &'static str) -> &'static str {
+    if who.iter().map(|p| p.lanes.count_ones()).sum::<u32>() == 1 { one } else { many }
 }
 
 /// The place in memory of what is read, e.g. "`lock`" or "4 bytes behind the start of `x`".
@@ -112,11 +117,10 @@ fn place_of(inside: Option<&Inside>, address: u64) -> String {
 /// block (0, 0, 0) holds`.
 fn waits_for(lock: &Lock) -> String {
     let waiters: Vec<&Place> = lock.waiters.iter().collect();
-    let one = matches!(&waiters[..], [p] if p.lanes.count_ones() == 1);
     format!(
         "{} {} on {}, which {} {}",
         parties(&waiters),
-        if one { "spins" } else { "spin" },
+        verb(&waiters, "spins", "spin"),
         place_of(lock.inside.as_ref(), lock.address),
         party(&lock.holder),
         if lock.exited { "took and kept when it exited" } else { "holds" }
@@ -124,10 +128,7 @@ fn waits_for(lock: &Lock) -> String {
 }
 
 fn values(read: &SpinRead) -> String {
-    let mut text: Vec<String> = read.values.iter().take(LISTED).map(u64::to_string).collect();
-    if read.values.len() > LISTED {
-        text.push("…".to_owned());
-    }
+    let text = listed(&read.values, LISTED, u64::to_string, |_| "…".to_owned());
     if text.is_empty() { String::new() } else { format!(": {}", text.join(" or ")) }
 }
 
@@ -137,7 +138,7 @@ impl StopReport<'_> {
         let mut all: Vec<usize> = code.iter().filter_map(|pc| Some(self.line(*pc)? as usize)).collect();
         all.sort_unstable();
         all.dedup();
-        format!("{} {}", if all.len() == 1 { "line" } else { "lines" }, ranges(all))
+        format!("{} {}", plural(all.len() as u64, "line"), ranges(all))
     }
 
     /// ` at line 12`, where the instruction has one.
@@ -151,47 +152,28 @@ impl StopReport<'_> {
         let reader = read.and_then(|r| r.readers.first());
         let first = reader.unwrap_or(place);
         let mut d = self.about(first.pc, self.headline(tokens, hang, read));
-        let here = (lanes(first.lanes), first.warp);
-        d = d.label(match read.filter(|_| reader.is_some()) {
-            Some(read) => format!(
-                "{} of warp {} {} {} here, again and again{}",
-                here.0,
-                here.1,
-                plural(first.lanes, "reads", "read"),
-                location(read),
-                values(read)
-            ),
-            None => format!(
-                "{} of warp {} {} on here, in a state that repeats",
-                here.0,
-                here.1,
-                plural(first.lanes, "runs", "run")
-            ),
-        });
+        let does = match read.filter(|_| reader.is_some()) {
+            Some(read) => {
+                let reads = verb(&[first], "reads", "read");
+                format!("{reads} {} here, again and again{}", location(read), values(read))
+            }
+            None => format!("{} on here, in a state that repeats", verb(&[first], "runs", "run")),
+        };
+        d = d.label(format!("{} {does}", of_warp(first)));
         for writer in read.iter().flat_map(|r| &r.writers).take(LISTED) {
-            let label = format!("{} of warp {} would write it here", lanes(writer.lanes), writer.warp);
-            d = self.beside(d, writer.pc, label);
+            d = self.beside(d, writer.pc, format!("{} would write it here", of_warp(writer)));
         }
         for lock in hang.locks.iter().take(LISTED) {
             let name = place_of(lock.inside.as_ref(), lock.address);
-            let label = format!("{} of warp {} took {name} here", lanes(lock.holder.lanes), lock.holder.warp);
-            d = self.beside(d, lock.holder.pc, label);
+            d = self.beside(d, lock.holder.pc, format!("{} took {name} here", of_warp(&lock.holder)));
         }
         for t in tokens.iter().take(LISTED) {
             let label = format!("pushed the {} token that holds {}", word(t.token.kind), lanes(t.waiting));
             d = self.beside(d, t.pushed, label);
         }
-        for blocked in
-            hang.blocked.iter().filter(|b| matches!(b.by, Holds::Barrier { .. } | Holds::Members { .. })).take(LISTED)
-        {
-            let label = format!(
-                "{} of warp {} {} here for {}",
-                lanes(blocked.place.lanes),
-                blocked.place.warp,
-                plural(blocked.place.lanes, "waits", "wait"),
-                holds(&blocked.by)
-            );
-            d = self.beside(d, blocked.place.pc, label);
+        for Blocked { place, by, .. } in hang.blocked.iter().filter(waits).take(LISTED) {
+            let label = format!("{} {} here for {}", of_warp(place), verb(&[place], "waits", "wait"), holds(by));
+            d = self.beside(d, place.pc, label);
         }
         d.note(self.notes(tokens, place, hang)).hint(advice(hang, !tokens.is_empty()))
     }
@@ -199,21 +181,16 @@ impl StopReport<'_> {
     fn headline(&self, tokens: &[NeverPopped], hang: &Hang, read: Option<&SpinRead>) -> String {
         let spinners: Vec<&Place> = hang.spinners.iter().map(|s| &s.place).collect();
         let who = parties(&spinners);
-        let one = matches!(&spinners[..], [p] if p.lanes.count_ones() == 1);
-        let spin = if one { "spins" } else { "spin" };
+        let spin = verb(&spinners, "spins", "spin");
         let on = read.filter(|r| !r.writers.is_empty()).map_or_else(String::new, |r| {
             format!(" on {}, which {} would write", location(r), parties(&r.writers.iter().collect::<Vec<_>>()))
         });
         match hang.class {
             Some(Class::SimtDeadlock) => {
-                let held = match tokens.first() {
-                    Some(t) => format!(
-                        ", but a {} token holds {} until the others leave the loop",
-                        word(t.token.kind),
-                        lanes(t.waiting)
-                    ),
-                    None => String::new(),
-                };
+                let held = tokens.first().map_or_else(String::new, |t| {
+                    let (kind, waiting) = (word(t.token.kind), lanes(t.waiting));
+                    format!(", but a {kind} token holds {waiting} until the others leave the loop")
+                });
                 format!("SIMT deadlock: {who} {spin}{on}{held}")
             }
             Some(Class::Starvation) => {
@@ -223,17 +200,13 @@ impl StopReport<'_> {
                 format!("starvation between blocks: {who} {spin}{on}{blocks}")
             }
             Some(Class::Mixed) => {
-                let waiting = |b: &&Blocked| matches!(b.by, Holds::Barrier { .. } | Holds::Members { .. });
-                let waits: Vec<&Place> = hang.blocked.iter().filter(waiting).map(|b| &b.place).collect();
-                let by = hang.blocked.iter().find(waiting).map_or_else(String::new, |b| holds(&b.by));
-                let wait = if matches!(&waits[..], [p] if p.lanes.count_ones() == 1) { "waits" } else { "wait" };
-                format!("mixed: {who} {spin}{on}, while {} {wait} for {by}", parties(&waits))
+                let waiting: Vec<&Place> = hang.blocked.iter().filter(waits).map(|b| &b.place).collect();
+                let by = hang.blocked.iter().find(waits).map_or_else(String::new, |b| holds(&b.by));
+                let wait = verb(&waiting, "waits", "wait");
+                format!("mixed: {who} {spin}{on}, while {} {wait} for {by}", parties(&waiting))
             }
             Some(Class::Livelock) if !hang.locks.is_empty() => {
-                let mut all: Vec<String> = hang.locks.iter().take(LISTED).map(waits_for).collect();
-                if hang.locks.len() > LISTED {
-                    all.push(format!("{} locks more", hang.locks.len() - LISTED));
-                }
+                let all = listed(&hang.locks, LISTED, waits_for, |n| format!("{n} locks more"));
                 let name = if in_a_ring(hang) { "locks in a ring" } else { "a lock that is never given back" };
                 format!("livelock, {name}: {}", all.join("; "))
             }
@@ -246,7 +219,7 @@ impl StopReport<'_> {
                     "the run never ends: a {} token is never popped, and {} {} for it",
                     word(t.token.kind),
                     lanes(t.waiting),
-                    plural(t.waiting, "waits", "wait"),
+                    if t.waiting.count_ones() == 1 { "waits" } else { "wait" },
                 ),
                 None => "the run never ends: the state of the whole device repeats".to_owned(),
             },
@@ -254,15 +227,11 @@ impl StopReport<'_> {
     }
 
     fn notes(&self, tokens: &[NeverPopped], place: &Place, hang: &Hang) -> String {
-        let mut note = Vec::new();
-        for Spinner { place, code, .. } in hang.spinners.iter().take(LISTED) {
-            let runs = plural(place.lanes, "goes", "go");
-            note.push(format!("{} {runs} through {}", party(place), self.lines(code)));
-        }
-        if hang.spinners.len() > LISTED {
-            note.push(format!("and {} more", hang.spinners.len() - LISTED));
-        }
-        for read in hang.reads.iter().take(LISTED) {
+        let more = |n| format!("and {n} more");
+        let spins = |Spinner { place, code, .. }: &Spinner| {
+            format!("{} {} through {}", party(place), verb(&[place], "goes", "go"), self.lines(code))
+        };
+        let reads = |read: &SpinRead| {
             let bytes = counted(read.bytes.into(), "byte");
             let by: Vec<String> =
                 read.writers.iter().take(LISTED).map(|w| format!("{}{}", party(w), self.at_line(w.pc))).collect();
@@ -274,14 +243,11 @@ impl StopReport<'_> {
             } else {
                 format!("would be written by {}", by.join(", "))
             };
-            note.push(format!("{bytes} of {} ({:#x}) are read{}; {by}", location(read), read.address, values(read)));
-        }
-        if hang.reads.len() > LISTED {
-            note.push(format!("and {} locations more", hang.reads.len() - LISTED));
-        }
-        for Blocked { place, by, .. } in hang.blocked.iter().take(LISTED) {
+            format!("{bytes} of {} ({:#x}) are read{}; {by}", location(read), read.address, values(read))
+        };
+        let blocked = |Blocked { place, by, .. }: &Blocked| {
             let (at, p) = (self.at_line(place.pc), party(place));
-            note.push(match by {
+            match by {
                 Holds::Token { token: t, pushed } => format!(
                     "{p} would go on{at}: held by {}{}",
                     token(t),
@@ -289,20 +255,20 @@ impl StopReport<'_> {
                 ),
                 Holds::Nothing => format!("{p} could go on{at} now and then, which no fair scheduler must let it"),
                 Holds::Barrier { .. } | Holds::Members { .. } => {
-                    format!("{p} {}{at} for {}", plural(place.lanes, "waits", "wait"), holds(by))
+                    format!("{p} {}{at} for {}", verb(&[place], "waits", "wait"), holds(by))
                 }
-            });
-        }
-        if hang.blocked.len() > LISTED {
-            note.push(format!("and {} more", hang.blocked.len() - LISTED));
-        }
+            }
+        };
+        let mut note = listed(&hang.spinners, LISTED, spins, more);
+        note.extend(listed(&hang.reads, LISTED, reads, |n| format!("and {n} locations more")));
+        note.extend(listed(&hang.blocked, LISTED, blocked, more));
         if let Some(u) = hang.unissued {
             note.push(format!(
                 "block {} of {} is not issued: {} {} resident, and there is no room for another on the device",
                 u.first,
                 u.total,
                 u.resident,
-                if u.resident == 1 { "is" } else { "are" }
+                plural(u.resident, "is")
             ));
         }
         for Stack { who, tokens } in hang.stacks.iter().take(LISTED) {
@@ -312,17 +278,10 @@ impl StopReport<'_> {
         }
         if hang.spinners.is_empty() {
             note.push(format!("by {}", who(place)));
-            for t in tokens.iter().take(LISTED) {
-                let mut text = String::new();
-                let _ = write!(
-                    text,
-                    "never popped in warp {}: {}, awaited by {}",
-                    t.place.warp,
-                    token(&t.token),
-                    lanes(t.waiting)
-                );
-                note.push(text);
-            }
+            note.extend(tokens.iter().take(LISTED).map(|t| {
+                let (warp, popped) = (t.place.warp, token(&t.token));
+                format!("never popped in warp {warp}: {popped}, awaited by {}", lanes(t.waiting))
+            }));
         }
         note.join("\n")
     }

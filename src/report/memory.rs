@@ -1,7 +1,7 @@
 //! Memory with a life of its own, for people: each step that it makes in a line, and the environment as the report's tables
 //! have it (4.2, 4.3, 4.6): operations in flight, lines of caches, locks; and the same as data.
 
-use super::count::counted;
+use super::count::{counted, listed};
 use super::launches::Launches;
 use super::words::{lanes, place_in};
 use crate::base::SourceMap;
@@ -267,10 +267,7 @@ impl Operation {
         let Self { launch, block, warp, lanes, instruction, operation, accesses, .. } = self;
         let warp = warp_of(Who { launch: *launch, block: *block, warp: *warp });
         let mut text = format!("{warp}, {lanes}, {instruction}: {operation}");
-        let mut shown: Vec<String> = accesses.iter().take(most).map(|a| a.text(self.alone)).collect();
-        if accesses.len() > most {
-            shown.push(format!("and {} more", accesses.len() - most));
-        }
+        let shown = listed(accesses, most, |a| a.text(self.alone), |n| format!("and {n} more"));
         if !shown.is_empty() {
             text += &format!(", {}", shown.join("; "));
         }

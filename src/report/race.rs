@@ -1,6 +1,6 @@
 //! Data races in words.
 
-use super::count::{often, plural};
+use super::count::{listed, often, plural};
 use super::diagnostic::{Diagnostic, Severity, said};
 use super::parts;
 use super::race_words::hint;
@@ -166,17 +166,12 @@ impl<'a> RacesReport<'a> {
             let (_, (file, line), _) = told.lines(self.sources);
             format!("{}:{line} ({})", inline(&file), often(told.times))
         };
-        let mut places: Vec<String> = self.hidden.iter().take(NAMED).map(place).collect();
-        let more = self.hidden.len().saturating_sub(NAMED);
-        if more > 0 {
-            places.push(format!("and {more} more"));
-        }
+        let places = listed(&self.hidden, NAMED, place, |n| format!("and {n} more"));
         let them = if self.hidden.len() == 1 { "it" } else { "them" };
         format!("benign races, stores of the same value: {}; --benign none reports {them}\n", places.join(", "))
     }
 
     /// Warnings of volatile data that nothing orders.
-    #[must_use]
     pub fn unordered(&self) -> &[Diagnostic] {
         &self.unordered
     }

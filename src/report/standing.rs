@@ -1,5 +1,6 @@
 //! Where the warps were when a run was ended, and which command finds out more.
 
+use super::count::counted;
 use super::stop::StopReport;
 use crate::base::SourceMap;
 use crate::program::env::ProgEnv;
@@ -33,7 +34,7 @@ impl StopReport<'_> {
         if all.is_empty() {
             return None;
         }
-        let mut text = format!("where the warps were ({}):", threads(lanes));
+        let mut text = format!("where the warps were ({}):", counted(lanes, "thread"));
         for s in all.iter().take(LISTED) {
             let (file, span) = self.span(s.place.pc);
             let code = || self.sources.words(file, span);
@@ -43,8 +44,8 @@ impl StopReport<'_> {
                 (1, 1) => {
                     format!("{} of warp {} in block ({x}, {y}, {z})", super::words::lanes(s.place.lanes), s.place.warp)
                 }
-                (1, warps) => format!("{}, {warps} warps of block ({x}, {y}, {z})", threads(s.lanes)),
-                (blocks, warps) => format!("{}, {warps} warps of {blocks} blocks", threads(s.lanes)),
+                (1, warps) => format!("{}, {warps} warps of block ({x}, {y}, {z})", counted(s.lanes, "thread")),
+                (blocks, warps) => format!("{}, {warps} warps of {blocks} blocks", counted(s.lanes, "thread")),
             };
             let on = match s.on {
                 Some(WaitingFor::Barrier(id)) => format!(", waiting at barrier {id}"),
@@ -58,8 +59,4 @@ impl StopReport<'_> {
         }
         Some(text)
     }
-}
-
-fn threads(n: u64) -> String {
-    if n == 1 { "1 thread".to_owned() } else { format!("{n} threads") }
 }

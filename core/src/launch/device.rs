@@ -29,6 +29,15 @@ impl Failure {
             Self::Input(_) => None,
         }
     }
+
+    /// The same with another stop in place of its own.
+    #[must_use]
+    pub fn map_stop(self, to: impl FnOnce(Stop) -> Stop) -> Self {
+        match self {
+            Self::Stop(stop) => Self::Stop(to(stop)),
+            input @ Self::Input(_) => input,
+        }
+    }
 }
 
 impl From<Stop> for Failure {
