@@ -2,6 +2,7 @@
 //! memory and on memory with caches.
 
 use crate::golden;
+use crate::schema::Schema;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -205,4 +206,63 @@ fn the_rules_of_a_script_are_listed_in_order() {
         ids.filter(|id| !text.lines().any(|line| line.split_whitespace().next() == Some(*id))).collect();
     // Barriers are the blocks' own (tests/examples_observed.rs).
     assert_eq!(missing, ["block.endBar", "device.destroy", "dio.destroy"]);
+}
+
+/// The command for a script of `tests/scripts`.
+fn searched(command: &str, name: &str, flags: &[&str]) -> Output {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts").join(name);
+    Command::new(env!("CARGO_BIN_EXE_warpstep")).arg(command).arg(path).args(flags).output().unwrap()
+}
+
+/// A lost count is refuted with the order that loses it, and a seed finds it, too, by which `run` shows it again.
+#[test]
+fn orders_are_hunted_and_proved() {
+    let proof =
+        says(&searched("prove", "lost.toml", &[]), 1, &["mismatch: `a.counter`", "refuted", "2 different ends"]);
+    let order: Vec<&str> = proof.lines().skip_while(|l| !l.contains("the order that leads there")).collect();
+    let at = |what: &str| order.iter().position(|l| l.contains(what)).unwrap_or_else(|| panic!("no {what:?}: {proof}"));
+    // Both read before the second writes.
+    assert!(at("kernels.ptx:25") < at("kernels.ptx:27"), "{proof}");
+    assert!(at("launch `second` is complete") < at("the host reads `a.counter`"), "{proof}");
+    let hunt = says(&searched("hunt", "lost.toml", &[]), 1, &["found by seed", "1 distinct defect"]);
+    let seed = hunt.split("--seed ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
+    says(&searched("run", "lost.toml", &["--seed", seed]), 1, &["mismatch: `a.counter`"]);
+    says(&searched("prove", "handshake.toml", &[]), 0, &["holds", "1 different end"]);
+    says(&searched("hunt", "handshake.toml", &["--seeds", "20"]), 0, &["20 seeds, 0 distinct defects"]);
+    says(&searched("prove", "endless.toml", &[]), 1, &["error[endless]", "launch `waits`", "refuted"]);
+    says(&searched("hunt", "endless.toml", &["--seeds", "3", "--max-steps", "1000"]), 3, &["1000"]);
+}
+
+#[test]
+fn a_search_of_orders_keeps_its_limits() {
+    let limited = says(&searched("prove", "destroy.toml", &["--max-states", "10"]), 3, &["10 states"]);
+    assert!(!limited.contains("holds"), "{limited}");
+    says(&searched("prove", "destroy.toml", &["--memory", "fermi", "--for", "1ms"]), 3, &["limit"]);
+    says(&searched("prove", "lost.toml", &["--first"]), 1, &["refuted"]);
+}
+
+/// What is about launches is refused by name, not passed over.
+#[test]
+fn flags_of_launches_are_refused_for_scripts() {
+    for flags in [&["--progress", "obe"][..], &["--dot", "x"], &["--check", "races"], &["--checkpoint", "x"]] {
+        says(&searched("prove", "add.toml", flags), 2, &[flags[0]]);
+    }
+    for flags in [&["--strategy", "pct"][..], &["--jobs", "2"], &["--check", "deterministic"]] {
+        says(&searched("hunt", "add.toml", flags), 2, &[flags[0]]);
+    }
+    says(&searched("minimise", "add.toml", &[]), 2, &["add.toml"]);
+}
+
+#[test]
+fn orders_are_told_as_data() {
+    let schema = Schema::read("docs/schema/report.schema.json");
+    for (command, name, code) in [("prove", "lost.toml", 1), ("prove", "endless.toml", 1), ("hunt", "lost.toml", 1)] {
+        let output = searched(command, name, &["--format", "json"]);
+        assert_eq!(output.status.code(), Some(code));
+        let whole: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(schema.complaint(&whole), None, "{whole:#}");
+        assert_eq!(whole["verdict"], "refuted", "{whole:#}");
+    }
+    let sarif = searched("prove", "lost.toml", &["--format", "sarif"]);
+    assert!(golden::text(&sarif).contains("a.counter"), "{}", golden::text(&sarif));
 }

@@ -15,6 +15,7 @@ mod progress;
 mod races;
 mod schedules;
 mod schedules_world;
+mod scripts;
 mod space;
 mod walk;
 mod warp_size;

@@ -163,6 +163,7 @@ mod programs_world;
 #[path = "shared/reference.rs"]
 mod reference;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
+mod scripts;
 mod weak;
 
 fn main() {
@@ -212,8 +213,9 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 3] = [
+    let families: [(&str, fn()); 4] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
+        ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
     ];

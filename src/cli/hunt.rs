@@ -6,6 +6,7 @@ use super::output;
 use super::progress::{line, running};
 use super::report_flags::{ReportFlags, Reporter, stop_of};
 use super::saved::{Names, target, write_for};
+use super::script_search::script;
 use super::target::Common;
 use crate::base::SourceMap;
 use crate::check::Observers;
@@ -32,6 +33,7 @@ Examples:
   warpstep hunt DIR --strategy pct --depth 3
   warpstep hunt DIR --check deterministic,uninit      also results that differ
   warpstep hunt DIR --control its --memory fermi
+  warpstep hunt SCRIPT.toml --keep-going      orders of a host script's messages and grids
 
 --strategy random: every decision at random.
 
@@ -43,30 +45,30 @@ The default schedule is run first. A run that reaches --max-steps goes on by the
 
 Exit codes: 0 no defect found | 1 a defect | 3 no defect, but runs reached the limit, or it was interrupted")]
 pub(super) struct Hunt {
-    /// A folder with a launch.toml, a launch file (.toml), or a PTX module (.ptx) launched by flags.
-    path: PathBuf,
+    /// A folder with a launch.toml, a launch file or host script (.toml), or a PTX module (.ptx) launched by flags.
+    pub(super) path: PathBuf,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 
     /// How many seeds; 1000, or as many as there is time for.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    seeds: Option<u64>,
+    pub(super) seeds: Option<u64>,
 
     /// The first seed.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..u64::MAX))]
-    first_seed: u64,
+    pub(super) first_seed: u64,
 
     /// Hunt for this time, e.g. 10m.
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
-    time: Option<Duration>,
+    pub(super) time: Option<Duration>,
 
     #[command(flatten)]
     strategy: StrategyFlags,
 
     /// Go on after a defect; list the distinct ones with the smallest seed of each.
     #[arg(long)]
-    keep_going: bool,
+    pub(super) keep_going: bool,
 
     /// Threads of this computer; all by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -85,7 +87,7 @@ pub(super) struct Hunt {
     checkpoint_every: Duration,
 
     #[command(flatten)]
-    report: ReportFlags,
+    pub(super) report: ReportFlags,
 }
 
 /// How the schedules of seeds are made.
@@ -132,7 +134,19 @@ impl Hunt {
     /// Runs the command; gives the exit code.
     pub fn execute(&mut self) -> u8 {
         self.common.begin(self.time, None);
-        self.hunt().unwrap_or_else(|code| code)
+        let done = script(&self.common, &self.path, self.report.format)
+            .and_then(|read| read.map_or_else(|| self.hunt(), |read| self.script(read)));
+        done.unwrap_or_else(|code| code)
+    }
+
+    /// Flags that are given and do not go with host scripts, each with whether it is.
+    pub(super) fn of_launches(&self) -> [(&'static str, bool); 4] {
+        [
+            ("--strategy", self.strategy.strategy != Kind::Random),
+            ("--jobs", self.jobs.is_some()),
+            ("--save-schedule", self.save_schedule.is_some()),
+            ("--checkpoint", self.checkpoint.is_some()),
+        ]
     }
 
     fn hunt(&self) -> Result<u8, u8> {

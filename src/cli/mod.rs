@@ -25,6 +25,7 @@ mod rules;
 mod run;
 mod saved;
 mod script;
+mod script_search;
 mod show;
 mod target;
 mod trace;

@@ -5,6 +5,7 @@ use super::flags::{size, time};
 use super::form::Form;
 use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Names, target, write_for};
+use super::script_search::script;
 use super::target::Common;
 use super::{output, progress};
 use crate::base::SourceMap;
@@ -37,6 +38,7 @@ Examples:
   warpstep prove DIR --for 5m --checkpoint FILE      goes on where it stopped
   warpstep prove T.litmus --blocks --progress obe --strong
   warpstep prove MP.litmus --all            every outcome, and the condition
+  warpstep prove SCRIPT.toml                every order of a host script's messages and grids
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that it names, and about the launch as it is: other arguments, other blocks need another proof.
 
@@ -46,7 +48,7 @@ Progress models: fair promises progress to all blocks, hsa to the lowest that ca
 
 Exit codes: 0 holds | 1 refuted | 2 bad input | 3 a limit was reached and nothing was found | 4 unsupported")]
 pub(super) struct Prove {
-    /// A folder with a launch.toml, a launch file (.toml), a PTX module (.ptx) launched by flags, or a litmus test.
+    /// A folder with a launch.toml, a launch file (.toml), a host script (.toml), a PTX module (.ptx) launched by flags, or a litmus test.
     pub(super) path: PathBuf,
 
     #[command(flatten)]
@@ -71,7 +73,7 @@ pub(super) struct Prove {
 
     /// States at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_states: Option<u64>,
+    pub(super) max_states: Option<u64>,
 
     /// Memory of the search at most, e.g. 8G, which is the default, or three quarters of what is free.
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -91,7 +93,7 @@ pub(super) struct Prove {
 
     /// Stop at the first defect.
     #[arg(long)]
-    first: bool,
+    pub(super) first: bool,
 
     /// Keep here what was done, and go on from there when it is called again; --max-states counts from there.
     #[arg(long, value_name = "FILE", conflicts_with = "audit")]
@@ -162,15 +164,41 @@ impl Prove {
     pub fn execute(&mut self) -> u8 {
         let memory = self.search_memory.unwrap_or_else(usual_memory);
         self.common.begin(sooner(self.time, self.common.timeout), Some(memory));
-        let done = if is_litmus(&self.path) { self.litmus() } else { self.target() };
+        let done = if is_litmus(&self.path) {
+            self.litmus()
+        } else {
+            script(&self.common, &self.path, self.report.format)
+                .and_then(|read| read.map_or_else(|| self.target(), |read| self.script(read)))
+        };
         done.unwrap_or_else(|code| code)
+    }
+
+    /// Whether steps that nothing else notices are taken at once.
+    pub(super) fn reduces(&self) -> bool {
+        self.reduction == Reduction::Visible
+    }
+
+    /// Flags that are given and do not go with host scripts, each with whether it is.
+    pub(super) fn of_launches(&self) -> [(&'static str, bool); 10] {
+        [
+            ("--progress", self.progress != Progress::Fair),
+            ("--fairness", self.how().fairness != Fairness::Weak),
+            ("--preemptions", self.preemptions.is_some()),
+            ("--audit", self.audit),
+            ("--checkpoint", self.checkpoint.is_some()),
+            ("--dot", self.dot.is_some()),
+            ("--all", self.all),
+            ("--same-warp", self.same_warp),
+            ("--blocks", self.blocks),
+            ("--save-schedule", self.save_schedule.is_some()),
+        ]
     }
 
     pub(super) fn how(&self) -> How {
         How {
             progress: self.progress,
             fairness: if self.strong { Fairness::Strong } else { self.fairness },
-            grain: if self.reduction == Reduction::Visible { Grain::Visible } else { Grain::Instruction },
+            grain: if self.reduces() { Grain::Visible } else { Grain::Instruction },
         }
     }
 

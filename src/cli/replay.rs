@@ -157,7 +157,7 @@ impl Replay {
         let show = self.show.wanted(common.memory_steps()).map_err(refuse)?;
         let mut show = show.map(|after| after.follow(vec![program.clone()], sources.clone(), self.report.format));
         let keep = if self.turns { usize::MAX } else { LAST };
-        let mut turns = Turns::new(program.clone(), sources.clone(), keep);
+        let mut turns = Turns::new(vec![program.clone()], sources.clone(), keep);
         let seen = Decisions::default();
         let timeline = self.trace.open(std::slice::from_ref(&program), sources, &seen, false);
         let mut timeline = timeline.map_err(refuse)?;

@@ -142,8 +142,13 @@ impl Reporter {
 
     /// Why the defect that a run ended with may stay, if it may; the entry that says so counts as used then.
     pub fn accept(&mut self, ending: &Ending, target: &Target) -> Option<Suppressed> {
+        self.accept_of(ending, target.start().context().env(), target.start().sources())
+    }
+
+    /// The same of a run of `env`, whose files are `sources`.
+    pub fn accept_of(&mut self, ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> Option<Suppressed> {
         let Ending::Stopped(stop) = ending else { return None };
-        self.known(stop, target.start().context().env(), target.start().sources())
+        self.known(stop, env, sources)
     }
 
     fn known(&mut self, stop: &Stop, env: &ProgEnv, sources: &SourceMap) -> Option<Suppressed> {
@@ -157,7 +162,17 @@ impl Reporter {
 
     /// How a run ended, as text: in a few lines when it is suppressed.
     pub fn ending(&self, ending: &Ending, accepted: Option<&Suppressed>, target: &Target) -> Text {
-        let (env, sources) = (target.start().context().env(), target.start().sources());
+        self.ending_of(ending, accepted, target.start().context().env(), target.start().sources())
+    }
+
+    /// The same of a run of `env`, whose files are `sources`.
+    pub fn ending_of(
+        &self,
+        ending: &Ending,
+        accepted: Option<&Suppressed>,
+        env: &ProgEnv,
+        sources: &SourceMap,
+    ) -> Text {
         text::ending(ending, (accepted, &self.ended), env, sources, output::colour())
     }
 
@@ -172,16 +187,29 @@ impl Reporter {
         target: &Target,
     ) {
         let (env, sources) = (target.start().context().env(), target.start().sources());
+        let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
+        let expected = Expected { at: &at, output_at: target.spec().stdout.as_ref().and_then(|e| e.at) };
+        self.searched_of(all, report, code, (&|_| env, sources, expected));
+    }
+
+    /// The same of runs whose program `env` tells, whose files are `sources`.
+    pub fn searched_of<'a, 'e>(
+        &self,
+        all: &[(&Ending, Option<&Suppressed>)],
+        report: impl FnOnce(Extra) -> Report<'a>,
+        code: u8,
+        (env, sources, expected): (&dyn Fn(&Ending) -> &'e ProgEnv, &SourceMap, Expected<'_>),
+    ) {
         let log = |log: &mut sarif::Log| {
             for (ending, accepted) in all {
                 match ending {
                     Ending::Expected => {}
-                    Ending::Stopped(stop) => log.stop(&StopReport::new(stop, env, sources).suppressed(*accepted)),
+                    Ending::Stopped(stop) => {
+                        log.stop(&StopReport::new(stop, env(ending), sources).suppressed(*accepted));
+                    }
                     Ending::Unexpected(mismatches, printed) | Ending::Differs(mismatches, printed) => {
-                        let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
-                        mismatches.iter().for_each(|m| log.mismatch(m, at(&m.name), sources));
-                        let at = target.spec().stdout.as_ref().and_then(|e| e.at);
-                        printed.iter().for_each(|m| log.output_mismatch(m, at, sources));
+                        mismatches.iter().for_each(|m| log.mismatch(m, (expected.at)(&m.name), sources));
+                        printed.iter().for_each(|m| log.output_mismatch(m, expected.output_at, sources));
                     }
                 }
             }
@@ -212,8 +240,8 @@ impl Reporter {
         };
         let log = |log: &mut sarif::Log| {
             add_races(log, races.as_ref(), sources);
-            outcome.mismatches.iter().for_each(|m| log.mismatch(m, (results.expected_at)(&m.name), sources));
-            outcome.output_mismatch.iter().for_each(|m| log.output_mismatch(m, results.output_at, sources));
+            outcome.mismatches.iter().for_each(|m| log.mismatch(m, (results.expected.at)(&m.name), sources));
+            outcome.output_mismatch.iter().for_each(|m| log.output_mismatch(m, results.expected.output_at, sources));
         };
         self.tell(code, text, log, |extra| results.report(code, extra));
         code
@@ -272,6 +300,15 @@ pub(super) fn stopped(stop: &Stop, env: &ProgEnv, sources: &SourceMap, form: imp
     Reporter::plain(form.into()).stop(stop, env, sources, &[])
 }
 
+/// Where results are expected.
+#[derive(Clone, Copy)]
+pub(super) struct Expected<'a> {
+    /// The contents of a buffer.
+    pub at: &'a dyn Fn(&str) -> At,
+    /// The output.
+    pub output_at: At,
+}
+
 /// What came of a run to its end.
 pub(super) struct Results<'a> {
     /// The counts and the comparisons.
@@ -286,10 +323,8 @@ pub(super) struct Results<'a> {
     pub checks: Vec<String>,
     /// How many things were compared.
     pub checked: usize,
-    /// Where the contents of a buffer are expected.
-    pub expected_at: &'a dyn Fn(&str) -> At,
-    /// Where the output is expected.
-    pub output_at: At,
+    /// Where they are expected.
+    pub expected: Expected<'a>,
     /// The buffers that were asked for, for programs.
     pub buffers: Map<String, Value>,
     /// The hash of the final memory, when asked for.

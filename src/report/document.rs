@@ -8,7 +8,7 @@ use super::hunt::{Hunt, Minimised, Replay};
 use super::litmus::Tested;
 use super::parts::{Exit, Extra, Races};
 use super::rule_table::Rules;
-use super::{compare, prove, run};
+use super::{compare, prove, run, script};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -26,6 +26,7 @@ pub enum Report<'a> {
     Replay(Replay<'a>),
     Minimised(Minimised),
     Proof(Box<prove::Proved<'a>>),
+    Orders(Box<script::Orders<'a>>),
     Litmus(Tested<'a>),
     Compared(compare::Comparison<'a>),
     Rules(Rules<'a>),

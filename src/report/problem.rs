@@ -85,8 +85,8 @@ fn of_file(kind: &K) -> Option<Diagnostic> {
                 .hint("`warpstep replay` tells what it does")
         }
         K::ScriptTarget { path } => {
-            said("script", format!("`{}` is a host script: its schedules cannot be explored", path.display()), "")
-                .hint("name a launch file, or PTX with flags; `warpstep run` runs scripts, by `--seed` too")
+            said("script", format!("`{}` is a host script, and this command is about launches", path.display()), "")
+                .hint("`warpstep run`, `hunt` and `prove` take scripts; else name a launch file, or PTX with flags")
         }
         K::NotText { path, offset } => {
             said("not-text", format!("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()), "")

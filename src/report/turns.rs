@@ -5,9 +5,10 @@ use super::count::counted;
 use super::memory::Names;
 use super::terminal::inline;
 use crate::base::{LaneMask, Pc, SourceMap};
+use crate::launch::Do;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Who};
-use std::collections::VecDeque;
+use crate::verdict::{Event, Message, Who};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// A stretch of instructions of the same lanes of a warp.
@@ -20,10 +21,46 @@ struct Turn {
     instructions: u64,
 }
 
+/// What the grids and contexts of a host script are called, by their numbers.
+#[derive(Clone, Debug, Default)]
+pub struct ScriptNames {
+    /// The launches.
+    pub grids: BTreeMap<u32, String>,
+    /// The contexts.
+    pub contexts: BTreeMap<u32, String>,
+}
+
+impl ScriptNames {
+    fn grid(&self, number: u32) -> String {
+        let name = self.grids.get(&number);
+        name.map_or_else(|| format!("launch {number}"), |name| format!("launch `{}`", inline(name)))
+    }
+
+    fn context(&self, number: u32) -> String {
+        let name = self.contexts.get(&number);
+        name.map_or_else(|| format!("context {number}"), |name| format!("context `{}`", inline(name)))
+    }
+
+    /// What the device does for a message; none of those that only bring it nearer.
+    fn message(&self, message: Message) -> Option<String> {
+        Some(match message {
+            Message::Create(context) => format!("{} is made\n", self.context(context)),
+            Message::Destroy(context) => format!("{} is destroyed\n", self.context(context)),
+            Message::Load(_, context) => format!("a program is loaded into {}\n", self.context(context)),
+            Message::Start(grid, context) => format!("{} is started in {}\n", self.grid(grid), self.context(context)),
+            Message::Abort(grid, _) => format!("{} is aborted\n", self.grid(grid)),
+            Message::Complete(grid, _) => format!("{} is complete\n", self.grid(grid)),
+            Message::Completed(grid, _) => format!("the host hears that {} is complete\n", self.grid(grid)),
+            _ => return None,
+        })
+    }
+}
+
 /// Listens to a run and tells its turns.
 pub struct Turns {
-    env: Arc<ProgEnv>,
     names: Names,
+    /// What the grids and contexts of a host script are called; messages are told, too, then.
+    script: Option<ScriptNames>,
     now: Option<Turn>,
     told: VecDeque<String>,
     keep: usize,
@@ -31,11 +68,18 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Keeps the last `keep` turns of a run of a program; `sources` are its files.
+    /// Keeps the last `keep` turns of a run of programs, which are numbered as the host numbers them; `sources` are their
+    /// files.
     #[must_use]
-    pub fn new(env: Arc<ProgEnv>, sources: SourceMap, keep: usize) -> Self {
-        let names = Names::new(vec![Arc::clone(&env)], sources);
-        Self { env, names, now: None, told: VecDeque::new(), keep, left_out: 0 }
+    pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, keep: usize) -> Self {
+        let names = Names::new(programs, sources);
+        Self { names, script: None, now: None, told: VecDeque::new(), keep, left_out: 0 }
+    }
+
+    /// The same of a host script, with its messages.
+    #[must_use]
+    pub fn of_script(self, names: ScriptNames) -> Self {
+        Self { script: Some(names), ..self }
     }
 
     /// Takes note of an event.
@@ -46,8 +90,15 @@ impl Turns {
             let text = format!("memory step {number}: {}\n", self.names.step(&step.look()));
             return self.tell(text);
         }
+        if let (Event::Message(message), Some(names)) = (event, &self.script)
+            && let Some(text) = names.message(*message)
+        {
+            self.end();
+            return self.tell(text);
+        }
         let Event::Step(step) = event else { return };
-        if self.env.origin.get(step.pc.0 as usize).is_none_or(|o| o.hidden) {
+        let launched = self.names.launches.get(who);
+        if launched.is_none_or(|l| l.env.origin.get(step.pc.0 as usize).is_none_or(|o| o.hidden)) {
             return;
         }
         if let Some(turn) = self.now.as_mut().filter(|t| t.who == who && t.lanes == step.active) {
@@ -57,6 +108,17 @@ impl Turns {
         }
         self.end();
         self.now = Some(Turn { who, lanes: step.active, first: step.pc, last: step.pc, instructions: 1 });
+    }
+
+    /// The host of a script accesses memory.
+    pub fn host(&mut self, what: &Do) {
+        self.end();
+        let name = |context: &str, name: &str| inline(&format!("{context}.{name}")).into_owned();
+        match what {
+            Do::Set { context, name: n, .. } => self.tell(format!("the host writes `{}`\n", name(context, n))),
+            Do::Expect { context, buffer, .. } => self.tell(format!("the host reads `{}`\n", name(context, buffer))),
+            _ => {}
+        }
     }
 
     fn end(&mut self) {
@@ -77,7 +139,11 @@ impl Turns {
         let Turn { who: Who { launch, block, warp }, lanes, first, last, instructions } = *turn;
         let lanes = if lanes == !0 { "all lanes".to_owned() } else { super::words::lanes(lanes) };
         let count = counted(instructions, "instruction");
-        let launch = if launch == 0 { String::new() } else { format!("launch {launch}, ") };
+        let launch = match &self.script {
+            Some(names) => format!("{}, ", names.grid(launch)),
+            None if launch == 0 => String::new(),
+            None => format!("launch {launch}, "),
+        };
         let place = |pc| inline(&self.names.launches.instruction(turn.who, pc)).into_owned();
         let from = place(first);
         let to = if first == last { String::new() } else { format!(" to {}", place(last)) };

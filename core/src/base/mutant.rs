@@ -114,6 +114,10 @@ words! {
         AbortKeepsRoom = "abort-keeps-room",
         /// An aborted grid goes on.
         AbortIdle = "abort-idle",
+        /// The registers and memories of an aborted grid are gone while operations of it are in flight.
+        AbortForgets = "abort-forgets",
+        /// A grid that is started sees what those before it wrote only if none is left (D-flush).
+        FlushWhenAlone = "flush-when-alone",
         /// The memory of a destroyed context can still be used.
         DestroyKeepsMemory = "destroy-keeps-memory",
         /// The memory of every context begins at the same address (D-vm).

@@ -11,7 +11,6 @@ use crate::base::Pc;
 use crate::launch::Device;
 use crate::machine::walk::Walk;
 use crate::machine::{Bounds, ControlModel};
-use crate::program::instr::Op;
 use crate::verdict::{Event, Kind, LimitKind, Sink, Stack, Stop, StuckKind, Taken, Who};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,7 +127,7 @@ impl Target {
     #[must_use]
     pub fn ends(&self, how: Prove, options: &mut Options<'_>) -> Ends {
         let env = self.program();
-        if env.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))) {
+        if env.reads_clocks() {
             return Ends::Unknown;
         }
         let mut walk = match self.start().context().walk(self.launches(), how.grain) {

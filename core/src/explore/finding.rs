@@ -23,7 +23,13 @@ impl Signature {
     /// The signature of a run's defect; `None` when it shows none.
     #[must_use]
     pub fn of(played: &Played) -> Option<Self> {
-        match &played.ending {
+        Self::of_end(&played.ending, &played.circle)
+    }
+
+    /// The same of a run's end alone; `circle` are the instructions of a circle that it goes on in for ever.
+    #[must_use]
+    pub fn of_end(ending: &Ending, circle: &[Pc]) -> Option<Self> {
+        match ending {
             Ending::Unexpected(mismatches, _) => Some(Self::Unexpected(mismatches.first().map(|m| m.name.clone()))),
             Ending::Differs(mismatches, _) => Some(Self::Differs(mismatches.first().map(|m| m.name.clone()))),
             Ending::Stopped(Stop::Bug(bug)) => {
@@ -34,7 +40,7 @@ impl Signature {
                 let pcs = match &**stuck {
                     StuckKind::BarrierDeadlock { waiting, .. } => waiting.iter().map(|w| w.place.pc).collect(),
                     // Where the state was found to repeat is chance, the circle is not.
-                    StuckKind::Endless { .. } => played.circle.clone(),
+                    StuckKind::Endless { .. } => circle.to_vec(),
                     StuckKind::Operations { operations } => operations.iter().map(|o| o.place.pc).collect(),
                     StuckKind::MemoryProgram { operation, .. } => vec![operation.place.pc],
                 };

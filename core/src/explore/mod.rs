@@ -21,6 +21,7 @@ mod prove;
 mod record;
 mod retrace;
 mod schedule;
+mod script;
 pub mod space;
 mod target;
 
@@ -34,4 +35,5 @@ pub use progress::Progress;
 pub use prove::{Endless, Proof, Prove, Proved, Shown, Unshown};
 pub use record::{Limits, Recorded};
 pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
+pub use script::{ScriptEnd, ScriptSearch, ScriptSpace, Taken};
 pub use target::{Ending, Played, Target, Way, setup_hash};

@@ -12,7 +12,6 @@ use crate::check::{Liveness, Observers};
 use crate::choice::{Fair, Recorder};
 use crate::machine::walk::{Grain, Walk};
 use crate::machine::{ControlModel, MemoryModel, Stopwatch};
-use crate::program::instr::Op;
 use crate::verdict::{Class, Event, Identity, LimitKind, Sink, Stack, Standing, Stop, Taken, Who};
 use std::collections::BTreeSet;
 
@@ -285,7 +284,7 @@ impl Target {
         observers: &dyn Fn() -> Observers,
         proof: &mut Proof,
     ) -> Result<bool, Stop> {
-        if self.program().code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))) {
+        if self.program().reads_clocks() {
             return Ok(true);
         }
         let bounds = self.bounds();

@@ -6,7 +6,8 @@ use crate::base::{FileId, Pc, SourceMap};
 use crate::check::Observers;
 use crate::choice::{Fair, Oracle};
 use crate::launch::{
-    Data, Device, Expect, ExpectStdout, Failure, Mismatch, OutputMismatch, ProblemKind, Spec, compare, compare_output,
+    Data, Device, Expect, ExpectStdout, Failure, Mismatch, Outcome, OutputMismatch, ProblemKind, Spec, compare,
+    compare_output,
 };
 use crate::machine::{
     Bounds, Config, Context, ControlModel, Course, HeapConfig, Launch, MemoryModel, Stats, Tell, again,
@@ -59,6 +60,16 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// How a run to its end came out.
+    #[must_use]
+    pub fn of(outcome: Outcome) -> Self {
+        if outcome.as_expected() {
+            Self::Expected
+        } else {
+            Self::Unexpected(outcome.mismatches, outcome.output_mismatch)
+        }
+    }
+
     /// Whether it shows a defect of the program.
     #[must_use]
     pub const fn is_defect(&self) -> bool {

@@ -218,6 +218,11 @@ impl<'o> Reader<'o> {
 
     fn global(&mut self, table: &Table<'_, '_>, at: At) -> Option<Global> {
         table.only(GLOBAL, self.out);
+        self.value(table, at)
+    }
+
+    /// What a variable is to hold, in a table whose keys have been looked at.
+    pub fn value(&mut self, table: &Table<'_, '_>, at: At) -> Option<Global> {
         let value = table.need("type", self.out)?;
         let ty = table.scalar("type", value, self.out)?;
         Some(Global { ty, data: self.data(table, WRITTEN, ty)?, at })

@@ -35,7 +35,7 @@ pub use npy::{NpyProblem, read as read_npy, write as write_npy};
 pub use problem::{At, Given, LaunchLimit, Parameter, Problem, ProblemKind};
 pub use program::{build, load, understand};
 pub use scalar::{Meaning, Number, SCALARS, Scalar, Value};
-pub use script::{Do, Script, ScriptDevice, Start, Step, programs};
+pub use script::{By, Do, Script, ScriptDevice, ScriptState, Start, Step, programs};
 pub use spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 pub use suppress::{Suppression, Suppressions};
 pub use toml::hex;

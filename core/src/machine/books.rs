@@ -59,6 +59,8 @@ pub struct Books<'a> {
     pub watched: bool,
     /// Whether a turn goes on to its end when the pick is used up meanwhile: then who stops the run changes nothing in it.
     pub whole_turns: bool,
+    /// Whether the run is one step of the device: of memory that acts later, one micro step.
+    pub single: bool,
     /// Whether blocks are issued as soon as there is room.
     pub eager: bool,
 }

@@ -16,16 +16,19 @@ use super::loaded::{Loaded, arguments, per_block};
 use super::message::{ContextId, ContextInput, ContextIo, ContextOutput, GridId, Program, ProgramId, Tag};
 use super::overlap::{self, Kept};
 use super::processors::Processors;
+use super::visible::Visible;
 use super::watched::Watched;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc};
 use crate::choice::{Menu, Names, Oracle, Site};
+use crate::memory::flat::Arena;
 use crate::memory::{Cx, Environment, Fault, LocalMemory, Stores, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::program::instr::Op;
 use crate::verdict::{AllocKind, Place, Rule, Stop, StuckKind, Who};
 use pulp::Simd;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A program loaded into a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +39,8 @@ pub struct LoadedProgram {
     pub tag: Tag,
     /// Addresses of its variables, in the order of [`ProgEnv::variables`].
     pub variables: Vec<u64>,
+    /// Which of its instructions others can notice.
+    pub(super) visible: Arc<Visible>,
 }
 
 /// A context of the device.
@@ -133,7 +138,8 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         for (k, address) in variables.iter().enumerate() {
             initialise(&mut self.memory, env, &variables, k, *address);
         }
-        self.programs.push(LoadedProgram { program: program.clone(), tag, variables });
+        let visible = Arc::new(Visible::of(env, !C::JOINS, true));
+        self.programs.push(LoadedProgram { program: program.clone(), tag, variables, visible });
         Ok(ProgramId(u32::try_from(self.programs.len() - 1).unwrap_or(u32::MAX)))
     }
 
@@ -176,8 +182,8 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     }
 
     /// Whether a grid that is to be started may depend on one that has ended.
-    const fn depends(&self) -> bool {
-        self.ended || self.grids.is_empty()
+    fn depends(&self) -> bool {
+        self.ended && !on(Mutant::FlushWhenAlone) || self.grids.is_empty()
     }
 
     /// Whether a grid waits to be started that may depend on another one, until no operation is in flight: meanwhile no warp
@@ -220,7 +226,9 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             if !on(Mutant::AbortKeepsRoom) {
                 grid.leave(&mut self.processors);
             }
-            self.leaving.push(grid);
+            if !on(Mutant::AbortForgets) {
+                self.leaving.push(grid);
+            }
             self.ended = true;
             self.forget_left();
         }
@@ -336,6 +344,20 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             grid.complete(cx)?;
         }
         Ok(Stepped::On(held == Held::Spent))
+    }
+
+    /// Forgets whose turn it was.
+    pub(super) fn forget_turns(&mut self) {
+        self.last = None;
+        self.io.sort();
+        self.kept = Kept::default();
+        self.grids.iter_mut().chain(&mut self.leaving).for_each(Grid::forget_turns);
+    }
+
+    /// Memory, to be changed by the host: the next grid sees what it writes (D-flush).
+    pub fn host_memory(&mut self) -> &mut Arena {
+        self.ended = true;
+        self.memory.arena_mut()
     }
 
     /// Writes back what caches hold: the host is about to look.

@@ -20,7 +20,6 @@ use crate::base::mutant::{Mutant, on};
 use crate::choice::{Menu, Names, Site};
 use crate::memory::{Cx, Environment};
 use crate::program::env::AddressMap;
-use crate::program::instr::Op;
 use crate::verdict::{Event, Message, Place, Rule, Sink, Stop, StuckKind, Who};
 use pulp::Simd;
 
@@ -60,11 +59,13 @@ pub enum Order {
     Prompt,
     /// In any order and at any time, as the report has it.
     Any,
+    /// The same, one step of the device at a time: a message, or a step of a context.
+    Single,
 }
 
 /// A step that handles a message, or removes a complete grid. Numbers are places in lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Move {
+pub(super) enum Move {
     Create(usize),
     Load(usize),
     Destroy(usize),
@@ -133,7 +134,7 @@ impl<C: Control, M: Environment> Device<C, M> {
     }
 
     /// The messages that can be handled, and the grids that can leave: in a fixed order, the oldest first.
-    fn moves(&self) -> Vec<Move> {
+    pub(super) fn moves(&self) -> Vec<Move> {
         let mut moves = Vec::new();
         for (k, message) in self.io.inputs.iter().enumerate() {
             match message {
@@ -381,6 +382,9 @@ impl<C: Control, M: Environment> Device<C, M> {
                         if let Some(message) = self.handle(step, config, cx)? {
                             return Ok(Ran::Output(message));
                         }
+                        if order == Order::Single {
+                            return Ok(Ran::Spent);
+                        }
                         idle.clear();
                         continue;
                     }
@@ -408,7 +412,12 @@ impl<C: Control, M: Environment> Device<C, M> {
                 cx.sink.fire(Who::default(), Rule::DeviceExec)?;
             }
             match context.exec(simd, config, most, cx, books)? {
-                Stepped::On(spent) => self.last = Some((at, spent)),
+                Stepped::On(spent) => {
+                    self.last = Some((at, spent));
+                    if order == Order::Single {
+                        return Ok(Ran::Spent);
+                    }
+                }
                 Stepped::Nothing => idle.push(at as usize),
             }
         }
@@ -417,7 +426,7 @@ impl<C: Control, M: Environment> Device<C, M> {
     /// Whether a program reads a clock.
     fn reads_clocks(&self) -> bool {
         let mut programs = self.contexts.iter().flat_map(|c| &c.programs);
-        programs.any(|p| p.program.0.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_))))
+        programs.any(|p| p.program.0.reads_clocks())
     }
 
     /// Tells the observer when the whole state is kept, and when it repeats; completes the places that it names then.
@@ -450,6 +459,13 @@ impl<C: Control, M: Environment> Device<C, M> {
         for (k, _) in self.contexts.iter().enumerate().filter(|(_, c)| c.can_step(config)) {
             set[k / 64] |= 1 << (k % 64);
         }
+    }
+
+    /// Forgets whose turn it was, which only a schedule that takes turns depends on, and the order of messages.
+    pub fn forget_turns(&mut self) {
+        self.last = None;
+        self.io.sort();
+        self.contexts.iter_mut().for_each(ContextState::forget_turns);
     }
 
     /// Forgets all grids and messages: a run stopped before its end.
@@ -492,8 +508,8 @@ fn pick<S: Sink>(moves: &[Move], can_exec: bool, order: Order, cx: &mut Cx<'_, S
     match (order, moves.first()) {
         (_, None) => return Ok(Picked::Exec(u64::MAX)),
         (Order::Prompt, Some(first)) => return Ok(Picked::Move(*first)),
-        (Order::Any, Some(first)) if alternatives == 1 => return Ok(Picked::Move(*first)),
-        (Order::Any, Some(_)) => {}
+        (_, Some(first)) if alternatives == 1 => return Ok(Picked::Move(*first)),
+        _ => {}
     }
     let mut ready = vec![0; alternatives.div_ceil(64)];
     for k in 0..alternatives {

@@ -106,6 +106,13 @@ impl<C: Control> Grid<C> {
         }
     }
 
+    /// Forgets whose turn it was.
+    pub(super) fn forget_turns(&mut self) {
+        (self.last, self.pressure) = (None, 0);
+        let warps = self.blocks.iter_mut().flatten().flat_map(|block| &mut block.warps);
+        warps.for_each(|warp| warp.control.forget_turns());
+    }
+
     /// Whether a block of it has been issued.
     #[must_use]
     pub const fn executing(&self) -> bool {

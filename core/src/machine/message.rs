@@ -46,8 +46,18 @@ pub enum ContextInput {
     Abort(GridId),
 }
 
+impl ContextInput {
+    /// What tells a message from others.
+    const fn key(&self) -> (u8, u32) {
+        match self {
+            Self::Start(_, _, tag) => (0, tag.0),
+            Self::Abort(grid) => (1, grid.0),
+        }
+    }
+}
+
 /// What a context tells the host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ContextOutput {
     /// A grid has been made.
     Started(GridId, Tag),
@@ -69,7 +79,7 @@ pub enum DeviceInput {
 }
 
 /// What the device tells the host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DeviceOutput {
     /// A context has been made.
     Created(ContextId, Tag),
@@ -113,6 +123,12 @@ impl ContextIo {
         }
     }
 
+    /// Messages in one order: lists are unordered.
+    pub fn sort(&mut self) {
+        self.inputs.sort_by_key(ContextInput::key);
+        self.outputs.sort_unstable();
+    }
+
     /// An `abort` is done; the host gets no answer.
     ///
     /// Rule: cio.abort
@@ -154,6 +170,17 @@ impl DeviceIo {
         if let DeviceInput::Create(tag) = self.inputs.remove(k) {
             self.outputs.push(DeviceOutput::Created(context, tag));
         }
+    }
+
+    /// Messages in one order: lists are unordered.
+    pub fn sort(&mut self) {
+        self.inputs.sort_by_key(|message| match message {
+            DeviceInput::Create(tag) => (0, tag.0, (0, 0)),
+            DeviceInput::Load(_, context, tag) => (1, context.0, (0, tag.0)),
+            DeviceInput::Destroy(context) => (2, context.0, (0, 0)),
+            DeviceInput::Context(context, message) => (3, context.0, message.key()),
+        });
+        self.outputs.sort_unstable();
     }
 
     /// A `destroy` is done; the host gets no answer.

@@ -43,7 +43,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
     issue(state, config, cx)?;
     let drains = state.drains();
     let moved = macro_step(state, config, books, cx)?;
-    if drains {
+    if drains || moved && books.single {
         return Ok(if moved { Stepped::On(false) } else { Stepped::Nothing });
     }
     let issued = issue(state, config, cx)?;
@@ -118,6 +118,9 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
         now = Now { can_end: can_end(state), spent: false };
         if let Some(limit) = books.budget.spend(0) {
             return Err(Stop::Limit(limit));
+        }
+        if books.single {
+            return Ok(moved);
         }
     }
 }

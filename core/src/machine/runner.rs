@@ -6,10 +6,12 @@ use super::books::{Books, Budget, Stats};
 use super::bounds::Stopwatch;
 use super::config::{Config, ControlModel, DeviceShape, MemoryModel};
 use super::context::Launch;
+use super::context_state::ContextState;
 use super::control::{Control, Crs, Explored, Its};
 use super::device::{Device, Order, Ran};
 use super::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
 use super::observed::{Observed, Tell};
+use super::unnoticed::Unnoticed;
 use super::walk::{Grain, Walk, Walker};
 use super::watched::Watched;
 use crate::base::{Baseline, Best, LaneTables, Tier};
@@ -20,6 +22,7 @@ use crate::memory::split::Split;
 use crate::memory::{Cx, Environment, FermiModel, SiteHints};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
+use std::any::Any;
 use std::sync::Arc;
 
 /// How runs that nobody observes are compiled: for every instruction set; memory that acts later costs more than an observer who does not listen, so that it is not compiled for
@@ -77,6 +80,21 @@ pub struct Run<'a> {
 pub trait Machine: Send + Sync {
     /// Another device in the same state: programs are shared, memory is copied.
     fn fork(&self) -> Box<dyn Machine>;
+
+    /// Forgets whose turn it was, which only a schedule that takes turns depends on, and the order of messages.
+    fn forget_turns(&mut self);
+
+    /// A step that nothing else notices; `host`: that includes what the host hears.
+    fn unnoticed(&mut self, host: bool) -> Option<Unnoticed>;
+
+    /// A hash of the state: equal states have equal ones.
+    fn fingerprint(&self) -> u64;
+
+    /// Whether another machine is in the same state.
+    fn same(&self, other: &dyn Machine) -> bool;
+
+    /// For [`Machine::same`].
+    fn as_any(&self) -> &dyn Any;
 
     /// Takes a message from the host.
     ///
@@ -211,7 +229,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let budget = Budget { steps: limit.saturating_sub(self.clock), limit, patience: 0, time_up: &mut time_up };
         let Config { small_steps: small, eager, .. } = self.config;
         let (clock, stats, watched) = (self.clock, &mut self.stats, false);
-        let mut books = Books { budget, clock, stats, small, watched, whole_turns, eager };
+        let single = order == Order::Single;
+        let mut books = Books { budget, clock, stats, small, watched, whole_turns, single, eager };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;
@@ -246,6 +265,26 @@ where
         Box::new(self.clone())
     }
 
+    fn forget_turns(&mut self) {
+        self.device.forget_turns();
+    }
+
+    fn unnoticed(&mut self, host: bool) -> Option<Unnoticed> {
+        self.device.unnoticed(&self.config, host)
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.device.fingerprint()
+    }
+
+    fn same(&self, other: &dyn Machine) -> bool {
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| self.device == other.device)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn send(&mut self, message: DeviceInput) -> Result<(), MessageError> {
         self.device.send(message)?;
         self.sent += 1;
@@ -265,7 +304,7 @@ where
     }
 
     fn arena_mut(&mut self, context: ContextId) -> Option<&mut Arena> {
-        self.device.context_mut(context).map(|c| c.memory.arena_mut())
+        self.device.context_mut(context).map(ContextState::host_memory)
     }
 
     fn alloc(&mut self, context: ContextId, name: &str, bytes: u64) -> Result<Option<u64>, Stop> {
@@ -304,7 +343,7 @@ where
     }
 
     fn standing(&self, context: ContextId) -> Vec<Standing> {
-        self.device.context(context).map_or_else(Vec::new, super::context_state::ContextState::standing)
+        self.device.context(context).map_or_else(Vec::new, ContextState::standing)
     }
 
     fn clock(&self) -> u64 {

@@ -4,7 +4,7 @@
 //! instruction knows its slots, its immediates and its targets. Departure: the report gives every register a global
 //! address and spills across calls (5.1.3, step 3); here each call has its own frame of slots, so nothing is spilled.
 
-use super::instr::{Barrier, Exchange, Instr, Slot, WarpRequest};
+use super::instr::{Barrier, Exchange, Instr, Op, Slot, WarpRequest};
 use super::ops::Class;
 use super::origins::{Object, Room};
 use super::registers::Registers;
@@ -428,6 +428,12 @@ impl ProgEnv {
     #[must_use]
     pub const fn addresses(&self) -> AddressMap {
         AddressMap::of(self.target.address_bits)
+    }
+
+    /// Whether it reads a clock, whose values are too many to go through.
+    #[must_use]
+    pub fn reads_clocks(&self) -> bool {
+        self.code.iter().any(|i| matches!(i.op, Op::ReadSpecial(_)))
     }
 
     /// The object that an access must stay in, where the code says so.

@@ -4,13 +4,16 @@
 //! itself: several contexts, several programs in a context, grids that run at the same time, abortion at any time. Names
 //! stand for the indices that the device gives: a step that needs an index waits for the message that brings it.
 
+mod device;
+mod host;
 mod read;
 mod run;
 
-pub use run::{ScriptDevice, programs};
+pub use device::{ScriptDevice, ScriptState, programs};
+pub use run::By;
 
 use super::problem::At;
-use super::{Buffer, Expect, ExpectStdout, KernelLaunch};
+use super::{Buffer, Expect, ExpectStdout, Global, KernelLaunch};
 use indexmap::IndexMap;
 use std::path::PathBuf;
 
@@ -33,6 +36,15 @@ impl Script {
     pub fn expected_at(&self, name: &str) -> At {
         let here = |s: &&Step| matches!(&s.what, Do::Expect { context, buffer, .. } if name.strip_prefix(context.as_str()).and_then(|n| n.strip_prefix('.')) == Some(buffer));
         self.steps.iter().find(here).and_then(|s| s.at)
+    }
+
+    /// The programs that the steps before this one load into a context.
+    pub(super) fn loaded_before(&self, step: usize, context: &str) -> impl Iterator<Item = &str> {
+        let steps = self.steps.iter().take(step);
+        steps.filter_map(move |s| match &s.what {
+            Do::Load { context: c, program } if c == context => Some(program.as_str()),
+            _ => None,
+        })
     }
 
     /// How many steps compare something.
@@ -73,6 +85,15 @@ pub enum Do {
     Wait(Vec<String>),
     /// Lets the device execute so many warp instructions, or fewer when it has nothing to do.
     Run(u64),
+    /// `set`: writes a buffer or a variable now, as the host's copies do.
+    Set {
+        /// The context.
+        context: String,
+        /// The buffer, or a variable of one of the context's programs.
+        name: String,
+        /// What is written, from its start.
+        value: Box<Global>,
+    },
     /// Compares what a buffer holds now.
     Expect {
         /// The context.

@@ -14,12 +14,13 @@ use toml::de::DeTable;
 const ROOT: &[&str] = &["programs", "contexts", "host", "expect_stdout"];
 const PROGRAM: &[&str] = &["ptx"];
 const CONTEXT: &[&str] = &["buffers"];
-const STEPS: &[&str] = &["create", "load", "start", "abort", "destroy", "wait", "run", "expect"];
+const STEPS: &[&str] = &["create", "load", "start", "abort", "destroy", "wait", "run", "set", "expect"];
 const CREATE: &[&str] = &["do", "context"];
 const LOAD: &[&str] = &["do", "context", "program"];
 const START: &[&str] = &["do", "context", "program", "launch", "entry", "grid", "block", "shared", "args"];
 const LAUNCH: &[&str] = &["do", "launch"];
 const RUN: &[&str] = &["do", "steps"];
+const SET: &[&str] = &["do", "context", "buffer", "type", "values", "hex", "npy", "raw"];
 const EXPECT: &[&str] =
     &["do", "context", "buffer", "type", "values", "hex", "npy", "raw", "abs", "rel", "first", "unordered"];
 
@@ -185,6 +186,7 @@ fn step(
             let value = table.need("steps", out)?;
             Some(Do::Run(table.count("steps", value, u64::MAX, out)?))
         }
+        "set" => set(table, folder, known, out),
         "expect" => expect(table, folder, script, known, out),
         _ => {
             out.push(ProblemKind::UnknownWord { key: "do", text: word, known: STEPS }.at(table.place(what)));
@@ -235,6 +237,14 @@ fn start(
     }
     known.launches.insert(launch.clone(), (context.clone(), None));
     Some(Start { context, program, launch, kernel })
+}
+
+fn set(table: &Table<'_, '_>, folder: Folder<'_>, known: &Known, out: &mut Vec<Problem>) -> Option<Do> {
+    table.only(SET, out);
+    let context = in_context(table, known, out);
+    let (name, at) = name(table, "buffer", out)?;
+    let value = Reader::new(folder, out).value(table, at)?;
+    Some(Do::Set { context: context?, name, value: Box::new(value) })
 }
 
 fn expect(

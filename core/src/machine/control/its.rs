@@ -314,6 +314,10 @@ impl Control for Its {
         self.starved = self.starved.saturating_add(used);
     }
 
+    fn forget_turns(&mut self) {
+        (self.starved, self.turn, self.since) = (0, 0, [0; LANES]);
+    }
+
     #[inline(always)]
     fn watch(&self) -> u32 {
         self.watch

@@ -232,6 +232,9 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Forgets what only a schedule that takes turns remembers: which lanes ran when.
+    fn forget_turns(&mut self) {}
+
     /// Asks for [`Control::fired`].
     fn trace(&mut self, _on: bool) {}
 }

@@ -22,7 +22,6 @@ mod pack;
 mod restore;
 mod search;
 mod store;
-mod visible;
 mod walker;
 
 pub use agent::{Agent, Grain, Reached};

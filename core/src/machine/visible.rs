@@ -5,6 +5,7 @@ use crate::program::instr::{Instr, Op, Space};
 
 /// For each program address: how many instructions from there on nobody else can notice, up to and with the next that can
 /// lead elsewhere. 0: the first can be noticed.
+#[derive(PartialEq, Eq, Debug)]
 pub(super) struct Visible(Vec<u16>);
 
 impl Visible {

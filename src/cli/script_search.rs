@@ -1,0 +1,277 @@
+//! `warpstep prove SCRIPT.toml` and `warpstep hunt SCRIPT.toml`: the orders of host scripts.
+
+use super::form::Form;
+use super::hunt::Hunt;
+use super::output;
+use super::progress;
+use super::prove::Prove;
+use super::report_flags::{Expected, Reporter};
+use super::saved::as_typed;
+use super::target::Common;
+use crate::base::SourceMap;
+use crate::check::{Check, Observers, PerLaunch};
+use crate::choice::{Fair, Oracle, Strategy};
+use crate::explore::{Ending, Limits, ScriptEnd, ScriptSearch, Signature, Taken};
+use crate::launch::{Failure, Problem, ProblemKind, Script, ScriptDevice, programs};
+use crate::machine::{Bounds, Config, ControlModel};
+use crate::program::env::ProgEnv;
+use crate::report::document::Report;
+use crate::report::script::{self as text, End, Found, Through};
+use crate::report::{Models, ScriptNames, Text, Turns};
+use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A script with what its runs need.
+struct Scripted {
+    script: Script,
+    device: ScriptDevice,
+    envs: Vec<Arc<ProgEnv>>,
+    /// For what belongs to no program.
+    none: Arc<ProgEnv>,
+    sources: SourceMap,
+    models: Models,
+}
+
+/// States of a script's search at most, where nothing else is said: each is kept whole.
+const STATES: u64 = 1 << 20;
+
+/// The script of a file, if it is one.
+///
+/// # Errors
+/// The exit code, when it is wrong; that has been told.
+pub(super) fn script(common: &Common, path: &Path, format: Form) -> Result<Option<(Script, SourceMap)>, u8> {
+    let mut sources = common.sources();
+    match Script::read(path, &mut sources) {
+        Ok(script) => Ok(script.map(|script| (script, sources))),
+        Err(problems) => Err(output::problems(&problems, &sources, format)),
+    }
+}
+
+impl Scripted {
+    /// Reads the programs of a script.
+    ///
+    /// # Errors
+    /// The exit code, when they are wrong; that has been told.
+    fn new((script, mut sources): (Script, SourceMap), common: &Common, format: Form) -> Result<Self, u8> {
+        common.select_mutant();
+        let read = common.config(&mut sources).and_then(|config| {
+            let (all, control) = programs(&script, config.control, &mut sources)?;
+            Ok((Config { eager: true, ..config }, all, control))
+        });
+        let (config, all, control) = read.map_err(|problems| output::problems(&problems, &sources, format))?;
+        let envs: Vec<_> = all.values().cloned().collect();
+        let split = config.control == Some(ControlModel::ItsSplit);
+        let models = common.models_of(if split { ControlModel::ItsSplit } else { control }, &config.memory);
+        common.bounds.count_from_here();
+        let device = ScriptDevice::new(all, control, sources.clone(), config);
+        Ok(Self { script, device, envs, none: Arc::default(), sources, models })
+    }
+
+    fn env_of(&self, ending: &Ending) -> &ProgEnv {
+        let program = if let Ending::Stopped(stop) = ending { stop.program() } else { 0 };
+        self.envs.get(program as usize).unwrap_or(&self.none)
+    }
+
+    /// Tells a failure that is no defect of the script; gives the exit code.
+    fn fail(&self, failure: &Failure, format: Form) -> u8 {
+        match failure {
+            Failure::Input(problems) => output::problems(problems, &self.sources, format),
+            Failure::Stop(stop) => {
+                let env = self.env_of(&Ending::Stopped(stop.clone()));
+                Reporter::plain(format).stop(stop, env, &self.sources, &[])
+            }
+        }
+    }
+
+    /// How a run ended, as text.
+    fn ending(&self, end: &End, reporter: &Reporter) -> Text {
+        reporter.ending_of(&end.ending, end.accepted.as_ref(), self.env_of(&end.ending), &self.sources)
+    }
+
+    /// The end of the command: the last lines, or the report.
+    fn finish<'a>(&'a self, found: &'a Found<'a>, reporter: &Reporter) -> u8 {
+        let code = found.code();
+        reporter.complain(|| found.summary().into());
+        let env = |ending: &Ending| self.env_of(ending);
+        let at = |name: &str| self.script.expected_at(name);
+        let output_at = self.script.stdout.as_ref().and_then(|e| e.at);
+        let ends: Vec<_> = found.ends.iter().map(|end| (&end.ending, end.accepted.as_ref())).collect();
+        let report = |extra| Report::Orders(Box::new(found.data(&env, &self.sources, extra)));
+        let expected = Expected { at: &at, output_at };
+        reporter.searched_of(&ends, report, code, (&env, &self.sources, expected));
+        code
+    }
+}
+
+impl Prove {
+    /// Goes through all orders of a script; gives the exit code.
+    pub(super) fn script(&self, read: (Script, SourceMap)) -> Result<u8, u8> {
+        let format = self.report.format;
+        let mut reporter = self.report.open()?;
+        fits(&self.common, &self.of_launches(), true).map_err(|all| reporter.problems(&all, &read.1))?;
+        let mut all = Scripted::new(read, &self.common, format)?;
+        let bar = progress::searching(format == Form::Text);
+        let bounds: &Bounds = &self.common.bounds;
+        let poll = |states| {
+            bar.set_message(text::progress(states));
+            bounds.search_up()
+        };
+        let search = ScriptSearch {
+            script: &all.script,
+            max_states: self.max_states.unwrap_or(STATES),
+            poll: &poll,
+            reduced: self.reduces(),
+            first: self.first,
+        };
+        let space = search.run(&mut all.device);
+        bar.finish_and_clear();
+        bounds.show();
+        let space = space.map_err(|failure| all.fail(&failure, format))?;
+        let mut ends = Vec::new();
+        for ScriptEnd { ending, result, way, .. } in &space.ends {
+            let order = order(&search, &mut all.device, (&all.envs, &all.sources), way);
+            let order = order.map_err(|failure| all.fail(&failure, format))?;
+            let accepted = reporter.accept_of(ending, all.env_of(ending), &all.sources);
+            let memory = result.as_ref().map(|(memory, _)| *memory);
+            ends.push(End { ending: ending.clone(), accepted, order, seed: None, times: 0, memory });
+        }
+        let endless = space.endless.as_ref().map(|way| order(&search, &mut all.device, (&all.envs, &all.sources), way));
+        let endless = endless.transpose().map_err(|failure| all.fail(&failure, format))?;
+        for end in ends.iter().filter(|end| end.ending.is_defect()) {
+            reporter.complain(|| all.ending(end, &reporter));
+            reporter.complain(|| text::order(&end.order).into());
+        }
+        endless.iter().for_each(|lines| reporter.complain(|| text::endless(lines).into()));
+        let limit = space.cut;
+        let found = Found { models: &all.models, through: Through::from(&space), ends: &ends, endless, limit };
+        Ok(all.finish(&found, &reporter))
+    }
+}
+
+/// A way as lines: messages that are handled, and turns.
+fn order(
+    search: &ScriptSearch<'_>,
+    device: &mut ScriptDevice,
+    (envs, sources): (&[Arc<ProgEnv>], &SourceMap),
+    way: &[Taken],
+) -> Result<Vec<String>, Failure> {
+    // What grids are called is known at the end.
+    search.show(device, way, &mut |_: Who, _: Event<'_>| Ok(()), &mut |_| ())?;
+    let names = ScriptNames {
+        grids: device.grids().map(|(grid, name)| (grid.0, name.to_owned())).collect(),
+        contexts: device.contexts().map(|(context, name)| (context.0, name.to_owned())).collect(),
+    };
+    let turns = RefCell::new(Turns::new(envs.to_vec(), sources.clone(), usize::MAX).of_script(names));
+    let mut tell = |who: Who, event: Event<'_>| {
+        turns.borrow_mut().event(who, &event);
+        Ok(())
+    };
+    search.show(device, way, &mut tell, &mut |what| turns.borrow_mut().host(what))?;
+    Ok(turns.into_inner().finish().lines().map(str::to_owned).collect())
+}
+
+/// A defect that seeds found: the signature, the end, the seed, and how many found it.
+type Hunted = (Signature, End);
+
+impl Hunt {
+    /// Runs a script by many seeds; gives the exit code.
+    pub(super) fn script(&self, read: (Script, SourceMap)) -> Result<u8, u8> {
+        let format = self.report.format;
+        let mut reporter = self.report.open()?;
+        fits(&self.common, &self.of_launches(), false).map_err(|all| reporter.problems(&all, &read.1))?;
+        let mut all = Scripted::new(read, &self.common, format)?;
+        let bar = progress::searching(format == Form::Text);
+        let mut found: Vec<Hunted> = Vec::new();
+        let (mut done, mut limit) = (0, None);
+        // The default schedule tells how long runs are.
+        let clock = self.run_once(&mut all, None, None, &mut found)?.ok();
+        let limits = Limits::of_run(clock, self.common.max_steps);
+        let total = self.seeds.unwrap_or(if self.time.is_some() { u64::MAX } else { 1000 });
+        while done < total && (found.is_empty() || self.keep_going) && limit.is_none_or(is_of_a_run) {
+            let seed = self.first_seed + done;
+            if let Err(cut) = self.run_once(&mut all, Some(seed), Some(limits.steps), &mut found)? {
+                limit = Some(cut);
+            }
+            done += 1;
+            bar.set_message(text::runs(done));
+            limit = self.common.bounds.search_up().or(limit);
+        }
+        bar.finish_and_clear();
+        let target = as_typed(&self.common, &self.path);
+        let mut ends = Vec::new();
+        for (_, mut end) in found {
+            end.accepted = reporter.accept_of(&end.ending, all.env_of(&end.ending), &all.sources);
+            reporter.complain(|| all.ending(&end, &reporter));
+            reporter.complain(|| text::found(&end, &target).into());
+            ends.push(end);
+        }
+        let through = Through::Seeds(done);
+        let found = Found { models: &all.models, through, ends: &ends, endless: None, limit };
+        Ok(all.finish(&found, &reporter))
+    }
+
+    /// Runs a script by a seed, or by the default schedule, for so many warp instructions at most. Gives how many it took, or
+    /// the limit that it reached.
+    fn run_once(
+        &self,
+        all: &mut Scripted,
+        seed: Option<u64>,
+        steps: Option<u64>,
+        found: &mut Vec<Hunted>,
+    ) -> Result<Result<u64, LimitKind>, u8> {
+        let make = |env: &Arc<ProgEnv>| -> Observers { self.common.stopping(env) };
+        let mut watching = PerLaunch::new(all.envs.clone(), &make);
+        let mut tell = |who: Who, event: Event<'_>| watching.event(who, event);
+        let mut oracle: Box<dyn Oracle> =
+            seed.map_or_else(|| Box::new(Fair) as _, |seed| Strategy::Random.oracle(seed));
+        all.device.limit_steps(steps.or(self.common.max_steps));
+        let ran = all.device.begin(&all.script, false).and_then(|()| {
+            let tell: Option<crate::machine::Tell<'_>> = if self.common.observes() { Some(&mut tell) } else { None };
+            all.device.run_by(&all.script, &mut *oracle, tell, &mut |_| ())
+        });
+        let ran = ran.map_err(|failure| match failure {
+            Failure::Stop(stop) => Failure::Stop(watching.settle(stop)),
+            input @ Failure::Input(_) => input,
+        });
+        let (ending, memory) = match ran {
+            Ok(outcome) => (Ending::of(outcome), Some(all.device.memory_hash())),
+            Err(Failure::Stop(Stop::Limit(limit))) => return Ok(Err(limit)),
+            Err(Failure::Stop(stop)) if stop.kind().is_defect() => (Ending::Stopped(stop), None),
+            Err(failure) => return Err(all.fail(&failure, self.report.format)),
+        };
+        if let Some(signature) = Signature::of_end(&ending, &[]) {
+            match found.iter_mut().find(|(known, _)| *known == signature) {
+                Some((_, end)) => end.times += 1,
+                None => {
+                    found.push((signature, End { ending, accepted: None, order: Vec::new(), seed, times: 1, memory }))
+                }
+            }
+        }
+        Ok(Ok(all.device.clock()))
+    }
+}
+
+/// Whether a limit ends one run, and not all.
+const fn is_of_a_run(limit: LimitKind) -> bool {
+    matches!(limit, LimitKind::Steps(_))
+}
+
+/// Whether the flags go with a host script; `given`: those that do not, each with whether it is given.
+///
+/// # Errors
+/// Those that are given and do not.
+fn fits(common: &Common, given: &[(&'static str, bool)], searches: bool) -> Result<(), Vec<Problem>> {
+    let unfit = |flag, why| ProblemKind::UnfitFlag { flag, text: String::new(), why }.at(None);
+    let given = given.iter().filter(|(_, given)| *given);
+    let why = "it is about launches; the orders of a host script are gone through without it";
+    let mut problems: Vec<Problem> = given.map(|(flag, _)| unfit(flag, why)).collect();
+    if common.checks(Check::Deterministic) {
+        let why = "`warpstep prove` shows the different ends of a host script";
+        problems.push(unfit("--check deterministic", why));
+    } else if searches && common.observes() {
+        problems.push(unfit("--check", "checks look at runs: `warpstep hunt` with the same flags"));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}

@@ -1,0 +1,220 @@
+//! What hunts and proofs of host scripts came to.
+
+use super::count::counted;
+use super::hunt::{Ended, Models};
+use super::limit::limit;
+use super::parts::{Exit, Extra};
+use super::suppress::Suppressed;
+use crate::base::SourceMap;
+use crate::explore::{Ending, ScriptSpace};
+use crate::program::env::ProgEnv;
+use crate::verdict::LimitKind;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// An end of a script, with what is known of it.
+pub struct End {
+    /// How it ended.
+    pub ending: Ending,
+    /// Why its defect may stay.
+    pub accepted: Option<Suppressed>,
+    /// The order that leads there, a line each.
+    pub order: Vec<String>,
+    /// The seed that came there first, and how many did; none: the default schedule, or a search.
+    pub seed: Option<u64>,
+    /// See `seed`.
+    pub times: u64,
+    /// The hash of memory, where the script came to its end.
+    pub memory: Option<u64>,
+}
+
+impl End {
+    /// The same as data, of a run of `env`, whose files are `sources`.
+    #[must_use]
+    pub fn data(&self, env: &ProgEnv, sources: &SourceMap) -> FoundEnd<'_> {
+        FoundEnd {
+            ended: Ended::new(&self.ending, self.accepted.as_ref(), env, sources),
+            memory_hash: self.memory.map(|hash| format!("{hash:016x}")),
+            order: &self.order,
+            seed: self.seed,
+            times: self.times,
+        }
+    }
+}
+
+/// How runs of a script end.
+#[derive(Serialize, JsonSchema)]
+pub struct FoundEnd<'a> {
+    #[serde(flatten)]
+    ended: Ended<'a>,
+    /// The hash of memory, where the script came to its end.
+    memory_hash: Option<String>,
+    /// The order that leads there: messages that are handled, and turns of warps.
+    order: &'a [String],
+    /// The smallest seed that came there; null: the default schedule, or a search.
+    seed: Option<u64>,
+    /// How many seeds came there.
+    times: u64,
+}
+
+/// All orders of a host script, or those of many seeds.
+#[derive(Serialize, JsonSchema)]
+pub struct Orders<'a> {
+    /// The exit code.
+    pub exit: Exit,
+    /// The answer: all orders were gone through and none is a defect, one is, or not all were gone through.
+    #[schemars(extend("enum" = ["holds", "refuted", "limit"]))]
+    verdict: &'static str,
+    /// The models that it is about.
+    models: &'a Models,
+    /// Why it ended early, if it did.
+    limit: Option<String>,
+    /// Different states of a search; null: runs by seeds.
+    states: Option<u64>,
+    /// Runs by seeds.
+    runs: Option<u64>,
+    /// The different ends: of a hunt, those that are defects.
+    ends: Vec<FoundEnd<'a>>,
+    /// The order that leads to where no way leads to an end, if there is such a place.
+    endless: Option<&'a [String]>,
+    /// What flags add.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// What a search or a hunt went through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Through {
+    /// Different states, and steps between them.
+    States(u64, u64),
+    /// Seeds.
+    Seeds(u64),
+}
+
+/// What was found in all.
+pub struct Found<'a> {
+    /// The models that it is about.
+    pub models: &'a Models,
+    /// What was gone through.
+    pub through: Through,
+    /// The different ends.
+    pub ends: &'a [End],
+    /// The order that leads to where no way leads to an end.
+    pub endless: Option<Vec<String>>,
+    /// The limit that was reached.
+    pub limit: Option<LimitKind>,
+}
+
+impl<'a> Found<'a> {
+    /// Whether there is a defect that is not suppressed.
+    fn refuted(&self) -> bool {
+        self.endless.is_some() || self.ends.iter().any(|end| end.ending.is_defect() && end.accepted.is_none())
+    }
+
+    /// The answer, in a word.
+    fn verdict(&self) -> &'static str {
+        match (self.refuted(), self.limit, self.through) {
+            (true, ..) => "refuted",
+            (false, None, Through::States(..)) => "holds",
+            _ => "limit",
+        }
+    }
+
+    /// The exit code.
+    #[must_use]
+    pub fn code(&self) -> u8 {
+        match (self.refuted(), self.limit) {
+            (true, _) => 1,
+            (false, Some(_)) => 3,
+            (false, None) => 0,
+        }
+    }
+
+    /// The last lines: the verdict and what it rests on.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let Self { models, ends, .. } = self;
+        let defects =
+            ends.iter().filter(|end| end.ending.is_defect()).count() as u64 + u64::from(self.endless.is_some());
+        match self.through {
+            Through::States(states, steps) => {
+                let verdict = match self.limit {
+                    Some(cut) if !self.refuted() => limit(cut),
+                    _ => self.verdict().to_owned(),
+                };
+                let (states, steps) = (counted(states, "state"), counted(steps, "step"));
+                format!("{verdict} ({models})\n{states}, {steps}, {}\n", counted(ends.len() as u64, "different end"))
+            }
+            Through::Seeds(seeds) => {
+                let cut = self.limit.map_or_else(String::new, |cut| format!("; {}", limit(cut)));
+                format!("{}, {} ({models}){cut}\n", counted(seeds, "seed"), counted(defects, "distinct defect"))
+            }
+        }
+    }
+
+    /// The same as data; `of`: the program of an end, with its files.
+    #[must_use]
+    pub fn data(&'a self, of: &dyn Fn(&Ending) -> &'a ProgEnv, sources: &SourceMap, extra: Extra) -> Orders<'a> {
+        let (states, runs) = match self.through {
+            Through::States(states, _) => (Some(states), None),
+            Through::Seeds(seeds) => (None, Some(seeds)),
+        };
+        Orders {
+            exit: Exit(self.code()),
+            verdict: self.verdict(),
+            models: self.models,
+            limit: self.limit.map(limit),
+            states,
+            runs,
+            ends: self.ends.iter().map(|end| end.data(of(&end.ending), sources)).collect(),
+            endless: self.endless.as_deref(),
+            extra,
+        }
+    }
+}
+
+/// Lines of an order that are shown; a program gets them all.
+const SHOWN: usize = 40;
+
+/// The order that leads to something.
+#[must_use]
+pub fn order(lines: &[String]) -> String {
+    let left = lines.len().saturating_sub(SHOWN);
+    let head = if left > 0 { format!("  {} before these\n", counted(left as u64, "step")) } else { String::new() };
+    let lines = lines.iter().skip(left).map(|line| format!("  {line}\n"));
+    format!("the order that leads there:\n{head}{}", lines.collect::<String>())
+}
+
+/// That no way leads to an end any more.
+#[must_use]
+pub fn endless(lines: &[String]) -> String {
+    format!("error[endless]: the script may come to where nothing that happens leads to its end\n{}", order(lines))
+}
+
+/// Who found an end, and how to see it again.
+#[must_use]
+pub fn found(end: &End, target: &str) -> String {
+    let more = if end.times > 1 { format!(", and by {} more", end.times - 1) } else { String::new() };
+    match end.seed {
+        Some(seed) => format!("found by seed {seed}{more}\n  see it again: warpstep run {target} --seed {seed}\n"),
+        None => format!("found by the default schedule\n  see it again: warpstep run {target}\n"),
+    }
+}
+
+/// How far a search is.
+#[must_use]
+pub fn progress(states: u64) -> String {
+    counted(states, "state")
+}
+
+/// How far a hunt is.
+#[must_use]
+pub fn runs(seeds: u64) -> String {
+    counted(seeds, "seed")
+}
+
+impl From<&ScriptSpace> for Through {
+    fn from(space: &ScriptSpace) -> Self {
+        Self::States(space.states, space.steps)
+    }
+}
