@@ -189,17 +189,18 @@ impl Reporter {
         let (env, sources) = (target.start().context().env(), target.start().sources());
         let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
         let expected = Expected { at: &at, output_at: target.spec().stdout.as_ref().and_then(|e| e.at) };
-        self.searched_of(all, report, code, (&|_| env, sources, expected));
+        self.searched_of(all, report, code, Runs { env: &|_| env, sources, expected });
     }
 
-    /// The same of runs whose program `env` tells, whose files are `sources`.
+    /// The same of runs of several programs.
     pub fn searched_of<'a, 'e>(
         &self,
         all: &[(&Ending, Option<&Suppressed>)],
         report: impl FnOnce(Extra) -> Report<'a>,
         code: u8,
-        (env, sources, expected): (&dyn Fn(&Ending) -> &'e ProgEnv, &SourceMap, Expected<'_>),
+        runs: Runs<'_, 'e>,
     ) {
+        let Runs { env, sources, expected } = runs;
         let log = |log: &mut sarif::Log| {
             for (ending, accepted) in all {
                 match ending {
@@ -298,6 +299,16 @@ pub(super) fn stop_of(stop: &Stop, target: &Target, form: impl Into<Form>) -> u8
 /// The same of a program.
 pub(super) fn stopped(stop: &Stop, env: &ProgEnv, sources: &SourceMap, form: impl Into<Form>) -> u8 {
     Reporter::plain(form.into()).stop(stop, env, sources, &[])
+}
+
+/// Runs that ended.
+pub(super) struct Runs<'a, 'e> {
+    /// The program of an end.
+    pub env: &'a dyn Fn(&Ending) -> &'e ProgEnv,
+    /// The files of the programs.
+    pub sources: &'a SourceMap,
+    /// Where results are expected.
+    pub expected: Expected<'a>,
 }
 
 /// Where results are expected.

@@ -5,7 +5,7 @@ use super::hunt::Hunt;
 use super::output;
 use super::progress;
 use super::prove::Prove;
-use super::report_flags::{Expected, Reporter};
+use super::report_flags::{Expected, Reporter, Runs};
 use super::saved::as_typed;
 use super::target::Common;
 use crate::base::SourceMap;
@@ -100,7 +100,7 @@ impl Scripted {
         let ends: Vec<_> = found.ends.iter().map(|end| (&end.ending, end.accepted.as_ref())).collect();
         let report = |extra| Report::Orders(Box::new(found.data(&env, &self.sources, extra)));
         let expected = Expected { at: &at, output_at };
-        reporter.searched_of(&ends, report, code, (&env, &self.sources, expected));
+        reporter.searched_of(&ends, report, code, Runs { env: &env, sources: &self.sources, expected });
         code
     }
 }
