@@ -33,7 +33,7 @@ Examples:
   warpstep hunt DIR --strategy pct --depth 3
   warpstep hunt DIR --check deterministic,uninit      also results that differ
   warpstep hunt DIR --control its --memory fermi
-  warpstep hunt SCRIPT.toml --keep-going      orders of a host script's messages and grids
+  warpstep hunt SCRIPT.toml --keep-going      orders of a host script
 
 --strategy random: every decision at random.
 

@@ -38,7 +38,7 @@ Examples:
   warpstep prove DIR --for 5m --checkpoint FILE      goes on where it stopped
   warpstep prove T.litmus --blocks --progress obe --strong
   warpstep prove MP.litmus --all            every outcome, and the condition
-  warpstep prove SCRIPT.toml                every order of a host script's messages and grids
+  warpstep prove SCRIPT.toml                every order of a host script
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that it names, and about the launch as it is: other arguments, other blocks need another proof.
 

@@ -76,7 +76,7 @@ pub struct Orders<'a> {
     /// The different ends: of a hunt, those that are defects.
     ends: Vec<FoundEnd<'a>>,
     /// The order that leads to where no way leads to an end, if there is such a place.
-    endless: Option<&'a [String]>,
+    never_ends: Option<&'a [String]>,
     /// What flags add.
     #[serde(flatten)]
     pub extra: Extra,
@@ -167,7 +167,7 @@ impl<'a> Found<'a> {
             states,
             runs,
             ends: self.ends.iter().map(|end| end.data(of(&end.ending), sources)).collect(),
-            endless: self.endless.as_deref(),
+            never_ends: self.endless.as_deref(),
             extra,
         }
     }

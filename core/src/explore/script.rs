@@ -109,7 +109,7 @@ impl Met {
         way
     }
 
-    /// The first state from which none of `ends` can be reached.
+    /// The last state from which none of `ends` can be reached: what goes on for ever has begun there.
     fn endless(&self, ends: &[usize]) -> Option<usize> {
         let mut ended = vec![false; self.states.len()];
         let mut todo = ends.to_vec();
@@ -118,7 +118,7 @@ impl Met {
                 todo.extend(&self.before[at]);
             }
         }
-        ended.iter().position(|ended| !ended)
+        ended.iter().rposition(|ended| !ended)
     }
 }
 
