@@ -6,7 +6,7 @@ use super::report_flags::{stop_of, stopped};
 use super::target::Common;
 use crate::base::{FileId, SourceMap, files};
 use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Target};
-use crate::launch::{Failure, ProblemKind};
+use crate::launch::{Failure, ProblemKind, Script};
 use crate::machine::Bounds;
 use crate::program::env::ProgEnv;
 use crate::report::{hunt as text, refused};
@@ -33,6 +33,18 @@ pub(super) fn target(common: &Common, path: &Path, format: Form) -> Result<Targe
         Failure::Input(problems) => output::problems(&problems, &sources, format),
         Failure::Stop(stop) => stopped(&stop, &ProgEnv::default(), &sources, format),
     })
+}
+
+/// The script of a file, if it is one.
+///
+/// # Errors
+/// The exit code, when it is wrong; that has been told.
+pub(super) fn script(common: &Common, path: &Path, format: Form) -> Result<Option<(Script, SourceMap)>, u8> {
+    let mut sources = common.sources();
+    match Script::read(path, &mut sources) {
+        Ok(script) => Ok(script.map(|script| (script, sources))),
+        Err(problems) => Err(output::problems(&problems, &sources, format)),
+    }
 }
 
 /// A target as on a command line, for messages that name commands.

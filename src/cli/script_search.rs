@@ -20,7 +20,6 @@ use crate::report::script::{self as text, End, Found, Through};
 use crate::report::{Models, ScriptNames, Text, Turns};
 use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
 use std::cell::RefCell;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A script with what its runs need.
@@ -36,18 +35,6 @@ struct Scripted {
 
 /// States of a script's search at most, where nothing else is said: each is kept whole.
 const STATES: u64 = 1 << 20;
-
-/// The script of a file, if it is one.
-///
-/// # Errors
-/// The exit code, when it is wrong; that has been told.
-pub(super) fn script(common: &Common, path: &Path, format: Form) -> Result<Option<(Script, SourceMap)>, u8> {
-    let mut sources = common.sources();
-    match Script::read(path, &mut sources) {
-        Ok(script) => Ok(script.map(|script| (script, sources))),
-        Err(problems) => Err(output::problems(&problems, &sources, format)),
-    }
-}
 
 impl Scripted {
     /// Reads the programs of a script.
