@@ -112,17 +112,22 @@ impl Agree {
     }
 }
 
-/// A bound for debug builds, which are to be quick, and one for release builds; `AGREE_STEPS` sets another.
-fn most(debug: u64, release: u64) -> u64 {
-    let usual = if cfg!(debug_assertions) { debug } else { release };
+/// Whether every test is compared, however large, which takes minutes: `.ci/run` does.
+fn full() -> bool {
+    std::env::var_os("AGREE_FULL").is_some()
+}
+
+/// A bound that is quick, and one with which every test is compared; `AGREE_STEPS` sets another.
+fn most(quick: u64, whole: u64) -> u64 {
+    let usual = if full() { whole } else { quick };
     std::env::var("AGREE_STEPS").map_or(usual, |n| n.parse().expect("AGREE_STEPS is a number of steps"))
 }
 
-/// All tests were compared, but those named, which are too large for the reference; debug builds compare `least` at least.
+/// All tests were compared, but those named, which are too large for the reference; without `AGREE_FULL` `least` at least.
 fn compared(all: &Compared, tests: usize, least: usize, large: &[&str]) {
     let compared = all.tests - all.large.len();
     assert!(all.tests == tests && compared >= least, "{compared} of {} tests", all.tests);
-    assert!(cfg!(debug_assertions) || all.large == *large, "too large: {:?}", all.large);
+    assert!(!full() || all.large == *large, "too large: {:?}", all.large);
 }
 
 fn on_flat_memory() {
