@@ -50,6 +50,7 @@ elements! {
 ///
 /// A slice that is borrowed for writing is device memory of its size: it holds what the kernel left there after a run that
 /// ended as it should. One that is borrowed for reading is device memory, too, but what the kernel writes there is lost.
+#[must_use]
 pub struct Argument<'a>(pub(super) Given<'a>);
 
 /// What is given.
@@ -90,7 +91,6 @@ impl Argument<'_> {
     }
 
     /// The null pointer.
-    #[must_use]
     pub const fn null() -> Self {
         Self(Given::Null)
     }
@@ -148,6 +148,7 @@ impl<'a, T: Element> From<&'a mut Buffer<T>> for Argument<'a> {
 /// Elements of device memory that the host need not write first, as after `cudaMalloc`: a kernel that uses what was never
 /// written is found by [`Check::Uninit`](super::Check::Uninit).
 #[derive(Clone, PartialEq, Debug)]
+#[must_use]
 pub struct Buffer<T> {
     elements: Vec<T>,
     /// Whether the host, or a kernel that ended, has written it.
@@ -156,13 +157,11 @@ pub struct Buffer<T> {
 
 impl<T: Element> Buffer<T> {
     /// A buffer of so many elements that nothing has been written to; they read as zero here.
-    #[must_use]
     pub fn uninit(len: usize) -> Self {
         Self { elements: vec![T::zeroed(); len], written: false }
     }
 
     /// A buffer of so many zeros.
-    #[must_use]
     pub fn zeros(len: usize) -> Self {
         Self { written: true, ..Self::uninit(len) }
     }

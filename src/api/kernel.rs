@@ -48,6 +48,7 @@ impl From<[u32; 3]> for Dimensions {
 ///
 /// Unless said otherwise it is launched with one block of one thread, under the control model of its target's hardware, on
 /// memory that acts at once, by the fair deterministic schedule.
+#[must_use]
 pub struct Kernel<'a> {
     pub(super) sources: SourceMap,
     pub(super) file: FileId,
@@ -103,42 +104,36 @@ impl<'a> Kernel<'a> {
     }
 
     /// The kernel's name, where the module has several.
-    #[must_use]
     pub fn entry(mut self, name: &str) -> Self {
         self.launch.entry = Some(name.to_owned());
         self
     }
 
     /// The number of blocks.
-    #[must_use]
     pub fn grid(mut self, blocks: impl Into<Dimensions>) -> Self {
         self.launch.grid = blocks.into().0;
         self
     }
 
     /// The number of threads of a block.
-    #[must_use]
     pub fn block(mut self, threads: impl Into<Dimensions>) -> Self {
         self.launch.block = threads.into().0;
         self
     }
 
     /// Dynamic shared memory of a block, in bytes.
-    #[must_use]
     pub const fn shared(mut self, bytes: u32) -> Self {
         self.launch.shared = bytes;
         self
     }
 
     /// The next argument. Memory is called `arg0`, `arg1` … in messages, by its place among the arguments.
-    #[must_use]
     pub fn arg(self, argument: impl Into<Argument<'a>>) -> Self {
         let name = format!("arg{}", self.args.len());
         self.buffer(&name, argument)
     }
 
     /// The next argument, with the name that messages call its memory by.
-    #[must_use]
     pub fn buffer(mut self, name: &str, argument: impl Into<Argument<'a>>) -> Self {
         self.args.push((name.to_owned(), argument.into()));
         self
@@ -146,13 +141,11 @@ impl<'a> Kernel<'a> {
 
     /// What the memory that was given last must hold at the end: these elements, floats by value. Anything else is a defect
     /// `mismatch`.
-    #[must_use]
     pub fn expect<T: Element>(self, elements: &[T]) -> Self {
         self.expected(elements, None)
     }
 
     /// The same of floats that may differ by so much of the expected value.
-    #[must_use]
     pub fn expect_within<T: Element>(self, elements: &[T], relative: f64) -> Self {
         self.expected(elements, Some(relative))
     }
@@ -170,7 +163,6 @@ impl<'a> Kernel<'a> {
     }
 
     /// What is looked for besides.
-    #[must_use]
     pub fn check(mut self, check: Check) -> Self {
         if !self.checks.contains(&check) {
             self.checks.push(check);
@@ -179,63 +171,54 @@ impl<'a> Kernel<'a> {
     }
 
     /// The control model; by default that of the target's hardware.
-    #[must_use]
     pub const fn control(mut self, control: ControlModel) -> Self {
         self.config.control = Some(control);
         self
     }
 
     /// The memory, and with it the device that it belongs to.
-    #[must_use]
     pub fn memory(mut self, memory: MemoryModel) -> Self {
         self.config.memory = memory;
         self
     }
 
     /// Threads of a warp, 1 to 32.
-    #[must_use]
     pub const fn warp_size(mut self, lanes: u32) -> Self {
         self.config.warp_size = lanes;
         self
     }
 
     /// A schedule at random; the same seed gives the same run on every computer.
-    #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);
         self
     }
 
     /// Warp instructions of a run at most.
-    #[must_use]
     pub const fn max_steps(mut self, steps: u64) -> Self {
         self.config.max_steps = Some(steps);
         self
     }
 
     /// States of a proof at most.
-    #[must_use]
     pub const fn max_states(mut self, states: u64) -> Self {
         self.max_states = Some(states);
         self
     }
 
     /// The time that a run, a hunt or a proof may take.
-    #[must_use]
     pub const fn timeout(mut self, time: Duration) -> Self {
         self.config.timeout = Some(time);
         self
     }
 
     /// Device memory at most, in bytes, and the memory of a search.
-    #[must_use]
     pub const fn max_memory(mut self, bytes: u64) -> Self {
         self.config.max_memory = Some(bytes);
         self
     }
 
     /// With [`Kernel::prove`]: whom the scheduler promises progress; all blocks if nothing is said.
-    #[must_use]
     pub const fn progress(mut self, promised: Progress) -> Self {
         self.progress = promised;
         self

@@ -8,7 +8,7 @@ use crate::choice::{Fair, Strategy};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, Target};
 use crate::machine::walk::Grain;
-use crate::machine::{ControlModel, MemoryModel, Stopwatch};
+use crate::machine::{ControlModel, Stopwatch};
 use crate::report::{Models, hunt, prove};
 use crate::verdict::Stop;
 use std::fmt;
@@ -113,7 +113,7 @@ impl Kernel<'_> {
             let recorded = target.record(strategy.oracle(found.seed), limits, watchers());
             findings.extend(self.finding(&target, Some(found.seed), &recorded)?);
         }
-        let scope = hunt::Scope { models: &self.models(&target), strategy, limits, measure: None };
+        let scope = hunt::Scope { models: &Models::of_target(&target), strategy, limits, measure: None };
         Ok(Hunted {
             findings,
             seeds: hunted.done.end - hunted.done.start,
@@ -154,7 +154,7 @@ impl Kernel<'_> {
     }
 
     fn proved(&self, target: &Target, proof: &Found, findings: Vec<Finding>) -> Proof {
-        let models = self.models(target);
+        let models = Models::of_target(target);
         let scope = prove::Scope { models: &models, progress: self.progress, fairness: Fairness::Weak };
         let holds = match proof.proved {
             Proved::Holds => Some(true),
@@ -179,15 +179,6 @@ impl Kernel<'_> {
 
     pub(super) fn ended(&self, target: &Target, ending: &Ending) -> Error {
         Error::ended(ending, target.start().context().env(), target.start().sources())
-    }
-
-    fn models(&self, target: &Target) -> Models {
-        let (memory, split) = match &self.config.memory {
-            MemoryModel::Flat => ("flat", Some(false)),
-            MemoryModel::Split => ("flat", Some(true)),
-            MemoryModel::Fermi(..) => ("fermi", None),
-        };
-        Models { control: target.control(), memory: memory.to_owned(), split }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::launch::ProblemKind;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
 use crate::report::document::Report;
-use crate::report::{Compared, letter};
+use crate::report::{Compared, Models, letter};
 use crate::verdict::Stop;
 use clap::Args;
 use indicatif::ProgressBar;
@@ -109,7 +109,7 @@ impl Compare {
     fn row(&self, common: &Common, folder: &Path, bar: &ProgressBar, compared: &mut Compared) -> Result<(), u8> {
         let target = target(common, &self.path, self.format.into())?;
         compared.expects = !target.spec().expect.is_empty() || target.spec().stdout.is_some();
-        let (env, bounds, models) = (target.program(), target.bounds(), common.models(&target));
+        let (env, bounds, models) = (target.program(), target.bounds(), Models::of_target(&target));
         let half = Stopwatch::start(bounds.left().map(|left| left / 2));
         let name = format!("{} {}: ", models.control(), models.memory_and_lanes());
         bar.set_message(format!("{name}begins"));

@@ -140,32 +140,25 @@ impl Reader {
         dims
     }
 
-    fn scalar(&mut self, name: &str) -> Option<Scalar> {
-        let ty = Scalar::named(name);
-        if ty.is_none() {
-            self.problem(ProblemKind::UnknownType { text: name.to_owned() });
+    /// What was read, or a problem where nothing was.
+    fn read<T>(&mut self, value: Option<T>, problem: impl FnOnce() -> ProblemKind) -> Option<T> {
+        if value.is_none() {
+            self.problem(problem());
         }
-        ty
+        value
+    }
+
+    fn scalar(&mut self, name: &str) -> Option<Scalar> {
+        self.read(Scalar::named(name), || ProblemKind::UnknownType { text: name.to_owned() })
     }
 
     fn element(&mut self, text: &str, ty: Scalar) -> Option<Vec<u8>> {
-        let Some(number) = Number::read(text) else {
-            self.problem(ProblemKind::NoNumber { text: text.to_owned() });
-            return None;
-        };
-        let bytes = ty.encode(&number);
-        if bytes.is_none() {
-            self.problem(ProblemKind::NoFit { text: text.to_owned(), ty });
-        }
-        bytes
+        let number = self.read(Number::read(text), || ProblemKind::NoNumber { text: text.to_owned() })?;
+        self.read(ty.encode(&number), || ProblemKind::NoFit { text: text.to_owned(), ty })
     }
 
     fn hex(&mut self, text: &str) -> Option<Vec<u8>> {
-        let bytes = crate::launch::hex(text);
-        if bytes.is_none() {
-            self.problem(ProblemKind::BadHex);
-        }
-        bytes
+        self.read(crate::launch::hex(text), || ProblemKind::BadHex)
     }
 
     fn data(&mut self, flag: &'static str, text: &str, ty: Scalar) -> Option<Data> {

@@ -16,7 +16,7 @@ use crate::machine::Stopwatch;
 use crate::report::document::Report;
 use crate::report::hunt::{self as text, Finding};
 use crate::report::parts::Exit;
-use crate::report::{EndedEarly, checkpoint_refused};
+use crate::report::{EndedEarly, Models, checkpoint_refused};
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -201,7 +201,7 @@ impl Hunt {
             let number = findings.len() + 1;
             findings.push(self.tell(&mut reporter, (Some(finding.seed), finding.times), &recorded, number, &target));
         }
-        let models = self.common.models(&target);
+        let models = Models::of_target(&target);
         let scope = text::Scope { models: &models, strategy, limits, measure };
         reporter.complain(|| text::summary(&hunted, fair.is_some(), &scope).into());
         let mut code = text::hunt_code(&hunted, fair.is_some());

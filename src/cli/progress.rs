@@ -21,18 +21,18 @@ pub(super) fn line(total: Option<u64>, template: &str, shown: bool) -> ProgressB
 
 /// The line of a run, which says nothing until it ends: how long it has been going on.
 pub(super) fn running(what: &'static str, shown: bool) -> ProgressBar {
-    let bar = line(None, "{spinner} {msg} for {elapsed}; Ctrl-C ends it", shown).with_message(what);
-    if !bar.is_hidden() {
-        bar.enable_steady_tick(Duration::from_secs(1));
-    }
-    bar
+    ticking("{spinner} {msg} for {elapsed}; Ctrl-C ends it", what, Duration::from_secs(1), shown)
 }
 
 /// The line of a search.
 pub(super) fn searching(shown: bool) -> ProgressBar {
-    let bar = line(None, "{spinner} {msg} in {elapsed}; Ctrl-C ends it", shown).with_message("begins");
+    ticking("{spinner} {msg} in {elapsed}; Ctrl-C ends it", "begins", Duration::from_millis(200), shown)
+}
+
+fn ticking(template: &str, what: &'static str, every: Duration, shown: bool) -> ProgressBar {
+    let bar = line(None, template, shown).with_message(what);
     if !bar.is_hidden() {
-        bar.enable_steady_tick(Duration::from_millis(200));
+        bar.enable_steady_tick(every);
     }
     bar
 }

@@ -16,7 +16,7 @@ use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
 use crate::report::document::Report;
 use crate::report::parts::Exit;
-use crate::report::{StopReport, checkpoint_refused, prove as text};
+use crate::report::{Models, StopReport, checkpoint_refused, prove as text};
 use crate::verdict::LimitKind;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
@@ -235,7 +235,7 @@ impl Prove {
             }
         })?;
         let proof = proof.map_err(|stop| stopped(&stop, &env, &sources, self.report.format))?;
-        let models = self.common.models(&target);
+        let models = Models::of_target(&target);
         let scope = text::Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
         let controls = if proof.endless.is_empty() { Vec::new() } else { self.controls(target.control()) };
         let ended = proof.defects.iter().chain(&proof.outcomes).filter(|s| s.recorded.played.ending.is_defect());

@@ -13,7 +13,7 @@ use crate::program::env::ProgEnv;
 use crate::report::document::Report;
 use crate::report::parts::Exit;
 use crate::report::prove::Scope;
-use crate::report::{StopReport, exit_code, litmus as text, sarif};
+use crate::report::{Models, StopReport, exit_code, litmus as text, sarif};
 use crate::verdict::Stop;
 
 impl Prove {
@@ -96,7 +96,7 @@ impl Prove {
             }
         }
         if format == Form::Text {
-            let models = self.common.models_of(control, &memory);
+            let models = Models::of(control, &memory);
             let scope = Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
             output::complain(text::searched(&scope, &space.progress, endless.len(), space.found.len()));
             if let Some(limit) = space.limit {

@@ -8,7 +8,6 @@ use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
 use crate::machine::{Bounds, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
 use crate::program::env::ProgEnv;
-use crate::report::Models;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -355,24 +354,9 @@ impl Common {
         models.map(with).collect()
     }
 
-    /// A phrase that names the control model and the memory, for verdicts.
-    pub fn models(&self, target: &Target) -> Models {
-        self.models_of(target.control(), &target.start().context().config().memory)
-    }
-
     /// Whether memory makes steps of its own.
     pub fn memory_steps(&self) -> bool {
         self.memory != "flat" || self.lanes == Some(true)
-    }
-
-    /// The same of what was made from these flags.
-    pub fn models_of(&self, control: ControlModel, memory: &MemoryModel) -> Models {
-        let split = match memory {
-            MemoryModel::Flat => Some(false),
-            MemoryModel::Split => Some(true),
-            MemoryModel::Fermi(..) => None,
-        };
-        Models { control, memory: self.memory.clone(), split }
     }
 
     /// The flags of what is run that are given and not as they are by default, each with its value, if it has one.

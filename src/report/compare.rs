@@ -35,6 +35,13 @@ pub struct Cell {
     pub schedules: Vec<Option<PathBuf>>,
 }
 
+impl Cell {
+    /// Its models, as the first columns of a table.
+    fn name(&self) -> String {
+        format!("{:<10} {:<18}", self.models.control(), self.models.memory_and_lanes())
+    }
+}
+
 /// A fate that was seen.
 pub struct Told {
     /// The fate.
@@ -113,7 +120,7 @@ impl Compared {
     /// A model's part in a line: for who waits for the others.
     #[must_use]
     pub fn row(cell: &Cell) -> String {
-        let name = format!("{:<10} {:<18}", cell.models.control(), cell.models.memory_and_lanes());
+        let name = cell.name();
         let letters: Vec<String> = cell.seen.iter().copied().map(letter).collect();
         let letters = if letters.is_empty() { "nothing seen".to_owned() } else { letters.join(" ") };
         match &cell.fates {
@@ -165,7 +172,7 @@ impl Compared {
         letters.iter().for_each(|l| out.push_str(&format!(" {l:>2}")));
         out.push_str("   searched\n");
         for cell in &self.cells {
-            let _ = write!(out, "{:<10} {:<18}", cell.models.control(), cell.models.memory_and_lanes());
+            out.push_str(&cell.name());
             let fates = match &cell.fates {
                 Ok(fates) => fates,
                 Err(stop) => {

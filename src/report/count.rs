@@ -40,6 +40,11 @@ pub(super) fn either(words: &[String]) -> String {
     }
 }
 
+/// Words as they are, e.g. `x, y`.
+pub(super) fn plain(words: &[&str]) -> String {
+    words.join(", ")
+}
+
 /// Ascending numbers as ranges, e.g. `0-3, 8`.
 pub(super) fn ranges(numbers: impl IntoIterator<Item = usize>) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();

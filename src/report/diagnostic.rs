@@ -77,6 +77,15 @@ pub(super) fn said(code: &'static str, message: impl Into<String>, label: impl I
     }
 }
 
+/// What a text has where something else is expected, when it ends there.
+pub(super) const END: &str = "the end of the text";
+
+/// The error of a text that has something where others are expected.
+pub(super) fn unexpected(found: &str, expected: &str) -> Diagnostic {
+    let label = if expected.is_empty() { "not expected here".to_owned() } else { format!("expected {expected}") };
+    said("syntax", format!("unexpected {found}"), label)
+}
+
 impl Diagnostic {
     /// The same at a place.
     pub fn at(self, file: FileId, span: Span) -> Self {
@@ -114,6 +123,19 @@ impl Diagnostic {
     ) -> Self {
         let near = suggest(word, known).map(|near| format!("did you mean `{near}`?"));
         self.hint_if(near.or_else(otherwise))
+    }
+
+    /// With the known word that `word` is probably meant to be, or else all of them as `list` has them, or `none`.
+    pub(super) fn among<'a>(
+        self,
+        word: &str,
+        known: &'a [impl AsRef<str>],
+        none: &str,
+        list: impl FnOnce(&[&'a str]) -> String,
+    ) -> Self {
+        let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+        let all = || if known.is_empty() { none.to_owned() } else { format!("there is: {}", list(&known)) };
+        self.meant(word, known.iter().copied(), || Some(all()))
     }
 
     /// The same with more about it.

@@ -10,8 +10,8 @@ use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
 use crate::base::SourceMap;
 use crate::choice::{Pct, Strategy};
-use crate::explore::{Ended as Why, Ending, Hunted, Limits, Measure, Recorded};
-use crate::machine::ControlModel;
+use crate::explore::{Ended as Why, Ending, Hunted, Limits, Measure, Recorded, Target};
+use crate::machine::{ControlModel, MemoryModel};
 use crate::program::env::ProgEnv;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -25,7 +25,7 @@ pub struct Models {
     /// The control model.
     pub control: ControlModel,
     /// The memory.
-    pub memory: String,
+    pub memory: &'static str,
     /// Whether the lanes of an instruction access it together (`Some(false)`) or one by one. `None`: it has operations of
     /// its own. As data `whole`, `split` or null.
     #[serde(rename = "lanes", serialize_with = "as_lanes")]
@@ -34,6 +34,23 @@ pub struct Models {
 }
 
 impl Models {
+    /// Those that a target is run with.
+    #[must_use]
+    pub fn of_target(target: &Target) -> Self {
+        Self::of(target.control(), &target.start().context().config().memory)
+    }
+
+    /// Those of a run.
+    #[must_use]
+    pub fn of(control: ControlModel, memory: &MemoryModel) -> Self {
+        let (memory, split) = match memory {
+            MemoryModel::Flat => ("flat", Some(false)),
+            MemoryModel::Split => ("flat", Some(true)),
+            MemoryModel::Fermi(..) => ("fermi", None),
+        };
+        Self { control, memory, split }
+    }
+
     /// The control model by its name.
     #[must_use]
     pub fn control(&self) -> String {
@@ -43,7 +60,7 @@ impl Models {
     /// The memory, and how lanes access it, in a few words.
     #[must_use]
     pub fn memory_and_lanes(&self) -> String {
-        if self.split == Some(true) { format!("{}, lanes split", self.memory) } else { self.memory.clone() }
+        if self.split == Some(true) { format!("{}, lanes split", self.memory) } else { self.memory.to_owned() }
     }
 
     /// The models as a part of a file's name.

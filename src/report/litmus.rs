@@ -1,8 +1,8 @@
 //! The text of litmus tests: complaints about files, and outcomes in the form of herd and litmus.
 
-use super::count::{counted, either};
+use super::count::{counted, either, plain};
 use super::data::Stopped;
-use super::diagnostic::{Diagnostic, said};
+use super::diagnostic::{Diagnostic, END, said, unexpected};
 use super::parts::Exit;
 use super::prove::Scope;
 use crate::base::{SourceMap, suggest};
@@ -55,10 +55,8 @@ fn syntax(kind: &K, here: &str) -> Diagnostic {
         K::BadNumber => said("bad-number", format!("`{here}` is no number of 64 bits"), "not a number")
             .hint("numbers are decimal or begin with `0x`"),
         K::Unexpected { expected, end } => {
-            let found = if *end { "the end of the text".to_owned() } else { format!("`{here}`") };
-            let list = expected_list(expected);
-            let label = if list.is_empty() { "not expected here".to_owned() } else { format!("expected {list}") };
-            let said = said("syntax", format!("unexpected {found}"), label);
+            let found = if *end { END.to_owned() } else { format!("`{here}`") };
+            let said = unexpected(&found, &expected_list(expected));
             let asks = expected.contains(&Expected::Quantifier);
             match here {
                 _ if asks => said.hint("a test ends with `exists`, `~exists` or `forall` and a condition"),
@@ -78,12 +76,8 @@ fn syntax(kind: &K, here: &str) -> Diagnostic {
         .hint("separate cells by `|`; a cell may be empty"),
         K::UnknownInstruction => {
             let known: Vec<&str> = instructions().collect();
-            likely(
-                said("unknown-instruction", format!("there is no instruction `{here}`"), "not an instruction"),
-                here,
-                &known,
-                "",
-            )
+            said("unknown-instruction", format!("there is no instruction `{here}`"), "not an instruction")
+                .among(here, &known, "", plain)
         }
         K::Modifier { allowed } if allowed.is_empty() => {
             let label = if here == "." { "nothing follows this" } else { "one word too many" };
@@ -133,31 +127,27 @@ fn names(kind: &K, here: &str) -> Option<Diagnostic> {
         K::Twice(_) => {
             said("declared-twice", format!("`{here}` is declared twice"), "again").hint("remove one of them")
         }
-        K::NoLocation { known } => likely(
-            said("no-location", format!("there is no location `{here}`"), "not declared so far"),
-            here,
-            known,
-            &format!("declare it in the initial state: `{here}=0;`"),
-        ),
+        K::NoLocation { known } => said("no-location", format!("there is no location `{here}`"), "not declared so far")
+            .among(here, known, &format!("declare it in the initial state: `{here}=0;`"), plain),
         K::NoRegister { thread, known } => {
             let name = here.rsplit(':').next().unwrap_or(here);
-            likely(
-                said("no-register", format!("thread P{thread} has no register `{name}`"), "no such register"),
+            said("no-register", format!("thread P{thread} has no register `{name}`"), "no such register").among(
                 name,
                 known,
                 "it has none",
+                plain,
             )
         }
         K::Element => said("element", "a location has one element", "beyond it").hint("its number is 0"),
         K::LabelTwice(_) => {
             said("label-twice", "the thread has two labels of one name", "again").hint("give one of them another name")
         }
-        K::NoLabel { thread, known } => likely(
-            said("no-label", format!("thread P{thread} has no label `{here}`"), "no such label"),
-            here,
-            known,
-            "a label is a cell of its own: `LC00:`",
-        ),
+        K::NoLabel { thread, known } => said(
+            "no-label",
+            format!("thread P{thread} has no label `{here}`"),
+            "no such label",
+        )
+        .among(here, known, "a label is a cell of its own: `LC00:`", plain),
         _ => return None,
     })
 }
@@ -229,13 +219,6 @@ fn expected_text(expected: Expected) -> String {
 
 fn expected_list(expected: &[Expected]) -> String {
     either(&expected.iter().map(|e| expected_text(*e)).collect::<Vec<_>>())
-}
-
-/// The likely meaning of a word, else what there is.
-fn likely(said: Diagnostic, word: &str, known: &[impl AsRef<str>], none: &str) -> Diagnostic {
-    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    let all = || if known.is_empty() { none.to_owned() } else { format!("there is: {}", known.join(", ")) };
-    said.meant(word, known.iter().copied(), || Some(all()))
 }
 
 /// All executions of a litmus test.

@@ -1,7 +1,7 @@
 //! The text of complaints about memory programs.
 
-use super::count::either;
-use super::diagnostic::{Diagnostic, Severity, said};
+use super::count::{either, plain};
+use super::diagnostic::{Diagnostic, END, Severity, said, unexpected};
 use crate::base::SourceMap;
 use crate::memory::fermi::program::{
     Expected, Level, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind as K, OpExp, OpKey, Undefined, presets,
@@ -34,10 +34,8 @@ fn syntax(kind: &K, here: &str) -> Option<Diagnostic> {
         K::OpenComment => said("open-comment", "a comment is not closed", "begins here").hint("add the closing `*/`"),
         K::TooLarge => said("too-large", "the file has 4 GiB or more", "").hint("split it into several files"),
         K::Unexpected { expected, end } => {
-            let found = if *end { "the end of the text".to_owned() } else { format!("`{shown}`") };
-            let list = expected_list(expected);
-            let label = if list.is_empty() { "not expected here".to_owned() } else { format!("expected {list}") };
-            said("syntax", format!("unexpected {found}"), label)
+            let found = if *end { END.to_owned() } else { format!("`{shown}`") };
+            unexpected(&found, &expected_list(expected))
         }
         K::MissingSemicolon => {
             said("missing-semicolon", "a `;` is missing", "expected `;` here").hint("end the statement with `;`")
@@ -66,11 +64,8 @@ fn syntax(kind: &K, here: &str) -> Option<Diagnostic> {
         }
         K::UnknownPreset => {
             let names: Vec<&str> = presets().collect();
-            said("unknown-preset", format!("there is no preset `{shown}`"), "not a preset").meant(
-                here,
-                names.iter().copied(),
-                || Some(format!("there is: {}", names.join(", "))),
-            )
+            said("unknown-preset", format!("there is no preset `{shown}`"), "not a preset")
+                .among(here, &names, "", plain)
         }
         K::SecondUse(_) => {
             said("second-use", "the programs are taken from two presets", "a second `use`").hint("remove one of them")

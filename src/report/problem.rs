@@ -27,13 +27,6 @@ pub fn problem(problem: &Problem, sources: &SourceMap) -> Diagnostic {
     diagnostic
 }
 
-/// The likely meaning of a word, else all that it could be.
-fn likely<'a>(said: Diagnostic, word: &str, known: impl Iterator<Item = &'a str> + Clone, none: &str) -> Diagnostic {
-    let all =
-        || if known.clone().next().is_none() { none.to_owned() } else { format!("there is: {}", list(known.clone())) };
-    said.meant(word, known.clone(), || Some(all()))
-}
-
 fn words(kind: &K) -> Diagnostic {
     let known = of_file(kind).or_else(|| of_value(kind)).or_else(|| of_name(kind)).or_else(|| of_launch(kind));
     known.unwrap_or_else(|| said("program", "the program is wrong", ""))
@@ -64,7 +57,7 @@ fn of_file(kind: &K) -> Option<Diagnostic> {
             match others.first() {
                 Some(other) => t.hint(format!(
                     "it has {}: name one of them, e.g. `warpstep run {}`",
-                    list(others.iter().map(String::as_str)),
+                    list(others),
                     folder.join(other).display()
                 )),
                 None => {
@@ -100,22 +93,15 @@ fn of_file(kind: &K) -> Option<Diagnostic> {
 fn of_value(kind: &K) -> Option<Diagnostic> {
     Some(match kind {
         K::Toml(message) => said("toml", format!("the file is no TOML: {message}"), "here"),
-        K::UnknownKey { key, table, known } => likely(
-            said("unknown-key", format!("{table} has no key `{key}`"), "nothing reads this"),
-            key,
-            known.iter().copied(),
-            "",
-        ),
+        K::UnknownKey { key, table, known } => {
+            said("unknown-key", format!("{table} has no key `{key}`"), "nothing reads this").among(key, known, "", list)
+        }
         K::MissingKey { key, table } => {
             said("missing-key", format!("{table} lacks `{key}`"), "here").hint(example(key))
         }
         K::OneOf { keys, table, found } => {
             let how = if *found == 0 { "none" } else { "several" };
-            said(
-                "one-of",
-                format!("{table} needs exactly one of {}, and has {how}", list(keys.iter().copied())),
-                "here",
-            )
+            said("one-of", format!("{table} needs exactly one of {}, and has {how}", list(keys)), "here")
         }
         K::WrongType { key, wanted, found } => said(
             "wrong-type",
@@ -148,14 +134,11 @@ fn of_value(kind: &K) -> Option<Diagnostic> {
 fn of_name(kind: &K) -> Option<Diagnostic> {
     Some(match kind {
         K::UnknownWord { key, text: word, known } => {
-            likely(said("unknown-word", format!("`{key}` cannot be `{word}`"), "here"), word, known.iter().copied(), "")
+            said("unknown-word", format!("`{key}` cannot be `{word}`"), "here").among(word, known, "", list)
         }
-        K::NoKind { text: word, known } => likely(
-            said("no-kind", format!("there is no kind of defect `{word}`"), "here"),
-            word,
-            known.iter().copied(),
-            "",
-        ),
+        K::NoKind { text: word, known } => {
+            said("no-kind", format!("there is no kind of defect `{word}`"), "here").among(word, known, "", list)
+        }
         K::UnusedSuppression { kind, reason } => said(
             "unused-suppression",
             format!("no `{kind}` was found that this entry suppresses ({reason})"),
@@ -163,17 +146,19 @@ fn of_name(kind: &K) -> Option<Diagnostic> {
         )
         .hint("remove it when the defect is repaired; a line number may have moved"),
         K::NoDevice { name, known } => {
-            likely(said("no-device", format!("there is no device `{name}`"), "here"), name, known.iter().copied(), "")
+            said("no-device", format!("there is no device `{name}`"), "here").among(name, known, "", list)
         }
         K::Impossible { key, wanted } => {
             said("impossible-device", format!("no device is like this: `{key}` must be {wanted}"), "here")
         }
-        K::NoSuch { what, name, known } => likely(
-            said("no-such", format!("there is no {what} `{name}` here"), "at this step, it is not there"),
-            name,
-            known.iter().map(String::as_str),
-            if *what == "program" { "describe it under [programs]" } else { "it must be made by an earlier step" },
-        ),
+        K::NoSuch { what, name, known } => {
+            said("no-such", format!("there is no {what} `{name}` here"), "at this step, it is not there").among(
+                name,
+                known,
+                if *what == "program" { "describe it under [programs]" } else { "it must be made by an earlier step" },
+                list,
+            )
+        }
         K::Gone { what, name, why } => said("gone", format!("there is no {what} `{name}` any more: {why}"), "here")
             .hint(format!("a step can name a {what} only while it is there")),
         K::NotLoaded { program, context } => {
@@ -187,18 +172,12 @@ fn of_name(kind: &K) -> Option<Diagnostic> {
         )
         .hint("the programs of one device must have the same .address_size"),
         K::Twice { name } => said("twice", format!("`{name}` is given twice"), ""),
-        K::UnknownBuffer { name, known } => likely(
-            said("unknown-buffer", format!("there is no buffer `{name}`"), "here"),
-            name,
-            known.iter().map(String::as_str),
-            "describe it under [buffers]",
-        ),
-        K::UnknownVariable { name, known } => likely(
-            said("unknown-variable", format!("there is no buffer or .global or .const variable `{name}`"), "here"),
-            name,
-            known.iter().map(String::as_str),
-            "the program has no variables",
-        ),
+        K::UnknownBuffer { name, known } => said("unknown-buffer", format!("there is no buffer `{name}`"), "here")
+            .among(name, known, "describe it under [buffers]", list),
+        K::UnknownVariable { name, known } => {
+            said("unknown-variable", format!("there is no buffer or .global or .const variable `{name}`"), "here")
+                .among(name, known, "the program has no variables", list)
+        }
         _ => return None,
     })
 }
@@ -214,7 +193,7 @@ fn of_launch(kind: &K) -> Option<Diagnostic> {
         K::WhichEntry { entries } if entries.is_empty() => said("no-entry", "the program has no kernel", "")
             .hint("a kernel is an `.entry`; __device__ functions cannot be launched"),
         K::WhichEntry { entries } => said("which-entry", "the program has several kernels", "")
-            .hint(format!("name one with --entry: {}", list(entries.iter().map(String::as_str)))),
+            .hint(format!("name one with --entry: {}", list(entries))),
         K::NoLaunch => said("no-launch", "nothing is launched", "").hint("add a [[launch]]"),
         K::ArgCount { entry, wanted, given, parameters } => said(
             "argument-count",
@@ -335,7 +314,7 @@ fn no_entry(name: &str, entries: &[String], function: bool) -> Diagnostic {
         return t.hint(if entries.is_empty() {
             "the program has no kernel".to_owned()
         } else {
-            format!("kernels: {}", list(entries.iter().map(String::as_str)))
+            format!("kernels: {}", list(entries))
         });
     }
     // C++ names are long: a part that fits is more likely meant than a word a letter away.
@@ -344,7 +323,7 @@ fn no_entry(name: &str, entries: &[String], function: bool) -> Diagnostic {
     let t = said("no-entry", format!("the program has no kernel `{name}`"), "here");
     match mangled[..] {
         [one] => t.hint(format!("C++ names it `{one}`; `extern \"C\"` keeps a name as it is")),
-        _ => likely(t, name, entries.iter().map(String::as_str), "it has none at all"),
+        _ => t.among(name, entries, "it has none at all", list),
     }
 }
 
@@ -441,9 +420,10 @@ fn meant_type(name: &str) -> String {
         "uint64" => Some("u64"),
         _ => None,
     };
-    match meant.or_else(|| suggest(name, SCALARS.iter().map(|(n, _)| *n))) {
+    let known: Vec<&str> = SCALARS.iter().map(|(n, _)| *n).collect();
+    match meant.or_else(|| suggest(name, known.iter().copied())) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("there is: {}", list(SCALARS.iter().map(|(n, _)| *n))),
+        None => format!("there is: {}", list(&known)),
     }
 }
 
@@ -467,12 +447,9 @@ fn article(noun: &str) -> &'static str {
 }
 
 /// Words in backquotes, at most a dozen.
-fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+fn list(words: &[impl AsRef<str>]) -> String {
     const MOST: usize = 12;
-    let all: Vec<&str> = words.collect();
-    let mut text = all.iter().take(MOST).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ");
-    if all.len() > MOST {
-        text += &format!(" and {} more", all.len() - MOST);
-    }
-    text
+    let more = words.len().checked_sub(MOST).filter(|n| *n > 0).map(|n| format!(" and {n} more"));
+    let shown: Vec<String> = words.iter().take(MOST).map(|w| format!("`{}`", w.as_ref())).collect();
+    shown.join(", ") + &more.unwrap_or_default()
 }

@@ -1,9 +1,8 @@
 //! Results of runs: counts, mismatches, values.
 
 use super::count::counted;
-use super::lost::LostReport;
+use super::notes::{LostReport, ReliedReport};
 use super::parts::{Exit, Extra, Races};
-use super::relied::ReliedReport;
 use super::terminal::inline;
 use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Value};
 use crate::machine::Stats;

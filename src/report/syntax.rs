@@ -1,7 +1,7 @@
 //! The text of syntax errors.
 
 use super::count::either;
-use super::diagnostic::{Diagnostic, said};
+use super::diagnostic::{Diagnostic, END, said};
 use crate::base::{FileId, Span};
 use crate::ptx::{Context, Expected, Found, MAX_ERRORS, NumberProblem, SyntaxError, SyntaxErrorKind as K};
 
@@ -129,13 +129,8 @@ fn unexpected(expected: &[Expected], found: Found, within: Context, here: &str) 
         Context::Body => "in the body of a function",
         Context::Module => "at module level",
     };
-    let found_text = match found {
-        Found::Token => here.to_owned(),
-        Found::End => "the end of the text".to_owned(),
-    };
-    let wanted = expected_list(expected);
-    let label = if wanted.is_empty() { "not expected here".to_owned() } else { format!("expected {wanted}") };
-    let said = said("syntax", format!("unexpected {found_text} {place}"), label);
+    let found_text = if found == Found::End { END } else { here };
+    let said = super::diagnostic::unexpected(&format!("{found_text} {place}"), &expected_list(expected));
     match (found, here, within) {
         (Found::End, ..) => said.hint("the text ends too early; is the file complete?"),
         (_, "`=`", Context::Instruction) => said.hint("PTX has no assignment: write `mov` with the destination first"),
