@@ -50,7 +50,7 @@ impl Scripted {
         let (config, all, control) = read.map_err(|problems| output::problems(&problems, &sources, format))?;
         let envs: Vec<_> = all.values().cloned().collect();
         let split = config.control == Some(ControlModel::ItsSplit);
-        let models = common.models_of(if split { ControlModel::ItsSplit } else { control }, &config.memory);
+        let models = Models::of(if split { ControlModel::ItsSplit } else { control }, &config.memory);
         common.bounds.count_from_here();
         let device = ScriptDevice::new(all, control, sources.clone(), config);
         Ok(Self { script, device, envs, none: Arc::default(), sources, models })
