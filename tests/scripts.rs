@@ -6,7 +6,6 @@ use warpstep::base::SourceMap;
 use warpstep::explore::{Ending, ScriptSearch, ScriptSpace};
 use warpstep::launch::{Failure, Script, ScriptDevice, device_model, programs};
 use warpstep::machine::{Config, DeviceShape, MemoryModel};
-use warpstep::verdict::{Event, Who};
 
 /// On memory that acts at once.
 fn flat() -> Config {
@@ -121,6 +120,7 @@ fn seeds_come_to_the_same_ends() {
 /// A way that was found is gone again.
 #[test]
 fn an_end_is_shown() {
+    use warpstep::verdict::{Event, Who};
     let (script, mut device) = script("count", &flat());
     let search = ScriptSearch { script: &script, max_states: 1 << 20, poll: &|_| None, reduced: true, first: false };
     let space = search.run(&mut device).unwrap();
