@@ -164,6 +164,7 @@ mod programs_world;
 mod reference;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;
+#[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
 
 fn main() {
@@ -209,7 +210,10 @@ fn main() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let files = std::fs::read_dir(folder)?.flatten().filter_map(|e| std::fs::read_to_string(e.path()).ok());
         let all: Vec<String> = files.collect();
-        let named = |m: &Mutant| all.iter().any(|text| text.contains(&format!("::{m:?},")));
+        let named = |m: &Mutant| {
+            let uses = [",", ")"].map(|end| format!("::{m:?}{end}"));
+            all.iter().any(|text| uses.iter().any(|named| text.contains(named)))
+        };
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
