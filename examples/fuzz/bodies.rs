@@ -10,7 +10,7 @@ use warpstep::explore::checkpoint::Kept;
 use warpstep::explore::space::{Fairness, Options};
 use warpstep::explore::{Limits, Progress, Prove, ScheduleFile, Target};
 use warpstep::launch::{
-    Device, Failure, Problem, Script, ScriptDevice, Spec, build, load, programs, run as run_launches,
+    Device, Failure, Problem, ProblemKind, Script, ScriptDevice, Spec, build, load, programs, run as run_launches,
 };
 use warpstep::machine::walk::Grain;
 use warpstep::machine::{Config, Context, Launch};
@@ -123,7 +123,10 @@ pub fn memory_programs(text: &str) -> bool {
     let mut sources = SourceMap::default();
     let file = sources.add("fuzz.memp", text);
     let (_, errors) = memp::load(&[file], &sources);
-    errors.iter().take(10).for_each(|error| drop(report::memp::diagnostic(error, &sources).render(&sources, false)));
+    for error in errors.iter().take(10) {
+        let problem = ProblemKind::Memp(Box::new(error.clone())).at(Some((error.file, error.span)));
+        drop(report::problem(&problem, &sources).render(&sources, false));
+    }
     errors.is_empty()
 }
 

@@ -8,7 +8,7 @@ use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
 use crate::explore::{Ending, Limits, Played, Refusal, ScheduleFile, Target};
 use crate::launch::{Arg, Buffer, Data, KernelLaunch, Spec};
 use crate::machine::{Bounds, Config, Host, Stats};
-use crate::report::refused;
+use crate::report::Diagnostic;
 use crate::verdict::Stop;
 
 /// What a run gave that ended as it should; the kernel's memory has been written back.
@@ -65,7 +65,8 @@ impl Kernel<'_> {
         let target = self.target(true)?;
         let mut sources = self.sources.clone();
         let id = sources.add("schedule", schedule);
-        let refuse = |(error, at): Refusal| Error::diagnostics(&[refused(&error, id, at)], &sources);
+        let refuse =
+            |(error, at): Refusal| Error::diagnostics(&[Diagnostic::from(error.wording()).at(id, at)], &sources);
         let file = ScheduleFile::parse(schedule, id).map_err(refuse)?;
         target.takes(&file).map_err(refuse)?;
         let limits = Limits::of_schedule(&file.schedule, self.config.max_steps);

@@ -16,7 +16,7 @@ use crate::machine::Stopwatch;
 use crate::report::document::Report;
 use crate::report::hunt::{self as text, Finding};
 use crate::report::parts::Exit;
-use crate::report::{EndedEarly, Models, checkpoint_refused};
+use crate::report::{EndedEarly, Models};
 use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -327,7 +327,7 @@ impl Hunt {
     }
 
     fn refuse(&self, error: &CheckpointError, path: &Path) -> u8 {
-        output::diagnostic(&checkpoint_refused(error, path), &SourceMap::default(), self.report.format)
+        output::diagnostic(&error.wording(path.display()).into(), &SourceMap::default(), self.report.format)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
 use crate::report::document::Report;
 use crate::report::parts::Exit;
-use crate::report::{Models, StopReport, checkpoint_refused, prove as text};
+use crate::report::{Models, StopReport, prove as text};
 use crate::verdict::LimitKind;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
@@ -302,7 +302,7 @@ impl Prove {
         search: impl FnOnce(&mut Kept<'_>) -> Result<T, CheckpointError>,
     ) -> Result<T, u8> {
         let refuse = |e: CheckpointError| {
-            output::diagnostic(&checkpoint_refused(&e, path), &SourceMap::default(), self.report.format)
+            output::diagnostic(&e.wording(path.display()).into(), &SourceMap::default(), self.report.format)
         };
         checkpoint::writable(path).map_err(refuse)?;
         let before = checkpoint::load(path, "prove", owner).map_err(refuse)?;

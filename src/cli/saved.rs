@@ -9,7 +9,7 @@ use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Tar
 use crate::launch::{Failure, ProblemKind, Script};
 use crate::machine::Bounds;
 use crate::program::env::ProgEnv;
-use crate::report::{hunt as text, refused};
+use crate::report::{Diagnostic, hunt as text};
 use crate::verdict::Stop;
 use clap::Parser;
 use std::fs::File;
@@ -134,7 +134,7 @@ impl Saved {
 }
 
 fn refuse((error, span): &Refusal, file: FileId, sources: &SourceMap, format: Form) -> u8 {
-    output::diagnostic(&refused(error, file, *span), sources, format)
+    output::diagnostic(&Diagnostic::from(error.wording()).at(file, *span), sources, format)
 }
 
 fn unreadable(path: &Path, cause: ErrorKind, format: Form) -> u8 {

@@ -1,24 +1,8 @@
 //! Numbers with their nouns, and the words of data.
 
+pub(super) use crate::base::{counted, plural};
 use serde::Serialize;
 use serde_json::json;
-
-/// A number and what it counts, e.g. `1 byte`, `2 bytes`.
-pub(super) fn counted(n: u64, noun: &str) -> String {
-    format!("{n} {}", plural(n, noun))
-}
-
-/// A noun for so many.
-pub(super) fn plural(n: u64, noun: &str) -> String {
-    match noun {
-        _ if n == 1 => noun.to_owned(),
-        "is" => "are".to_owned(),
-        "has" => "have".to_owned(),
-        // As in "branch", "switch", "launch", "access".
-        _ if noun.ends_with("ch") || noun.ends_with("ss") => format!("{noun}es"),
-        _ => format!("{noun}s"),
-    }
-}
 
 /// The texts of the first `most` of them; behind these, where there are more, what `more` says of their number.
 pub(super) fn listed<T>(
@@ -29,20 +13,6 @@ pub(super) fn listed<T>(
 ) -> Vec<String> {
     let left = all.len().saturating_sub(most);
     all.iter().take(most).map(text).chain((left > 0).then(|| more(left))).collect()
-}
-
-/// `a`, `b or c`, `a, b or c`.
-pub(super) fn either(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
-    }
-}
-
-/// Words as they are, e.g. `x, y`.
-pub(super) fn plain(words: &[&str]) -> String {
-    words.join(", ")
 }
 
 /// Ascending numbers as ranges, e.g. `0-3, 8`.

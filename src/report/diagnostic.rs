@@ -1,7 +1,7 @@
 //! A message about a place in a source file, as text with an excerpt (ariadne) or as JSON.
 
 use super::terminal::{Text, in_place, inline};
-use crate::base::{FileId, Source, SourceMap, Span, suggest};
+use crate::base::{FileId, Source, SourceMap, Span, Wording};
 use ariadne::{Color, Config, IndexType, Label as Mark, Report, ReportKind};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,13 +77,10 @@ pub(super) fn said(code: &'static str, message: impl Into<String>, label: impl I
     }
 }
 
-/// What a text has where something else is expected, when it ends there.
-pub(super) const END: &str = "the end of the text";
-
-/// The error of a text that has something where others are expected.
-pub(super) fn unexpected(found: &str, expected: &str) -> Diagnostic {
-    let label = if expected.is_empty() { "not expected here".to_owned() } else { format!("expected {expected}") };
-    said("syntax", format!("unexpected {found}"), label)
+impl From<Wording> for Diagnostic {
+    fn from(Wording { code, message, label, hint }: Wording) -> Self {
+        said(code, message, label).hint_if(hint)
+    }
 }
 
 impl Diagnostic {
@@ -112,30 +109,6 @@ impl Diagnostic {
     /// With what can be done, if there is something.
     pub fn hint_if(self, hint: Option<String>) -> Self {
         Self { hint, ..self }
-    }
-
-    /// With the known word that `word` is probably meant to be as its advice, or else another one.
-    pub fn meant<'a>(
-        self,
-        word: &str,
-        known: impl IntoIterator<Item = &'a str>,
-        otherwise: impl FnOnce() -> Option<String>,
-    ) -> Self {
-        let near = suggest(word, known).map(|near| format!("did you mean `{near}`?"));
-        self.hint_if(near.or_else(otherwise))
-    }
-
-    /// With the known word that `word` is probably meant to be, or else all of them as `list` has them, or `none`.
-    pub(super) fn among<'a>(
-        self,
-        word: &str,
-        known: &'a [impl AsRef<str>],
-        none: &str,
-        list: impl FnOnce(&[&'a str]) -> String,
-    ) -> Self {
-        let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-        let all = || if known.is_empty() { none.to_owned() } else { format!("there is: {}", list(&known)) };
-        self.meant(word, known.iter().copied(), || Some(all()))
     }
 
     /// The same with more about it.

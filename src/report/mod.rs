@@ -3,7 +3,6 @@
 //! Decides nothing: what is an error and what a program did is settled below. Knows nothing of the command line.
 
 mod bug;
-pub mod check;
 mod compare;
 mod count;
 pub mod data;
@@ -18,9 +17,7 @@ mod launches;
 mod limit;
 pub mod litmus;
 mod location;
-pub mod lower;
 mod memory;
-pub mod memp;
 mod notes;
 mod origin;
 pub mod parts;
@@ -33,12 +30,10 @@ mod rules;
 pub mod run;
 mod safety;
 pub mod sarif;
-mod schedule;
 pub mod script;
 mod standing;
 mod stop;
 mod suppress;
-pub mod syntax;
 pub mod terminal;
 mod timeline;
 mod turns;
@@ -54,7 +49,6 @@ pub use notes::{LostReport, ReliedReport};
 pub use problem::{more, problem};
 pub use race::RacesReport;
 pub use rules::RuleTrace;
-pub use schedule::{checkpoint_refused, refused};
 pub use stop::{StopReport, exit_code};
 pub use suppress::Suppressed;
 pub use terminal::Text;

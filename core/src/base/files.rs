@@ -16,6 +16,18 @@ const CHUNK: u64 = 1 << 26;
 /// Names that are tried for a draft. More are taken only where drafts of killed processes with the same number lie.
 const NAMES: u32 = 1000;
 
+/// Why a file cannot be used, in words.
+pub(crate) fn why(cause: ErrorKind) -> String {
+    match cause {
+        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::InvalidInput => "it is no regular file".to_owned(),
+        ErrorKind::StorageFull => "no space is left on the device".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// Reads a regular file, or what a link to one names.
 ///
 /// # Errors

@@ -11,12 +11,13 @@
 
 use super::minor_version;
 use super::space::{Keep, Options, Rest, Space, Unfit, freeze, go_on, thaw};
-use crate::base::files;
+use crate::base::{complaints, files};
 use crate::machine::walk::{Grain, State, Walk};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::hash::Hash;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Display, Path};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &str = "warpstep checkpoint 1";
@@ -30,27 +31,40 @@ pub struct Owner {
     pub setup: u64,
 }
 
-/// Why a checkpoint is refused.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "fields are named for what they are")]
-pub enum CheckpointError {
-    /// The file cannot be read or written.
-    File(std::io::ErrorKind),
-    /// The file is no checkpoint of this version of the format.
-    NoCheckpoint,
-    /// It is of another kind of search.
-    Kind { found: String, wanted: &'static str },
-    /// It is of another minor version of warpstep.
-    Version { found: String, own: String },
-    /// It is of another program.
-    OtherProgram,
-    /// It is of other launches, arguments, memory or device.
-    OtherSetup,
-    /// It was cut off or edited.
-    Damaged,
-    /// It is of a search with other options.
-    OtherOptions,
+complaints! {
+    /// Why a checkpoint is refused, which is named by its path.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    #[expect(missing_docs, reason = "fields are named for what they are")]
+    pub enum CheckpointError(path: Display<'_>) {
+        /// The file cannot be read or written.
+        File(cause: ErrorKind) =>
+            "checkpoint-file" ("cannot use checkpoint `{path}`: {}", files::why(*cause)) ("") ("{AGAIN}");
+        /// The file is no checkpoint of this version of the format.
+        NoCheckpoint => "no-checkpoint" ("`{path}` is no checkpoint") ("") ("{AGAIN}");
+        /// It is of another kind of search.
+        Kind { found: String, wanted: &'static str } =>
+            "checkpoint-kind" ("`{path}` is a checkpoint of `{found}`, not of `{wanted}`") ("") ("{AGAIN}");
+        /// It is of another minor version of warpstep.
+        Version { found: String, own: String } =>
+            "checkpoint-version" ("checkpoint `{path}` is of warpstep {found}, this is {own}") ("") ("{AGAIN}");
+        /// It is of another program.
+        OtherProgram =>
+            "checkpoint-program" ("checkpoint `{path}` belongs to another program") ("") ("{AGAIN}");
+        /// It is of other launches, arguments, memory or device.
+        OtherSetup =>
+            "checkpoint-setup"
+            ("checkpoint `{path}` belongs to another launch: other arguments, control model, memory or device")
+            ("") ("{AGAIN}");
+        /// It was cut off or edited.
+        Damaged => "checkpoint-damaged" ("checkpoint `{path}` was cut off or edited") ("") ("{AGAIN}");
+        /// It is of a search with other options.
+        OtherOptions =>
+            "checkpoint-options" ("checkpoint `{path}` is of a search with other options") ("") ("{AGAIN}");
+    }
 }
+
+/// What to do about a checkpoint that is refused.
+const AGAIN: &str = "name another file, or delete this one to begin anew";
 
 /// Writes a checkpoint of a search of `kind` (one word), in place of an older one.
 ///
@@ -85,7 +99,7 @@ pub fn writable(path: &Path) -> Result<(), CheckpointError> {
 pub fn load(path: &Path, kind: &'static str, owner: Owner) -> Result<Option<Vec<u8>>, CheckpointError> {
     let bytes = match files::read(path) {
         Ok(bytes) => bytes,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(CheckpointError::File(e.kind())),
     };
     let mut lines = bytes.splitn(3, |b| *b == b'\n');

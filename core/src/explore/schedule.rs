@@ -26,7 +26,7 @@
 //! `check` has sixteen bits for each line before it, of the hash (xxh3) of all lines up to there, so that the first line
 //! that is not as it was written can be named. Lines may end in blanks or carriage returns: pasting adds them.
 
-use crate::base::{FileId, Span};
+use crate::base::{FileId, Span, complaints};
 use crate::choice::{Alternative, Decision, Part, Schedule};
 use std::fmt::Write;
 use xxhash_rust::xxh3::Xxh3;
@@ -70,32 +70,58 @@ pub struct Places {
     pub trace: Span,
 }
 
-/// Why a schedule is refused.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "fields are named for what they are")]
-pub enum ScheduleError {
-    /// The file does not begin as a schedule does.
-    NoSchedule,
-    /// Another version of the format.
-    Format { found: String, known: &'static str },
-    /// Another minor version of warpstep, whose runs differ.
-    Version { found: String, own: String },
-    /// The text ends before its last line.
-    CutOff,
-    /// Something follows the last line.
-    AfterEnd,
-    /// The first line that is not as it was written.
-    Edited,
-    /// A line that ought to be another.
-    Line { expected: &'static str },
-    /// A word that is no decision.
-    Word,
-    /// There are more decisions than are read.
-    TooLong { most: usize },
-    /// The program is another one: hashes.
-    OtherProgram { recorded: u64, found: u64 },
-    /// Launches, arguments, memory or device are others: hashes.
-    OtherSetup { recorded: u64, found: u64 },
+complaints! {
+    /// Why a schedule is refused.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    #[expect(missing_docs, reason = "fields are named for what they are")]
+    pub enum ScheduleError() {
+        /// The file does not begin as a schedule does.
+        NoSchedule =>
+            "no-schedule" ("the file is no schedule") ("a schedule begins with `warpstep schedule`")
+            ("`warpstep hunt` and `warpstep replay --seed N TARGET --save-schedule FILE` write schedules");
+        /// Another version of the format.
+        Format { found: String, known: &'static str } =>
+            "schedule-format" ("schedules of format {found} cannot be read") ("here")
+            ("this warpstep knows format {known}: replay it with the one that wrote it, or find the defect again \
+              (`warpstep hunt`, or `warpstep replay --seed N TARGET --save-schedule FILE`)");
+        /// Another minor version of warpstep, whose runs differ.
+        Version { found: String, own: String } =>
+            "schedule-version" ("the schedule is of warpstep {found}, this is {own}") ("here")
+            ("a schedule holds within a minor version: replay it with the one that wrote it, or hunt again");
+        /// The text ends before its last line.
+        CutOff =>
+            "schedule-cut" ("the schedule is cut off: its last line must be `end`") ("the text ends here")
+            ("copy the whole schedule, from `warpstep schedule` to `end`");
+        /// Something follows the last line.
+        AfterEnd => "schedule-end" ("something follows the end of the schedule") ("here") ("remove it");
+        /// The first line that is not as it was written.
+        Edited =>
+            "schedule-edited" ("the schedule was edited") ("the first line that is not as it was written")
+            ("a schedule must be as warpstep wrote it; to change a run, hunt with other options, or minimise");
+        /// A line that ought to be another.
+        Line { expected: &'static str } =>
+            "schedule-line" ("a line with `{expected}` should stand here") ("here");
+        /// A word that is no decision.
+        Word =>
+            "schedule-word" ("this is no decision") ("here")
+            ("e.g. `warp 3.1 for 12, 2 times`: warp 1 of block 3 for 12 warp instructions, twice; or `fair, 9 times`");
+        /// There are more decisions than are read.
+        TooLong { most: usize } =>
+            "schedule-long" ("the schedule has more than {most} decisions") ("with these")
+            ("find the defect by a shorter run: fewer blocks or threads, or a smaller --max-steps");
+        /// The program is another one: hashes.
+        OtherProgram { recorded: u64, found: u64 } =>
+            "schedule-program"
+            ("the schedule belongs to another program: the PTX has hash {found:016x}, not {recorded:016x}")
+            ("the program that it was recorded with")
+            ("replay it with the very same PTX; any edit makes it another program");
+        /// Launches, arguments, memory or device are others: hashes.
+        OtherSetup { recorded: u64, found: u64 } =>
+            "schedule-setup"
+            ("the schedule belongs to another launch: what is run has hash {found:016x}, not {recorded:016x}")
+            ("grid, arguments, initial memory, control model, memory and device that it was recorded with")
+            ("replay it with the launch file and data that it was recorded with");
+    }
 }
 
 /// Decisions that are read at most: a few bytes of text stand for any number of equal ones, each of which is kept (D-schedule-length).

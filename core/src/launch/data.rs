@@ -2,11 +2,12 @@
 
 use super::npy::{self, NpyProblem};
 use super::{Meaning, Scalar};
-use crate::base::files;
+use crate::base::{complaints, counted, files};
 use crate::verdict::Unwritten;
 use half::{bf16, f16};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -43,33 +44,33 @@ pub enum Data {
     Raw(PathBuf),
 }
 
-/// Why data cannot be had.
-#[derive(Clone, PartialEq, Debug)]
-pub enum DataProblem {
-    /// A file cannot be read, and why.
-    Unreadable(PathBuf, std::io::ErrorKind),
-    /// A file is no array of the type.
-    Npy(PathBuf, Scalar, NpyProblem),
-    /// The data is no whole number of elements: its size and the element type.
-    Ragged(u64, Scalar),
-    /// There are so many elements where `len` says another number.
-    Length {
-        /// In the data.
-        found: u64,
-        /// Wanted.
-        wanted: u64,
-    },
-    /// Zeros, a sequence or random numbers without a length.
-    NoLength,
-    /// Elements up to `to` are to be left out where there are `elements`.
-    Beyond {
-        /// The end of the range.
-        to: u64,
-        /// How many elements there are.
-        elements: u64,
-    },
-    /// More bytes than this computer can address.
-    TooLarge,
+complaints! {
+    /// Why data cannot be had; `name` is that of the buffer.
+    #[derive(Clone, PartialEq, Debug)]
+    #[expect(missing_docs, reason = "fields are named for what they are")]
+    pub enum DataProblem(name: &str) {
+        /// A file cannot be read, and why.
+        Unreadable(path: PathBuf, cause: ErrorKind) =>
+            "unreadable" ("`{name}`: cannot read `{}`: {}", path.display(), files::why(*cause)) ("for this")
+            ("file names are relative to the launch file's folder");
+        /// A file is no array of the type.
+        Npy(path: PathBuf, problem: NpyProblem) =>
+            "npy" ("`{name}`: cannot use `{}`: {problem}", path.display()) ("for this")
+            if problem.advice().map(str::to_owned);
+        /// The data is no whole number of elements: its size and the element type.
+        Ragged(bytes: u64, ty: Scalar) =>
+            "ragged" ("`{name}`: {bytes} bytes are no whole number of {} elements", ty.name()) ("here");
+        /// There are so many elements where `len` says another number.
+        Length { found: u64, wanted: u64 } =>
+            "length" ("`{name}`: the data has {}, `len` says {wanted}", counted(*found, "element")) ("here");
+        /// Zeros, a sequence or random numbers without a length.
+        NoLength => "no-length" ("`{name}`: how many elements?") ("here") ("add `len`");
+        /// Elements up to `to` are to be left out where there are `elements`.
+        Beyond { to: u64, elements: u64 } =>
+            "length" ("`uninit` of `{name}` ends at element {to}, and there are {elements}") ("here");
+        /// More bytes than this computer can address.
+        TooLarge => "too-large" ("`{name}` is larger than any address space") ("here");
+    }
 }
 
 impl Data {
@@ -133,7 +134,7 @@ impl Data {
             Self::Values(bytes) | Self::Hex(bytes) => bytes.clone(),
             Self::Npy(path) => {
                 let file = file(path)?;
-                npy::read(&file, ty).map_err(|p| DataProblem::Npy(path.clone(), ty, p))?.to_vec()
+                npy::read(&file, ty).map_err(|p| DataProblem::Npy(path.clone(), p))?.to_vec()
             }
             Self::Raw(path) => file(path)?,
         };

@@ -1,6 +1,6 @@
 //! Layer 7: launching kernels as a host program does: buffers, arguments, launch files, expected results.
 //!
-//! Knows nothing of how messages look (`report` makes the text of its typed [`Problem`]s), nor of the command line.
+//! Knows nothing of how messages look (`report` shows its typed [`Problem`]s), nor of the command line.
 
 mod args;
 pub mod bench;

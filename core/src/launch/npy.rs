@@ -1,27 +1,38 @@
 //! NumPy's array files, version 1.0 to 3.0 (NEP 1): one array of plain numbers in C order, little-endian.
 
 use super::{Meaning, Scalar};
+use crate::base::phrases;
 
-/// Why a file cannot be used as an array.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NpyProblem {
-    /// It does not begin with NumPy's magic string.
-    NotNpy,
-    /// Its header cannot be read.
-    Header,
-    /// Big-endian numbers.
-    BigEndian(String),
-    /// Several dimensions in Fortran order.
-    FortranOrder,
-    /// Elements of another type: NumPy's name of it.
-    Type(String),
-    /// The header promises so many bytes of data, and there are so many.
-    Length {
-        /// Promised, in bytes.
-        promised: u64,
-        /// There, in bytes.
-        found: u64,
-    },
+phrases! {
+    /// Why a file cannot be used as an array.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    #[expect(missing_docs, reason = "fields are named for what they are")]
+    pub enum NpyProblem {
+        /// It does not begin with NumPy's magic string.
+        NotNpy => ("it does not begin as NumPy's files do");
+        /// Its header cannot be read.
+        Header => ("its header cannot be read");
+        /// Big-endian numbers.
+        BigEndian(descr: String) => ("its numbers are big-endian (`{descr}`)");
+        /// Several dimensions in Fortran order.
+        FortranOrder => ("its elements are in Fortran order");
+        /// Elements of another type than wanted: NumPy's name of it.
+        Type(descr: String, ty: Scalar) => ("its elements are `{descr}`, not {}", ty.name());
+        /// The header promises so many bytes of data, and there are so many.
+        Length { promised: u64, found: u64 } => ("it should have {promised} bytes of data and has {found}");
+    }
+}
+
+impl NpyProblem {
+    pub(super) const fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Type(..) | Self::BigEndian(_) => {
+                Some("save it with the right type: np.save(file, array.astype(...))")
+            }
+            Self::FortranOrder => Some("save np.ascontiguousarray(array)"),
+            Self::NotNpy | Self::Header | Self::Length { .. } => None,
+        }
+    }
 }
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -48,7 +59,7 @@ pub fn read(file: &[u8], ty: Scalar) -> Result<&[u8], NpyProblem> {
         return Err(NpyProblem::FortranOrder);
     }
     if !suits(kind, ty) {
-        return Err(NpyProblem::Type(descr.to_owned()));
+        return Err(NpyProblem::Type(descr.to_owned(), ty));
     }
     let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).ok_or(NpyProblem::Header)?;
     let promised = elements.checked_mul(ty.bytes.into()).ok_or(NpyProblem::Header)?;
@@ -140,7 +151,7 @@ mod tests {
         let (f32, s32) = (Scalar::named("f32").unwrap(), Scalar::named("s32").unwrap());
         let file = write(&[0; 8], f32);
         assert_eq!(read(b"\x7fELF", f32), Err(NpyProblem::NotNpy));
-        assert_eq!(read(&file, s32), Err(NpyProblem::Type("<f4".into())));
+        assert_eq!(read(&file, s32), Err(NpyProblem::Type("<f4".into(), s32)));
         assert_eq!(read(&file[..file.len() - 1], f32), Err(NpyProblem::Length { promised: 8, found: 7 }));
         for cut in 6..64 {
             assert_eq!(read(&file[..cut], f32), Err(NpyProblem::Header), "{cut}");

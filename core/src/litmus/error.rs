@@ -1,6 +1,8 @@
-//! What can be wrong with a litmus file. Only `report::litmus` makes text of it.
+//! What can be wrong with a litmus file.
 
-use crate::base::{FileId, Span};
+use super::instructions;
+use super::tree::{Atom, Proxy};
+use crate::base::{END, FileId, Span, Wording, among, complaints, counted, either, phrases, plain, suggest};
 
 /// The most complaints that are kept for one file.
 pub const MAX_ERRORS: usize = 100;
@@ -19,111 +21,128 @@ pub struct LitmusError {
     pub span: Span,
 }
 
-/// The kinds of complaints.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum LitmusErrorKind {
-    /// The text has 4 GiB or more.
-    TooLarge,
-    /// The text does not begin with the word `PTX`; the word that it begins with.
-    NotPtx(String),
-    /// No name follows `PTX`.
-    NoName,
-    /// There is no `{`.
-    NoInit,
-    /// The `{` of the initial state has no `}`.
-    OpenInit,
-    /// A row or declaration ends without `;`. The span is empty and lies where the semicolon belongs.
-    MissingSemicolon,
-    /// Characters that start no token.
-    Garbage,
-    /// A `(*` without `*)`.
-    OpenComment,
-    /// A number that cannot be read, or is beyond 64 bits.
-    BadNumber,
-    /// Something else was expected.
-    Unexpected {
-        /// What would have fitted, without repetition.
-        expected: Vec<Expected>,
-        /// Whether the text ends there.
-        end: bool,
-    },
-    /// Nested deeper than [`MAX_NESTING`].
-    TooDeep,
-    /// There were more than [`MAX_ERRORS`] complaints.
-    TooMany,
-    /// A row has more or fewer cells than there are threads.
-    Columns {
-        /// Cells.
-        cells: usize,
-        /// Threads.
-        threads: usize,
-    },
-    /// No instruction has this name.
-    UnknownInstruction,
-    /// A word of an instruction that cannot stand there, and those that can; none: nothing may follow.
-    Modifier {
-        /// The words.
-        allowed: Vec<&'static str>,
-    },
-    /// An instruction lacks a word, one of these.
-    NoModifier {
-        /// The words.
-        allowed: Vec<&'static str>,
-    },
-    /// Too many or too few operands.
-    Operands {
-        /// How the instruction is written.
-        form: Form,
-        /// Operands given.
-        found: usize,
-    },
-    /// An operand of another kind.
-    Operand {
-        /// How the instruction is written.
-        form: Form,
-        /// Which kind is needed.
-        wanted: Expected,
-    },
-    /// A location where a register or a number is needed.
-    LocationAsValue,
-    /// A register that is written but has the name of a location.
-    RegisterIsLocation,
-    /// The thread of this number is there already, at this place.
-    ThreadTwice(Span),
-    /// There is no thread of this number.
-    NoThread {
-        /// The number.
-        number: u32,
-        /// Those that there are.
-        known: Vec<u32>,
-    },
-    /// The name is declared already, at this place.
-    Twice(Span),
-    /// There is no location of this name; those that there are.
-    NoLocation {
-        /// The others.
-        known: Vec<String>,
-    },
-    /// The thread has no register of this name; those that it has.
-    NoRegister {
-        /// The thread.
-        thread: u32,
-        /// The others.
-        known: Vec<String>,
-    },
-    /// Beyond the one element that a location has.
-    Element,
-    /// The label is there already, at this place.
-    LabelTwice(Span),
-    /// The thread has no label of this name; those that it has.
-    NoLabel {
-        /// The thread.
-        thread: u32,
-        /// The others.
-        known: Vec<String>,
-    },
-    /// Our gap: what the engines cannot express.
-    Unsupported(Gap),
+complaints! {
+    /// The kinds of complaints; `here` is the text of the place, fit for a message.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    #[expect(missing_docs, reason = "fields are named for what the message prints")]
+    pub enum LitmusErrorKind(here: &str) {
+        /// The text has 4 GiB or more.
+        TooLarge => "too-large" ("the file has 4 GiB or more") ("") ("split it into several tests");
+        /// The text is empty.
+        Empty =>
+            "not-litmus" ("the file is empty") ("a litmus test is expected")
+            ("a litmus test begins with `PTX` and its name");
+        /// The text does not begin with the word `PTX`; the word that it begins with.
+        NotPtx(word: String) =>
+            "not-litmus" ("this is no litmus test for PTX: it begins with `{word}`") ("here")
+            ("a litmus test for PTX begins with `PTX` and its name; other languages are not read");
+        /// No name follows `PTX`.
+        NoName => "no-name" ("the test has no name") ("nothing follows on this line") ("write `PTX name`");
+        /// There is no `{`.
+        NoInit =>
+            "no-init" ("the test has no initial state") ("the text ends here")
+            ("declare locations between braces, e.g. `{{ x=0; y=0; }}`; the braces may be empty");
+        /// The `{` of the initial state has no `}`.
+        OpenInit => "open-init" ("the initial state is not closed") ("begins here") ("add the closing `}}`");
+        /// A row or declaration ends without `;`. The span is empty and lies where the semicolon belongs.
+        MissingSemicolon => "missing-semicolon" ("a `;` is missing") ("expected `;` here") ("each row ends with `;`");
+        /// Characters that start no token.
+        Garbage => "bad-character" ("`{here}` begins no token of a litmus test") ("not expected");
+        /// A `(*` without `*)`.
+        OpenComment => "open-comment" ("a comment is not closed") ("begins here") ("add the closing `*)`");
+        /// A number that cannot be read, or is beyond 64 bits.
+        BadNumber =>
+            "bad-number" ("`{here}` is no number of 64 bits") ("not a number")
+            ("numbers are decimal or begin with `0x`");
+        /// Something else was expected; what would have fitted, without repetition, and whether the text ends there.
+        Unexpected { expected: Vec<Expected>, end: bool } => {
+            let found = if *end { END.to_owned() } else { format!("`{here}`") };
+            let wording = Wording::unexpected(&found, &either(expected));
+            match here {
+                _ if expected.contains(&Expected::Quantifier) => {
+                    wording.hint("a test ends with `exists`, `~exists` or `forall` and a condition")
+                }
+                "[" => wording.hint("addresses of instructions are written without brackets"),
+                _ => wording,
+            }
+        };
+        /// Nested deeper than [`MAX_NESTING`].
+        TooDeep => "too-deep" ("nested more than {MAX_NESTING} levels deep") ("the limit is reached here");
+        /// There were more than [`MAX_ERRORS`] complaints.
+        TooMany => "too-many" ("more than {MAX_ERRORS} errors: the rest is not shown") ("stopped here");
+        /// A row has more or fewer cells than there are threads.
+        Columns { cells: usize, threads: usize } =>
+            "columns" ("the row has {}, there are {threads} threads", counted(*cells as u64, "cell")) ("this row")
+            ("separate cells by `|`; a cell may be empty");
+        /// No instruction has this name.
+        UnknownInstruction =>
+            "unknown-instruction" ("there is no instruction `{here}`") ("not an instruction")
+            ("{}", among(here, &instructions().collect::<Vec<_>>(), "", plain));
+        /// A word of an instruction that cannot stand there, and those that can; none: nothing may follow.
+        Modifier { allowed: Vec<&'static str> } => {
+            if allowed.is_empty() {
+                let label = if here == "." { "nothing follows this" } else { "one word too many" };
+                return Wording::new("modifier", "the instruction's name ends before this", label);
+            }
+            let near = suggest(here, allowed.iter().copied()).map(|near| format!("did you mean `.{near}`?"));
+            Wording::new("modifier", format!("`.{here}` cannot stand here"), format!("expected {}", words(allowed)))
+                .hint_if(near)
+        };
+        /// An instruction lacks a word, one of these.
+        NoModifier { allowed: Vec<&'static str> } =>
+            "modifier" ("the instruction's name is not complete") ("expected {}", words(allowed));
+        /// Too many or too few operands; how the instruction is written.
+        Operands { form: Form, found: usize } =>
+            "operands" ("the instruction has {}", counted(*found as u64, "operand")) ("too many or too few")
+            ("it is written `{form}`");
+        /// An operand of another kind than is needed; how the instruction is written.
+        Operand { form: Form, wanted: Expected } =>
+            "operand" ("`{here}` stands where {wanted} is needed") ("expected {wanted}")
+            ("the instruction is written `{form}`");
+        /// A location where a register or a number is needed.
+        LocationAsValue =>
+            "location-as-value" ("`{here}` is a location, not a register") ("a location")
+            ("load it first, e.g. `ld.weak r0, {here}`; `P0:r0=&{here}` begins with its address");
+        /// A register that is written but has the name of a location.
+        RegisterIsLocation =>
+            "register-name" ("`{here}` is declared as a location and written as a register") ("written here")
+            ("give the register another name");
+        /// The thread of this number is there already, at this place.
+        ThreadTwice(first: Span) =>
+            "thread-twice" ("two threads have one number") ("again")
+            ("number the threads from P0 on, one for each column");
+        /// There is no thread of this number; those that there are.
+        NoThread { number: u32, known: Vec<u32> } =>
+            "no-thread" ("there is no thread P{number}") ("no such thread")
+            ("there is: {}", known.iter().map(|n| format!("P{n}")).collect::<Vec<_>>().join(", "));
+        /// The name is declared already, at this place.
+        Twice(first: Span) => "declared-twice" ("`{here}` is declared twice") ("again") ("remove one of them");
+        /// There is no location of this name; those that there are.
+        NoLocation { known: Vec<String> } =>
+            "no-location" ("there is no location `{here}`") ("not declared so far")
+            ("{}", among(here, known, &format!("declare it in the initial state: `{here}=0;`"), plain));
+        /// The thread has no register of this name; those that it has.
+        NoRegister { thread: u32, known: Vec<String> } => {
+            let name = here.rsplit(':').next().unwrap_or(here);
+            Wording::new("no-register", format!("thread P{thread} has no register `{name}`"), "no such register")
+                .hint(among(name, known, "it has none", plain))
+        };
+        /// Beyond the one element that a location has.
+        Element => "element" ("a location has one element") ("beyond it") ("its number is 0");
+        /// The label is there already, at this place.
+        LabelTwice(first: Span) =>
+            "label-twice" ("the thread has two labels of one name") ("again") ("give one of them another name");
+        /// The thread has no label of this name; those that it has.
+        NoLabel { thread: u32, known: Vec<String> } =>
+            "no-label" ("thread P{thread} has no label `{here}`") ("no such label")
+            ("{}", among(here, known, "a label is a cell of its own: `LC00:`", plain));
+        /// Our gap: what the engines cannot express.
+        Unsupported(gap: Gap) => { gap.wording() };
+    }
+}
+
+fn words(dotless: &[&str]) -> String {
+    either(dotless.iter().map(|word| format!("`.{word}`")))
 }
 
 impl LitmusErrorKind {
@@ -134,80 +153,83 @@ impl LitmusErrorKind {
     }
 }
 
-/// What a machine that runs PTX cannot express.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Gap {
-    /// Memory is accessed, or fenced, by a path that the engines do not have.
-    Proxy(super::tree::Proxy),
-    /// PTX has no such atomic operation.
-    Atomic(super::tree::Atom),
-    /// Which threads meet at a barrier depends on a register, and several may.
-    BarrierNumber,
-    /// How many threads meet at a barrier depends on a register.
-    Quorum,
-    /// More threads than the quorum come to the barrier, some perhaps twice: in PTX it begins anew after the first ones.
-    Latecomers {
-        /// The quorum.
-        quorum: u64,
-        /// The threads that come.
-        threads: u32,
-    },
-    /// More barriers than a block has.
-    Barriers,
-    /// Threads of a cta meet at a barrier, and each is to be a block of its own.
-    BarrierOfBlocks,
-    /// Not all threads of a warp meet at a barrier; PTX counts whole warps.
-    PartOfWarp {
-        /// Threads that meet.
-        count: u32,
-        /// Threads in a warp.
-        warp: u32,
-    },
-    /// Threads that do not fit into one block or one warp.
-    Threads {
-        /// How many there are.
-        threads: usize,
-        /// How many may be.
-        limit: usize,
-    },
+complaints! {
+    /// What a machine that runs PTX cannot express.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    #[expect(missing_docs, reason = "fields are named for what the message prints")]
+    pub enum Gap() {
+        /// Memory is accessed, or fenced, by a path that the engines do not have.
+        Proxy(proxy: Proxy) =>
+            "unsupported" ("the engines have no {} proxy", proxy.name())
+            ("memory is accessed by the {} proxy", proxy.name());
+        /// PTX has no such atomic operation.
+        Atomic(op: Atom) => "unsupported" ("PTX has no atomic `{}`", op.name()) ("this operation");
+        /// Which threads meet at a barrier depends on a register, and several may.
+        BarrierNumber =>
+            "unsupported" ("it cannot be told in advance which threads meet at this barrier")
+            ("a register says which barrier");
+        /// How many threads meet at a barrier depends on a register.
+        Quorum =>
+            "unsupported" ("it cannot be told in advance how many threads meet at this barrier")
+            ("a register says how many");
+        /// More threads than the quorum come to the barrier, some perhaps twice: in PTX it begins anew after the first ones.
+        Latecomers { quorum: u64, threads: u32 } =>
+            "unsupported" ("{threads} threads come to a barrier whose quorum is {quorum}")
+            ("in PTX it begins anew after the first ones; late ones can be let pass only where nobody comes twice");
+        /// More barriers than a block has.
+        Barriers => "unsupported" ("the test has more than the 16 barriers of a block") ("one too many");
+        /// Threads of a cta meet at a barrier, and each is to be a block of its own.
+        BarrierOfBlocks =>
+            "unsupported" ("threads of a cta meet at a barrier, and each is a block of its own")
+            ("blocks have no barrier in common");
+        /// Not all threads of a warp meet at a barrier; PTX counts whole warps.
+        PartOfWarp { count: u32, warp: u32 } =>
+            "unsupported" ("{count} of the {warp} threads of a warp meet at a barrier") ("PTX counts whole warps")
+            ("give each thread a warp of its own: leave out --same-warp");
+        /// Threads that do not fit into one block or one warp: how many there are, and how many may be.
+        Threads { threads: usize, limit: usize } =>
+            "unsupported" ("a cta has {threads} threads, {limit} are possible") ("one too many");
+    }
 }
 
 /// How an instruction is written, e.g. `st.ORDER.SCOPE location, value`.
 pub type Form = &'static str;
 
-/// What would have fitted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
-pub enum Expected {
-    /// A fixed token or word.
-    Token(&'static str),
-    /// A declaration of the initial state.
-    Declaration,
-    /// A proxy.
-    Proxy,
-    /// A thread such as `P0`.
-    Thread,
-    /// An instruction or a label.
-    Instruction,
-    /// A register.
-    Register,
-    /// A location, or a register that holds an address.
-    Location,
-    /// A register or a number.
-    Value,
-    /// A number.
-    Number,
-    /// A label.
-    Label,
-    /// A name.
-    Name,
-    /// `exists`, `~exists`, `forall` or `final`.
-    Quantifier,
-    /// A condition.
-    Condition,
-    /// What can be compared.
-    Term,
-    /// A comparison.
-    Comparison,
-    /// The end of the text.
-    End,
+phrases! {
+    /// What would have fitted.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+    pub enum Expected {
+        /// A fixed token or word.
+        Token(text: &'static str) => ("`{text}`");
+        /// A declaration of the initial state.
+        Declaration => ("a declaration such as `x=0`");
+        /// A proxy.
+        Proxy => ("`generic`, `constant`, `texture` or `surface`");
+        /// A thread.
+        Thread => ("a thread such as `P0`");
+        /// An instruction or a label.
+        Instruction => ("an instruction or a label");
+        /// A register.
+        Register => ("a register");
+        /// A location, or a register that holds an address.
+        Location => ("a location");
+        /// A register or a number.
+        Value => ("a value");
+        /// A number.
+        Number => ("a number");
+        /// A label.
+        Label => ("a label");
+        /// A name.
+        Name => ("a name");
+        /// What a condition begins with.
+        Quantifier => ("`exists`, `~exists`, `forall` or `final`");
+        /// A condition.
+        Condition => ("a condition");
+        /// What can be compared.
+        Term => ("a register, a location or a number");
+        /// A comparison.
+        Comparison => ("a comparison");
+        /// The end of the text.
+        End => ("the end of the text");
+    }
 }

@@ -4,7 +4,7 @@
 //! comparisons and logical operators give a signed 0 or 1. Floating constants combine with nothing but a sign, `+ - * /`
 //! and comparisons.
 
-use crate::base::Span;
+use crate::base::{Span, phrases};
 use crate::ptx::tree::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 
 /// The value of a constant expression.
@@ -40,15 +40,17 @@ pub struct Address {
     pub mask: Option<u64>,
 }
 
-/// Why an expression has no value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ConstError {
-    /// `/` or `%` by zero.
-    DivisionByZero,
-    /// An operator that its operands do not have, such as `1.5 & 2` or `a * 2` of an address.
-    BadOperands,
-    /// The expression nests deeper than [`MAX_DEPTH`].
-    TooDeep,
+phrases! {
+    /// Why an expression has no value.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum ConstError {
+        /// `/` or `%` by zero.
+        DivisionByZero => ("a constant is divided by zero");
+        /// An operator that its operands do not have, such as `1.5 & 2` or `a * 2` of an address.
+        BadOperands => ("this constant expression has no value");
+        /// The expression nests deeper than [`MAX_DEPTH`].
+        TooDeep => ("this constant expression nests too deeply");
+    }
 }
 
 /// How deep an expression may nest.

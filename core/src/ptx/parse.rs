@@ -116,7 +116,7 @@ impl<'t, 's: 't> Parser<'s> {
         }
         let anywhere = self.builder.text.contains(".version");
         let span = first.map_or(Span::default(), Token::span);
-        self.errors.push(SyntaxErrorKind::NoVersion { anywhere }, span);
+        self.errors.push(if anywhere { SyntaxErrorKind::NoVersion } else { SyntaxErrorKind::NotPtx }, span);
         anywhere
     }
 

@@ -76,8 +76,9 @@ fn opening(text: &str) -> Result<(Litmus, usize), (LitmusErrorKind, Span)> {
     let body = &text[begin..];
     let word = body.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or("");
     if word != "PTX" {
-        let shown = word.chars().take(20).collect();
-        return Err((LitmusErrorKind::NotPtx(shown), span(begin, begin + word.len())));
+        let shown: String = word.chars().take(20).collect();
+        let kind = if shown.is_empty() { LitmusErrorKind::Empty } else { LitmusErrorKind::NotPtx(shown) };
+        return Err((kind, span(begin, begin + word.len())));
     }
     let Some(brace) = body.find('{') else {
         return Err((LitmusErrorKind::NoInit, span(text.trim_end().len(), text.trim_end().len())));

@@ -11,6 +11,7 @@ use super::state::{AtomPlace, Atomic, Piece, Sigma};
 use super::tree::{BExp, Level, OpExp};
 use crate::alu::atom;
 use crate::base::mutant::{Mutant, on};
+use crate::base::phrases;
 use crate::memory::fermi::cache::{ByteMask, Bytes, Cache, Flow, LineKey, OpIdx};
 use crate::program::ops::AtomTy;
 use crate::verdict::{Rule, Stop};
@@ -103,33 +104,35 @@ pub struct StuckAt {
     pub cause: Undefined,
 }
 
-/// Why a statement is undefined in a state (⊥).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Undefined {
-    /// The address has no line in the cache, or the line lacks bytes and nobody fetches them.
-    NotCached(Level),
-    /// `reserve` of an address that is cached.
-    AlreadyCached(Level),
-    /// The operation's memory has no caches.
-    NoCaches,
-    /// Not an atomic operation.
-    NotAtomic,
-    /// Not a fence.
-    NotFence,
-    /// Banks are locked for atomic operations on shared memory only.
-    NotSharedAtomic,
-    /// Registers only: there is no memory to access.
-    NoMemory,
-    /// The value has not been read yet.
-    NothingRead,
-    /// The operation writes no registers.
-    NoRegisters,
-    /// The memory cannot be written, or ends before the operation's bytes.
-    NotWritable,
-    /// The memory ends before the operation's bytes.
-    NotReadable,
-    /// The program ends without `end`.
-    NoEnd,
+phrases! {
+    /// Why a statement is undefined in a state (⊥).
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum Undefined {
+        /// The address has no line in the cache, or the line lacks bytes and nobody fetches them.
+        NotCached(level: Level) => ("the address is not in {level}, or not all of its bytes are");
+        /// `reserve` of an address that is cached.
+        AlreadyCached(level: Level) => ("the address is in {level} already");
+        /// The operation's memory has no caches.
+        NoCaches => ("this memory has no caches");
+        /// Not an atomic operation.
+        NotAtomic => ("the operation is not atomic");
+        /// Not a fence.
+        NotFence => ("only a fence acts on all lines of the cache");
+        /// Banks are locked for atomic operations on shared memory only.
+        NotSharedAtomic => ("only atomic operations on shared memory lock banks");
+        /// Registers only: there is no memory to access.
+        NoMemory => ("the operation has no address");
+        /// The value has not been read yet.
+        NothingRead => ("no value has been read");
+        /// The operation writes no registers.
+        NoRegisters => ("the operation has no destination registers");
+        /// The memory cannot be written, or ends before the operation's bytes.
+        NotWritable => ("this memory cannot be written");
+        /// The memory ends before the operation's bytes.
+        NotReadable => ("this memory cannot be read");
+        /// The program ends without `end`.
+        NoEnd => ("the program ends without `end`");
+    }
 }
 
 /// Executes a micro step of operation `op`: from `at`, which advances, to a yield or an end.

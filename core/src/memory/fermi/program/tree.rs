@@ -1,16 +1,18 @@
 //! Memory programs as syntax (report, 4.4.2 to 4.4.4) and the files that hold them.
 
 use super::OpKey;
-use crate::base::Span;
+use crate::base::{Span, phrases};
 use crate::verdict::Rule;
 
-/// A cache level.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Level {
-    /// The multiprocessor's L1 cache.
-    L1,
-    /// The L2 cache of the device.
-    L2,
+phrases! {
+    /// A cache level.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+    pub enum Level {
+        /// The multiprocessor's L1 cache.
+        L1 => ("L1");
+        /// The L2 cache of the device.
+        L2 => ("L2");
+    }
 }
 
 /// What is done to a cache.
