@@ -35,6 +35,16 @@ fn pairs(lanes: u32, memory: &str) -> Result<(), Failed> {
     }
 }
 
+/// A lane that jumps back to where others stand goes on with them in a search. In a run it does so only where its turn ends
+/// there, which is what the way of the search has to say.
+fn meets_behind() -> Result<(), Failed> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hangs/ping_pong.ptx");
+    let launch = ["--block", "4", "--warp-size", "4", "--memory", "fermi", "--device", "tiny"];
+    let (found, code) = schedule("prove", &path, &[&launch[..], &["--max-states", "3000"]].concat())?;
+    let class = &found["endless"][0]["why"]["details"]["hang"]["class"];
+    if (code, class.as_str()) == (1, Some("livelock")) { Ok(()) } else { Err(format!("{code}: {found:#}").into()) }
+}
+
 /// Where the two threads are that take two locks in opposite orders.
 const SHAPES: [(&str, [&str; 6]); 3] = [
     ("lanes", ["--grid", "1", "--block", "2", "--warp-size", "2"]),
@@ -87,6 +97,7 @@ pub fn trials() -> Vec<Trial> {
         let name = format!("locks_opposite_order/{place}/{memory}");
         trials.push(Trial::test(name, move || ring(shape, memory)));
     }
+    trials.push(Trial::test("ping_pong/meets_behind", meets_behind));
     trials
 }
 

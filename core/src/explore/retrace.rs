@@ -6,7 +6,7 @@
 
 use super::odometer::Odometer;
 use super::space::Move;
-use crate::base::LaneMask;
+use crate::base::{LaneMask, Pc};
 use crate::choice::{Alternative, Fair, Menu, Name, Oracle, Pick, Site};
 use crate::machine::walk::{Agent, Reached, Walk};
 use crate::machine::{Bounds, Tell};
@@ -60,12 +60,26 @@ impl Oracle for Listening<'_> {
     }
 }
 
-/// One more instruction.
-fn add(scenes: &mut VecDeque<Scene>, length: &mut u64, who: Who, lanes: LaneMask) {
-    *length += 1;
-    match scenes.back_mut() {
-        Some(Scene::Turn(turn)) if (turn.who, turn.lanes) == (who, lanes) => turn.count += 1,
-        _ => scenes.push_back(Scene::Turn(Turn { who, lanes, count: 1 })),
+/// The scenes so far, and the address and the lanes of the last instruction.
+#[derive(Default)]
+struct Scenes {
+    all: VecDeque<Scene>,
+    last: (Pc, LaneMask),
+    /// Instructions in all.
+    length: u64,
+}
+
+impl Scenes {
+    /// One more instruction; `said`: the lanes that tell who executes it.
+    fn add(&mut self, who: Who, (pc, active): (Pc, LaneMask), said: LaneMask) {
+        self.length += 1;
+        let (before, lanes) = std::mem::replace(&mut self.last, (pc, active));
+        // Lanes that go on do not look for others behind them: who jumps back and meets some there begins a new turn.
+        let meets_behind = pc <= before && active & !lanes != 0;
+        match self.all.back_mut() {
+            Some(Scene::Turn(turn)) if (turn.who, turn.lanes) == (who, said) && !meets_behind => turn.count += 1,
+            _ => self.all.push_back(Scene::Turn(Turn { who, lanes: said, count: 1 })),
+        }
     }
 }
 
@@ -174,31 +188,31 @@ impl Script {
         split: bool,
         bounds: &Bounds,
     ) -> Result<Self, LimitKind> {
-        let mut script = Self::default();
+        let mut scenes = Scenes::default();
+        let mut choices = Choices::default();
         let said = |lanes: LaneMask| if split { lanes } else { lanes & lanes.wrapping_neg() };
         for pick in &walk.begun().picks {
-            script.choices.entry(pick.site()).or_default().push_back(*pick);
+            choices.entry(pick.site()).or_default().push_back(*pick);
         }
-        for (who, lanes) in &walk.begun().steps {
-            add(&mut script.scenes, &mut script.length, *who, said(*lanes));
+        for (who, pc, active) in &walk.begun().steps {
+            scenes.add(*who, (*pc, *active), said(*active));
         }
         for (k, step) in path.iter().enumerate() {
             if let Some(limit) = up(bounds, k) {
                 return Err(limit);
             }
             let Some(agent) = agent(walk, *step) else { break };
-            let Self { scenes, length, choices } = &mut script;
             match agent {
                 Agent::Flow { .. } | Agent::Begin => {}
                 Agent::Micro(operation) => {
                     let number = fresh.state().operation(operation.name);
-                    scenes.extend(number.map(|k| Scene::Memory(Alternative::Numbered(Site::Micro, k.into()))));
+                    scenes.all.extend(number.map(|k| Scene::Memory(Alternative::Numbered(Site::Micro, k.into()))));
                 }
-                Agent::Silent(k) => scenes.push_back(Scene::Memory(Alternative::Numbered(Site::Silent, k.into()))),
+                Agent::Silent(k) => scenes.all.push_back(Scene::Memory(Alternative::Numbered(Site::Silent, k.into()))),
             }
             let mut tell = |who: Who, event: Event<'_>| {
                 if let Event::Step(step) = event {
-                    add(scenes, length, who, said(step.active));
+                    scenes.add(who, (step.pc, step.active), said(step.active));
                 }
                 Ok(())
             };
@@ -213,12 +227,12 @@ impl Script {
                 },
                 None,
             );
-            let told = fresh.advance(agent, &mut Listening { odometer: taken, choices }, Some(&mut tell));
+            let told = fresh.advance(agent, &mut Listening { odometer: taken, choices: &mut choices }, Some(&mut tell));
             if went.is_err() || told.is_err() {
                 break;
             }
         }
-        Ok(script)
+        Ok(Self { scenes: scenes.all, choices, length: scenes.length })
     }
 
     /// Instructions in all.

@@ -3,7 +3,7 @@
 
 use super::journal::Head;
 use super::walker::Walker;
-use crate::base::LaneMask;
+use crate::base::{LaneMask, Pc};
 use crate::choice::{Alternative, Fair, Menu, Oracle, Pick, Site};
 use crate::machine::Tell;
 use crate::machine::control::Explored;
@@ -13,8 +13,8 @@ use crate::verdict::{Event, Stop, Who};
 /// What happened before anybody had a choice.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Begun {
-    /// Warp and active lanes of each instruction, in order.
-    pub steps: Vec<(Who, LaneMask)>,
+    /// Warp, address and active lanes of each instruction, in order.
+    pub steps: Vec<(Who, Pc, LaneMask)>,
     /// What was decided though there was one alternative, in order.
     pub picks: Vec<Alternative>,
 }
@@ -69,7 +69,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let (mut begun, mut asked) = (Begun::default(), Asked::default());
         let mut tell = |who: Who, event: Event<'_>| {
             if let Event::Step(step) = event {
-                begun.steps.push((who, step.active));
+                begun.steps.push((who, step.pc, step.active));
             }
             Ok(())
         };
