@@ -137,7 +137,10 @@ impl<'a, C: Control> Executing<'a, C> {
         let exited = std::mem::take(&mut self.sh.exited);
         *self.live -= if on(Mutant::BarrierAwaitsExited) { 0 } else { exited };
         let (why, used) = outcome?;
-        how.mark(warp, why == Yield::Fuel, &party, mem);
+        // Where memory is immediate, a warp that was ready and has not stopped still is.
+        if !M::IMMEDIATE || why != Yield::Fuel {
+            how.mark(warp, why == Yield::Fuel, &party, mem);
+        }
         *self.running -= u32::from(why == Yield::Done);
         // Also after the last instruction of a lease: a barrier that is complete takes no more arrivals.
         if self.sh.barriers.any() {
@@ -149,7 +152,7 @@ impl<'a, C: Control> Executing<'a, C> {
     /// Ends the barriers that are complete.
     ///
     /// Rule: block.endBar
-    #[inline]
+    #[inline(always)]
     fn end_barriers<M: Memory, S: Sink>(
         &mut self,
         mem: &M,
