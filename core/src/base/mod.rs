@@ -7,6 +7,7 @@ mod beside;
 mod bytes;
 mod complaint;
 mod count;
+pub(crate) mod cursor;
 pub mod files;
 mod ids;
 mod lanes;

@@ -1,6 +1,5 @@
 //! What can be wrong with a text as PTX syntax.
 
-use super::token::Kind;
 use crate::base::{END, Span, Wording, complaints, either, meant, phrases};
 
 /// The most complaints one parse keeps; then it gives up with [`SyntaxErrorKind::TooMany`].
@@ -234,22 +233,4 @@ fn here(span: Span, text: &str) -> String {
     let short: String = all.chars().take(40).flat_map(char::escape_debug).collect();
     let short = short.replace("\\\"", "\"").replace("\\'", "'");
     if all.chars().nth(40).is_some() { format!("`{short}…`") } else { format!("`{short}`") }
-}
-
-impl Kind {
-    /// The kind as something that was expected.
-    pub(crate) const fn expected(self) -> Expected {
-        match self {
-            Self::Word | Self::Dotted | Self::Underscore => Expected::Name,
-            Self::Int | Self::BadNumber => Expected::Integer,
-            Self::HexF32 | Self::HexF64 | Self::Decimal => Expected::Constant,
-            Self::Text => Expected::Text,
-            Self::Dot => Expected::Type,
-            Self::Table => Expected::Token(Self::LBrace.text()),
-            Self::Dwarf => Expected::Token("@@DWARF"),
-            Self::ConstBank => Expected::Token(Self::Const.text()),
-            Self::Poison | Self::Garbage => Expected::Statement,
-            fixed => Expected::Token(fixed.text()),
-        }
-    }
 }

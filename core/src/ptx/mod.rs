@@ -1,6 +1,6 @@
 //! Layer 2: PTX text → syntax tree.
 //!
-//! Tokens (logos), grammar (chumsky), the tree and its printer. Follows the PTX ISA, chapters 4 and 5 for syntax.
+//! Tokens (logos), grammar, the tree and its printer. Follows the PTX ISA, chapters 4 and 5 for syntax.
 //! Knows nothing of what an instruction means: whether `add.s33` exists is the business of `program::check`.
 
 mod error;

@@ -2,14 +2,11 @@
 
 use super::error::{Context, Expected, Found, MAX_BLOCKS, SyntaxError, SyntaxErrorKind};
 use super::explain::{explain, first_on_line, lacks_semicolon, strange};
-use super::grammar::{Builder, Complaint, Grammar};
+use super::grammar::{Builder, Reader};
 use super::stream::{Errors, LONGEST, Stream};
 use super::token::{Kind, Token};
 use super::tree::{Debugging, Function, Item, Module, Stmt};
 use crate::base::Span;
-use chumsky::Boxed;
-use chumsky::Parser as _;
-use chumsky::error::EmptyErr;
 
 /// Parses a PTX module. What was understood is returned with all complaints, in the order of the text; at most
 /// [`MAX_ERRORS`](super::MAX_ERRORS) are kept. PTX ISA 4, 5.4, 6, 11.
@@ -33,7 +30,7 @@ pub fn parse(text: &str) -> (Module, Vec<SyntaxError>) {
             break;
         }
         if used == 0 && piece.len() >= LONGEST {
-            parser.errors.push(SyntaxErrorKind::StatementTooLong, piece[0].span());
+            parser.errors.push(SyntaxErrorKind::StatementTooLong, piece[0].span);
             stream.skip_statement();
             piece.clear();
         } else {
@@ -84,10 +81,9 @@ struct Here<'t> {
 /// What to do after one statement: go on at a token, or wait for more tokens.
 type Step = Option<usize>;
 
-impl<'t, 's: 't> Parser<'s> {
+impl<'s> Parser<'s> {
     /// Reads the statements of a piece; says how many tokens are done with.
     fn piece(&mut self, tokens: &[Token], last: bool) -> usize {
-        let grammar = Grammar::<EmptyErr>::new();
         let mut at = 0;
         if !self.started && !self.start(tokens.first().copied()) {
             return tokens.len();
@@ -99,7 +95,7 @@ impl<'t, 's: 't> Parser<'s> {
             }
             let here = Here { tokens, at, last };
             let inside = self.function.is_some();
-            let step = if inside { self.statement(&grammar, here) } else { self.item(&grammar, here) };
+            let step = if inside { self.statement(here) } else { self.item(here) };
             match step {
                 Some(next) => at = next,
                 None => break,
@@ -115,7 +111,7 @@ impl<'t, 's: 't> Parser<'s> {
             return true;
         }
         let anywhere = self.builder.text.contains(".version");
-        let span = first.map_or(Span::default(), Token::span);
+        let span = first.map_or(Span::default(), |t| t.span);
         self.errors.push(if anywhere { SyntaxErrorKind::NoVersion } else { SyntaxErrorKind::NotPtx }, span);
         anywhere
     }
@@ -144,20 +140,20 @@ impl<'t, 's: 't> Parser<'s> {
     }
 
     /// Reads a module-level item.
-    fn item(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step {
+    fn item(&mut self, here: Here<'_>) -> Step {
         let Here { tokens, at, .. } = here;
         let token = tokens[at];
         let second = tokens.get(at + 1).map_or(Kind::Semi, |t| t.kind);
         match token.kind {
-            Kind::Entry | Kind::Func => self.head(grammar, here),
-            kind if kind.is_linkage() && matches!(second, Kind::Entry | Kind::Func) => self.head(grammar, here),
+            Kind::Entry | Kind::Func => self.head(here),
+            kind if kind.is_linkage() && matches!(second, Kind::Entry | Kind::Func) => self.head(here),
             Kind::Version | Kind::Target | Kind::AddressSize | Kind::Alias => {
-                let item = self.read(here, Context::Directive, &grammar.item, |g| g.item)?;
+                let item = self.read(here, Context::Directive, |r| r.item())?;
                 self.items.extend(item.0);
                 Some(item.1)
             }
             Kind::File | Kind::Loc | Kind::Pragma | Kind::Dwarf => {
-                let (debugging, next) = self.read(here, Context::Directive, &grammar.debugging, |g| g.debugging)?;
+                let (debugging, next) = self.read(here, Context::Directive, |r| r.debugging())?;
                 self.items.extend(debugging.map(Item::Debug));
                 Some(next)
             }
@@ -167,19 +163,19 @@ impl<'t, 's: 't> Parser<'s> {
                 Some(at + 1)
             }
             kind if kind.starts_variable() || kind.is_linkage() => {
-                let (variable, next) = self.read(here, Context::Declaration, &grammar.variable, |g| g.variable)?;
+                let (variable, next) = self.read(here, Context::Declaration, |r| r.variable())?;
                 self.items.extend(variable.map(Item::Variable));
                 Some(next)
             }
             Kind::RBrace => {
-                self.errors.push(SyntaxErrorKind::StrayBrace, token.span());
+                self.errors.push(SyntaxErrorKind::StrayBrace, token.span);
                 Some(at + 1)
             }
             Kind::Poison => Some(self.resume(tokens, at, at + 1)),
             kind => {
                 match kind {
                     Kind::Word | Kind::Dotted | Kind::At | Kind::LBrace => {
-                        self.errors.push(SyntaxErrorKind::OutsideFunction, token.span());
+                        self.errors.push(SyntaxErrorKind::OutsideFunction, token.span);
                     }
                     _ => self.unexpected(token, Expected::Item, Context::Module),
                 }
@@ -196,42 +192,42 @@ impl<'t, 's: 't> Parser<'s> {
             kind if kind.is_dot() => SyntaxErrorKind::UnknownDirective,
             _ => strange(token, self.builder.text).unwrap_or(unexpected),
         };
-        self.errors.push(kind, token.span());
+        self.errors.push(kind, token.span);
     }
 
     /// Reads a function's head and, when a body follows, its `{`.
-    fn head(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step {
+    fn head(&mut self, here: Here<'_>) -> Step {
         let Here { tokens, at, last } = here;
         let open = |function, brace| Open { function, brace, blocks: Vec::new() };
-        if let Some(((function, body), n)) = self.fast(&grammar.function, function_head(&tokens[at..])) {
+        let (read, next) = self.read(here, Context::FunctionHead, |r| r.function())?;
+        if let Some((function, body)) = read {
             // Without `;` or `{` the head ends where the piece does; the next piece may begin with either.
-            if !body && !last && at + n == tokens.len() && tokens[at + n - 1].kind != Kind::Semi {
+            if !body && !last && next == tokens.len() && tokens[next - 1].kind != Kind::Semi {
                 return None;
             }
             if body {
-                self.function = Some(open(Some(Box::new(function)), tokens[at + n - 1].span()));
+                self.function = Some(open(Some(Box::new(function)), tokens[next - 1].span));
             } else {
                 self.items.push(Item::Function(Box::new(function)));
             }
-            return Some(at + n);
+            return Some(next);
         }
-        let step = self.fail(|g| g.function, here, Context::FunctionHead)?;
         // The body of a function whose head is wrong is still read as a body.
         let stop = tokens[at + 1..].iter().position(|t| {
             matches!(t.kind, Kind::LBrace | Kind::Semi | Kind::RBrace | Kind::Version | Kind::Entry | Kind::Func)
-                && !(t.kind != Kind::LBrace && t.start < tokens[at + 1].end)
+                && !(t.kind != Kind::LBrace && t.span.start < tokens[at + 1].span.end)
         });
         match stop.map(|n| at + 1 + n) {
             Some(brace) if tokens[brace].kind == Kind::LBrace => {
-                self.function = Some(open(None, tokens[brace].span()));
+                self.function = Some(open(None, tokens[brace].span));
                 Some(brace + 1)
             }
-            _ => Some(step),
+            _ => Some(next),
         }
     }
 
     /// Reads a statement of a body.
-    fn statement(&mut self, grammar: &Grammar<'t, 's, EmptyErr>, here: Here<'t>) -> Step {
+    fn statement(&mut self, here: Here<'_>) -> Step {
         let Here { tokens, at, .. } = here;
         let token = tokens[at];
         let kind_of = |i: usize| tokens.get(i).map_or(Kind::Semi, |t| t.kind);
@@ -239,34 +235,34 @@ impl<'t, 's: 't> Parser<'s> {
         let (stmt, next) = match token.kind {
             Kind::Word if second == Kind::Colon => match kind_of(at + 2) {
                 Kind::CallPrototype | Kind::BranchTargets | Kind::CallTargets => {
-                    self.read(here, Context::Directive, &grammar.labelled, |g| g.labelled)?
+                    self.read(here, Context::Directive, |r| r.labelled_directive())?
                 }
                 _ => (Some(Stmt::Label(self.builder.ident(token))), at + 2),
             },
             Kind::Word | Kind::Dotted | Kind::At => {
-                let (_, next) = self.read(here, Context::Instruction, &grammar.instruction, |g| g.instruction)?;
-                (None, next)
+                let (instr, next) = self.read(here, Context::Instruction, |r| r.instruction())?;
+                (instr.map(Stmt::Instr), next)
             }
             Kind::LBrace => return self.open_block(token, at, tokens.len()),
             Kind::RBrace => match self.function.as_mut().and_then(|f| f.blocks.pop()) {
-                Some(_) => (Some(Stmt::Close(token.span())), at + 1),
+                Some(_) => (Some(Stmt::Close(token.span)), at + 1),
                 None => {
                     self.close();
                     (None, at + 1)
                 }
             },
             kind if kind.starts_variable() || kind.is_linkage() && !matches!(second, Kind::Entry | Kind::Func) => {
-                let (variable, next) = self.read(here, Context::Declaration, &grammar.variable, |g| g.variable)?;
+                let (variable, next) = self.read(here, Context::Declaration, |r| r.variable())?;
                 (variable.map(|variable| Stmt::Variable(Box::new(variable))), next)
             }
             Kind::Loc | Kind::Pragma | Kind::File | Kind::Dwarf => {
-                let (debugging, next) = self.read(here, Context::Directive, &grammar.debugging, |g| g.debugging)?;
+                let (debugging, next) = self.read(here, Context::Directive, |r| r.debugging())?;
                 (debugging.map(|debugging| Stmt::Debug(Box::new(debugging))), next)
             }
             Kind::Section => (Some(Stmt::Debug(Box::new(self.section(token)))), at + 1),
             kind if kind.starts_item() => {
                 let open = self.function.as_ref().map_or(Span::default(), |f| f.brace);
-                self.errors.push(SyntaxErrorKind::InsideFunction { open }, token.span());
+                self.errors.push(SyntaxErrorKind::InsideFunction { open }, token.span);
                 self.close();
                 (None, at)
             }
@@ -285,67 +281,73 @@ impl<'t, 's: 't> Parser<'s> {
     fn open_block(&mut self, token: Token, at: usize, len: usize) -> Step {
         let Some(open) = &mut self.function else { return Some(at + 1) };
         if open.blocks.len() as u32 >= MAX_BLOCKS {
-            self.errors.push(SyntaxErrorKind::TooDeep { limit: MAX_BLOCKS }, token.span());
+            self.errors.push(SyntaxErrorKind::TooDeep { limit: MAX_BLOCKS }, token.span);
             self.errors.stop();
             return Some(len);
         }
-        open.blocks.push(token.span());
-        self.builder.body.push(Stmt::Open(token.span()));
+        open.blocks.push(token.span);
+        self.builder.body.push(Stmt::Open(token.span));
         Some(at + 1)
     }
 
     /// The tree of a section's token: `.section .name { … }`.
     fn section(&self, token: Token) -> Debugging {
-        let text = self.builder.str(token);
+        let text = token.span.of(self.builder.text);
         let (head, rest) = text.split_once('{').unwrap_or((text, ""));
         let name = head.trim_start_matches(".section").trim().to_owned();
-        Debugging::Section { name, body: rest.trim_end_matches('}').to_owned(), span: token.span() }
-    }
-
-    fn fast<O>(&mut self, rule: &Rule<'t, 's, O, EmptyErr>, tokens: &'t [Token]) -> Option<(O, usize)> {
-        rule.parse_with_state(tokens, &mut self.builder).into_output()
+        Debugging::Section { name, body: rest.trim_end_matches('}').to_owned(), span: token.span }
     }
 
     /// Reads a statement by a rule of the grammar, or complains; says where to go on. None when it merely continues in the
     /// next piece.
     fn read<O>(
         &mut self,
-        here: Here<'t>,
+        here: Here<'_>,
         within: Context,
-        rule: &Rule<'t, 's, O, EmptyErr>,
-        slow: impl FnOnce(Grammar<'t, 's, Complaint>) -> Rule<'t, 's, O, Complaint>,
+        rule: impl Fn(&mut Reader<'_, 's>) -> Option<O>,
     ) -> Option<(Option<O>, usize)> {
-        match self.fast(rule, statement(&here.tokens[here.at..])) {
-            Some((out, n)) => Some((Some(out), here.at + n)),
-            None => self.fail(slow, here, within).map(|next| (None, next)),
+        let rest = &here.tokens[here.at..];
+        let mut reader = Reader::new(self.builder.text, rest, &mut self.builder);
+        if let Some(read) = rule(&mut reader) {
+            return Some((Some(read), here.at + reader.at));
         }
+        let (offset, wrong) = match reader.errors.pop() {
+            Some(wrong) => (reader.at, Ok(wrong)),
+            None => {
+                let mut reader = reader.telling();
+                rule(&mut reader);
+                let (offset, expected) = reader.stuck();
+                (offset, Err(expected))
+            }
+        };
+        self.fail(here, within, offset, wrong).map(|next| (None, next))
     }
 
-    /// Parses a statement again to learn what is wrong with it, and says where to go on.
-    fn fail<O>(
+    /// Complains about a statement in which a token is wrong, or other ones were expected; says where to go on.
+    fn fail(
         &mut self,
-        pick: impl FnOnce(Grammar<'t, 's, Complaint>) -> Rule<'t, 's, O, Complaint>,
-        Here { tokens, at, last }: Here<'t>,
+        Here { tokens, at, last }: Here<'_>,
         within: Context,
+        offset: usize,
+        wrong: Result<(SyntaxErrorKind, Span), Vec<Expected>>,
     ) -> Step {
-        let rest = &tokens[at..];
-        let result = pick(Grammar::new()).parse_with_state(rest, &mut self.builder);
-        let complaint = result.into_errors().into_iter().next().unwrap_or_else(Complaint::anything);
-        let offset = complaint.at.start;
+        let (rest, text) = (&tokens[at..], self.builder.text);
         let found = rest.get(offset).copied();
         if found.is_none() && !last {
             return None;
         }
-        let text = self.builder.text;
         if found.is_some_and(|t| t.kind == Kind::Poison) {
             return Some(self.resume(tokens, at, at + offset + 1));
         }
-        if lacks_semicolon(&complaint, rest, offset, text) {
-            let end = rest[offset - 1].end;
-            self.errors.push(SyntaxErrorKind::MissingSemicolon, Span::new(end, end));
-            return Some(at + offset);
-        }
-        let (kind, span) = explain(complaint, rest, found, within, text);
+        let (kind, span) = match wrong {
+            Ok(wrong) => wrong,
+            Err(expected) if lacks_semicolon(&expected, rest, offset, text) => {
+                let end = rest[offset - 1].span.end;
+                self.errors.push(SyntaxErrorKind::MissingSemicolon, Span::new(end, end));
+                return Some(at + offset);
+            }
+            Err(expected) => explain(expected, found, within, text),
+        };
         self.errors.push(kind, span);
         Some(self.resume(tokens, at, at + offset))
     }
@@ -373,30 +375,6 @@ impl<'t, 's: 't> Parser<'s> {
         }
         tokens.len()
     }
-}
-
-/// A parser of the grammar.
-type Rule<'t, 's, O, E> = Boxed<'t, 't, &'t [Token], (O, usize), super::grammar::Ex<'s, E>>;
-
-/// The tokens up to the first `;`. The grammar's parsers run over what they leave of their input, so it is kept short.
-fn statement(tokens: &[Token]) -> &[Token] {
-    let end = tokens.iter().position(|t| t.kind == Kind::Semi).map_or(tokens.len(), |i| i + 1);
-    &tokens[..end]
-}
-
-/// The tokens up to the `{` or `;` of a function's head, where a `.pragma` has its own `;`, and one more.
-fn function_head(tokens: &[Token]) -> &[Token] {
-    let mut pragma = false;
-    for (i, token) in tokens.iter().enumerate() {
-        match token.kind {
-            Kind::Pragma => pragma = true,
-            Kind::Semi if pragma => pragma = false,
-            Kind::Semi | Kind::LBrace => return &tokens[..=i],
-            kind if i > 1 && kind.starts_item() => return &tokens[..=i],
-            _ => {}
-        }
-    }
-    tokens
 }
 
 #[cfg(test)]

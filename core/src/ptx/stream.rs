@@ -5,13 +5,12 @@
 
 use super::error::{Context, MAX_ERRORS, MAX_NESTING, SyntaxError, SyntaxErrorKind};
 use super::explain::explain;
-use super::grammar::{Builder, Complaint, Elements, Field};
+use super::grammar::{Builder, Reader};
 use super::number;
 use super::token::{Kind, Token};
-use super::tree::{Expr, ExprKind, Initialiser};
+use super::tree::{Expr, ExprKind, Ident, Initialiser};
 use crate::base::Span;
-use chumsky::error::EmptyErr;
-use chumsky::prelude::*;
+use crate::base::cursor::{Kind as _, cover};
 use logos::{Lexer, Logos};
 
 /// Pieces end at the first `;` after this many tokens.
@@ -65,7 +64,7 @@ struct Open {
     ints: Vec<i64>,
     /// The elements from the first one on that is no integer.
     list: Vec<Initialiser>,
-    fields: Vec<Field>,
+    fields: Vec<(Ident, Expr)>,
 }
 
 impl Open {
@@ -113,7 +112,7 @@ impl<'s> Stream<'s> {
         let kind = self.lexer.next()?.unwrap_or(Kind::Garbage);
         let span = self.lexer.span();
         let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Some(Token { kind, start: offset(span.start), end: offset(span.end) })
+        Some(Token { kind, span: Span::new(offset(span.start), offset(span.end)) })
     }
 
     /// The next token; a run of garbage is one token.
@@ -124,11 +123,11 @@ impl<'s> Stream<'s> {
         };
         if token.kind == Kind::Garbage {
             while let Some(next) = self.lex() {
-                if next.kind != Kind::Garbage || next.start != token.end {
+                if next.kind != Kind::Garbage || next.span.start != token.span.end {
                     self.ahead = Some(next);
                     break;
                 }
-                token.end = next.end;
+                token.span.end = next.span.end;
             }
         }
         Some(token)
@@ -171,13 +170,13 @@ impl<'s> Stream<'s> {
                     continue;
                 }
                 Kind::Slash if self.open_comment(token) => {
-                    errors.push(SyntaxErrorKind::OpenComment, Span::new(token.start, token.start + 2));
+                    errors.push(SyntaxErrorKind::OpenComment, Span::new(token.span.start, token.span.start + 2));
                     return false;
                 }
                 _ => {
                     self.weight += 1;
                     if self.weight > MAX_NESTING {
-                        errors.push(SyntaxErrorKind::TooDeep { limit: MAX_NESTING }, token.span());
+                        errors.push(SyntaxErrorKind::TooDeep { limit: MAX_NESTING }, token.span);
                         piece.push(Token { kind: Kind::Poison, ..token });
                         self.skip_statement();
                         continue;
@@ -194,7 +193,7 @@ impl<'s> Stream<'s> {
 
     /// Whether a `/` begins a comment that never ends: a comment that does would be no token.
     fn open_comment(&self, slash: Token) -> bool {
-        self.text.as_bytes().get(slash.end as usize) == Some(&b'*')
+        self.text.as_bytes().get(slash.span.end as usize) == Some(&b'*')
     }
 
     /// The token of a `.section .name { … }`, all of it.
@@ -203,26 +202,26 @@ impl<'s> Stream<'s> {
         let open = self.next();
         let good = name.is_some_and(|t| t.kind.is_dot()) && open.is_some_and(|t| t.kind == Kind::LBrace);
         if !good {
-            errors.push(SyntaxErrorKind::BadSection, head.span());
+            errors.push(SyntaxErrorKind::BadSection, head.span);
             self.skip_statement();
             return Token { kind: Kind::Poison, ..head };
         }
         while let Some(token) = self.next() {
             if token.kind == Kind::RBrace {
-                return Token { end: token.end, ..head };
+                return Token { span: head.span.to(token.span), ..head };
             }
         }
-        errors.push(SyntaxErrorKind::OpenBrace, open.unwrap_or(head).span());
+        errors.push(SyntaxErrorKind::OpenBrace, open.unwrap_or(head).span);
         Token { kind: Kind::Poison, ..head }
     }
 
     /// Reads a braced initialiser, the next token being its `{`; gives the token that stands for it.
     fn table(&mut self, builder: &mut Builder<'s>, errors: &mut Errors) -> Token {
-        let Some(open) = self.next() else { return Token::of(Kind::Poison) };
+        let Some(open) = self.next() else { return Token { kind: Kind::Poison, span: Span::default() } };
         match self.lists(open, builder) {
             Ok((init, end)) => {
-                builder.tables.insert(open.start, init);
-                Token { kind: Kind::Table, start: open.start, end }
+                builder.tables.insert(open.span.start, init);
+                Token { kind: Kind::Table, span: Span::new(open.span.start, end) }
             }
             Err((kind, span)) => {
                 errors.push(kind, span);
@@ -234,7 +233,7 @@ impl<'s> Stream<'s> {
 
     fn lists(&mut self, open: Token, builder: &mut Builder<'s>) -> Result<(Initialiser, u32), (SyntaxErrorKind, Span)> {
         let mut outer: Vec<Open> = Vec::new();
-        let mut list = Open::new(open.start);
+        let mut list = Open::new(open.span.start);
         let mut element: Vec<Token> = Vec::new();
         let unclosed = |list: &Open| (SyntaxErrorKind::OpenBrace, Span::new(list.start, list.start + 1));
         let mut fresh = true;
@@ -242,9 +241,9 @@ impl<'s> Stream<'s> {
             let first = self.next().ok_or_else(|| unclosed(&list))?;
             if first.kind == Kind::LBrace {
                 if outer.len() as u32 >= MAX_NESTING {
-                    return Err((SyntaxErrorKind::TooDeep { limit: MAX_NESTING }, first.span()));
+                    return Err((SyntaxErrorKind::TooDeep { limit: MAX_NESTING }, first.span));
                 }
-                outer.push(std::mem::replace(&mut list, Open::new(first.start)));
+                outer.push(std::mem::replace(&mut list, Open::new(first.span.start)));
                 fresh = true;
                 continue;
             }
@@ -259,9 +258,9 @@ impl<'s> Stream<'s> {
             };
             // One `}` may close several lists, each of which is an element of the next.
             while last.kind == Kind::RBrace {
-                let span = Span::new(list.start, last.end);
-                let done = list.close(last.end);
-                let Some(next) = outer.pop() else { return Ok((done, last.end)) };
+                let span = Span::new(list.start, last.span.end);
+                let done = list.close(last.span.end);
+                let Some(next) = outer.pop() else { return Ok((done, last.span.end)) };
                 list = next;
                 list.push(done, span);
                 last = self.next().ok_or_else(|| unclosed(&list))?;
@@ -304,14 +303,14 @@ impl<'s> Stream<'s> {
         list: &mut Open,
         builder: &mut Builder<'s>,
     ) -> Result<(), (SyntaxErrorKind, Span)> {
-        let span = super::token::cover(element);
+        let span = cover(element);
         let bad = |kind| (kind, span);
         match *element {
             [Token { kind: Kind::Int, .. }] | [Token { kind: Kind::Minus, .. }, Token { kind: Kind::Int, .. }]
                 if list.list.is_empty() && list.fields.is_empty() =>
             {
                 let literal = element[element.len() - 1];
-                let (bits, _) = number::integer(literal.text(self.text)).map_err(bad)?;
+                let (bits, _) = number::integer(literal.span.of(self.text)).map_err(bad)?;
                 if let Ok(n) = i64::try_from(bits) {
                     if list.ints.is_empty() {
                         list.ints.reserve(self.commas(end));
@@ -321,7 +320,7 @@ impl<'s> Stream<'s> {
                 }
             }
             [t @ Token { kind: Kind::HexF32 | Kind::HexF64 | Kind::Decimal, .. }] if list.fields.is_empty() => {
-                let kind = number::float(t.text(self.text)).map_err(bad)?;
+                let kind = number::float(t.span.of(self.text)).map_err(bad)?;
                 list.push(Initialiser::Value(Expr { kind, span }), span);
                 return separator(end);
             }
@@ -333,30 +332,31 @@ impl<'s> Stream<'s> {
         {
             return Err((SyntaxErrorKind::TooDeep { limit: MAX_NESTING }, span));
         }
-        let is_field = element.get(1).is_some_and(|t| t.kind == Kind::Eq);
-        if is_field && list.list.is_empty() && list.ints.is_empty() {
-            let parser = Elements::<EmptyErr>::new().field;
-            if let Some(field) = parser.parse_with_state(element, builder).into_output() {
-                list.fields.push(field);
-                return separator(end);
-            }
-            let slow = Elements::<Complaint>::new().field;
-            return Err(complain(slow.parse_with_state(element, builder).into_errors(), element, end, self.text));
+        let is_field =
+            element.get(1).is_some_and(|t| t.kind == Kind::Eq) && list.list.is_empty() && list.ints.is_empty();
+        let mut reader = Reader::new(self.text, element, builder).telling();
+        let read = if is_field || !list.fields.is_empty() {
+            reader.field().map(|field| (Some(field), None))
+        } else {
+            reader.value().map(|value| (None, Some(Initialiser::Value(value))))
+        };
+        let Some((field, value)) = read.filter(|_| reader.end(None).is_some()) else {
+            return Err(reader.errors.pop().unwrap_or_else(|| {
+                let (at, expected) = reader.stuck();
+                let found = element.get(at).copied().unwrap_or(end);
+                explain(expected, Some(found), Context::Initialiser, self.text)
+            }));
+        };
+        list.fields.extend(field);
+        if let Some(value) = value {
+            list.push(value, span);
         }
-        let parser = Elements::<EmptyErr>::new().value;
-        if list.fields.is_empty()
-            && let Some(value) = parser.parse_with_state(element, builder).into_output()
-        {
-            list.push(Initialiser::Value(value), span);
-            return separator(end);
-        }
-        let slow = Elements::<Complaint>::new().value;
-        Err(complain(slow.parse_with_state(element, builder).into_errors(), element, end, self.text))
+        separator(end)
     }
 
     /// How many commas follow before the list ends: the size to reserve, so that growing never doubles a large table.
     fn commas(&self, from: Token) -> usize {
-        let rest = self.text.as_bytes().get(from.start as usize..).unwrap_or(&[]);
+        let rest = self.text.as_bytes().get(from.span.start as usize..).unwrap_or(&[]);
         rest.iter().take_while(|b| **b != b'}').filter(|b| **b == b',').count() + 1
     }
 }
@@ -373,15 +373,5 @@ fn unexpected(expected: &[Kind], found: Token) -> (SyntaxErrorKind, Span) {
     let expected = expected.iter().map(|k| k.expected()).collect();
     let kind =
         SyntaxErrorKind::Unexpected { expected, found: super::error::Found::Token, within: Context::Initialiser };
-    (kind, found.span())
-}
-
-fn complain(errors: Vec<Complaint>, element: &[Token], end: Token, text: &str) -> (SyntaxErrorKind, Span) {
-    match errors.into_iter().next() {
-        Some(complaint) => {
-            let found = element.get(complaint.at.start).copied().unwrap_or(end);
-            explain(complaint, element, Some(found), Context::Initialiser, text)
-        }
-        None => unexpected(&[Kind::Decimal], element.first().copied().unwrap_or(end)),
-    }
+    (kind, found.span)
 }

@@ -3,99 +3,76 @@
 //! An opcode with its modifiers is one token ([`Kind::Dotted`]), and so is `%tid.x`: what ptxas would also accept with
 //! blanks before the dots is put together again by the grammar. Comments and line markers (`# 1 "a.cu"`) are dropped.
 
-use crate::base::Span;
+use super::error::{Expected, SyntaxErrorKind};
+use crate::base::cursor::{self, kinds};
 use logos::Logos;
 
-/// The kinds of tokens: those that vary, directives, and marks. A token whose text is fixed stands here with it.
-macro_rules! kinds {
-    ($($(#[$($attribute:tt)*])* $kind:ident,)* ; $($dot:ident $word:tt)* ; $($mark:ident $text:tt)*) => {
-        /// The kind of a token.
-        #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug, Hash)]
-        #[logos(skip r"[ \t\r\n\x0c]+")]
-        #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
-        #[logos(skip(r"(//|#[ \t]*[0-9])[^\n]*", allow_greedy = true))]
-        pub(crate) enum Kind {
-            $($(#[$($attribute)*])* $kind,)*
-            $(#[token($word, priority = 20)] $dot,)*
-            $(#[token($text)] $mark,)*
-        }
-
-        impl Kind {
-            /// The text of a token that has only one; empty for others.
-            pub(crate) const fn text(self) -> &'static str {
-                match self {
-                    $(Self::$dot => $word,)*
-                    $(Self::$mark => $text,)*
-                    _ => "",
-                }
-            }
-
-            /// Whether the token is a word after a dot.
-            pub(crate) const fn is_dot(self) -> bool {
-                matches!(self, Self::Dot $(| Self::$dot)*)
-            }
-        }
-    };
-}
-
 kinds! {
-    /// A name: identifier, register, label or an opcode without modifiers.
-    #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+", priority = 3)]
-    Word,
-    /// A name with what follows its dots: `ld.global.u32`, `%tid.x`, `ld.const[2].b32`.
-    #[regex(
-        r"([A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+)(\.const\[[0-9]+\]|\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*)+",
-        priority = 3
-    )]
-    Dotted,
-    /// `.word` that has no kind of its own.
-    #[regex(r"\.([A-Za-z_]|[0-9]+[A-Za-z_])[A-Za-z0-9_$]*(::[A-Za-z0-9_]+)*", priority = 2)]
-    Dot,
-    #[token("_", priority = 10)]
-    Underscore,
-    /// An integer literal (PTX ISA 4.5.1), without its sign.
-    #[regex(r"(0|[1-9][0-9]*|0[0-7]+|0[xX][0-9a-fA-F]+|0[bB][01]+)U?", priority = 10)]
-    Int,
-    /// `0f` and eight hexadecimal digits.
-    #[regex(r"0[fF][0-9a-fA-F]{8}", priority = 10)]
-    HexF32,
-    /// `0d` and sixteen hexadecimal digits.
-    #[regex(r"0[dD][0-9a-fA-F]{16}", priority = 10)]
-    HexF64,
-    /// A decimal floating-point literal.
-    #[regex(r"([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+", priority = 10)]
-    Decimal,
-    /// What starts like a number and is none: `0x`, `089`, `12ab`, `0f3f8`.
-    #[regex(r"[0-9][A-Za-z0-9_$]*", priority = 2)]
-    BadNumber,
-    /// A string; PTX strings have no escapes.
-    #[regex(r#""[^"\n]*""#)]
-    Text,
-    /// An `@@DWARF` line.
-    #[regex(r"@@DWARF[^\n]*", allow_greedy = true)]
-    Dwarf,
-    /// `.const[2]`
-    #[regex(r"\.const\[[0-9]+\]", priority = 20)]
-    ConstBank,
-    /// A whole braced initialiser, already read by the stream.
-    Table,
-    /// Where the stream has already complained.
-    Poison,
-    /// A run of characters that start no token.
-    Garbage,
-    ;
-        Version ".version" Target ".target" AddressSize ".address_size" Entry ".entry" Func ".func"
-        Visible ".visible" Extern ".extern" Weak ".weak" Common ".common" Reg ".reg" Sreg ".sreg" Const ".const"
-        Global ".global" Local ".local" Param ".param" Shared ".shared" Tex ".tex" Align ".align" Ptr ".ptr"
-        Attribute ".attribute" File ".file" Loc ".loc" Section ".section" Pragma ".pragma" Alias ".alias"
-        CallPrototype ".callprototype" BranchTargets ".branchtargets" CallTargets ".calltargets" Unified ".unified"
-    ;
-        Comma "," Semi ";" Colon ":" LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}" Lt "<"
-        Gt ">" Le "<=" Ge ">=" EqEq "==" Ne "!=" Eq "=" Shl "<<" Shr ">>" Bar "|" OrOr "||" Amp "&" AndAnd "&&"
-        Caret "^" Bang "!" Tilde "~" At "@" Plus "+" Minus "-" Star "*" Slash "/" Percent "%" Question "?"
+    #[logos(skip r"[ \t\r\n\x0c]+")]
+    #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
+    #[logos(skip(r"(//|#[ \t]*[0-9])[^\n]*", allow_greedy = true))]
+    enum Kind: SyntaxErrorKind {
+        /// A name: identifier, register, label or an opcode without modifiers.
+        #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+", priority = 3)]
+        Word = Expected::Name,
+        /// A name with what follows its dots: `ld.global.u32`, `%tid.x`, `ld.const[2].b32`.
+        #[regex(
+            r"([A-Za-z_$][A-Za-z0-9_$]*|%[A-Za-z0-9_$]+)(\.const\[[0-9]+\]|\.[A-Za-z0-9_]+(::[A-Za-z0-9_]+)*)+",
+            priority = 3
+        )]
+        Dotted = Expected::Name,
+        /// `.word` that has no kind of its own.
+        #[regex(r"\.([A-Za-z_]|[0-9]+[A-Za-z_])[A-Za-z0-9_$]*(::[A-Za-z0-9_]+)*", priority = 2)]
+        Dot = Expected::Type,
+        #[token("_", priority = 10)]
+        Underscore = Expected::Name,
+        /// An integer literal (PTX ISA 4.5.1), without its sign.
+        #[regex(r"(0|[1-9][0-9]*|0[0-7]+|0[xX][0-9a-fA-F]+|0[bB][01]+)U?", priority = 10)]
+        Int = Expected::Integer,
+        /// `0f` and eight hexadecimal digits.
+        #[regex(r"0[fF][0-9a-fA-F]{8}", priority = 10)]
+        HexF32 = Expected::Constant,
+        /// `0d` and sixteen hexadecimal digits.
+        #[regex(r"0[dD][0-9a-fA-F]{16}", priority = 10)]
+        HexF64 = Expected::Constant,
+        /// A decimal floating-point literal.
+        #[regex(r"([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+", priority = 10)]
+        Decimal = Expected::Constant,
+        /// What starts like a number and is none: `0x`, `089`, `12ab`, `0f3f8`.
+        #[regex(r"[0-9][A-Za-z0-9_$]*", priority = 2)]
+        BadNumber = Expected::Integer,
+        /// A string; PTX strings have no escapes.
+        #[regex(r#""[^"\n]*""#)]
+        Text = Expected::Text,
+        /// An `@@DWARF` line.
+        #[regex(r"@@DWARF[^\n]*", allow_greedy = true)]
+        Dwarf = Expected::Token("@@DWARF"),
+        /// `.const[2]`
+        #[regex(r"\.const\[[0-9]+\]", priority = 20)]
+        ConstBank = Expected::Token(".const"),
+        /// A whole braced initialiser, already read by the stream.
+        Table = Expected::Token("{"),
+        /// Where the stream has already complained.
+        Poison = Expected::Statement,
+        /// A run of characters that start no token.
+        Garbage = Expected::Statement,
+    }
+    Version ".version" Target ".target" AddressSize ".address_size" Entry ".entry" Func ".func"
+    Visible ".visible" Extern ".extern" Weak ".weak" Common ".common" Reg ".reg" Sreg ".sreg" Const ".const"
+    Global ".global" Local ".local" Param ".param" Shared ".shared" Tex ".tex" Align ".align" Ptr ".ptr"
+    Attribute ".attribute" File ".file" Loc ".loc" Section ".section" Pragma ".pragma" Alias ".alias"
+    CallPrototype ".callprototype" BranchTargets ".branchtargets" CallTargets ".calltargets" Unified ".unified"
+    Comma "," Semi ";" Colon ":" LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}" Lt "<"
+    Gt ">" Le "<=" Ge ">=" EqEq "==" Ne "!=" Eq "=" Shl "<<" Shr ">>" Bar "|" OrOr "||" Amp "&" AndAnd "&&"
+    Caret "^" Bang "!" Tilde "~" At "@" Plus "+" Minus "-" Star "*" Slash "/" Percent "%" Question "?"
 }
 
 impl Kind {
+    /// Whether the token is a word after a dot.
+    pub(crate) const fn is_dot(self) -> bool {
+        matches!(self, Self::Dot) || matches!(self.text().as_bytes(), [b'.', ..])
+    }
+
     /// Whether the token gives what follows a linkage.
     pub(crate) const fn is_linkage(self) -> bool {
         matches!(self, Self::Visible | Self::Extern | Self::Weak | Self::Common)
@@ -121,49 +98,13 @@ impl Kind {
     }
 }
 
-/// A token: its kind and its bytes. Two tokens are equal when they are of one kind, so that the grammar can ask for one.
-#[derive(Clone, Copy, Debug, Eq)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-}
-
-impl Token {
-    /// A token that stands for its kind in the grammar.
-    pub(crate) const fn of(kind: Kind) -> Self {
-        Self { kind, start: 0, end: 0 }
-    }
-
-    /// The bytes it covers.
-    pub(crate) const fn span(self) -> Span {
-        Span::new(self.start, self.end)
-    }
-
-    /// Its text in `source`.
-    pub(crate) fn text(self, source: &str) -> &str {
-        source.get(self.start as usize..self.end as usize).unwrap_or("")
-    }
-}
-
-impl PartialEq for Token {
-    fn eq(&self, other: &Self) -> bool {
-        self.kind == other.kind
-    }
-}
+/// A token of PTX.
+pub(crate) type Token = cursor::Token<Kind>;
 
 /// The tokens of a text, each with its own text and where it begins.
 pub(crate) fn lex(text: &str) -> impl Iterator<Item = (Kind, &str, usize)> {
     let tokens = Kind::lexer(text).spanned();
     tokens.map(|(kind, at)| (kind.unwrap_or(Kind::Garbage), &text[at.clone()], at.start))
-}
-
-/// The bytes that a run of tokens covers.
-pub(crate) fn cover(tokens: &[Token]) -> Span {
-    match (tokens.first(), tokens.last()) {
-        (Some(first), Some(last)) => Span::new(first.start, last.end),
-        _ => Span::default(),
-    }
 }
 
 #[cfg(test)]

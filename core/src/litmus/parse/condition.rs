@@ -1,114 +1,151 @@
 //! The grammar of what is asked of final states: `locations`, `filter`, the quantifier and its condition.
 
-use super::pieces::{Rule, here, integer, is, name, thread, unexpected, word};
-use super::token::{Kind, Token};
+use super::Reader;
+use super::token::Kind;
 use crate::litmus::error::Expected;
-use crate::litmus::tree::{Cond, Condition, Expectation, Quantifier, Relation, Term, TermKind};
-use chumsky::prelude::*;
+use crate::litmus::tree::{Cond, Condition, Expectation, Ident, Quantifier, Relation, Term, TermKind};
 
-/// A term that is no number: `P0:r0`, `0:r0`, `x`, `[x]`, `x[n]`.
-fn place<'t, 's: 't>() -> impl Rule<'t, 's, Term> {
-    let register = thread()
-        .then_ignore(is(Kind::Colon, ":"))
-        .then(name(Expected::Register))
-        .map(|((thread, _), name)| TermKind::Register { thread, name: name.name });
-    let element = is(Kind::LBracket, "[").ignore_then(integer()).then_ignore(is(Kind::RBracket, "]"));
-    let indexed = name(Expected::Location).then(element.or_not()).map(|(name, element)| {
-        let element = element.map_or(0, |(n, _)| u64::try_from(n).unwrap_or(u64::MAX));
-        TermKind::Location { name: name.name, element }
-    });
-    let bracketed = is(Kind::LBracket, "[")
-        .ignore_then(name(Expected::Location))
-        .then_ignore(is(Kind::RBracket, "]"))
-        .map(|name| TermKind::Location { name: name.name, element: 0 });
-    choice((register, indexed, bracketed)).map_with(|kind, e| Term { kind, span: here(e) })
-}
-
-fn term<'t, 's: 't>() -> impl Rule<'t, 's, Term> {
-    let number = integer().map(|(n, span)| Term { kind: TermKind::Number(n), span });
-    choice((place(), number)).labelled(Expected::Term)
-}
-
-fn relation<'t, 's: 't>() -> impl Rule<'t, 's, Relation> {
-    any()
-        .try_map(|t: Token<'_>, at| {
-            let relation = match t.kind {
-                Kind::Eq | Kind::EqEq => Relation::Eq,
-                Kind::Ne => Relation::Ne,
-                Kind::Lt => Relation::Lt,
-                Kind::Le => Relation::Le,
-                Kind::Gt => Relation::Gt,
-                Kind::Ge => Relation::Ge,
-                _ => return Err(unexpected(Expected::Comparison, at)),
-            };
-            Ok(relation)
-        })
-        .labelled(Expected::Comparison)
-}
-
-/// `/\` binds more tightly than `\/`, a negation more tightly than both.
-fn cond<'t, 's: 't>() -> impl Rule<'t, 's, Cond> {
-    recursive(|whole| {
-        let parentheses = is(Kind::LParen, "(").ignore_then(whole).then_ignore(is(Kind::RParen, ")"));
-        let compare = term().then(relation()).then(term()).map(|((l, r), right)| Cond::Compare(l, r, right));
-        let atom = choice((parentheses, compare)).labelled(Expected::Condition);
-        let not = is(Kind::Tilde, "~").or(word("not")).repeated().foldr(atom, |_, inner| Cond::Not(Box::new(inner)));
-        let list = |mut list: Vec<Cond>, join: fn(Vec<Cond>) -> Cond| match list.pop() {
-            Some(only) if list.is_empty() => only,
-            Some(last) => {
-                list.push(last);
-                join(list)
+impl Reader<'_, '_> {
+    /// A term that is no number: `P0:r0`, `0:r0`, `x`, `[x]`, `x[n]`.
+    fn place(&mut self) -> Option<Term> {
+        let from = self.at;
+        let location = |name: Ident, element| TermKind::Location { name: name.name, element };
+        let thread = self.thread().filter(|_| self.is(Kind::Colon).is_some());
+        let kind = if let Some((thread, _)) = thread {
+            TermKind::Register { thread, name: self.name(Expected::Register)?.name }
+        } else {
+            self.at = from;
+            if self.is(Kind::LBracket).is_some() {
+                let name = self.name(Expected::Location)?;
+                self.is(Kind::RBracket)?;
+                location(name, 0)
+            } else {
+                let name = self.name(Expected::Location)?;
+                let mut element = 0;
+                if self.is(Kind::LBracket).is_some() {
+                    element = u64::try_from(self.number()?.0).unwrap_or(u64::MAX);
+                    self.is(Kind::RBracket)?;
+                }
+                location(name, element)
             }
-            None => join(list),
         };
-        let and = not.separated_by(is(Kind::And, "/\\")).at_least(1).collect().map(move |l| list(l, Cond::And));
-        and.separated_by(is(Kind::Or, "\\/")).at_least(1).collect().map(move |l| list(l, Cond::Or))
-    })
-}
+        Some(Term { kind, span: self.since(from) })
+    }
 
-/// `locations [x; P0:r0; …]`
-pub(super) fn locations<'t, 's: 't>() -> impl Rule<'t, 's, Vec<Term>> {
-    let terms = place().separated_by(is(Kind::Semi, ";")).allow_trailing().collect();
-    word("locations")
-        .ignore_then(is(Kind::LBracket, "["))
-        .ignore_then(terms)
-        .then_ignore(is(Kind::RBracket, "]"))
-        .then_ignore(is(Kind::Semi, ";").or_not())
-}
+    fn term(&mut self) -> Option<Term> {
+        let from = self.at;
+        self.labelled(Expected::Term, |r| {
+            r.place().or_else(|| {
+                r.at = from;
+                r.number().map(|(n, span)| Term { kind: TermKind::Number(n), span })
+            })
+        })
+    }
 
-/// `filter c`
-pub(super) fn filter<'t, 's: 't>() -> impl Rule<'t, 's, Cond> {
-    word("filter").ignore_then(cond()).then_ignore(is(Kind::Semi, ";").or_not())
-}
+    fn relation(&mut self) -> Option<Relation> {
+        let relation = match self.kind() {
+            Some(Kind::Eq | Kind::EqEq) => Relation::Eq,
+            Some(Kind::Ne) => Relation::Ne,
+            Some(Kind::Lt) => Relation::Lt,
+            Some(Kind::Le) => Relation::Le,
+            Some(Kind::Gt) => Relation::Gt,
+            Some(Kind::Ge) => Relation::Ge,
+            _ => return self.miss(Expected::Comparison),
+        };
+        self.at += 1;
+        Some(relation)
+    }
 
-/// The quantifier and its condition.
-pub(super) fn question<'t, 's: 't>() -> impl Rule<'t, 's, Condition> {
-    let not = || is(Kind::Tilde, "~").or(word("not"));
-    let quantifier = choice((
-        word("exists").to(Quantifier::Exists),
-        not().then(word("exists")).to(Quantifier::NotExists),
-        word("forall").to(Quantifier::Forall),
-    ))
-    .labelled(Expected::Quantifier);
-    let asked = quantifier.then(cond()).then_ignore(is(Kind::Semi, ";").or_not());
-    let expectation = name(Expected::Name)
-        .then_ignore(is(Kind::Colon, ":").or(is(Kind::Eq, "=")).or_not())
-        .then(not().or_not())
-        .then_ignore(word("exists"))
-        .then_ignore(is(Kind::Semi, ";").or_not())
-        .map(|(model, not)| Expectation { model, exists: not.is_none() });
-    let end = word("final")
-        .to(Quantifier::Final)
-        .labelled(Expected::Quantifier)
-        .then(cond())
-        .then_ignore(is(Kind::Semi, ";").or_not())
-        .then(word("with").ignore_then(expectation.repeated().at_least(1).collect()));
-    let asked = asked.map(|(quantifier, cond)| (quantifier, cond, Vec::new()));
-    let end = end.map(|((quantifier, cond), expected)| (quantifier, cond, expected));
-    choice((asked, end)).map_with(|(quantifier, cond, expected), e| Condition {
-        quantifier,
-        cond,
-        expected,
-        span: here(e),
-    })
+    /// `~` or `not`.
+    fn not(&mut self) -> bool {
+        self.is(Kind::Tilde).is_some() || self.word("not").is_some()
+    }
+
+    /// Some of a kind that bind more tightly, with `mark`s between: joined where there are several.
+    fn joined(&mut self, mark: Kind, join: fn(Vec<Cond>) -> Cond, part: fn(&mut Self) -> Option<Cond>) -> Option<Cond> {
+        let mut list = self.list(mark, part)?;
+        if list.len() > 1 { Some(join(list)) } else { list.pop() }
+    }
+
+    /// `/\` binds more tightly than `\/`, a negation more tightly than both.
+    fn cond(&mut self) -> Option<Cond> {
+        self.joined(Kind::Or, Cond::Or, |r| r.joined(Kind::And, Cond::And, Self::negated))
+    }
+
+    fn negated(&mut self) -> Option<Cond> {
+        if self.not() {
+            return self.negated().map(|inner| Cond::Not(Box::new(inner)));
+        }
+        self.labelled(Expected::Condition, |r| {
+            if r.is(Kind::LParen).is_some() {
+                let inner = r.cond()?;
+                return r.is(Kind::RParen).map(|_| inner);
+            }
+            Some(Cond::Compare(r.term()?, r.relation()?, r.term()?))
+        })
+    }
+
+    /// `locations [x; P0:r0; …]`, where that is next.
+    pub(super) fn locations(&mut self) -> Option<Vec<Term>> {
+        let mut all = Vec::new();
+        if self.word("locations").is_some() {
+            self.is(Kind::LBracket)?;
+            while self.is(Kind::RBracket).is_none() {
+                all.push(self.place()?);
+                if self.is(Kind::Semi).is_none() {
+                    self.is(Kind::RBracket)?;
+                    break;
+                }
+            }
+            self.is(Kind::Semi);
+        }
+        Some(all)
+    }
+
+    /// A condition, perhaps with a `;`.
+    pub(super) fn asked(&mut self) -> Option<Cond> {
+        let cond = self.cond()?;
+        self.is(Kind::Semi);
+        Some(cond)
+    }
+
+    fn quantifier(&mut self) -> Option<Quantifier> {
+        let not = self.not();
+        if self.word("exists").is_some() {
+            return Some(if not { Quantifier::NotExists } else { Quantifier::Exists });
+        }
+        if not {
+            return None;
+        }
+        let forall = self.word("forall").map(|_| Quantifier::Forall);
+        forall.or_else(|| self.word("final").map(|_| Quantifier::Final))
+    }
+
+    /// What a model is expected to say: `MODEL: exists`.
+    fn expectation(&mut self) -> Option<Expectation> {
+        let model = self.name(Expected::Name)?;
+        if self.is(Kind::Colon).is_none() {
+            self.is(Kind::Eq);
+        }
+        let not = self.not();
+        self.word("exists")?;
+        self.is(Kind::Semi);
+        Some(Expectation { model, exists: !not })
+    }
+
+    /// The quantifier and its condition.
+    pub(super) fn question(&mut self) -> Option<Condition> {
+        let from = self.at;
+        let quantifier = self.labelled(Expected::Quantifier, Self::quantifier)?;
+        let cond = self.asked()?;
+        let mut expected = Vec::new();
+        if quantifier == Quantifier::Final {
+            self.word("with")?;
+            expected.push(self.expectation()?);
+            while self.kind() == Some(Kind::Word) {
+                expected.push(self.expectation()?);
+            }
+        }
+        Some(Condition { quantifier, cond, expected, span: self.since(from) })
+    }
 }

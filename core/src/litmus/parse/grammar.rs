@@ -1,157 +1,215 @@
-//! The grammar of the frame, by chumsky: initial state, threads, rows of cells.
+//! The grammar of the frame: initial state, threads, rows of cells; and what all of it is made of.
 
-use super::condition;
+use super::Reader;
 use super::head::{Operand, head};
-use super::pieces::{Ex, In, Rule, Wrong, here, is, name, ordinal, signed, skip, thread, unexpected, word};
-use super::token::{Kind, Token};
+use super::token::{Kind, Token, number};
 use crate::base::Span;
 use crate::litmus::error::{Expected, LitmusErrorKind};
-use crate::litmus::tree::{Cond, Condition, Decl, DeclKind, Initial, Litmus, Proxy, Stmt, StmtKind, Term, Thread};
-use chumsky::prelude::*;
+use crate::litmus::tree::{Decl, DeclKind, Ident, Initial, Litmus, Proxy, Stmt, StmtKind, Thread};
 
-/// The cells of a row; a thread may have nothing to do in one.
-type Row = Vec<Result<Option<Stmt>, Wrong>>;
+impl Reader<'_, '_> {
+    /// Any name.
+    pub(super) fn name(&mut self, what: Expected) -> Option<Ident> {
+        let token = self.take(what, |_, t| t.kind == Kind::Word)?;
+        Some(Ident { name: self.str(token).to_owned(), span: token.span })
+    }
 
-/// What a file consists of after its name.
-pub(super) struct File {
-    init: Vec<Result<Decl, Wrong>>,
-    threads: Vec<Result<Thread, Wrong>>,
-    rows: Vec<(Row, Span)>,
-    locations: Vec<Term>,
-    filter: Option<Cond>,
-    question: Option<Condition>,
-}
+    /// A number, perhaps negative. One that cannot be read is told and counts as 0.
+    pub(super) fn number(&mut self) -> Option<(i64, Span)> {
+        let from = self.at;
+        let negative = self.kind() == Some(Kind::Minus);
+        self.at += usize::from(negative);
+        let digits = self.is(Kind::Number)?;
+        let span = self.since(from);
+        let value = number(self.str(digits), negative);
+        if value.is_none() {
+            self.errors.push((LitmusErrorKind::BadNumber, span));
+        }
+        Some((value.unwrap_or(0), span))
+    }
 
-impl File {
-    /// Puts what was understood into the tree, and the rest into `errors`.
-    pub(super) fn fill(self, litmus: &mut Litmus, errors: &mut Vec<Wrong>) {
-        let Self { init, threads, rows, locations, filter, question } = self;
-        let mut keep = |wrong| errors.push(wrong);
-        litmus.init = init.into_iter().filter_map(|d| d.map_err(&mut keep).ok()).collect();
-        let columns = threads.len();
-        let mut all: Vec<Option<Thread>> = threads.into_iter().map(|t| t.map_err(&mut keep).ok()).collect();
-        for (cells, span) in rows {
-            if cells.len() != columns && columns > 0 {
-                keep((LitmusErrorKind::Columns { cells: cells.len(), threads: columns }, span));
+    /// The number of a cta or GPU.
+    fn ordinal(&mut self) -> Option<u32> {
+        let token = self.take(Expected::Number, |r, t| t.kind == Kind::Number && r.str(t).parse::<u32>().is_ok())?;
+        self.str(token).parse().ok()
+    }
+
+    /// `P0`, or `0` where a condition names a thread.
+    pub(super) fn thread(&mut self) -> Option<(u32, Span)> {
+        let number = |r: &Self, token: Token| {
+            let text = r.str(token);
+            let digits = if token.kind == Kind::Number { Some(text) } else { text.strip_prefix('P') };
+            digits.filter(|d| d.bytes().all(|b| b.is_ascii_digit())).and_then(|d| d.parse().ok())
+        };
+        let token = self.take(Expected::Thread, |r, t| number(r, t).is_some())?;
+        Some((number(self, token)?, token.span))
+    }
+
+    /// Reads by a rule; where the text does not fit, goes on at one of some tokens.
+    fn unless<T>(&mut self, ends: &'static [Kind], rule: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        self.recover(rule, Self::complaint, |r| r.skip_to(|_, token| ends.contains(&token.kind)))
+    }
+
+    /// One of some tokens, which is not read.
+    fn before(&mut self, ends: &[Kind]) -> Option<()> {
+        let found = ends.iter().any(|kind| self.is(*kind).is_some());
+        self.at -= usize::from(found);
+        found.then_some(())
+    }
+
+    /// A value of the initial state: a number, or a location, whose address may be written `&x` as well.
+    fn value(&mut self, address: bool) -> Option<Initial> {
+        self.labelled(Expected::Value, |r| match r.kind() {
+            Some(Kind::Amp) if address => {
+                r.at += 1;
+                r.name(Expected::Location).map(Initial::Of)
             }
-            for (k, cell) in cells.into_iter().enumerate() {
-                match cell {
-                    Ok(Some(stmt)) => {
-                        if let Some(Some(thread)) = all.get_mut(k) {
-                            thread.code.push(stmt);
-                        }
-                    }
-                    Ok(None) => {}
-                    Err(wrong) => keep(wrong),
-                }
+            Some(Kind::Word) => r.name(Expected::Location).map(Initial::Of),
+            _ => r.number().map(|(n, _)| Initial::Number(n)),
+        })
+    }
+
+    /// A declaration.
+    fn decl(&mut self) -> Option<DeclKind> {
+        let from = self.at;
+        if let Some((thread, at)) = self.thread() {
+            if self.is(Kind::Colon).is_some() {
+                let name = self.name(Expected::Register)?;
+                self.is(Kind::Eq)?;
+                return Some(DeclKind::Register { thread, at, name, value: self.value(true)? });
+            }
+            self.at = from;
+        }
+        let name = self.name(Expected::Declaration)?;
+        if self.is(Kind::Eq).is_some() {
+            return Some(DeclKind::Location { name, value: self.value(false)? });
+        }
+        self.is(Kind::At)?;
+        let proxy = |r: &Self, token| Proxy::named(r.str(token));
+        let word = self.take(Expected::Proxy, |r, t| proxy(r, t).is_some())?;
+        let proxy = proxy(self, word)?;
+        self.word("aliases")?;
+        Some(DeclKind::Alias { name, proxy, of: self.name(Expected::Location)? })
+    }
+
+    /// A thread of the row that names them.
+    fn heading(&mut self) -> Option<Thread> {
+        let from = self.at;
+        let (number, _) = self.thread()?;
+        self.is(Kind::At)?;
+        self.word("cta")?;
+        let cta = self.ordinal()?;
+        self.is(Kind::Comma)?;
+        self.word("gpu")?;
+        let gpu = self.ordinal()?;
+        Some(Thread { number, cta, gpu, span: self.since(from), code: Vec::new() })
+    }
+
+    fn operand(&mut self) -> Option<Operand> {
+        self.labelled(Expected::Value, |r| match r.kind() {
+            Some(Kind::Word) => r.name(Expected::Value).map(Operand::Name),
+            _ => r.number().map(|(n, span)| Operand::Number(n, span)),
+        })
+    }
+
+    /// A cell that is not empty; nothing where the instruction itself is wrong.
+    fn cell(&mut self) -> Option<Option<Stmt>> {
+        const ENDS: &[Kind] = &[Kind::Bar, Kind::Semi];
+        let from = self.at;
+        let fits = |t: Token| matches!(t.kind, Kind::Word | Kind::Dotted);
+        let name = self.take(Expected::Instruction, |r, t| fits(t) && !r.ends_rows(t))?;
+        if name.kind == Kind::Word && self.is(Kind::Colon).is_some() {
+            let span = self.since(from);
+            self.before(ENDS)?;
+            return Some(Some(Stmt { kind: StmtKind::Label(self.str(name).to_owned()), span }));
+        }
+        let errors = self.errors.len();
+        let operands = match self.before(ENDS) {
+            Some(()) => Vec::new(),
+            None => self.list(Kind::Comma, Self::operand)?,
+        };
+        let span = self.since(from);
+        self.before(ENDS)?;
+        if self.errors.len() > errors {
+            return Some(None);
+        }
+        let instruction = head(self.str(name), name.span).and_then(|head| head.with(operands, name.span));
+        Some(match instruction {
+            Ok(instruction) => Some(Stmt { kind: StmtKind::Instruction(instruction), span }),
+            Err(wrong) => {
+                self.errors.push(wrong);
+                None
+            }
+        })
+    }
+
+    /// A row of cells; a thread may have nothing to do in one.
+    fn row(&mut self) -> Option<Vec<Option<Stmt>>> {
+        let cells = self.list(Kind::Bar, |r| {
+            let empty = r.token().is_none_or(|t| matches!(t.kind, Kind::Bar | Kind::Semi) || r.ends_rows(t));
+            if empty {
+                r.miss::<()>(Expected::Instruction);
+                return Some(None);
+            }
+            Some(r.unless(&[Kind::Semi, Kind::Bar], Self::cell).flatten())
+        })?;
+        self.is(Kind::Semi)?;
+        Some(cells)
+    }
+
+    /// Whether what follows the rows of instructions begins with a token.
+    fn ends_rows(&self, token: Token) -> bool {
+        matches!(token.kind, Kind::Tilde | Kind::Asking)
+            || ["locations", "filter", "exists", "forall", "final", "not"].contains(&self.str(token))
+    }
+
+    /// The rows of instructions, which go to the threads.
+    fn rows(&mut self, threads: &mut [Thread]) -> Option<()> {
+        while self.token().is_some_and(|t| !self.ends_rows(t)) {
+            let (from, errors) = (self.at, self.errors.len());
+            let Some(cells) = self.row() else {
+                self.errors.truncate(errors);
+                return None;
+            };
+            if cells.len() != threads.len() {
+                let columns = LitmusErrorKind::Columns { cells: cells.len(), threads: threads.len() };
+                self.errors.push((columns, self.since(from)));
+            }
+            for (thread, cell) in threads.iter_mut().zip(cells) {
+                thread.code.extend(cell);
             }
         }
-        litmus.threads = all.into_iter().flatten().collect();
-        (litmus.locations, litmus.filter, litmus.condition) = (locations, filter, question);
+        self.miss::<()>(Expected::Instruction);
+        Some(())
     }
-}
 
-/// A declaration; one that cannot be read is left out.
-fn decl<'t, 's: 't>() -> impl Rule<'t, 's, Option<Result<Decl, Wrong>>> {
-    let address = is(Kind::Amp, "&").ignore_then(name(Expected::Location)).map(|of| Ok(Initial::Of(of)));
-    let of = name(Expected::Location).map(|of| Ok(Initial::Of(of)));
-    let value = signed().map(|n| n.map(|(n, _)| Initial::Number(n)));
-    let register = thread()
-        .then_ignore(is(Kind::Colon, ":"))
-        .then(name(Expected::Register))
-        .then_ignore(is(Kind::Eq, "="))
-        .then(choice((value.clone(), address, of.clone())).labelled(Expected::Value))
-        .map(|(((thread, at), name), value)| value.map(|value| DeclKind::Register { thread, at, name, value }));
-    let location = name(Expected::Declaration)
-        .then_ignore(is(Kind::Eq, "="))
-        .then(choice((value, of)).labelled(Expected::Value))
-        .map(|(name, value)| value.map(|value| DeclKind::Location { name, value }));
-    let proxy = any()
-        .try_map(|t: Token<'_>, at| {
-            let proxy = Proxy::named(t.text).filter(|proxy| t.is(proxy.name()));
-            proxy.ok_or_else(|| unexpected(Expected::Proxy, at))
-        })
-        .labelled(Expected::Proxy);
-    let alias = name(Expected::Declaration)
-        .then_ignore(is(Kind::At, "@"))
-        .then(proxy)
-        .then_ignore(word("aliases"))
-        .then(name(Expected::Location))
-        .map(|((name, proxy), of)| Ok(DeclKind::Alias { name, proxy, of }));
-    choice((register, location, alias))
-        .map_with(|kind, e| Some(kind.map(|kind| Decl { kind, span: here(e) })))
-        .then_ignore(is(Kind::Semi, ";").or(is(Kind::RBrace, "}")).rewind())
-        .recover_with(via_parser(skip(&[Kind::Semi, Kind::RBrace]).to(None)))
-}
-
-/// The row that names the threads.
-fn threads<'t, 's: 't>() -> impl Rule<'t, 's, Vec<Result<Thread, Wrong>>> {
-    let thread = thread()
-        .then_ignore(is(Kind::At, "@"))
-        .then_ignore(word("cta"))
-        .then(ordinal())
-        .then_ignore(is(Kind::Comma, ","))
-        .then_ignore(word("gpu"))
-        .then(ordinal())
-        .map_with(|(((number, _), cta), gpu), e| Thread { number, cta, gpu, span: here(e), code: Vec::new() });
-    thread.map(Ok).separated_by(is(Kind::Bar, "|")).at_least(1).collect().then_ignore(is(Kind::Semi, ";"))
-}
-
-/// A cell; `None` when it is empty or could not be read.
-fn cell<'t, 's: 't>() -> impl Rule<'t, 's, Result<Option<Stmt>, Wrong>> {
-    let label = name(Expected::Instruction)
-        .then_ignore(is(Kind::Colon, ":"))
-        .map_with(|name, e| Ok(Some(Stmt { kind: StmtKind::Label(name.name), span: here(e) })));
-    let number = signed().map(|n| n.map(|(n, span)| Operand::Number(n, span)));
-    let operand = name(Expected::Value).map(|ident| Ok(Operand::Name(ident))).or(number).labelled(Expected::Value);
-    let operands = operand.separated_by(is(Kind::Comma, ",")).collect::<Vec<Result<Operand, Wrong>>>();
-    let instruction = any()
-        .filter(|t: &Token<'_>| matches!(t.kind, Kind::Word | Kind::Dotted) && !t.ends_rows())
-        .labelled(Expected::Instruction)
-        .then(operands)
-        .map_with(|(name, operands): (Token<'_>, _), e| {
-            let head = head(name.text, name.span)?;
-            let operands = operands.into_iter().collect::<Result<Vec<_>, _>>()?;
-            let instruction = head.with(operands, name.span)?;
-            Ok(Some(Stmt { kind: StmtKind::Instruction(instruction), span: here(e) }))
-        });
-    let ends = is(Kind::Bar, "|").or(is(Kind::Semi, ";")).rewind();
-    let wrong = any().filter(|t: &Token<'_>| !t.ends_rows()).rewind().then(skip(&[Kind::Semi, Kind::Bar]));
-    choice((label, instruction))
-        .then_ignore(ends)
-        .recover_with(via_parser(wrong.to(Ok(None))))
-        .or_not()
-        .map(|cell| cell.unwrap_or(Ok(None)))
-}
-
-/// A row of cells.
-fn row<'t, 's: 't>() -> impl Rule<'t, 's, (Vec<Result<Option<Stmt>, Wrong>>, Span)> {
-    let begins = any().filter(|t: &Token<'_>| !t.ends_rows()).rewind().labelled(Expected::Instruction);
-    begins.ignore_then(
-        cell()
-            .separated_by(is(Kind::Bar, "|"))
-            .at_least(1)
-            .collect()
-            .then_ignore(is(Kind::Semi, ";"))
-            .map_with(|cells, e| (cells, here(e))),
-    )
-}
-
-/// A whole file from its `{` on.
-pub(super) fn file<'t, 's: 't>() -> impl Parser<'t, In<'t, 's>, File, Ex> {
-    let decls = decl().or_not().separated_by(is(Kind::Semi, ";")).collect::<Vec<_>>();
-    let init = is(Kind::LBrace, "{").ignore_then(decls).then_ignore(is(Kind::RBrace, "}"));
-    let tail = condition::locations().or_not().then(condition::filter().or_not()).then(condition::question());
-    let tail = tail.map(|((locations, filter), question)| (locations.unwrap_or_default(), filter, Some(question)));
-    let tail = tail.then_ignore(end()).recover_with(via_parser(any().repeated().to((Vec::new(), None, None))));
-    init.then(threads()).then(row().repeated().collect()).then(tail).map(
-        |(((init, threads), rows), (locations, filter, question))| File {
-            init: init.into_iter().flatten().flatten().collect(),
-            threads,
-            rows,
-            locations,
-            filter,
-            question,
-        },
-    )
+    /// A whole file from its `{` on.
+    pub(super) fn file(&mut self, litmus: &mut Litmus) -> Option<()> {
+        self.is(Kind::LBrace)?;
+        loop {
+            let from = self.at;
+            if !matches!(self.kind(), Some(Kind::Semi | Kind::RBrace) | None) {
+                let decl = self.unless(&[Kind::Semi, Kind::RBrace], |r| {
+                    let kind = r.decl()?;
+                    let span = r.since(from);
+                    r.before(&[Kind::Semi, Kind::RBrace])?;
+                    Some(Decl { kind, span })
+                });
+                litmus.init.extend(decl);
+            }
+            if self.is(Kind::Semi).is_none() {
+                break;
+            }
+        }
+        self.is(Kind::RBrace)?;
+        litmus.threads = self.list(Kind::Bar, Self::heading)?;
+        self.is(Kind::Semi)?;
+        self.rows(&mut litmus.threads)?;
+        litmus.locations = self.locations()?;
+        if self.word("filter").is_some() {
+            litmus.filter = Some(self.asked()?);
+        }
+        litmus.condition = Some(self.question()?);
+        self.end(Some(Expected::End))
+    }
 }

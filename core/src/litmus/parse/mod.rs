@@ -3,21 +3,22 @@
 //! The frame is herd's: `PTX name`, anything up to `{`, the initial state, a row that names the threads, rows of
 //! instructions, and what is asked of the final states. Names are resolved afterwards ([`super::check`]).
 
-mod complaint;
 mod condition;
 mod grammar;
 mod head;
-mod pieces;
 mod token;
 
 pub use head::instructions;
 
 use super::check::check;
-use super::error::{LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
+use super::error::{Expected, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
 use super::tree::Litmus;
+use crate::base::cursor::{Cursor, Wrong, in_order};
 use crate::base::{FileId, Span};
-use chumsky::Parser;
 use token::{Kind, Token, tokens};
+
+/// The grammar's rules are its methods.
+type Reader<'t, 's> = Cursor<'t, 's, Kind, ()>;
 
 /// Parses and checks a litmus file. What was understood is returned with all complaints, in the order of the text.
 #[must_use]
@@ -30,20 +31,24 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
         Ok(opening) => opening,
         Err(error) => return (Litmus::default(), vec![at(error)]),
     };
-    let (tokens, mut found) = tokens(text, start);
+    let lexed = tokens(text, start);
+    let tokens = lexed.tokens;
+    let mut found: Vec<_> = lexed.garbage.into_iter().map(|span| (LitmusErrorKind::Garbage, span)).collect();
     let closed = tokens.iter().any(|t| t.kind == Kind::RBrace);
-    if found.iter().any(|(kind, _)| *kind == LitmusErrorKind::OpenComment) {
+    if let Some(span) = lexed.open {
         // What the comment hides would only seem to be missing.
+        found.push((LitmusErrorKind::OpenComment, span));
     } else if let Some(brace) = tokens.first().filter(|_| !closed) {
         found.push((LitmusErrorKind::OpenInit, brace.span));
-    } else if let Some(span) = too_deep(&tokens) {
+    } else if let Some(span) = too_deep(&tokens, text) {
         found.push((LitmusErrorKind::TooDeep, span));
     } else {
-        let (parsed, complaints) = grammar::file().parse(tokens.as_slice()).into_output_errors();
-        if let Some(parsed) = parsed {
-            parsed.fill(&mut litmus, &mut found);
+        let mut reader = Reader::new(text, &tokens, ()).telling();
+        if reader.file(&mut litmus).is_none() {
+            let wrong = reader.complaint();
+            reader.errors.push(wrong);
         }
-        found.extend(complaints.into_iter().map(|c| c.resolve(&tokens, text)));
+        found.append(&mut reader.errors);
         // A row in which something else is wrong may have lost cells by that.
         let within =
             |row: Span| found.iter().any(|(_, span)| *span != row && row.start <= span.start && span.end <= row.end);
@@ -56,13 +61,29 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
     if found.is_empty() {
         check(&litmus, &mut found);
     }
-    found.sort_by_key(|(_, span)| *span);
-    if found.len() > MAX_ERRORS {
-        let last = found.get(MAX_ERRORS).map_or(Span::default(), |(_, span)| *span);
-        found.truncate(MAX_ERRORS);
-        found.push((LitmusErrorKind::TooMany, last));
-    }
+    let found = in_order(found, MAX_ERRORS, LitmusErrorKind::TooMany);
     (litmus, found.into_iter().map(at).collect())
+}
+
+impl Reader<'_, '_> {
+    /// What is told of the furthest token that did not fit.
+    fn complaint(&mut self) -> Wrong<Kind> {
+        let (at, mut expected) = self.stuck();
+        if expected.contains(&Expected::Comparison) {
+            expected.retain(|e| *e != Expected::Token("["));
+        }
+        let token = self.tokens.get(at);
+        let before = at.checked_sub(1).and_then(|k| self.tokens.get(k));
+        if let (Some(before), Some(token)) = (before, token)
+            && expected.contains(&Expected::Token(";"))
+            && Span::new(before.span.end, token.span.start).of(self.text).contains('\n')
+        {
+            return (LitmusErrorKind::MissingSemicolon, Span::new(before.span.end, before.span.end));
+        }
+        let end = u32::try_from(self.text.trim_end().len()).unwrap_or(u32::MAX);
+        let kind = LitmusErrorKind::Unexpected { expected, end: token.is_none() };
+        (kind, token.map_or(Span::new(end, end), |t| t.span))
+    }
 }
 
 /// The name and the text before the initial state, and where that begins.
@@ -93,10 +114,10 @@ fn opening(text: &str) -> Result<(Litmus, usize), (LitmusErrorKind, Span)> {
 }
 
 /// The place where a condition nests beyond the limit: recursion elsewhere need not fear it then.
-fn too_deep(tokens: &[Token<'_>]) -> Option<Span> {
+fn too_deep(tokens: &[Token], text: &str) -> Option<Span> {
     let (mut depth, mut negations) = (0usize, 0usize);
     for token in tokens {
-        let negates = token.kind == Kind::Tilde || token.is("not");
+        let negates = token.kind == Kind::Tilde || token.span.of(text) == "not";
         negations = if negates { negations + 1 } else { 0 };
         match token.kind {
             Kind::LParen => depth += 1,

@@ -1,126 +1,42 @@
 //! Tokens of litmus files, by logos. What stands before the initial state is read without them.
 
-use crate::base::Span;
-use crate::litmus::error::LitmusErrorKind;
+use crate::base::cursor::{self, Lexed, kinds, lex};
+use crate::litmus::error::{Expected, LitmusErrorKind};
 use logos::Logos;
 
-/// The kind of a token.
-#[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-#[logos(skip r"[ \t\r\n\x0c]+")]
-#[logos(skip r"\(\*([^*]|\*+[^*)])*\*+\)")]
-pub(super) enum Kind {
-    /// A name or a keyword.
-    #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*")]
-    Word,
-    /// A word before a parenthesis: only what is asked of final states has one.
-    Asking,
-    /// An instruction with its modifiers.
-    #[regex(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]*)+")]
-    Dotted,
-    /// A number, or what begins like one.
-    #[regex(r"[0-9][A-Za-z0-9_]*")]
-    Number,
-    #[token(";")]
-    Semi,
-    #[token(":")]
-    Colon,
-    #[token(",")]
-    Comma,
-    #[token("|")]
-    Bar,
-    #[token("@")]
-    At,
-    #[token("&")]
-    Amp,
-    #[token("-")]
-    Minus,
-    #[token("=")]
-    Eq,
-    #[token("==")]
-    EqEq,
-    #[token("!=")]
-    Ne,
-    #[token("<")]
-    Lt,
-    #[token("<=")]
-    Le,
-    #[token(">")]
-    Gt,
-    #[token(">=")]
-    Ge,
-    #[token("/\\")]
-    And,
-    #[token("\\/")]
-    Or,
-    #[token("~")]
-    Tilde,
-    #[token("(")]
-    LParen,
-    #[token(")")]
-    RParen,
-    #[token("[")]
-    LBracket,
-    #[token("]")]
-    RBracket,
-    #[token("{")]
-    LBrace,
-    #[token("}")]
-    RBrace,
-}
-
-/// A token.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Token<'s> {
-    pub(super) kind: Kind,
-    pub(super) text: &'s str,
-    pub(super) span: Span,
-}
-
-impl Token<'_> {
-    /// Whether it is this word.
-    pub(super) fn is(&self, word: &str) -> bool {
-        matches!(self.kind, Kind::Word | Kind::Asking) && self.text == word
+kinds! {
+    #[logos(skip r"[ \t\r\n\x0c]+")]
+    #[logos(skip r"\(\*([^*]|\*+[^*)])*\*+\)")]
+    enum Kind: LitmusErrorKind {
+        /// A name or a keyword.
+        #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*")]
+        Word = Expected::Name,
+        /// A word before a parenthesis: only what is asked of final states has one.
+        Asking = Expected::Name,
+        /// An instruction with its modifiers.
+        #[regex(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]*)+")]
+        Dotted = Expected::Instruction,
+        /// A number, or what begins like one.
+        #[regex(r"[0-9][A-Za-z0-9_]*")]
+        Number = Expected::Number,
     }
-
-    /// Whether what follows the rows of instructions begins here.
-    pub(super) fn ends_rows(&self) -> bool {
-        matches!(self.kind, Kind::Tilde | Kind::Asking)
-            || ["locations", "filter", "exists", "forall", "final", "not"].iter().any(|w| self.is(w))
-    }
+    Semi ";" Colon ":" Comma "," Bar "|" At "@" Amp "&" Minus "-" Eq "=" EqEq "==" Ne "!=" Lt "<" Le "<=" Gt ">" Ge ">="
+    And "/\\" Or "\\/" Tilde "~" LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}"
 }
+
+/// A token of a litmus test.
+pub(super) type Token = cursor::Token<Kind>;
 
 /// The tokens of a text of less than 4 GiB from an offset on, and what is none.
-pub(super) fn tokens(text: &str, from: usize) -> (Vec<Token<'_>>, Vec<(LitmusErrorKind, Span)>) {
-    let mut tokens: Vec<Token<'_>> = Vec::with_capacity(text.len() / 4);
-    let mut garbage: Vec<Span> = Vec::new();
-    let mut lexer = Kind::lexer(text.get(from..).unwrap_or(""));
-    let offset = |n: usize| u32::try_from(from + n).unwrap_or(u32::MAX);
-    let mut open = None;
-    while let Some(kind) = lexer.next() {
-        let span = Span::new(offset(lexer.span().start), offset(lexer.span().end));
-        match (kind, tokens.last()) {
-            (Ok(kind), _) => tokens.push(Token { kind, text: lexer.slice(), span }),
-            // A comment that is closed was skipped as a whole.
-            (Err(()), Some(last))
-                if last.kind == Kind::LParen && last.span.end == span.start && lexer.slice().starts_with('*') =>
-            {
-                open = Some(last.span.to(span));
-                break;
-            }
-            (Err(()), _) => match garbage.last_mut() {
-                Some(last) if last.end == span.start => last.end = span.end,
-                _ => garbage.push(span),
-            },
-        }
-    }
+pub(super) fn tokens(text: &str, from: usize) -> Lexed<Kind> {
+    let mut lexed = lex(text, from, "(*");
+    let tokens: &mut [Token] = &mut lexed.tokens;
     for k in 1..tokens.len() {
         if tokens[k].kind == Kind::LParen && tokens[k - 1].kind == Kind::Word {
             tokens[k - 1].kind = Kind::Asking;
         }
     }
-    let mut errors: Vec<_> = garbage.into_iter().map(|span| (LitmusErrorKind::Garbage, span)).collect();
-    errors.extend(open.map(|span| (LitmusErrorKind::OpenComment, span)));
-    (tokens, errors)
+    lexed
 }
 
 /// The value of a number: decimal or `0x…`, up to 64 bits, where the upper half stands for negative numbers.
@@ -135,9 +51,10 @@ pub(super) fn number(text: &str, negative: bool) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Span;
 
     fn kinds(text: &str) -> Vec<Kind> {
-        tokens(text, 0).0.into_iter().map(|t| t.kind).collect()
+        tokens(text, 0).tokens.into_iter().map(|t| t.kind).collect()
     }
 
     #[test]
@@ -153,8 +70,8 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_told_once() {
-        assert_eq!(tokens("a ?? b", 2).1, [(LitmusErrorKind::Garbage, Span::new(2, 4))]);
-        assert_eq!(tokens("a (* b", 0).1, [(LitmusErrorKind::OpenComment, Span::new(2, 4))]);
+        assert_eq!(tokens("a ?? b", 2).garbage, [Span::new(2, 4)]);
+        assert_eq!(tokens("a (* b", 0).open, Some(Span::new(2, 4)));
     }
 
     #[test]

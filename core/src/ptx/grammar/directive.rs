@@ -1,16 +1,13 @@
 //! Function heads, labelled directives, module directives and debugging directives (PTX ISA 11).
 
-use super::constant::{integer, small};
-use super::declaration::{attribute, declared, linkage, parameters};
-use super::{Builder, Fault, Rule, here, ident, is, made, tried};
+use super::Reader;
 use crate::ptx::error::{Expected, NumberProblem, SyntaxErrorKind};
 use crate::ptx::number;
-use crate::ptx::token::{Kind, Token};
-use crate::ptx::tree::{Debugging, Function, FunctionDirective, Ident, Item, Loc, Prototype, Stmt};
-use chumsky::prelude::*;
+use crate::ptx::token::Kind;
+use crate::ptx::tree::{Debugging, Function, FunctionDirective, Item, Loc, Prototype, Stmt};
 
 /// The directives between a function's head and body, and how many numbers each takes (PTX ISA 11.4, 11.7, 11.8).
-pub(crate) const FUNCTION_DIRECTIVES: &[(&str, usize, usize)] = &[
+const FUNCTION_DIRECTIVES: &[(&str, usize, usize)] = &[
     ("maxnreg", 1, 1),
     ("maxntid", 1, 3),
     ("reqntid", 1, 3),
@@ -25,153 +22,173 @@ pub(crate) const FUNCTION_DIRECTIVES: &[(&str, usize, usize)] = &[
     ("abi_preserve_control", 1, 1),
 ];
 
-/// A statement that begins with a label and a directive.
-pub(crate) type Labelled = Stmt;
+impl Reader<'_, '_> {
+    /// The text of a string without its quotes.
+    fn string(&mut self) -> Option<String> {
+        self.is(Kind::Text).map(|token| self.str(token).trim_matches('"').to_owned())
+    }
 
-/// The text of a string token without its quotes.
-fn text<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, String, E> {
-    made(Kind::Text, |t, b| b.str(t).trim_matches('"').to_owned())
-}
+    /// What follows the word `.pragma`.
+    fn pragma(&mut self) -> Option<Vec<String>> {
+        let texts = self.list(Kind::Comma, Self::string)?;
+        self.is(Kind::Semi)?;
+        Some(texts)
+    }
 
-fn texts<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Vec<String>, E> {
-    is(Kind::Pragma)
-        .ignore_then(text().separated_by(is(Kind::Comma)).at_least(1).collect::<Vec<_>>())
-        .then_ignore(is(Kind::Semi))
-}
+    /// The directives between head and body.
+    fn function_directives(&mut self) -> Option<Vec<FunctionDirective>> {
+        let mut all = Vec::new();
+        loop {
+            let from = self.at;
+            let (name, values, texts) = if self.is(Kind::Pragma).is_some() {
+                ("pragma", Vec::new(), self.pragma()?)
+            } else if let Some(word) = self.take(Expected::FunctionDirective, |_, t| t.kind == Kind::Dot) {
+                let (name, values) = self.tuning(self.str(word).trim_start_matches('.'))?;
+                (name, values, Vec::new())
+            } else {
+                return Some(all);
+            };
+            all.push(FunctionDirective { name: name.to_owned(), values, texts, span: self.since(from) });
+        }
+    }
 
-/// A directive between head and body.
-fn function_directive<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, FunctionDirective, E> {
-    let pragma = texts().map_with(|texts, e| FunctionDirective {
-        name: "pragma".to_owned(),
-        values: Vec::new(),
-        texts,
-        span: here(e),
-    });
-    let known = |t, b: &mut Builder<'s>| {
-        let name = b.str(t).trim_start_matches('.');
-        FUNCTION_DIRECTIVES.iter().find(|(n, ..)| *n == name).copied().ok_or(SyntaxErrorKind::UnknownDirective)
-    };
-    let tuning = tried(is(Kind::Dot), known)
-        .labelled(Expected::FunctionDirective)
-        .then(small().separated_by(is(Kind::Comma)).collect::<Vec<_>>())
-        .try_map_with(|((name, least, most), values): ((&str, usize, usize), Vec<u32>), e| {
-            if values.len() < least || values.len() > most {
-                let count = NumberProblem::Count { least, most };
-                return Err(E::wrong(SyntaxErrorKind::BadNumber(count), e.span()));
+    /// The directive of a name that was just read, with its numbers.
+    fn tuning(&mut self, word: &str) -> Option<(&'static str, Vec<u32>)> {
+        let from = self.at - 1;
+        let Some((name, least, most)) = FUNCTION_DIRECTIVES.iter().copied().find(|row| row.0 == word) else {
+            return self.wrong(SyntaxErrorKind::UnknownDirective, from);
+        };
+        let values = match self.kind() {
+            Some(Kind::Int) => self.list(Kind::Comma, Self::small)?,
+            _ => Vec::new(),
+        };
+        if values.len() < least || values.len() > most {
+            return self.wrong(SyntaxErrorKind::BadNumber(NumberProblem::Count { least, most }), from);
+        }
+        Some((name, values))
+    }
+
+    /// The head of a function up to its `{`, its `;`, or the next item; and whether a body follows.
+    pub(crate) fn function(&mut self) -> Option<(Function, bool)> {
+        let from = self.at;
+        let linkage = self.linkage();
+        let entry = self.is(Kind::Entry).is_some();
+        if !entry {
+            self.is(Kind::Func)?;
+        }
+        let mut directives = Vec::new();
+        while self.is(Kind::Attribute).is_some() {
+            let at = self.at - 1;
+            let texts = vec![self.attribute()?];
+            let span = self.since(at);
+            directives.push(FunctionDirective { name: "attribute".to_owned(), values: Vec::new(), texts, span });
+        }
+        let returns = if entry { Vec::new() } else { self.parameters()? };
+        let ident = self.ident()?;
+        let params = self.parameters()?;
+        let span = self.since(from);
+        directives.extend(self.function_directives()?);
+        let body = self.is(Kind::LBrace).is_some();
+        if !body && self.is(Kind::Semi).is_none() {
+            let ends = |kind: Kind| {
+                let debugging = matches!(kind, Kind::File | Kind::Loc | Kind::Pragma | Kind::Dwarf);
+                debugging || kind.starts_item() || kind.starts_variable()
+            };
+            if self.kind().is_some_and(|kind| !ends(kind)) {
+                return None;
             }
-            Ok(FunctionDirective { name: name.to_owned(), values, texts: Vec::new(), span: here(e) })
-        });
-    choice((tuning, pragma))
-}
+        }
+        Some((Function { linkage, entry, ident, returns, params, directives, body: None, span }, body))
+    }
 
-/// The head of a function up to its `{`, its `;`, or the next item; and whether a body follows.
-pub(super) fn function<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, (Function, bool), E> {
-    let attributes = attribute()
-        .map_with(|text, e| FunctionDirective {
-            name: "attribute".to_owned(),
-            values: Vec::new(),
-            texts: vec![text],
-            span: here(e),
-        })
-        .repeated()
-        .collect::<Vec<_>>();
-    let entry = is(Kind::Entry).ignore_then(attributes.clone()).then(ident()).map(|(a, i)| (true, a, Vec::new(), i));
-    let func = is(Kind::Func)
-        .ignore_then(attributes)
-        .then(parameters().or_not())
-        .then(ident())
-        .map(|((a, returns), i)| (false, a, returns.unwrap_or_default(), i));
-    let next = choice((
-        select! { Token { kind, .. } if kind.starts_item() || kind.starts_variable() => () },
-        select! { Token { kind: Kind::File | Kind::Loc | Kind::Pragma | Kind::Dwarf, .. } => () },
-        end(),
-    ));
-    let last = choice((is(Kind::LBrace).to(true), is(Kind::Semi).to(false), next.rewind().to(false)));
-    linkage()
-        .or_not()
-        .then(choice((entry, func)))
-        .then(parameters().or_not())
-        .map_with(|head, e| (head, here(e)))
-        .then(function_directive().repeated().collect::<Vec<_>>())
-        .then(last)
-        .map(|(((((linkage, (entry, mut directives, returns, ident)), params), span), tuning), body)| {
-            directives.extend(tuning);
-            let params = params.unwrap_or_default();
-            (Function { linkage, entry, ident, returns, params, directives, body: None, span }, body)
-        })
-}
+    /// `.callprototype`, `.branchtargets` and `.calltargets` with the label before them.
+    pub(crate) fn labelled_directive(&mut self) -> Option<Stmt> {
+        let from = self.at;
+        let ident = self.ident()?;
+        self.is(Kind::Colon)?;
+        if self.is(Kind::CallPrototype).is_some() {
+            let returns = self.parameters()?;
+            self.declared()?;
+            let params = self.parameters()?;
+            let directives = self.function_directives()?;
+            self.is(Kind::Semi)?;
+            let span = self.since(from);
+            return Some(Stmt::Prototype(Box::new(Prototype { ident, returns, params, directives, span })));
+        }
+        let call = self.is(Kind::CallTargets).is_some();
+        if !call {
+            self.is(Kind::BranchTargets)?;
+        }
+        let targets = self.list(Kind::Comma, Self::ident)?;
+        self.is(Kind::Semi)?;
+        Some(Stmt::Targets { ident, call, targets, span: self.since(from) })
+    }
 
-/// `.callprototype`, `.branchtargets` and `.calltargets` with the label before them.
-pub(super) fn labelled<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Labelled, E> {
-    let label = || ident().then_ignore(is(Kind::Colon));
-    let prototype = label()
-        .then_ignore(is(Kind::CallPrototype))
-        .then(parameters().or_not())
-        .then_ignore(declared())
-        .then(parameters().or_not())
-        .then(function_directive().repeated().collect::<Vec<_>>())
-        .then_ignore(is(Kind::Semi))
-        .map_with(|(((ident, returns), params), directives), e| {
-            Stmt::Prototype(Box::new(Prototype {
-                ident,
-                returns: returns.unwrap_or_default(),
-                params: params.unwrap_or_default(),
-                directives,
-                span: here(e),
-            }))
-        });
-    let targets = label()
-        .then(choice((is(Kind::CallTargets).to(true), is(Kind::BranchTargets).to(false))))
-        .then(ident().separated_by(is(Kind::Comma)).at_least(1).collect::<Vec<_>>())
-        .then_ignore(is(Kind::Semi))
-        .map_with(|((ident, call), targets), e| Stmt::Targets { ident, call, targets, span: here(e) });
-    choice((prototype, targets))
-}
+    /// `.version`, `.target`, `.address_size`, `.alias`.
+    pub(crate) fn item(&mut self) -> Option<Item> {
+        let from = self.at;
+        if self.is(Kind::Version).is_some() {
+            let token = self.take(Expected::Version, |_, t| t.kind == Kind::Decimal)?;
+            let (major, minor) = self.made(token, number::version)?;
+            return Some(Item::Version { major, minor, span: self.since(from) });
+        }
+        if self.is(Kind::Target).is_some() {
+            let names = self.list(Kind::Comma, Self::ident)?;
+            return Some(Item::Target { names, span: self.since(from) });
+        }
+        if self.is(Kind::AddressSize).is_some() {
+            let bits = self.small()?;
+            return Some(Item::AddressSize { bits, span: self.since(from) });
+        }
+        self.is(Kind::Alias)?;
+        let alias = self.ident()?;
+        self.is(Kind::Comma)?;
+        let aliasee = self.ident()?;
+        self.is(Kind::Semi)?;
+        Some(Item::Alias { alias, aliasee, span: self.since(from) })
+    }
 
-/// `.version`, `.target`, `.address_size`, `.alias`.
-pub(super) fn item<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Item, E> {
-    let number = tried(is(Kind::Decimal), |t, b| number::version(b.str(t)));
-    let version = is(Kind::Version)
-        .ignore_then(number.labelled(Expected::Version))
-        .map_with(|(major, minor), e| Item::Version { major, minor, span: here(e) });
-    let target = is(Kind::Target)
-        .ignore_then(ident().separated_by(is(Kind::Comma)).at_least(1).collect::<Vec<_>>())
-        .map_with(|names, e| Item::Target { names, span: here(e) });
-    let size = is(Kind::AddressSize).ignore_then(small()).map_with(|bits, e| Item::AddressSize { bits, span: here(e) });
-    let alias = is(Kind::Alias)
-        .ignore_then(ident())
-        .then_ignore(is(Kind::Comma))
-        .then(ident())
-        .then_ignore(is(Kind::Semi))
-        .map_with(|(alias, aliasee), e| Item::Alias { alias, aliasee, span: here(e) });
-    choice((version, target, size, alias))
-}
+    /// `.file`, `.loc`, `.pragma`, `@@DWARF`.
+    pub(crate) fn debugging(&mut self) -> Option<Debugging> {
+        let from = self.at;
+        if self.is(Kind::Loc).is_some() {
+            return self.loc(from).map(Debugging::Loc);
+        }
+        if self.is(Kind::Pragma).is_some() {
+            let texts = self.pragma()?;
+            return Some(Debugging::Pragma { texts, span: self.since(from) });
+        }
+        if self.is(Kind::File).is_some() {
+            let (index, path) = (self.small()?, self.string()?);
+            let mut rest = Vec::new();
+            while self.is(Kind::Comma).is_some() {
+                rest.push(self.integer()?.0);
+            }
+            return Some(Debugging::File { index, path, rest, span: self.since(from) });
+        }
+        let token = self.is(Kind::Dwarf)?;
+        Some(Debugging::Dwarf { text: self.str(token).trim_end().to_owned(), span: token.span })
+    }
 
-/// A given word.
-fn keyword<'t, 's: 't, E: Fault<'t>>(word: &'static str) -> impl Rule<'t, 's, (), E> {
-    super::word(word).ignored().labelled(Expected::Token(word))
-}
+    /// What follows the word `.loc`, which stands at `from`.
+    fn loc(&mut self, from: usize) -> Option<Loc> {
+        let (file, line, column) = self.source()?;
+        let (mut function, mut inlined_at) = (None, None);
+        let mut more = self.is(Kind::Comma).is_some();
+        if more && self.word("function_name").is_some() {
+            let label = self.ident()?.name;
+            function = Some((label, if self.is(Kind::Plus).is_some() { self.small()? } else { 0 }));
+            more = self.is(Kind::Comma).is_some();
+        }
+        if more {
+            self.word("inlined_at")?;
+            inlined_at = Some(self.source()?);
+        }
+        Some(Loc { file, line, column, function, inlined_at, span: self.since(from) })
+    }
 
-/// `.file`, `.loc`, `.pragma`, `@@DWARF`.
-pub(super) fn debugging<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Debugging, E> {
-    let file = is(Kind::File)
-        .ignore_then(small())
-        .then(text())
-        .then(is(Kind::Comma).ignore_then(integer().map(|(bits, _)| bits)).repeated().collect::<Vec<_>>())
-        .map_with(|((index, path), rest), e| Debugging::File { index, path, rest, span: here(e) });
-    let place = || small().then(small()).then(small()).map(|((file, line), column)| (file, line, column));
-    let function = is(Kind::Comma)
-        .ignore_then(keyword("function_name"))
-        .ignore_then(ident())
-        .then(is(Kind::Plus).ignore_then(small()).or_not())
-        .map(|(label, offset): (Ident, _)| (label.name, offset.unwrap_or(0)));
-    let inlined = is(Kind::Comma).ignore_then(keyword("inlined_at")).ignore_then(place());
-    let loc = is(Kind::Loc).ignore_then(place()).then(function.or_not()).then(inlined.or_not()).map_with(
-        |(((file, line, column), function), inlined_at), e| {
-            Debugging::Loc(Loc { file, line, column, function, inlined_at, span: here(e) })
-        },
-    );
-    let pragma = texts().map_with(|texts, e| Debugging::Pragma { texts, span: here(e) });
-    let dwarf = made(Kind::Dwarf, |t, b| Debugging::Dwarf { text: b.str(t).trim_end().to_owned(), span: t.span() });
-    choice((loc, pragma, file, dwarf))
+    /// A file, a line and a column.
+    fn source(&mut self) -> Option<(u32, u32, u32)> {
+        Some((self.small()?, self.small()?, self.small()?))
+    }
 }

@@ -1,45 +1,35 @@
 //! Instructions: guard, opcode with modifiers, operands (PTX ISA 4.3.2, 8 and 9).
 
-use super::operand::{operand, tuple};
-use super::{Builder, Fault, Head, Rule, here, ident, is, take};
-use crate::base::Span;
+use super::Reader;
 use crate::ptx::error::Expected;
-use crate::ptx::token::{Kind, Token};
-use crate::ptx::tree::{Guard, Ident, Instr, Operand, Stmt};
-use chumsky::prelude::*;
+use crate::ptx::token::Kind;
+use crate::ptx::tree::{Guard, Instr, Operand};
 use smallvec::SmallVec;
 
-/// The operands of an instruction.
-type Operands = SmallVec<[Operand; 3]>;
-
-/// The opcode word and its modifiers, blanks allowed before the dots.
-fn head<'t, 's: 't, E: Fault<'t>>(call: bool) -> impl Rule<'t, 's, (Head, Span), E> {
-    let first =
-        take(move |t, b| (matches!(t.kind, Kind::Word | Kind::Dotted) && b.is_call(t) == call).then(|| b.head(t)));
-    let more = take(|t, b| (t.kind.is_dot() || t.kind == Kind::ConstBank).then(|| b.modifier(t)));
-    first
-        .foldl(more.repeated(), |mut head: Head, modifier| {
-            head.mods.push(modifier);
-            head
-        })
-        .map_with(|head, e| (head, here(e)))
-        .labelled(Expected::Opcode)
-}
-
-/// An instruction with its semicolon; it goes to the builder's body.
-pub(super) fn instruction<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, (), E> {
-    let guard = is(Kind::At)
-        .ignore_then(is(Kind::Bang).or_not())
-        .then(ident())
-        .map(|(not, pred): (Option<Token>, Ident)| Guard { pred, negated: not.is_some() });
-    let plain = head(false).then(operand().separated_by(is(Kind::Comma)).collect::<Operands>());
-    let call =
-        head(true).then(choice((tuple(), operand())).separated_by(is(Kind::Comma)).collect::<Operands>()).boxed();
-    guard.or_not().then(choice((plain, call))).then_ignore(is(Kind::Semi)).map_with(
-        |(guard, ((head, at), operands)), e| {
-            let span = here(e);
-            let b: &mut Builder<'s> = e.state();
-            b.body.push(Stmt::Instr(Instr { guard, opcode: head.opcode, head: at, mods: head.mods, operands, span }));
-        },
-    )
+impl Reader<'_, '_> {
+    /// An instruction with its semicolon.
+    pub(crate) fn instruction(&mut self) -> Option<Instr> {
+        let from = self.at;
+        let mut guard = None;
+        if self.is(Kind::At).is_some() {
+            let negated = self.is(Kind::Bang).is_some();
+            guard = Some(Guard { pred: self.ident()?, negated });
+        }
+        let at = self.at;
+        let opcode = self.take(Expected::Opcode, |_, t| matches!(t.kind, Kind::Word | Kind::Dotted))?;
+        // Blanks may stand before the dots of modifiers. The lists in parentheses of a call are no expressions.
+        let is_call =
+            self.str(opcode).strip_prefix("call").is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let mut head = self.state.head(opcode);
+        while let Some(token) = self.token().filter(|t| t.kind.is_dot() || t.kind == Kind::ConstBank) {
+            self.at += 1;
+            head.mods.push(self.modifier(token));
+        }
+        let span = self.since(at);
+        let operands: SmallVec<[Operand; 3]> = self.until(Kind::Comma, Kind::Semi, |r| match r.kind() {
+            Some(Kind::LParen) if is_call => r.tuple(),
+            _ => r.operand(),
+        })?;
+        Some(Instr { guard, opcode: head.opcode, head: span, mods: head.mods, operands, span: self.since(from) })
+    }
 }

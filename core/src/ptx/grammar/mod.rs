@@ -1,39 +1,26 @@
-//! The grammar of PTX statements and directives, by chumsky.
+//! The grammar of PTX statements and directives, by recursive descent.
 //!
-//! The parsers read one statement at a time from a slice of tokens and say how many tokens they took. They are generic
-//! in the error type: with chumsky's `EmptyErr` they only succeed or fail, which is fast; a statement that fails is
-//! parsed again with [`Complaint`] to learn why.
+//! Each rule is a method of [`Reader`], which reads one statement at a time from a slice of tokens. A statement that
+//! does not fit is read again to learn why.
 
-mod complaint;
 mod constant;
 mod declaration;
 mod directive;
 mod instruction;
 mod operand;
 
-pub(crate) use complaint::{Complaint, Fault};
-pub(crate) use constant::{Field, operator};
-pub(crate) use directive::Labelled;
+pub(crate) use constant::operator;
 
-use super::error::SyntaxErrorKind;
-use super::token::{Kind, Token, cover};
-use super::tree::{Debugging, Expr, Function, Ident, Initialiser, Item, Name, Names, Stmt, Variable};
+use super::error::{Expected, SyntaxErrorKind};
+use super::token::{Kind, Token};
+use super::tree::{Ident, Initialiser, Name, Names, Stmt};
 use super::{Modifier, Opcode};
-use crate::base::Span;
-use chumsky::input::Checkpoint;
-use chumsky::inspector::Inspector;
-use chumsky::prelude::*;
+use crate::base::cursor::Cursor;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The grammar's input.
-pub(crate) type In<'t> = &'t [Token];
-/// Error type and state of a parser.
-pub(crate) type Ex<'s, E> = extra::Full<E, Builder<'s>, ()>;
-
-/// Short for a cloneable parser of this grammar.
-pub(crate) trait Rule<'t, 's: 't, O, E: Fault<'t>>: Parser<'t, In<'t>, O, Ex<'s, E>> + Clone + 't {}
-impl<'t, 's: 't, O, E: Fault<'t>, P: Parser<'t, In<'t>, O, Ex<'s, E>> + Clone + 't> Rule<'t, 's, O, E> for P {}
+/// A parser of statements; what it reads may be wrong all the same, which ends it.
+pub(crate) type Reader<'t, 's> = Cursor<'t, 's, Kind, &'t mut Builder<'s>>;
 
 /// The opcode and modifiers of an instruction.
 #[derive(Clone, Debug)]
@@ -42,16 +29,15 @@ pub(crate) struct Head {
     pub(crate) mods: SmallVec<[Modifier; 8]>,
 }
 
-/// What the parsers share: the text, the names so far, and what the stream has read ahead.
+/// What the rules share: the text, the names so far, and what the stream has read ahead.
 #[derive(Debug)]
 pub(crate) struct Builder<'s> {
     pub(crate) text: &'s str,
     pub(crate) names: Names,
     /// Braced initialisers by the offset of their `{`.
     pub(crate) tables: FxHashMap<u32, Initialiser>,
-    /// The statements of the function that is being read. An instruction goes here straight from the grammar, because
-    /// handing a large value up through many parsers copies it each time; the list is kept for the next function, so
-    /// that bodies are allocated once and in their size.
+    /// The statements of the function that is being read; the list is kept for the next function, so that bodies are
+    /// allocated once and in their size.
     pub(crate) body: Vec<Stmt>,
     /// Instruction heads seen before: modules repeat a few hundred of them.
     heads: FxHashMap<&'s str, Head>,
@@ -63,34 +49,14 @@ impl<'s> Builder<'s> {
         Self { text, names, tables, heads, body: Vec::new() }
     }
 
-    /// The text of a token.
-    pub(crate) fn str(&self, token: Token) -> &'s str {
-        token.text(self.text)
-    }
-
-    /// The name that a token is.
-    pub(crate) fn name(&mut self, token: Token) -> Name {
-        self.names.intern(token.text(self.text))
-    }
-
     /// The identifier that a token is.
     pub(crate) fn ident(&mut self, token: Token) -> Ident {
-        Ident { name: self.name(token), span: token.span() }
-    }
-
-    /// The modifier that a token with a leading dot is.
-    pub(crate) fn modifier(&mut self, token: Token) -> Modifier {
-        Modifier::of(self.str(token).trim_start_matches('.'), &mut self.names)
-    }
-
-    /// Whether a token is the opcode `call`, whose lists in parentheses are no expressions.
-    pub(crate) fn is_call(&self, token: Token) -> bool {
-        self.str(token).strip_prefix("call").is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        Ident { name: self.names.intern(token.span.of(self.text)), span: token.span }
     }
 
     /// The opcode and modifiers of one token, e.g. `ld.global.u32`.
-    pub(crate) fn head(&mut self, token: Token) -> Head {
-        let text = self.str(token);
+    fn head(&mut self, token: Token) -> Head {
+        let text = token.span.of(self.text);
         if let Some(head) = self.heads.get(text) {
             return head.clone();
         }
@@ -103,105 +69,38 @@ impl<'s> Builder<'s> {
     }
 }
 
-impl<'t> Inspector<'t, In<'t>> for Builder<'_> {
-    type Checkpoint = ();
-    fn on_token(&mut self, _: &Token) {}
-    fn on_save<'p>(&self, _: &chumsky::input::Cursor<'t, 'p, In<'t>>) {}
-    fn on_rewind<'p>(&mut self, _: &Checkpoint<'t, 'p, In<'t>, ()>) {}
-}
-
-/// A token of a kind. (`just` alone gives the token asked for, not the one that stands there.)
-fn is<'t, 's: 't, E: Fault<'t>>(kind: Kind) -> impl Rule<'t, 's, Token, E> {
-    just(Token::of(kind)).to_slice().map(move |t: In<'t>| t.first().copied().unwrap_or(Token::of(kind)))
-}
-
-/// A token that `f` makes something of.
-fn take<'t, 's: 't, O: 't, E: Fault<'t>>(
-    f: impl Fn(Token, &mut Builder<'s>) -> Option<O> + Clone + 't,
-) -> impl Rule<'t, 's, O, E> {
-    chumsky::primitive::select(move |t: Token, e: &mut chumsky::input::MapExtra<'t, '_, In<'t>, Ex<'s, E>>| {
-        f(t, e.state())
-    })
-}
-
-/// What `f` makes of a token of a kind.
-fn made<'t, 's: 't, O: 't, E: Fault<'t>>(
-    kind: Kind,
-    f: impl Fn(Token, &mut Builder<'s>) -> O + Clone + 't,
-) -> impl Rule<'t, 's, O, E> {
-    is(kind).map_with(move |t, e| f(t, e.state()))
-}
-
-/// What `f` makes of a token, or why it is wrong.
-fn tried<'t, 's: 't, O: 't, E: Fault<'t>>(
-    token: impl Rule<'t, 's, Token, E>,
-    f: impl Fn(Token, &mut Builder<'s>) -> Result<O, SyntaxErrorKind> + Clone + 't,
-) -> impl Rule<'t, 's, O, E> {
-    token.try_map_with(move |t, e| {
-        let at = e.span();
-        f(t, e.state()).map_err(|kind| E::wrong(kind, at))
-    })
-}
-
-/// A given word.
-fn word<'t, 's: 't, E: Fault<'t>>(word: &'static str) -> impl Rule<'t, 's, Token, E> {
-    take(move |t, b| (t.kind == Kind::Word && b.str(t) == word).then_some(t))
-}
-
-/// An identifier.
-fn ident<'t, 's: 't, E: Fault<'t>>() -> impl Rule<'t, 's, Ident, E> {
-    take(|t, b| (t.kind == Kind::Word).then(|| b.ident(t))).labelled(super::error::Expected::Name)
-}
-
-/// The bytes of what a parser read.
-fn here<'t, 's: 't, E: Fault<'t>>(e: &mut chumsky::input::MapExtra<'t, '_, In<'t>, Ex<'s, E>>) -> Span {
-    cover(e.slice())
-}
-
-/// A parser whose type is forgotten; it tells how many tokens it took.
-type Entry<'t, 's, O, E> = Boxed<'t, 't, In<'t>, (O, usize), Ex<'s, E>>;
-
-fn entry<'t, 's: 't, O: 't, E: Fault<'t>>(rule: impl Rule<'t, 's, O, E>) -> Entry<'t, 's, O, E> {
-    rule.map_with(|out, e| {
-        let span: SimpleSpan = e.span();
-        (out, span.end)
-    })
-    .lazy()
-    .boxed()
-}
-
-/// The parsers, one for each kind of statement.
-pub(crate) struct Grammar<'t, 's, E: Fault<'t>> {
-    /// Puts the instruction into [`Builder::body`].
-    pub(crate) instruction: Entry<'t, 's, (), E>,
-    pub(crate) variable: Entry<'t, 's, Variable, E>,
-    pub(crate) function: Entry<'t, 's, (Function, bool), E>,
-    pub(crate) labelled: Entry<'t, 's, Labelled, E>,
-    pub(crate) item: Entry<'t, 's, Item, E>,
-    pub(crate) debugging: Entry<'t, 's, Debugging, E>,
-}
-
-impl<'t, 's: 't, E: Fault<'t>> Grammar<'t, 's, E> {
-    pub(crate) fn new() -> Self {
-        Self {
-            instruction: entry(instruction::instruction()),
-            variable: entry(declaration::variable()),
-            function: entry(directive::function()),
-            labelled: entry(directive::labelled()),
-            item: entry(directive::item()),
-            debugging: entry(directive::debugging()),
-        }
+impl Reader<'_, '_> {
+    /// Says that tokens from a number on fit the grammar and are wrong all the same.
+    fn wrong<T>(&mut self, kind: SyntaxErrorKind, from: usize) -> Option<T> {
+        let span = self.since(from);
+        self.errors.push((kind, span));
+        self.at = from;
+        None
     }
-}
 
-/// The parsers for an element of a braced initialiser.
-pub(crate) struct Elements<'t, 's, E: Fault<'t>> {
-    pub(crate) value: Boxed<'t, 't, In<'t>, Expr, Ex<'s, E>>,
-    pub(crate) field: Boxed<'t, 't, In<'t>, Field, Ex<'s, E>>,
-}
+    /// What `f` makes of the text of a token that was just read, or why it is wrong.
+    fn made<T>(&mut self, token: Token, f: impl FnOnce(&str) -> Result<T, SyntaxErrorKind>) -> Option<T> {
+        f(self.str(token)).map_or_else(|kind| self.wrong(kind, self.at - 1), Some)
+    }
 
-impl<'t, 's: 't, E: Fault<'t>> Elements<'t, 's, E> {
-    pub(crate) fn new() -> Self {
-        Self { value: constant::value().boxed(), field: constant::field().boxed() }
+    /// The name that a text is.
+    fn name(&mut self, text: &str) -> Name {
+        self.state.names.intern(text)
+    }
+
+    /// The modifier that a token with a leading dot is.
+    fn modifier(&mut self, token: Token) -> Modifier {
+        Modifier::of(self.str(token).trim_start_matches('.'), &mut self.state.names)
+    }
+
+    /// An identifier.
+    fn ident(&mut self) -> Option<Ident> {
+        self.is(Kind::Word).map(|token| self.state.ident(token))
+    }
+
+    /// The name of a declaration; `_` where it does not matter.
+    fn declared(&mut self) -> Option<Ident> {
+        let name = self.take(Expected::Name, |_, t| matches!(t.kind, Kind::Word | Kind::Underscore))?;
+        Some(self.state.ident(name))
     }
 }

@@ -1,4 +1,4 @@
-//! The grammar of memory programs (report, 4.4.2 to 4.4.4), by chumsky, with recovery at the end of a statement.
+//! The grammar of memory programs (report, 4.4.2 to 4.4.4), with recovery at the end of a statement.
 //!
 //! What the report prints is the body of a program. A file says before each body which operations it serves:
 //!
@@ -14,14 +14,10 @@
 
 use super::OpKey;
 use super::error::{Expected, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind};
-use super::token::{Kind, Token, tokens};
+use super::token::Kind;
 use super::tree::{BExp, Level, MemProgram, MempFile, OpExp, Stmt, StmtKind};
+use crate::base::cursor::{Cursor, Token, Wrong, in_order, lex};
 use crate::base::{FileId, Span};
-use chumsky::DefaultExpected;
-use chumsky::error::{Error, LabelError};
-use chumsky::input::MapExtra;
-use chumsky::prelude::*;
-use chumsky::util::MaybeRef;
 
 /// Parses a file of memory programs. What was understood is returned with all complaints, in the order of the text.
 #[must_use]
@@ -30,40 +26,29 @@ pub fn parse(file: FileId, text: &str) -> (MempFile, Vec<MempError>) {
     if u32::try_from(text.len()).is_err() {
         return (MempFile::default(), vec![at((MempErrorKind::TooLarge, Span::default()))]);
     }
-    let (tokens, mut found) = tokens(text);
+    let lexed = lex(text, 0, "/*");
+    let mut found: Vec<_> = lexed.garbage.into_iter().map(|span| (MempErrorKind::Garbage, span)).collect();
+    found.extend(lexed.open.map(|span| (MempErrorKind::OpenComment, span)));
     let mut parsed = MempFile::default();
-    if let Some(span) = too_deep(&tokens) {
+    if let Some(span) = too_deep(&lexed.tokens, text) {
         found.push((MempErrorKind::TooDeep, span));
     } else {
-        let (items, complaints) = items().parse(tokens.as_slice()).into_output_errors();
-        for item in items.into_iter().flatten() {
-            match (item, &parsed.base) {
-                (Item::Use(_, span), Some((_, first))) => found.push((MempErrorKind::SecondUse(*first), span)),
-                (Item::Use(name, span), None) => parsed.base = Some((name, span)),
-                (Item::Program(program), _) => parsed.programs.push(program),
-                (Item::Nothing, _) => {}
-            }
-        }
-        found.extend(complaints.into_iter().map(|c| c.resolve(&tokens, text)));
+        let mut reader = Reader::new(text, &lexed.tokens, ()).telling();
+        reader.file(&mut parsed);
+        found.append(&mut reader.errors);
     }
-    found.sort_by_key(|(_, span)| *span);
-    if found.len() > MAX_ERRORS {
-        let last = found.get(MAX_ERRORS).map_or(Span::default(), |(_, span)| *span);
-        found.truncate(MAX_ERRORS);
-        found.push((MempErrorKind::TooMany, last));
-    }
-    (parsed, found.into_iter().map(at).collect())
+    (parsed, in_order(found, MAX_ERRORS, MempErrorKind::TooMany).into_iter().map(at).collect())
 }
 
 /// The place where nesting, or a condition, goes beyond the limit: recursion elsewhere need not fear it then.
-fn too_deep(tokens: &[Token<'_>]) -> Option<Span> {
+fn too_deep(tokens: &[Token<Kind>], text: &str) -> Option<Span> {
     let (mut braces, mut operators) = (0usize, 0usize);
     for token in tokens {
         match token.kind {
             Kind::LBrace => braces += 1,
             Kind::RBrace => braces = braces.saturating_sub(1),
             Kind::Bang | Kind::LParen => operators += 1,
-            Kind::Word if token.is("and") || token.is("or") => operators += 1,
+            Kind::Word if matches!(token.span.of(text), "and" | "or") => operators += 1,
             _ => {}
         }
         if matches!(token.kind, Kind::LBrace | Kind::RBrace | Kind::Semi) {
@@ -76,232 +61,191 @@ fn too_deep(tokens: &[Token<'_>]) -> Option<Span> {
     None
 }
 
-/// What a file consists of.
-#[derive(Clone)]
-enum Item {
-    Use(String, Span),
-    Program(MemProgram),
-    /// What could not be read.
-    Nothing,
-}
-
-type In<'t, 's> = &'t [Token<'s>];
-type Ex = extra::Err<Complaint>;
-
-/// Short for a cloneable parser of this grammar.
-trait Rule<'t, 's: 't, O>: Parser<'t, In<'t, 's>, O, Ex> + Clone + 't {}
-impl<'t, 's: 't, O, P: Parser<'t, In<'t, 's>, O, Ex> + Clone + 't> Rule<'t, 's, O> for P {}
-
 /// Words that begin something else than an operation.
 const RESERVED: &[&str] = &["program", "use", "if", "else", "yield", "end", "and", "or", "true", "false"];
 
-fn is<'t, 's: 't>(kind: Kind, name: &'static str) -> impl Rule<'t, 's, Token<'s>> {
-    any().filter(move |t: &Token<'_>| t.kind == kind).labelled(Expected::Token(name))
-}
+/// The grammar's rules are its methods.
+type Reader<'t, 's> = Cursor<'t, 's, Kind, ()>;
 
-fn word<'t, 's: 't>(name: &'static str) -> impl Rule<'t, 's, Token<'s>> {
-    any().filter(move |t: &Token<'_>| t.is(name)).labelled(Expected::Token(name))
-}
-
-/// A word that is not reserved.
-fn name<'t, 's: 't>(what: Expected) -> impl Rule<'t, 's, Token<'s>> {
-    any().filter(|t: &Token<'_>| t.kind == Kind::Word && !RESERVED.contains(&t.text)).labelled(what)
-}
-
-/// The bytes of what a parser read.
-fn here<'t, 's: 't>(e: &mut MapExtra<'t, '_, In<'t, 's>, Ex>) -> Span {
-    let tokens: In<'t, 's> = e.slice();
-    match (tokens.first(), tokens.last()) {
-        (Some(first), Some(last)) => first.span.to(last.span),
-        _ => Span::default(),
+impl<'s> Reader<'_, 's> {
+    /// A word that is not reserved.
+    fn name(&mut self, what: Expected) -> Option<(&'s str, Span)> {
+        let token = self.take(what, |r, t| t.kind == Kind::Word && !RESERVED.contains(&r.str(t)))?;
+        Some((self.str(token), token.span))
     }
-}
 
-/// The `;` of a statement. Without it the statement stands nevertheless.
-fn semi<'t, 's: 't>() -> impl Rule<'t, 's, ()> {
-    is(Kind::Semi, ";").or_not().validate(|found, e, emitter| {
-        if found.is_none() {
-            emitter.emit(Complaint::of(MempErrorKind::MissingSemicolon, e.span()));
+    /// The `;` of a statement. Without it the statement stands nevertheless.
+    fn semi(&mut self) {
+        if self.is(Kind::Semi).is_none() {
+            let before = self.since(self.at - 1).end;
+            self.errors.push((MempErrorKind::MissingSemicolon, Span::new(before, before)));
         }
-    })
-}
+    }
 
-/// A condition: `B⟦·⟧`'s domain (4.4.2).
-fn condition<'t, 's: 't>() -> impl Rule<'t, 's, BExp> {
-    recursive(|whole| {
-        let simple = name(Expected::Condition).validate(|t: Token<'_>, e, emitter| match t.text {
-            "isCachedL1" => BExp::IsCached(Level::L1),
-            "isCachedL2" => BExp::IsCached(Level::L2),
-            _ => {
-                emitter.emit(Complaint::of(MempErrorKind::UnknownCondition, e.span()));
-                BExp::Const(false)
-            }
-        });
-        let constant = choice((word("true").to(BExp::Const(true)), word("false").to(BExp::Const(false))));
-        let parentheses = is(Kind::LParen, "(").ignore_then(whole).then_ignore(is(Kind::RParen, ")"));
-        let atom = choice((simple, constant, parentheses)).labelled(Expected::Condition);
-        let not = is(Kind::Bang, "!").repeated().foldr(atom, |_, inner| BExp::Not(Box::new(inner)));
-        let and =
-            not.clone().foldl(word("and").ignore_then(not).repeated(), |l, r| BExp::And(Box::new(l), Box::new(r)));
-        and.clone().foldl(word("or").ignore_then(and).repeated(), |l, r| BExp::Or(Box::new(l), Box::new(r)))
-    })
-}
+    /// A condition: `B⟦·⟧`'s domain (4.4.2).
+    fn condition(&mut self) -> Option<BExp> {
+        let mut left = self.conjunction()?;
+        while self.word("or").is_some() {
+            left = BExp::Or(Box::new(left), Box::new(self.conjunction()?));
+        }
+        Some(left)
+    }
 
-/// A list of statements (4.4.4).
-fn statements<'t, 's: 't>() -> impl Rule<'t, 's, Vec<Stmt>> {
-    recursive(|list| {
-        let block = is(Kind::LBrace, "{").map_with(|_, e| here(e)).then(list).then(is(Kind::RBrace, "}").or_not());
-        let block = block.validate(|((_, list), close), e, emitter| {
-            if close.is_none() {
-                let start = e.span().start;
-                emitter.emit(Complaint::of(MempErrorKind::OpenBrace, (start..start + 1).into()));
+    fn conjunction(&mut self) -> Option<BExp> {
+        let mut left = self.negated()?;
+        while self.word("and").is_some() {
+            left = BExp::And(Box::new(left), Box::new(self.negated()?));
+        }
+        Some(left)
+    }
+
+    fn negated(&mut self) -> Option<BExp> {
+        if self.is(Kind::Bang).is_some() {
+            return self.negated().map(|inner| BExp::Not(Box::new(inner)));
+        }
+        self.labelled(Expected::Condition, |r| {
+            if r.is(Kind::LParen).is_some() {
+                let inner = r.condition()?;
+                return r.is(Kind::RParen).map(|_| inner);
             }
-            list
-        });
-        let nop = is(Kind::Semi, ";").to(StmtKind::Nop);
-        let yields = word("yield").ignore_then(semi()).to(StmtKind::Yield);
-        let end = word("end").ignore_then(semi()).to(StmtKind::End);
-        let operation = name(Expected::Statement).validate(|t: Token<'_>, e, emitter| {
-            OpExp::named(t.text).map_or_else(
+            for (word, value) in [("true", true), ("false", false)] {
+                if r.word(word).is_some() {
+                    return Some(BExp::Const(value));
+                }
+            }
+            let (word, span) = r.name(Expected::Condition)?;
+            Some(match word {
+                "isCachedL1" => BExp::IsCached(Level::L1),
+                "isCachedL2" => BExp::IsCached(Level::L2),
+                _ => {
+                    r.errors.push((MempErrorKind::UnknownCondition, span));
+                    BExp::Const(false)
+                }
+            })
+        })
+    }
+
+    /// `{ … }`
+    fn block(&mut self) -> Option<Vec<Stmt>> {
+        let open = self.is(Kind::LBrace)?;
+        let list = self.statements();
+        if self.is(Kind::RBrace).is_none() {
+            self.errors.push((MempErrorKind::OpenBrace, open.span));
+        }
+        Some(list)
+    }
+
+    /// What stands in a statement.
+    fn statement(&mut self) -> Option<StmtKind> {
+        if self.is(Kind::Semi).is_some() {
+            return Some(StmtKind::Nop);
+        }
+        if self.word("if").is_some() {
+            self.is(Kind::LParen)?;
+            let from = self.at;
+            let cond = self.condition()?;
+            let cond_span = self.since(from);
+            self.is(Kind::RParen)?;
+            let then = self.block()?;
+            let otherwise = if self.word("else").is_some() { Some(self.block()?) } else { None };
+            return Some(StmtKind::If { cond, cond_span, then, otherwise });
+        }
+        let kind = if self.word("yield").is_some() {
+            StmtKind::Yield
+        } else if self.word("end").is_some() {
+            StmtKind::End
+        } else {
+            let (word, span) = self.name(Expected::Statement)?;
+            OpExp::named(word).map_or_else(
                 || {
-                    emitter.emit(Complaint::of(MempErrorKind::UnknownStatement, e.span()));
+                    self.errors.push((MempErrorKind::UnknownStatement, span));
                     StmtKind::Nop
                 },
                 StmtKind::Op,
             )
-        });
-        let cond = is(Kind::LParen, "(")
-            .ignore_then(condition().map_with(|cond, e| (cond, here(e))))
-            .then_ignore(is(Kind::RParen, ")"));
-        let branch = word("if")
-            .ignore_then(cond)
-            .then(block.clone())
-            .then(word("else").ignore_then(block).or_not())
-            .map(|(((cond, cond_span), then), otherwise)| StmtKind::If { cond, cond_span, then, otherwise });
-        let stmt = choice((nop, yields, end, branch, operation.then_ignore(semi())))
-            .labelled(Expected::Statement)
-            .map_with(|kind, e| Stmt { kind, span: here(e) });
-        stmt.recover_with(via_parser(skip())).repeated().collect()
-    })
-}
+        };
+        self.semi();
+        Some(kind)
+    }
 
-/// What is left out after a wrong statement: up to its `;`, or its braces and all between them, or to a new program.
-fn skip<'t, 's: 't>() -> impl Rule<'t, 's, Stmt> {
-    let stop = |t: &Token<'_>| matches!(t.kind, Kind::Semi | Kind::LBrace | Kind::RBrace) || starts_item(t);
-    let word = any().filter(move |t: &Token<'_>| !stop(t)).ignored();
-    let braces = recursive(|braces| {
-        let inner = any().filter(|t: &Token<'_>| !matches!(t.kind, Kind::LBrace | Kind::RBrace) && !starts_item(t));
-        is(Kind::LBrace, "{")
-            .ignore_then(inner.ignored().or(braces).repeated())
-            .then_ignore(is(Kind::RBrace, "}").or_not())
-            .ignored()
-    });
-    let rest = is(Kind::Semi, ";").ignored().or(braces.clone());
-    word.repeated()
-        .at_least(1)
-        .then_ignore(rest.or_not())
-        .ignored()
-        .or(braces)
-        .map_with(|(), e| Stmt { kind: StmtKind::Nop, span: here(e) })
-}
+    /// Goes to the end of a wrong statement: behind its `;`, or its braces and all between them, or to a new program.
+    fn skip(&mut self) {
+        let mut open = 0u32;
+        while let Some(token) = self.token().filter(|t| !self.starts_item(*t)) {
+            match token.kind {
+                Kind::RBrace if open == 0 => return,
+                Kind::LBrace => open += 1,
+                Kind::RBrace => open -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if open == 0 && matches!(token.kind, Kind::Semi | Kind::RBrace) {
+                return;
+            }
+        }
+    }
 
-fn starts_item(token: &Token<'_>) -> bool {
-    token.is("program") || token.is("use")
-}
+    /// A list of statements (4.4.4), up to a brace that closes none of them or to a new program.
+    fn statements(&mut self) -> Vec<Stmt> {
+        let mut list = Vec::new();
+        while self.token().is_some_and(|t| t.kind != Kind::RBrace && !self.starts_item(t)) {
+            let from = self.at;
+            let rule = |r: &mut Self| r.labelled(Expected::Statement, Self::statement);
+            let kind = self.recover(rule, Self::complaint, Self::skip).unwrap_or(StmtKind::Nop);
+            list.push(Stmt { kind, span: self.since(from) });
+        }
+        self.miss::<()>(Expected::Statement);
+        list
+    }
 
-fn items<'t, 's: 't>() -> impl Parser<'t, In<'t, 's>, Vec<Item>, Ex> {
-    let uses = word("use")
-        .ignore_then(name(Expected::Preset))
-        .then_ignore(semi())
-        .map(|t: Token<'_>| Item::Use(t.text.to_owned(), t.span));
-    let operation = name(Expected::Operation).validate(|t: Token<'_>, e, emitter| {
-        let key = OpKey::named(t.text);
+    fn starts_item(&self, token: Token<Kind>) -> bool {
+        matches!(self.str(token), "program" | "use")
+    }
+
+    /// An operation that a program serves; nothing where there is none of the name.
+    fn operation(&mut self) -> Option<Option<(OpKey, Span)>> {
+        let (word, span) = self.name(Expected::Operation)?;
+        let key = OpKey::named(word);
         if key.is_none() {
-            emitter.emit(Complaint::of(MempErrorKind::UnknownOperation, e.span()));
+            self.errors.push((MempErrorKind::UnknownOperation, span));
         }
-        key.map(|key| (key, t.span))
-    });
-    let head = word("program")
-        .ignore_then(operation.separated_by(is(Kind::Comma, ",")).at_least(1).collect::<Vec<_>>())
-        .then_ignore(is(Kind::Colon, ":"))
-        .map_with(|serves, e| (serves, here(e)));
-    let program = head.then(statements()).map(|((serves, head), body)| {
-        Item::Program(MemProgram { serves: serves.into_iter().flatten().collect(), body, head })
-    });
-    let skip = any().then(any().filter(move |t: &Token<'_>| !starts_item(t)).repeated()).to(Item::Nothing);
-    choice((uses, program))
-        .labelled(Expected::Item)
-        .recover_with(via_parser(skip))
-        .repeated()
-        .collect()
-        .then_ignore(end())
-}
-
-/// Why the grammar does not fit; places are numbers of tokens.
-#[derive(Clone, Debug)]
-struct Complaint {
-    at: SimpleSpan,
-    expected: Vec<Expected>,
-    kind: Option<MempErrorKind>,
-}
-
-impl Complaint {
-    fn of(kind: MempErrorKind, at: SimpleSpan) -> Self {
-        Self { at, expected: Vec::new(), kind: Some(kind) }
+        Some(key.map(|key| (key, span)))
     }
 
-    /// The complaint with its place in the text.
-    fn resolve(self, tokens: &[Token<'_>], text: &str) -> (MempErrorKind, Span) {
-        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        let token = tokens.get(self.at.start);
+    /// A preset to build on, or a program.
+    fn item(&mut self, parsed: &mut MempFile) -> Option<()> {
+        let from = self.at;
+        if self.word("use").is_some() {
+            let (name, span) = self.name(Expected::Preset)?;
+            self.semi();
+            match &parsed.base {
+                Some((_, first)) => self.errors.push((MempErrorKind::SecondUse(*first), span)),
+                None => parsed.base = Some((name.to_owned(), span)),
+            }
+            return Some(());
+        }
+        self.word("program")?;
+        let serves = self.list(Kind::Comma, Self::operation)?.into_iter().flatten().collect();
+        self.is(Kind::Colon)?;
+        let head = self.since(from);
+        parsed.programs.push(MemProgram { serves, body: self.statements(), head });
+        Some(())
+    }
+
+    /// A whole file.
+    fn file(&mut self, parsed: &mut MempFile) {
+        while self.token().is_some() {
+            let rule = |r: &mut Self| r.labelled(Expected::Item, |r| r.item(parsed));
+            self.recover(rule, Self::complaint, |r| r.skip_to(Self::starts_item));
+        }
+    }
+
+    /// What is told of the furthest token that did not fit.
+    fn complaint(&mut self) -> Wrong<Kind> {
+        let (at, expected) = self.stuck();
+        let end = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
+        let token = self.tokens.get(at);
         let span = token.map_or(Span::new(end, end), |t| t.span);
-        match self.kind {
-            Some(MempErrorKind::MissingSemicolon) => {
-                let before =
-                    self.at.start.checked_sub(1).and_then(|k| tokens.get(k)).map_or(span.start, |t| t.span.end);
-                (MempErrorKind::MissingSemicolon, Span::new(before, before))
-            }
-            Some(kind) => (kind, span),
-            None => {
-                let mut expected = self.expected;
-                expected.sort();
-                expected.dedup();
-                (MempErrorKind::Unexpected { expected, end: token.is_none() }, span)
-            }
-        }
-    }
-}
-
-impl<'t, 's> Error<'t, In<'t, 's>> for Complaint {
-    fn merge(mut self, mut other: Self) -> Self {
-        if other.kind.is_some() {
-            std::mem::swap(&mut self, &mut other);
-        }
-        self.expected.append(&mut other.expected);
-        self
-    }
-}
-
-impl<'t, 's> LabelError<'t, In<'t, 's>, DefaultExpected<'t, Token<'s>>> for Complaint {
-    fn expected_found<I: IntoIterator<Item = DefaultExpected<'t, Token<'s>>>>(
-        _: I,
-        _: Option<MaybeRef<'t, Token<'s>>>,
-        at: SimpleSpan,
-    ) -> Self {
-        Self { at, expected: Vec::new(), kind: None }
-    }
-}
-
-impl<'t, 's> LabelError<'t, In<'t, 's>, Expected> for Complaint {
-    fn expected_found<I: IntoIterator<Item = Expected>>(
-        expected: I,
-        _: Option<MaybeRef<'t, Token<'s>>>,
-        at: SimpleSpan,
-    ) -> Self {
-        Self { at, expected: expected.into_iter().collect(), kind: None }
-    }
-
-    fn label_with(&mut self, label: Expected) {
-        self.expected = vec![label];
+        (MempErrorKind::Unexpected { expected, end: token.is_none() }, span)
     }
 }
