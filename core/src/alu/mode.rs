@@ -3,22 +3,26 @@
 //! Most instructions need none of it and have operations of their own; an operation whose table row ends in `| m` reads
 //! one [`FMode`].
 
-/// How a result that is not representable is rounded.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Rounding {
-    /// `.rn`: to nearest, ties to even.
-    #[default]
-    NearestEven,
-    /// `.rz`: towards zero.
-    Zero,
-    /// `.rm`: towards negative infinity.
-    Down,
-    /// `.rp`: towards positive infinity.
-    Up,
-    /// `.rna`: to nearest, ties away from zero.
-    NearestAway,
-    /// `.rs`: stochastically, by random bits that the program supplies.
-    Stochastic,
+use crate::base::words;
+
+words! {
+    /// How a result that is not representable is rounded.
+    #[derive(Default)]
+    pub enum Rounding {
+        /// To nearest, ties to even.
+        #[default]
+        NearestEven = "rn",
+        /// Towards zero.
+        Zero = "rz",
+        /// Towards negative infinity.
+        Down = "rm",
+        /// Towards positive infinity.
+        Up = "rp",
+        /// To nearest, ties away from zero.
+        NearestAway = "rna",
+        /// Stochastically, by random bits that the program supplies.
+        Stochastic = "rs",
+    }
 }
 
 /// The types of numbers, as PTX names them, and the size in bits of one value where it is stored.
@@ -81,17 +85,17 @@ impl Num {
     }
 }
 
-/// A property that `testp` tests.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs, reason = "named as PTX names them")]
-#[repr(u8)]
-pub enum Property {
-    Finite,
-    Infinite,
-    Number,
-    NotANumber,
-    Normal,
-    Subnormal,
+words! {
+    /// A property that `testp` tests.
+    #[allow(missing_docs, reason = "named as PTX names them")]
+    pub enum Property {
+        Finite = "finite",
+        Infinite = "infinite",
+        Number = "number",
+        NotANumber = "notanumber",
+        Normal = "normal",
+        Subnormal = "subnormal",
+    }
 }
 
 /// The mode word of a floating-point operation.
@@ -162,14 +166,8 @@ impl FMode {
     #[must_use]
     #[inline(always)]
     pub const fn rounding(self) -> Rounding {
-        match self.0 & 7 {
-            1 => Rounding::Zero,
-            2 => Rounding::Down,
-            3 => Rounding::Up,
-            4 => Rounding::NearestAway,
-            5 => Rounding::Stochastic,
-            _ => Rounding::NearestEven,
-        }
+        let code = (self.0 & 7) as usize;
+        Rounding::ALL[if code < Rounding::ALL.len() { code } else { 0 }]
     }
 
     /// The destination's type.
@@ -190,14 +188,8 @@ impl FMode {
     #[must_use]
     #[inline(always)]
     pub const fn property(self) -> Property {
-        match self.0 >> 16 & 31 {
-            1 => Property::Infinite,
-            2 => Property::Number,
-            3 => Property::NotANumber,
-            4 => Property::Normal,
-            5 => Property::Subnormal,
-            _ => Property::Finite,
-        }
+        let code = (self.0 >> 16 & 31) as usize;
+        Property::ALL[if code < Property::ALL.len() { code } else { 0 }]
     }
 }
 

@@ -1,5 +1,6 @@
 //! The operations of instructions, with their types resolved.
 
+use crate::base::words;
 use serde::{Deserialize, Serialize};
 
 pub use super::float::FloatOp;
@@ -44,51 +45,55 @@ impl From<FloatOp> for AluOp {
     }
 }
 
-/// The operations of `atom` and `red` (PTX ISA, "Parallel Synchronization and Communication Instructions: atom").
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum AtomOp {
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// Addition.
-    Add,
-    /// Increment, back to zero at the bound.
-    Inc,
-    /// Decrement, from zero to the bound.
-    Dec,
-    /// Minimum.
-    Min,
-    /// Maximum.
-    Max,
-    /// Exchange.
-    Exch,
-    /// Compare and swap.
-    Cas,
+words! {
+    /// The operations of `atom` and `red` (PTX ISA, "Parallel Synchronization and Communication Instructions: atom").
+    #[derive(Serialize, Deserialize)]
+    pub enum AtomOp {
+        /// Bitwise and.
+        And = "and",
+        /// Bitwise or.
+        Or = "or",
+        /// Bitwise exclusive or.
+        Xor = "xor",
+        /// Addition.
+        Add = "add",
+        /// Increment, back to zero at the bound.
+        Inc = "inc",
+        /// Decrement, from zero to the bound.
+        Dec = "dec",
+        /// Minimum.
+        Min = "min",
+        /// Maximum.
+        Max = "max",
+        /// Exchange.
+        Exch = "exch",
+        /// Compare and swap.
+        Cas = "cas",
+    }
 }
 
-/// The types of atomic operations. A vector is several scalars, each atomic by itself.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "named as PTX names them")]
-pub enum AtomTy {
-    B16,
-    B32,
-    B64,
-    B128,
-    U32,
-    U64,
-    S32,
-    S64,
-    F16,
-    F16x2,
-    Bf16,
-    Bf16x2,
-    F32,
-    /// f32 in a state space whose atomic addition flushes subnormal numbers (global memory on today's hardware).
-    F32Ftz,
-    F64,
+words! {
+    /// The types of atomic operations. A vector is several scalars, each atomic by itself.
+    #[derive(Serialize, Deserialize)]
+    #[allow(missing_docs, reason = "named as PTX names them")]
+    pub enum AtomTy {
+        B16 = "b16",
+        B32 = "b32",
+        B64 = "b64",
+        B128 = "b128",
+        U32 = "u32",
+        U64 = "u64",
+        S32 = "s32",
+        S64 = "s64",
+        F16 = "f16",
+        F16x2 = "f16x2",
+        Bf16 = "bf16",
+        Bf16x2 = "bf16x2",
+        F32 = "f32",
+        /// f32 in a state space whose atomic addition flushes subnormal numbers (global memory on today's hardware).
+        F32Ftz = "f32.ftz",
+        F64 = "f64",
+    }
 }
 
 impl AtomTy {

@@ -4,7 +4,7 @@
 //! The syntax is that of Dat3M's litmus tests for PTX, whose frame is herd's.
 
 use crate::base::{Span, words};
-use crate::program::instr::Scope;
+use crate::program::instr::{Order, Scope};
 
 /// A name and where it stands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -100,19 +100,6 @@ words! {
         Constant = "constant",
         Texture = "texture",
         Surface = "surface",
-    }
-}
-
-words! {
-    /// How strong an operation is (PTX ISA 8.3).
-    #[expect(missing_docs, reason = "the qualifiers of the PTX ISA")]
-    pub enum Order {
-        Weak = "weak",
-        Relaxed = "relaxed",
-        Acquire = "acquire",
-        Release = "release",
-        AcqRel = "acq_rel",
-        Sc = "sc",
     }
 }
 

@@ -4,7 +4,7 @@
 //! parameter's copy) stand before or after the one that carries the PTX instruction's name in traces. Helpers write
 //! only temporaries, so a guard need not apply to them.
 
-use super::ops::{AtomOp, AtomTy, FloatOp, IntOp};
+use super::ops::{AtomOp, AtomTy, Class, FloatOp, IntOp};
 use crate::base::words;
 use serde::{Deserialize, Serialize};
 
@@ -434,6 +434,23 @@ pub struct Exchange {
 }
 
 impl ExchangeKind {
+    /// What it reads of each lane, what it gives, and whether it may give a predicate beside.
+    #[must_use]
+    pub const fn shape(self) -> (&'static [Class], Class, bool) {
+        use Class::{P, Q, W};
+        match self {
+            Self::ShflUp | Self::ShflDown | Self::ShflBfly | Self::ShflIdx => (&[W, W, W], W, true),
+            Self::VoteAll | Self::VoteAny | Self::VoteUni => (&[P], P, false),
+            Self::VoteBallot => (&[P], W, false),
+            Self::MatchAny32 | Self::Redux(_) => (&[W], W, false),
+            Self::MatchAll32 => (&[W], W, true),
+            Self::MatchAny64 => (&[Q], W, false),
+            Self::MatchAll64 => (&[Q], W, true),
+            Self::Elect => (&[], W, true),
+            Self::ActiveMask => (&[], W, false),
+        }
+    }
+
     /// Whether it is a `shfl`.
     #[must_use]
     pub const fn is_shuffle(self) -> bool {

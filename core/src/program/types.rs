@@ -1,6 +1,7 @@
 //! What a PTX type is: its class and its size (PTX ISA 5.2, 5.3).
 
 use crate::ptx::Modifier;
+use crate::ptx::tree::{Names, StateSpace};
 
 /// The classes that decide which register may stand where (PTX ISA 5.2.1, 9.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,6 +107,23 @@ pub fn declarable(ty: Modifier) -> bool {
     use Modifier as M;
     let data = matches!(ty, M::PRED | M::F16 | M::F16X2 | M::F32 | M::F64);
     data || opaque(ty) || matches!(type_info(ty), Some(t) if t.class == Class::Int || ty >= M::B8 && ty <= M::B128)
+}
+
+/// The state space that a modifier names.
+#[must_use]
+pub fn state_space(modifier: Modifier, names: &Names) -> Option<StateSpace> {
+    use Modifier as M;
+    Some(match modifier {
+        M::GLOBAL => StateSpace::Global,
+        M::SHARED | M::SHARED_CTA | M::SHARED_CLUSTER => StateSpace::Shared,
+        M::LOCAL => StateSpace::Local,
+        M::CONST => StateSpace::Const,
+        M::PARAM | M::PARAM_ENTRY | M::PARAM_FUNC => StateSpace::Param,
+        M::GENERIC => StateSpace::Generic,
+        // A constant bank of PTX 1.x: `const[2]`.
+        other if !other.is_known() && other.text(names).starts_with("const[") => StateSpace::Const,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

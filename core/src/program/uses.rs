@@ -5,7 +5,7 @@
 
 use super::env::ProgEnv;
 use super::instr::{
-    Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, WarpRequest,
+    Barrier, BarrierKind, BarrierRed, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, WarpRequest,
 };
 use super::ops::{AtomOp, Class, Shape};
 use super::special::is_wide;
@@ -179,28 +179,9 @@ fn memory(request: &WarpRequest, see: &mut impl FnMut(bool, Class, Slot)) {
 
 #[inline]
 fn exchange(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(bool, Class, Slot)) {
-    use ExchangeKind as K;
-    let (mut dest, mut predicate) = (Class::W, false);
-    match exchange.kind {
-        K::ShflUp | K::ShflDown | K::ShflBfly | K::ShflIdx => {
-            [instr.a, instr.b, instr.c].into_iter().for_each(|slot| see(READ, Class::W, slot));
-            predicate = true;
-        }
-        K::VoteAll | K::VoteAny | K::VoteUni => {
-            see(READ, Class::P, instr.a);
-            dest = Class::P;
-        }
-        K::VoteBallot => see(READ, Class::P, instr.a),
-        K::MatchAny32 | K::MatchAll32 | K::Redux(_) => {
-            see(READ, Class::W, instr.a);
-            predicate = exchange.kind == K::MatchAll32;
-        }
-        K::MatchAny64 | K::MatchAll64 => {
-            see(READ, Class::Q, instr.a);
-            predicate = exchange.kind == K::MatchAll64;
-        }
-        K::Elect => predicate = true,
-        K::ActiveMask => {}
+    let (sources, dest, predicate) = exchange.kind.shape();
+    for (class, slot) in sources.iter().zip([instr.a, instr.b, instr.c]) {
+        see(READ, *class, slot);
     }
     if exchange.sync {
         see(READ, Class::W, instr.e);
@@ -213,7 +194,7 @@ fn exchange(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(bool, Class
 
 #[cfg(test)]
 mod tests {
-    use super::super::instr::{CacheOp, Guard, Order, Scope, Space};
+    use super::super::instr::{CacheOp, ExchangeKind, Guard, Order, Scope, Space};
     use super::super::ops::AtomTy;
     use super::super::ops::IntOp;
     use super::*;

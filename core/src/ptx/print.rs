@@ -39,7 +39,7 @@ fn pragma(texts: &[String]) -> String {
 }
 
 fn linkage(linkage: Option<Linkage>) -> String {
-    some(linkage, |linkage| format!("{} ", linkage.text()))
+    some(linkage, |linkage| format!("{} ", linkage.name()))
 }
 
 impl Printer<'_> {
@@ -91,12 +91,12 @@ impl Printer<'_> {
     /// A declaration without its semicolon: a parameter.
     fn declaration(&self, variable: &Variable) -> String {
         let align = |align: Option<u32>| some(align, |align| format!(" .align {align}"));
-        let space = variable.space.text();
+        let space = variable.space.name();
         let bank = some(variable.bank, |bank| format!("[{bank}]"));
         let attributes: String = variable.attributes.iter().map(|text| format!(" .attribute({text})")).collect();
         let vector = some(variable.vector, |vector| format!(" {}", self.word(vector)));
         let ptr = some(variable.ptr, |PtrAttribute { space: to, align: at }| {
-            format!(" .ptr{}{}", some(to, |to| format!(" {}", to.text())), align(at))
+            format!(" .ptr{}{}", some(to, |to| format!(" {}", to.name())), align(at))
         });
         let (linkage, ty, at) = (linkage(variable.linkage), self.word(variable.ty), align(variable.align));
         let names = list(&variable.declarators, |declarator| self.declarator(declarator));

@@ -8,7 +8,7 @@
 
 use super::words::{Modifier, Opcode};
 pub use super::words::{Name, Names};
-use crate::base::Span;
+use crate::base::{Span, words};
 use smallvec::SmallVec;
 
 /// A name where it stands.
@@ -80,27 +80,29 @@ pub struct Loc {
     pub span: Span,
 }
 
-/// `.visible`, `.extern`, `.weak`, `.common`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Linkage {
-    Visible,
-    Extern,
-    Weak,
-    Common,
+words! {
+    /// How a name is seen by other modules.
+    pub enum Linkage {
+        Visible = ".visible",
+        Extern = ".extern",
+        Weak = ".weak",
+        Common = ".common",
+    }
 }
 
-/// State spaces (PTX ISA 5.1). `Generic` is the absence of one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum StateSpace {
-    Reg,
-    Sreg,
-    Const,
-    Global,
-    Local,
-    Param,
-    Shared,
-    Tex,
-    Generic,
+words! {
+    /// State spaces (PTX ISA 5.1). `Generic` is the absence of one.
+    pub enum StateSpace {
+        Reg = ".reg",
+        Sreg = ".sreg",
+        Const = ".const",
+        Global = ".global",
+        Local = ".local",
+        Param = ".param",
+        Shared = ".shared",
+        Tex = ".tex",
+        Generic = ".generic",
+    }
 }
 
 /// A declaration: `.reg`, `.global`, `.shared`, `.local`, `.const`, `.param`, `.tex` …

@@ -1,5 +1,6 @@
 //! `.f64` arithmetic. NaN results follow D-nan64 (see the folder's header).
 
+use super::single::has_property;
 use super::soft::{F64, Value};
 use crate::alu::mode::{Property, Rounding};
 
@@ -102,14 +103,5 @@ fn choose(a: u64, b: u64, result: u64) -> u64 {
 /// Whether a number has a property; zeros are normal.
 #[inline]
 pub(super) fn has_property64(a: u64, property: Property) -> bool {
-    let magnitude = a & !SIGN64;
-    let subnormal = magnitude.wrapping_sub(1) < (1 << 52) - 1;
-    match property {
-        Property::Finite => magnitude < INFINITY,
-        Property::Infinite => magnitude == INFINITY,
-        Property::Number => magnitude <= INFINITY,
-        Property::NotANumber => magnitude > INFINITY,
-        Property::Normal => magnitude < INFINITY && !subnormal,
-        Property::Subnormal => subnormal,
-    }
+    has_property(a & !SIGN64, INFINITY, 1 << 52, property)
 }

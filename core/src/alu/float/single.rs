@@ -161,17 +161,21 @@ pub(super) fn choose32(a: u32, b: u32, mode: FMode, pick: impl Fn(u32, u32) -> u
     if f32::from_bits(result).is_nan() { NAN32 } else { result | sign }
 }
 
-/// Whether a number has a property; zeros are normal.
+/// Whether a number has a property; zeros are normal. Given are its bits without the sign, those of infinity and of the least normal number.
 #[inline]
-pub(super) fn has_property32(a: u32, property: Property) -> bool {
-    let magnitude = a & !SIGN32;
-    let subnormal = magnitude.wrapping_sub(1) < 0x007f_ffff;
+pub(super) fn has_property(magnitude: u64, infinity: u64, normal: u64, property: Property) -> bool {
+    let subnormal = magnitude.wrapping_sub(1) < normal - 1;
     match property {
-        Property::Finite => magnitude < INFINITY,
-        Property::Infinite => magnitude == INFINITY,
-        Property::Number => magnitude <= INFINITY,
-        Property::NotANumber => magnitude > INFINITY,
-        Property::Normal => magnitude < INFINITY && !subnormal,
+        Property::Finite => magnitude < infinity,
+        Property::Infinite => magnitude == infinity,
+        Property::Number => magnitude <= infinity,
+        Property::NotANumber => magnitude > infinity,
+        Property::Normal => magnitude < infinity && !subnormal,
         Property::Subnormal => subnormal,
     }
+}
+
+#[inline]
+pub(super) fn has_property32(a: u32, property: Property) -> bool {
+    has_property(u64::from(a & !SIGN32), u64::from(INFINITY), 1 << 23, property)
 }

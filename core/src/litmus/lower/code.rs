@@ -5,8 +5,9 @@ use super::layout::{Layout, ordinary};
 use crate::base::Span;
 use crate::litmus::error::Gap;
 use crate::litmus::tree::{
-    Access, Arith, Atom, DeclKind, Ident, Initial, Instruction, Litmus, Order, Proxy, StmtKind, Thread, Value,
+    Access, Arith, Atom, DeclKind, Ident, Initial, Instruction, Litmus, Proxy, StmtKind, Thread, Value,
 };
+use crate::program::instr::Order;
 use indexmap::IndexSet;
 use std::fmt::Write;
 

@@ -2,8 +2,8 @@
 
 use crate::base::Span;
 use crate::litmus::error::{Expected, Form, LitmusErrorKind};
-use crate::litmus::tree::{Access, Arith, Atom, Ident, Instruction, Order, Proxy, Relation, Value};
-use crate::program::instr::Scope;
+use crate::litmus::tree::{Access, Arith, Atom, Ident, Instruction, Proxy, Relation, Value};
+use crate::program::instr::{Order, Scope};
 
 /// What an instruction's name says.
 #[derive(Clone, Copy, Debug)]

@@ -90,7 +90,7 @@ impl Checker<'_> {
     fn parameter_rules(&mut self, variable: &Variable, entry: bool) {
         let ok = variable.space == StateSpace::Param || !entry && variable.space == StateSpace::Reg;
         if !ok {
-            let problem = Problem::DeclaredSpace { space: Self::space_text(variable.space), scope: "parameters" };
+            let problem = Problem::DeclaredSpace { space: variable.space.name().to_owned(), scope: "parameters" };
             self.error(problem, variable.span);
         }
         if variable.ptr.is_some() && !entry {

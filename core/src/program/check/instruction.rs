@@ -4,9 +4,9 @@ use super::error::{CheckError, Found, Problem};
 use super::needs::modifier_need;
 use super::{Checker, Typed, similar};
 use crate::base::Span;
-use crate::program::forms::{FormId, Mismatch, Need, Role, Types, Word, table};
+use crate::program::forms::{Form, Mismatch, Need, Role, Types, Word, forms};
 use crate::program::select::select;
-use crate::program::types::{Class, is_signed, lanes, type_info};
+use crate::program::types::{Class, is_signed, lanes, state_space, type_info};
 use crate::ptx::tree::{Instr, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 use indexmap::IndexSet;
@@ -24,7 +24,7 @@ pub struct Cache(FxHashMap<Opcode, FxHashMap<Mods, Rc<Shape>>>);
 /// What the modifiers of an instruction say.
 pub struct Shape {
     /// The forms that they fit.
-    pub forms: SmallVec<[(FormId, Types); 2]>,
+    pub forms: SmallVec<[(&'static Form, Types); 2]>,
     /// Where the first of them is in [`super::Checked::typed`]; the others follow.
     pub typed: u32,
     /// Complaints about them; the index is that of a modifier.
@@ -60,8 +60,8 @@ impl Checker<'_> {
         let before = self.errors.len();
         self.names_of(&instr.operands);
         let mut first: Option<Box<CheckError>> = None;
-        for ((id, types), typed) in shape.forms.iter().zip(shape.typed..) {
-            match self.operands(instr, table().form(*id), types, &shape) {
+        for ((form, types), typed) in shape.forms.iter().zip(shape.typed..) {
+            match self.operands(instr, form, types, &shape) {
                 Ok(()) => {
                     self.checked.instructions.push(typed);
                     return;
@@ -113,8 +113,8 @@ impl Checker<'_> {
         let mut shape = self.new_shape(instr.opcode, &instr.mods);
         shape.typed = u32::try_from(self.checked.typed.len()).unwrap_or(u32::MAX);
         self.checked.typed.extend(shape.forms.iter().map(|(form, types)| {
-            let selected = select(table().form(*form), types, &instr.mods);
-            Typed { form: *form, types: types.clone(), selected }
+            let selected = select(form, types, &instr.mods);
+            Typed { types: types.clone(), selected }
         }));
         let shape = Rc::new(shape);
         self.cache.0.entry(instr.opcode).or_default().insert(instr.mods.clone(), Rc::clone(&shape));
@@ -124,8 +124,7 @@ impl Checker<'_> {
     fn new_shape(&self, opcode: Opcode, mods: &[Modifier]) -> Shape {
         let mut shape =
             Shape { forms: SmallVec::new(), typed: 0, problems: Vec::new(), lanes: 1, space: None, spaces: false };
-        let table = table();
-        if table.of(opcode).is_empty() {
+        if forms(opcode).is_empty() {
             let name = self.opcode(opcode);
             let similar = similar::opcode(&name);
             shape.problems.push((Problem::UnknownOpcode { name, similar }, None));
@@ -141,17 +140,17 @@ impl Checker<'_> {
         for modifier in &plain {
             if matches!(*modifier, Modifier::V2 | Modifier::V4 | Modifier::V8) {
                 shape.lanes = lanes(Some(*modifier));
-            } else if let Some(space) = state_space(*modifier) {
+            } else if let Some(space) = state_space(*modifier, self.names).filter(|space| *space != StateSpace::Generic)
+            {
                 shape.spaces |= shape.space.is_some();
                 shape.space = Some(space);
             }
         }
         let mut nearest: Option<(Mismatch, usize)> = None;
         let mut lacking: Option<Need> = None;
-        for id in table.of(opcode) {
-            let form = table.form(*id);
+        for form in forms(opcode) {
             match form.fit(&plain, self.names) {
-                Ok(fit) if self.has(form.need) => shape.forms.push((*id, fit)),
+                Ok(fit) if self.has(form.need) => shape.forms.push((form, fit)),
                 Ok(_) => lacking = Some(form.need),
                 Err(miss) => {
                     if nearest.as_ref().is_none_or(|old| (miss.1, rank(&miss.0)) > (old.1, rank(&old.0))) {
@@ -182,12 +181,11 @@ impl Checker<'_> {
         if opcode != Opcode::CVT {
             return;
         }
-        let table = table();
         let integer = |m: &Modifier| matches!(*m, Modifier::RNI | Modifier::RZI | Modifier::RMI | Modifier::RPI);
         for rounding in [Modifier::RN, Modifier::RZI] {
             let mut with: Mods = mods.iter().filter(|m| !integer(m)).copied().collect();
             with.push(rounding);
-            let fits = table.of(opcode).iter().find_map(|id| Some((*id, table.form(*id).fit(&with, self.names).ok()?)));
+            let fits = forms(opcode).iter().find_map(|form| Some((form, form.fit(&with, self.names).ok()?)));
             if let Some(form) = fits {
                 shape.forms.push(form);
                 return;
@@ -279,14 +277,14 @@ impl Checker<'_> {
                 None,
             ),
             Mismatch::Head => {
-                let heads = table().of(opcode).iter().filter_map(|id| table().form(*id).heads.first());
+                let heads = forms(opcode).iter().filter_map(|form| form.heads.first());
                 let words: BTreeSet<String> = heads.flat_map(|slot| &slot.words).map(|w| self.word_text(*w)).collect();
                 (Problem::ModifierMissing { opcode: name, one_of: words.into_iter().collect() }, None)
             }
             Mismatch::Types => {
                 let types = mods.iter().filter(|m| crate::program::forms::is_type(**m));
                 let given = types.map(|m| self.word(*m)).collect();
-                let slots = table().of(opcode).iter().flat_map(|id| &table().form(*id).types);
+                let slots = forms(opcode).iter().flat_map(|form| &form.types);
                 let all: IndexSet<String> = slots.flat_map(|slot| &slot.words).map(|w| self.word_text(*w)).collect();
                 (Problem::Types { opcode: name, given, allowed: all.into_iter().collect() }, None)
             }
@@ -312,7 +310,7 @@ fn holds(to: Modifier, from: Modifier) -> bool {
 }
 
 /// Whether a form has exactly one address, so that the instruction's space is the address's.
-pub fn one_address(form: &crate::program::forms::Form) -> bool {
+pub fn one_address(form: &Form) -> bool {
     form.operands.iter().filter(|o| o.role == Role::Mem).count() == 1
 }
 
@@ -328,16 +326,4 @@ fn rank(miss: &Mismatch) -> u8 {
 
 fn length(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX)
-}
-
-fn state_space(modifier: Modifier) -> Option<StateSpace> {
-    use Modifier as M;
-    Some(match modifier {
-        M::CONST => StateSpace::Const,
-        M::GLOBAL => StateSpace::Global,
-        M::LOCAL => StateSpace::Local,
-        M::PARAM | M::PARAM_ENTRY | M::PARAM_FUNC => StateSpace::Param,
-        M::SHARED | M::SHARED_CTA | M::SHARED_CLUSTER => StateSpace::Shared,
-        _ => return None,
-    })
 }

@@ -22,9 +22,9 @@ pub use error::{CheckError, Expected, Found, Problem};
 pub use scope::{ParamKind, Symbol, SymbolKind};
 
 use crate::base::Span;
-use crate::program::forms::{FormId, Types};
+use crate::program::forms::Types;
 use crate::program::select::Selected;
-use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names, StateSpace};
+use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names};
 use crate::ptx::{Modifier, Opcode};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -60,8 +60,6 @@ impl Checked {
 /// What an instruction is: all that lowering needs to know of its opcode and modifiers beside the modifiers themselves.
 #[derive(Clone, Debug)]
 pub struct Typed {
-    /// The form that its modifiers and operands fit.
-    pub form: FormId,
     /// Its types, in order.
     pub types: Types,
     /// The operation that it stands for, where it computes registers from registers.
@@ -273,9 +271,5 @@ impl<'m> Checker<'m> {
         };
         let kind = Problem::Undeclared { name: self.text(name), similar, range: range.map(|r| r.1) };
         self.errors.push(CheckError { kind, span, other: range.map(|r| r.0) });
-    }
-
-    fn space_text(space: StateSpace) -> String {
-        format!(".{space:?}").to_lowercase()
     }
 }

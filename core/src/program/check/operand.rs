@@ -440,8 +440,8 @@ impl Checker<'_> {
                 }
                 Problem::Space {
                     opcode: opcode(),
-                    expected: named.map_or_else(|| "a generic address".to_owned(), Self::space_text),
-                    found: Self::space_text(space),
+                    expected: named.map_or_else(|| "a generic address".to_owned(), |space| space.name().to_owned()),
+                    found: space.name().to_owned(),
                 }
             }
             _ => {

@@ -2,7 +2,7 @@
 
 use super::scope::Scopes;
 use crate::base::suggest;
-use crate::program::forms::{Word, table};
+use crate::program::forms::{Word, forms};
 use crate::ptx::tree::{Name, Names};
 use crate::ptx::{Modifier, Opcode};
 
@@ -22,11 +22,7 @@ pub fn opcode(text: &str) -> Option<String> {
 
 /// A modifier of the opcode like this word.
 pub fn modifier(opcode: Opcode, modifier: Modifier, names: &Names) -> Option<String> {
-    let table = table();
-    let slots = table.of(opcode).iter().flat_map(|id| {
-        let form = table.form(*id);
-        form.heads.iter().chain(&form.types).chain(&form.flags)
-    });
+    let slots = forms(opcode).iter().flat_map(|form| form.heads.iter().chain(&form.types).chain(&form.flags));
     let empty = Names::default();
     let words: Vec<String> = slots
         .flat_map(|slot| &slot.words)

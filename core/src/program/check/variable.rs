@@ -29,7 +29,7 @@ impl Checker<'_> {
     pub fn module_variable(&mut self, variable: &Variable) {
         let space = variable.space;
         if matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Param) && !self.legacy() {
-            let space = Self::space_text(space);
+            let space = space.name().to_owned();
             self.error(Problem::DeclaredSpace { space, scope: "module" }, variable.span);
         }
         self.variables(variable, Self::module_name);
@@ -79,14 +79,14 @@ impl Checker<'_> {
         let bytes = *taken;
         // Whatever follows does not fit either: once is enough.
         if before <= most && bytes > most {
-            self.error(Problem::NoRoom { space: Self::space_text(space), bytes, most }, declarator.ident.span);
+            self.error(Problem::NoRoom { space: space.name().to_owned(), bytes, most }, declarator.ident.span);
         }
     }
 
     /// A declaration in a body.
     pub fn body_variable(&mut self, variable: &Variable) {
         if matches!(variable.space, StateSpace::Sreg | StateSpace::Generic) {
-            let space = Self::space_text(variable.space);
+            let space = variable.space.name().to_owned();
             self.error(Problem::DeclaredSpace { space, scope: "body" }, variable.span);
         }
         let owned = matches!(variable.space, StateSpace::Reg | StateSpace::Local | StateSpace::Param);
@@ -125,7 +125,7 @@ impl Checker<'_> {
             || opaque(ty)
                 && matches!(space, StateSpace::Reg | StateSpace::Local | StateSpace::Shared | StateSpace::Const);
         if bad_type {
-            let problem = Problem::DeclaredType { ty: self.word(ty), space: Self::space_text(space) };
+            let problem = Problem::DeclaredType { ty: self.word(ty), space: space.name().to_owned() };
             self.error(problem, span);
         }
         let lanes = lanes(variable.vector);
@@ -199,7 +199,7 @@ impl Checker<'_> {
         let span = declarator.ident.span;
         let allowed = matches!(variable.space, StateSpace::Global | StateSpace::Const | StateSpace::Tex);
         if !allowed || variable.linkage == Some(Linkage::Extern) {
-            self.error(Problem::NoInitialiser { name, space: Self::space_text(variable.space) }, span);
+            self.error(Problem::NoInitialiser { name, space: variable.space.name().to_owned() }, span);
             return;
         }
         let size = |dim: &Option<Expr>| match dim.as_ref().map(consts::evaluate) {

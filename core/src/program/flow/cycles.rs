@@ -3,15 +3,14 @@
 //! Source: Johnson, Pearson, Pingali, "The Program Structure Tree: Computing Control Regions in Linear Time" (PLDI 1994),
 //! figure 4. The graph is taken as undirected; in a strongly connected graph that gives the directed cycles' classes.
 
-use super::graph::{Buckets, index};
+use super::graph::{Buckets, Search, index};
 
 const NONE: u32 = u32::MAX;
 
 /// The class of each arc of a strongly connected graph without self-loops: two arcs have the same class if and only if
 /// every cycle through one passes the other. Node 0 is the root.
 pub(super) fn cycle_classes(nodes: usize, arcs: &[(u32, u32)]) -> Vec<u32> {
-    let mut search = Search::new(nodes, arcs);
-    search.number();
+    let mut search = Brackets::new(nodes, arcs);
     for i in (0..search.order.len()).rev() {
         search.finish(search.order[i] as usize);
     }
@@ -36,7 +35,13 @@ struct List {
     size: u32,
 }
 
-struct Search<'a> {
+/// The arc of an end, and the node at its other end.
+fn other_end(arcs: &[(u32, u32)], end: u32) -> (u32, u32) {
+    let (tail, head) = arcs[(end / 2) as usize];
+    (end / 2, if end.is_multiple_of(2) { head } else { tail })
+}
+
+struct Brackets<'a> {
     arcs: &'a [(u32, u32)],
     /// Arcs by the node at either end: arc `i` appears as `2 i` at its tail and as `2 i + 1` at its head.
     ends: Buckets,
@@ -56,16 +61,21 @@ struct Search<'a> {
     classes: u32,
 }
 
-impl<'a> Search<'a> {
+impl<'a> Brackets<'a> {
     fn new(nodes: usize, arcs: &'a [(u32, u32)]) -> Self {
         let ends = Buckets::new(nodes, arcs.iter().flat_map(|(a, b)| [*a, *b]));
+        let search = Search::new(0, &ends, |end| other_end(arcs, end).1);
+        let mut tree = vec![NONE; nodes];
+        for (node, end) in search.order.iter().zip(&search.by) {
+            tree[*node as usize] = if *end == NONE { NONE } else { end / 2 };
+        }
         let empty = || Bracket { above: NONE, below: NONE, size: 0, class: NONE };
         Self {
             arcs,
             ends,
-            order: Vec::with_capacity(nodes),
-            found: vec![NONE; nodes],
-            tree: vec![NONE; nodes],
+            order: search.order,
+            found: search.found,
+            tree,
             high: vec![NONE; nodes],
             lists: vec![List { top: NONE, bottom: NONE, size: 0 }; nodes],
             brackets: arcs.iter().map(|_| empty()).collect(),
@@ -75,37 +85,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The arc of an end, and its other end.
-    fn end(&self, end: u32) -> (u32, u32) {
-        let (tail, head) = self.arcs[(end / 2) as usize];
-        (end / 2, if end.is_multiple_of(2) { head } else { tail })
-    }
-
     /// The arcs at a node, each with its other end.
     fn around(&self, node: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.ends.of(node).iter().map(|end| self.end(*end))
-    }
-
-    /// The undirected depth-first search.
-    fn number(&mut self) {
-        let mut stack = vec![(0u32, self.ends.at[0])];
-        self.found[0] = 0;
-        self.order.push(0);
-        while let Some((node, next)) = stack.last_mut() {
-            if *next == self.ends.at[*node as usize + 1] {
-                stack.pop();
-                continue;
-            }
-            let end = self.ends.items[*next as usize];
-            *next += 1;
-            let (arc, other) = self.end(end);
-            if self.found[other as usize] == NONE {
-                self.found[other as usize] = index(self.order.len());
-                self.tree[other as usize] = arc;
-                self.order.push(other);
-                stack.push((other, self.ends.at[other as usize]));
-            }
-        }
+        self.ends.of(node).iter().map(|end| other_end(self.arcs, *end))
     }
 
     /// Computes a node's brackets, once those of its children are known, and the class of the arc that leads to it.

@@ -2,7 +2,7 @@
 //! Dominators and Related Problems", 2005, 2.3), with constant-time dominance tests and logarithmic lowest common
 //! ancestors. An iterative algorithm takes quadratic time where thousands of checks lead to one exit.
 
-use super::graph::{Buckets, Ending, Graph, index};
+use super::graph::{Buckets, Ending, Graph, Search, index};
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -43,25 +43,9 @@ impl Dominators {
         let out = Buckets::new(nodes, edges.iter().map(|e| e.0));
         let into = Buckets::new(nodes, edges.iter().map(|e| e.1));
         // The depth-first tree, in which nodes go by their preorder numbers from here on.
-        let mut order = vec![root];
-        let mut above = vec![0];
-        let mut number = vec![NONE; nodes];
-        number[root as usize] = 0;
-        let mut stack = vec![(root, out.at[root as usize])];
-        while let Some((v, next)) = stack.last_mut() {
-            if *next == out.at[*v as usize + 1] {
-                stack.pop();
-                continue;
-            }
-            let w = edges[out.items[*next as usize] as usize].1;
-            *next += 1;
-            if number[w as usize] == NONE {
-                number[w as usize] = index(order.len());
-                above.push(number[*v as usize]);
-                order.push(w);
-                stack.push((w, out.at[w as usize]));
-            }
-        }
+        let Search { order, found: number, by } = Search::new(root, &out, |e| edges[e as usize].1);
+        let parent = |e: &u32| edges.get(*e as usize).map_or(0, |edge| number[edge.0 as usize]);
+        let above: Vec<u32> = by.iter().map(parent).collect();
         let mut forest = Forest::new(&above);
         for i in (1..order.len()).rev() {
             let v = order[i] as usize;

@@ -223,6 +223,42 @@ impl Buckets {
     }
 }
 
+/// A depth-first search of the nodes that `ways` are sorted by, each of which leads `to` a node.
+pub(super) struct Search {
+    /// The nodes in the order in which they are found.
+    pub order: Vec<u32>,
+    /// By node: its place in that order; `u32::MAX` where it is not found.
+    pub found: Vec<u32>,
+    /// By place: the way by which the node was found; `u32::MAX` for the root.
+    pub by: Vec<u32>,
+}
+
+impl Search {
+    pub fn new(root: u32, ways: &Buckets, to: impl Fn(u32) -> u32) -> Self {
+        let mut search = Self { order: Vec::new(), found: vec![u32::MAX; ways.at.len() - 1], by: Vec::new() };
+        let mut stack = Vec::new();
+        let mut enter = |node: u32, way: u32, stack: &mut Vec<(u32, u32)>| {
+            if search.found[node as usize] == u32::MAX {
+                search.found[node as usize] = index(search.order.len());
+                search.order.push(node);
+                search.by.push(way);
+                stack.push((node, ways.at[node as usize]));
+            }
+        };
+        enter(root, u32::MAX, &mut stack);
+        while let Some((node, next)) = stack.last_mut() {
+            if *next == ways.at[*node as usize + 1] {
+                stack.pop();
+                continue;
+            }
+            let way = ways.items[*next as usize];
+            *next += 1;
+            enter(to(way), way, &mut stack);
+        }
+        search
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -130,7 +130,7 @@ impl Form {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table;
+    use super::super::forms;
     use super::*;
     use crate::ptx::Opcode;
 
@@ -139,7 +139,7 @@ mod tests {
         let mut words = text.split('.');
         let opcode = Opcode::of(words.next().unwrap_or(""), &mut names);
         let mods: Vec<Modifier> = words.map(|w| Modifier::of(w, &mut names)).collect();
-        table().of(opcode).iter().any(|id| table().form(*id).fit(&mods, &names).is_ok())
+        forms(opcode).iter().any(|form| form.fit(&mods, &names).is_ok())
     }
 
     #[test]

@@ -20,13 +20,10 @@ mod parse;
 pub use matching::{Mismatch, Types, is_type};
 
 use super::ops::AluOp;
+use crate::base::words;
 use crate::ptx::{Modifier, Opcode};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
-
-/// A form's number in the table.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct FormId(pub u16);
 
 /// The first PTX version and the first target (`sm_80` is 80) that have a feature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
@@ -40,8 +37,6 @@ pub struct Need {
 /// One way to write an instruction.
 #[derive(Debug)]
 pub struct Form {
-    /// Its number.
-    pub id: FormId,
     /// The opcode word.
     pub opcode: Opcode,
     /// Words that must follow the opcode at once, in order.
@@ -89,47 +84,48 @@ pub enum Word {
     Pattern(&'static str),
 }
 
-/// What an operand may be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// `d`: a destination register.
-    Dst,
-    /// `D`: a destination, a list of as many registers as the vector modifier says.
-    VecDst,
-    /// `P`: a destination predicate.
-    PredDst,
-    /// `s`: a register or a constant.
-    Src,
-    /// `S`: a source, a list of as many as the vector modifier says.
-    VecSrc,
-    /// `a`: an address held in a register of 32 or 64 bits.
-    AddrSrc,
-    /// `r`: a register.
-    Reg,
-    /// `i`: a constant integer.
-    Imm,
-    /// `q`: a predicate, its negation, or a constant.
-    PredSrc,
-    /// `m`: `[address]`.
-    Mem,
-    /// `l`: a label.
-    Label,
-    /// `t`: the label of a `.branchtargets`.
-    Table,
-    /// `v`: what `mov` reads: also a special register, a variable's address or a function.
-    MovSrc,
-    /// `c`: what `cvt` reads: also a special register.
-    CvtSrc,
-    /// `K`: `{a, b}` that packs or unpacks the instruction's type.
-    Pack,
-    /// `g`: `{a, b, …}` or a register: a matrix fragment.
-    Group,
-    /// `h`: a cache policy of 64 bits, there if and only if `.L2::cache_hint` is.
-    Policy,
-    /// `b`: `[name, {coordinates}]`.
-    Bracket,
-    /// `*`: anything; last, and any number of them.
-    Rest,
+words! {
+    /// What an operand may be, and the letter that says so.
+    pub enum Role {
+        /// A destination register.
+        Dst = "d",
+        /// A destination, a list of as many registers as the vector modifier says.
+        VecDst = "D",
+        /// A destination predicate.
+        PredDst = "P",
+        /// A register or a constant.
+        Src = "s",
+        /// A source, a list of as many as the vector modifier says.
+        VecSrc = "S",
+        /// An address held in a register of 32 or 64 bits.
+        AddrSrc = "a",
+        /// A register.
+        Reg = "r",
+        /// A constant integer.
+        Imm = "i",
+        /// A predicate, its negation, or a constant.
+        PredSrc = "q",
+        /// `[address]`.
+        Mem = "m",
+        /// A label.
+        Label = "l",
+        /// The label of a `.branchtargets`.
+        Table = "t",
+        /// What `mov` reads: also a special register, a variable's address or a function.
+        MovSrc = "v",
+        /// What `cvt` reads: also a special register.
+        CvtSrc = "c",
+        /// `{a, b}` that packs or unpacks the instruction's type.
+        Pack = "K",
+        /// `{a, b, …}` or a register: a matrix fragment.
+        Group = "g",
+        /// A cache policy of 64 bits, there if and only if `.L2::cache_hint` is.
+        Policy = "h",
+        /// `[name, {coordinates}]`.
+        Bracket = "b",
+        /// Anything; last, and any number of them.
+        Rest = "*",
+    }
 }
 
 /// The type of an operand.
@@ -162,53 +158,31 @@ pub struct OperandForm {
     pub range: Option<(i64, i64)>,
 }
 
-/// Every form, and the forms of each opcode.
-#[derive(Debug)]
-pub struct Table {
-    /// By [`FormId`].
-    pub forms: Vec<Form>,
-    by_opcode: FxHashMap<Opcode, Vec<FormId>>,
-}
-
-impl Table {
-    /// The forms of an opcode, in the order of the tables; none for a word that is not an instruction.
-    #[must_use]
-    pub fn of(&self, opcode: Opcode) -> &[FormId] {
-        self.by_opcode.get(&opcode).map_or(&[], Vec::as_slice)
-    }
-
-    /// The form of a number.
-    #[must_use]
-    pub fn form(&self, id: FormId) -> &Form {
-        &self.forms[id.0 as usize]
-    }
-}
-
-/// The table of all forms.
-pub fn table() -> &'static Table {
-    static TABLE: LazyLock<Table> = LazyLock::new(|| {
-        let sets = include_str!("sets.txt");
-        let chapters = [
-            include_str!("integer.txt"),
-            include_str!("float.txt"),
-            include_str!("compare.txt"),
-            include_str!("move.txt"),
-            include_str!("control.txt"),
-            include_str!("parallel.txt"),
-            include_str!("async.txt"),
-            include_str!("tensor.txt"),
-            include_str!("texture.txt"),
-            include_str!("video.txt"),
-        ];
-        let forms = parse::read(sets, &chapters);
-        let mut by_opcode: FxHashMap<Opcode, Vec<FormId>> = FxHashMap::default();
-        for form in &forms {
-            by_opcode.entry(form.opcode).or_default().push(form.id);
+/// The forms of an opcode, in the order of the tables; none for a word that is not an instruction.
+pub fn forms(opcode: Opcode) -> &'static [Form] {
+    static TABLE: LazyLock<FxHashMap<Opcode, Vec<Form>>> = LazyLock::new(|| {
+        let mut table: FxHashMap<Opcode, Vec<Form>> = FxHashMap::default();
+        for form in parse::read(include_str!("sets.txt"), CHAPTERS) {
+            table.entry(form.opcode).or_default().push(form);
         }
-        Table { forms, by_opcode }
+        table
     });
-    &TABLE
+    TABLE.get(&opcode).map_or(&[], Vec::as_slice)
 }
+
+/// The tables of forms.
+const CHAPTERS: &[&str] = &[
+    include_str!("integer.txt"),
+    include_str!("float.txt"),
+    include_str!("compare.txt"),
+    include_str!("move.txt"),
+    include_str!("control.txt"),
+    include_str!("parallel.txt"),
+    include_str!("async.txt"),
+    include_str!("tensor.txt"),
+    include_str!("texture.txt"),
+    include_str!("video.txt"),
+];
 
 #[cfg(test)]
 mod tests {
@@ -220,29 +194,19 @@ mod tests {
         let mut names = Names::default();
         for text in Opcode::KNOWN {
             let opcode = Opcode::of(text, &mut names);
-            assert!(!table().of(opcode).is_empty(), "no form of {text}");
+            assert!(!forms(opcode).is_empty(), "no form of {text}");
         }
         assert!(names.is_empty());
     }
 
     #[test]
     fn every_line_is_understood() {
-        let lines: usize = [
-            include_str!("integer.txt"),
-            include_str!("float.txt"),
-            include_str!("compare.txt"),
-            include_str!("move.txt"),
-            include_str!("control.txt"),
-            include_str!("parallel.txt"),
-            include_str!("async.txt"),
-            include_str!("tensor.txt"),
-            include_str!("texture.txt"),
-            include_str!("video.txt"),
-        ]
-        .iter()
-        .flat_map(|t| t.lines())
-        .filter(|l| !l.is_empty() && !l.starts_with('#') && !l.starts_with("words "))
-        .count();
-        assert_eq!(table().forms.len(), lines);
+        let lines = CHAPTERS
+            .iter()
+            .flat_map(|t| t.lines())
+            .filter(|l| !l.is_empty() && !l.starts_with('#') && !l.starts_with("words "))
+            .count();
+        let opcodes = Opcode::KNOWN.iter().map(|text| Opcode::of(text, &mut Names::default()));
+        assert_eq!(opcodes.map(|opcode| forms(opcode).len()).sum::<usize>(), lines);
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the tables of forms. A line that is not understood is dropped; a test counts them.
 
-use super::{Choice, Form, FormId, Need, OperandForm, OperandType, Role, Slot, Word, is_type};
+use super::{Choice, Form, Need, OperandForm, OperandType, Role, Slot, Word, is_type};
 use crate::program::ops::AluOp;
 use crate::program::types::type_info;
 use crate::ptx::tree::Names;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 type Sets = FxHashMap<&'static str, Vec<Word>>;
 
-/// The forms of all chapters, numbered in order.
+/// The forms of all chapters, in order.
 pub fn read(sets: &'static str, chapters: &[&'static str]) -> Vec<Form> {
     let mut common = Sets::default();
     for line in sets.lines() {
@@ -22,10 +22,7 @@ pub fn read(sets: &'static str, chapters: &[&'static str]) -> Vec<Form> {
             if line.starts_with('#') || read_set(line, &mut sets) {
                 continue;
             }
-            let Ok(id) = u16::try_from(forms.len()) else { break };
-            if let Some(form) = read_form(line, FormId(id), &sets) {
-                forms.push(form);
-            }
+            forms.extend(read_form(line, &sets));
         }
     }
     forms
@@ -63,7 +60,7 @@ fn alternatives(text: &'static str, sets: &Sets) -> Option<Vec<Word>> {
     Some(words)
 }
 
-fn read_form(line: &'static str, id: FormId, sets: &Sets) -> Option<Form> {
+fn read_form(line: &'static str, sets: &Sets) -> Option<Form> {
     let (left, right) = line.split_once(" :")?;
     let mut words = left.split_whitespace();
     let opcode = Opcode::of(words.next()?, &mut Names::default());
@@ -71,7 +68,6 @@ fn read_form(line: &'static str, id: FormId, sets: &Sets) -> Option<Form> {
         return None;
     }
     let mut form = Form {
-        id,
         opcode,
         heads: Vec::new(),
         types: Vec::new(),
@@ -156,28 +152,7 @@ fn read_operand(text: &'static str) -> Option<OperandForm> {
         }
         None => None,
     };
-    let role = match rest.chars().next()? {
-        'd' => Role::Dst,
-        'D' => Role::VecDst,
-        'P' => Role::PredDst,
-        's' => Role::Src,
-        'S' => Role::VecSrc,
-        'a' => Role::AddrSrc,
-        'r' => Role::Reg,
-        'i' => Role::Imm,
-        'q' => Role::PredSrc,
-        'm' => Role::Mem,
-        'l' => Role::Label,
-        't' => Role::Table,
-        'v' => Role::MovSrc,
-        'c' => Role::CvtSrc,
-        'K' => Role::Pack,
-        'g' => Role::Group,
-        'h' => Role::Policy,
-        'b' => Role::Bracket,
-        '*' => Role::Rest,
-        _ => return None,
-    };
+    let role = Role::named(rest.get(..1)?)?;
     rest = &rest[1..];
     let mut flag = |c: char| match rest.strip_suffix(c) {
         Some(shorter) => {

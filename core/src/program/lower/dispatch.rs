@@ -36,12 +36,7 @@ impl<'t> FnLower<'_, 't> {
             O::BRKPT => self.plain(Op::Brkpt),
             O::BAR | O::BARRIER => self.barrier(instr),
             O::MEMBAR | O::FENCE => self.fence(instr),
-            O::SHFL => self.shfl(instr),
-            O::VOTE => self.vote(instr),
-            O::MATCH => self.matching(instr),
-            O::REDUX => self.redux(instr),
-            O::ELECT => self.elect(instr),
-            O::ACTIVEMASK => self.activemask(instr),
+            O::SHFL | O::VOTE | O::MATCH | O::REDUX | O::ELECT | O::ACTIVEMASK => self.exchange(instr),
             O::NANOSLEEP => self.nanosleep(instr),
             O::ALLOCA | O::STACKSAVE | O::STACKRESTORE => self.stack(instr),
             // Hints about caches, counters, dependent grids and register numbers.

@@ -10,26 +10,14 @@ use crate::program::env::{Area, Init, Within};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
 use crate::program::select::{Selected, atom, int_cvt};
-use crate::program::types::{bits_of, is_signed};
+use crate::program::types::{bits_of, is_signed, lanes, state_space};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Names, Operand, OperandKind, StateSpace};
 use smallvec::SmallVec;
 
 /// The state space that modifiers name.
 pub(super) fn space_word(names: &Names, mods: &[M]) -> Option<StateSpace> {
-    mods.iter().find_map(|m| {
-        Some(match *m {
-            M::GLOBAL => StateSpace::Global,
-            M::SHARED | M::SHARED_CTA | M::SHARED_CLUSTER => StateSpace::Shared,
-            M::LOCAL => StateSpace::Local,
-            M::CONST => StateSpace::Const,
-            M::PARAM | M::PARAM_ENTRY | M::PARAM_FUNC => StateSpace::Param,
-            M::GENERIC => StateSpace::Generic,
-            // A constant bank of PTX 1.x: `const[2]`.
-            other if !other.is_known() && other.text(names).starts_with("const[") => StateSpace::Const,
-            _ => return None,
-        })
-    })
+    mods.iter().find_map(|m| state_space(*m, names))
 }
 
 /// What the qualifiers of a memory instruction say.
@@ -45,30 +33,17 @@ impl Words {
     fn of(names: &Names, mods: &[M]) -> Self {
         let mut words = Self {
             space: space_word(names, mods).unwrap_or(StateSpace::Generic),
-            scope: scope_word(mods),
+            scope: scope_word(names, mods),
             ..Self::PLAIN
         };
         for word in mods {
-            match *word {
-                M::VOLATILE => words.order = Order::Volatile,
-                M::RELAXED if words.order != Order::Mmio => words.order = Order::Relaxed,
-                M::ACQUIRE => words.order = Order::Acquire,
-                M::RELEASE => words.order = Order::Release,
-                M::ACQ_REL => words.order = Order::AcqRel,
-                M::MMIO => words.order = Order::Mmio,
-                M::CA => words.cache = CacheOp::Ca,
-                M::CG => words.cache = CacheOp::Cg,
-                M::CS => words.cache = CacheOp::Cs,
-                M::LU => words.cache = CacheOp::Lu,
-                M::CV => words.cache = CacheOp::Cv,
-                M::WB => words.cache = CacheOp::Wb,
-                M::WT => words.cache = CacheOp::Wt,
-                M::NC => words.cache = CacheOp::Nc,
-                M::V2 => words.vector = 2,
-                M::V4 => words.vector = 4,
-                M::V8 => words.vector = 8,
-                _ => {}
+            let text = word.text(names);
+            match Order::named(text) {
+                Some(Order::Relaxed) if words.order == Order::Mmio => {}
+                order => words.order = order.unwrap_or(words.order),
             }
+            words.cache = CacheOp::named(text).unwrap_or(words.cache);
+            words.vector = words.vector.max(lanes(Some(*word)));
         }
         words
     }
@@ -100,15 +75,9 @@ impl Words {
 }
 
 /// The scope that modifiers name.
-pub(super) fn scope_word(mods: &[M]) -> Scope {
-    let scope = mods.iter().find_map(|m| match *m {
-        M::CTA => Some(Scope::Cta),
-        M::CLUSTER => Some(Scope::Cluster),
-        M::GPU | M::GL => Some(Scope::Gpu),
-        M::SYS => Some(Scope::Sys),
-        _ => None,
-    });
-    scope.unwrap_or(Scope::Lane)
+pub(super) fn scope_word(names: &Names, mods: &[M]) -> Scope {
+    let scope = |word: &M| if *word == M::GL { Some(Scope::Gpu) } else { Scope::named(word.text(names)) };
+    mods.iter().find_map(scope).unwrap_or(Scope::Lane)
 }
 
 impl<'t> FnLower<'_, 't> {

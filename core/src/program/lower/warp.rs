@@ -10,7 +10,7 @@ use crate::program::instr::{
     Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind as K, Instr, Op, Order, Redux, Scope, Slot,
 };
 use crate::program::ops::Class;
-use crate::ptx::tree::{self, Operand, OperandKind};
+use crate::ptx::tree::{self, OperandKind};
 use crate::ptx::{Modifier as M, Opcode};
 
 /// What the first modifier of a table stands for.
@@ -79,86 +79,69 @@ impl<'t> FnLower<'_, 't> {
         let orders = [(M::SC, Order::Sc), (M::ACQUIRE, Order::Acquire), (M::RELEASE, Order::Release)];
         let named = orders.iter().find(|(word, _)| mods.contains(word)).map_or(Order::AcqRel, |row| row.1);
         let order = if instr.opcode == Opcode::MEMBAR { Order::Sc } else { named };
-        let scope = match scope_word(mods) {
+        let scope = match scope_word(self.unit.names(), mods) {
             Scope::Lane => Scope::Sys,
             scope => scope,
         };
         self.plain(Op::Fence { scope, order })
     }
 
-    fn exchange(&mut self, kind: K, sync: bool, result: Option<Slot>, instr: Instr) {
+    /// What lanes exchange: `op{.sync} d{|p}, a{, b, c}{, mask}`.
+    pub(super) fn exchange(&mut self, instr: &'t tree::Instr) -> Option<()> {
+        let (kind, sync) = (self.exchanged(instr)?, instr.mods.contains(&M::SYNC));
+        let (classes, dest, _) = kind.shape();
+        let mut slots = [Slot(0); 3];
+        for (i, (slot, class)) in slots.iter_mut().zip(classes).enumerate() {
+            let ty = match (kind, class) {
+                (K::Redux(_), _) => *self.types.last()?,
+                (_, Class::W) => M::B32,
+                (_, Class::Q) => M::B64,
+                (_, Class::P) => M::PRED,
+            };
+            *slot = self.source(nth(instr, i + 1)?, *class, ty)?;
+        }
+        let [a, b, c] = slots;
+        let e = if sync { self.source(nth(instr, classes.len() + 1)?, Class::W, M::B32)? } else { Slot(0) };
+        let (d, p) = Self::pair(nth(instr, 0)?);
+        let p = match p {
+            Some(p) if !matches!(p.kind, OperandKind::Sink) => self.destination_of(p, Class::P)?.0,
+            _ => u16::MAX,
+        };
+        let d = self.destination_of(d, dest)?;
         // There are far fewer kinds than 65,536.
         let index = intern(&mut self.program.exchanges, &mut self.program.env.exchanges, Exchange { kind, sync });
-        let high = result.map_or(0xffff, |slot| u32::from(slot.0));
-        let imm = index | high << 16;
-        self.emit(Role::Main, Instr { imm, ..instr });
-    }
-
-    /// The member mask of a `.sync` form.
-    fn members(&mut self, instr: &'t tree::Instr, index: usize, sync: bool) -> Option<Slot> {
-        if sync { self.source(nth(instr, index)?, Class::W, M::B32) } else { Some(Slot(0)) }
-    }
-
-    /// `d|p`: the first destination, and the second one where it is written.
-    fn results(&mut self, op: &'t Operand, class: Class) -> Option<(Slot, Option<Slot>)> {
-        let (d, p) = Self::pair(op);
-        let p = match p {
-            Some(p) if !matches!(p.kind, OperandKind::Sink) => Some(self.destination_of(p, Class::P)?),
-            _ => None,
-        };
-        Some((self.destination_of(d, class)?, p))
-    }
-
-    /// `shfl{.sync}.mode.b32 d{|p}, a, b, c{, mask}`.
-    pub(super) fn shfl(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let sync = instr.mods.contains(&M::SYNC);
-        let modes = [(M::UP, K::ShflUp), (M::DOWN, K::ShflDown), (M::BFLY, K::ShflBfly), (M::IDX, K::ShflIdx)];
-        let kind = pick(&instr.mods, &modes)?;
-        let a = self.source(nth(instr, 1)?, Class::W, M::B32)?;
-        let b = self.source(nth(instr, 2)?, Class::W, M::B32)?;
-        let c = self.source(nth(instr, 3)?, Class::W, M::B32)?;
-        let e = self.members(instr, 4, sync)?;
-        let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
-        self.exchange(kind, sync, p, Instr { d, a, b, c, e, ..Instr::new(Op::Exchange) });
+        self.emit(Role::Main, Instr { d, a, b, c, e, imm: index | u32::from(p) << 16, ..Instr::new(Op::Exchange) });
         Some(())
     }
 
-    /// `vote{.sync}.mode d, {!}a{, mask}`.
-    pub(super) fn vote(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let sync = instr.mods.contains(&M::SYNC);
-        let modes = [(M::ALL, K::VoteAll), (M::ANY, K::VoteAny), (M::UNI, K::VoteUni), (M::BALLOT, K::VoteBallot)];
-        let kind = pick(&instr.mods, &modes)?;
-        let a = self.source(nth(instr, 1)?, Class::P, M::PRED)?;
-        let e = self.members(instr, 2, sync)?;
-        let class = if kind == K::VoteBallot { Class::W } else { Class::P };
-        let d = self.destination_of(nth(instr, 0)?, class)?;
-        self.exchange(kind, sync, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
-        Some(())
-    }
-
-    /// `match.mode.sync.type d{|p}, a, mask`.
-    pub(super) fn matching(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let wide = self.types == [M::B64];
-        let kind = match (instr.mods.contains(&M::ALL), wide) {
-            (false, false) => K::MatchAny32,
-            (false, true) => K::MatchAny64,
-            (true, false) => K::MatchAll32,
-            (true, true) => K::MatchAll64,
-        };
-        let (class, ty) = if wide { (Class::Q, M::B64) } else { (Class::W, M::B32) };
-        let a = self.source(nth(instr, 1)?, class, ty)?;
-        let e = self.members(instr, 2, true)?;
-        let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
-        self.exchange(kind, true, p, Instr { d, a, e, ..Instr::new(Op::Exchange) });
-        Some(())
-    }
-
-    /// `redux.sync.op.type d, a, mask`.
-    pub(super) fn redux(&mut self, instr: &'t tree::Instr) -> Option<()> {
+    /// Which exchange it is: `shfl`, `vote`, `match`, `redux`, `elect` or `activemask`.
+    fn exchanged(&self, instr: &tree::Instr) -> Option<K> {
         let mods = &instr.mods;
+        match instr.opcode {
+            Opcode::SHFL => {
+                pick(mods, &[(M::UP, K::ShflUp), (M::DOWN, K::ShflDown), (M::BFLY, K::ShflBfly), (M::IDX, K::ShflIdx)])
+            }
+            Opcode::VOTE => pick(
+                mods,
+                &[(M::ALL, K::VoteAll), (M::ANY, K::VoteAny), (M::UNI, K::VoteUni), (M::BALLOT, K::VoteBallot)],
+            ),
+            Opcode::MATCH => Some(match (mods.contains(&M::ALL), self.types == [M::B64]) {
+                (false, false) => K::MatchAny32,
+                (false, true) => K::MatchAny64,
+                (true, false) => K::MatchAll32,
+                (true, true) => K::MatchAll64,
+            }),
+            Opcode::REDUX => self.reduction(mods).map(K::Redux),
+            Opcode::ELECT => Some(K::Elect),
+            _ => Some(K::ActiveMask),
+        }
+    }
+
+    /// The operation of `redux.sync.op{.abs}{.NaN}.type`.
+    fn reduction(&self, mods: &[M]) -> Option<Redux> {
         let ty = *self.types.last()?;
         let (abs, nan) = (mods.contains(&M::ABS), mods.contains(&M::NAN_PROPAGATE));
-        let op = mods.iter().find_map(|m| {
+        mods.iter().find_map(|m| {
             Some(match (*m, ty) {
                 (M::ADD, _) => Redux::Add,
                 (M::MIN, M::F32) => Redux::MinF { abs, nan },
@@ -172,27 +155,7 @@ impl<'t> FnLower<'_, 't> {
                 (M::XOR, _) => Redux::Xor,
                 _ => return None,
             })
-        })?;
-        let a = self.source(nth(instr, 1)?, Class::W, ty)?;
-        let e = self.members(instr, 2, true)?;
-        let d = self.destination_of(nth(instr, 0)?, Class::W)?;
-        self.exchange(K::Redux(op), true, None, Instr { d, a, e, ..Instr::new(Op::Exchange) });
-        Some(())
-    }
-
-    /// `elect.sync d|p, mask`.
-    pub(super) fn elect(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let e = self.members(instr, 1, true)?;
-        let (d, p) = self.results(nth(instr, 0)?, Class::W)?;
-        self.exchange(K::Elect, true, p, Instr { d, e, ..Instr::new(Op::Exchange) });
-        Some(())
-    }
-
-    /// `activemask.b32 d`.
-    pub(super) fn activemask(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let d = self.destination_of(nth(instr, 0)?, Class::W)?;
-        self.exchange(K::ActiveMask, false, None, Instr { d, ..Instr::new(Op::Exchange) });
-        Some(())
+        })
     }
 
     /// `nanosleep.u32 t`.

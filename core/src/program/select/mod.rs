@@ -41,14 +41,15 @@ impl<T: Into<AluOp>> From<T> for Selected {
 
 /// The rounding, flag or property that a modifier stands for in a mode word.
 fn flag(word: M) -> Option<FMode> {
-    let rounding = |r| FMode::default().rounded(r);
+    let names = Names::default();
+    let text = word.text(&names);
+    if let Some(rounding) = Rounding::named(text) {
+        return Some(FMode::default().rounded(rounding));
+    }
+    if let Some(property) = Property::named(text) {
+        return Some(FMode::testing(property));
+    }
     Some(match word {
-        M::RN => rounding(Rounding::NearestEven),
-        M::RZ => rounding(Rounding::Zero),
-        M::RM => rounding(Rounding::Down),
-        M::RP => rounding(Rounding::Up),
-        M::RNA => rounding(Rounding::NearestAway),
-        M::RS => rounding(Rounding::Stochastic),
         M::RNI => FMode::INTEGRAL,
         M::RZI => FMode::INTEGRAL.rounded(Rounding::Zero),
         M::RMI => FMode::INTEGRAL.rounded(Rounding::Down),
@@ -60,12 +61,6 @@ fn flag(word: M) -> Option<FMode> {
         M::NAN_PROPAGATE => FMode::NAN,
         M::XORSIGN => FMode::XORSIGN,
         M::ABS => FMode::ABS,
-        M::FINITE => FMode::testing(Property::Finite),
-        M::INFINITE => FMode::testing(Property::Infinite),
-        M::NUMBER => FMode::testing(Property::Number),
-        M::NOTANUMBER => FMode::testing(Property::NotANumber),
-        M::NORMAL => FMode::testing(Property::Normal),
-        M::SUBNORMAL => FMode::testing(Property::Subnormal),
         _ => return None,
     })
 }
@@ -206,37 +201,7 @@ pub fn unpack(bits: u32, elements: usize, index: u32) -> Option<Selected> {
 /// ([`AtomTy::F32Ftz`]).
 #[must_use]
 pub fn atom(mods: &[M], ty: M) -> Option<(AtomOp, AtomTy)> {
-    let op = mods.iter().find_map(|word| {
-        Some(match *word {
-            M::AND => AtomOp::And,
-            M::OR => AtomOp::Or,
-            M::XOR => AtomOp::Xor,
-            M::EXCH => AtomOp::Exch,
-            M::CAS => AtomOp::Cas,
-            M::ADD => AtomOp::Add,
-            M::INC => AtomOp::Inc,
-            M::DEC => AtomOp::Dec,
-            M::MIN => AtomOp::Min,
-            M::MAX => AtomOp::Max,
-            _ => return None,
-        })
-    })?;
-    let ty = match ty {
-        M::B16 => AtomTy::B16,
-        M::B32 => AtomTy::B32,
-        M::B64 => AtomTy::B64,
-        M::B128 => AtomTy::B128,
-        M::U32 => AtomTy::U32,
-        M::U64 => AtomTy::U64,
-        M::S32 => AtomTy::S32,
-        M::S64 => AtomTy::S64,
-        M::F16 => AtomTy::F16,
-        M::F16X2 => AtomTy::F16x2,
-        M::BF16 => AtomTy::Bf16,
-        M::BF16X2 => AtomTy::Bf16x2,
-        M::F32 => AtomTy::F32,
-        M::F64 => AtomTy::F64,
-        _ => return None,
-    };
-    Some((op, ty))
+    let names = Names::default();
+    let op = mods.iter().find_map(|word| AtomOp::named(word.text(&names)))?;
+    Some((op, AtomTy::named(ty.text(&names))?))
 }

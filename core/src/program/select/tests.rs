@@ -3,7 +3,7 @@
 use super::*;
 use crate::alu::apply;
 use crate::alu::int::{IntCvt, spec};
-use crate::program::forms::{Types, Word, table as forms};
+use crate::program::forms::{Types, Word, forms};
 use crate::program::ops::Class;
 use crate::program::ops::FloatOp;
 
@@ -13,10 +13,7 @@ fn selected(text: &str) -> Option<Selected> {
     let mut words = text.split('.');
     let opcode = Opcode::of(words.next().unwrap_or_default(), &mut names);
     let mods: Vec<M> = words.map(|word| M::of(word, &mut names)).collect();
-    forms().of(opcode).iter().find_map(|id| {
-        let form = forms().form(*id);
-        select(form, &form.fit(&mods, &names).ok()?, &mods)
-    })
+    forms(opcode).iter().find_map(|form| select(form, &form.fit(&mods, &names).ok()?, &mods))
 }
 
 /// The operation's name; empty if there is none.
@@ -204,7 +201,7 @@ fn instructions(form: &Form) -> Vec<(Types, Vec<M>)> {
 #[test]
 fn forms_and_operations_cover_each_other() {
     let mut reached: Vec<String> = Vec::new();
-    for form in &forms().forms {
+    for form in Opcode::KNOWN.iter().flat_map(|text| forms(Opcode::of(text, &mut Names::default()))) {
         let computes =
             !form.choices.is_empty() || matches!(form.opcode, Opcode::SETP | Opcode::SET | Opcode::SLCT | Opcode::CVT);
         if !computes {

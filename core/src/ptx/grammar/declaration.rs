@@ -7,64 +7,22 @@ use crate::ptx::token::Kind;
 use crate::ptx::tree::{Declarator, Expr, Initialiser, Linkage, PtrAttribute, StateSpace, Variable};
 use smallvec::SmallVec;
 
-/// The words for linkage.
-const LINKAGE: [(Kind, Linkage); 4] = [
-    (Kind::Visible, Linkage::Visible),
-    (Kind::Extern, Linkage::Extern),
-    (Kind::Weak, Linkage::Weak),
-    (Kind::Common, Linkage::Common),
-];
-
-/// The words for state spaces.
-const SPACES: [(Kind, StateSpace); 8] = [
-    (Kind::Reg, StateSpace::Reg),
-    (Kind::Sreg, StateSpace::Sreg),
-    (Kind::Const, StateSpace::Const),
-    (Kind::Global, StateSpace::Global),
-    (Kind::Local, StateSpace::Local),
-    (Kind::Param, StateSpace::Param),
-    (Kind::Shared, StateSpace::Shared),
-    (Kind::Tex, StateSpace::Tex),
-];
-
-/// How a row of a table is written.
-fn text<T: Copy + PartialEq>(words: &[(Kind, T)], of: T) -> &'static str {
-    words.iter().find(|row| row.1 == of).map_or("", |row| row.0.text())
-}
-
-impl Linkage {
-    pub(crate) fn text(self) -> &'static str {
-        text(&LINKAGE, self)
-    }
-}
-
-impl StateSpace {
-    pub(crate) fn text(self) -> &'static str {
-        text(&SPACES, self)
-    }
-}
-
 impl Reader<'_, '_> {
-    /// What the next token stands for in a table.
-    fn one_of<T: Copy>(&mut self, words: &[(Kind, T)]) -> Option<T> {
-        let kind = self.kind()?;
-        let row = words.iter().find(|row| row.0 == kind)?;
-        self.at += 1;
-        Some(row.1)
-    }
-
     /// `.visible` and the like.
     pub(super) fn linkage(&mut self) -> Option<Linkage> {
-        self.one_of(&LINKAGE)
+        let linkage = self.token().and_then(|token| Linkage::named(self.str(token)));
+        self.at += usize::from(linkage.is_some());
+        linkage
     }
 
     /// A state space and its bank.
     fn space(&mut self) -> Option<(StateSpace, Option<u32>)> {
-        if let Some(space) = self.one_of(&SPACES) {
+        let token = self.take(Expected::Space, |_, t| t.kind.starts_variable() && t.kind != Kind::Attribute)?;
+        let text = self.str(token);
+        if let Some(space) = StateSpace::named(text) {
             return Some((space, None));
         }
-        let bank = self.take(Expected::Space, |_, t| t.kind == Kind::ConstBank)?;
-        let digits = self.str(bank).trim_start_matches(".const[").trim_end_matches(']');
+        let digits = text.trim_start_matches(".const[").trim_end_matches(']');
         Some((StateSpace::Const, digits.parse().ok()))
     }
 

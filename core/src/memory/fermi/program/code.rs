@@ -2,7 +2,7 @@
 
 use super::OpKey;
 use super::tree::{BExp, MemProgram, OpExp, Stmt, StmtKind};
-use crate::base::Span;
+use crate::base::{Source, Span};
 use serde::{Deserialize, Serialize};
 
 /// A position in a program: plain data, part of an operation's state.
@@ -54,17 +54,16 @@ impl Program {
     /// Lays a program out. `file` and `text` are the file's name and text, for messages. `None` when it has more
     /// instructions than a position can number.
     #[must_use]
-    pub fn new(tree: &MemProgram, file: &str, text: &str) -> Option<Self> {
+    pub fn new(tree: &MemProgram, source: &Source) -> Option<Self> {
         let serves: Vec<OpKey> = tree.serves.iter().map(|(key, _)| *key).collect();
         let mut program = Self {
             name: serves.first().map(OpKey::name).unwrap_or_default(),
-            file: file.to_owned(),
+            file: source.name.clone(),
             serves,
             code: Vec::new(),
             conds: Vec::new(),
         };
-        let lines = Lines::of(text);
-        program.block(&tree.body, false, &lines)?;
+        program.block(&tree.body, false, source)?;
         (program.code.len() < usize::from(u16::MAX)).then_some(program)
     }
 
@@ -114,10 +113,10 @@ impl Program {
         }
     }
 
-    fn block(&mut self, body: &[Stmt], follows: bool, lines: &Lines) -> Option<()> {
+    fn block(&mut self, body: &[Stmt], follows: bool, source: &Source) -> Option<()> {
         for (k, stmt) in body.iter().enumerate() {
             let follows = follows || k + 1 < body.len();
-            let line = lines.number(stmt.span.start);
+            let (line, _) = source.line_col(stmt.span.start);
             let instr = |code| Instr { code, span: stmt.span, line, follows, implied: false };
             let one = match &stmt.kind {
                 StmtKind::Nop => Code::Nop,
@@ -129,11 +128,11 @@ impl Program {
                     self.conds.push(cond.clone());
                     let head = self.code.len();
                     self.code.push(instr(Code::If(number, 0)));
-                    self.block(then, follows, lines)?;
+                    self.block(then, follows, source)?;
                     let skip = self.code.len();
                     self.code.push(instr(Code::Goto(0)));
                     match otherwise {
-                        Some(otherwise) => self.block(otherwise, follows, lines)?,
+                        Some(otherwise) => self.block(otherwise, follows, source)?,
                         // The report's convention: no `else` is `else { ; }`.
                         None => self.code.push(Instr { implied: true, ..instr(Code::Nop) }),
                     }
@@ -146,20 +145,5 @@ impl Program {
             self.code.push(instr(one));
         }
         Some(())
-    }
-}
-
-/// Where the lines of a text begin.
-pub(super) struct Lines(Vec<u32>);
-
-impl Lines {
-    pub(super) fn of(text: &str) -> Self {
-        let feeds = text.bytes().zip(1u32..).filter(|(b, _)| *b == b'\n').map(|(_, next)| next);
-        Self(feeds.collect())
-    }
-
-    /// The line of an offset, from 1.
-    pub(super) fn number(&self, offset: u32) -> u32 {
-        u32::try_from(self.0.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX).saturating_add(1)
     }
 }

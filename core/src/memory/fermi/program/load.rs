@@ -78,7 +78,7 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
                     }
                 }
             }
-            match Program::new(tree, &source.name, &source.text) {
+            match Program::new(tree, source) {
                 Some(program) => {
                     if whole {
                         found.extend(check(&program));
@@ -110,9 +110,7 @@ fn complete(set: &mut ProgramSet, bases: &[(String, FileId, Span)], errors: &mut
             continue;
         }
         match preset(name) {
-            Some(base) => base.programs().iter().for_each(|program| {
-                set.add(program.clone());
-            }),
+            Some(base) => base.programs().iter().for_each(|program| set.add(program.clone())),
             None => errors.push(MempError { kind: MempErrorKind::UnknownPreset, file: *file, span: *span }),
         }
     }

@@ -34,19 +34,13 @@ impl ProgramSet {
         &self.programs
     }
 
-    /// Adds a program. An operation that is served already keeps its program; those are returned.
-    pub fn add(&mut self, program: Program) -> Vec<OpKey> {
-        let Ok(id) = u16::try_from(self.programs.len()).map(ProgramId) else { return program.serves().to_vec() };
-        let mut twice = Vec::new();
+    /// Adds a program. An operation that is served already keeps its program.
+    pub fn add(&mut self, program: Program) {
+        let Ok(id) = u16::try_from(self.programs.len()).map(ProgramId) else { return };
         for key in program.serves() {
-            if self.by_key.contains_key(key) {
-                twice.push(*key);
-            } else {
-                self.by_key.insert(*key, id);
-            }
+            self.by_key.entry(*key).or_insert(id);
         }
         self.programs.push(program);
-        twice
     }
 
     /// The operations that no program serves, in a fixed order.

@@ -256,7 +256,9 @@ fn stuck(body: &str, sigma: Sigma, works: bool) -> Option<(u32, Undefined)> {
     let text = format!("program mov:\n{body}");
     let (file, errors) = read(&text);
     assert_eq!(errors, [], "{body}");
-    let program = Program::new(&file.programs[0], "x.memp", &text).unwrap();
+    let mut sources = SourceMap::default();
+    let id = sources.add("x.memp", text);
+    let program = Program::new(&file.programs[0], sources.get(id).unwrap()).unwrap();
     let cache = Cache::new(Geometry { sets: 1, ways: 1, line: 4 });
     let mut eta = Bare { l1: cache.clone(), l2: cache, works };
     let (mut at, mut sigma) = (At::default(), sigma);
