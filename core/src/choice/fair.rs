@@ -17,14 +17,28 @@ const GROUP: NonZeroU32 = NonZeroU32::new(256).unwrap();
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fair;
 
+impl Fair {
+    /// Whose turn it is among at most 64 warps, at almost no cost: a barrier ends a turn every few instructions.
+    #[inline(always)]
+    pub(crate) const fn turn(ready: &[u64], last: Option<(u32, bool)>) -> Option<Pick> {
+        let (Some((last @ 0..64, spent)), &[ready]) = (last, ready) else { return None };
+        let later = ready & (!1 << last);
+        let next = if later == 0 { ready } else { later };
+        let index = if !spent && ready >> last & 1 == 1 { last } else { next.trailing_zeros() };
+        Some(Pick { index, lease: TURN })
+    }
+}
+
 impl Oracle for Fair {
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
-        // A barrier ends a turn every few instructions, and few warps are resident: what is asked most, at no cost.
-        if let (Site::Warp, Some((last @ 0..64, spent)), &[ready]) = (menu.site, menu.last, menu.ready) {
-            let later = ready & (!1 << last);
-            let next = if later == 0 { ready } else { later };
-            let index = if !spent && ready >> last & 1 == 1 { last } else { next.trailing_zeros() };
-            return Ok(Pick { index, lease: TURN });
+        if menu.site == Site::Warp
+            && let Some(pick) = Self::turn(menu.ready, menu.last)
+        {
+            return Ok(pick);
         }
         let (index, lease) = match (menu.site, menu.last) {
             (Site::Warp | Site::Context | Site::Grid, Some((last, spent))) => {

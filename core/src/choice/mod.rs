@@ -242,6 +242,11 @@ pub trait Oracle {
         Ok(())
     }
 
+    /// Whether warps take turns as [`Fair`] lets them, so that it need not be asked whose turn it is.
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
     /// Picks one of a menu's alternatives.
     ///
     /// # Errors

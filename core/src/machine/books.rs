@@ -61,6 +61,8 @@ pub struct Books<'a> {
     pub whole_turns: bool,
     /// Whether the run is one step of the device: of memory that acts later, one micro step.
     pub single: bool,
+    /// Whether the oracle lets warps take turns ([`Oracle::takes_turns`](crate::choice::Oracle::takes_turns)).
+    pub takes_turns: bool,
     /// Whether blocks are issued as soon as there is room.
     pub eager: bool,
 }

@@ -19,7 +19,7 @@ use super::watched::Watched;
 use crate::base::Aside;
 use crate::base::Frame;
 use crate::base::mutant::{Mutant, on};
-use crate::choice::{Menu, Names, Oracle, Site};
+use crate::choice::{Fair, Menu, Names, Oracle, Site};
 use crate::memory::{Cx, LocalMemory, Memory};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Taker, Who};
@@ -344,12 +344,13 @@ struct Turn {
     lease: u32,
 }
 
-/// Whose turn it is; forced moves do not reach the oracle. `None`: nobody is ready.
+/// Whose turn it is; forced moves do not reach the oracle, nor others when it `takes_turns`. `None`: nobody is ready.
 #[inline(always)]
 fn next_turn(
     ready: &[u64],
     last: Option<(u32, bool)>,
     names: Names<'_>,
+    takes_turns: bool,
     oracle: &mut dyn Oracle,
 ) -> Result<Option<Turn>, Stop> {
     let mut words = ready.iter().enumerate().filter(|(_, w)| **w != 0);
@@ -357,7 +358,10 @@ fn next_turn(
     if word & (word - 1) == 0 && words.next().is_none() {
         return Ok(Some(Turn { index: k * 64 + word.trailing_zeros() as usize, lease: ALONE }));
     }
-    let pick = oracle.choose(Menu { site: Site::Warp, ready, last, names })?;
+    let pick = match Fair::turn(ready, last).filter(|_| takes_turns) {
+        Some(pick) => pick,
+        None => oracle.choose(Menu { site: Site::Warp, ready, last, names })?,
+    };
     Ok(Some(Turn { index: pick.index as usize, lease: pick.lease.get() }))
 }
 
@@ -401,7 +405,7 @@ pub(super) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
             Some(turn) => Some(turn),
             None => {
                 grid.more_blocks(env, processors, cx, books.eager)?;
-                next_turn(&grid.ready, grid.last, Names::Warps(&grid.issued, grid.shift), cx.oracle)?
+                next_turn(&grid.ready, grid.last, Names::Warps(&grid.issued, grid.shift), books.takes_turns, cx.oracle)?
             }
         };
         let Some(turn) = chosen else {
@@ -479,7 +483,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
         if more && *pressure >= PRESSURE {
             break Leave::Turn(None);
         }
-        match next_turn(ready, *last, Names::Warps(issued, shift), cx.oracle)? {
+        match next_turn(ready, *last, Names::Warps(issued, shift), books.takes_turns, cx.oracle)? {
             Some(t) if t.index >> shift == slot => turn = t,
             other => break Leave::Turn(other),
         }

@@ -222,6 +222,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
                 sink.fire(Who::default(), Rule::DeviceIn)?;
             }
         }
+        let takes_turns = oracle.takes_turns();
         let mut cx = Cx { sink, oracle, hints: SiteHints::default(), tables: LaneTables::new(), out };
         let bounds = self.config.bounds.clone();
         let mut time_up = || watch.up().or_else(|| bounds.up());
@@ -230,7 +231,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let Config { small_steps: small, eager, .. } = self.config;
         let (clock, stats, watched) = (self.clock, &mut self.stats, false);
         let single = order == Order::Single;
-        let mut books = Books { budget, clock, stats, small, watched, whole_turns, single, eager };
+        let mut books = Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;
