@@ -2,7 +2,7 @@
 //! one lane, which shadows of registers and memory follow.
 
 use crate::base::{Frame, lanes_of};
-pub(super) use crate::machine::by_lane::{apply, carry_slot, data_op, value};
+pub(super) use crate::machine::thread::by_lane::{apply, carry_slot, data_op, value};
 use crate::program::env::{AddressMap, ProgEnv};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, STACK_TOP, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};

@@ -1,6 +1,6 @@
 //! What goes along with a run and is no part of the state: counts and budgets.
 
-use super::message::GridId;
+use crate::machine::device::message::GridId;
 use crate::verdict::LimitKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ const PATIENCE: u64 = 1 << 11;
 impl Budget<'_> {
     /// Takes `used` instructions off. Gives the limit when one is reached, but that of steps.
     #[inline(always)]
-    pub(super) fn spend(&mut self, used: u64) -> Option<LimitKind> {
+    pub(in crate::machine) fn spend(&mut self, used: u64) -> Option<LimitKind> {
         self.steps -= used;
         self.patience += used + 1;
         if self.patience < PATIENCE {
@@ -70,7 +70,7 @@ pub struct Books<'a> {
 impl Books<'_> {
     /// Instructions that a turn may take: its lease, unless a budget ends before; `hold` is what is left of a run's.
     #[inline(always)]
-    pub(super) fn fuel(&self, lease: u32, hold: u64) -> u32 {
+    pub(in crate::machine) fn fuel(&self, lease: u32, hold: u64) -> u32 {
         let lease = if self.small { 1 } else { lease };
         let held = if self.whole_turns { u64::MAX } else { hold };
         u32::try_from(u64::from(lease).min(self.budget.steps).min(held)).unwrap_or(lease)
@@ -78,14 +78,14 @@ impl Books<'_> {
 
     /// A turn of so many instructions is over. Gives the limit when one is reached; `spent`: the turn used its fuel up.
     #[inline(always)]
-    pub(super) fn turn(&mut self, used: u32, spent: bool) -> Option<LimitKind> {
+    pub(in crate::machine) fn turn(&mut self, used: u32, spent: bool) -> Option<LimitKind> {
         self.clock += u64::from(used);
         let limit = self.budget.spend(u64::from(used));
         limit.or_else(|| (spent && self.budget.steps == 0).then_some(LimitKind::Steps(self.budget.limit)))
     }
 
     /// Adds the counts of a grid's turns to what it has done before.
-    pub(super) fn book(&mut self, grid: GridId, stats: Stats) {
+    pub(in crate::machine) fn book(&mut self, grid: GridId, stats: Stats) {
         let at = self.stats.iter().position(|(id, _)| *id == grid).unwrap_or_else(|| {
             self.stats.push((grid, Stats::default()));
             self.stats.len() - 1

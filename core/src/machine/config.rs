@@ -1,8 +1,7 @@
 //! How a device runs: control model, schedule, limits, and what hardware it stands for.
 
-use super::bounds::Bounds;
-use super::control::Grouping;
-use super::processors::Capacity;
+use crate::machine::bounds::Bounds;
+use crate::machine::control::Grouping;
 use crate::memory::fermi::model::DeviceModel;
 use crate::memory::fermi::program::{ProgramSet, preset};
 use schemars::JsonSchema;
@@ -201,4 +200,15 @@ impl Default for Config {
             small_steps: false,
         }
     }
+}
+
+/// What a multiprocessor can hold at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Capacity {
+    /// Blocks.
+    pub blocks: u32,
+    /// Threads.
+    pub threads: u32,
+    /// Shared memory in bytes.
+    pub shared: u32,
 }

@@ -1,21 +1,26 @@
 //! A device behind one type: its control model and memory are chosen when it is made, the observer when it runs.
 //!
-//! Each combination is compiled here and nowhere else ([`super::watched`]: the instructions of observed warps).
+//! Each combination is compiled here and nowhere else ([`crate::machine::watched`]: the instructions of observed warps).
 
-use super::books::{Books, Budget, Stats};
-use super::bounds::Stopwatch;
-use super::config::{Config, ControlModel, DeviceShape, MemoryModel};
-use super::context::Launch;
-use super::context_state::ContextState;
-use super::control::{Control, Crs, Explored, Its};
-use super::device::{Device, Order, Ran};
-use super::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
-use super::observed::{Observed, Tell};
-use super::unnoticed::Unnoticed;
-use super::walk::{Grain, Walk, Walker};
-use super::watched::Watched;
 use crate::base::{Baseline, Best, LaneTables, Tier};
 use crate::choice::Oracle;
+use crate::machine::books::{Books, Budget, Stats};
+use crate::machine::bounds::Stopwatch;
+use crate::machine::config::{Config, ControlModel, DeviceShape, MemoryModel};
+use crate::machine::context::state::ContextState;
+use crate::machine::control::Control;
+use crate::machine::control::Crs;
+use crate::machine::control::Explored;
+use crate::machine::control::Its;
+use crate::machine::device::Unnoticed;
+use crate::machine::device::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
+use crate::machine::device::state::{Device, Order, Ran};
+use crate::machine::grid::launch::Launch;
+use crate::machine::observer::{Observed, Tell};
+use crate::machine::walk::Grain;
+use crate::machine::walk::Walk;
+use crate::machine::walk::Walker;
+use crate::machine::warp::instrumented::Watched;
 use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
 use crate::memory::split::Split;

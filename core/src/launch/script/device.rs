@@ -4,7 +4,7 @@ use super::Script;
 use crate::base::SourceMap;
 use crate::launch::problem::{Problem, ProblemKind};
 use crate::launch::{Mismatch, Scalar, load};
-use crate::machine::message::{ContextId, DeviceOutput, GridId, ProgramId, Tag};
+use crate::machine::device::message::{ContextId, DeviceOutput, GridId, ProgramId, Tag};
 use crate::machine::{Config, ControlModel, Machine, Stopwatch, machine};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Standing, Stop};

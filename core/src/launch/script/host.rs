@@ -7,7 +7,7 @@ use crate::launch::device::{Filled, filled, launch_of};
 use crate::launch::problem::{At, ProblemKind};
 use crate::launch::{Buffer, Expect, ExpectProblem, Failure, Global, compare};
 use crate::machine::Launch;
-use crate::machine::message::{
+use crate::machine::device::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, GridId, Program, ProgramId, Tag,
 };
 use crate::verdict::Stop;

@@ -5,8 +5,9 @@ use super::{Do, Script};
 use crate::choice::{Decisions, Fair, Observed, Oracle, Seeded};
 use crate::launch::device::launch_of;
 use crate::launch::{Failure, Outcome, compare_output};
-use crate::machine::message::ContextId;
-use crate::machine::{Order, Ran, Run, Tell, Unnoticed, nothing_steps};
+use crate::machine::device::message::ContextId;
+use crate::machine::nothing_steps;
+use crate::machine::{Order, Ran, Run, Tell, Unnoticed};
 use crate::verdict::Stop;
 
 /// Who makes a step of a search.

@@ -2,7 +2,7 @@
 
 use super::{Control, Crs, Flow, Grouping, Idle, Its, Wait};
 use crate::base::{LANES, LaneMask, lanes_of};
-use crate::machine::walk::{Unpack, put};
+use crate::machine::packed::{Unpack, put};
 use crate::verdict::{Token, TokenKind, Tokens};
 use smallvec::SmallVec;
 

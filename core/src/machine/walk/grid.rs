@@ -1,10 +1,10 @@
 //! What a walk does to a grid besides stepping it: blocks come and go as states are put back.
 
-use crate::machine::block::Block;
+use crate::machine::block::state::Block;
+use crate::machine::context::processors::Processors;
 use crate::machine::control::Control;
-use crate::machine::grid::Grid;
-use crate::machine::processors::Processors;
-use crate::machine::warp::Warp;
+use crate::machine::grid::state::Grid;
+use crate::machine::warp::state::Warp;
 use crate::program::env::ProgEnv;
 
 impl<C: Control> Grid<C> {

@@ -7,8 +7,8 @@
 
 use super::Mark;
 use super::memo::{Effect, Key};
-use super::pack::{Unpack, put};
 use super::store::{At, Content, MEMORY, Store};
+use crate::machine::packed::{Unpack, put};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::ops::Range;

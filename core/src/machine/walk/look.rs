@@ -3,7 +3,7 @@
 use super::walker::Walker;
 use crate::base::{LaneMask, Pc, lanes_of, number};
 use crate::machine::control::Explored;
-use crate::machine::grid::Grid;
+use crate::machine::grid::state::Grid;
 use crate::memory::Environment;
 use crate::verdict::{Holds, Inside, Place, Shape, Standing, Unissued, Who};
 

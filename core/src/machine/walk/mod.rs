@@ -27,13 +27,11 @@ mod walker;
 pub use agent::{Agent, Grain, Reached};
 pub use begin::Begun;
 pub use look::Look;
-pub use pack::Unpack;
-pub(super) use pack::put;
 pub(super) use walker::Walker;
 
-use super::Tell;
-use super::control::Lane;
 use crate::choice::Oracle;
+use crate::machine::control::Lane;
+use crate::machine::observer::Tell;
 use crate::memory::OperationName;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;

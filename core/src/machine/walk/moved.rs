@@ -6,7 +6,7 @@
 use super::walker::Touched;
 use crate::base::Frame;
 use crate::machine::control::Control;
-use crate::machine::grid::Grid;
+use crate::machine::grid::state::Grid;
 use crate::memory::{LocalMemory, Stores};
 use crate::verdict::Who;
 

@@ -5,38 +5,16 @@
 //! nothing are sorted.
 
 use crate::base::{Frame, LANES, Lanes32};
-use crate::machine::barrier::{Arrival, Barriers, Open};
-use crate::machine::block::Block;
+use crate::machine::block::barrier::{Arrival, Barriers, Open};
+use crate::machine::block::state::Block;
 use crate::machine::control::Explored;
-use crate::machine::loaded::Loaded;
-use crate::machine::warp::Warp;
+use crate::machine::grid::loaded::Loaded;
+use crate::machine::packed::{Unpack, put};
+use crate::machine::warp::state::Warp;
 use crate::memory::LocalMemory;
 use crate::program::env::{FuncId, ProgEnv};
 use crate::program::instr::{BarrierRed, STACK_BASE, STACK_TOP, Slot};
 use crate::program::ops::Class;
-
-/// A reader of packed bytes. What is not there reads as zero: sections are read as they were written.
-pub struct Unpack<'a>(pub(super) &'a [u8]);
-
-impl Unpack<'_> {
-    /// The next four bytes.
-    pub fn u32(&mut self) -> u32 {
-        let Some((head, rest)) = self.0.split_first_chunk() else { return 0 };
-        self.0 = rest;
-        u32::from_le_bytes(*head)
-    }
-
-    /// The next eight bytes.
-    pub fn u64(&mut self) -> u64 {
-        let Some((head, rest)) = self.0.split_first_chunk() else { return 0 };
-        self.0 = rest;
-        u64::from_le_bytes(*head)
-    }
-}
-
-pub(in crate::machine) fn put(out: &mut Vec<u8>, value: u32) {
-    out.extend_from_slice(&value.to_le_bytes());
-}
 
 /// The registers of an entry's frame that steps can change.
 pub(super) struct Layout {

@@ -1,13 +1,14 @@
 //! Packing what a step touched, and putting back what it was.
 
 use super::journal::Head;
-use super::pack::{Unpack, forget, pack_block, unpack_block, whose};
+use super::pack::{forget, pack_block, unpack_block, whose};
 use super::store::{At, MEMORY};
 use super::walker::{Touched, Walker, index};
-use crate::machine::block::Block;
-use crate::machine::context_state::ContextState;
+use crate::machine::block::state::Block;
+use crate::machine::context::state::ContextState;
 use crate::machine::control::Explored;
-use crate::machine::grid::Grid;
+use crate::machine::grid::state::Grid;
+use crate::machine::packed::Unpack;
 use crate::memory::{Environment, Part};
 use crate::verdict::Who;
 

@@ -8,18 +8,20 @@ use super::pack::Layout;
 use super::store::{At, MEMORY};
 use crate::base::{LaneTables, Pc};
 use crate::choice::Oracle;
+use crate::machine::block::step::{Executing, Party, Step};
 use crate::machine::config::{Config, ControlModel};
-use crate::machine::context::Launch;
-use crate::machine::context_state::{ContextState, Resident};
+use crate::machine::context::resident::Resident;
+use crate::machine::context::state::ContextState;
+use crate::machine::context::visible::Visible;
 use crate::machine::control::{Explored, Flow, Grouping, Idle};
-use crate::machine::grid::Grid;
-use crate::machine::loaded::Loaded;
-use crate::machine::message::{GridId, ProgramId};
-use crate::machine::mistakes::lost_lanes;
-use crate::machine::observed::{Observed, Tell};
-use crate::machine::step::{Executing, Party, Step};
-use crate::machine::visible::Visible;
-use crate::machine::warp::{self, Halt, Shared, Warp, Yield};
+use crate::machine::device::message::{GridId, ProgramId};
+use crate::machine::grid::launch::Launch;
+use crate::machine::grid::loaded::Loaded;
+use crate::machine::grid::state::Grid;
+use crate::machine::observer::{Observed, Tell};
+use crate::machine::warp::mistakes::lost_lanes;
+use crate::machine::warp::run::run_flow;
+use crate::machine::warp::state::{Halt, Shared, Warp, Yield};
 use crate::memory::{Cx, Environment, Issuer, Memory, Part, SiteHints};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Op, Syscall};
@@ -104,7 +106,7 @@ impl<C: Explored, M: Memory> Step<C, M, Observed<'_>> for Lanes<'_> {
         cx: &mut Cx<'_, Observed<'_>>,
     ) -> Result<(Yield, u32), Box<Halt>> {
         let fuel = self.fuel.min(warp.control.resume(self.flow));
-        let used = warp::run_flow(Scalar::new(), warp, self.flow, fuel, sh, mem, cx)?;
+        let used = run_flow(Scalar::new(), warp, self.flow, fuel, sh, mem, cx)?;
         match warp.control.flows() {
             Err(Idle::Corrupt(pc)) => Err(lost_lanes(pc, self.flow.mask)),
             Err(_) if sh.exited > 0 && warp.control.live() == 0 => Ok((Yield::Done, used)),

@@ -1,0 +1,196 @@
+//! A grid runs: its warps take turns, for as long as the pick holds (report, 5.6 and 5.7.1).
+
+use crate::base::mutant::{Mutant, on};
+use crate::choice::{Fair, Menu, Names, Oracle, Site};
+use crate::machine::block::step;
+use crate::machine::block::step::Executing;
+use crate::machine::books::{Books, Stats};
+use crate::machine::context::processors::Processors;
+use crate::machine::control::Control;
+use crate::machine::device::message::Program;
+use crate::machine::grid::state::{ALONE, Grid, PRESSURE};
+use crate::machine::warp::instrumented::Watched;
+use crate::machine::warp::state::{Halt, Yield};
+use crate::memory::{Cx, Memory};
+use crate::program::env::ProgEnv;
+use crate::verdict::{LimitKind, Rule, Stop, Who};
+use pulp::Simd;
+
+/// Why a grid's turns ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::machine) enum Held {
+    /// The pick is used up.
+    Spent,
+    /// No warp of it is ready, and no block can be issued.
+    Idle,
+    /// All its blocks are complete.
+    Complete,
+}
+
+/// What a grid runs with.
+pub(in crate::machine) struct Turns<'a, 'b, 'c, M, S> {
+    pub program: &'a Program,
+    pub processors: &'a mut Processors,
+    pub mem: &'a mut M,
+    pub cx: &'a mut Cx<'b, S>,
+    pub books: &'a mut Books<'c>,
+    /// Warp instructions that the pick holds for.
+    pub hold: u64,
+}
+
+/// A warp's turn: its number among those that may be resident, and for how many instructions it holds.
+#[derive(Clone, Copy)]
+struct Turn {
+    index: usize,
+    lease: u32,
+}
+
+/// Whose turn it is; forced moves do not reach the oracle, nor others when it `takes_turns`. `None`: nobody is ready.
+#[inline(always)]
+fn next_turn(
+    ready: &[u64],
+    last: Option<(u32, bool)>,
+    names: Names<'_>,
+    takes_turns: bool,
+    oracle: &mut dyn Oracle,
+) -> Result<Option<Turn>, Stop> {
+    let mut words = ready.iter().enumerate().filter(|(_, w)| **w != 0);
+    let Some((k, &word)) = words.next() else { return Ok(None) };
+    if word & (word - 1) == 0 && words.next().is_none() {
+        return Ok(Some(Turn { index: k * 64 + word.trailing_zeros() as usize, lease: ALONE }));
+    }
+    let pick = match Fair::turn(ready, last).filter(|_| takes_turns) {
+        Some(pick) => pick,
+        None => oracle.choose(Menu { site: Site::Warp, ready, last, names })?,
+    };
+    Ok(Some(Turn { index: pick.index as usize, lease: pick.lease.get() }))
+}
+
+/// Why the turns of a block ended.
+enum Leave {
+    /// Another block's warp goes next, or it is to be asked who does.
+    Turn(Option<Turn>),
+    /// The block of this slot is complete.
+    Complete(usize),
+    /// The grid's turns end.
+    Grid(Held),
+    /// A warp halted.
+    Halt(u32, Box<Halt>),
+    /// A limit is reached.
+    Limit(LimitKind),
+}
+
+/// Runs a grid for as long as the pick holds.
+///
+/// Rule: grid.exec
+#[inline(always)]
+pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
+    simd: V,
+    grid: &mut Grid<C>,
+    with: Turns<'_, '_, '_, M, S>,
+) -> Result<Held, Stop> {
+    let Turns { program, processors, mem, cx, books, mut hold } = with;
+    let env = &*program.0;
+    let mut stats = Stats::default();
+    let mut carried = None;
+    if S::ON {
+        let who = Who { launch: grid.id.0, ..Who::default() };
+        cx.sink.fire(who, Rule::GridExec)?;
+        // Rule: block.idle
+        if grid.next < grid.total {
+            cx.sink.fire(Who { block: grid.next, ..who }, Rule::BlockIdle)?;
+        }
+    }
+    let ended = loop {
+        let chosen = match carried.take() {
+            Some(turn) => Some(turn),
+            None => {
+                grid.more_blocks(env, processors, cx, books.eager)?;
+                next_turn(&grid.ready, grid.last, Names::Warps(&grid.issued, grid.shift), books.takes_turns, cx.oracle)?
+            }
+        };
+        let Some(turn) = chosen else {
+            break Ok(if grid.done() { Held::Complete } else { Held::Idle });
+        };
+        match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats)? {
+            Leave::Turn(turn) => carried = turn,
+            Leave::Complete(slot) => {
+                stats.blocks += 1;
+                grid.end_block(slot, false, (&mut *mem, &mut *processors), cx)?;
+                if on(Mutant::GridEndsEarly) {
+                    break Ok(Held::Complete);
+                }
+                if hold == 0 && !grid.done() {
+                    break Ok(Held::Spent);
+                }
+            }
+            Leave::Grid(held) => break Ok(held),
+            Leave::Halt(warp, halt) => {
+                let block = grid.blocks.get(turn.index >> grid.shift).and_then(Option::as_ref);
+                break Err(block.map_or_else(crate::machine::warp::mistakes::nothing_steps, |b| {
+                    b.stop(env, &grid.loaded, warp, *halt)
+                }));
+            }
+            Leave::Limit(limit) => break Err(Stop::Limit(limit)),
+        }
+    };
+    books.book(grid.id, stats);
+    ended
+}
+
+/// Turns of one block, as long as it is its warps' turn: leaving the loop costs more than a turn.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what changes from turn to turn stays in registers")]
+fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
+    simd: V,
+    grid: &mut Grid<C>,
+    mut turn: Turn,
+    env: &ProgEnv,
+    mem: &mut M,
+    cx: &mut Cx<'_, S>,
+    books: &mut Books<'_>,
+    hold: &mut u64,
+    stats: &mut Stats,
+) -> Result<Leave, Stop> {
+    let Grid { id, blocks, issued, ready, shift, next, total, last, pressure, loaded, .. } = &mut *grid;
+    let (shift, more, watched) = (*shift, *next < *total, books.watched);
+    let slot = turn.index >> shift;
+    let base = slot << shift;
+    let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(Leave::Grid(Held::Idle)) };
+    let mut at = Executing::of(block, env, loaded, id.0);
+    let leave = loop {
+        let Turn { index, lease } = turn;
+        at.sh.clock = books.clock;
+        let fuel = books.fuel(lease, *hold);
+        let (why, used) = match at.step(index - base, mem, cx, step::Turn { simd, fuel, ready, base }) {
+            Ok(outcome) => outcome,
+            Err(halt) => break Leave::Halt(at.sh.who.warp, halt),
+        };
+        let spent = why == Yield::Fuel;
+        *last = Some((u32::try_from(index).unwrap_or(0), spent));
+        stats.warp_instructions += u64::from(used);
+        *hold = hold.saturating_sub(u64::from(used));
+        // Who is behind turns that run out is only asked while blocks wait.
+        if spent && more {
+            *pressure = (*pressure + 1).min(PRESSURE);
+        }
+        if let Some(limit) = books.turn(used, spent) {
+            break Leave::Limit(limit);
+        }
+        if !spent && (at.over() || on(Mutant::BlockEndsEarly)) {
+            break Leave::Complete(slot);
+        }
+        if *hold == 0 || S::ON && watched {
+            break Leave::Grid(Held::Spent);
+        }
+        if more && *pressure >= PRESSURE {
+            break Leave::Turn(None);
+        }
+        match next_turn(ready, *last, Names::Warps(issued, shift), books.takes_turns, cx.oracle)? {
+            Some(t) if t.index >> shift == slot => turn = t,
+            other => break Leave::Turn(other),
+        }
+    };
+    stats.thread_instructions = stats.thread_instructions.wrapping_add(at.sh.threads);
+    Ok(leave)
+}

@@ -1,0 +1,93 @@
+//! A data operation for the running lanes, in the instruction set at hand or, where that has no vectors, in the best.
+
+use crate::base::{Best, Frame, LaneMask, LaneTables, Lanes32, Tier, Vectors};
+use crate::machine::thread::by_lane;
+use crate::machine::thread::data::{self, Lane};
+use crate::machine::thread::hot::each;
+use crate::program::instr::{HotOp, Instr, Op};
+use pulp::{NullaryFnOnce, Simd, WithSimd};
+
+/// The operations with a loop of their own, where there are vector units to have it on.
+#[inline(always)]
+pub(in crate::machine) fn hot<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
+    if V::VECTORS { each::<V, FULL>(simd, op, i, r, on) } else { data_op(simd, i, r, on.mask, on.lanes, on.tables) }
+}
+
+/// A data operation outside the innermost loop, in the instruction set of `simd`, or the best of this processor where that
+/// one has no vector units: loops that are compiled for every processor are small, and run on what there is.
+#[inline(never)]
+pub(in crate::machine) fn data_op<V: Simd>(
+    simd: V,
+    i: &Instr,
+    regs: &mut Frame,
+    mask: LaneMask,
+    lanes: &Lanes32,
+    tables: &LaneTables,
+) {
+    let op = DataOp { i, regs, on: Lane { mask, lanes, tables } };
+    if V::VECTORS { op.with_simd(simd) } else { Best::run(op) }
+}
+
+/// A data operation for some lanes.
+struct DataOp<'a> {
+    i: &'a Instr,
+    regs: &'a mut Frame,
+    on: Lane<'a>,
+}
+
+impl WithSimd for DataOp<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        if V::VECTORS {
+            match self.i.op {
+                _ if self.i.hot != HotOp::Other => simd.vectorize(Hot { isa: simd, op: self }),
+                Op::Int(_) => simd.vectorize(IntOps(self)),
+                _ => simd.vectorize(FloatOps(self)),
+            }
+        } else {
+            by_lane::execute(self.i, self.regs, self.on.mask);
+        }
+    }
+}
+
+/// The commonest, for loops that have no copy of them.
+struct Hot<'a, V> {
+    isa: V,
+    op: DataOp<'a>,
+}
+
+impl<V: Simd> NullaryFnOnce for Hot<'_, V> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let DataOp { i, regs, on } = self.op;
+        hot::<V, false>(self.isa, i.hot, i, regs, &on);
+    }
+}
+
+struct IntOps<'a>(DataOp<'a>);
+
+impl NullaryFnOnce for IntOps<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let DataOp { i, regs, on } = self.0;
+        if let Op::Int(op) = i.op {
+            data::int(op, i, regs, &on);
+        }
+    }
+}
+
+struct FloatOps<'a>(DataOp<'a>);
+
+impl NullaryFnOnce for FloatOps<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let DataOp { i, regs, on } = self.0;
+        if let Op::Float(op) = i.op {
+            data::float(op, i, regs, &on);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Function activation: frames of registers and of local memory (report, 5.1.3 step 3).
+
+use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of};
+use crate::machine::grid::loaded::{Where, frame_bytes};
+use crate::machine::warp::state::Shared;
+use crate::memory::{Fault, LocalMemory};
+use crate::program::env::FuncId;
+use crate::program::instr::{STACK_BASE, STACK_TOP};
+use crate::program::ops::Class;
+use crate::verdict::{BugKind, Taker};
+
+/// Bytes that a call takes of the stack besides its frame: a return address, as on the hardware.
+const LINK: u32 = 16;
+
+/// The stack of a warp.
+pub(in crate::machine) struct Stack<'a> {
+    /// Registers by depth.
+    pub frames: &'a mut Vec<Frame>,
+    /// What fills them.
+    pub filled: &'a mut Vec<Option<FuncId>>,
+    /// Local memory.
+    pub local: &'a mut LocalMemory,
+}
+
+impl Stack<'_> {
+    /// Prepares the frame of a function that `lanes` enter from depth `caller`.
+    ///
+    /// # Errors
+    /// The stack overflows; there is no memory for it.
+    pub fn enter(
+        &mut self,
+        sh: &Shared<'_>,
+        caller: u32,
+        function: FuncId,
+        lanes: LaneMask,
+        warp: u32,
+    ) -> Result<(), Fault> {
+        let Some(f) = sh.env.function(function) else { return Ok(()) };
+        let depth = caller as usize + 1;
+        if self.frames.len() <= depth {
+            // Local memory grows with them, by the frame of the function at most and what is above it.
+            let local = u64::from(f.frame_bytes) + u64::from(sh.loaded.arguments);
+            let bytes = frame_bytes(f) + LocalMemory::bytes_of(local);
+            if let Some(limit) = sh.loaded.bounds.room(bytes, Taker::Stacks) {
+                return Err(Fault::Limit(limit));
+            }
+            self.frames.resize_with(depth + 1, Frame::default);
+            self.filled.resize(depth + 1, None);
+        }
+        let (below, above) = self.frames.split_at_mut(depth);
+        let (Some(from), Some(frame)) = (below.last(), above.first_mut()) else { return Ok(()) };
+        frame.grow(f.slots.w.max(2).into(), f.slots.q.into(), f.slots.p.into());
+        let mut most = 0;
+        for l in lanes_of(lanes) {
+            let base = from.w[STACK_TOP.index()].0[l].saturating_add(15) & !15;
+            let top = base.saturating_add(f.frame_bytes);
+            frame.w[STACK_BASE.index()].0[l] = base;
+            frame.w[STACK_TOP.index()].0[l] = top;
+            most = most.max(top);
+        }
+        let used = u64::from(most) + u64::from(LINK) * (u64::from(caller) + 1);
+        if used > u64::from(sh.loaded.stack_limit) {
+            let limit = sh.loaded.stack_limit.into();
+            return Err(Fault::Bug(BugKind::StackOverflow { bytes: used, limit }, lanes));
+        }
+        self.local.reach(most.saturating_add(sh.loaded.arguments));
+        if self.filled[depth] != Some(function) {
+            let at = Where { block: sh.block, warp, sm: sh.sm };
+            sh.loaded.fill(sh.env, &f.preloads, frame, lanes, at);
+            // Lanes that are elsewhere at this depth may be in another function, whose constants must survive.
+            self.filled[depth] = (lanes == !0).then_some(function);
+        }
+        zero(&f.undefined, frame, lanes);
+        Ok(())
+    }
+}
+
+/// Zeroes slots that may be read before they are written (D-undefined).
+pub(in crate::machine) fn zero(slots: &[(Class, crate::program::instr::Slot)], frame: &mut Frame, lanes: LaneMask) {
+    for (class, slot) in slots {
+        let s = slot.index();
+        match class {
+            Class::W if lanes == !0 => frame.w[s] = Lanes32::ZERO,
+            Class::Q if lanes == !0 => frame.q[s] = Lanes64::ZERO,
+            Class::W => lanes_of(lanes).for_each(|l| frame.w[s].0[l] = 0),
+            Class::Q => lanes_of(lanes).for_each(|l| frame.q[s].0[l] = 0),
+            Class::P => frame.p[s] &= !lanes,
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The warp (report, 5.4): its state, and the loop that executes its instructions.
+
+pub(in crate::machine) mod arrive;
+mod exchange;
+pub(in crate::machine) mod frames;
+mod guarded;
+mod instructions;
+pub(in crate::machine) mod instrumented;
+pub(crate) mod mistakes;
+pub(in crate::machine) mod place;
+pub(in crate::machine) mod ready;
+pub mod run;
+mod runtime;
+pub(in crate::machine) mod slow_path;
+mod special;
+pub mod state;
+mod transfer;
+
+pub use exchange::{Sources, shuffle_sources};
