@@ -1,12 +1,25 @@
 //! What happens on the way round a cycle of states: who executes which instructions, what is read, what is written.
 
-use super::leaving::Deeds;
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::machine::walk::State;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Access, AccessKind, Event, Sink, Stop, Who};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// What some lanes did on their own, in all ways in which they can.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Deeds {
+    /// The bytes that they accessed, and whether one of them changed it. What ends the search is not among them: it left the
+    /// cycle.
+    pub bytes: BTreeMap<Location, bool>,
+    /// The blocks in which they arrived at barriers or exchanged values.
+    pub meets: BTreeSet<u64>,
+    /// They did what all others notice: blocks began, memory was made, lanes stepped that were not known.
+    pub more: bool,
+    /// Some of their runs end, or wait, without having left the cycle.
+    pub ends: bool,
+}
 
 /// A lane: block, warp, lane.
 pub(super) type LaneId = (u64, u32, u32);

@@ -4,7 +4,7 @@
 //! is compared is what a user sees: contents of buffers and variables, what was printed, kinds of defects and their places
 //! in the source, classes of runs that never end.
 
-use super::prove::{Proof, Prove, Proved, Shown};
+use super::proof::{Proof, Prove, Proved, Shown};
 use super::record::Recorded;
 use super::space::Options;
 use super::target::{Ending, Target};

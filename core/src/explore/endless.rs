@@ -3,7 +3,7 @@
 
 use super::circle::Circle;
 use super::explain::{explain, stop};
-use super::prove::{Endless, Prove, Shown};
+use super::proof::{Endless, Prove, Shown};
 use super::retrace::{agent, follow, take};
 use super::space::{Cycle, Graph, Move, Options, Space, explore};
 use super::{Ending, Played, Recorded, Target};

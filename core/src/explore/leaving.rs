@@ -4,29 +4,15 @@
 //! from one of them with lanes set free has left the cycle when a location holds another: how it goes on does not matter to
 //! what the cycle is called, and is often far more than what comes before, since all who were held up compete then.
 
-use super::circle::{Circle, LaneId, Location, Write, narrow};
+use super::circle::{Circle, Deeds, LaneId, Location, Write, narrow};
 use crate::base::lanes_of;
 use crate::choice::Oracle;
 use crate::machine::Tell;
 use crate::machine::walk::{Agent, Begun, Mark, State, Walk};
 use crate::program::env::ProgEnv;
 use crate::verdict::{AccessKind, Event, Stop, Who};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// What some lanes did on their own, in all ways in which they can.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Deeds {
-    /// The bytes that they accessed, and whether one of them changed it. What ends the search is not among them: it left the
-    /// cycle.
-    pub bytes: BTreeMap<Location, bool>,
-    /// The blocks in which they arrived at barriers or exchanged values.
-    pub meets: BTreeSet<u64>,
-    /// They did what all others notice: blocks began, memory was made, lanes stepped that were not known.
-    pub more: bool,
-    /// Some of their runs end, or wait, without having left the cycle.
-    pub ends: bool,
-}
 
 /// Some of the lanes, which step while the others rest.
 struct Part<'a> {

@@ -17,6 +17,7 @@ mod minimise;
 mod odometer;
 mod parts;
 mod progress;
+mod proof;
 mod prove;
 mod record;
 mod retrace;
@@ -32,7 +33,7 @@ pub use hunt::{Ended, Finding, Hunt, HuntState, Hunted, Measure, Watchers, fair_
 pub use minimise::{Minimise, Minimised};
 pub use odometer::Odometer;
 pub use progress::Progress;
-pub use prove::{Endless, Proof, Prove, Proved, Shown, Unshown};
+pub use proof::{Endless, Proof, Prove, Proved, Shown, Unshown};
 pub use record::{Limits, Recorded};
 pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
 pub use script::{ScriptEnd, ScriptSearch, ScriptSpace, Taken};

@@ -6,8 +6,8 @@
 //! their runs together are then the products of their own. Every fair one leaves the cycle exactly if every fair one of some
 //! part does, or none of any part is without end.
 
-use super::circle::{Circle, LaneId, Write};
-use super::leaving::{Deeds, Leaving, lanes_of_agent};
+use super::circle::{Circle, Deeds, LaneId, Write};
+use super::leaving::{Leaving, lanes_of_agent};
 use super::progress::Progress;
 use super::space::{Fairness, Options, Progress as Counts, Space, explore};
 use crate::machine::walk::Walk;

@@ -2,144 +2,18 @@
 
 use super::checkpoint::{CheckpointError, Kept, search_on};
 use super::endless::rounds;
-use super::progress::Progress;
+use super::proof::{Proof, Prove, Proved, Shown, Unshown};
 use super::record::{Limits, Recorded};
 use super::retrace::{Follow, Script};
-use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts, Space, explore};
+use super::space::{Graph, Move, Options, Progress as Counts, Space, explore};
 use super::target::{Ending, Target};
 use crate::base::drop_beside;
 use crate::check::{Liveness, Observers};
 use crate::choice::{Fair, Recorder};
 use crate::machine::walk::{Grain, Walk};
 use crate::machine::{ControlModel, MemoryModel, Stopwatch};
-use crate::verdict::{Class, Event, Identity, LimitKind, Sink, Stack, Standing, Stop, Taken, Who};
+use crate::verdict::{Event, LimitKind, Sink, Stack, Stop, Taken, Who};
 use std::collections::BTreeSet;
-
-/// How to prove.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Prove {
-    /// Whom the scheduler promises progress.
-    pub progress: Progress,
-    /// How it keeps its promise.
-    pub fairness: Fairness,
-    /// Whether steps that nobody else notices are steps of their own.
-    pub grain: Grain,
-}
-
-/// What all schedules come to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Proved {
-    /// All end, and as they should.
-    Holds,
-    /// Some do not.
-    Refuted,
-    /// A limit was reached before anything was found.
-    Limit(LimitKind),
-}
-
-/// A run that never ends.
-pub struct Endless {
-    /// The states that it goes through.
-    pub cycle: Cycle,
-    /// How many cycles there are of this kind: the same instructions with the same lanes held in the same way. Only the
-    /// first is told.
-    pub times: u64,
-    /// What it is called. `None`: the search that would tell reached its limit.
-    pub class: Option<Class>,
-    /// Why it never ends: a [`StuckKind::Endless`](crate::verdict::StuckKind::Endless) about the cycle.
-    pub stop: Stop,
-    /// A run to the cycle, and on by the fair schedule, which may leave it.
-    pub shown: Shown,
-}
-
-/// What a search found and no run shows, because a bound was reached first.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Unshown {
-    /// Contents of memory of runs that came to their ends: whether they are as expected is not known.
-    pub outcomes: u64,
-    /// Defects that stop a run.
-    pub defects: Vec<Stop>,
-    /// Kinds of runs that never end.
-    pub endless: u64,
-}
-
-impl Proof {
-    /// Something is left out because of a limit: nothing is proved then.
-    fn leave_out(&mut self, limit: LimitKind) -> &mut Unshown {
-        self.limit.get_or_insert(limit);
-        &mut self.unshown
-    }
-
-    /// One more defect, if it is not among them.
-    fn defect(&mut self, shown: Shown) {
-        let identity = shown.identity();
-        if !self.defects.iter().any(|d| d.identity() == identity) {
-            self.defects.push(shown);
-        }
-    }
-
-    /// All that is shown by runs: defects, outcomes, runs that never end; and whether it is a defect.
-    pub fn shown(&self) -> impl Iterator<Item = (&Shown, bool)> {
-        let ended = self.defects.iter().chain(&self.outcomes);
-        let ended = ended.map(|shown| (shown, shown.recorded.played.ending.is_defect()));
-        ended.chain(self.endless.iter().map(|endless| (&endless.shown, true)))
-    }
-}
-
-impl Endless {
-    /// Whether the run that shows it never ends either. Where every fair run can leave the cycle, the default schedule may.
-    #[must_use]
-    pub const fn stays(&self) -> bool {
-        matches!(self.shown.recorded.played.ending, Ending::Stopped(Stop::Stuck(_)))
-    }
-}
-
-/// Something that was found, shown by an ordinary run.
-pub struct Shown {
-    /// In how many states it was found.
-    pub count: u64,
-    /// The steps of the search to the first of them.
-    pub path: Vec<Move>,
-    /// The run.
-    pub recorded: Recorded,
-}
-
-impl Shown {
-    /// Whether a check stopped the run, which a search does without.
-    fn objected(&self) -> bool {
-        matches!(&self.recorded.played.ending, Ending::Stopped(Stop::Bug(bug)) if bug.kind.needs_check())
-    }
-
-    /// What stopped the run, if something did.
-    fn identity(&self) -> Option<Identity> {
-        match &self.recorded.played.ending {
-            Ending::Stopped(stop) => Some(stop.identity()),
-            _ => None,
-        }
-    }
-}
-
-/// What a search came to.
-pub struct Proof {
-    /// The verdict.
-    pub proved: Proved,
-    /// Runs that came to their ends, one for each content of the memory; those with other results than expected first.
-    pub outcomes: Vec<Shown>,
-    /// Defects that stop a run, one for each kind and place.
-    pub defects: Vec<Shown>,
-    /// Runs that never end.
-    pub endless: Vec<Endless>,
-    /// What was found besides, and could not be shown within the bounds.
-    pub unshown: Unshown,
-    /// Why the search ended early, also when something was found by then.
-    pub limit: Option<LimitKind>,
-    /// Where the warps were in the last state of a search that ended early.
-    pub standing: Vec<Standing>,
-    /// Counts.
-    pub counts: Counts,
-    /// The states and steps.
-    pub graph: Graph,
-}
 
 impl Target {
     /// Goes through all states of the target.

@@ -11,6 +11,7 @@ mod condition;
 mod error;
 mod explore;
 mod lower;
+mod names;
 mod outcome;
 mod parse;
 mod print;
@@ -19,8 +20,9 @@ pub mod tree;
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
 pub use explore::Board;
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
+pub use names::instructions;
 pub use outcome::{Final, Observed, Outcome, Outcomes, Truth, Verdict};
-pub use parse::{instructions, parse};
+pub use parse::parse;
 pub use print::print;
 
 use std::path::Path;

@@ -10,7 +10,8 @@
 //! promised again and again is taken, not only some step of its thread. Then a run never ends only where no way of promised
 //! steps leads out (D-progress).
 
-use super::graph::{Edge, Graph, NONE, Unit};
+use super::graph::{Edge, Graph, NONE};
+use super::left::Unit;
 use crate::base::LaneMask;
 use crate::memory::OperationName;
 use crate::verdict::LimitKind;

@@ -4,7 +4,6 @@
 //! are left), and what was found as the way to it. The device is not: it is walked along the stack again.
 
 use super::graph::Graph;
-use super::search::Before;
 use super::{Found, Move, Progress, Reaches, Space};
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::{follow, stop_on};
@@ -13,6 +12,17 @@ use crate::machine::walk::{Reached, State, Walk};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+/// What of the way to a state belongs to it, where the search asks for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Before {
+    /// The warp that stepped last.
+    pub last: Option<(u64, u32)>,
+    /// Switches between warps so far.
+    pub switches: u32,
+    /// The blocks of which a warp has stepped, as a set.
+    pub stepped: u64,
+}
 
 /// A state on the way, and what is left to do there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -3,40 +3,14 @@
 //! A state is its 128-bit number; a step says who made it. 16 bytes a step and about 50 a state: what a search needs to
 //! tell cycles, to find the way to a state again, and to draw the graph.
 
-use super::left::Left;
+use super::left::{Left, Unit};
 use super::table::Table;
-use crate::base::LaneMask;
-use crate::machine::walk::Agent;
 use crate::memory::OperationName;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// No state, or no step.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// Who makes a step, as far as fairness goes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Unit {
-    /// Lanes of a warp: block, warp, lanes.
-    Lanes(u64, u32, LaneMask),
-    /// An operation of memory.
-    Operation(OperationName),
-    /// A silent rule: nobody promises that it fires (D-fairness-of-silent-rules).
-    Silent,
-}
-
-impl Unit {
-    /// The unit of an agent. `warps`: a warp is scheduled as a whole.
-    #[must_use]
-    pub const fn of(agent: &Agent, warps: bool) -> Self {
-        match *agent {
-            Agent::Flow { block, warp, flow, .. } => Self::Lanes(block, warp, if warps { !0 } else { flow.mask }),
-            Agent::Micro(operation) => Self::Operation(operation.name),
-            // The first step is on no way round.
-            Agent::Begin | Agent::Silent(_) => Self::Silent,
-        }
-    }
-}
 
 /// A step between two states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,34 @@
 //! Who could have stepped in states that a search left before its end, and did not: no run is fair that only the search kept
 //! from them.
 
-use super::graph::Unit;
+use crate::base::LaneMask;
 use crate::machine::walk::Agent;
+use crate::memory::OperationName;
 use std::ops::Range;
+
+/// Who makes a step, as far as fairness goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Unit {
+    /// Lanes of a warp: block, warp, lanes.
+    Lanes(u64, u32, LaneMask),
+    /// An operation of memory.
+    Operation(OperationName),
+    /// A silent rule: nobody promises that it fires (D-fairness-of-silent-rules).
+    Silent,
+}
+
+impl Unit {
+    /// The unit of an agent. `warps`: a warp is scheduled as a whole.
+    #[must_use]
+    pub const fn of(agent: &Agent, warps: bool) -> Self {
+        match *agent {
+            Agent::Flow { block, warp, flow, .. } => Self::Lanes(block, warp, if warps { !0 } else { flow.mask }),
+            Agent::Micro(operation) => Self::Operation(operation.name),
+            // The first step is on no way round.
+            Agent::Begin | Agent::Silent(_) => Self::Silent,
+        }
+    }
+}
 
 /// The agents that a search did not come to, as it kept them: there may be thousands in each of thousands of states, of
 /// which only those on cycles are asked for.

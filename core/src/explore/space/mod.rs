@@ -12,7 +12,8 @@ mod table;
 
 pub use fair::{Cycle, Fairness, Promised, cycles, cycles_until};
 pub use frozen::{Keep, Rest, Unfit, freeze, thaw};
-pub use graph::{Edge, Graph, Move, Unit};
+pub use graph::{Edge, Graph, Move};
+pub use left::Unit;
 pub use search::{explore, go_on};
 
 use crate::verdict::{LimitKind, Standing, Stop};

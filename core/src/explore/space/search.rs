@@ -1,6 +1,6 @@
 //! The loop of the search.
 
-use super::frozen::{Keep, Level, Rest};
+use super::frozen::{Before, Keep, Level, Rest};
 use super::graph::NONE;
 use super::left::Left;
 use super::{Found, Move, Options, Reaches, Space, Unit};
@@ -10,7 +10,6 @@ use crate::machine::Bounds;
 use crate::machine::walk::{Agent, Mark, Reached, State, Walk};
 use crate::verdict::{Identity, LimitKind, Stop};
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::ops::Range;
@@ -55,17 +54,6 @@ impl Node {
     const fn agents(&self) -> Range<usize> {
         self.first..self.first + self.count as usize
     }
-}
-
-/// What of the way to a state belongs to it, where the search asks for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Before {
-    /// The warp that stepped last.
-    last: Option<(u64, u32)>,
-    /// Switches between warps so far.
-    switches: u32,
-    /// The blocks of which a warp has stepped, as a set.
-    stepped: u64,
 }
 
 struct Run<'a, 'o, O> {

@@ -2,6 +2,7 @@
 
 use crate::base::Span;
 use crate::litmus::error::{Expected, Form, LitmusErrorKind};
+use crate::litmus::names::{ACCESSES, Kind};
 use crate::litmus::tree::{Access, Arith, Atom, Ident, Instruction, Proxy, Relation, Value};
 use crate::program::instr::{Order, Scope};
 
@@ -38,28 +39,6 @@ impl Operand {
     }
 }
 
-/// Names of instructions that take words after dots.
-const ACCESSES: &[(&str, Proxy, Kind)] = &[
-    ("ld", Proxy::Generic, Kind::Load),
-    ("tld", Proxy::Texture, Kind::Load),
-    ("suld", Proxy::Surface, Kind::Load),
-    ("cold", Proxy::Constant, Kind::Load),
-    ("st", Proxy::Generic, Kind::Store),
-    ("sust", Proxy::Surface, Kind::Store),
-    ("atom", Proxy::Generic, Kind::Atomic),
-    ("suatom", Proxy::Surface, Kind::Atomic),
-    ("red", Proxy::Generic, Kind::Reduce),
-    ("sured", Proxy::Surface, Kind::Reduce),
-];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Load,
-    Store,
-    Atomic,
-    Reduce,
-}
-
 const LOADS: &[Order] = &[Order::Weak, Order::Relaxed, Order::Acquire];
 const STORES: &[Order] = &[Order::Weak, Order::Relaxed, Order::Release];
 const ATOMICS: &[Order] = &[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
@@ -70,13 +49,6 @@ const REDUCTIONS: usize = 7;
 const FENCES: &[&str] = &["acq_rel", "sc", "proxy"];
 /// What may follow `fence.proxy`.
 const FENCED: &[&str] = &["generic", "constant", "texture", "surface", "alias"];
-
-/// The names of all instructions, for hints.
-pub fn instructions() -> impl Iterator<Item = &'static str> {
-    let accesses = ACCESSES.iter().map(|a| a.0);
-    let others = Arith::ALL.iter().map(|a| a.name()).chain(Relation::ALL.iter().map(|r| r.name()));
-    accesses.chain(others).chain(["fence", "bar", "goto"])
-}
 
 /// The words of a name, one after another, with their places.
 struct Words<'s> {

@@ -8,8 +8,6 @@ mod grammar;
 mod head;
 mod token;
 
-pub use head::instructions;
-
 use super::check::check;
 use super::error::{Expected, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
 use super::tree::Litmus;

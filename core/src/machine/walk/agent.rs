@@ -1,9 +1,10 @@
 //! Who steps, in what grain, and what is reached when nobody can.
 
-use crate::base::LaneMask;
+use crate::base::{LaneMask, Pc};
+use crate::choice::Alternative;
 use crate::machine::control::Flow;
 use crate::memory::Movable;
-use crate::verdict::Stop;
+use crate::verdict::{Stop, Who};
 
 /// Somebody who can step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +38,15 @@ impl Agent {
             Self::Begin | Self::Micro(_) | Self::Silent(_) => 0,
         }
     }
+}
+
+/// What happened before anybody had a choice.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Begun {
+    /// Warp, address and active lanes of each instruction, in order.
+    pub steps: Vec<(Who, Pc, LaneMask)>,
+    /// What was decided though there was one alternative, in order.
+    pub picks: Vec<Alternative>,
 }
 
 /// How far a step goes.

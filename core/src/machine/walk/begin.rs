@@ -1,23 +1,14 @@
 //! How a walk begins: blocks are issued and warps go on to where others can notice them, which leaves nothing to choose but
 //! where an indirect branch goes first and which multiprocessor takes a block.
 
+use super::Begun;
 use super::journal::Head;
 use super::walker::Walker;
-use crate::base::{LaneMask, Pc};
 use crate::choice::{Alternative, Fair, Menu, Oracle, Pick, Site};
 use crate::machine::Tell;
 use crate::machine::control::Explored;
 use crate::memory::Environment;
 use crate::verdict::{Event, Stop, Who};
-
-/// What happened before anybody had a choice.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Begun {
-    /// Warp, address and active lanes of each instruction, in order.
-    pub steps: Vec<(Who, Pc, LaneMask)>,
-    /// What was decided though there was one alternative, in order.
-    pub picks: Vec<Alternative>,
-}
 
 /// Multiprocessors on which nothing has run are alike: of those the first is offered, and all on which something has.
 struct Alike<'a> {

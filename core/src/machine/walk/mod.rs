@@ -14,19 +14,18 @@
 mod agent;
 mod begin;
 mod grid;
+mod inspect;
 mod journal;
-mod look;
 mod memo;
-mod moved;
 mod pack;
 mod restore;
 mod search;
 mod store;
+mod stores;
 mod walker;
 
-pub use agent::{Agent, Grain, Reached};
-pub use begin::Begun;
-pub use look::Look;
+pub use agent::{Agent, Begun, Grain, Reached};
+pub use inspect::Look;
 pub(super) use walker::Walker;
 
 use crate::choice::Oracle;

@@ -1,10 +1,10 @@
 //! What a search asks of a walk.
 
-use super::begin::Begun;
+use super::agent::Begun;
 use super::memo::OPERATION;
-use super::moved::Moved;
 use super::pack::whose;
 use super::store::{Content, NOWHERE};
+use super::stores::Moved;
 use super::walker::{Walker, index};
 use super::{Agent, Free, Grain, Mark, Reached, State, Walk};
 use crate::base::Pc;

@@ -1,7 +1,7 @@
 //! The walk itself: one context, its launches one after the other, stepped by agents.
 
 use super::Grain;
-use super::begin::Begun;
+use super::agent::Begun;
 use super::journal::Journal;
 use super::memo::Memo;
 use super::pack::Layout;

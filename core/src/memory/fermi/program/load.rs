@@ -3,41 +3,11 @@
 use super::check::check;
 use super::error::{MempError, MempErrorKind};
 use super::parse::parse;
+use super::presets::preset_files;
 use super::set::ProgramSet;
 use super::{OpKey, Program};
 use crate::base::{FileId, SourceMap, Span};
 use rustc_hash::FxHashMap;
-
-/// The presets: their names, and their files.
-type Preset = (&'static str, &'static [(&'static str, &'static str)]);
-
-macro_rules! files {
-    ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../programs/", $name)))),*]
-    };
-}
-
-const PRESETS: &[Preset] = &[
-    (
-        "fermi",
-        files!("fermi/registers.memp" "fermi/global.memp" "fermi/local.memp" "fermi/shared.memp" "fermi/atomic.memp"),
-    ),
-    ("report", files!("report/listings.memp")),
-    ("sm80", files!("sm80/shared.memp")),
-    ("write-through", files!("write-through/global.memp")),
-    ("invalidate", files!("invalidate/global.memp")),
-];
-
-/// The names of the presets.
-pub fn presets() -> impl Iterator<Item = &'static str> {
-    PRESETS.iter().map(|(name, _)| *name)
-}
-
-/// The files of a preset: names and texts.
-#[must_use]
-pub fn preset_files(name: &str) -> Option<&'static [(&'static str, &'static str)]> {
-    PRESETS.iter().find(|(n, _)| *n == name).map(|(_, files)| *files)
-}
 
 /// A preset: `report` (the listings as printed), `fermi`, `sm80` (as `fermi`, with atomic operations on shared memory
 /// that are atomic with respect to every access), `write-through` (stores write L1 through) or `invalidate` (and invalidate
