@@ -71,7 +71,7 @@ pub(in crate::machine) fn execute(i: &Instr, regs: &mut Frame, mask: LaneMask) {
 mod tests {
     use super::*;
     use crate::base::{LANES, LaneTables, Lanes32, Lanes64, expand};
-    use crate::machine::apart;
+    use crate::machine::thread::dispatch;
     use crate::program::instr::HotOp;
     use crate::program::ops::{FloatOp, IntOp};
     use pulp::Scalar;
@@ -109,7 +109,7 @@ mod tests {
                 let (mut one_by_one, mut vectors) = (before.clone(), before.clone());
                 execute(&i, &mut one_by_one, mask);
                 i.hot = HotOp::Other;
-                apart::data_op(Scalar::new(), &i, &mut vectors, mask, &expand(mask, &tables), &tables);
+                dispatch::data_op(Scalar::new(), &i, &mut vectors, mask, &expand(mask, &tables), &tables);
                 assert_eq!(one_by_one, vectors, "{i:?} for lanes {mask:#x} of {before:?}");
                 let kept = (0..LANES).filter(|lane| mask >> lane & 1 == 0);
                 for lane in kept {
