@@ -57,8 +57,8 @@ impl Case {
         }
         let launch = |args: Vec<Arg>| KernelLaunch {
             entry: Some(name.to_owned()),
-            grid: setup.grid,
-            block: setup.block,
+            grid: setup.shape.0,
+            block: setup.shape.1,
             shared: 0,
             args: args.into_iter().map(|a| (a, None)).collect(),
             at: None,
@@ -100,8 +100,8 @@ impl Case {
 struct Setup {
     size: String,
     buffers: Vec<(&'static str, Vec<u8>)>,
-    grid: [u32; 3],
-    block: [u32; 3],
+    /// Blocks, and threads of each.
+    shape: ([u32; 3], [u32; 3]),
     /// The arguments of each launch.
     args: Vec<Vec<Arg>>,
     check: Box<dyn Fn(&Device) -> bool>,
@@ -167,46 +167,32 @@ fn blocks(n: usize, per: usize) -> u32 {
     u32::try_from(n / per).unwrap_or(u32::MAX).max(1)
 }
 
+/// Blocks of 256 threads for `n` elements.
+fn line(n: usize) -> ([u32; 3], [u32; 3]) {
+    ([blocks(n, 256), 1, 1], [256, 1, 1])
+}
+
+/// Blocks of 16 times 16 threads for `n` times `n` elements.
+fn square(n: usize) -> ([u32; 3], [u32; 3]) {
+    ([blocks(n, 16), blocks(n, 16), 1], [16, 16, 1])
+}
+
 fn close(got: f32, wanted: f64, error: f64) -> bool {
     (f64::from(got) - wanted).abs() <= error
 }
 
 fn setup(name: &str, shift: u32) -> Option<Setup> {
     let mut random = Xorshift(12345);
-    let line = [256, 1, 1];
-    let square = [16, 16, 1];
     let large = ((1usize << 24) >> shift).max(256);
     Some(match name {
-        "vecadd" | "saxpy" => {
-            let (a, b) = (random.floats(large), random.floats(large));
-            let (a_bytes, b_bytes) = (bytes_f32(&a), bytes_f32(&b));
-            let add = name == "vecadd";
-            let mut args = vec![buffer("a"), buffer("b")];
-            args.push(if add { buffer("c") } else { float(2.5) });
-            args.push(int(large));
-            Setup {
-                size: format!("n={large}"),
-                buffers: vec![("a", a_bytes), ("b", b_bytes), ("c", vec![0; if add { 4 * large } else { 4 }])],
-                grid: [blocks(large, 256), 1, 1],
-                block: line,
-                args: vec![args],
-                check: Box::new(move |d| {
-                    let found = floats_of(d, if add { "c" } else { "b" });
-                    let right = |(i, x): (usize, &f32)| {
-                        if add { *x == a[i] + b[i] } else { (x - (2.5 * a[i] + b[i])).abs() <= 1e-5 }
-                    };
-                    found.len() == a.len() && found.iter().enumerate().all(right)
-                }),
-            }
-        }
+        "vecadd" | "saxpy" => elementwise(name == "vecadd", large, &mut random),
         "matmul" | "matmul_tiled" => {
             let n = (512usize >> shift.div_ceil(3)).max(32);
             let (a, b) = (random.floats(n * n), random.floats(n * n));
             Setup {
                 size: format!("{n}x{n}"),
                 buffers: vec![("a", bytes_f32(&a)), ("b", bytes_f32(&b)), ("c", vec![0; 4 * n * n])],
-                grid: [blocks(n, 16), blocks(n, 16), 1],
-                block: square,
+                shape: square(n),
                 args: vec![vec![buffer("a"), buffer("b"), buffer("c"), int(n)]],
                 check: Box::new(move |d| {
                     let c = floats_of(d, "c");
@@ -225,8 +211,7 @@ fn setup(name: &str, shift: u32) -> Option<Setup> {
             Setup {
                 size: format!("n={large}"),
                 buffers: vec![("a", bytes_f32(&a)), ("o", vec![0; large / 64])],
-                grid: [blocks(large, 256), 1, 1],
-                block: line,
+                shape: line(large),
                 args: vec![vec![buffer("a"), buffer("o"), int(large)]],
                 check: Box::new(move |d| {
                     let found: f64 = floats_of(d, "o").into_iter().map(f64::from).sum();
@@ -240,8 +225,7 @@ fn setup(name: &str, shift: u32) -> Option<Setup> {
             Setup {
                 size: format!("{d}x{d}, 256 iterations"),
                 buffers: vec![("o", vec![0; 4 * d * d])],
-                grid: [blocks(d, 16), blocks(d, 16), 1],
-                block: square,
+                shape: square(d),
                 args: vec![vec![buffer("o"), int(d), int(d), int(256)]],
                 check: Box::new(move |device| mandel_close(&words_of(device, "o"), d)),
             }
@@ -251,8 +235,7 @@ fn setup(name: &str, shift: u32) -> Option<Setup> {
             Setup {
                 size: format!("n={large}"),
                 buffers: vec![("a", bytes_u32(&a)), ("h", vec![0; 1024])],
-                grid: [blocks(large, 256), 1, 1],
-                block: line,
+                shape: line(large),
                 args: vec![vec![buffer("a"), buffer("h"), int(large)]],
                 check: Box::new(move |d| {
                     let mut wanted = vec![0u32; 256];
@@ -273,14 +256,32 @@ fn setup(name: &str, shift: u32) -> Option<Setup> {
             Setup {
                 size: format!("n={n}"),
                 buffers: vec![("a", unsorted)],
-                grid: [blocks(n, 256), 1, 1],
-                block: line,
+                shape: line(n),
                 args: steps.map(|(j, k)| vec![buffer("a"), int(j), int(k)]).collect(),
                 check: Box::new(move |d| words_of(d, "a") == sorted),
             }
         }
         _ => return None,
     })
+}
+
+/// `c = a + b`, or `b = 2.5 a + b`.
+fn elementwise(add: bool, n: usize, random: &mut Xorshift) -> Setup {
+    let (a, b) = (random.floats(n), random.floats(n));
+    let third = vec![0; if add { 4 * n } else { 4 }];
+    Setup {
+        size: format!("n={n}"),
+        buffers: vec![("a", bytes_f32(&a)), ("b", bytes_f32(&b)), ("c", third)],
+        shape: line(n),
+        args: vec![vec![buffer("a"), buffer("b"), if add { buffer("c") } else { float(2.5) }, int(n)]],
+        check: Box::new(move |d| {
+            let found = floats_of(d, if add { "c" } else { "b" });
+            let right = |(i, x): (usize, &f32)| {
+                if add { *x == a[i] + b[i] } else { (x - (2.5 * a[i] + b[i])).abs() <= 1e-5 }
+            };
+            found.len() == a.len() && found.iter().enumerate().all(right)
+        }),
+    }
 }
 
 /// Whether an image of the Mandelbrot set is right, up to 0.1 % of its points or one a row: rounding moves points at its
@@ -315,8 +316,7 @@ fn nbody(n: usize, random: &mut Xorshift) -> Setup {
     Setup {
         size: format!("n={n}"),
         buffers: inputs.chain(outputs).collect(),
-        grid: [blocks(n, 256), 1, 1],
-        block: [256, 1, 1],
+        shape: line(n),
         args: vec![args],
         check: Box::new(move |device| {
             let found = floats_of(device, "ox");

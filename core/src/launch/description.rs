@@ -4,7 +4,7 @@ use super::file::text_of;
 use super::problem::{Problem, ProblemKind};
 use super::toml::{Table, document};
 use crate::base::{FileId, SourceMap};
-use crate::memory::fermi::model::{AcquireDiscards, CacheShape, DeviceModel};
+use crate::memory::fermi::model::{AcquireDiscards, DeviceModel};
 use crate::memory::fermi::program::Fill;
 use std::path::Path;
 
@@ -48,54 +48,30 @@ pub fn device_model(name: &str, sources: &mut SourceMap) -> Result<DeviceModel, 
 }
 
 fn parse(text: &str, file: FileId) -> Result<DeviceModel, Vec<Problem>> {
-    let table = document(text, file)?;
-    let mut root = Table::root(&table, file);
-    "the device description".clone_into(&mut root.name);
-    let mut out = Vec::new();
-    let model = read(&root, &mut out);
-    if !out.is_empty() {
-        return Err(out);
-    }
-    if let Some((field, wanted)) = model.fault() {
-        let at = root.get(field).map_or(root.at, |v| root.place(v));
-        return Err(vec![ProblemKind::Impossible { key: field, wanted }.at(at)]);
-    }
-    Ok(model)
+    document(text, file, "the device description", |root| {
+        let model = read(root);
+        if let Some((key, wanted)) = model.fault().filter(|_| root.all_is_well()) {
+            let at = root.get(key).map_or(root.at, |item| item.at());
+            root.problem(ProblemKind::Impossible { key, wanted }, at);
+        }
+        model
+    })
 }
 
-fn read(root: &Table<'_, '_>, out: &mut Vec<Problem>) -> DeviceModel {
-    root.only(ROOT, out);
-    let mut model = DeviceModel::fermi();
-    let mut on_chip = None;
-    if let Some((name, at)) = word(root, "preset", out) {
-        match DeviceModel::preset(&name) {
-            Some(preset) => model = preset,
-            None => out.push(ProblemKind::NoDevice { name, known: &DeviceModel::PRESETS }.at(at)),
-        }
-    }
+fn read(root: &Table<'_, '_>) -> DeviceModel {
+    root.only(ROOT);
+    let mut model = preset(root).unwrap_or_else(DeviceModel::fermi);
     // The GTX 480 divides 64 KiB (report, figure 3.2: 16 or 48 KiB each); the other presets give sizes of their own.
-    if ["fermi", "report"].contains(&model.name.as_str()) {
-        on_chip = Some(64 << 10);
-    }
-    if let Some((name, _)) = word(root, "name", out) {
+    let divided = ["fermi", "report"].contains(&model.name.as_str()).then_some(64 << 10);
+    if let Some(name) = root.text("name") {
         model.name = name;
     }
-    if let Some((what, at)) = word(root, "prefer", out) {
-        let kib = match what.as_str() {
-            "shared" => Some((16, 48)),
-            "l1" => Some((48, 16)),
-            _ => None,
-        };
-        match kib {
-            Some((l1, shared)) => {
-                let way = model.l1.ways * model.line_bytes;
-                model.l1.sets = (l1 << 10) / way.max(1);
-                model.shared_bytes = shared << 10;
-            }
-            None => out.push(ProblemKind::UnknownWord { key: "prefer", text: what, known: &["shared", "l1"] }.at(at)),
-        }
+    if let Some((l1, shared)) = root.choice("prefer", &[("shared", (16, 48)), ("l1", (48, 16))]) {
+        let way = model.l1.ways * model.line_bytes;
+        model.l1.sets = (l1 << 10) / way.max(1);
+        model.shared_bytes = shared << 10;
     }
-    let fields: [(&str, &mut u32); 8] = [
+    for (key, field) in [
         ("processors", &mut model.processors),
         ("warp_size", &mut model.warp_size),
         ("resident_blocks", &mut model.resident_blocks),
@@ -104,51 +80,53 @@ fn read(root: &Table<'_, '_>, out: &mut Vec<Problem>) -> DeviceModel {
         ("shared_bytes", &mut model.shared_bytes),
         ("banks", &mut model.banks),
         ("line_bytes", &mut model.line_bytes),
-    ];
-    for (key, field) in fields {
-        if let Some(n) = number(root, key, out) {
-            *field = n;
-        }
+    ] {
+        set(field, root.number(key));
     }
-    cache(root, "l1", &mut model.l1, out);
-    cache(root, "l2", &mut model.l2, out);
-    if let Some(n) = number(root, "on_chip_bytes", out) {
-        on_chip = Some(n);
+    for (key, shape) in [("l1", &mut model.l1), ("l2", &mut model.l2)] {
+        let Some(table) = root.get(key).and_then(|item| item.table()) else { continue };
+        table.only(CACHE);
+        set(&mut shape.sets, table.number("sets"));
+        set(&mut shape.ways, table.number("ways"));
     }
-    if let Some((what, at)) = word(root, "fill", out) {
-        match what.as_str() {
-            "line" => model.fill = Fill::Line,
-            "bytes" => model.fill = Fill::Bytes,
-            _ => out.push(ProblemKind::UnknownWord { key: "fill", text: what, known: &["line", "bytes"] }.at(at)),
-        }
-    }
-    if let Some((what, at)) = word(root, "acquire_discards", out) {
-        match what.as_str() {
-            "never" => model.acquire_discards = AcquireDiscards::Never,
-            "sm70" => model.acquire_discards = AcquireDiscards::Sm70,
-            "always" => model.acquire_discards = AcquireDiscards::Always,
-            _ => {
-                let known = &["never", "sm70", "always"];
-                out.push(ProblemKind::UnknownWord { key: "acquire_discards", text: what, known }.at(at));
-            }
-        }
-    }
+    let on_chip = root.number("on_chip_bytes").or(divided);
+    set(&mut model.fill, root.choice("fill", &[("line", Fill::Line), ("bytes", Fill::Bytes)]));
+    let (never, sm70, always) = (AcquireDiscards::Never, AcquireDiscards::Sm70, AcquireDiscards::Always);
+    let discards = root.choice("acquire_discards", &[("never", never), ("sm70", sm70), ("always", always)]);
+    set(&mut model.acquire_discards, discards);
     for (key, field) in [
         ("same_thread_order", &mut model.same_thread_order),
         ("volatile_shared_order", &mut model.volatile_shared_order),
         ("eager_local", &mut model.eager_local),
     ] {
-        if root.get(key).is_some() {
-            *field = root.flag(key, out);
-        }
+        set(field, root.get(key).map(|_| root.flag(key)));
     }
-    if let Some((what, at)) = word(root, "programs", out) {
-        if ["fermi", "report"].contains(&what.as_str()) {
-            model.programs = what;
-        } else {
-            out.push(ProblemKind::UnknownWord { key: "programs", text: what, known: &["fermi", "report"] }.at(at));
-        }
+    if let Some(programs) = root.choice("programs", &[("fermi", "fermi"), ("report", "report")]) {
+        programs.clone_into(&mut model.programs);
     }
+    fits(root, &model, on_chip);
+    model
+}
+
+/// The preset that a description is over.
+fn preset(root: &Table<'_, '_>) -> Option<DeviceModel> {
+    let item = root.get("preset")?;
+    let name = item.text()?;
+    let preset = DeviceModel::preset(&name);
+    if preset.is_none() {
+        item.problem(ProblemKind::NoDevice { name, known: &DeviceModel::PRESETS });
+    }
+    preset
+}
+
+fn set<T>(field: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *field = given;
+    }
+}
+
+/// Complains of an L1 cache and shared memory that do not fit into the memory that they share.
+fn fits(root: &Table<'_, '_>, model: &DeviceModel, on_chip: Option<u32>) {
     let l1 = u64::from(model.l1.sets) * u64::from(model.l1.ways) * u64::from(model.line_bytes);
     if let Some(all) = on_chip.filter(|all| l1 + u64::from(model.shared_bytes) > u64::from(*all)) {
         let wanted = format!(
@@ -156,27 +134,6 @@ fn read(root: &Table<'_, '_>, out: &mut Vec<Problem>) -> DeviceModel {
             model.shared_bytes
         );
         let at = ["shared_bytes", "l1", "line_bytes", "on_chip_bytes"].iter().find_map(|k| root.get(k));
-        out.push(ProblemKind::Impossible { key: "shared_bytes", wanted }.at(at.map_or(root.at, |v| root.place(v))));
-    }
-    model
-}
-
-fn word(table: &Table<'_, '_>, key: &'static str, out: &mut Vec<Problem>) -> Option<(String, super::At)> {
-    let value = table.get(key)?;
-    Some((table.text(key, value, out)?, table.place(value)))
-}
-
-fn number(table: &Table<'_, '_>, key: &str, out: &mut Vec<Problem>) -> Option<u32> {
-    let value = table.get(key)?;
-    u32::try_from(table.count(key, value, u32::MAX.into(), out)?).ok()
-}
-
-fn cache(root: &Table<'_, '_>, key: &str, shape: &mut CacheShape, out: &mut Vec<Problem>) {
-    let Some(table) = root.get(key).and_then(|v| root.sub(key, v, out)) else { return };
-    table.only(CACHE, out);
-    for (key, field) in [("sets", &mut shape.sets), ("ways", &mut shape.ways)] {
-        if let Some(n) = number(&table, key, out) {
-            *field = n;
-        }
+        root.problem(ProblemKind::Impossible { key: "shared_bytes", wanted }, at.map_or(root.at, |item| item.at()));
     }
 }

@@ -123,7 +123,7 @@ complaints! {
         UnfitFlag { flag: &'static str, text: String, why: &'static str } =>
             "bad-flag" ("{flag}{}{text}: {why}", if text.is_empty() { "" } else { " " }) ("");
         /// A word that is none of those that may stand there.
-        UnknownWord { key: &'static str, text: String, known: &'static [&'static str] } =>
+        UnknownWord { key: &'static str, text: String, known: Vec<&'static str> } =>
             "unknown-word" ("`{key}` cannot be `{text}`") ("here") ("{}", among(text, known, "", list));
         /// No kind of defect, and those that there are.
         NoKind { text: String, known: Vec<&'static str> } =>

@@ -165,10 +165,7 @@ impl Scalar {
                 (smallest..=largest).contains(i).then(|| low(wrapped)).flatten()
             }
             (meaning, number) => {
-                let text = match number {
-                    Number::Int(i) => i.to_string(),
-                    Number::Float(text) => text.clone(),
-                };
+                let text = number.to_string();
                 let wide: f64 = text.parse().ok()?;
                 match (meaning, self.bytes) {
                     (Meaning::Brain, _) => low(bf16::from_f64(wide).to_bits().into()),
@@ -201,6 +198,15 @@ impl Scalar {
             (Meaning::Float, 4) => Value::F32(f32::from_bits(low32)),
             (Meaning::Float, _) => Value::F64(f64::from_bits(bits)),
             (Meaning::Bits, n) => Value::Bits(bits, n),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(i) => write!(f, "{i}"),
+            Self::Float(text) => f.write_str(text),
         }
     }
 }

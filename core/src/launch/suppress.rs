@@ -5,7 +5,7 @@
 
 use super::file::text_of;
 use super::problem::{At, Problem, ProblemKind};
-use super::toml::{Table, document};
+use super::toml::{Item, Table, document};
 use crate::base::{FileId, Pc, SourceMap};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Kind, Place, Stop};
@@ -53,15 +53,11 @@ impl Suppressions {
     /// # Errors
     /// Every problem of the text, with its place.
     pub fn parse(text: &str, file: FileId) -> Result<Self, Vec<Problem>> {
-        let table = document(text, file)?;
-        let mut out = Vec::new();
-        let mut root = Table::root(&table, file);
-        "the suppression file".clone_into(&mut root.name);
-        root.only(ROOT, &mut out);
-        let items = root.get("suppress").and_then(|v| root.array("suppress", v, &mut out)).unwrap_or(&[]);
-        let tables: Vec<_> = items.iter().filter_map(|item| root.sub("suppress", item, &mut out)).collect();
-        let entries: Vec<_> = tables.iter().filter_map(|t| Some((entry(t, &mut out)?, false))).collect();
-        if out.is_empty() { Ok(Self { entries }) } else { Err(out) }
+        document(text, file, "the suppression file", |root| {
+            root.only(ROOT);
+            let tables: Vec<_> = root.get("suppress").iter().flat_map(Item::tables).collect();
+            Self { entries: tables.iter().filter_map(|table| Some((entry(table)?, false))).collect() }
+        })
     }
 
     /// The entry that accepts a defect of a run of `env`, which counts as used then.
@@ -98,32 +94,26 @@ impl Suppression {
     }
 }
 
-fn entry(table: &Table<'_, '_>, out: &mut Vec<Problem>) -> Option<Suppression> {
-    table.only(ENTRY, out);
-    let kind = table.need("kind", out).and_then(|value| {
-        let text = table.text("kind", value, out)?;
+fn entry(table: &Table<'_, '_>) -> Option<Suppression> {
+    table.only(ENTRY);
+    let kind = table.need("kind").and_then(|item| {
+        let text = item.text()?;
         let kind = Kind::named(&text).filter(|k| k.is_defect());
         if kind.is_none() {
-            let known: Vec<&'static str> = Kind::ALL.iter().filter(|k| k.is_defect()).map(|k| k.id()).collect();
-            out.push(ProblemKind::NoKind { text, known }.at(table.place(value)));
+            let known = Kind::ALL.iter().filter(|k| k.is_defect()).map(|k| k.id()).collect();
+            item.problem(ProblemKind::NoKind { text, known });
         }
         kind
     });
-    let mut text = |key: &str| table.get(key).and_then(|v| table.text(key, v, out));
-    let (file, entry) = (text("file"), text("entry"));
-    let line = table.get("line").and_then(|v| table.count("line", v, u32::MAX.into(), out));
+    let (file, entry, line) = (table.text("file"), table.text("entry"), table.number("line"));
     if table.get("line").is_some() {
-        table.need("file", out);
+        table.need("file");
     }
-    let reason = table.need("reason", out).and_then(|value| {
-        let text = table.text("reason", value, out)?;
-        if text.trim().is_empty() {
-            let kind = ProblemKind::OutOfRange { key: "reason".into(), wanted: "a reason in words" };
-            out.push(kind.at(table.place(value)));
-        }
+    let reason = table.need("reason").and_then(|item| {
+        let text = item.text()?;
+        item.checked((!text.trim().is_empty()).then_some(()), "a reason in words");
         Some(text)
     });
-    let line = line.and_then(|n| u32::try_from(n).ok());
     Some(Suppression { kind: kind?, file, line, entry, reason: reason?, at: table.at })
 }
 
