@@ -184,7 +184,7 @@ impl Kernel<'_> {
 
 /// The text of a schedule of a run.
 fn saved(target: &Target, recorded: &Recorded) -> String {
-    let (env, sources) = (target.start().context().env(), target.start().sources());
+    let (env, sources) = target.listing();
     let found = hunt::headline(&recorded.played.ending, env, sources);
     let named = target.spec().ptx.iter().map(|(path, _)| path.display().to_string()).collect();
     recorded.file(target, named, found).text()

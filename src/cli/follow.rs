@@ -15,10 +15,6 @@ use std::sync::Arc;
 /// What is told of a run while it goes on.
 #[derive(Args)]
 pub(super) struct FollowFlags {
-    /// Print every rule that fires, in order, each warp instruction a step of its own.
-    #[arg(long)]
-    pub rules: bool,
-
     #[command(flatten)]
     pub trace: TraceFlags,
 
@@ -34,25 +30,25 @@ pub(super) struct Followers<'a> {
 }
 
 impl<'a> Followers<'a> {
-    /// The followers that the flags ask for. `steps`: whether memory makes steps of its own. `line` prints a line, `seen` is
+    /// The followers that the flags ask for. `rules`: with the rules that fire. `steps`: whether memory makes steps of its own. `line` prints a line, `seen` is
     /// told by the oracle of the run.
     ///
     /// # Errors
     /// The file of the trace cannot be written; rules are printed where a report for programs is.
     pub fn open(
         flags: &'a FollowFlags,
+        rules: bool,
         (form, steps): (Form, bool),
-        programs: &[Arc<ProgEnv>],
-        sources: &SourceMap,
+        (programs, sources): (&[Arc<ProgEnv>], &SourceMap),
         line: &'a mut dyn FnMut(&str),
         seen: &'a Decisions,
     ) -> Result<Self, Box<Problem>> {
-        let lines = flags.rules && form == Form::Text;
-        if flags.rules && !lines && flags.trace.file.is_none() {
+        let lines = rules && form == Form::Text;
+        if rules && !lines && flags.trace.file.is_none() {
             let why = "rules are lines of text; with --format json or sarif, --trace FILE.json shows them";
             return Err(Box::new(ProblemKind::UnfitFlag { flag: "--rules", text: String::new(), why }.at(None)));
         }
-        let timeline = flags.trace.open(programs, sources, seen, flags.rules)?;
+        let timeline = flags.trace.open(programs, sources, seen, rules)?;
         let rules = lines.then(|| RuleTrace::new(programs.to_vec(), sources.clone(), line));
         let show = flags.show.wanted(steps)?;
         let show = show.map(|after| after.follow(programs.to_vec(), sources.clone(), form));

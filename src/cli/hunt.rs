@@ -14,7 +14,7 @@ use crate::explore::checkpoint::{self, CheckpointError};
 use crate::explore::{Ended, Ending, Hunt as Search, HuntState, Hunted, Limits, Measure, Recorded, Target};
 use crate::machine::Stopwatch;
 use crate::report::document::Report;
-use crate::report::hunt::{self as text, Finding};
+use crate::report::hunt::{self as text, Found};
 use crate::report::parts::Exit;
 use crate::report::{EndedEarly, Models};
 use crate::verdict::Stop;
@@ -212,9 +212,7 @@ impl Hunt {
             code = text::quiet_code(&hunted);
         }
         let ends: Vec<_> = findings.iter().map(|f| (&f.ending, f.accepted.as_ref())).collect();
-        let (env, sources) = (target.start().context().env(), target.start().sources());
-        let found: Vec<_> = findings.iter().map(|f| f.data(env, sources)).collect();
-        let report = |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &found, extra));
+        let report = |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &findings, extra));
         reporter.searched(&ends, report, code, &target);
         Ok(code)
     }
@@ -235,15 +233,13 @@ impl Hunt {
         recorded: &Recorded,
         number: usize,
         target: &Target,
-    ) -> Finding {
+    ) -> Found {
         let file = write_for(&self.names().file(number), recorded, target, (&self.common, &self.path));
-        let ending = recorded.played.ending.clone();
-        let accepted = reporter.accept(&ending, target);
-        let (decisions, switches) = (recorded.schedule.decisions(), recorded.switches);
-        let finding = Finding { seed, times, decisions, switches, file, ending, accepted };
-        reporter.complain(|| reporter.ending(&finding.ending, finding.accepted.as_ref(), target));
-        reporter.complain(|| finding.text().into());
-        finding
+        let accepted = reporter.accept(&recorded.played.ending, target);
+        let found = Found::new((seed, times), recorded, file.as_deref(), accepted, target.listing());
+        reporter.complain(|| reporter.ending(&found.ending, found.accepted.as_ref(), target));
+        reporter.complain(|| found.text().into());
+        found
     }
 
     /// Runs the seeds that a checkpoint does not have yet.

@@ -1,21 +1,20 @@
 //! `warpstep replay`
 
+use super::follow::{FollowFlags, Followers};
 use super::form::Form;
 use super::hunt::StrategyFlags;
 use super::output;
 use super::report_flags::{ReportFlags, stop_of};
 use super::saved::{Saved, as_typed, check, target, write, write_for};
-use super::show::ShowFlags;
 use super::target::Common;
-use super::trace::TraceFlags;
 use crate::choice::{Decisions, Observed, Oracle, Recorder, Replay as Script};
 use crate::explore::{Ending, Limits, Played, Recorded, Target};
 use crate::launch::{Problem, ProblemKind};
 use crate::report::document::Report;
-use crate::report::hunt::{self as text, Finding};
+use crate::report::hunt::{self as text, Found};
 use crate::report::parts::Exit;
-use crate::report::{EndedEarly, Environment, MemoryShow, StopReport, Turns};
-use crate::verdict::{Event, Stop, Who};
+use crate::report::{EndedEarly, Environment, StopReport, Turns};
+use crate::verdict::{Event, Sink, Stop, Who};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -57,10 +56,7 @@ pub(super) struct Replay {
     turns: bool,
 
     #[command(flatten)]
-    trace: TraceFlags,
-
-    #[command(flatten)]
-    show: ShowFlags,
+    follow: FollowFlags,
 
     /// Write the schedule to a file.
     #[arg(long, value_name = "FILE")]
@@ -154,35 +150,30 @@ impl Replay {
     fn run(&self, target: &Target, oracle: &mut dyn Oracle, limits: Limits, common: &Common) -> Result<Ran, u8> {
         let (program, sources) = (target.program(), target.start().sources());
         let refuse = |p: Box<Problem>| output::problems(&[*p], sources, self.report.format);
-        let show = self.show.wanted(common.memory_steps()).map_err(refuse)?;
-        let mut show = show.map(|after| after.follow(vec![program.clone()], sources.clone(), self.report.format));
         let keep = if self.turns { usize::MAX } else { LAST };
         let mut turns = Turns::new(vec![program.clone()], sources.clone(), keep);
         let seen = Decisions::default();
-        let timeline = self.trace.open(std::slice::from_ref(&program), sources, &seen, false);
-        let mut timeline = timeline.map_err(refuse)?;
+        let (telling, mut line) = ((self.report.format, common.memory_steps()), |_: &str| ());
+        let programs = std::slice::from_ref(&program);
+        let mut followers =
+            Followers::open(&self.follow, false, telling, (programs, sources), &mut line, &seen).map_err(refuse)?;
         let mut also = |who: Who, event: &Event<'_>| {
             turns.event(who, event);
-            if let Some(show) = &mut show {
-                show.event(who, event);
-            }
-            if let Some(timeline) = &mut timeline {
-                timeline.event(who, *event);
-            }
+            // Nobody who follows objects to a run.
+            let _ = followers.event(who, *event);
         };
         let mut watched = Observed::new(&mut *oracle, &seen);
-        let oracle: &mut dyn Oracle = if self.trace.file.is_some() { &mut watched } else { oracle };
+        let oracle: &mut dyn Oracle = if self.follow.trace.file.is_some() { &mut watched } else { oracle };
         let (mut played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
         target.explain(&mut played);
-        if let Some(timeline) = timeline {
-            timeline.finish(if let Ending::Stopped(stop) = &played.ending { Some(stop) } else { None });
-        }
-        Ok(Ran { played, turns: turns.finish(), memory: show.map(MemoryShow::finish), trace: (trace, switches) })
+        let memory = followers.shown();
+        followers.finish(if let Ending::Stopped(stop) = &played.ending { Some(stop) } else { None });
+        Ok(Ran { played, turns: turns.finish(), memory, trace: (trace, switches) })
     }
 
     fn tell(&self, target: &Target, named: String, seen: &Seen) -> Result<u8, u8> {
         let Seen { recorded, turns, memory, diverged } = seen;
-        let (env, sources) = (target.start().context().env(), target.start().sources());
+        let (env, sources) = target.listing();
         let ending = &recorded.played.ending;
         let mut reporter = self.report.open()?;
         reporter.memory.clone_from(memory);
@@ -198,18 +189,11 @@ impl Replay {
             output::complain(reporter.ending(ending, accepted.as_ref(), target));
             output::complain(text::replayed(recorded));
         }
-        let finding = Finding {
-            seed: self.seed,
-            times: 1,
-            decisions: recorded.schedule.decisions(),
-            switches: recorded.switches,
-            file: self.save_schedule.clone(),
-            ending: ending.clone(),
-            accepted,
-        };
+        let found = Found::new((self.seed, 1), recorded, self.save_schedule.as_deref(), accepted, (env, sources));
+        let known = found.accepted.clone();
         let report = |extra| {
             Report::Replay(text::Replay {
-                found: finding.data(env, sources),
+                found,
                 exit: Exit(code),
                 trace_hash: format!("{:016x}", recorded.trace),
                 turns: turns.lines().collect(),
@@ -217,7 +201,7 @@ impl Replay {
                 extra,
             })
         };
-        reporter.searched(&[(ending, finding.accepted.as_ref())], report, code, target);
+        reporter.searched(&[(ending, known.as_ref())], report, code, target);
         Ok(code)
     }
 }

@@ -186,7 +186,7 @@ impl Reporter {
         code: u8,
         target: &Target,
     ) {
-        let (env, sources) = (target.start().context().env(), target.start().sources());
+        let (env, sources) = target.listing();
         let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
         let expected = Expected { at: &at, output_at: target.spec().stdout.as_ref().and_then(|e| e.at) };
         self.searched_of(all, report, code, Runs { env: &|_| env, sources, expected });
@@ -351,7 +351,7 @@ impl Results<'_> {
         Report::Finished(Box::new(run::Finished {
             launches: stats,
             output: String::from_utf8_lossy(output),
-            unexpected: run::Unexpected { mismatches, output_mismatch: output_mismatch.as_ref() },
+            unexpected: run::Unexpected { mismatches: mismatches.clone(), output_mismatch: output_mismatch.clone() },
             assumed_zeros: &self.relied,
             lost_origins: &self.lost,
             exit: Exit(code),

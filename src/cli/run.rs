@@ -54,6 +54,9 @@ pub(super) struct Run {
     #[arg(long)]
     pub(super) hash: bool,
 
+    /// Print every rule that fires, in order, each warp instruction a step of its own.
+    #[arg(long)]
+    pub(super) rules: bool,
     #[command(flatten)]
     pub(super) follow: FollowFlags,
 
@@ -113,7 +116,7 @@ impl Run {
         }
         let config = self.common.config(sources)?;
         // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.
-        Ok(Config { seed: self.seed, eager: self.seed.is_some(), small_steps: self.follow.rules, ..config })
+        Ok(Config { seed: self.seed, eager: self.seed.is_some(), small_steps: self.rules, ..config })
     }
 
     /// The form of the report, and whether memory makes steps of its own.
@@ -193,7 +196,7 @@ impl Run {
         observers: &mut Observers,
         (reporter, printed): (&mut Reporter, &mut Vec<u8>),
     ) -> Result<Result<Outcome, Failure>, u8> {
-        let bar = running("running", self.report.format == Form::Text && !self.follow.rules);
+        let bar = running("running", self.report.format == Form::Text && !self.rules);
         let mut out = |bytes: &[u8]| match self.report.format {
             Form::Text => bar.suspend(|| output::print(bytes)),
             Form::Json | Form::Sarif => printed.extend_from_slice(bytes),
@@ -202,7 +205,7 @@ impl Run {
         let seen = Decisions::default();
         let programs = [device.context().program()];
         let mut followers =
-            Followers::open(&self.follow, self.telling(), &programs, device.sources(), &mut line, &seen)
+            Followers::open(&self.follow, self.rules, self.telling(), (&programs, device.sources()), &mut line, &seen)
                 .map_err(|problem| reporter.problems(&[*problem], device.sources()))?;
         let result = if followers.any() {
             let seen = self.follow.trace.file.is_some().then_some(&seen);

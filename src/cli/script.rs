@@ -33,8 +33,9 @@ impl Run {
         let mut watching = PerLaunch::new(envs.clone(), &make);
         let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
-        let mut followers = Followers::open(&self.follow, self.telling(), &envs, &sources, &mut line, &seen)
-            .map_err(|problem| reporter.problems(&[*problem], &sources))?;
+        let mut followers =
+            Followers::open(&self.follow, self.rules, self.telling(), (&envs, &sources), &mut line, &seen)
+                .map_err(|problem| reporter.problems(&[*problem], &sources))?;
         let watched = self.watched();
         let observe = watched || followers.any();
         let mut tell = |who: Who, event: Event<'_>| {

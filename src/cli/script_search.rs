@@ -16,7 +16,7 @@ use crate::launch::{Failure, Problem, ProblemKind, Script, ScriptDevice, program
 use crate::machine::{Bounds, Config, ControlModel};
 use crate::program::env::ProgEnv;
 use crate::report::document::Report;
-use crate::report::script::{self as text, End, Found, Through};
+use crate::report::script::{self as text, Found, FoundEnd, Through};
 use crate::report::{Models, ScriptNames, Text, Turns};
 use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
 use std::cell::RefCell;
@@ -73,7 +73,7 @@ impl Scripted {
     }
 
     /// How a run ended, as text.
-    fn ending(&self, end: &End, reporter: &Reporter) -> Text {
+    fn ending(&self, end: &FoundEnd, reporter: &Reporter) -> Text {
         reporter.ending_of(&end.ending, end.accepted.as_ref(), self.env_of(&end.ending), &self.sources)
     }
 
@@ -85,7 +85,7 @@ impl Scripted {
         let at = |name: &str| self.script.expected_at(name);
         let output_at = self.script.stdout.as_ref().and_then(|e| e.at);
         let ends: Vec<_> = found.ends.iter().map(|end| (&end.ending, end.accepted.as_ref())).collect();
-        let report = |extra| Report::Orders(Box::new(found.data(&env, &self.sources, extra)));
+        let report = |extra| Report::Orders(Box::new(found.data(extra)));
         let expected = Expected { at: &at, output_at };
         reporter.searched_of(&ends, report, code, Runs { env: &env, sources: &self.sources, expected });
         code
@@ -122,7 +122,8 @@ impl Prove {
             let order = order.map_err(|failure| all.fail(&failure, format))?;
             let accepted = reporter.accept_of(ending, all.env_of(ending), &all.sources);
             let memory = result.as_ref().map(|(memory, _)| *memory);
-            ends.push(End { ending: ending.clone(), accepted, order, seed: None, times: 0, memory });
+            let program = (all.env_of(ending), &all.sources);
+            ends.push(FoundEnd::new((ending.clone(), memory), order, accepted, program));
         }
         let endless = space.endless.as_ref().map(|way| order(&search, &mut all.device, (&all.envs, &all.sources), way));
         let endless = endless.transpose().map_err(|failure| all.fail(&failure, format))?;
@@ -159,8 +160,16 @@ fn order(
     Ok(turns.into_inner().finish().lines().map(str::to_owned).collect())
 }
 
-/// A defect that seeds found: the signature, the end, the seed, and how many found it.
-type Hunted = (Signature, End);
+/// A defect that seeds found.
+struct Hunted {
+    signature: Signature,
+    ending: Ending,
+    /// The hash of memory, where the script came to its end.
+    memory: Option<u64>,
+    /// The first seed that found it, and how many did; none: the default schedule.
+    seed: Option<u64>,
+    times: u64,
+}
 
 impl Hunt {
     /// Runs a script by many seeds; gives the exit code.
@@ -188,8 +197,10 @@ impl Hunt {
         bar.finish_and_clear();
         let target = as_typed(&self.common, &self.path);
         let mut ends = Vec::new();
-        for (_, mut end) in found {
-            end.accepted = reporter.accept_of(&end.ending, all.env_of(&end.ending), &all.sources);
+        for Hunted { ending, memory, seed, times, .. } in found {
+            let program = (all.env_of(&ending), &all.sources);
+            let accepted = reporter.accept_of(&ending, program.0, program.1);
+            let end = FoundEnd::new((ending, memory), Vec::new(), accepted, program).by(seed, times);
             reporter.complain(|| all.ending(&end, &reporter));
             reporter.complain(|| text::found(&end, &target).into());
             ends.push(end);
@@ -229,11 +240,9 @@ impl Hunt {
             Err(failure) => return Err(all.fail(&failure, self.report.format)),
         };
         if let Some(signature) = Signature::of_end(&ending, &[]) {
-            match found.iter_mut().find(|(known, _)| *known == signature) {
-                Some((_, end)) => end.times += 1,
-                None => {
-                    found.push((signature, End { ending, accepted: None, order: Vec::new(), seed, times: 1, memory }))
-                }
+            match found.iter_mut().find(|known| known.signature == signature) {
+                Some(known) => known.times += 1,
+                None => found.push(Hunted { signature, ending, memory, seed, times: 1 }),
             }
         }
         Ok(Ok(all.device.clock()))

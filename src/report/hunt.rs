@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The models that a verdict is about.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
@@ -135,27 +135,29 @@ pub fn ending(
 
 /// How a run ended.
 #[derive(Serialize, JsonSchema)]
-pub struct Ended<'a> {
+pub struct Ended {
     /// Why it ended early; null when it did not.
     #[schemars(with = "Option<Stopped<'_>>")]
     stopped: Value,
     #[serde(flatten)]
-    unexpected: Unexpected<'a>,
+    unexpected: Unexpected,
     /// Whether the results differ from those of the default schedule only.
     differs: bool,
 }
 
-impl<'a> Ended<'a> {
+impl Ended {
     /// The same of a run of `env`, whose files are `sources`; `accepted`: why its defect may stay.
     #[must_use]
-    pub fn new(ending: &'a Ending, accepted: Option<&Suppressed>, env: &ProgEnv, sources: &SourceMap) -> Self {
-        let (stopped, mismatches, output_mismatch) = match ending {
-            Ending::Stopped(stop) => (StopReport::new(stop, env, sources).suppressed(accepted).json(), &[][..], None),
-            Ending::Unexpected(all, output) | Ending::Differs(all, output) => (Value::Null, &all[..], output.as_ref()),
-            Ending::Expected => (Value::Null, &[][..], None),
-        };
-        let differs = matches!(ending, Ending::Differs(..));
-        Self { stopped, unexpected: Unexpected { mismatches, output_mismatch }, differs }
+    pub fn new(ending: &Ending, accepted: Option<&Suppressed>, env: &ProgEnv, sources: &SourceMap) -> Self {
+        let (mut stopped, mut unexpected) = (Value::Null, Unexpected::default());
+        match ending {
+            Ending::Stopped(stop) => stopped = StopReport::new(stop, env, sources).suppressed(accepted).json(),
+            Ending::Unexpected(all, output) | Ending::Differs(all, output) => {
+                unexpected = Unexpected { mismatches: all.clone(), output_mismatch: output.clone() };
+            }
+            Ending::Expected => {}
+        }
+        Self { stopped, unexpected, differs: matches!(ending, Ending::Differs(..)) }
     }
 }
 
@@ -185,61 +187,9 @@ pub fn headline(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> String {
 /// What is said above the report of a default run that a limit ended.
 pub const UNENDED: &str = "the default schedule did not come to its end:\n";
 
-/// What a seed or a schedule shows.
-pub struct Finding {
-    /// The seed. `None`: the default schedule, or that of a file.
-    pub seed: Option<u64>,
-    /// How many seeds found it.
-    pub times: u64,
-    /// Decisions of the schedule.
-    pub decisions: u64,
-    /// How often another warp went on.
-    pub switches: u64,
-    /// The file that the schedule was written to.
-    pub file: Option<PathBuf>,
-    /// How the run ended.
-    pub ending: Ending,
-    /// Why its defect may stay.
-    pub accepted: Option<Suppressed>,
-}
-
-impl Finding {
-    /// What follows the report of it: who found it, and what can be done with it.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let finder = self.seed.map_or_else(|| "the default schedule".to_owned(), |seed| format!("seed {seed}"));
-        let more = if self.times > 1 { format!(", and by {} more", self.times - 1) } else { String::new() };
-        let mut out = format!(
-            "found by {finder}{more}: {}, {}\n",
-            counted(self.decisions, "decision"),
-            counted(self.switches, "context switch")
-        );
-        if let Some(file) = &self.file {
-            let file = inline(&shown(file)).into_owned();
-            out.push_str(&format!(
-                "schedule written to {file}\n  see it again: warpstep replay {file}\n  make it short: warpstep minimise {file}\n"
-            ));
-        }
-        out
-    }
-
-    /// The same as data, of a run of `env`, whose files are `sources`.
-    #[must_use]
-    pub fn data(&self, env: &ProgEnv, sources: &SourceMap) -> Found<'_> {
-        Found {
-            seed: self.seed,
-            times: self.times,
-            decisions: self.decisions,
-            context_switches: self.switches,
-            schedule: self.file.as_deref().map(shown),
-            ended: Ended::new(&self.ending, self.accepted.as_ref(), env, sources),
-        }
-    }
-}
-
 /// A finding of a hunt, or a run that was replayed.
 #[derive(Serialize, JsonSchema)]
-pub struct Found<'a> {
+pub struct Found {
     /// The seed; null: the default schedule, or a schedule of a file.
     seed: Option<u64>,
     /// How many seeds found it.
@@ -251,7 +201,54 @@ pub struct Found<'a> {
     /// The file that the schedule was written to.
     schedule: Option<String>,
     #[serde(flatten)]
-    ended: Ended<'a>,
+    ended: Ended,
+    /// How the run ended.
+    #[serde(skip)]
+    pub ending: Ending,
+    /// Why its defect may stay.
+    #[serde(skip)]
+    pub accepted: Option<Suppressed>,
+}
+
+impl Found {
+    /// What a run showed of a program with its files: the seed and how many seeds there were of the kind, the file that the
+    /// schedule was written to, why its defect may stay.
+    #[must_use]
+    pub fn new(
+        (seed, times): (Option<u64>, u64),
+        recorded: &Recorded,
+        file: Option<&Path>,
+        accepted: Option<Suppressed>,
+        (env, sources): (&ProgEnv, &SourceMap),
+    ) -> Self {
+        let ending = recorded.played.ending.clone();
+        Self {
+            seed,
+            times,
+            decisions: recorded.schedule.decisions(),
+            context_switches: recorded.switches,
+            schedule: file.map(shown),
+            ended: Ended::new(&ending, accepted.as_ref(), env, sources),
+            ending,
+            accepted,
+        }
+    }
+
+    /// What follows the report of it: who found it, and what can be done with it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let finder = self.seed.map_or_else(|| "the default schedule".to_owned(), |seed| format!("seed {seed}"));
+        let more = if self.times > 1 { format!(", and by {} more", self.times - 1) } else { String::new() };
+        let (decisions, switches) =
+            (counted(self.decisions, "decision"), counted(self.context_switches, "context switch"));
+        let mut out = format!("found by {finder}{more}: {decisions}, {switches}\n");
+        if let Some(file) = self.schedule.as_deref().map(inline) {
+            out.push_str(&format!(
+                "schedule written to {file}\n  see it again: warpstep replay {file}\n  make it short: warpstep minimise {file}\n"
+            ));
+        }
+        out
+    }
 }
 
 /// What a hunt was about: for its last line.
@@ -309,24 +306,10 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
         let (runs, steps) = (counted(*limited, "run"), counted(scope.limits.steps, "warp instruction"));
         out.push_str(&format!("{runs} reached the limit of {steps}: nothing is known of them\n"));
     }
-    if let Some(bound) = bound(scope, seeds) {
-        out.push_str(&bound);
+    if let Some(bound) = Bound::of(scope) {
+        out.push_str(&bound.text(seeds));
     }
     out
-}
-
-/// What PCT promises.
-fn bound(scope: &Scope<'_>, seeds: u64) -> Option<String> {
-    let (Strategy::Pct { depth, .. }, Some(Measure { warps, steps })) = (scope.strategy, scope.measure) else {
-        return None;
-    };
-    let one = Pct::bound(depth, warps, steps);
-    let all = 1.0 - libm::exp(seeds as f64 * libm::log1p(-one.min(1.0 - f64::EPSILON)));
-    Some(format!(
-        "a defect between warps that {depth} ordering constraints suffice for is found by one seed with a probability of at \
-         least 1/(n·k^{}) = {one:.2e}, by {seeds} of {all:.2e} (n = {warps} warps, k = {steps} steps)\n",
-        depth.saturating_sub(1)
-    ))
 }
 
 /// A hunt.
@@ -348,7 +331,7 @@ pub struct Hunt<'a> {
     /// Warp instructions of a run at most.
     max_steps: u64,
     bound: Option<Bound>,
-    findings: &'a [Found<'a>],
+    findings: &'a [Found],
     #[serde(flatten)]
     extra: Extra,
 }
@@ -363,10 +346,30 @@ struct Bound {
     probability: f64,
 }
 
+impl Bound {
+    fn of(scope: &Scope<'_>) -> Option<Self> {
+        let (Strategy::Pct { depth, .. }, Some(Measure { warps, steps })) = (scope.strategy, scope.measure) else {
+            return None;
+        };
+        Some(Self { depth, warps, steps, probability: Pct::bound(depth, warps, steps) })
+    }
+
+    /// The same of so many seeds, in words.
+    fn text(&self, seeds: u64) -> String {
+        let Self { depth, warps, steps, probability: one } = *self;
+        let all = 1.0 - libm::exp(seeds as f64 * libm::log1p(-one.min(1.0 - f64::EPSILON)));
+        format!(
+            "a defect between warps that {depth} ordering constraints suffice for is found by one seed with a probability of at \
+             least 1/(n·k^{}) = {one:.2e}, by {seeds} of {all:.2e} (n = {warps} warps, k = {steps} steps)\n",
+            depth.saturating_sub(1)
+        )
+    }
+}
+
 impl<'a> Hunt<'a> {
     /// What a hunt that ends with an exit code came to.
     #[must_use]
-    pub fn new(exit: Exit, hunted: &'a Hunted, scope: &Scope<'a>, findings: &'a [Found<'a>], extra: Extra) -> Self {
+    pub fn new(exit: Exit, hunted: &'a Hunted, scope: &Scope<'a>, findings: &'a [Found], extra: Extra) -> Self {
         let ended = match hunted.ended {
             Why::Done => "done",
             Why::Time => "time",
@@ -374,12 +377,6 @@ impl<'a> Hunt<'a> {
             Why::Memory(_) => "memory",
             Why::Unsupported(_) => "unsupported",
             Why::Internal(_) => "internal",
-        };
-        let bound = match (scope.strategy, scope.measure) {
-            (Strategy::Pct { depth, .. }, Some(Measure { warps, steps })) => {
-                Some(Bound { depth, warps, steps, probability: Pct::bound(depth, warps, steps) })
-            }
-            _ => None,
         };
         Self {
             exit,
@@ -390,7 +387,7 @@ impl<'a> Hunt<'a> {
             seeds: hunted.done.end - hunted.done.start,
             limited: hunted.limited,
             max_steps: scope.limits.steps,
-            bound,
+            bound: Bound::of(scope),
             findings,
             extra,
         }
@@ -425,7 +422,7 @@ pub fn left(decisions: usize) -> String {
 pub struct Replay<'a> {
     /// What it shows.
     #[serde(flatten)]
-    pub found: Found<'a>,
+    pub found: Found,
     /// The exit code.
     pub exit: Exit,
     /// The hash of its trace.

@@ -238,14 +238,14 @@ pub struct Proved<'a> {
     states: u64,
     transitions: u64,
     /// Runs that came to their ends, one for each content of memory; those with other results than expected come first.
-    outcomes: Vec<FoundRun<'a>>,
+    outcomes: Vec<FoundRun>,
     /// Runs that stop with a defect.
-    defects: Vec<FoundRun<'a>>,
+    defects: Vec<FoundRun>,
     /// Where the warps were in the last state of a search that a limit ended.
     #[schemars(with = "Vec<Standing>")]
     standing: Value,
     /// Runs that never end.
-    endless: Vec<Never<'a>>,
+    endless: Vec<Never>,
     /// Where runs never end: whether they do under each control model: ends, endless, limit, or the defect that stops some.
     #[schemars(with = "BTreeMap<String, String>")]
     controls: Map<String, Value>,
@@ -258,20 +258,20 @@ pub struct Proved<'a> {
 
 /// Something that a search found, shown by an ordinary run.
 #[derive(Serialize, JsonSchema)]
-struct FoundRun<'a> {
+struct FoundRun {
     /// In how many states it was found.
     states: u64,
     /// Where the run's schedule was written; null for what is no defect, or where it could not be written.
     schedule: Option<String>,
     /// How the run that shows it ended.
-    ending: Ended<'a>,
+    ending: Ended,
 }
 
 /// A run that never ends.
 #[derive(Serialize, JsonSchema)]
-struct Never<'a> {
+struct Never {
     #[serde(flatten)]
-    found: FoundRun<'a>,
+    found: FoundRun,
     /// What it is called; `endless` where that is not known.
     class: Kind,
     /// Cycles of the kind.

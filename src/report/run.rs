@@ -119,7 +119,7 @@ pub struct Finished<'a> {
     pub output: Cow<'a, str>,
     /// What is not as expected.
     #[serde(flatten)]
-    pub unexpected: Unexpected<'a>,
+    pub unexpected: Unexpected,
     /// Buffers whose zeros were relied on though nothing said what they hold. Only with `--check uninit`.
     pub assumed_zeros: &'a ReliedReport,
     /// Accesses whose origin was lost. Only with `--check bounds`.
@@ -144,12 +144,12 @@ pub struct Finished<'a> {
 }
 
 /// Results and output that are not as expected.
-#[derive(Serialize, JsonSchema)]
-pub struct Unexpected<'a> {
+#[derive(Default, Serialize, JsonSchema)]
+pub struct Unexpected {
     /// Buffers that hold something else than expected.
-    pub mismatches: &'a [Mismatch],
+    pub mismatches: Vec<Mismatch>,
     /// The first line of output that differs.
-    pub output_mismatch: Option<&'a OutputMismatch>,
+    pub output_mismatch: Option<OutputMismatch>,
 }
 
 /// The contents of a buffer.

@@ -12,49 +12,47 @@ use crate::verdict::LimitKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// An end of a script, with what is known of it.
-pub struct End {
-    /// How it ended.
-    pub ending: Ending,
-    /// Why its defect may stay.
-    pub accepted: Option<Suppressed>,
-    /// The order that leads there, a line each.
-    pub order: Vec<String>,
-    /// The seed that came there first, and how many did; none: the default schedule, or a search.
-    pub seed: Option<u64>,
-    /// See `seed`.
-    pub times: u64,
-    /// The hash of memory, where the script came to its end.
-    pub memory: Option<u64>,
-}
-
-impl End {
-    /// The same as data, of a run of `env`, whose files are `sources`.
-    #[must_use]
-    pub fn data(&self, env: &ProgEnv, sources: &SourceMap) -> FoundEnd<'_> {
-        FoundEnd {
-            ended: Ended::new(&self.ending, self.accepted.as_ref(), env, sources),
-            memory_hash: self.memory.map(|hash| format!("{hash:016x}")),
-            order: &self.order,
-            seed: self.seed,
-            times: self.times,
-        }
-    }
-}
-
 /// How runs of a script end.
 #[derive(Serialize, JsonSchema)]
-pub struct FoundEnd<'a> {
+pub struct FoundEnd {
     #[serde(flatten)]
-    ended: Ended<'a>,
+    ended: Ended,
     /// The hash of memory, where the script came to its end.
     memory_hash: Option<String>,
     /// The order that leads there: messages that are handled, and turns of warps.
-    order: &'a [String],
+    pub order: Vec<String>,
     /// The smallest seed that came there; null: the default schedule, or a search.
     seed: Option<u64>,
     /// How many seeds came there.
     times: u64,
+    /// How they end.
+    #[serde(skip)]
+    pub ending: Ending,
+    /// Why its defect may stay.
+    #[serde(skip)]
+    pub accepted: Option<Suppressed>,
+}
+
+impl FoundEnd {
+    /// How runs of `env` end, whose files are `sources`, with the hash of memory where they come to their ends. A search
+    /// found it; `order` leads there.
+    #[must_use]
+    pub fn new(
+        (ending, memory): (Ending, Option<u64>),
+        order: Vec<String>,
+        accepted: Option<Suppressed>,
+        (env, sources): (&ProgEnv, &SourceMap),
+    ) -> Self {
+        let ended = Ended::new(&ending, accepted.as_ref(), env, sources);
+        let memory_hash = memory.map(|hash| format!("{hash:016x}"));
+        Self { ended, memory_hash, order, seed: None, times: 0, ending, accepted }
+    }
+
+    /// The same that so many seeds came to, this one first; none: the default schedule.
+    #[must_use]
+    pub fn by(self, seed: Option<u64>, times: u64) -> Self {
+        Self { seed, times, ..self }
+    }
 }
 
 /// All orders of a host script, or those of many seeds.
@@ -74,7 +72,7 @@ pub struct Orders<'a> {
     /// Runs by seeds.
     runs: Option<u64>,
     /// The different ends: of a hunt, those that are defects.
-    ends: Vec<FoundEnd<'a>>,
+    ends: &'a [FoundEnd],
     /// The order that leads to where no way leads to an end, if there is such a place.
     never_ends: Option<&'a [String]>,
     /// What flags add.
@@ -98,7 +96,7 @@ pub struct Found<'a> {
     /// What was gone through.
     pub through: Through,
     /// The different ends.
-    pub ends: &'a [End],
+    pub ends: &'a [FoundEnd],
     /// The order that leads to where no way leads to an end.
     pub endless: Option<Vec<String>>,
     /// The limit that was reached.
@@ -152,9 +150,9 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The same as data; `of`: the program of an end, with its files.
+    /// The same as data.
     #[must_use]
-    pub fn data(&'a self, of: &dyn Fn(&Ending) -> &'a ProgEnv, sources: &SourceMap, extra: Extra) -> Orders<'a> {
+    pub fn data(&'a self, extra: Extra) -> Orders<'a> {
         let (states, runs) = match self.through {
             Through::States(states, _) => (Some(states), None),
             Through::Seeds(seeds) => (None, Some(seeds)),
@@ -166,7 +164,7 @@ impl<'a> Found<'a> {
             limit: self.limit.map(limit),
             states,
             runs,
-            ends: self.ends.iter().map(|end| end.data(of(&end.ending), sources)).collect(),
+            ends: self.ends,
             never_ends: self.endless.as_deref(),
             extra,
         }
@@ -193,7 +191,7 @@ pub fn endless(lines: &[String]) -> String {
 
 /// Who found an end, and how to see it again.
 #[must_use]
-pub fn found(end: &End, target: &str) -> String {
+pub fn found(end: &FoundEnd, target: &str) -> String {
     let more = if end.times > 1 { format!(", and by {} more", end.times - 1) } else { String::new() };
     match end.seed {
         Some(seed) => format!("found by seed {seed}{more}\n  see it again: warpstep run {target} --seed {seed}\n"),

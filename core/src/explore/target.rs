@@ -136,6 +136,12 @@ impl Target {
         &self.spec
     }
 
+    /// The program, and the files that it and its launches came from: what messages quote.
+    #[must_use]
+    pub fn listing(&self) -> (&ProgEnv, &SourceMap) {
+        (self.start.context().env(), self.start.sources())
+    }
+
     /// The device before the first launch.
     #[must_use]
     pub const fn start(&self) -> &Device {

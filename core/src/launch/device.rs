@@ -1,7 +1,7 @@
 //! A device with a program: buffers by name, launches, results.
 
 use super::problem::{At, Problem, ProblemKind};
-use super::{Buffer, Data, ExpectProblem, Global, KernelLaunch, Mismatch, OutputMismatch, Scalar, Spec};
+use super::{Buffer, Data, Global, KernelLaunch, Mismatch, OutputMismatch, Scalar, Spec};
 use super::{check_capacity, check_limits, compare, compare_output, pack};
 use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
@@ -171,13 +171,8 @@ impl Device {
             let known = self.context.env().variables.keys().cloned().collect();
             return Err(ProblemKind::UnknownVariable { name: name.to_owned(), known }.at(global.at).into());
         };
-        let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(global.at);
-        let contents = global.data.bytes(global.ty, None).map_err(data)?;
-        let given = contents.len() as u64;
-        if given > bytes {
-            return Err(ProblemKind::VariableSize { name: name.to_owned(), bytes, given }.at(global.at).into());
-        }
-        if let Some(to) = self.context.bytes_mut(address, given) {
+        let contents = given(name, global, bytes)?;
+        if let Some(to) = self.context.bytes_mut(address, contents.len() as u64) {
             to.copy_from_slice(&contents);
         }
         self.types.insert(name.to_owned(), global.ty);
@@ -275,14 +270,9 @@ impl Device {
                 problems.push(ProblemKind::UnknownVariable { name: name.clone(), known }.at(expect.at));
                 continue;
             };
-            let name = name.clone();
-            match compare(&name, expect, found) {
+            match compare(name, expect, found) {
                 Ok(mismatch) => mismatches.extend(mismatch),
-                Err(ExpectProblem::Data(problem)) => problems.push(ProblemKind::Data { name, problem }.at(expect.at)),
-                Err(ExpectProblem::Length { expected, found }) => {
-                    let kind = ProblemKind::ExpectLength { name, expected, buffer: found, first: expect.first };
-                    problems.push(kind.at(expect.at));
-                }
+                Err(kind) => problems.push(kind.at(expect.at)),
             }
         }
         if problems.is_empty() { Ok(mismatches) } else { Err(Failure::Input(problems)) }
@@ -292,6 +282,19 @@ impl Device {
     #[must_use]
     pub fn memory_hash(&self) -> u64 {
         self.context.memory_hash()
+    }
+}
+
+/// What is written to a variable or buffer of so many bytes, from its start; it may be longer than the value.
+///
+/// # Errors
+/// The value is longer, or the data cannot be had.
+pub(super) fn given(name: &str, value: &Global, bytes: u64) -> Result<Vec<u8>, Problem> {
+    let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(value.at);
+    let contents = value.data.bytes(value.ty, None).map_err(data)?;
+    match contents.len() as u64 {
+        given if given > bytes => Err(ProblemKind::VariableSize { name: name.to_owned(), bytes, given }.at(value.at)),
+        _ => Ok(contents),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Results against expectations.
 
-use super::{Data, DataProblem, Expect, ExpectStdout, Meaning, Scalar, Value};
+use super::{Data, Expect, ExpectStdout, Meaning, ProblemKind, Scalar, Value};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -60,33 +60,21 @@ pub struct OutputMismatch {
     pub sorted: bool,
 }
 
-/// Why a comparison cannot be made.
-#[derive(Clone, PartialEq, Debug)]
-pub enum ExpectProblem {
-    /// The expected data cannot be had.
-    Data(DataProblem),
-    /// So many elements are expected, and there are so many.
-    Length {
-        /// Expected.
-        expected: u64,
-        /// There.
-        found: u64,
-    },
-}
-
 /// Compares the bytes of a buffer with what is expected of it; `None` when they agree.
 ///
 /// # Errors
 /// The expected data cannot be had, or it has another number of elements and `first` does not say how many count.
-pub fn compare(name: &str, expect: &Expect, found: &[u8]) -> Result<Option<Mismatch>, ExpectProblem> {
+pub fn compare(name: &str, expect: &Expect, found: &[u8]) -> Result<Option<Mismatch>, ProblemKind> {
     let ty = expect.ty;
     let len = found.len() as u64 / u64::from(ty.bytes);
     let sized = matches!(expect.data, Data::Zeros | Data::Iota | Data::Random(_)).then_some(len);
-    let mut wanted = expect.data.bytes(ty, sized).map_err(ExpectProblem::Data)?;
+    let data = |problem| ProblemKind::Data { name: name.to_owned(), problem };
+    let mut wanted = expect.data.bytes(ty, sized).map_err(data)?;
     let expected = wanted.len() as u64 / u64::from(ty.bytes);
     let enough = expect.first.map_or(expected == len, |n| n <= expected && n <= len);
     if !enough {
-        return Err(ExpectProblem::Length { expected: expect.first.unwrap_or(0).max(expected), found: len });
+        let (expected, first) = (expect.first.unwrap_or(0).max(expected), expect.first);
+        return Err(ProblemKind::ExpectLength { name: name.to_owned(), expected, buffer: len, first });
     }
     let compared = usize::try_from(expect.first.unwrap_or(len)).unwrap_or(usize::MAX).saturating_mul(ty.size());
     let mut found = found.get(..compared).unwrap_or(found).to_vec();
@@ -197,7 +185,7 @@ mod tests {
     fn order_and_length() {
         let mut e = expect(&[3.0, 1.0, 2.0]);
         let found = f32s(&[1.0, 2.0, 3.0, 9.0]);
-        assert_eq!(compare("x", &e, &found), Err(ExpectProblem::Length { expected: 3, found: 4 }));
+        assert!(matches!(compare("x", &e, &found), Err(ProblemKind::ExpectLength { expected: 3, buffer: 4, .. })));
         e.first = Some(3);
         assert_eq!(compare("x", &e, &found).unwrap().unwrap().differing, 3);
         e.unordered = true;

@@ -3,9 +3,9 @@
 
 use super::device::{Access, Known, Launched, Need, Placed, ScriptDevice, unchecked};
 use super::{Do, Script, Start};
-use crate::launch::device::{Filled, filled, launch_of};
+use crate::launch::device::{Filled, filled, given, launch_of};
 use crate::launch::problem::{At, ProblemKind};
-use crate::launch::{Buffer, Expect, ExpectProblem, Failure, Global, compare};
+use crate::launch::{Buffer, Expect, Failure, Global, compare};
 use crate::machine::Launch;
 use crate::machine::device::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, GridId, Program, ProgramId, Tag,
@@ -123,16 +123,10 @@ impl ScriptDevice {
             let known = self.names().collect();
             return Err(ProblemKind::UnknownVariable { name: shown, known }.at(value.at).into());
         };
-        let contents = match value.data.bytes(value.ty, None) {
-            Ok(contents) => contents,
-            Err(problem) => return Err(ProblemKind::Data { name: shown, problem }.at(value.at).into()),
-        };
-        let given = contents.len() as u64;
-        if given > placed.bytes {
-            return Err(ProblemKind::VariableSize { name: shown, bytes: placed.bytes, given }.at(value.at).into());
-        }
+        let contents = given(&shown, value, placed.bytes)?;
         self.machine.settle(id);
         let arena = self.machine.arena_mut(id).ok_or_else(unchecked)?;
+        let given = contents.len() as u64;
         if let Some(to) = arena.bytes_at_mut(placed.address, given) {
             to.copy_from_slice(&contents);
         }
@@ -150,14 +144,8 @@ impl ScriptDevice {
             let known = self.names().collect();
             return Err(ProblemKind::UnknownVariable { name, known }.at(at).into());
         };
-        match compare(&name, expect, found) {
-            Ok(mismatch) => self.host.mismatches.extend(mismatch),
-            Err(ExpectProblem::Data(problem)) => return Err(ProblemKind::Data { name, problem }.at(at).into()),
-            Err(ExpectProblem::Length { expected, found }) => {
-                let first = expect.first;
-                return Err(ProblemKind::ExpectLength { name, expected, buffer: found, first }.at(at).into());
-            }
-        }
+        let mismatch = compare(&name, expect, found).map_err(|kind| kind.at(at))?;
+        self.host.mismatches.extend(mismatch);
         Ok(())
     }
 
