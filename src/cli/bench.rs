@@ -68,7 +68,7 @@ impl Bench {
                     }
                     rows.push(speed);
                 }
-                Err(Failure::Stop(stop)) => return stopped(&stop, &env, &sources, self.format),
+                Err(Failure::Stop(stop)) => return stopped(&stop, (&env, &sources), self.format),
                 Err(Failure::Input(problems)) => {
                     return output::problems(&problems, &SourceMap::default(), self.format);
                 }

@@ -5,7 +5,7 @@ use super::flags::{size, time};
 use super::form::Format;
 use super::output;
 use super::progress::{searched, searching};
-use super::saved::{name, target, write_for};
+use super::saved::{name, target, words, write};
 use super::target::Common;
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Progress, Prove};
@@ -134,7 +134,7 @@ impl Compare {
         let mut files = Vec::new();
         for (number, recorded) in &found {
             let file = folder.join(format!("{models_name}-{}.schedule", letter(*number)));
-            files.push(write_for(&file, recorded, &target, (common, &self.path)));
+            files.push(write(&file, recorded, &target, words(common, &self.path)));
         }
         if let Some(cell) = compared.cells.last_mut() {
             cell.schedules = files;

@@ -4,8 +4,8 @@ use super::flags::time;
 use super::form::Form;
 use super::output;
 use super::progress::{line, running};
-use super::report_flags::{ReportFlags, Reporter, stop_of};
-use super::saved::{Names, script, target, write_for};
+use super::report_flags::{ReportFlags, Reporter, stopped};
+use super::saved::{Names, script, target, words, write};
 use super::target::Common;
 use crate::base::SourceMap;
 use crate::check::Observers;
@@ -174,13 +174,13 @@ impl Hunt {
             let standing = fair.device.context().standing().to_vec();
             reporter.ended = EndedEarly { standing, target: None };
             reporter.complain(|| text::UNENDED.into());
-            reporter.complain(|| reporter.ending(&fair.ending, None, &target));
+            reporter.complain(|| reporter.ending(&fair.ending, None, target.listing()));
         }
         let fair = worth.then(again);
         if let Some(Ending::Stopped(stop)) = fair.as_ref().map(|recorded| &recorded.played.ending)
             && stop.is_ours()
         {
-            return Ok(stop_of(stop, &target, self.report.format));
+            return Ok(stopped(stop, target.listing(), self.report.format));
         }
         let fair = fair.filter(|recorded| recorded.played.ending.is_defect());
         if let Some(recorded) = &fair {
@@ -193,7 +193,7 @@ impl Hunt {
             self.search(&job)?
         };
         if let Ended::Unsupported(stop) | Ended::Internal(stop) = &hunted.ended {
-            return Ok(stop_of(stop, &target, self.report.format));
+            return Ok(stopped(stop, target.listing(), self.report.format));
         }
         target.bounds().show();
         for finding in &hunted.findings {
@@ -234,10 +234,10 @@ impl Hunt {
         number: usize,
         target: &Target,
     ) -> Found {
-        let file = write_for(&self.names().file(number), recorded, target, (&self.common, &self.path));
-        let accepted = reporter.accept(&recorded.played.ending, target);
+        let file = write(&self.names().file(number), recorded, target, words(&self.common, &self.path));
+        let accepted = reporter.accept(&recorded.played.ending, target.listing());
         let found = Found::new((seed, times), recorded, file.as_deref(), accepted, target.listing());
-        reporter.complain(|| reporter.ending(&found.ending, found.accepted.as_ref(), target));
+        reporter.complain(|| reporter.ending(&found.ending, found.accepted.as_ref(), target.listing()));
         reporter.complain(|| found.text().into());
         found
     }

@@ -5,7 +5,7 @@ use super::flags::{size, time};
 use super::form::Form;
 use super::output;
 use super::progress::line;
-use super::report_flags::{ReportFlags, stop_of};
+use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Saved, check, write};
 use crate::choice::Replay;
 use crate::explore::{Ending, Limits, Minimise as Search, Minimised};
@@ -62,7 +62,7 @@ impl Minimise {
         let observers = || common.stopping(&target.program());
         let before = target.record(Replay::new(file.schedule.clone()), saved.limits(), observers());
         if let Ending::Stopped(stop @ Stop::Limit(_)) = &before.played.ending {
-            return Err(stop_of(stop, target, self.report.format));
+            return Err(stopped(stop, target.listing(), self.report.format));
         }
         if before.trace != file.trace {
             return Err(saved.other_trace(before.trace, self.report.format));
@@ -97,9 +97,9 @@ impl Minimise {
         let written = write(&output_file, &after, target, file.target.clone());
         let mut reporter = self.report.open()?;
         let ending = &after.played.ending;
-        let accepted = reporter.accept(ending, target);
+        let accepted = reporter.accept(ending, target.listing());
         let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
-        reporter.complain(|| reporter.ending(ending, accepted.as_ref(), target));
+        reporter.complain(|| reporter.ending(ending, accepted.as_ref(), target.listing()));
         reporter.complain(|| text::minimised(&before, &after, complete, trials, written.as_deref()).into());
         let report = |extra| {
             let change = |before, after| text::Change { before, after };

@@ -4,7 +4,7 @@ use super::bounds::{sooner, usual_memory};
 use super::flags::{size, time};
 use super::form::Form;
 use super::report_flags::{ReportFlags, stopped};
-use super::saved::{Names, script, target, write_for};
+use super::saved::{Names, script, target, words, write};
 use super::target::Common;
 use super::{output, progress};
 use crate::base::SourceMap;
@@ -234,7 +234,7 @@ impl Prove {
                 self.kept(path, owner, |kept| target.prove_on(how, options, &observers, kept))
             }
         })?;
-        let proof = proof.map_err(|stop| stopped(&stop, &env, &sources, self.report.format))?;
+        let proof = proof.map_err(|stop| stopped(&stop, (&env, &sources), self.report.format))?;
         let models = Models::of_target(&target);
         let scope = text::Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
         let controls = if proof.endless.is_empty() { Vec::new() } else { self.controls(target.control()) };
@@ -245,11 +245,11 @@ impl Prove {
         let mut told = Vec::new();
         for (shown, ending, endless) in &all {
             let file = self.names().file(told.len() + 1);
-            let file = write_for(&file, &shown.recorded, &target, (&self.common, &self.path));
-            let accepted = reporter.accept(ending, &target);
+            let file = write(&file, &shown.recorded, &target, words(&self.common, &self.path));
+            let accepted = reporter.accept(ending, target.listing());
             reporter.complain(|| match (endless, &accepted) {
                 (Some(endless), None) => text::endless(endless, &env, &sources, output::colour()),
-                _ => reporter.ending(ending, accepted.as_ref(), &target),
+                _ => reporter.ending(ending, accepted.as_ref(), target.listing()),
             });
             reporter.complain(|| text::written(&shown.recorded, file.as_deref()).into());
             told.push(text::Told { file, accepted });

@@ -46,7 +46,7 @@ impl Prove {
             Failure::Gaps(gaps) => complain(&gaps, &sources),
             Failure::Refused(problems) => output::problems(&problems, &sources, format),
         })?;
-        let stopped = |stop: &Stop, env: &ProgEnv| stopped(stop, env, &sources, format);
+        let stopped = |stop: &Stop, env: &ProgEnv| stopped(stop, (env, &sources), format);
         let config = Config { control: Some(control), ..config };
         let memory = config.memory.clone();
         self.common.bounds.count_from_here();

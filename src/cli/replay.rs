@@ -4,8 +4,8 @@ use super::follow::{FollowFlags, Followers};
 use super::form::Form;
 use super::hunt::StrategyFlags;
 use super::output;
-use super::report_flags::{ReportFlags, stop_of};
-use super::saved::{Saved, as_typed, check, target, write, write_for};
+use super::report_flags::{ReportFlags, stopped};
+use super::saved::{Saved, as_typed, check, target, words, write};
 use super::target::Common;
 use crate::choice::{Decisions, Observed, Oracle, Recorder, Replay as Script};
 use crate::explore::{Ending, Limits, Played, Recorded, Target};
@@ -107,7 +107,7 @@ impl Replay {
             self.run(&target, &mut recorder, limits, &self.common)?;
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);
         if let Some(file) = &self.save_schedule {
-            write_for(file, &recorded, &target, (&self.common, &self.path));
+            write(file, &recorded, &target, words(&self.common, &self.path));
         }
         let named = as_typed(&self.common, &self.path);
         self.tell(&target, named, &Seen { recorded, turns, memory, diverged: None })
@@ -179,14 +179,14 @@ impl Replay {
         reporter.memory.clone_from(memory);
         let standing = recorded.played.device.context().standing().to_vec();
         reporter.ended = EndedEarly { standing, target: Some(named) };
-        let accepted = reporter.accept(ending, target);
+        let accepted = reporter.accept(ending, target.listing());
         let code = if accepted.is_some() { 0 } else { text::ending_code(ending) };
         if self.report.format == Form::Text {
             output::say(turns);
             if let Some(stop) = diverged {
-                stop_of(stop, target, self.report.format);
+                stopped(stop, target.listing(), self.report.format);
             }
-            output::complain(reporter.ending(ending, accepted.as_ref(), target));
+            output::complain(reporter.ending(ending, accepted.as_ref(), target.listing()));
             output::complain(text::replayed(recorded));
         }
         let found = Found::new((self.seed, 1), recorded, self.save_schedule.as_deref(), accepted, (env, sources));

@@ -73,21 +73,10 @@ impl Reporter {
         }
     }
 
-    /// Tells why a run stopped; gives the exit code: 0 when it is a defect that is suppressed. `printed` is what the device
-    /// printed before.
-    pub fn stop(&mut self, stop: &Stop, env: &ProgEnv, sources: &SourceMap, printed: &[u8]) -> u8 {
-        self.stop_after(stop, None, env, sources, printed)
-    }
-
-    /// The same, with the races that were found until then.
-    pub fn stop_after(
-        &mut self,
-        stop: &Stop,
-        races: Option<RacesReport<'_>>,
-        env: &ProgEnv,
-        sources: &SourceMap,
-        printed: &[u8],
-    ) -> u8 {
+    /// Tells why a run stopped, and the races that were found until then; gives the exit code: 0 when it is a defect that is
+    /// suppressed. `printed` is what the device printed before.
+    pub fn stop(&mut self, stop: &Stop, races: Option<RacesReport<'_>>, program: Listing<'_>, printed: &[u8]) -> u8 {
+        let (env, sources) = program;
         let races = self.known_of(races);
         let accepted = self.known(stop, env, sources);
         let report = StopReport::new(stop, env, sources).ended(self.ended.clone()).suppressed(accepted.as_ref());
@@ -141,12 +130,7 @@ impl Reporter {
     }
 
     /// Why the defect that a run ended with may stay, if it may; the entry that says so counts as used then.
-    pub fn accept(&mut self, ending: &Ending, target: &Target) -> Option<Suppressed> {
-        self.accept_of(ending, target.start().context().env(), target.start().sources())
-    }
-
-    /// The same of a run of `env`, whose files are `sources`.
-    pub fn accept_of(&mut self, ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> Option<Suppressed> {
+    pub fn accept(&mut self, ending: &Ending, (env, sources): Listing<'_>) -> Option<Suppressed> {
         let Ending::Stopped(stop) = ending else { return None };
         self.known(stop, env, sources)
     }
@@ -161,18 +145,7 @@ impl Reporter {
     }
 
     /// How a run ended, as text: in a few lines when it is suppressed.
-    pub fn ending(&self, ending: &Ending, accepted: Option<&Suppressed>, target: &Target) -> Text {
-        self.ending_of(ending, accepted, target.start().context().env(), target.start().sources())
-    }
-
-    /// The same of a run of `env`, whose files are `sources`.
-    pub fn ending_of(
-        &self,
-        ending: &Ending,
-        accepted: Option<&Suppressed>,
-        env: &ProgEnv,
-        sources: &SourceMap,
-    ) -> Text {
+    pub fn ending(&self, ending: &Ending, accepted: Option<&Suppressed>, (env, sources): Listing<'_>) -> Text {
         text::ending(ending, (accepted, &self.ended), env, sources, output::colour())
     }
 
@@ -291,14 +264,12 @@ fn add_races(log: &mut sarif::Log, races: Option<&RacesReport<'_>>, sources: &So
     }
 }
 
-/// Tells why a run of a target stopped, nothing being suppressed; gives the exit code.
-pub(super) fn stop_of(stop: &Stop, target: &Target, form: impl Into<Form>) -> u8 {
-    stopped(stop, target.start().context().env(), target.start().sources(), form)
-}
+/// A program with its files.
+pub(super) type Listing<'a> = (&'a ProgEnv, &'a SourceMap);
 
-/// The same of a program.
-pub(super) fn stopped(stop: &Stop, env: &ProgEnv, sources: &SourceMap, form: impl Into<Form>) -> u8 {
-    Reporter::plain(form.into()).stop(stop, env, sources, &[])
+/// Tells why a run stopped, nothing being suppressed; gives the exit code.
+pub(super) fn stopped(stop: &Stop, program: Listing<'_>, form: impl Into<Form>) -> u8 {
+    Reporter::plain(form.into()).stop(stop, None, program, &[])
 }
 
 /// Runs that ended.

@@ -146,8 +146,8 @@ impl Run {
         let (spec, env, config) = loaded.map_err(|problems| reporter.problems(&problems, &sources))?;
         let copy = sources.clone();
         self.common.bounds.count_from_here();
-        let mut device =
-            Device::new(env, sources, config).map_err(|stop| reporter.stop(&stop, &ProgEnv::default(), &copy, &[]))?;
+        let mut device = Device::new(env, sources, config)
+            .map_err(|stop| reporter.stop(&stop, None, (&ProgEnv::default(), &copy), &[]))?;
         let program = device.context().program();
         let mut observers = self.observers_of(&program);
         let mut printed = Vec::new();
@@ -183,7 +183,7 @@ impl Run {
                 explained(&mut stop, &device);
                 let target = Some(as_typed(&self.common, &self.path));
                 reporter.ended = EndedEarly { standing: device.context().standing().to_vec(), target };
-                Ok(reporter.stop_after(&stop, races, env, sources, &printed))
+                Ok(reporter.stop(&stop, races, (env, sources), &printed))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::output;
-use super::report_flags::{stop_of, stopped};
+use super::report_flags::stopped;
 use super::target::Common;
 use crate::base::{FileId, SourceMap, files};
 use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Target};
@@ -31,7 +31,7 @@ pub(super) fn target(common: &Common, path: &Path, format: Form) -> Result<Targe
     let mut sources = common.sources();
     common.target(path, &mut sources).map_err(|failure| match failure {
         Failure::Input(problems) => output::problems(&problems, &sources, format),
-        Failure::Stop(stop) => stopped(&stop, &ProgEnv::default(), &sources, format),
+        Failure::Stop(stop) => stopped(&stop, (&ProgEnv::default(), &sources), format),
     })
 }
 
@@ -57,7 +57,7 @@ pub(super) fn as_typed(common: &Common, path: &Path) -> String {
 }
 
 /// The words that name a target in a schedule.
-fn words(common: &Common, path: &Path) -> Vec<String> {
+pub(super) fn words(common: &Common, path: &Path) -> Vec<String> {
     std::iter::once(path.display().to_string()).chain(common.words()).collect()
 }
 
@@ -71,16 +71,6 @@ pub(super) fn write(file: &Path, recorded: &Recorded, target: &Target, named: Ve
     let found = text::headline(&recorded.played.ending, device.context().env(), device.sources());
     let text = recorded.file(target, named, found);
     output::write(file, text.text().as_bytes()).then(|| file.to_owned())
-}
-
-/// The same, for a target that flags name.
-pub(super) fn write_for(
-    file: &Path,
-    recorded: &Recorded,
-    target: &Target,
-    (common, path): (&Common, &Path),
-) -> Option<PathBuf> {
-    write(file, recorded, target, words(common, path))
 }
 
 /// A schedule with what it belongs to.
@@ -129,7 +119,7 @@ impl Saved {
         let what = format!(
             "a schedule gives another run than the one that was recorded: trace {found:016x}, not {recorded:016x}"
         );
-        stop_of(&Stop::internal(what, None), &self.target, format)
+        stopped(&Stop::internal(what, None), self.target.listing(), format)
     }
 }
 

@@ -77,7 +77,7 @@ impl Run {
                 reporter.ended = EndedEarly { standing: device.standing(), target: None };
                 let none = ProgEnv::default();
                 let env = envs.get(stop.program() as usize).map_or(&none, |env| &**env);
-                Ok(reporter.stop_after(&stop, races, env, &sources, &printed))
+                Ok(reporter.stop(&stop, races, (env, &sources), &printed))
             }
         }
     }

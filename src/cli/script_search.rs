@@ -5,7 +5,7 @@ use super::hunt::Hunt;
 use super::output;
 use super::progress;
 use super::prove::Prove;
-use super::report_flags::{Expected, Reporter, Runs};
+use super::report_flags::{Expected, Listing, Reporter, Runs, stopped};
 use super::saved::as_typed;
 use super::target::Common;
 use crate::base::SourceMap;
@@ -61,20 +61,22 @@ impl Scripted {
         self.envs.get(program as usize).unwrap_or(&self.none)
     }
 
+    /// The program of an end, with the files of all.
+    fn listing(&self, ending: &Ending) -> Listing<'_> {
+        (self.env_of(ending), &self.sources)
+    }
+
     /// Tells a failure that is no defect of the script; gives the exit code.
     fn fail(&self, failure: &Failure, format: Form) -> u8 {
         match failure {
             Failure::Input(problems) => output::problems(problems, &self.sources, format),
-            Failure::Stop(stop) => {
-                let env = self.env_of(&Ending::Stopped(stop.clone()));
-                Reporter::plain(format).stop(stop, env, &self.sources, &[])
-            }
+            Failure::Stop(stop) => stopped(stop, self.listing(&Ending::Stopped(stop.clone())), format),
         }
     }
 
     /// How a run ended, as text.
     fn ending(&self, end: &FoundEnd, reporter: &Reporter) -> Text {
-        reporter.ending_of(&end.ending, end.accepted.as_ref(), self.env_of(&end.ending), &self.sources)
+        reporter.ending(&end.ending, end.accepted.as_ref(), self.listing(&end.ending))
     }
 
     /// The end of the command: the last lines, or the report.
@@ -120,9 +122,9 @@ impl Prove {
         for ScriptEnd { ending, result, way, .. } in &space.ends {
             let order = order(&search, &mut all.device, (&all.envs, &all.sources), way);
             let order = order.map_err(|failure| all.fail(&failure, format))?;
-            let accepted = reporter.accept_of(ending, all.env_of(ending), &all.sources);
             let memory = result.as_ref().map(|(memory, _)| *memory);
-            let program = (all.env_of(ending), &all.sources);
+            let program = all.listing(ending);
+            let accepted = reporter.accept(ending, program);
             ends.push(FoundEnd::new((ending.clone(), memory), order, accepted, program));
         }
         let endless = space.endless.as_ref().map(|way| order(&search, &mut all.device, (&all.envs, &all.sources), way));
@@ -198,8 +200,8 @@ impl Hunt {
         let target = as_typed(&self.common, &self.path);
         let mut ends = Vec::new();
         for Hunted { ending, memory, seed, times, .. } in found {
-            let program = (all.env_of(&ending), &all.sources);
-            let accepted = reporter.accept_of(&ending, program.0, program.1);
+            let program = all.listing(&ending);
+            let accepted = reporter.accept(&ending, program);
             let end = FoundEnd::new((ending, memory), Vec::new(), accepted, program).by(seed, times);
             reporter.complain(|| all.ending(&end, &reporter));
             reporter.complain(|| text::found(&end, &target).into());

@@ -17,53 +17,50 @@ pub enum Role {
     Cycle,
 }
 
-/// A state.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Node {
-    /// What is told of it; may have several lines.
-    pub label: String,
-    /// What it is.
-    pub role: Role,
-    /// Whether runs begin here.
-    pub initial: bool,
+/// A graph of states being drawn.
+#[derive(Default)]
+pub struct Drawing {
+    nodes: String,
+    edges: String,
+    count: usize,
 }
 
-/// A transition between two states, which are indices of nodes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Edge {
-    /// Where it begins.
-    pub from: usize,
-    /// Where it ends.
-    pub to: usize,
-    /// Who goes on, and how; may have several lines.
-    pub label: String,
-}
-
-/// A graph of states as a DOT digraph: final states are double circles, deadlocks and fair cycles are filled, an arrow from
-/// nowhere leads to the initial ones.
-#[must_use]
-pub fn dot(name: &str, nodes: &[Node], edges: &[Edge]) -> String {
-    let mut out = format!("digraph {} {{\n", quote(name));
-    out.push_str("  node [shape=box, style=rounded, fontname=monospace];\n  edge [fontname=monospace];\n");
-    // Writing to a string cannot fail.
-    for (k, node) in nodes.iter().enumerate() {
-        let look = match node.role {
+impl Drawing {
+    /// Adds a state, whose label may have several lines; `initial`: runs begin here. Gives its number.
+    pub fn node(&mut self, label: &str, role: Role, initial: bool) -> usize {
+        let k = self.count;
+        let look = match role {
             Role::Inner => "",
             Role::Final => ", peripheries=2",
             Role::Deadlock => ", style=\"rounded,filled\", fillcolor=\"#f4b6b6\"",
             Role::Cycle => ", style=\"rounded,filled\", fillcolor=\"#f4dcb6\"",
         };
-        let _ = writeln!(out, "  s{k} [label=\"{}\"{look}];", lines(&node.label));
-        if node.initial {
-            let _ = writeln!(out, "  start{k} [shape=point];\n  start{k} -> s{k};");
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.nodes, "  s{k} [label=\"{}\"{look}];", lines(label));
+        if initial {
+            let _ = writeln!(self.nodes, "  start{k} [shape=point];\n  start{k} -> s{k};");
         }
+        self.count += 1;
+        k
     }
-    for Edge { from, to, label } in edges {
+
+    /// Adds a transition: who goes on, and how; may have several lines.
+    pub fn edge(&mut self, from: usize, to: usize, label: &str) {
         let label = if label.is_empty() { String::new() } else { format!(" [label=\"{}\"]", lines(label)) };
-        let _ = writeln!(out, "  s{from} -> s{to}{label};");
+        let _ = writeln!(self.edges, "  s{from} -> s{to}{label};");
     }
-    out.push_str("}\n");
-    out
+
+    /// The graph as a DOT digraph: final states are double circles, deadlocks and fair cycles are filled, an arrow from nowhere
+    /// leads to the initial ones.
+    #[must_use]
+    pub fn finish(self, name: &str) -> String {
+        format!(
+            "digraph {} {{\n  node [shape=box, style=rounded, fontname=monospace];\n  edge [fontname=monospace];\n{}{}}}\n",
+            quote(name),
+            self.nodes,
+            self.edges
+        )
+    }
 }
 
 /// Lines, each aligned to the left where there are several.
@@ -78,15 +75,15 @@ mod tests {
 
     #[test]
     fn roles_are_seen_and_text_is_escaped() {
-        let node = |label: &str, role, initial| Node { label: label.into(), role, initial };
-        let edge = |from, to, label: &str| Edge { from, to, label: label.into() };
-        let nodes = [
-            node("0", Role::Inner, true),
-            node("warp 0\nwarp 1", Role::Cycle, false),
-            node("\"\\\"", Role::Deadlock, false),
-            node("end", Role::Final, false),
-        ];
-        let text = dot("a \"b\"", &nodes, &[edge(0, 1, "w0"), edge(1, 1, ""), edge(1, 2, "x\ny"), edge(1, 3, "")]);
+        let mut drawing = Drawing::default();
+        drawing.node("0", Role::Inner, true);
+        drawing.node("warp 0\nwarp 1", Role::Cycle, false);
+        drawing.node("\"\\\"", Role::Deadlock, false);
+        drawing.node("end", Role::Final, false);
+        for (from, to, label) in [(0, 1, "w0"), (1, 1, ""), (1, 2, "x\ny"), (1, 3, "")] {
+            drawing.edge(from, to, label);
+        }
+        let text = drawing.finish("a \"b\"");
         let expected = r##"digraph "a \"b\"" {
   node [shape=box, style=rounded, fontname=monospace];
   edge [fontname=monospace];

@@ -2,7 +2,7 @@
 
 use super::count::{counted, word};
 use super::data::Stopped;
-use super::dot::{Edge, Node, Role, dot};
+use super::dot::{Drawing, Role};
 use super::hunt::{Ended, Models, shown};
 use super::parts::{Exit, Extra};
 use super::stop::StopReport;
@@ -178,9 +178,10 @@ pub fn drawn(name: &str, proof: &Proof) -> String {
         None => Role::Inner,
         Some(_) => Role::Inner,
     };
-    let node = |k: u32| Node { label: k.to_string(), role: role(k), initial: k == 0 };
-    let mut nodes: Vec<Node> = (0..count).map(node).collect();
-    let mut edges = Vec::new();
+    let mut drawing = Drawing::default();
+    for k in 0..count {
+        drawing.node(&k.to_string(), role(k), k == 0);
+    }
     for from in 0..count {
         // The last step comes first.
         let mut steps: Vec<_> = graph.from(from).collect();
@@ -196,15 +197,12 @@ pub fn drawn(name: &str, proof: &Proof) -> String {
                 Ok(to) if to < count as usize => to,
                 // With a limit, who was left out, and not what stops.
                 _ if proof.limit.is_some() => continue,
-                _ => {
-                    nodes.push(Node { label: "stops".to_owned(), role: Role::Deadlock, initial: false });
-                    nodes.len() - 1
-                }
+                _ => drawing.node("stops", Role::Deadlock, false),
             };
-            edges.push(Edge { from: from as usize, to, label });
+            drawing.edge(from as usize, to, &label);
         }
     }
-    dot(name, &nodes, &edges)
+    drawing.finish(name)
 }
 
 /// That what was done is kept, and how to go on where a limit was reached.

@@ -2,7 +2,7 @@
 
 use super::{Ending, Limits, Signature, Target, Way};
 use crate::check::Observers;
-use crate::choice::{Fair, Menu, Oracle, Pick, Schedule, Site, Strategy};
+use crate::choice::{Fair, Menu, Oracle, Pick, Site, Strategy};
 use crate::machine::Stopwatch;
 use crate::verdict::{LimitKind, Stop};
 use serde::{Deserialize, Serialize};
@@ -350,12 +350,6 @@ impl Target {
         let Limits { steps, fair_steps } = limits;
         self.run(Way { oracle: &mut Fair, tell: None, steps, fair_steps })
     }
-}
-
-/// The schedule that [`Target::play_fair`] follows.
-#[must_use]
-pub fn fair_schedule(launches: usize, fair_from: Option<u64>) -> Schedule {
-    Schedule { launches: vec![vec![crate::choice::Part::Rest]; launches], fair_from }
 }
 
 /// What a hunt has done, for a checkpoint: the seeds that were run, those of them that reached a limit, and the smallest

@@ -29,7 +29,7 @@ mod target;
 pub use compare::{Content, Fate, Fates, Seen};
 pub use endless::{Ends, explained};
 pub use finding::Signature;
-pub use hunt::{Ended, Finding, Hunt, HuntState, Hunted, Measure, Watchers, fair_schedule};
+pub use hunt::{Ended, Finding, Hunt, HuntState, Hunted, Measure, Watchers};
 pub use minimise::{Minimise, Minimised};
 pub use odometer::Odometer;
 pub use progress::Progress;

@@ -270,12 +270,6 @@ impl Target {
         self.baseline = Some(Baseline { contents, output: ExpectStdout { text, sorted: false, at: None } });
     }
 
-    /// Whether results of different schedules are compared.
-    #[must_use]
-    pub const fn compares_schedules(&self) -> bool {
-        self.baseline.is_some()
-    }
-
     /// The results against what is expected of them.
     fn compare(&self, played: &Played) -> Ending {
         // What the launch file expects holds under the schedule that it was written for.

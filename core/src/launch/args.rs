@@ -1,6 +1,6 @@
 //! Kernel arguments against the kernel's parameters (PTX ISA 5.1.6.1): count, sizes, kinds; then their bytes.
 
-use super::problem::{At, Given, Parameter, Problem, ProblemKind};
+use super::problem::{At, Given, Problem, ProblemKind};
 use super::{Arg, Meaning, Scalar};
 use crate::program::env::{Function, Param};
 
@@ -32,7 +32,7 @@ pub fn pack(
         let at = arg_at.or(at);
         let given = given(arg, pointer);
         if !fits(&given, param) {
-            let (entry, parameter) = (entry.name.clone(), describe(param));
+            let (entry, parameter) = (entry.name.clone(), Box::new(param.clone()));
             problems.push(ProblemKind::ArgType { entry, index, parameter, given }.at(at));
             continue;
         }
@@ -67,10 +67,6 @@ fn given(arg: &Arg, pointer: u32) -> Given {
         Arg::Scalar(ty, _) => Given::Scalar(*ty),
         Arg::Bytes(bytes) => Given::Bytes(bytes.len()),
     }
-}
-
-fn describe(param: &Param) -> Parameter {
-    Parameter { name: param.name.clone(), ty: param.ty.clone(), bytes: param.bytes, array: param.array }
 }
 
 /// Whether an argument may stand for a parameter: the sizes are equal, and numbers are not mistaken for one another.

@@ -289,13 +289,14 @@ impl Device {
 ///
 /// # Errors
 /// The value is longer, or the data cannot be had.
-pub(super) fn given(name: &str, value: &Global, bytes: u64) -> Result<Vec<u8>, Problem> {
-    let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(value.at);
+pub(super) fn given(name: &str, value: &Global, bytes: u64) -> Result<Vec<u8>, Box<Problem>> {
+    let data = |problem| Box::new(ProblemKind::Data { name: name.to_owned(), problem }.at(value.at));
     let contents = value.data.bytes(value.ty, None).map_err(data)?;
-    match contents.len() as u64 {
-        given if given > bytes => Err(ProblemKind::VariableSize { name: name.to_owned(), bytes, given }.at(value.at)),
-        _ => Ok(contents),
+    let given = contents.len() as u64;
+    if given > bytes {
+        return Err(Box::new(ProblemKind::VariableSize { name: name.to_owned(), bytes, given }.at(value.at)));
     }
+    Ok(contents)
 }
 
 /// A buffer as it is to be made.

@@ -32,7 +32,7 @@ pub use file::text_of;
 pub use limits::{TargetLimits, check as check_limits, check_capacity};
 pub use memp::{check_memory_programs, is_memp, memory_programs};
 pub use npy::{NpyProblem, read as read_npy, write as write_npy};
-pub use problem::{At, Given, LaunchLimit, Parameter, Problem, ProblemKind};
+pub use problem::{At, Given, LaunchLimit, Problem, ProblemKind};
 pub use program::{build, load, understand};
 pub use scalar::{Meaning, Number, SCALARS, Scalar, Value};
 pub use script::{By, Do, Script, ScriptDevice, ScriptState, Start, Step, programs};

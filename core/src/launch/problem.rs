@@ -6,6 +6,7 @@ use crate::base::{FileId, Span, Wording, among, complaints, counted, list, phras
 use crate::memory::fermi::program::MempError;
 use crate::program::LowerError;
 use crate::program::check::CheckError;
+use crate::program::env::Param;
 use crate::ptx::SyntaxError;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -199,7 +200,7 @@ complaints! {
                 all => format!("its parameters: {all}"),
             });
         /// An argument of another type or size than its parameter.
-        ArgType { entry: String, index: usize, parameter: Parameter, given: Given } => { argument(entry, *index, parameter, given) };
+        ArgType { entry: String, index: usize, parameter: Box<Param>, given: Given } => { argument(entry, *index, parameter, given) };
         /// An offset beyond the end of a buffer.
         ArgOffset { index: usize, buffer: String, offset: u64, bytes: u64 } =>
             "argument-offset"
@@ -235,16 +236,6 @@ complaints! {
         /// The program cannot be built or linked.
         Lower(error: Box<LowerError>) => { error.kind.wording() };
     }
-}
-
-/// A kernel's parameter, for messages.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "fields are named for what they are")]
-pub struct Parameter {
-    pub name: String,
-    pub ty: String,
-    pub bytes: u32,
-    pub array: bool,
 }
 
 phrases! {
@@ -336,8 +327,8 @@ fn no_entry(name: &str, entries: &[String], function: bool) -> Wording {
     }
 }
 
-fn argument(entry: &str, index: usize, parameter: &Parameter, given: &Given) -> Wording {
-    let Parameter { name, ty, bytes, array } = parameter;
+fn argument(entry: &str, index: usize, parameter: &Param, given: &Given) -> Wording {
+    let Param { name, ty, bytes, array, .. } = parameter;
     let wanted = if *array {
         format!("an array of {bytes} bytes")
     } else {

@@ -145,14 +145,6 @@ fn words(dotless: &[&str]) -> String {
     either(dotless.iter().map(|word| format!("`.{word}`")))
 }
 
-impl LitmusErrorKind {
-    /// Whether the file is right, and only cannot be run.
-    #[must_use]
-    pub const fn is_gap(&self) -> bool {
-        matches!(self, Self::Unsupported(_))
-    }
-}
-
 complaints! {
     /// What a machine that runs PTX cannot express.
     #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,7 +4,6 @@ use super::Lowered;
 use super::outcome::Final;
 use super::outcome::{Outcome, Outcomes};
 use super::tree::Litmus;
-use crate::base::Pc;
 use crate::explore::checkpoint::{CheckpointError, Kept, Owner, search_on};
 use crate::explore::setup_hash;
 use crate::explore::space::{Options, Space, explore};
@@ -100,11 +99,5 @@ impl<'a> Board<'a> {
     /// The walk, at the start.
     pub fn walk(&mut self) -> &mut dyn Walk {
         &mut *self.walk
-    }
-
-    /// The address of an instruction of the program, for a report.
-    #[must_use]
-    pub fn spot(&self, pc: Pc) -> Option<crate::base::Span> {
-        self.lowered.env.place(pc).map(|(_, span)| span)
     }
 }

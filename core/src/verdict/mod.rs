@@ -5,7 +5,6 @@
 mod access;
 mod event;
 mod extent;
-mod footprint;
 mod hang;
 mod heap;
 mod identity;
@@ -18,13 +17,13 @@ mod race;
 mod rules;
 mod standing;
 mod stop;
+mod strength;
 mod tokens;
 mod undefined;
 
 pub use access::{Access, AccessKind, Contents, DeviceMemory, Stride};
 pub use event::{Arrive, Enter, Event, Message, Needs, Shape, Silent, Sink, Step};
 pub use extent::Extent;
-pub use footprint::{Footprint, Reach, SharedBy, Strength};
 pub use hang::{Blocked, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unissued};
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
@@ -40,5 +39,6 @@ pub use stop::{
     Bug, BugKind, Doing, Elsewhere, Internal, LimitKind, Nearest, Operation, Relation, Stop, StuckKind, Taker,
     UninitUse, Waiting, WaitingFor,
 };
+pub use strength::{Reach, Strength};
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
 pub use undefined::{Origin, Writers};

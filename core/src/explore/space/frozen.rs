@@ -42,13 +42,7 @@ pub struct Rest {
     pub(super) pruned: bool,
 }
 
-impl Rest {
-    /// Whether nothing is left to do.
-    #[must_use]
-    pub const fn is_done(&self) -> bool {
-        self.stack.is_empty()
-    }
-}
+impl Rest {}
 
 /// Keeps what a search has done.
 pub trait Keep<O> {

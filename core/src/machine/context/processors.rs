@@ -67,10 +67,4 @@ impl Processors {
         used.threads = used.threads.saturating_sub(of.threads());
         used.shared = used.shared.saturating_sub(of.shared_bytes);
     }
-
-    /// Blocks on all multiprocessors together.
-    #[must_use]
-    pub fn blocks(&self) -> u32 {
-        self.used.iter().map(|u| u.blocks).sum()
-    }
 }

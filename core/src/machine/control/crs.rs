@@ -27,12 +27,6 @@ pub struct Crs {
 }
 
 impl Crs {
-    /// The tokens, the top one last.
-    #[must_use]
-    pub fn stack(&self) -> &[Token] {
-        &self.stack
-    }
-
     /// The lanes disabled by a break, a return, an exit.
     #[must_use]
     pub const fn disabled(&self) -> [LaneMask; 3] {

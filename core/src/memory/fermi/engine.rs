@@ -68,12 +68,6 @@ impl Fermi {
         }
     }
 
-    /// The device.
-    #[must_use]
-    pub fn model(&self) -> &DeviceModel {
-        &self.model
-    }
-
     /// A request whose addresses are checked: makes its operations.
     ///
     /// Rule: mm.memOp
