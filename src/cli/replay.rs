@@ -192,14 +192,14 @@ impl Replay {
         let found = Found::new((self.seed, 1), recorded, self.save_schedule.as_deref(), accepted, (env, sources));
         let known = found.accepted.clone();
         let report = |extra| {
-            Report::Replay(text::Replay {
+            Report::Replay(Box::new(text::Replay {
                 found,
                 exit: Exit(code),
                 trace_hash: format!("{:016x}", recorded.trace),
                 turns: turns.lines().collect(),
                 diverged: diverged.as_ref().map(|stop| StopReport::new(stop, env, sources).json()),
                 extra,
-            })
+            }))
         };
         reporter.searched(&[(ending, known.as_ref())], report, code, target);
         Ok(code)

@@ -23,7 +23,7 @@ pub enum Report<'a> {
     Stopped(StoppedRun),
     Finished(Box<run::Finished<'a>>),
     Hunt(Hunt<'a>),
-    Replay(Replay<'a>),
+    Replay(Box<Replay<'a>>),
     Minimised(Minimised),
     Proof(Box<prove::Proved<'a>>),
     Orders(Box<script::Orders<'a>>),
