@@ -83,10 +83,26 @@ pub(crate) fn cover<K>(tokens: &[Token<K>]) -> Span {
 /// What is wrong with a text, and where.
 pub(crate) type Wrong<K> = (<K as Kind>::Wrong, Span);
 
-/// A cursor over the tokens of a text, and what a parser keeps beside.
-pub(crate) struct Cursor<'t, 's, K: Kind, S> {
+/// Where tokens come from that are not read at once.
+pub(crate) trait Source<K> {
+    /// The next token.
+    fn next(&mut self) -> Option<Token<K>>;
+}
+
+impl<K> Source<K> for () {
+    fn next(&mut self) -> Option<Token<K>> {
+        None
+    }
+}
+
+/// The most tokens that are held at a time. Statements of compilers stay far below.
+pub(crate) const LONGEST: usize = 1 << 17;
+
+/// A cursor over the tokens of a text, and what a parser keeps beside: it may be the source of more tokens.
+pub(crate) struct Cursor<'s, K: Kind, S> {
     pub(crate) text: &'s str,
-    pub(crate) tokens: &'t [Token<K>],
+    /// The tokens that are held.
+    pub(crate) tokens: Vec<Token<K>>,
     /// The number of the next token.
     pub(crate) at: usize,
     pub(crate) state: S,
@@ -98,23 +114,41 @@ pub(crate) struct Cursor<'t, 's, K: Kind, S> {
     stuck: (usize, Vec<K::Expected>),
 }
 
-impl<'t, 's, K: Kind, S> Cursor<'t, 's, K, S> {
-    pub(crate) fn new(text: &'s str, tokens: &'t [Token<K>], state: S) -> Self {
+impl<'s, K: Kind, S: Source<K>> Cursor<'s, K, S> {
+    pub(crate) fn new(text: &'s str, tokens: Vec<Token<K>>, state: S) -> Self {
         Self { text, tokens, at: 0, state, errors: Vec::new(), telling: false, stuck: (0, Vec::new()) }
     }
 
-    /// The same from its beginning, which keeps what would have fitted. A text that fits is read faster without.
-    pub(crate) fn telling(self) -> Self {
-        Self { at: 0, telling: true, ..self }
+    /// Whether what would have fitted is kept from here on. A text that fits is read faster without.
+    pub(crate) fn tell(&mut self, telling: bool) -> bool {
+        std::mem::replace(&mut self.telling, telling)
+    }
+
+    /// Drops the tokens from a number on up to the cursor.
+    pub(crate) fn forget(&mut self, from: usize) {
+        self.tokens.drain(from..self.at);
+        self.at = from;
+        self.stuck = (0, Vec::new());
+    }
+
+    /// The token so many behind the next one.
+    #[inline]
+    pub(crate) fn peek(&mut self, behind: usize) -> Option<Token<K>> {
+        while self.tokens.len() <= self.at + behind && self.tokens.len() < LONGEST {
+            self.tokens.push(self.state.next()?);
+        }
+        self.tokens.get(self.at + behind).copied()
     }
 
     /// The next token.
-    pub(crate) fn token(&self) -> Option<Token<K>> {
-        self.tokens.get(self.at).copied()
+    #[inline]
+    pub(crate) fn token(&mut self) -> Option<Token<K>> {
+        self.peek(0)
     }
 
     /// The kind of the next token.
-    pub(crate) fn kind(&self) -> Option<K> {
+    #[inline]
+    pub(crate) fn kind(&mut self) -> Option<K> {
         self.token().map(|t| t.kind)
     }
 
@@ -170,7 +204,14 @@ impl<'t, 's, K: Kind, S> Cursor<'t, 's, K, S> {
     /// A token of a kind.
     #[inline]
     pub(crate) fn is(&mut self, kind: K) -> Option<Token<K>> {
-        self.take(kind.expected(), |_, token| token.kind == kind)
+        match self.token() {
+            Some(token) if token.kind == kind => {
+                self.at += 1;
+                Some(token)
+            }
+            _ if self.telling => self.miss(kind.expected()),
+            _ => None,
+        }
     }
 
     /// A keyword.
@@ -180,7 +221,7 @@ impl<'t, 's, K: Kind, S> Cursor<'t, 's, K, S> {
 
     /// The end of the tokens, which is told as `what`.
     pub(crate) fn end(&mut self, what: Option<K::Expected>) -> Option<()> {
-        if self.at == self.tokens.len() {
+        if self.token().is_none() {
             return Some(());
         }
         self.lack(what);

@@ -7,7 +7,8 @@ use super::tree::ExprKind;
 /// The value of an integer literal without sign: decimal, octal `017`, hexadecimal or binary, perhaps with suffix `U`.
 /// It is unsigned with the suffix or when it does not fit `i64` (PTX ISA 4.5.1).
 pub(crate) fn integer(text: &str) -> Result<(u64, bool), SyntaxErrorKind> {
-    let (digits, suffixed) = text.strip_suffix('U').map_or((text, false), |d| (d, true));
+    let suffixed = text.as_bytes().last() == Some(&b'U');
+    let digits = &text[..text.len() - usize::from(suffixed)];
     let bits = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => u64::from_str_radix(&digits[2..], 16),
         [b'0', b'b' | b'B', ..] => u64::from_str_radix(&digits[2..], 2),

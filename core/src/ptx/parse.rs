@@ -3,10 +3,11 @@
 use super::error::{Context, Expected, Found, MAX_BLOCKS, SyntaxError, SyntaxErrorKind};
 use super::explain::{explain, first_on_line, lacks_semicolon, strange};
 use super::grammar::{Builder, Reader};
-use super::stream::{Errors, LONGEST, Stream};
+use super::stream::Errors;
 use super::token::{Kind, Token};
 use super::tree::{Debugging, Function, Item, Module, Stmt};
 use crate::base::Span;
+use crate::base::cursor::LONGEST;
 
 /// Parses a PTX module. What was understood is returned with all complaints, in the order of the text; at most
 /// [`MAX_ERRORS`](super::MAX_ERRORS) are kept. PTX ISA 4, 5.4, 6, 11.
@@ -14,27 +15,15 @@ use crate::base::Span;
 pub fn parse(text: &str) -> (Module, Vec<SyntaxError>) {
     // PTX taken out of a fat binary often keeps the terminating zero bytes.
     let text = text.trim_end_matches('\0');
-    let mut errors = Errors::default();
     if u32::try_from(text.len()).is_err() {
-        errors.push(SyntaxErrorKind::TooLarge, Span::default());
-        return (Module::default(), errors.finish());
+        let error = SyntaxError { kind: SyntaxErrorKind::TooLarge, span: Span::default() };
+        return (Module::default(), vec![error]);
     }
-    let builder = Builder::new(text);
-    let mut parser = Parser { builder, items: Vec::new(), function: None, errors, started: false };
-    let mut stream = Stream::new(text);
-    let mut piece = Vec::new();
-    loop {
-        let more = stream.fill(&mut piece, &mut parser.builder, &mut parser.errors);
-        let used = parser.piece(&piece, !more);
-        if parser.errors.full() || !more {
-            break;
-        }
-        if used == 0 && piece.len() >= LONGEST {
-            parser.errors.push(SyntaxErrorKind::StatementTooLong, piece[0].span);
-            stream.skip_statement();
-            piece.clear();
-        } else {
-            piece.drain(..used);
+    let reader = Reader::new(text, Vec::new(), Builder::new(text));
+    let mut parser = Parser { reader, items: Vec::new(), function: None };
+    if parser.start() {
+        while let Some(token) = parser.next() {
+            if parser.function.is_some() { parser.statement(token) } else { parser.item(token) }
         }
     }
     parser.finish()
@@ -62,127 +51,111 @@ struct Open {
 }
 
 struct Parser<'s> {
-    builder: Builder<'s>,
+    /// Its tokens begin with those of the statement that is being read.
+    reader: Reader<'s>,
     items: Vec<Item>,
     function: Option<Open>,
-    errors: Errors,
-    /// Whether the first token has been seen.
-    started: bool,
 }
-
-/// A statement: where it begins among the tokens of a piece, and whether no piece follows.
-#[derive(Clone, Copy)]
-struct Here<'t> {
-    tokens: &'t [Token],
-    at: usize,
-    last: bool,
-}
-
-/// What to do after one statement: go on at a token, or wait for more tokens.
-type Step = Option<usize>;
 
 impl<'s> Parser<'s> {
-    /// Reads the statements of a piece; says how many tokens are done with.
-    fn piece(&mut self, tokens: &[Token], last: bool) -> usize {
-        let mut at = 0;
-        if !self.started && !self.start(tokens.first().copied()) {
-            return tokens.len();
-        }
-        while at < tokens.len() && !self.errors.full() {
-            // Three tokens tell what a statement is.
-            if !last && at + 3 > tokens.len() {
-                break;
-            }
-            let here = Here { tokens, at, last };
-            let inside = self.function.is_some();
-            let step = if inside { self.statement(here) } else { self.item(here) };
-            match step {
-                Some(next) => at = next,
-                None => break,
-            }
-        }
-        at
+    fn errors(&mut self) -> &mut Errors {
+        &mut self.reader.state.stream.errors
     }
 
     /// Looks at the first token; false when the text is not PTX at all.
-    fn start(&mut self, first: Option<Token>) -> bool {
-        self.started = true;
+    fn start(&mut self) -> bool {
+        let first = self.reader.token();
         if first.is_some_and(|t| t.kind == Kind::Version) {
             return true;
         }
-        let anywhere = self.builder.text.contains(".version");
+        let anywhere = self.reader.text.contains(".version");
         let span = first.map_or(Span::default(), |t| t.span);
-        self.errors.push(if anywhere { SyntaxErrorKind::NoVersion } else { SyntaxErrorKind::NotPtx }, span);
+        self.errors().push(if anywhere { SyntaxErrorKind::NoVersion } else { SyntaxErrorKind::NotPtx }, span);
         anywhere
     }
 
+    /// The first token of the next statement.
+    fn next(&mut self) -> Option<Token> {
+        self.reader.forget(0);
+        if self.errors().full() { None } else { self.reader.token() }
+    }
+
     fn finish(mut self) -> (Module, Vec<SyntaxError>) {
-        if !self.started {
-            self.start(None);
-        }
-        if let Some(open) = &self.function
-            && !self.errors.full()
-        {
+        if let Some(open) = &self.function {
             let brace = open.blocks.last().copied().unwrap_or(open.brace);
-            self.errors.push(SyntaxErrorKind::OpenBrace, brace);
+            if !self.errors().full() {
+                self.errors().push(SyntaxErrorKind::OpenBrace, brace);
+            }
         }
         self.close();
-        (Module { names: self.builder.names, items: self.items }, self.errors.finish())
+        let Builder { names, stream, .. } = self.reader.state;
+        (Module { names, items: self.items }, stream.errors.finish())
     }
 
     /// Ends the current function.
     fn close(&mut self) {
         if let Some(Open { function: Some(mut function), .. }) = self.function.take() {
-            function.body = Some(self.builder.body.drain(..).collect());
+            function.body = Some(self.reader.state.body.drain(..).collect());
             self.items.push(Item::Function(function));
         }
-        self.builder.body.clear();
+        self.reader.state.body.clear();
+    }
+
+    /// The kind of a token behind the next one.
+    fn kind(&mut self, behind: usize) -> Kind {
+        self.reader.peek(behind).map_or(Kind::Semi, |t| t.kind)
+    }
+
+    /// Whether a function's head begins with a token.
+    fn is_head(&mut self, kind: Kind) -> bool {
+        let function = |kind| matches!(kind, Kind::Entry | Kind::Func);
+        function(kind) || kind.is_linkage() && function(self.kind(1))
     }
 
     /// Reads a module-level item.
-    fn item(&mut self, here: Here<'_>) -> Step {
-        let Here { tokens, at, .. } = here;
-        let token = tokens[at];
-        let second = tokens.get(at + 1).map_or(Kind::Semi, |t| t.kind);
+    fn item(&mut self, token: Token) {
         match token.kind {
-            Kind::Entry | Kind::Func => self.head(here),
-            kind if kind.is_linkage() && matches!(second, Kind::Entry | Kind::Func) => self.head(here),
+            kind if self.is_head(kind) => self.head(),
             Kind::Version | Kind::Target | Kind::AddressSize | Kind::Alias => {
-                let item = self.read(here, Context::Directive, |r| r.item())?;
-                self.items.extend(item.0);
-                Some(item.1)
+                let item = self.read(Context::Directive, Reader::item);
+                self.items.extend(item);
             }
-            Kind::File | Kind::Loc | Kind::Pragma | Kind::Dwarf => {
-                let (debugging, next) = self.read(here, Context::Directive, |r| r.debugging())?;
+            Kind::File | Kind::Loc | Kind::Pragma | Kind::Dwarf | Kind::Section => {
+                let debugging = self.debugging(token);
                 self.items.extend(debugging.map(Item::Debug));
-                Some(next)
-            }
-            Kind::Section => {
-                let section = self.section(token);
-                self.items.push(Item::Debug(section));
-                Some(at + 1)
             }
             kind if kind.starts_variable() || kind.is_linkage() => {
-                let (variable, next) = self.read(here, Context::Declaration, |r| r.variable())?;
+                let variable = self.read(Context::Declaration, Reader::variable);
                 self.items.extend(variable.map(Item::Variable));
-                Some(next)
             }
             Kind::RBrace => {
-                self.errors.push(SyntaxErrorKind::StrayBrace, token.span);
-                Some(at + 1)
+                self.errors().push(SyntaxErrorKind::StrayBrace, token.span);
+                self.reader.at += 1;
             }
-            Kind::Poison => Some(self.resume(tokens, at, at + 1)),
+            Kind::Poison => self.resume(1),
             kind => {
                 match kind {
                     Kind::Word | Kind::Dotted | Kind::At | Kind::LBrace => {
-                        self.errors.push(SyntaxErrorKind::OutsideFunction, token.span);
+                        self.errors().push(SyntaxErrorKind::OutsideFunction, token.span);
                     }
                     _ => self.unexpected(token, Expected::Item, Context::Module),
                 }
-                let next = tokens[at + 1..].iter().position(|t| t.kind.starts_item() || t.kind == Kind::File);
-                Some(next.map_or(tokens.len(), |n| at + 1 + n))
+                self.reader.skip_to(|_, t| t.kind.starts_item() || t.kind == Kind::File);
             }
         }
+    }
+
+    /// A directive that says something about the source.
+    fn debugging(&mut self, token: Token) -> Option<Debugging> {
+        if token.kind != Kind::Section {
+            return self.read(Context::Directive, Reader::debugging);
+        }
+        // The stream has read all of it: `.section .name { … }`.
+        self.reader.at += 1;
+        let text = self.reader.str(token);
+        let (head, rest) = text.split_once('{').unwrap_or((text, ""));
+        let name = head.trim_start_matches(".section").trim().to_owned();
+        Some(Debugging::Section { name, body: rest.trim_end_matches('}').to_owned(), span: token.span })
     }
 
     /// Complains about a token that begins nothing that may stand here.
@@ -190,190 +163,175 @@ impl<'s> Parser<'s> {
         let unexpected = SyntaxErrorKind::Unexpected { expected: vec![expected], found: Found::Token, within };
         let kind = match token.kind {
             kind if kind.is_dot() => SyntaxErrorKind::UnknownDirective,
-            _ => strange(token, self.builder.text).unwrap_or(unexpected),
+            _ => strange(token, self.reader.text).unwrap_or(unexpected),
         };
-        self.errors.push(kind, token.span);
+        self.errors().push(kind, token.span);
     }
 
     /// Reads a function's head and, when a body follows, its `{`.
-    fn head(&mut self, here: Here<'_>) -> Step {
-        let Here { tokens, at, last } = here;
-        let open = |function, brace| Open { function, brace, blocks: Vec::new() };
-        let (read, next) = self.read(here, Context::FunctionHead, |r| r.function())?;
-        if let Some((function, body)) = read {
-            // Without `;` or `{` the head ends where the piece does; the next piece may begin with either.
-            if !body && !last && next == tokens.len() && tokens[next - 1].kind != Kind::Semi {
-                return None;
-            }
+    fn head(&mut self) {
+        let open = |function, brace| Some(Open { function, brace, blocks: Vec::new() });
+        if let Some((function, body)) = self.read(Context::FunctionHead, Reader::function) {
+            let function = Box::new(function);
             if body {
-                self.function = Some(open(Some(Box::new(function)), tokens[next - 1].span));
+                self.function = open(Some(function), self.reader.since(self.reader.at - 1));
             } else {
-                self.items.push(Item::Function(Box::new(function)));
+                self.items.push(Item::Function(function));
             }
-            return Some(next);
+            return;
         }
-        // The body of a function whose head is wrong is still read as a body.
-        let stop = tokens[at + 1..].iter().position(|t| {
-            matches!(t.kind, Kind::LBrace | Kind::Semi | Kind::RBrace | Kind::Version | Kind::Entry | Kind::Func)
-                && !(t.kind != Kind::LBrace && t.span.start < tokens[at + 1].span.end)
-        });
-        match stop.map(|n| at + 1 + n) {
-            Some(brace) if tokens[brace].kind == Kind::LBrace => {
-                self.function = Some(open(None, tokens[brace].span));
-                Some(brace + 1)
+        // The body of a function whose head is wrong is still read as a body. What follows a linkage ends no head.
+        let next = std::mem::replace(&mut self.reader.at, 1);
+        while let Some(token) = self.reader.token() {
+            self.reader.at += 1;
+            match token.kind {
+                Kind::LBrace => {
+                    self.function = open(None, token.span);
+                    return;
+                }
+                Kind::Semi | Kind::RBrace | Kind::Version | Kind::Entry | Kind::Func if self.reader.at > 2 => break,
+                // That is an initialiser.
+                Kind::Eq if self.reader.kind() == Some(Kind::LBrace) => break,
+                _ => {}
             }
-            _ => Some(next),
         }
+        self.reader.at = next;
     }
 
     /// Reads a statement of a body.
-    fn statement(&mut self, here: Here<'_>) -> Step {
-        let Here { tokens, at, .. } = here;
-        let token = tokens[at];
-        let kind_of = |i: usize| tokens.get(i).map_or(Kind::Semi, |t| t.kind);
-        let second = kind_of(at + 1);
-        let (stmt, next) = match token.kind {
-            Kind::Word if second == Kind::Colon => match kind_of(at + 2) {
+    fn statement(&mut self, token: Token) {
+        let stmt = match token.kind {
+            Kind::Word if self.kind(1) == Kind::Colon => match self.kind(2) {
                 Kind::CallPrototype | Kind::BranchTargets | Kind::CallTargets => {
-                    self.read(here, Context::Directive, |r| r.labelled_directive())?
+                    self.read(Context::Directive, Reader::labelled_directive)
                 }
-                _ => (Some(Stmt::Label(self.builder.ident(token))), at + 2),
+                _ => {
+                    self.reader.at += 2;
+                    Some(Stmt::Label(self.reader.identifier(token)))
+                }
             },
             Kind::Word | Kind::Dotted | Kind::At => {
-                let (instr, next) = self.read(here, Context::Instruction, |r| r.instruction())?;
-                (instr.map(Stmt::Instr), next)
+                self.read(Context::Instruction, Reader::instruction).map(Stmt::Instr)
             }
-            Kind::LBrace => return self.open_block(token, at, tokens.len()),
-            Kind::RBrace => match self.function.as_mut().and_then(|f| f.blocks.pop()) {
-                Some(_) => (Some(Stmt::Close(token.span)), at + 1),
-                None => {
-                    self.close();
-                    (None, at + 1)
+            Kind::LBrace => return self.open_block(token),
+            Kind::RBrace => {
+                self.reader.at += 1;
+                match self.function.as_mut().and_then(|f| f.blocks.pop()) {
+                    Some(_) => Some(Stmt::Close(token.span)),
+                    None => return self.close(),
                 }
-            },
-            kind if kind.starts_variable() || kind.is_linkage() && !matches!(second, Kind::Entry | Kind::Func) => {
-                let (variable, next) = self.read(here, Context::Declaration, |r| r.variable())?;
-                (variable.map(|variable| Stmt::Variable(Box::new(variable))), next)
             }
-            Kind::Loc | Kind::Pragma | Kind::File | Kind::Dwarf => {
-                let (debugging, next) = self.read(here, Context::Directive, |r| r.debugging())?;
-                (debugging.map(|debugging| Stmt::Debug(Box::new(debugging))), next)
+            kind if kind.starts_variable() || kind.is_linkage() && !self.is_head(kind) => {
+                let variable = self.read(Context::Declaration, Reader::variable);
+                variable.map(|variable| Stmt::Variable(Box::new(variable)))
             }
-            Kind::Section => (Some(Stmt::Debug(Box::new(self.section(token)))), at + 1),
+            Kind::Loc | Kind::Pragma | Kind::File | Kind::Dwarf | Kind::Section => {
+                self.debugging(token).map(|debugging| Stmt::Debug(Box::new(debugging)))
+            }
             kind if kind.starts_item() => {
                 let open = self.function.as_ref().map_or(Span::default(), |f| f.brace);
-                self.errors.push(SyntaxErrorKind::InsideFunction { open }, token.span);
-                self.close();
-                (None, at)
+                self.errors().push(SyntaxErrorKind::InsideFunction { open }, token.span);
+                return self.close();
             }
             kind => {
                 if kind != Kind::Poison {
                     self.unexpected(token, Expected::Statement, Context::Body);
                 }
-                (None, self.resume(tokens, at, at + 1))
+                return self.resume(1);
             }
         };
-        self.builder.body.extend(stmt);
-        Some(next)
+        self.reader.state.body.extend(stmt);
     }
 
-    /// Opens a block; too many of them end the parse of this piece.
-    fn open_block(&mut self, token: Token, at: usize, len: usize) -> Step {
-        let Some(open) = &mut self.function else { return Some(at + 1) };
+    /// Opens a block; too many of them end the parse.
+    fn open_block(&mut self, token: Token) {
+        self.reader.at += 1;
+        let Some(open) = &mut self.function else { return };
         if open.blocks.len() as u32 >= MAX_BLOCKS {
-            self.errors.push(SyntaxErrorKind::TooDeep { limit: MAX_BLOCKS }, token.span);
-            self.errors.stop();
-            return Some(len);
+            self.errors().push(SyntaxErrorKind::TooDeep { limit: MAX_BLOCKS }, token.span);
+            return self.errors().stop();
         }
         open.blocks.push(token.span);
-        self.builder.body.push(Stmt::Open(token.span));
-        Some(at + 1)
+        self.reader.state.body.push(Stmt::Open(token.span));
     }
 
-    /// The tree of a section's token: `.section .name { … }`.
-    fn section(&self, token: Token) -> Debugging {
-        let text = token.span.of(self.builder.text);
-        let (head, rest) = text.split_once('{').unwrap_or((text, ""));
-        let name = head.trim_start_matches(".section").trim().to_owned();
-        Debugging::Section { name, body: rest.trim_end_matches('}').to_owned(), span: token.span }
-    }
-
-    /// Reads a statement by a rule of the grammar, or complains; says where to go on. None when it merely continues in the
-    /// next piece.
-    fn read<O>(
-        &mut self,
-        here: Here<'_>,
-        within: Context,
-        rule: impl Fn(&mut Reader<'_, 's>) -> Option<O>,
-    ) -> Option<(Option<O>, usize)> {
-        let rest = &here.tokens[here.at..];
-        let mut reader = Reader::new(self.builder.text, rest, &mut self.builder);
-        if let Some(read) = rule(&mut reader) {
-            return Some((Some(read), here.at + reader.at));
-        }
-        let (offset, wrong) = match reader.errors.pop() {
-            Some(wrong) => (reader.at, Ok(wrong)),
-            None => {
-                let mut reader = reader.telling();
-                rule(&mut reader);
-                let (offset, expected) = reader.stuck();
-                (offset, Err(expected))
+    /// Reads a statement by a rule of the grammar, or complains and goes on behind it. One that does not fit is read
+    /// again to learn why.
+    fn read<O>(&mut self, within: Context, rule: fn(&mut Reader<'s>) -> Option<O>) -> Option<O> {
+        let read = rule(&mut self.reader);
+        if read.is_none() {
+            match self.reader.errors.pop() {
+                Some(wrong) => self.fail(self.reader.at, within, Ok(wrong)),
+                None => {
+                    self.reader.at = 0;
+                    self.reader.tell(true);
+                    rule(&mut self.reader);
+                    self.reader.tell(false);
+                    let (at, expected) = self.reader.stuck();
+                    self.fail(at, within, Err(expected));
+                }
             }
-        };
-        self.fail(here, within, offset, wrong).map(|next| (None, next))
+        }
+        read
     }
 
-    /// Complains about a statement in which a token is wrong, or other ones were expected; says where to go on.
-    fn fail(
-        &mut self,
-        Here { tokens, at, last }: Here<'_>,
-        within: Context,
-        offset: usize,
-        wrong: Result<(SyntaxErrorKind, Span), Vec<Expected>>,
-    ) -> Step {
-        let (rest, text) = (&tokens[at..], self.builder.text);
-        let found = rest.get(offset).copied();
-        if found.is_none() && !last {
-            return None;
+    /// Complains about a statement in which a token is wrong, or other ones were expected, and goes on.
+    fn fail(&mut self, at: usize, within: Context, wrong: Result<(SyntaxErrorKind, Span), Vec<Expected>>) {
+        let text = self.reader.text;
+        let tokens = &self.reader.tokens;
+        let found = tokens.get(at).copied();
+        if tokens.len() >= LONGEST {
+            let span = tokens[0].span;
+            self.errors().push(SyntaxErrorKind::StatementTooLong, span);
+            self.reader.state.stream.skip_statement();
+            self.reader.at = LONGEST;
+            return;
         }
         if found.is_some_and(|t| t.kind == Kind::Poison) {
-            return Some(self.resume(tokens, at, at + offset + 1));
+            return self.resume(at + 1);
         }
         let (kind, span) = match wrong {
             Ok(wrong) => wrong,
-            Err(expected) if lacks_semicolon(&expected, rest, offset, text) => {
-                let end = rest[offset - 1].span.end;
-                self.errors.push(SyntaxErrorKind::MissingSemicolon, Span::new(end, end));
-                return Some(at + offset);
+            Err(expected) if lacks_semicolon(&expected, tokens, at, text) => {
+                let end = tokens[at - 1].span.end;
+                self.errors().push(SyntaxErrorKind::MissingSemicolon, Span::new(end, end));
+                self.reader.at = at;
+                return;
             }
             Err(expected) => explain(expected, found, within, text),
         };
-        self.errors.push(kind, span);
-        Some(self.resume(tokens, at, at + offset))
+        self.errors().push(kind, span);
+        self.resume(at);
     }
 
-    /// Where to go on after a wrong statement that begins at `at` and is wrong at `wrong`: after its `;`, before a `}`
-    /// that closes a block, or before a line that begins with a directive.
-    fn resume(&self, tokens: &[Token], at: usize, wrong: usize) -> usize {
+    /// Goes on after a wrong statement that is wrong at a token of it: after its `;`, before a `}` that closes a block, or
+    /// before a line that begins with a directive.
+    fn resume(&mut self, wrong: usize) {
+        let reader = &mut self.reader;
         let mut braces = 0u32;
-        for (i, token) in tokens.iter().enumerate().skip(at) {
+        reader.at = 0;
+        while let Some(token) = reader.token() {
+            let i = reader.at;
             match token.kind {
-                Kind::Semi if i >= wrong => return i + 1,
-                Kind::LBrace if i > at => braces += 1,
-                Kind::RBrace if braces == 0 && i > at => return i,
+                Kind::Semi if i >= wrong => {
+                    reader.at += 1;
+                    return;
+                }
+                Kind::LBrace if i > 0 => braces += 1,
+                Kind::RBrace if braces == 0 && i > 0 => return,
                 Kind::RBrace => braces = braces.saturating_sub(1),
-                Kind::Loc | Kind::File | Kind::Section if i > at => return i,
-                kind if i > at
+                Kind::Loc | Kind::File | Kind::Section if i > 0 => return,
+                kind if i > 0
                     && (kind.starts_item() || kind.starts_variable())
-                    && first_on_line(tokens[i - 1], *token, self.builder.text)
+                    && first_on_line(reader.tokens[i - 1], token, reader.text)
                     && (kind != Kind::Param || i > wrong) =>
                 {
-                    return i;
+                    return;
                 }
                 _ => {}
             }
+            reader.at += 1;
         }
-        tokens.len()
     }
 }
 

@@ -50,8 +50,6 @@ kinds! {
         /// `.const[2]`
         #[regex(r"\.const\[[0-9]+\]", priority = 20)]
         ConstBank = Expected::Token(".const"),
-        /// A whole braced initialiser, already read by the stream.
-        Table = Expected::Token("{"),
         /// Where the stream has already complained.
         Poison = Expected::Statement,
         /// A run of characters that start no token.

@@ -5,7 +5,7 @@ use super::token::Kind;
 use crate::litmus::error::Expected;
 use crate::litmus::tree::{Cond, Condition, Expectation, Ident, Quantifier, Relation, Term, TermKind};
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// A term that is no number: `P0:r0`, `0:r0`, `x`, `[x]`, `x[n]`.
     fn place(&mut self) -> Option<Term> {
         let from = self.at;

@@ -7,7 +7,7 @@ use crate::base::Span;
 use crate::litmus::error::{Expected, LitmusErrorKind};
 use crate::litmus::tree::{Decl, DeclKind, Ident, Initial, Litmus, Proxy, Stmt, StmtKind, Thread};
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Any name.
     pub(super) fn name(&mut self, what: Expected) -> Option<Ident> {
         let token = self.take(what, |_, t| t.kind == Kind::Word)?;

@@ -16,7 +16,7 @@ use crate::base::{FileId, Span};
 use token::{Kind, Token, tokens};
 
 /// The grammar's rules are its methods.
-type Reader<'t, 's> = Cursor<'t, 's, Kind, ()>;
+type Reader<'s> = Cursor<'s, Kind, ()>;
 
 /// Parses and checks a litmus file. What was understood is returned with all complaints, in the order of the text.
 #[must_use]
@@ -41,7 +41,8 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
     } else if let Some(span) = too_deep(&tokens, text) {
         found.push((LitmusErrorKind::TooDeep, span));
     } else {
-        let mut reader = Reader::new(text, &tokens, ()).telling();
+        let mut reader = Reader::new(text, tokens, ());
+        reader.tell(true);
         if reader.file(&mut litmus).is_none() {
             let wrong = reader.complaint();
             reader.errors.push(wrong);
@@ -63,7 +64,7 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
     (litmus, found.into_iter().map(at).collect())
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// What is told of the furthest token that did not fit.
     fn complaint(&mut self) -> Wrong<Kind> {
         let (at, mut expected) = self.stuck();

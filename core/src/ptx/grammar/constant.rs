@@ -43,7 +43,7 @@ pub(super) fn named(ident: Ident) -> Expr {
     Expr { kind: ExprKind::Name(ident.name), span: ident.span }
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// The bits of an integer literal, and whether it is unsigned.
     pub(super) fn integer(&mut self) -> Option<(u64, bool)> {
         let token = self.is(Kind::Int)?;
@@ -152,7 +152,7 @@ impl Reader<'_, '_> {
     }
 
     /// Whether the next token is a given word.
-    pub(super) fn is_word(&self, word: &str) -> bool {
+    pub(super) fn is_word(&mut self, word: &str) -> bool {
         self.token().is_some_and(|t| t.kind == Kind::Word && self.str(t) == word)
     }
 
@@ -174,7 +174,7 @@ impl Reader<'_, '_> {
     /// A value of an initialiser: a number, `name`, `generic(name)`, or `0xFF(name)`.
     pub(crate) fn value(&mut self) -> Option<Expr> {
         let from = self.at;
-        let second = self.tokens.get(from + 1).map(|t| t.kind);
+        let second = self.peek(1).map(|t| t.kind);
         match self.kind() {
             Some(Kind::Word) if !self.is_word("WARP_SZ") => self.symbolic(),
             Some(Kind::Int) if second == Some(Kind::LParen) => {

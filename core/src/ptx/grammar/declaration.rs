@@ -7,7 +7,7 @@ use crate::ptx::token::Kind;
 use crate::ptx::tree::{Declarator, Expr, Initialiser, Linkage, PtrAttribute, StateSpace, Variable};
 use smallvec::SmallVec;
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// `.visible` and the like.
     pub(super) fn linkage(&mut self) -> Option<Linkage> {
         let linkage = self.token().and_then(|token| Linkage::named(self.str(token)));
@@ -81,13 +81,9 @@ impl Reader<'_, '_> {
         let dims = self.dims()?;
         let mut init = None;
         if self.is(Kind::Eq).is_some() {
-            init = Some(match self.is(Kind::Table) {
-                // A table that is read again for its errors is gone.
-                Some(table) => {
-                    let read = self.state.tables.remove(&table.span.start);
-                    read.unwrap_or_else(|| Initialiser::List(Vec::new(), table.span))
-                }
-                None => Initialiser::Value(self.value()?),
+            init = Some(match self.kind() {
+                Some(Kind::LBrace) => self.table()?,
+                _ => Initialiser::Value(self.value()?),
             });
         }
         Some(Declarator { ident, range, dims, init })

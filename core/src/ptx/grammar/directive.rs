@@ -22,7 +22,7 @@ const FUNCTION_DIRECTIVES: &[(&str, usize, usize)] = &[
     ("abi_preserve_control", 1, 1),
 ];
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// The text of a string without its quotes.
     fn string(&mut self) -> Option<String> {
         self.is(Kind::Text).map(|token| self.str(token).trim_matches('"').to_owned())

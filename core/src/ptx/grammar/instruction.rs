@@ -6,7 +6,7 @@ use crate::ptx::token::Kind;
 use crate::ptx::tree::{Guard, Instr, Operand};
 use smallvec::SmallVec;
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// An instruction with its semicolon.
     pub(crate) fn instruction(&mut self) -> Option<Instr> {
         let from = self.at;
@@ -20,7 +20,7 @@ impl Reader<'_, '_> {
         // Blanks may stand before the dots of modifiers. The lists in parentheses of a call are no expressions.
         let is_call =
             self.str(opcode).strip_prefix("call").is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        let mut head = self.state.head(opcode);
+        let mut head = self.state.head(opcode.span.of(self.text));
         while let Some(token) = self.token().filter(|t| t.kind.is_dot() || t.kind == Kind::ConstBank) {
             self.at += 1;
             head.mods.push(self.modifier(token));

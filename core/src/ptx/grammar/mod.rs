@@ -6,21 +6,23 @@
 mod constant;
 mod declaration;
 mod directive;
+mod initialiser;
 mod instruction;
 mod operand;
 
 pub(crate) use constant::operator;
 
 use super::error::{Expected, SyntaxErrorKind};
+use super::stream::Stream;
 use super::token::{Kind, Token};
-use super::tree::{Ident, Initialiser, Name, Names, Stmt};
+use super::tree::{Ident, Name, Names, Stmt};
 use super::{Modifier, Opcode};
-use crate::base::cursor::Cursor;
+use crate::base::cursor::{Cursor, Source};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// A parser of statements; what it reads may be wrong all the same, which ends it.
-pub(crate) type Reader<'t, 's> = Cursor<'t, 's, Kind, &'t mut Builder<'s>>;
+/// A parser of statements; its tokens are those of the statement at hand.
+pub(crate) type Reader<'s> = Cursor<'s, Kind, Builder<'s>>;
 
 /// The opcode and modifiers of an instruction.
 #[derive(Clone, Debug)]
@@ -29,13 +31,10 @@ pub(crate) struct Head {
     pub(crate) mods: SmallVec<[Modifier; 8]>,
 }
 
-/// What the rules share: the text, the names so far, and what the stream has read ahead.
-#[derive(Debug)]
+/// What the rules share: the names so far, and the tokens to come.
 pub(crate) struct Builder<'s> {
-    pub(crate) text: &'s str,
     pub(crate) names: Names,
-    /// Braced initialisers by the offset of their `{`.
-    pub(crate) tables: FxHashMap<u32, Initialiser>,
+    pub(crate) stream: Stream<'s>,
     /// The statements of the function that is being read; the list is kept for the next function, so that bodies are
     /// allocated once and in their size.
     pub(crate) body: Vec<Stmt>,
@@ -43,20 +42,20 @@ pub(crate) struct Builder<'s> {
     heads: FxHashMap<&'s str, Head>,
 }
 
+impl Source<Kind> for Builder<'_> {
+    fn next(&mut self) -> Option<Token> {
+        self.stream.next()
+    }
+}
+
 impl<'s> Builder<'s> {
     pub(crate) fn new(text: &'s str) -> Self {
-        let (names, tables, heads) = (Names::default(), FxHashMap::default(), FxHashMap::default());
-        Self { text, names, tables, heads, body: Vec::new() }
-    }
-
-    /// The identifier that a token is.
-    pub(crate) fn ident(&mut self, token: Token) -> Ident {
-        Ident { name: self.names.intern(token.span.of(self.text)), span: token.span }
+        let (names, heads) = (Names::default(), FxHashMap::default());
+        Self { names, stream: Stream::new(text), body: Vec::new(), heads }
     }
 
     /// The opcode and modifiers of one token, e.g. `ld.global.u32`.
-    fn head(&mut self, token: Token) -> Head {
-        let text = token.span.of(self.text);
+    fn head(&mut self, text: &'s str) -> Head {
         if let Some(head) = self.heads.get(text) {
             return head.clone();
         }
@@ -69,7 +68,12 @@ impl<'s> Builder<'s> {
     }
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
+    /// The identifier that a token is.
+    pub(crate) fn identifier(&mut self, token: Token) -> Ident {
+        Ident { name: self.name(self.str(token)), span: token.span }
+    }
+
     /// Says that tokens from a number on fit the grammar and are wrong all the same.
     fn wrong<T>(&mut self, kind: SyntaxErrorKind, from: usize) -> Option<T> {
         let span = self.since(from);
@@ -95,12 +99,12 @@ impl Reader<'_, '_> {
 
     /// An identifier.
     fn ident(&mut self) -> Option<Ident> {
-        self.is(Kind::Word).map(|token| self.state.ident(token))
+        self.is(Kind::Word).map(|token| self.identifier(token))
     }
 
     /// The name of a declaration; `_` where it does not matter.
     fn declared(&mut self) -> Option<Ident> {
         let name = self.take(Expected::Name, |_, t| matches!(t.kind, Kind::Word | Kind::Underscore))?;
-        Some(self.state.ident(name))
+        Some(self.identifier(name))
     }
 }

@@ -24,7 +24,7 @@ fn plain(ident: Ident) -> Operand {
     Operand { kind: OperandKind::Name(ident.name), span: ident.span }
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Any operand but the parenthesised lists of a call.
     pub(super) fn operand(&mut self) -> Option<Operand> {
         let from = self.at;
@@ -136,7 +136,10 @@ impl Reader<'_, '_> {
         let list = self.list(Kind::Comma, |r| match r.kind() {
             Some(Kind::Word) => r.ident().map(plain),
             Some(Kind::Underscore) => r.sink(),
-            _ => r.simple(),
+            _ => {
+                r.miss::<()>(Expected::Name);
+                r.simple()
+            }
         })?;
         self.is(Kind::RBrace)?;
         Some(Operand { kind: OperandKind::Vector(list.into()), span: self.since(from) })

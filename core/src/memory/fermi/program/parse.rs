@@ -33,7 +33,8 @@ pub fn parse(file: FileId, text: &str) -> (MempFile, Vec<MempError>) {
     if let Some(span) = too_deep(&lexed.tokens, text) {
         found.push((MempErrorKind::TooDeep, span));
     } else {
-        let mut reader = Reader::new(text, &lexed.tokens, ()).telling();
+        let mut reader = Reader::new(text, lexed.tokens, ());
+        reader.tell(true);
         reader.file(&mut parsed);
         found.append(&mut reader.errors);
     }
@@ -65,9 +66,9 @@ fn too_deep(tokens: &[Token<Kind>], text: &str) -> Option<Span> {
 const RESERVED: &[&str] = &["program", "use", "if", "else", "yield", "end", "and", "or", "true", "false"];
 
 /// The grammar's rules are its methods.
-type Reader<'t, 's> = Cursor<'t, 's, Kind, ()>;
+type Reader<'s> = Cursor<'s, Kind, ()>;
 
-impl<'s> Reader<'_, 's> {
+impl<'s> Reader<'s> {
     /// A word that is not reserved.
     fn name(&mut self, what: Expected) -> Option<(&'s str, Span)> {
         let token = self.take(what, |r, t| t.kind == Kind::Word && !RESERVED.contains(&r.str(t)))?;
