@@ -6,7 +6,8 @@ use super::{Checker, Parameter};
 use crate::base::Span;
 use crate::program::consts::{self, ConstError, Value};
 use crate::program::forms::Need;
-use crate::program::types::{Class, bits_of, declarable, lanes, opaque, type_info};
+use crate::program::layout;
+use crate::program::types::{Class, declarable, lanes, opaque, type_info};
 use crate::ptx::Modifier;
 use crate::ptx::tree::{Declarator, Expr, Ident, Initialiser, Linkage, StateSpace, Variable};
 
@@ -19,10 +20,6 @@ pub(super) struct Taken {
 
 /// Bytes of `.const` variables of a module (PTX ISA 5.1.3).
 const CONST_BYTES: u64 = 64 << 10;
-
-fn element_bytes(ty: Modifier) -> u64 {
-    bits_of(ty).map_or(0, |bits| u64::from(bits.div_ceil(8)))
-}
 
 impl Checker<'_> {
     /// A variable at module scope.
@@ -106,7 +103,7 @@ impl Checker<'_> {
             self.declare(declarator.ident.name, declarator.ident.span, kind);
         }
         let array = declarator.is_some_and(|d| !d.dims.is_empty());
-        let element = element_bytes(variable.ty) * u64::from(lanes(variable.vector));
+        let element = u64::from(layout::element_bytes(variable));
         let bytes = match kind {
             Some(SymbolKind::Variable { bytes, .. }) => bytes,
             _ => element,
@@ -129,7 +126,7 @@ impl Checker<'_> {
             self.error(problem, span);
         }
         let lanes = lanes(variable.vector);
-        let wide = element_bytes(ty) * u64::from(lanes) > 16;
+        let wide = layout::element_bytes(variable) > 16;
         if lanes > 1 && (wide || lanes == 8 || ty == Modifier::PRED || space == StateSpace::Param) {
             self.error(Problem::VectorType { ty: self.word(ty), lanes }, span);
         }
@@ -154,7 +151,7 @@ impl Checker<'_> {
         if variable.space == StateSpace::Reg {
             return SymbolKind::Register { ty: variable.ty, lanes, count: declarator.range };
         }
-        let element = element_bytes(variable.ty) * u64::from(lanes);
+        let element = u64::from(layout::element_bytes(variable));
         let mut bytes = element;
         for dim in &declarator.dims {
             let n = match dim.as_ref().map(consts::evaluate) {

@@ -8,6 +8,7 @@ use crate::alu::int::IntCvt;
 use crate::alu::ops::{Class, IntOp};
 use crate::program::types::{is_signed, type_info};
 use crate::ptx::Modifier as M;
+use crate::ptx::tree::Names;
 
 /// An integer type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,16 +102,12 @@ fn extension(low: Int, register_bits: u32, source: Class) -> Option<Selected> {
 
 /// `cvt.pack.sat.TO.s32{.b32}`: two clamped values in one word (PTX ISA, "cvt.pack").
 pub(super) fn packed(mods: &[M]) -> Option<Selected> {
-    let (to_bits, to_signed) = mods.iter().find_map(|word| match *word {
-        M::U2 => Some((2, false)),
-        M::S2 => Some((2, true)),
-        M::U4 => Some((4, false)),
-        M::S4 => Some((4, true)),
-        M::U8 => Some((8, false)),
-        M::S8 => Some((8, true)),
-        M::U16 => Some((16, false)),
-        M::S16 => Some((16, true)),
-        _ => None,
+    let names = Names::default();
+    // The type packed to has at most 16 bits, those packed from have 32.
+    let (to_bits, to_signed) = mods.iter().find_map(|word| {
+        let text = word.text(&names);
+        let bits = text.strip_prefix(['u', 's'])?.parse().ok().filter(|bits| *bits <= 16)?;
+        Some((bits, text.starts_with('s')))
     })?;
     let cvt = IntCvt { from_bits: 32, from_signed: true, to_bits, to_signed, sat: true, register_bits: 32 };
     let op = if to_bits == 16 { IntOp::CvtPack16 } else { IntOp::CvtPack };
