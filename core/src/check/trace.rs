@@ -13,26 +13,19 @@ use xxhash_rust::xxh3::Xxh3;
 pub struct TraceHash {
     env: Arc<ProgEnv>,
     hasher: Xxh3,
-    events: u64,
 }
 
 impl TraceHash {
     /// The hash of an empty trace of a program.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        Self { env, hasher: Xxh3::new(), events: 0 }
+        Self { env, hasher: Xxh3::new() }
     }
 
     /// The hash so far (xxh3, 64 bits).
     #[must_use]
     pub fn value(&self) -> u64 {
         self.hasher.digest()
-    }
-
-    /// How many events went into it.
-    #[must_use]
-    pub const fn events(&self) -> u64 {
-        self.events
     }
 
     fn visible(&self, pc: crate::base::Pc) -> Option<Origin> {
@@ -52,7 +45,6 @@ impl TraceHash {
             end += 4;
         }
         self.hasher.update(&bytes[..end]);
-        self.events += 1;
     }
 }
 

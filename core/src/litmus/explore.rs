@@ -95,9 +95,4 @@ impl<'a> Board<'a> {
         let launches = std::slice::from_ref(&self.lowered.launch);
         Owner { program: xxh3_64(text.as_bytes()), setup: setup_hash(launches, &self.context) }
     }
-
-    /// The walk, at the start.
-    pub fn walk(&mut self) -> &mut dyn Walk {
-        &mut *self.walk
-    }
 }

@@ -177,12 +177,6 @@ impl ScriptDevice {
         &self.sources
     }
 
-    /// The programs, in the order of the script: that of [`Event::Launch`](crate::verdict::Event::Launch)'s numbers.
-    #[must_use]
-    pub const fn programs(&self) -> &IndexMap<String, Arc<ProgEnv>> {
-        &self.programs
-    }
-
     /// The names of the buffers of all contexts that are left, as `context.buffer`.
     pub fn names(&self) -> impl Iterator<Item = String> + '_ {
         let left = self.host.contexts.iter().filter(|(_, c)| !c.destroyed);

@@ -35,7 +35,7 @@ use crate::memory::OperationName;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use crate::verdict::{Place, Stop};
+use crate::verdict::Stop;
 use std::sync::Arc;
 
 /// A point on the way of a walk, to come back to.
@@ -109,9 +109,6 @@ pub trait State: Look {
 
     /// A register of the entry's frame of a thread of the current launch, whose block is resident or was kept.
     fn register(&self, block: u64, thread: u32, class: Class, slot: Slot) -> Option<u64>;
-
-    /// Where the lanes of an agent are. `None` for memory's.
-    fn place(&self, agent: Agent) -> Option<Place>;
 
     /// Every live lane of a resident warp, and where it stands, also when it cannot step: block, warp, lane.
     fn lanes(&self) -> Vec<(u64, u32, Lane)>;

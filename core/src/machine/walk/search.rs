@@ -7,7 +7,6 @@ use super::store::{Content, NOWHERE};
 use super::stores::Moved;
 use super::walker::{Walker, index};
 use super::{Agent, Free, Grain, Mark, Reached, State, Walk};
-use crate::base::Pc;
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
 use crate::machine::context::fault::at_fault;
@@ -21,7 +20,7 @@ use crate::memory::{Cx, Environment, Movable, OperationName};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use crate::verdict::{Place, Stop, Who};
+use crate::verdict::{Stop, Who};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -305,12 +304,6 @@ impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
             Class::Q => frame.q.get(slot.index()).map(|row| row.0[lane]),
             Class::P => frame.p.get(slot.index()).map(|mask| (mask >> lane & 1).into()),
         }
-    }
-
-    fn place(&self, agent: Agent) -> Option<Place> {
-        let Agent::Flow { block, warp, flow, .. } = agent else { return None };
-        let launch = self.state.grids.first()?.id.0;
-        self.state.place(Who { launch, block, warp }, flow.mask, Pc(flow.pc))
     }
 
     fn lanes(&self) -> Vec<(u64, u32, Lane)> {
