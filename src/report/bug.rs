@@ -55,21 +55,7 @@ pub(super) fn bug(kind: &K) -> Diagnostic {
         K::Uninitialised { what, register, address, origin } => {
             uninitialised(*what, register.as_deref(), *address, origin.as_deref())
         }
-        K::NotAMember { mask } => words(
-            format!("a lane executes a .sync instruction whose member mask {mask:#010x} does not name it"),
-            "the mask does not name every lane that comes here",
-        )
-        .hint("compute the mask before the branch (__ballot_sync) or use __activemask() only where all lanes meet"),
-        K::MembersInactive { mask, active } => words(
-            format!("the member mask {mask:#010x} names lanes that are not active here ({})", lanes(mask & !active)),
-            format!("active: {}", lanes(*active)),
-        )
-        .hint("below sm_70 all named lanes must execute the same instruction together"),
-        K::MembersNeverCome { mask, waiting } => words(
-            format!("{} wait for {}, which can no longer come", lanes(*waiting), lanes(mask & !waiting)),
-            format!("the member mask is {mask:#010x}"),
-        )
-        .hint("lanes that have exited or wait elsewhere must not be named"),
+        K::NotAMember { .. } | K::MembersInactive { .. } | K::MembersNeverCome { .. } => members(kind),
         K::BarrierDivergence { .. } | K::BarrierExited { .. } | K::MembersExited { .. } | K::AbsentSource { .. } => {
             super::elsewhere::words_of(kind)
         }
@@ -125,6 +111,28 @@ pub(super) fn bug(kind: &K) -> Diagnostic {
         ),
         K::Leak { blocks, bytes, sites } => leak(*blocks, *bytes, sites),
         K::BadFormat { problem } => bad_format(problem),
+    }
+}
+
+/// The words for a member mask that is wrong.
+fn members(kind: &K) -> Diagnostic {
+    match kind {
+        K::NotAMember { mask } => words(
+            format!("a lane executes a .sync instruction whose member mask {mask:#010x} does not name it"),
+            "the mask does not name every lane that comes here",
+        )
+        .hint("compute the mask before the branch (__ballot_sync) or use __activemask() only where all lanes meet"),
+        K::MembersInactive { mask, active } => words(
+            format!("the member mask {mask:#010x} names lanes that are not active here ({})", lanes(mask & !active)),
+            format!("active: {}", lanes(*active)),
+        )
+        .hint("below sm_70 all named lanes must execute the same instruction together"),
+        K::MembersNeverCome { mask, waiting } => words(
+            format!("{} wait for {}, which can no longer come", lanes(*waiting), lanes(mask & !waiting)),
+            format!("the member mask is {mask:#010x}"),
+        )
+        .hint("lanes that have exited or wait elsewhere must not be named"),
+        _ => words("", ""),
     }
 }
 

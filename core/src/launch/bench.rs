@@ -245,22 +245,7 @@ fn setup(name: &str, shift: u32) -> Option<Setup> {
             }
         }
         "nbody" => nbody((4096usize >> shift.div_ceil(2)).max(256), &mut random),
-        "bitonic" => {
-            let n = ((1usize << 20) >> shift).max(512);
-            let mut sorted = random.words(n);
-            let unsorted = bytes_u32(&sorted);
-            sorted.sort_unstable();
-            let powers =
-                |limit: usize| std::iter::successors(Some(2), |k| Some(2 * k)).take_while(move |k| *k <= limit);
-            let steps = powers(n).flat_map(|k| powers(k).map(move |p| (k / p, k)));
-            Setup {
-                size: format!("n={n}"),
-                buffers: vec![("a", unsorted)],
-                shape: line(n),
-                args: steps.map(|(j, k)| vec![buffer("a"), int(j), int(k)]).collect(),
-                check: Box::new(move |d| words_of(d, "a") == sorted),
-            }
-        }
+        "bitonic" => bitonic(((1usize << 20) >> shift).max(512), &mut random),
         _ => return None,
     })
 }
@@ -281,6 +266,22 @@ fn elementwise(add: bool, n: usize, random: &mut Xorshift) -> Setup {
             };
             found.len() == a.len() && found.iter().enumerate().all(right)
         }),
+    }
+}
+
+/// A bitonic sort, a launch for each step.
+fn bitonic(n: usize, random: &mut Xorshift) -> Setup {
+    let mut sorted = random.words(n);
+    let unsorted = bytes_u32(&sorted);
+    sorted.sort_unstable();
+    let powers = |limit: usize| std::iter::successors(Some(2), |k| Some(2 * k)).take_while(move |k| *k <= limit);
+    let steps = powers(n).flat_map(|k| powers(k).map(move |p| (k / p, k)));
+    Setup {
+        size: format!("n={n}"),
+        buffers: vec![("a", unsorted)],
+        shape: line(n),
+        args: steps.map(|(j, k)| vec![buffer("a"), int(j), int(k)]).collect(),
+        check: Box::new(move |d| words_of(d, "a") == sorted),
     }
 }
 

@@ -45,12 +45,8 @@ impl ScriptDevice {
                 }
             };
         }
-        if matches!(what, Do::Set { .. } | Do::Expect { .. }) {
-            match self.host.accesses {
-                Access::AtOnce => {}
-                Access::Asked => return Ok(Some(Need::Access)),
-                Access::Now => self.host.accesses = Access::Asked,
-            }
+        if matches!(what, Do::Set { .. } | Do::Expect { .. }) && !self.may_access() {
+            return Ok(Some(Need::Access));
         }
         match what {
             Do::Create(name) => {
@@ -114,6 +110,15 @@ impl ScriptDevice {
             }
         }
         Ok(None)
+    }
+
+    /// Whether it may access memory now.
+    fn may_access(&mut self) -> bool {
+        if self.host.accesses == Access::Now {
+            self.host.accesses = Access::Asked;
+            return true;
+        }
+        self.host.accesses == Access::AtOnce
     }
 
     /// Writes a buffer or a variable, from its start.
