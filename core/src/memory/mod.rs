@@ -22,7 +22,7 @@ pub use snapshot::{Part, Snapshot};
 use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc};
 use crate::choice::Oracle;
 use crate::program::env::{AddressMap, Root};
-use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::instr::{CacheOp, MemOp, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{BugKind, LimitKind, Stop, Who};
 use serde::{Deserialize, Serialize};
@@ -217,6 +217,8 @@ pub struct OperationName {
 /// A plain 32-bit access: only the operands that differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain32 {
+    /// Whether it stores what is in its data slot; else it loads to there.
+    pub store: bool,
     /// Global or shared.
     pub space: Space,
     /// The address's 64-bit slot.
@@ -231,24 +233,8 @@ pub struct Plain32 {
 
 impl Plain32 {
     /// The access as the request that it was.
-    pub(crate) fn request(self, op: MemOp) -> WarpRequest {
-        let mut regs = [NO_SLOT; 8];
-        regs[0] = self.d;
-        WarpRequest {
-            op,
-            space: self.space,
-            width: 4,
-            elems: 1,
-            wide: false,
-            signed: false,
-            ext: 32,
-            addr: self.a,
-            addr_wide: true,
-            offset: self.offset.into(),
-            regs,
-            cache: self.cache,
-            order: Order::Weak,
-            scope: Scope::Lane,
-        }
+    pub(crate) fn request(self) -> WarpRequest {
+        let op = if self.store { MemOp::Store } else { MemOp::Load };
+        WarpRequest::word(op, self.space, (self.a, self.offset), self.d, self.cache)
     }
 }

@@ -4,7 +4,7 @@
 //! instruction knows its slots, its immediates and its targets. Departure: the report gives every register a global
 //! address and spills across calls (5.1.3, step 3); here each call has its own frame of slots, so nothing is spilled.
 
-use super::instr::{Barrier, Exchange, Instr, Op, Slot, WarpRequest};
+use super::instr::{Barrier, Exchange, Instr, Op, Slot, Space, WarpRequest};
 use super::ops::Class;
 use super::origins::{Object, Room};
 use super::registers::Registers;
@@ -414,6 +414,25 @@ impl AddressMap {
     #[must_use]
     pub const fn memory(address_bits: u32) -> u64 {
         if address_bits == 32 { 1 << 28 } else { 1 << 54 }
+    }
+
+    /// Where the window of a state space begins; 0 of one that has none.
+    #[must_use]
+    pub const fn window_of(&self, space: Space) -> u64 {
+        match space {
+            Space::Shared => self.shared,
+            Space::Local => self.local,
+            Space::Param => self.param,
+            Space::Global | Space::Const | Space::Generic => 0,
+        }
+    }
+
+    /// The state space in whose window a generic address lies, and where it is there; none for one of global memory.
+    #[must_use]
+    pub fn inside(&self, address: u64) -> Option<(Space, u64)> {
+        let windows = [(self.shared, Space::Shared), (self.local, Space::Local), (self.param, Space::Param)];
+        let mut found = windows.into_iter().map(|(window, space)| (space, address.wrapping_sub(window)));
+        found.find(|(_, at)| *at < self.window)
     }
 
     /// The code address of an instruction.

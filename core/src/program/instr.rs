@@ -6,6 +6,7 @@
 
 use super::ops::{AtomOp, AtomTy, Class, FloatOp, IntOp};
 use crate::base::words;
+use crate::verdict::{AccessKind, AllocKind};
 use serde::{Deserialize, Serialize};
 
 /// A register slot of a warp: an index into the file of its class (32-bit, 64-bit or predicate) of the current frame.
@@ -246,6 +247,20 @@ pub enum Space {
     Generic,
 }
 
+impl Space {
+    /// What a variable of it is; one that has no space of its own lies in global memory.
+    #[must_use]
+    pub const fn kind(self) -> AllocKind {
+        match self {
+            Self::Global | Self::Generic => AllocKind::Global,
+            Self::Shared => AllocKind::Shared,
+            Self::Local => AllocKind::Local,
+            Self::Const => AllocKind::Const,
+            Self::Param => AllocKind::Param,
+        }
+    }
+}
+
 words! {
     /// Memory orderings (the `.sem` qualifiers of the PTX ISA, chapter 8).
     #[derive(Serialize, Deserialize)]
@@ -320,6 +335,18 @@ pub enum MemOp {
     Red(AtomOp, AtomTy),
 }
 
+impl MemOp {
+    /// What observers call such an access.
+    #[must_use]
+    pub const fn kind(self) -> AccessKind {
+        match self {
+            Self::Load => AccessKind::Read,
+            Self::Store => AccessKind::Write,
+            Self::Atom(..) | Self::Red(..) => AccessKind::Atomic,
+        }
+    }
+}
+
 /// The report's warp memory action, register-relative: names slots, so that an immediate engine reads them in place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct WarpRequest {
@@ -351,6 +378,60 @@ pub struct WarpRequest {
     pub order: Order,
     /// The scope.
     pub scope: Scope,
+}
+
+impl WarpRequest {
+    /// A plain access of a 32-bit word, whose address is in a 64-bit slot.
+    #[must_use]
+    pub fn word(op: MemOp, space: Space, (addr, offset): (Slot, i32), data: Slot, cache: CacheOp) -> Self {
+        let mut regs = [NO_SLOT; 8];
+        regs[0] = data;
+        Self {
+            op,
+            space,
+            width: 4,
+            elems: 1,
+            wide: false,
+            signed: false,
+            ext: 32,
+            addr,
+            addr_wide: true,
+            offset: offset.into(),
+            regs,
+            cache,
+            order: Order::Weak,
+            scope: Scope::Lane,
+        }
+    }
+
+    /// Bytes that a lane accesses.
+    #[must_use]
+    pub const fn bytes(&self) -> u32 {
+        self.width as u32 * self.elems as u32
+    }
+
+    /// The class of the data registers; a pair of 64-bit slots holds 16 bytes.
+    #[must_use]
+    pub const fn class(&self) -> Class {
+        if self.wide || self.width == 16 { Class::Q } else { Class::W }
+    }
+
+    /// The class of the address register.
+    #[must_use]
+    pub const fn address_class(&self) -> Class {
+        if self.addr_wide { Class::Q } else { Class::W }
+    }
+
+    /// The slots of an element of an atomic operation: of its result, its operand and, where it has one, its second operand. A
+    /// vector has its results in the first half of the data registers and its operands in the second.
+    #[must_use]
+    pub fn atomic_slots(&self, element: usize) -> [Slot; 3] {
+        let half = self.regs.len() / 2;
+        match self.elems {
+            0 | 1 => [self.regs[0], self.regs[1], self.regs[2]],
+            _ => [self.regs[element % half], self.regs[half + element % half], NO_SLOT],
+        }
+    }
 }
 
 /// Registers that change while a kernel runs.

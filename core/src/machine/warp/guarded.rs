@@ -25,14 +25,13 @@ pub(in crate::machine) fn plain32<V: Simd, M: Memory, S: Sink>(
     near: &mut Near<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
-    let offset = i.imm.cast_signed();
-    let cache = CacheOp::of_index(i.b.0);
-    let site = |space| Plain32 { space, a: i.a, d: i.d, offset, cache };
+    let (offset, cache) = (i.imm.cast_signed(), CacheOp::of_index(i.b.0));
+    let site = |store, space| Plain32 { store, space, a: i.a, d: i.d, offset, cache };
     match i.op {
-        Op::LdGlobal32 => mem.load32(simd, at, on, site(Space::Global), frame, near, cx),
-        Op::LdShared32 => mem.load32(simd, at, on, site(Space::Shared), frame, near, cx),
-        Op::StGlobal32 => mem.store32(simd, at, on, site(Space::Global), frame, near, cx),
-        _ => mem.store32(simd, at, on, site(Space::Shared), frame, near, cx),
+        Op::LdGlobal32 => mem.access32(simd, at, on, site(false, Space::Global), frame, near, cx),
+        Op::LdShared32 => mem.access32(simd, at, on, site(false, Space::Shared), frame, near, cx),
+        Op::StGlobal32 => mem.access32(simd, at, on, site(true, Space::Global), frame, near, cx),
+        _ => mem.access32(simd, at, on, site(true, Space::Shared), frame, near, cx),
     }
 }
 

@@ -16,12 +16,14 @@ use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
 use super::shown::{FENCE, Shown};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
+use crate::memory::flat::{Told, places, tell};
 use crate::memory::{Cx, Fault, Issuer, Memory, Movable, Near, OperationName, ProgramFault, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{Event, Performed, Rule, Sink, Stop, Who};
+use crate::verdict::{AccessId, Contents, Event, Performed, Rule, Sink, Stop, Who};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Memory with caches and memory programs.
@@ -39,8 +41,7 @@ pub struct Fermi {
 
 /// The slots of a request's data registers.
 fn data_slots(rq: &WarpRequest) -> impl Iterator<Item = (Class, Slot)> + '_ {
-    let class = if rq.wide || rq.width == 16 { Class::Q } else { Class::W };
-    let double = rq.width == 16;
+    let (class, double) = (rq.class(), rq.width == 16);
     rq.regs.iter().filter(|s| **s != NO_SLOT).flat_map(move |s| {
         let second = double.then(|| (class, Slot(s.0.saturating_add(1))));
         [Some((class, *s)), second].into_iter().flatten()
@@ -80,9 +81,14 @@ impl Fermi {
         near: &Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        let (places, name) = crate::memory::flat::check(&self.env.arena, at, mask, rq, regs, near, cx)?;
+        let (arena, name) = (&self.env.arena, Cell::new(AccessId::NONE));
+        if S::ON {
+            let memory = Contents { later: true, ..arena.contents(near) };
+            tell(Told { memory, together: mask, element: 0, access_id: Some(&name) }, at, mask, rq, regs, near, cx)?;
+        }
+        let places = places(arena, mask, rq, regs, near, cx.hints.at(at.pc))?;
         let mut told = Vec::new();
-        let drafts = operations(&self.model, at, rq, mask, (&places, name), regs, cx.oracle, &mut told)?;
+        let drafts = operations(&self.model, at, rq, mask, (&places, name.get()), regs, cx.oracle, &mut told)?;
         if S::ON {
             cx.sink.fire(at.who, Rule::MmRegLookup)?;
             cx.sink.fire(at.who, Rule::MmMemOp)?;

@@ -13,8 +13,7 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::choice::{Oracle, Site};
 use crate::memory::Issuer;
-use crate::memory::flat::Place;
-use crate::program::instr::{MemOp, NO_SLOT, Order, Slot, WarpRequest};
+use crate::program::instr::{MemOp, NO_SLOT, Order, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::{AccessId, Stop};
 use smallvec::SmallVec;
@@ -53,7 +52,7 @@ pub(super) fn operations(
     issuer: Issuer,
     rq: &WarpRequest,
     mask: LaneMask,
-    (places, access_id): (&[Place; LANES], AccessId),
+    (places, access_id): (&[(Space, u64); LANES], AccessId),
     regs: &Frame,
     oracle: &mut dyn Oracle,
     told: &mut Vec<Survivor>,
@@ -61,12 +60,13 @@ pub(super) fn operations(
     let maker = Maker { model, issuer, rq, regs, access_id };
     let mut accesses: SmallVec<[Access; LANES]> = lanes_of(mask)
         .map(|lane| {
-            let (space, address) = match places[lane] {
-                Place::Global(a) => (OpSpace::Global, a),
-                Place::Const(a) => (OpSpace::Const, a),
-                Place::Shared(a) => (OpSpace::Shared, a),
-                Place::Local(a) => (OpSpace::Local, a),
-                Place::Param(a) => (OpSpace::Param, a),
+            let (space, address) = places[lane];
+            let space = match space {
+                Space::Global | Space::Generic => OpSpace::Global,
+                Space::Const => OpSpace::Const,
+                Space::Shared => OpSpace::Shared,
+                Space::Local => OpSpace::Local,
+                Space::Param => OpSpace::Param,
             };
             Access { lane, space, address }
         })
@@ -332,11 +332,8 @@ impl Maker<'_> {
     fn atomics(&self, access: Access, op: AtomOp, ty: AtomTy, drafts: &mut Vec<Draft>) {
         let lane = access.lane;
         let width = u16::try_from(ty.bytes()).unwrap_or(16);
-        let half = self.rq.regs.len() / 2;
         for k in 0..usize::from(self.rq.elems.max(1)) {
-            let [_, b, c, ..] = self.rq.regs;
-            let vector = self.rq.elems > 1;
-            let (b, c) = if vector { (self.rq.regs[half + k % half], NO_SLOT) } else { (b, c) };
+            let [_, b, c] = self.rq.atomic_slots(k);
             let address = access.address + u64::from(width) * k as u64;
             let len = u8::try_from(width).unwrap_or(16);
             let (place, at) = match access.space {
@@ -361,7 +358,7 @@ impl Maker<'_> {
                 second: self.operand(c, lane),
                 access_id: self.access_id.of_lane(lane),
             });
-            let register = if vector { u8::try_from(k).unwrap_or(0) } else { 0 };
+            let register = u8::try_from(k).unwrap_or(0);
             let lane = u8::try_from(lane).unwrap_or(0);
             let parts = SmallVec::from_slice(&[Part { lane, register, from: 0, len, at }]);
             drafts.push(self.draft(access.space, sigma, parts));

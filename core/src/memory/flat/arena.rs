@@ -4,8 +4,8 @@
 //! `address` is always a device address (`u64`), `at` an index in the vector (`usize`): a hint turns one into the other.
 
 use super::heap::Heap;
-use crate::base::{LaneMask, Pc};
-use crate::memory::{Fault, Hint, Near, SiteHints, snapshot};
+use crate::base::LaneMask;
+use crate::memory::{Fault, Hint, Near, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
     AllocKind, Bug, BugKind, Contents, DeviceMemory, LimitKind, Named, Nearest, Place, Relation, Unwritten,
@@ -231,8 +231,7 @@ impl Arena {
 
     /// Where `len` bytes at an address are in the vector of bytes, when an instruction may do `need` to all of them.
     #[inline(always)]
-    pub(super) fn index(&self, hints: &mut SiteHints, pc: Pc, address: u64, len: u64, need: u8) -> Option<usize> {
-        let hint = hints.at(pc);
+    pub(super) fn index(&self, hint: &mut Hint, address: u64, len: u64, need: u8) -> Option<usize> {
         let inside = address.wrapping_sub(hint.address);
         if inside < hint.len && len <= hint.len - inside && hint.allowed & need == need {
             return Some(hint.at + inside as usize);
@@ -354,9 +353,9 @@ mod tests {
         for (k, address) in (0u8..=255).cycle().zip(&blocks) {
             arena.bytes_at_mut(*address, 10).unwrap().fill(k);
         }
-        let mut hints = SiteHints::default();
+        let mut hint = Hint::default();
         for (k, address) in (0u8..=255).cycle().zip(&blocks) {
-            let mut at = |address, len| arena.index(&mut hints, Pc(0), address, len, Hint::WRITE);
+            let mut at = |address, len| arena.index(&mut hint, address, len, Hint::WRITE);
             let first = at(*address, 10).unwrap();
             assert!(
                 at(address + 3, 7) == Some(first + 3) && at(address + 4, 7).is_none() && at(address + FAR, 1).is_none()

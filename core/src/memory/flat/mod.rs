@@ -6,10 +6,12 @@
 mod arena;
 mod general;
 mod heap;
+mod place;
 mod plain;
 
 pub use arena::{Arena, Block};
-pub(super) use general::{Place, Told, check, places, tell};
+pub(super) use general::{Told, carry_out, tell};
+pub(super) use place::places;
 
 use super::{Active, Cx, Fault, Issuer, Memory, Near, Part, Plain32, Snapshot};
 use crate::base::Frame;
@@ -81,11 +83,15 @@ impl Memory for Flat {
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        general::issue(&mut self.arena, at, on, request, regs, near, cx)
+        if S::ON {
+            let told = Told { memory: self.arena.contents(near), together: on.mask, element: 0, access_id: None };
+            tell(told, at, on.mask, request, regs, near, cx)?;
+        }
+        carry_out(&mut self.arena, on.mask, request, regs, near, cx.hints.at(at.pc))
     }
 
     #[inline(always)]
-    fn load32<V: Simd, S: Sink>(
+    fn access32<V: Simd, S: Sink>(
         &mut self,
         simd: V,
         at: Issuer,
@@ -95,20 +101,10 @@ impl Memory for Flat {
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        plain::load(simd, &mut self.arena, at, on, site, regs, near, cx)
-    }
-
-    #[inline(always)]
-    fn store32<V: Simd, S: Sink>(
-        &mut self,
-        simd: V,
-        at: Issuer,
-        on: Active<'_>,
-        site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        plain::store(simd, &mut self.arena, at, on, site, regs, near, cx)
+        if site.store {
+            plain::store(simd, &mut self.arena, at, on, site, regs, near, cx)
+        } else {
+            plain::load(simd, &mut self.arena, at, on, site, regs, near, cx)
+        }
     }
 }

@@ -5,12 +5,12 @@
 //! when some lanes sit out, where all of it lies inside the block of memory; else lane by lane.
 
 use super::Arena;
-use super::general::window_of;
-use crate::base::{Frame, LANES, LaneMask, LaneTables, Pc, lanes_of};
-use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32, SiteHints};
+use super::place::fault;
+use crate::base::{Frame, LANES, LaneMask, LaneTables, lanes_of};
+use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32};
 use crate::program::instr::Space;
-use crate::program::origins::{Object, Room};
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Event, Extent, Nearest, Relation, Sink, Stride};
+use crate::program::origins::Room;
+use crate::verdict::{Access, AccessKind, Event, Extent, Sink, Stride};
 use pulp::Simd;
 
 /// Lanes classified together.
@@ -21,9 +21,8 @@ const ROW: u64 = 64;
 /// The bytes that an access may touch, behind one check.
 struct Region<'a> {
     arena: Option<&'a Arena>,
-    hints: &'a mut SiteHints,
+    hint: &'a mut Hint,
     len: u64,
-    pc: Pc,
     need: u8,
 }
 
@@ -32,7 +31,7 @@ impl Region<'_> {
     #[inline(always)]
     fn locate(&mut self, address: u64, len: u64) -> Option<usize> {
         match self.arena {
-            Some(arena) => arena.index(self.hints, self.pc, address, len, self.need),
+            Some(arena) => arena.index(self.hint, address, len, self.need),
             None => (address < self.len && len <= self.len - address).then_some(address as usize),
         }
     }
@@ -164,7 +163,7 @@ pub(super) fn load<V: Simd, S: Sink>(
     let global = site.space == Space::Global;
     let mut known = [Stride::Mixed; 2];
     if S::ON {
-        known = tell(simd, arena, at, on, site, AccessKind::Read, regs, near, cx)?;
+        known = tell(simd, arena, at, on, site, regs, near, cx)?;
     }
     let room = if global { Room::ALL } else { near.root.room() };
     let begin = u64::from(room.begin);
@@ -172,7 +171,7 @@ pub(super) fn load<V: Simd, S: Sink>(
     let bytes: &[u8] = if global { &arena.bytes } else { words_of(near.shared, room) };
     let table = if global { Some(&*arena) } else { None };
     let len = bytes.len() as u64;
-    let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::READ };
+    let mut region = Region { arena: table, hint: cx.hints.at(at.pc), len, need: Hint::READ };
     let a = site.a.index();
     for g in 0..LANES / HALF {
         let half = on.mask >> (g * HALF) & 0xffff;
@@ -206,7 +205,7 @@ pub(super) fn load<V: Simd, S: Sink>(
         }
         let mut new = *half_of(&regs.w[site.d.index()].0, g);
         if !gather(&mut region, bytes, h, half, offset, &mut new) {
-            return Err(fault(table, near, on.mask, site, &regs.q[a].0, false));
+            return Err(fault(arena, on.mask, &site.request(), regs, near));
         }
         *half_of_mut(&mut regs.w[site.d.index()].0, g) = new;
     }
@@ -273,7 +272,7 @@ pub(super) fn store<V: Simd, S: Sink>(
     let global = site.space == Space::Global;
     let mut known = [Stride::Mixed; 2];
     if S::ON {
-        known = tell(simd, arena, at, on, site, AccessKind::Write, regs, near, cx)?;
+        known = tell(simd, arena, at, on, site, regs, near, cx)?;
     }
     let room = if global { Room::ALL } else { near.root.room() };
     let begin = u64::from(room.begin);
@@ -297,7 +296,7 @@ pub(super) fn store<V: Simd, S: Sink>(
             && row & 3 == 0
         {
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hint: cx.hints.at(at.pc), len, need: Hint::WRITE };
             if let Some(o) = region.locate(row, ROW) {
                 let bytes = if global { &mut arena.bytes[..] } else { from(near.shared, room) };
                 if let Some(chunk) = bytes.get_mut(o..).and_then(|b| b.first_chunk_mut()) {
@@ -315,12 +314,11 @@ pub(super) fn store<V: Simd, S: Sink>(
         for k in lanes_of(half) {
             let address = h[k & (HALF - 1)].wrapping_add(offset);
             let table = if global { Some(&*arena) } else { None };
-            let mut region = Region { arena: table, hints: &mut cx.hints, len, pc: at.pc, need: Hint::WRITE };
+            let mut region = Region { arena: table, hint: cx.hints.at(at.pc), len, need: Hint::WRITE };
             let place = region.locate(address, 4).filter(|_| address & 3 == 0);
             let bytes = if global { &mut arena.bytes[..] } else { from(near.shared, room) };
             let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
-                let table = if global { Some(&*arena) } else { None };
-                return Err(fault(table, near, on.mask, site, &regs.q[a].0, true));
+                return Err(fault(arena, on.mask, &site.request(), regs, near));
             };
             *chunk = data[k & (HALF - 1)].to_le_bytes();
         }
@@ -341,7 +339,6 @@ fn tell<V: Simd, S: Sink>(
     at: Issuer,
     on: Active<'_>,
     site: Plain32,
-    kind: AccessKind,
     regs: &Frame,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
@@ -373,7 +370,7 @@ fn tell<V: Simd, S: Sink>(
         lanes: on.mask,
         together: on.mask,
         element: 0,
-        kind,
+        kind: if site.store { AccessKind::Write } else { AccessKind::Read },
         addresses: &addresses,
         strides: [found[0].moved(window), found[1].moved(window)],
         bytes: 4,
@@ -390,52 +387,6 @@ fn hand_on<S: Sink>(at: Issuer, access: &Access<'_>, cx: &mut Cx<'_, S>) -> Resu
     cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 
-/// Finds the lanes whose addresses are wrong, and why the first one is.
-#[cold]
-#[inline(never)]
-fn fault(
-    table: Option<&Arena>,
-    near: &Near<'_>,
-    mask: LaneMask,
-    site: Plain32,
-    addresses: &[u64; LANES],
-    write: bool,
-) -> Box<Fault> {
-    let mut hints = SiteHints::default();
-    let need = if write { Hint::WRITE } else { Hint::READ };
-    let (first, len) = shared_of(near);
-    let mut region = Region { arena: table, hints: &mut hints, len, pc: Pc(0), need };
-    // What is below the variable has wrapped around.
-    let begin = if table.is_some() { 0 } else { first };
-    let space = if table.is_some() { "global" } else { "shared" };
-    let at = |k: usize| addresses[k].wrapping_add(i64::from(site.offset).cast_unsigned());
-    let bad = lanes_of(mask)
-        .filter(|&k| at(k) & 3 != 0 || region.locate(at(k).wrapping_sub(begin), 4).is_none())
-        .fold(0, |m, k| m | 1 << k);
-    let address = at(lanes_of(bad).next().unwrap_or(0));
-    if address & 3 != 0 {
-        return Box::new(Fault::Bug(BugKind::Misaligned { address, bytes: 4, write, space }, bad));
-    }
-    match table {
-        Some(_) if let Some(actual) = window_of(address, near) => {
-            Box::new(Fault::Bug(BugKind::WrongSpace { address, bytes: 4, write, space, actual }, bad))
-        }
-        Some(arena) => arena.explain(address, 4, write, space, bad),
-        None => shared_fault(address, 4, write, near, bad),
-    }
-}
-
-/// Where the shared memory begins that an instruction may access, and its size: that of the variable that its address was
-/// made from, where the code says so.
-#[inline(always)]
-pub(super) fn shared_of(near: &Near<'_>) -> (u64, u64) {
-    let size = near.shared.len() as u64;
-    match near.root.object() {
-        Some(own) if own.kind == AllocKind::Shared => own.within(size, 0),
-        _ => (0, size),
-    }
-}
-
 /// The words of shared memory that an instruction may access.
 #[inline(always)]
 fn words_of(shared: &[u8], room: Room) -> &[u8] {
@@ -447,25 +398,4 @@ fn words_of(shared: &[u8], room: Room) -> &[u8] {
 #[inline(always)]
 fn from(shared: &mut [u8], room: Room) -> &mut [u8] {
     shared.get_mut(room.begin as usize..).unwrap_or(&mut [])
-}
-
-/// An access beyond the block's shared memory, or the variable in it.
-#[cold]
-pub(super) fn shared_fault(address: u64, bytes: u32, write: bool, near: &Near<'_>, lanes: LaneMask) -> Box<Fault> {
-    let nearest = beyond(near.root.object(), AllocKind::Shared, shared_of(near), address);
-    Box::new(Fault::Bug(BugKind::OutOfBounds { address, bytes, write, space: "shared", nearest: Some(nearest) }, lanes))
-}
-
-/// What an access in a memory of the warp's goes beyond: the bytes that it may touch are given by their first and their number.
-pub(super) fn beyond(own: Option<&Object>, kind: AllocKind, (first, bytes): (u64, u64), address: u64) -> Nearest {
-    // What is far below has wrapped around, in 32 bits or in 64.
-    let at = address.wrapping_sub(first).cast_signed();
-    let at = if address >> 32 == 0 && first >> 32 == 0 { i64::from((at as u32).cast_signed()) } else { at };
-    let relation = match u64::try_from(at) {
-        Err(_) => Relation::Before(at.unsigned_abs()),
-        Ok(at) if at >= bytes => Relation::After(at - bytes),
-        Ok(at) => Relation::Inside(at),
-    };
-    let name = own.filter(|own| own.kind == kind).map(|own| own.name.clone()).unwrap_or_default();
-    Nearest { name, kind, bytes, relation, freed: false, life: None }
 }

@@ -11,18 +11,15 @@
 
 mod pending;
 
-use super::flat::{Arena, Flat, Place, Told, places, tell};
+use super::flat::{Arena, Flat, Told, carry_out, places, tell};
 use super::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, SiteHints,
-    Snapshot, Stores, Trouble, Uses,
+    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot,
+    Stores, Trouble, Uses,
 };
-use crate::alu::ops::Class;
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::env::Root;
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
-use crate::verdict::{
-    Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Silent, Sink, StepEnd, Stop, Who,
-};
+use crate::verdict::{Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Sink, StepEnd, Stop, Who};
 use pending::{Instruction, Operation, Pending};
 
 /// Flat memory that is accessed lane by lane.
@@ -54,11 +51,9 @@ fn element(rq: &WarpRequest, k: usize) -> WarpRequest {
         return *rq;
     }
     let mut regs = [NO_SLOT; 8];
-    // An atomic vector has its destinations in the first half and its operands in the second.
-    let half = rq.regs.len() / 2;
     match rq.op {
         MemOp::Load | MemOp::Store => regs[0] = rq.regs[k],
-        MemOp::Atom(..) | MemOp::Red(..) => (regs[0], regs[1]) = (rq.regs[k % half], rq.regs[half + k % half]),
+        MemOp::Atom(..) | MemOp::Red(..) => [regs[0], regs[1], _] = rq.atomic_slots(k),
     }
     WarpRequest { elems: 1, regs, offset: rq.offset + i64::from(rq.width) * k as i64, ..*rq }
 }
@@ -99,12 +94,6 @@ fn shown(at: Issuer, lanes: LaneMask, rq: &WarpRequest) -> OperationView {
         region: Some(if rq.space == Space::Shared { Region::Shared } else { Region::Generic }),
         ..OperationView::default()
     }
-}
-
-/// The same without an observer.
-fn untold<'a, S: Sink>(cx: &'a mut Cx<'_, S>) -> Cx<'a, Silent> {
-    let (hints, tables) = (SiteHints::default(), cx.tables.clone());
-    Cx { sink: Silent, oracle: &mut *cx.oracle, hints, tables, out: &mut *cx.out }
 }
 
 impl Snapshot for Split {
@@ -153,8 +142,8 @@ impl Memory for Split {
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        let places = places(self.flat.arena(), at, on.mask, request, regs, near, &mut untold(cx))?;
-        let shared = |l: &usize| matches!(places[*l], Place::Global(_) | Place::Shared(_));
+        let places = places(self.flat.arena(), on.mask, request, regs, near, cx.hints.at(at.pc))?;
+        let shared = |l: &usize| matches!(places[*l].0, Space::Global | Space::Shared);
         let later: LaneMask = lanes_of(on.mask).filter(shared).fold(0, |m, l| m | 1 << l);
         if later == 0 {
             return self.flat.issue(at, on, request, regs, near, cx);
@@ -165,8 +154,8 @@ impl Memory for Split {
             self.flat.issue(at, Active { mask: now, lanes: &lanes }, request, regs, near, cx)?;
         }
         // What one element loads may be the address of the next.
-        let class = if request.addr_wide { Class::Q } else { Class::W };
-        let reloads = request.elems > 1 && request.addr_wide == request.wide && request.regs.contains(&request.addr);
+        let class = request.address_class();
+        let reloads = request.elems > 1 && class == request.class() && request.regs.contains(&request.addr);
         let address = if reloads { Held::capture(&[(class, request.addr)], regs) } else { Held::default() };
         let instruction = Instruction { at, request: *request, lanes: on.mask, map: *near.map, address };
         self.pending.push(instruction, later, elements(request));
@@ -211,18 +200,17 @@ impl Memory for Split {
         let done = {
             let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
             let mut near = Near { shared, local: &mut local, param: &[], map: &map, root: Root::NONE, names: &[] };
-            let lanes = expand(mask, &cx.tables);
-            let on = Active { mask, lanes: &lanes };
-            if S::ON {
+            let told = if S::ON {
                 let memory = self.flat.arena().contents(&near);
                 let element = u8::try_from(k).unwrap_or(0);
                 let told = Told { memory, together: all, element, access_id: None };
-                // Addresses were found to be right when the instruction was executed.
                 tell(told, at, mask, &request, &regs, &near, cx)
-                    .and_then(|()| self.flat.issue(at, on, &request, &mut regs, &mut near, &mut untold(cx)))
             } else {
-                self.flat.issue(at, on, &request, &mut regs, &mut near, cx)
-            }
+                Ok(())
+            };
+            // Addresses were found to be right when the instruction was executed.
+            let (arena, hint) = (self.flat.arena_mut(), cx.hints.at(at.pc));
+            told.and_then(|()| carry_out(arena, mask, &request, &mut regs, &mut near, hint))
         };
         if request.regs[0] != request.addr {
             now.put(&mut regs, mask);
