@@ -4,7 +4,7 @@
 use crate::base::{Frame, lanes_of};
 pub(super) use crate::machine::thread::by_lane::{apply, carry_slot, data_op, value};
 use crate::program::env::{AddressMap, ProgEnv};
-use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, STACK_TOP, Scope, Slot, Space, WarpRequest};
+use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
 use crate::verdict::Access;
 
@@ -18,39 +18,7 @@ pub(super) fn request(env: &ProgEnv, i: &Instr) -> Option<WarpRequest> {
         Op::StShared32 => (MemOp::Store, Space::Shared),
         _ => return None,
     };
-    let mut regs = [NO_SLOT; 8];
-    regs[0] = i.d;
-    Some(WarpRequest {
-        op,
-        space,
-        width: 4,
-        elems: 1,
-        wide: false,
-        signed: false,
-        ext: 32,
-        addr: i.a,
-        addr_wide: true,
-        offset: i.imm.cast_signed().into(),
-        regs,
-        cache: CacheOp::Default,
-        order: Order::Weak,
-        scope: Scope::Lane,
-    })
-}
-
-/// The class of a request's data slots.
-pub(super) const fn class(wide: bool) -> Class {
-    if wide { Class::Q } else { Class::W }
-}
-
-/// The start of the window that a request's addresses are in.
-pub(super) const fn window(map: AddressMap, space: Space) -> u64 {
-    match space {
-        Space::Shared => map.shared,
-        Space::Local => map.local,
-        Space::Param => map.param,
-        Space::Global | Space::Const | Space::Generic => 0,
-    }
+    Some(WarpRequest::word(op, space, (i.a, i.imm.cast_signed()), i.d, CacheOp::Default))
 }
 
 /// The elements that an access is about: all of its request's, or the one that memory accesses at this time. An element's
@@ -65,12 +33,8 @@ pub(super) fn elements(rq: &WarpRequest, access: &Access<'_>, map: AddressMap) -
         return (0..count).map(|k| (k, k as u64 * element)).collect();
     }
     let Some(lane) = lanes_of(access.lanes).next() else { return Vec::new() };
-    let register = if rq.addr_wide {
-        access.regs.q.get(rq.addr.index()).map_or(0, |q| q.0[lane])
-    } else {
-        access.regs.w.get(rq.addr.index()).map_or(0, |w| w.0[lane].into())
-    };
-    let first = register.wrapping_add(rq.offset.cast_unsigned()).wrapping_add(window(map, rq.space));
+    let register = value(access.regs, rq.address_class(), rq.addr, lane);
+    let first = register.wrapping_add(rq.offset.cast_unsigned()).wrapping_add(map.window_of(rq.space));
     let k = access.addresses[lane].wrapping_sub(first) / element.max(1);
     vec![(usize::try_from(k).unwrap_or(0).min(count - 1), 0)]
 }
@@ -102,27 +66,19 @@ pub(super) fn atomic_parts(
     (op, ty): (AtomOp, AtomTy),
     of: &[(usize, u64)],
 ) -> (Class, Vec<AtomicPart>) {
-    let (bytes, half) = (ty.bytes(), rq.regs.len() / 2);
+    let bytes = ty.bytes();
     let returns = matches!(rq.op, MemOp::Atom(..));
     let parts = of.iter().flat_map(|&(k, start)| {
-        let [d, b, c] = if rq.elems > 1 {
-            [rq.regs[k % half], rq.regs[half + k % half], NO_SLOT]
-        } else {
-            [rq.regs[0], rq.regs[1], if op == AtomOp::Cas { rq.regs[2] } else { NO_SLOT }]
-        };
+        let [d, b, c] = rq.atomic_slots(k);
+        let c = if op == AtomOp::Cas { c } else { NO_SLOT };
         // A 128-bit operand is two slots.
         (0..bytes.div_ceil(8)).map(move |part| {
             let slot = |s: Slot| if s == NO_SLOT { s } else { Slot(s.0.saturating_add(part as u16)) };
             let result = if returns { slot(d) } else { NO_SLOT };
-            AtomicPart {
-                result,
-                operands: [slot(b), slot(c)],
-                offset: start + u64::from(part) * 8,
-                width: bytes.min(8),
-            }
+            AtomicPart { result, operands: [slot(b), slot(c)], offset: start + u64::from(part) * 8, width: bytes.min(8) }
         })
     });
-    (class(rq.wide || ty == AtomTy::B128), parts.collect())
+    (rq.class(), parts.collect())
 }
 
 /// The top of a lane's stack, in bytes of its local memory.

@@ -231,6 +231,21 @@ pub struct Decision {
     pub lease: u32,
 }
 
+/// Picks one of `count` alternatives that have no numbers of their own; one alternative is no choice.
+///
+/// # Errors
+/// As for [`Oracle::choose`].
+pub fn one_of(oracle: &mut dyn Oracle, site: Site, count: usize) -> Result<usize, Stop> {
+    if count < 2 {
+        return Ok(0);
+    }
+    let mut ready = vec![!0u64; count / 64];
+    if !count.is_multiple_of(64) {
+        ready.push((1 << (count % 64)) - 1);
+    }
+    Ok(oracle.choose(Menu::of(site, &ready))?.index as usize)
+}
+
 /// Who decides.
 pub trait Oracle {
     /// A launch begins, the `number`-th of its context from 0: what is decided from now on belongs to it.

@@ -2,7 +2,7 @@
 
 use super::flat::Arena;
 use super::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Movable, Near, OperationName, Plain32, Snapshot, Stores,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Movable, Near, OperationName, Plain32, Snapshot, Stores,
     Trouble, Uses,
 };
 use crate::base::{Frame, LaneMask, number};
@@ -144,11 +144,6 @@ pub trait Memory: Snapshot {
     /// How many warps of a launch, or of one of its blocks, have operations that have not ended.
     fn in_flight(&self, _: u32, _: Option<u64>) -> usize {
         0
-    }
-
-    /// The operations that have not ended, for a report.
-    fn describe(&self) -> Vec<InFlight> {
-        Vec::new()
     }
 
     /// The environment as it is, for people.

@@ -32,7 +32,7 @@ impl Environment for Fermi {
     type Model = FermiModel;
 
     fn create(model: &FermiModel, base: u64, cap: Option<u64>) -> Self {
-        Self::new(Arc::clone(&model.device), Arc::clone(&model.programs), model.sm, base, cap)
+        Self::new(model, base, cap)
     }
 }
 

@@ -162,21 +162,6 @@ pub struct Trouble {
     pub fault: Fault,
 }
 
-/// An operation that has not ended, for a report.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct InFlight {
-    /// The warp and the instruction that issued it.
-    pub at: Issuer,
-    /// Its lanes.
-    pub lanes: LaneMask,
-    /// The operation that its memory program serves.
-    pub program: String,
-    /// The program's file and line; line 0 for a fence, which has none.
-    pub file: String,
-    /// See `file`.
-    pub line: u32,
-}
-
 /// Where an engine finds what belongs to warps and blocks when it acts later than their requests.
 pub trait Stores {
     /// The registers of a warp at a depth of its call stack.

@@ -41,9 +41,15 @@ pub(super) fn put<T: Serialize>(value: &T, out: &mut Vec<u8>) {
     let _ = postcard::to_io(value, out);
 }
 
-/// The next value; `None` at the end: sections are loaded as they were saved.
+/// The next value; `None` at the end.
+///
+/// # Panics
+/// What comes next is no such value: sections never leave this process, and are loaded as they were saved.
 pub(super) fn take<T: DeserializeOwned>(from: &mut &[u8]) -> Option<T> {
-    let (value, rest) = postcard::take_from_bytes(from).ok()?;
+    if from.is_empty() {
+        return None;
+    }
+    let (value, rest) = postcard::take_from_bytes(from).expect("a section is loaded as it was saved");
     *from = rest;
     Some(value)
 }

@@ -150,7 +150,7 @@ fn line(names: &Names<'_>, instr: &Instr) -> String {
         }
     }
     if let Some(request) = request {
-        let class = if request.addr_wide { Class::Q } else { Class::W };
+        let class = request.address_class();
         out += &format!(" [{}{}]", names.show(class, request.addr), offset(request.offset));
     }
     if shape(instr.op).is_some_and(|shape| shape.mode) {

@@ -97,8 +97,7 @@ pub fn origins(function: &FnCode, env: &ProgEnv, seeds: &[(Class, Slot, u32)], f
         for at in block.start as usize..block.end as usize {
             let instr = &function.code[at];
             if let Some(request) = env.requests.get(instr.imm as usize).filter(|_| instr.op == Op::Mem) {
-                let class = if request.addr_wide { Class::Q } else { Class::W };
-                if let Some(Value::Of(object)) = state.get(&(class, request.addr)) {
+                if let Some(Value::Of(object)) = state.get(&(request.address_class(), request.addr)) {
                     found.entry(instr.imm).or_insert(*object);
                 }
             }

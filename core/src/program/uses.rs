@@ -170,7 +170,7 @@ fn memory(request: &WarpRequest, see: &mut impl FnMut(bool, Class, Slot)) {
     };
     let used = read.iter().map(|slot| (READ, *slot)).chain(written.iter().map(|slot| (WRITTEN, *slot)));
     for (written, slot) in used.filter(|(_, slot)| *slot != NO_SLOT) {
-        see(written, if request.wide || request.width == 16 { Class::Q } else { Class::W }, slot);
+        see(written, request.class(), slot);
         if request.width == 16 {
             see(written, Class::Q, Slot(slot.0.saturating_add(1)));
         }

@@ -2,11 +2,11 @@
 
 use super::shadow::Words;
 use crate::base::{lanes_of, number};
-use crate::check::plain::{AtomicPart, atomic_parts, class, elements, pieces, value};
+use crate::check::plain::{AtomicPart, atomic_parts, elements, pieces, value};
 use crate::check::provenance::objects::{Id, LOST, NONE, Objects, both};
 use crate::check::provenance::plan::AccessSite;
 use crate::program::env::AddressMap;
-use crate::program::instr::{MemOp, NO_SLOT, Slot, WarpRequest};
+use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
 use crate::verdict::{Access, Contents};
 use std::cell::RefCell;
@@ -39,13 +39,10 @@ pub(super) const fn in_lane(lane: usize, address: u64) -> u64 {
 impl Memories<'_> {
     /// The memory of an address, and the address in it.
     fn target(&mut self, lane: usize, address: u64) -> (&mut Words, u64) {
-        let inside = |window: u64| address.wrapping_sub(window) < self.map.window;
-        if inside(self.map.shared) {
-            (self.shared, address)
-        } else if inside(self.map.local) {
-            (self.local, in_lane(lane, address))
-        } else {
-            (self.global, address)
+        match self.map.inside(address) {
+            Some((Space::Shared, _)) => (self.shared, address),
+            Some((Space::Local, _)) => (self.local, in_lane(lane, address)),
+            _ => (self.global, address),
         }
     }
 
@@ -54,9 +51,11 @@ impl Memories<'_> {
     fn load(&mut self, lane: usize, address: u64, len: u32, memory: &Contents<'_>) -> Id {
         let (words, at) = self.target(lane, address);
         let known = words.get(at, len);
-        let window = |start: u64| address.wrapping_sub(start) < self.map.window;
-        if window(self.map.local) || known == NONE && window(self.map.shared) {
-            return known;
+        let window = self.map.inside(address);
+        match window {
+            Some((Space::Local, _)) => return known,
+            Some((Space::Shared, _)) if known == NONE => return known,
+            _ => {}
         }
         // What caches hold by then may be older than what was stored last.
         if memory.later && (known != NONE || len == self.pointer) {
@@ -65,11 +64,9 @@ impl Memories<'_> {
         if known != NONE || len != self.pointer {
             return known;
         }
-        let value = if window(self.map.param) {
-            let from = usize::try_from(address - self.map.param).unwrap_or(usize::MAX);
-            self.params.get(from..from.saturating_add(len as usize)).map(number)
-        } else {
-            memory.number(address, len)
+        let value = match window {
+            Some((Space::Param, at)) => self.params.get(at as usize..at as usize + len as usize).map(number),
+            _ => memory.number(address, len),
         };
         value.map_or(NONE, |value| self.objects.borrow().of_value(value))
     }
@@ -86,7 +83,7 @@ pub(super) fn run(site: &AccessSite, access: &Access<'_>, regs: &mut impl Regist
     match rq.op {
         MemOp::Atom(op, ty) | MemOp::Red(op, ty) => atomic(rq, (op, ty), access, regs, memories),
         MemOp::Load | MemOp::Store => {
-            let class = class(rq.wide || rq.width == 16);
+            let class = rq.class();
             for (slot, offset, width) in pieces(rq, &elements(rq, access, memories.map)) {
                 for lane in lanes_of(access.lanes) {
                     let address = access.addresses[lane].wrapping_add(offset);

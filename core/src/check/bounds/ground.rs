@@ -9,7 +9,7 @@ use crate::check::provenance::roots::resolved;
 use crate::check::provenance::{Launched, Resolved};
 use crate::program::env::{Function, ProgEnv, Within};
 use crate::program::instr::{STACK_BASE, Space};
-use crate::verdict::{Access, AccessKind, AllocKind, BugKind, Inside, Named, Nearest, Relation, Stop};
+use crate::verdict::{Access, AccessKind, BugKind, Inside, Named, Nearest, Relation, Stop};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -119,8 +119,10 @@ impl Ground {
             let at = address.wrapping_sub(object.start);
             object.bytes.checked_sub(width).is_some_and(|last| at <= last)
         };
-        let window = self.window(object.kind);
-        let named = crate::check::plain::window(self.env.addresses(), site.request.space);
+        let map = self.env.addresses();
+        let windows = [Space::Shared, Space::Local, Space::Param];
+        let own = windows.into_iter().find(|space| space.kind() == object.kind);
+        let (window, named) = (own.map_or(0, |space| map.window_of(space)), map.window_of(site.request.space));
         let elsewhere = |lane: usize| {
             let raw = access.addresses[lane].wrapping_sub(named);
             holds(raw) || holds(raw.wrapping_add(window))
@@ -157,22 +159,9 @@ impl Ground {
         Some(bug(kind, access.pc, lanes))
     }
 
-    /// The start of the window of a kind of memory.
-    fn window(&self, kind: AllocKind) -> u64 {
-        let map = self.env.addresses();
-        match kind {
-            AllocKind::Shared => map.shared,
-            AllocKind::Local => map.local,
-            AllocKind::Param => map.param,
-            AllocKind::Buffer | AllocKind::Global | AllocKind::Const | AllocKind::Heap => 0,
-        }
-    }
-
     /// What lies at an address.
     fn hit(&self, address: u64, objects: &Objects) -> Option<Inside> {
-        let map = self.env.addresses();
-        let at = address.wrapping_sub(map.shared);
-        if at < map.window {
+        if let Some((Space::Shared, at)) = self.env.addresses().inside(address) {
             let inside = self.function(self.entry)?.inside_shared(at);
             return Some(inside).filter(|i| !i.name.is_empty());
         }

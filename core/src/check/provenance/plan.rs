@@ -194,7 +194,7 @@ impl Plan {
         writes(i, &tables, |class, slot| followed |= matches!(self.state(function, class, slot), State::Varies(_)));
         let site = if let Some(request) = plain::request(env, i) {
             let mut stores = false;
-            let class = if request.wide { Class::Q } else { Class::W };
+            let class = request.class();
             if request.op != MemOp::Load && request.width >= 4 {
                 operands(i, &tables, &request, |slot| {
                     stores |= self.state(function, class, slot) != State::Known(NONE)
@@ -237,7 +237,7 @@ impl Plan {
         if !rq.addr_wide && (rq.addr == STACK_BASE || rq.addr == STACK_TOP) {
             return None;
         }
-        Some(self.state(function, if rq.addr_wide { Class::Q } else { Class::W }, rq.addr))
+        Some(self.state(function, rq.address_class(), rq.addr))
     }
 
     /// Which steps are needed. Where functions are called, accesses are among them, since they do not say which call's
@@ -258,8 +258,7 @@ impl Plan {
 
 /// The data operands of a store or an atomic operation.
 fn operands(i: &Instr, tables: &Tables<'_>, rq: &WarpRequest, mut see: impl FnMut(Slot)) {
-    let class = if rq.wide || rq.width == 16 { Class::Q } else { Class::W };
-    let address = (if rq.addr_wide { Class::Q } else { Class::W }, rq.addr);
+    let (class, address) = (rq.class(), (rq.address_class(), rq.addr));
     let mut first = true;
     reads(i, tables, |of, slot| {
         // The address comes first, and may be stored as well.
@@ -472,8 +471,8 @@ impl<'a> Work<'a> {
                 }
             }
         } else if let Some(rq) = plain::request(env, i) {
-            self.need(if rq.addr_wide { Class::Q } else { Class::W }, rq.addr);
-            let class = if rq.wide || rq.width == 16 { Class::Q } else { Class::W };
+            self.need(rq.address_class(), rq.addr);
+            let class = rq.class();
             let mut stored = Vec::new();
             operands(i, &tables, &rq, |slot| stored.push(slot));
             stored.into_iter().filter(|slot| *slot != NO_SLOT).for_each(|slot| self.need(class, slot));

@@ -7,12 +7,13 @@ use super::finding::Conflict;
 use super::history::{Actor, Raced};
 use super::pattern::{FULL, HALF, Pattern, alike};
 use super::shadow::Shadow;
-use super::sites::{AccessSite, Site, Where};
+use super::sites::{AccessSite, Site};
 use super::sync;
 use super::threads::Block;
 use super::view::View;
 use super::watch::Watch;
 use crate::base::{LANES, LaneMask, lanes_of};
+use crate::program::instr::Space;
 use crate::verdict::{Access, AccessId, AccessKind, LimitKind, Stop, Strength, Who};
 
 /// Checks an access and takes note of it.
@@ -186,7 +187,7 @@ impl Watch {
     fn atomics(&mut self, cx: &Context<'_>, view: &mut View) -> LaneMask {
         let lanes = cx.access.lanes;
         let addresses = cx.access.addresses;
-        if cx.site.space == Where::Generic {
+        if cx.site.space == Space::Generic {
             return 0;
         }
         let Some(shadow) = self.shadow(cx, view, addresses[lanes.trailing_zeros() as usize % LANES]) else { return 0 };
@@ -202,13 +203,14 @@ impl Watch {
     /// Whether an address of an access is in shared memory. `None`: no other thread sees it.
     #[inline]
     fn is_shared(&self, cx: &Context<'_>, address: u64) -> Option<bool> {
-        let map = self.env.addresses();
-        let inside = |window: u64| address.wrapping_sub(window) < map.window;
         match cx.site.space {
-            Where::Shared => Some(true),
-            Where::Global => Some(false),
-            Where::Generic if inside(map.local) || inside(map.param) => None,
-            Where::Generic => Some(inside(map.shared)),
+            Space::Shared => Some(true),
+            Space::Generic => match self.env.addresses().inside(address) {
+                Some((Space::Shared, _)) => Some(true),
+                Some(_) => None,
+                None => Some(false),
+            },
+            _ => Some(false),
         }
     }
 

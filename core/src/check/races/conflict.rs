@@ -6,6 +6,7 @@ use super::launch::Launch;
 use super::sites::{AccessSite, Site};
 use super::watch::Watch;
 use crate::base::lanes_of;
+use crate::program::instr::Space;
 use crate::verdict::{AccessKind, AllocKind, Bug, BugKind, Inside, Party, Race, Reach, Stop, Strength, Unordered};
 
 impl Watch {
@@ -63,9 +64,8 @@ impl Watch {
         let Context { launch, access, site, .. } = cx;
         let Some(block) = &self.blocks[cx.at] else { return Ok(()) };
         let (x, y) = (block.thread(cx.warp, first), block.thread(cx.warp, second));
-        let map = self.env.addresses();
         let address = access.addresses[second].max(access.addresses[first]);
-        let shared = address.wrapping_sub(map.shared) < map.window;
+        let shared = matches!(self.env.addresses().inside(address), Some((Space::Shared, _)));
         let [a, b] = [first, second].map(|lane| cx.stored(lane, address));
         if site.strength == Strength::Weak {
             let conflict = Conflict { thread: x, pc: access.pc, value: a, byte: address, shared, times: 1 };
@@ -86,9 +86,7 @@ impl Watch {
     fn add(&mut self, launch: &Launch, bug: Bug, times: u64, address: u64) -> Result<(), Stop> {
         let Self { findings, env, names, .. } = self;
         findings.add(bug, times, || {
-            let map = env.addresses();
-            let at = address.wrapping_sub(map.shared);
-            if at < map.window {
+            if let Some((Space::Shared, at)) = env.addresses().inside(address) {
                 return Some(env.functions.get_index(launch.shape.entry as usize)?.1.inside_shared(at));
             }
             Inside::of(names, address)

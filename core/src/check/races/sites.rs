@@ -3,7 +3,7 @@
 use crate::check::plain;
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
-use crate::program::ops::{AtomTy, Class};
+use crate::program::ops::AtomTy;
 use crate::program::uses::{self, Tables};
 use crate::verdict::{AccessKind, Reach, Strength};
 
@@ -40,21 +40,10 @@ pub(super) struct AccessSite {
     pub releases: bool,
     /// Whether it is volatile data: a store, or a load that does not wait in a loop for what it reads (D-unordered).
     pub payload: bool,
-    /// The state space, where the instruction gives it.
-    pub space: Where,
+    /// The state space; only those that other threads see.
+    pub space: Space,
     /// Where it finds its data, for reports.
     pub data: Data,
-}
-
-/// The state space of an access.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Where {
-    /// Global memory.
-    Global,
-    /// The block's shared memory.
-    Shared,
-    /// Decided by the address.
-    Generic,
 }
 
 /// The registers that a store takes its elements from.
@@ -114,11 +103,10 @@ fn waits(env: &ProgEnv, pc: usize, load: &WarpRequest) -> bool {
     let tables = Tables::of(env);
     let back = |(at, i): &(usize, &Instr)| i.op == Op::Bra && *at >= pc && i.imm as usize <= pc;
     let mut loops = env.code.iter().enumerate().filter(back);
-    let class = if load.addr_wide { Class::Q } else { Class::W };
     loops.any(|(end, branch)| {
         env.code[branch.imm as usize..=end].iter().all(|i| {
             let mut moves = false;
-            uses::writes(i, &tables, |c, slot| moves |= (c, slot) == (class, load.addr));
+            uses::writes(i, &tables, |c, slot| moves |= (c, slot) == (load.address_class(), load.addr));
             let loads = plain::request(env, i).is_none_or(|request| request.op == MemOp::Load);
             let alone = !matches!(i.op, Op::Call | Op::CallIndirect | Op::Bar | Op::WarpSync | Op::Exit);
             loads && alone && !moves
@@ -138,17 +126,10 @@ const fn fence(scope: Scope, order: Order) -> FenceSite {
 
 /// What an access is to others; `None` where no other thread can see it or nobody can change what it reads.
 fn access(request: &WarpRequest) -> Option<AccessSite> {
-    let space = match request.space {
-        Space::Global => Where::Global,
-        Space::Shared => Where::Shared,
-        Space::Generic => Where::Generic,
-        Space::Local | Space::Const | Space::Param => return None,
-    };
-    let kind = match request.op {
-        MemOp::Load => AccessKind::Read,
-        MemOp::Store => AccessKind::Write,
-        MemOp::Atom(..) | MemOp::Red(..) => AccessKind::Atomic,
-    };
+    if let Space::Local | Space::Const | Space::Param = request.space {
+        return None;
+    }
+    let kind = request.op.kind();
     let packed = matches!(
         request.op,
         MemOp::Atom(_, AtomTy::F16x2 | AtomTy::Bf16x2) | MemOp::Red(_, AtomTy::F16x2 | AtomTy::Bf16x2)
@@ -168,7 +149,7 @@ fn access(request: &WarpRequest) -> Option<AccessSite> {
         acquires: kind.reads() && (both || request.order == Order::Acquire),
         releases: kind.writes() && (both || request.order == Order::Release),
         payload: false,
-        space,
+        space: request.space,
         data: Data { wide: request.wide, slots: request.regs },
     })
 }

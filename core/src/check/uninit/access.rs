@@ -5,9 +5,9 @@ use super::memory::{Fresh, Local, all};
 use super::origin::Device;
 use super::shadow::{Bytes, DEFINED, Regs};
 use crate::base::{LaneMask, Pc, lanes_of};
-use crate::check::plain::{AtomicPart, atomic_parts, class, elements, pieces};
+use crate::check::plain::{AtomicPart, atomic_parts, elements, pieces};
 use crate::program::env::AddressMap;
-use crate::program::instr::{MemOp, NO_SLOT, Slot, WarpRequest};
+use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::Access;
 
@@ -29,65 +29,42 @@ pub(super) struct Stored {
     pub address: u64,
 }
 
-/// Where an address points.
-#[derive(Clone, Copy)]
-enum Target {
-    Global(u64),
-    Shared(u64),
-    Local(u64),
-    Param,
-}
-
 impl Memories<'_> {
-    fn target(&self, address: u64) -> Target {
-        let inside = |window: u64| Some(address.wrapping_sub(window)).filter(|o| *o < self.map.window);
-        if let Some(offset) = inside(self.map.shared) {
-            Target::Shared(offset)
-        } else if let Some(offset) = inside(self.map.local) {
-            Target::Local(offset)
-        } else if inside(self.map.param).is_some() {
-            Target::Param
-        } else {
-            Target::Global(address)
+    /// The shadow of the memory that a lane's address lies in, of the block's or the thread's, and where it lies there.
+    fn own(&mut self, lane: usize, address: u64) -> Option<(&mut Fresh, u64)> {
+        match self.map.inside(address)? {
+            (Space::Shared, at) => Some((self.shared, at)),
+            (Space::Local, at) => Some((&mut self.local[lane], at)),
+            _ => None,
         }
     }
 
-    fn get(&self, lane: usize, address: u64, len: u32) -> u32 {
-        match self.target(address) {
-            Target::Global(a) => self.device.global.get(a, len),
-            Target::Shared(o) => self.shared.get(o, len),
-            Target::Local(o) => self.local[lane].get(o, len),
-            Target::Param => all(len),
+    /// Whether an address is one of device memory.
+    fn is_device(&self, address: u64) -> bool {
+        self.map.inside(address).is_none()
+    }
+
+    fn get(&mut self, lane: usize, address: u64, len: u32) -> u32 {
+        if self.is_device(address) {
+            return self.device.global.get(address, len);
         }
+        self.own(lane, address).map_or(all(len), |(memory, at)| memory.get(at, len))
     }
 
     fn put(&mut self, lane: usize, address: u64, len: u32, defined: u32) {
-        match self.target(address) {
+        if self.is_device(address) {
             // Stores of undefined values to global memory are refused, so only definedness comes here.
-            Target::Global(a) => self.device.define(a, len),
-            Target::Shared(o) => self.shared.put(o, len, defined),
-            Target::Local(o) => self.local[lane].put(o, len, defined),
-            Target::Param => {}
+            self.device.define(address, len);
+        } else if let Some((memory, at)) = self.own(lane, address) {
+            memory.put(at, len, defined);
         }
     }
 
-    /// Why a byte is not defined in a lane, for an instruction that reads it.
-    fn cause(&self, lane: usize, address: u64, read: Pc) -> Cause {
-        let known = match self.target(address) {
-            Target::Shared(o) => self.shared.cause(o),
-            Target::Local(o) => self.local[lane].cause(o),
-            Target::Global(_) | Target::Param => None,
-        };
+    /// Why the first byte at an address that is not defined in a lane is not, for an instruction that reads it.
+    fn cause(&mut self, lane: usize, address: u64, defined: u32, read: Pc) -> Cause {
+        let address = address.wrapping_add((!defined).trailing_zeros().into());
+        let known = self.own(lane, address).and_then(|(memory, at)| memory.cause(at));
         known.unwrap_or(Cause::Memory { address, read })
-    }
-
-    /// Says why those of `len` bytes that are not defined are not.
-    fn blame(&mut self, lane: usize, address: u64, len: u32, defined: u32, cause: Cause) {
-        match self.target(address) {
-            Target::Shared(o) => self.shared.blame(o, len, defined, cause),
-            Target::Local(o) => self.local[lane].blame(o, len, defined, cause),
-            Target::Global(_) | Target::Param => {}
-        }
     }
 }
 
@@ -121,18 +98,17 @@ pub(super) fn run(
     }
 }
 
-fn load(rq: &WarpRequest, access: &Access<'_>, shadow: &mut Regs, memories: &Memories<'_>) {
-    let class = class(rq.wide);
+fn load(rq: &WarpRequest, access: &Access<'_>, shadow: &mut Regs, memories: &mut Memories<'_>) {
+    let class = rq.class();
     for (slot, offset, width) in pieces(rq, &elements(rq, access, memories.map)) {
         let (mut result, mut causes) = (DEFINED, Vec::new());
-        let plain = |l| matches!(memories.target(access.addresses[l]), Target::Global(_) | Target::Param);
-        if !(memories.device.global.complete() && lanes_of(access.lanes).all(plain)) {
+        let mut fresh = |lane| memories.own(lane, access.addresses[lane]).is_some();
+        if lanes_of(access.lanes).any(&mut fresh) || !memories.device.global.complete() {
             for lane in lanes_of(access.lanes) {
                 let address = access.addresses[lane].wrapping_add(offset);
                 let mut defined = memories.get(lane, address, width);
                 if defined != all(width) {
-                    let first = address.wrapping_add((!defined).trailing_zeros().into());
-                    causes.push((lane, memories.cause(lane, first, access.pc)));
+                    causes.push((lane, memories.cause(lane, address, defined, access.pc)));
                 }
                 // Bytes beyond the loaded ones are zero, or copies of its sign.
                 if !rq.signed || defined >> (width - 1) & 1 == 1 {
@@ -147,22 +123,22 @@ fn load(rq: &WarpRequest, access: &Access<'_>, shadow: &mut Regs, memories: &Mem
 }
 
 fn store(rq: &WarpRequest, access: &Access<'_>, shadow: &Regs, memories: &mut Memories<'_>) -> Result<(), Stored> {
-    let class = class(rq.wide);
+    let class = rq.class();
     for (slot, offset, width) in pieces(rq, &elements(rq, access, memories.map)) {
         let bytes = shadow.get(class, slot);
         let mut bad: Option<Stored> = None;
         for lane in lanes_of(access.lanes) {
             let address = access.addresses[lane].wrapping_add(offset);
             let defined = of_lane(&bytes, lane) & all(width);
-            let lasting = matches!(memories.target(address), Target::Global(_));
-            if lasting && defined != all(width) {
+            if defined != all(width) && memories.is_device(address) {
                 let address = address.wrapping_add((!defined).trailing_zeros().into());
                 bad.get_or_insert(Stored { lanes: 0, slot, address }).lanes |= 1 << lane;
             } else {
                 memories.put(lane, address, width, defined);
-                if defined != all(width) {
-                    let cause = shadow.cause(class, slot, lane, access.pc);
-                    memories.blame(lane, address, width, defined, cause);
+                if defined != all(width)
+                    && let Some((memory, at)) = memories.own(lane, address)
+                {
+                    memory.blame(at, width, defined, shadow.cause(class, slot, lane, access.pc));
                 }
             }
         }
@@ -195,8 +171,7 @@ fn atomic(
             let address = access.addresses[lane].wrapping_add(offset);
             let defined = memories.get(lane, address, width) | !all(width);
             if defined != !0 {
-                let first = address.wrapping_add((!defined).trailing_zeros().into());
-                causes.push((lane, memories.cause(lane, first, access.pc)));
+                causes.push((lane, memories.cause(lane, address, defined, access.pc)));
             }
             to_lane(&mut found, lane, defined);
             if of.0 == AtomOp::Exch {

@@ -285,7 +285,7 @@ impl Uninit {
             writes.add(access, &ground, device);
             return Ok(());
         };
-        let slot = (if request.wide { Class::Q } else { Class::W }, stored.slot);
+        let slot = (request.class(), stored.slot);
         let cause = regs.cause(slot.0, slot.1, first(stored.lanes), access.pc);
         Err((slot, cause, stored))
     }
@@ -322,8 +322,7 @@ fn deciding(env: &ProgEnv, i: &Instr) -> impl Iterator<Item = (UninitUse, Class,
             [condition(Class::W, i.a), if counted { condition(Class::W, i.b) } else { None }]
         }
         _ => {
-            let class = |wide| if wide { Class::Q } else { Class::W };
-            [plain::request(env, i).and_then(|r| address(class(r.addr_wide), r.addr)), None]
+            [plain::request(env, i).and_then(|r| address(r.address_class(), r.addr)), None]
         }
     };
     uses.into_iter().flatten()

@@ -122,18 +122,8 @@ pub(super) struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// The offset of an address in a block's shared memory, if it lies there.
-    fn shared(&self, address: u64) -> Option<u64> {
-        Some(address.wrapping_sub(self.map.shared)).filter(|at| *at < self.map.window)
-    }
-
-    /// The same of a thread's local memory.
-    fn local(&self, address: u64) -> Option<u64> {
-        Some(address.wrapping_sub(self.map.local)).filter(|at| *at < self.map.window)
-    }
-
     fn extent(&self, address: u64, device: &Device) -> Option<(u64, u64)> {
-        let Some(at) = self.shared(address) else { return device.extent(address) };
+        let Some((Space::Shared, at)) = self.map.inside(address) else { return device.extent(address) };
         let holds = |at: u64, first: u32, bytes: u32| at.wrapping_sub(first.into()) < bytes.into();
         let variable = self.entry?.shared.iter().find(|v| holds(at, v.offset, v.bytes))?;
         let first = self.map.shared + u64::from(variable.offset);
@@ -163,12 +153,13 @@ impl Ground<'_> {
             }
             Cause::Absent { shuffle } => Origin::Absent(shuffle),
             Cause::Memory { address, read } => {
-                let (inside, space) = match (self.shared(address), self.local(address)) {
-                    (Some(at), _) => {
-                        let nameless = || Inside { name: String::new(), kind: AllocKind::Shared, offset: at };
-                        (self.entry.map_or_else(nameless, |e| e.inside_shared(at)), Space::Shared)
+                let nameless = |kind, offset| Inside { name: String::new(), kind, offset };
+                let (inside, space) = match self.map.inside(address) {
+                    Some((Space::Shared, at)) => {
+                        let named = self.entry.map(|e| e.inside_shared(at));
+                        (named.unwrap_or_else(|| nameless(AllocKind::Shared, at)), Space::Shared)
                     }
-                    (_, Some(offset)) => (Inside { name: String::new(), kind: AllocKind::Local, offset }, Space::Local),
+                    Some((Space::Local, at)) => (nameless(AllocKind::Local, at), Space::Local),
                     _ => (device.inside(address), Space::Global),
                 };
                 let beside = self.extent(address, device).and_then(|(first, _)| writes.by.get(&first));

@@ -3,8 +3,8 @@
 use crate::machine::context::state::ContextState;
 use crate::machine::control::Control;
 use crate::machine::warp::state::{Halt, Why};
-use crate::memory::{Environment, Fault, InFlight, Trouble};
-use crate::verdict::{Operation, Stop, StuckKind};
+use crate::memory::{Environment, Fault, Trouble};
+use crate::verdict::{Operation, OperationView, Stop, StuckKind};
 
 /// Completes what memory said when it stopped.
 pub(in crate::machine) fn at_fault<C: Control, M: Environment>(state: &ContextState<C, M>, trouble: Trouble) -> Stop {
@@ -26,12 +26,13 @@ pub(in crate::machine) fn at_fault<C: Control, M: Environment>(state: &ContextSt
 pub(in crate::machine) fn operations<C: Control, M: Environment>(
     state: &ContextState<C, M>,
 ) -> Result<Vec<Operation>, Stop> {
-    let operation = |InFlight { at, lanes, program, file, line }| {
+    let operation = |OperationView { who, pc, lanes, name: program, file, line, .. }| {
         let gone = || Stop::internal("a memory operation is in flight whose warp is gone", None);
-        let place = state.place(at.who, lanes, at.pc).ok_or_else(gone)?;
+        let place = state.place(who, lanes, pc).ok_or_else(gone)?;
         Ok(Operation { place, program, file, line })
     };
-    state.memory.describe().into_iter().map(operation).collect()
+    let pending = if state.memory.pending() > 0 { state.memory.view().operations } else { Vec::new() };
+    pending.into_iter().map(operation).collect()
 }
 
 impl<C: Control, M: Environment> ContextState<C, M> {

@@ -7,7 +7,7 @@
 //! would only continue it. An operation that waits and was not let go on is not offered: its micro step changes nothing.
 
 use crate::base::Aside;
-use crate::choice::{MICRO_END, MICRO_SILENT, MICRO_STEPS, MICRO_WANTED, Menu, Site};
+use crate::choice::{MICRO_END, MICRO_SILENT, MICRO_STEPS, MICRO_WANTED, Menu, Site, one_of};
 use crate::memory::{Cx, Memory, Stores, Trouble};
 use crate::verdict::{Event, Look, Sink, Stop, Who};
 
@@ -125,13 +125,7 @@ fn silent<M: Memory, S: Sink>(
     stores: &mut dyn Stores,
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Halted> {
-    let rules = mem.silent(wanted);
-    let mut ready = vec![!0u64; rules / 64];
-    if !rules.is_multiple_of(64) {
-        ready.push((1 << (rules % 64)) - 1);
-    }
-    let pick =
-        if rules > 1 { cx.oracle.choose(Menu::of(Site::Silent, &ready)).map_err(Halted::Stop)?.index } else { 0 };
-    mem.fire(wanted, pick as usize, stores, cx)?;
+    let pick = one_of(cx.oracle, Site::Silent, mem.silent(wanted)).map_err(Halted::Stop)?;
+    mem.fire(wanted, pick, stores, cx)?;
     Ok(())
 }

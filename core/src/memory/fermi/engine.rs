@@ -9,21 +9,18 @@
 
 use super::cache::{DeviceSpace, LineKey};
 use super::environment::{Environment, Multiprocessor, Touched, stalls};
-use super::issue::{Draft, Survivor, operations};
+use super::issue::Draft;
 use super::model::{AcquireDiscards, DeviceModel};
-use super::operation::{Blocked, Body, Operation, Queue, Slab, Stalled};
+use super::operation::{Blocked, Body, Issued, Operation, Queue, Slab, Stalled};
 use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
 use super::shown::{FENCE, Shown};
 use crate::base::mutant::{Mutant, on};
-use crate::base::{Frame, LaneMask};
-use crate::memory::flat::{Told, places, tell};
-use crate::memory::{Cx, Fault, Issuer, Memory, Movable, Near, OperationName, ProgramFault, Trouble};
+use crate::base::LaneMask;
+use crate::memory::{Cx, Fault, FermiModel, Issuer, ProgramFault, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{AccessId, Contents, Event, Performed, Rule, Sink, Stop, Who};
+use crate::verdict::{Event, Performed, Rule, Sink, Stop, Who};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-use std::cell::Cell;
 use std::sync::Arc;
 
 /// Memory with caches and memory programs.
@@ -40,7 +37,7 @@ pub struct Fermi {
 }
 
 /// The slots of a request's data registers.
-fn data_slots(rq: &WarpRequest) -> impl Iterator<Item = (Class, Slot)> + '_ {
+pub(super) fn data_slots(rq: &WarpRequest) -> impl Iterator<Item = (Class, Slot)> + '_ {
     let (class, double) = (rq.class(), rq.width == 16);
     rq.regs.iter().filter(|s| **s != NO_SLOT).flat_map(move |s| {
         let second = double.then(|| (class, Slot(s.0.saturating_add(1))));
@@ -49,19 +46,18 @@ fn data_slots(rq: &WarpRequest) -> impl Iterator<Item = (Class, Slot)> + '_ {
 }
 
 impl Fermi {
-    /// Empty memory whose first address is `base`; `cap` limits its size in bytes. `programs` serve every operation
-    /// ([`ProgramSet::missing`]); `sm` is the target of the programs that will run.
+    /// Empty memory whose first address is `base`; `cap` limits its size in bytes.
     #[must_use]
-    pub fn new(model: Arc<DeviceModel>, programs: Arc<ProgramSet>, sm: u32, base: u64, cap: Option<u64>) -> Self {
-        let discards = match model.acquire_discards {
+    pub fn new(of: &FermiModel, base: u64, cap: Option<u64>) -> Self {
+        let discards = match of.device.acquire_discards {
             AcquireDiscards::Never => false,
-            AcquireDiscards::Sm70 => sm >= 70,
+            AcquireDiscards::Sm70 => of.sm >= 70,
             AcquireDiscards::Always => true,
         };
         Self {
-            env: Environment::new(&model, base, cap),
-            model,
-            programs,
+            env: Environment::new(&of.device, base, cap),
+            model: Arc::clone(&of.device),
+            programs: Arc::clone(&of.programs),
             discards,
             operations: Slab::default(),
             queues: FxHashMap::default(),
@@ -69,64 +65,14 @@ impl Fermi {
         }
     }
 
-    /// A request whose addresses are checked: makes its operations.
-    ///
-    /// Rule: mm.memOp
-    pub(super) fn request<S: Sink>(
+    /// Makes an operation of a draft for a request, which blocks registers.
+    pub(super) fn push_draft(
         &mut self,
-        at: Issuer,
-        mask: LaneMask,
-        rq: &WarpRequest,
-        regs: &Frame,
-        near: &Near<'_>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        let (arena, name) = (&self.env.arena, Cell::new(AccessId::NONE));
-        if S::ON {
-            let memory = Contents { later: true, ..arena.contents(near) };
-            tell(Told { memory, together: mask, element: 0, access_id: Some(&name) }, at, mask, rq, regs, near, cx)?;
-        }
-        let places = places(arena, mask, rq, regs, near, cx.hints.at(at.pc))?;
-        let mut told = Vec::new();
-        let drafts = operations(&self.model, at, rq, mask, (&places, name.get()), regs, cx.oracle, &mut told)?;
-        if S::ON {
-            cx.sink.fire(at.who, Rule::MmRegLookup)?;
-            cx.sink.fire(at.who, Rule::MmMemOp)?;
-            for Survivor { lanes, winner } in told {
-                let event = Event::Survivor { pc: at.pc, lanes, winner: u32::try_from(winner).unwrap_or(0) };
-                cx.sink.event(at.who, event)?;
-            }
-        }
-        let (releases, acquires) = match rq.order {
-            Order::Release => (true, false),
-            Order::Acquire => (false, true),
-            Order::AcqRel | Order::Sc => (true, true),
-            Order::Weak | Order::Volatile | Order::Relaxed | Order::Mmio => (false, false),
-        };
-        let wide = rq.scope > Scope::Cta;
-        if releases {
-            let own = Body::Fence { holds: false, wide, discards: false };
-            self.push_fence(at, mask, (Order::Release, rq.scope), own);
-        }
-        let blocked: SmallVec<[(Class, Slot); 8]> = data_slots(rq).filter(|s| near.names.contains(s)).collect();
-        for draft in drafts {
-            self.push_draft(at, rq, draft, &blocked)?;
-        }
-        if acquires {
-            let own = Body::Fence { holds: true, wide: false, discards: wide && self.discards };
-            self.push_fence(at, mask, (Order::Acquire, rq.scope), own);
-        }
-        Ok(())
-    }
-
-    fn push_draft(
-        &mut self,
-        at: Issuer,
         rq: &WarpRequest,
         draft: Draft,
         blocked: &[(Class, Slot)],
     ) -> Result<(), Box<Fault>> {
-        let Draft { key, sigma, parts, target, rank, lanes, access_id } = draft;
+        let Draft { key, sigma, issued } = draft;
         let id = key.and_then(|key| self.programs.find(key));
         let Some(id) = id else {
             let program = key.map_or_else(|| format!("{:?}", rq.op), |key| key.name());
@@ -134,8 +80,7 @@ impl Fermi {
             return Err(Box::new(Fault::Program(ProgramFault { program, file: String::new(), line: 0, cause })));
         };
         let body = Body::Program { id, at: At::default(), sigma };
-        let operation = Operation { parts, target, rank, access_id, ..Operation::new(at, lanes, body) };
-        self.push(operation, blocked);
+        self.push(Operation::new(issued, body), blocked);
         Ok(())
     }
 
@@ -156,18 +101,18 @@ impl Fermi {
         let idle = matches!(own, Body::Fence { wide: false, discards: false, .. }) && program.is_none();
         let earlier = self.queues.get(&at.who);
         let operations = earlier.map_or(&[][..], |q| &q.operations);
-        let waits = operations.iter().filter_map(|k| self.operations.get(*k)).any(|o| o.lanes & lanes != 0);
+        let waits = operations.iter().filter_map(|k| self.operations.get(*k)).any(|o| o.issued.lanes & lanes != 0);
         if on(Mutant::FenceAtOnce) || !waits && idle {
             // Nothing to wait for and nothing to do: the condition of D-membar holds already.
             return false;
         }
-        self.push(Operation::new(at, lanes, program.unwrap_or(own)), &[]);
+        self.push(Operation::new(Issued::by(at, lanes), program.unwrap_or(own)), &[]);
         true
     }
 
     /// Takes an operation in, behind those of its threads that are above it (D-prio), and blocks registers.
     pub(super) fn push(&mut self, operation: Operation, blocked: &[(Class, Slot)]) -> u32 {
-        let (Issuer { who, depth, .. }, lanes) = (operation.issuer, operation.lanes);
+        let Issued { issuer: Issuer { who, depth, .. }, lanes, .. } = operation.issued;
         let k = self.enter(operation, None);
         let queue = self.queues.entry(who).or_default();
         queue.board.extend(blocked.iter().map(|&(class, slot)| Blocked { operation: k, depth, class, slot, lanes }));
@@ -176,13 +121,13 @@ impl Fermi {
 
     /// The same, under a number that has been another operation's before, if that is given.
     pub(super) fn enter(&mut self, mut operation: Operation, number: Option<u32>) -> u32 {
-        let queue = self.queues.entry(operation.issuer.who).or_default();
+        let queue = self.queues.entry(operation.issued.issuer.who).or_default();
         let order = self.model.same_thread_order;
         let above = queue.operations.iter().filter_map(|k| self.operations.get(*k));
         let above = above.filter(|earlier| earlier.is_above(&operation, order)).count();
         operation.above = u32::try_from(above).unwrap_or(u32::MAX);
         if operation.holds() {
-            queue.held |= operation.lanes;
+            queue.held |= operation.issued.lanes;
         }
         let k = match number {
             Some(k) => {
@@ -198,7 +143,7 @@ impl Fermi {
     /// Takes an operation out that has ended.
     pub(super) fn finish(&mut self, k: u32, ended: &Operation) {
         self.operations.free(k);
-        let who = ended.issuer.who;
+        let Issuer { who, sm, .. } = ended.issued.issuer;
         self.woken.push(who);
         let Some(queue) = self.queues.get_mut(&who) else { return };
         queue.board.retain(|b| b.operation != k);
@@ -209,7 +154,7 @@ impl Fermi {
             let Some(operation) = self.operations.get_mut(*later) else { continue };
             // What it pins is named otherwise from now on.
             if let Some(key) = operation.key() {
-                let l1 = self.env.sms.get_mut(ended.issuer.sm as usize).map(|sm| &mut sm.l1);
+                let l1 = self.env.sms.get_mut(sm as usize).map(|sm| &mut sm.l1);
                 std::iter::once(&mut self.env.l2).chain(l1).for_each(|cache| cache.renamed(key));
             }
             if ended.is_above(operation, order) {
@@ -221,7 +166,7 @@ impl Fermi {
         if ended.holds() {
             let fences = queue.operations.iter().filter_map(|k| self.operations.get(*k));
             let held = fences.filter(|o| o.holds());
-            queue.held = held.fold(0, |m, o| m | o.lanes);
+            queue.held = held.fold(0, |m, o| m | o.issued.lanes);
         }
         if queue.operations.is_empty() {
             self.queues.remove(&who);
@@ -278,20 +223,6 @@ impl Fermi {
         self.look_again(|_| true);
     }
 
-    /// The operations of a warp that may go on and would not only wait. Who has tried in vain is no part of a state that is put
-    /// back, so it is not asked.
-    pub(super) fn list_movable(&self, who: Who, out: &mut Vec<Movable>) {
-        let queue = self.queues.get(&who).filter(|_| !Memory::ready(self).is_empty());
-        let queue = queue.map_or(&[][..], |q| &q.operations);
-        for (place, number) in (0..).zip(queue.iter().copied()) {
-            let Some(operation) = self.operations.get(number).filter(|o| o.above == 0) else { continue };
-            if !waits(&self.env, &self.model, &self.programs, number, operation) {
-                let name = OperationName { block: who.block, warp: who.warp, place };
-                out.push(Movable { name, lanes: operation.lanes });
-            }
-        }
-    }
-
     /// The sets of an address in a multiprocessor's L1 and in the L2.
     fn sets(&self, sm: u32, key: LineKey) -> (usize, usize) {
         (self.env.sm(sm).map_or(0, |sm| sm.l1.set_of(key)), self.env.l2.set_of(key))
@@ -300,7 +231,7 @@ impl Fermi {
     /// Sets an operation aside that has to wait.
     pub(super) fn stall(&mut self, k: u32, mut operation: Box<Operation>) {
         operation.stalled = true;
-        let sm = operation.issuer.sm;
+        let sm = operation.issued.issuer.sm;
         let (key, far) = match &operation.body {
             Body::Program { sigma: Sigma::Fence { .. }, .. } => (None, true),
             Body::Program { id, at, sigma } => {
@@ -326,21 +257,20 @@ impl Fermi {
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Trouble>> {
         let Body::Fence { wide, discards, .. } = operation.body else { return Ok(()) };
-        let sm = operation.issuer.sm;
-        if !fence_may_end(self.env.sm(sm), wide, discards) {
+        let Issued { issuer, lanes, .. } = operation.issued;
+        if !fence_may_end(self.env.sm(issuer.sm), wide, discards) {
             self.stall(k, operation);
             return Ok(());
         }
         if discards
             && !on(Mutant::AcquireKeepsLines)
-            && let Some(sm) = self.env.sms.get_mut(sm as usize)
+            && let Some(sm) = self.env.sms.get_mut(issuer.sm as usize)
         {
             sm.l1.flush();
         }
-        let (issuer, lanes) = (operation.issuer, operation.lanes);
         let trouble = |stop| Box::new(Trouble { at: issuer, lanes, fault: Fault::Stop(stop) });
         if S::ON {
-            let shown = Shown { issuer, lanes, program: None, sigma: &FENCE, parts: &[] };
+            let shown = Shown { issued: &operation.issued, program: None, sigma: &FENCE };
             self.tell_step(k, &shown, 0, Micro::End, cx).map_err(trouble)?;
             tell_fence(issuer, lanes, cx).map_err(trouble)?;
         }
@@ -365,7 +295,7 @@ pub(super) fn waits(
 ) -> bool {
     match operation.body {
         Body::Program { .. } => stalls(env, model, number, operation, programs),
-        Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(operation.issuer.sm), wide, discards),
+        Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(operation.issued.issuer.sm), wide, discards),
     }
 }
 

@@ -5,16 +5,16 @@
 //! addressed by (owner, place), where the 32-bit words of a warp's threads are interleaved as the hardware does it, so that
 //! a warp that accesses one variable accesses one line.
 
-use super::cache::{ByteMask, Bytes, Cache, DeviceSpace, LineKey, bits, runs};
+use super::cache::{ByteMask, Bytes, Cache, DeviceSpace, LineKey, OpIdx, bits, runs};
 use super::model::DeviceModel;
-use super::operation::{Body, Operation, Target, decompose};
-use super::program::{Eta, Fill, Level, Piece, Sigma};
+use super::operation::{Body, Issued, Operation, Target, decompose};
+use super::program::{Around, AtomPlace, Atomic, Eta, Fill, Level, Piece, ProgramSet, Sigma, stalled};
 use super::writers::Writers;
 use crate::base::LANES;
-use crate::choice::{Menu, Oracle, Site};
+use crate::choice::{Site, one_of};
 use crate::memory::flat::Arena;
 use crate::memory::{Cx, Stores};
-use crate::verdict::{AccessId, Rule, Sink, Stop, Who};
+use crate::verdict::{Rule, Sink, Stop, Who};
 
 /// A streaming multiprocessor's part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,6 +46,11 @@ impl Environment {
     }
 
     /// The L2, and the L1 of each multiprocessor.
+    pub fn caches(&self) -> impl Iterator<Item = &Cache> {
+        std::iter::once(&self.l2).chain(self.sms.iter().map(|sm| &sm.l1))
+    }
+
+    /// The same, to be changed.
     pub fn caches_mut(&mut self) -> impl Iterator<Item = &mut Cache> {
         std::iter::once(&mut self.l2).chain(self.sms.iter_mut().map(|sm| &mut sm.l1))
     }
@@ -170,21 +175,11 @@ pub(super) fn banks(piece: Piece, count: u32) -> u64 {
 pub(super) struct View<'a, 'b, S> {
     pub env: &'a mut Environment,
     pub model: &'a DeviceModel,
-    pub operation: &'a Seen<'a>,
+    pub operation: &'a Issued,
     pub stores: &'a mut dyn Stores,
     pub cx: &'a mut Cx<'b, S>,
     /// What the micro step did that others may wait for.
     pub touched: Touched,
-}
-
-/// What of an operation its program reaches through the environment.
-pub(super) struct Seen<'a> {
-    pub issuer: crate::memory::Issuer,
-    pub lanes: u32,
-    pub parts: &'a [super::operation::Part],
-    pub target: &'a Target,
-    /// What an observer calls the access of its instruction's first lane.
-    pub access_id: AccessId,
 }
 
 /// What a micro step did that others may wait for.
@@ -226,7 +221,7 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn victim(&mut self, _: Level, among: &[LineKey]) -> Result<usize, Stop> {
-        choose(self.cx.oracle, Site::Victim, among.len())
+        one_of(self.cx.oracle, Site::Victim, among.len())
     }
 
     fn read_device(&mut self, key: LineKey, want: ByteMask, into: &mut Bytes) {
@@ -273,34 +268,18 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn write_regs(&mut self, sigma: &Sigma) -> bool {
-        let Seen { issuer, lanes, parts, target, .. } = self.operation;
+        let Issued { issuer, lanes, parts, target, .. } = self.operation;
         self.touched.used = true;
-        let frame = self.stores.frame(issuer.who, issuer.depth);
-        match (target, frame) {
-            (Target::None, _) => false,
-            // The warp is gone, and its registers with it.
-            (_, None) => true,
-            (Target::Held(held), Some(frame)) => {
-                held.put(frame, *lanes);
-                true
-            }
-            (Target::Registers(to), Some(frame)) => {
-                match sigma {
-                    Sigma::Device(d) => decompose(parts, to, frame, |k| d.value.get(usize::from(k)).unwrap_or(0)),
-                    Sigma::Atomic(a) => {
-                        let old = a.old().unwrap_or(0).to_le_bytes();
-                        let first = parts.first().map_or(0, |p| p.at);
-                        let byte = |k: u16| old.get(usize::from(k - first)).copied().unwrap_or(0);
-                        decompose(parts, to, frame, byte);
-                    }
-                    Sigma::Shared(s) => {
-                        decompose(parts, to, frame, |k| s.value.get(usize::from(k)).copied().unwrap_or(0));
-                    }
-                    Sigma::Reg | Sigma::Fence { .. } => {}
-                }
-                true
-            }
+        if let Target::None = target {
+            return false;
         }
+        match (target, self.stores.frame(issuer.who, issuer.depth)) {
+            (Target::Held(held), Some(frame)) => held.put(frame, *lanes),
+            (Target::Registers(to), Some(frame)) => decompose(parts, to, frame, sigma),
+            // The warp is gone, and its registers with it.
+            (_, None) | (Target::None, _) => {}
+        }
+        true
     }
 
     fn release_regs(&mut self) {
@@ -316,38 +295,25 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 }
 
-/// Picks one of `count` alternatives; one alternative is no choice.
-pub(super) fn choose(oracle: &mut dyn Oracle, site: Site, count: usize) -> Result<usize, Stop> {
-    if count < 2 {
-        return Ok(0);
-    }
-    let mut ready = vec![!0u64; count / 64];
-    if !count.is_multiple_of(64) {
-        ready.push((1 << (count % 64)) - 1);
-    }
-    Ok(oracle.choose(Menu::of(site, &ready))?.index as usize)
-}
-
 /// Whether an operation's next step would be to wait.
 pub(super) fn stalls(
     env: &Environment,
     model: &DeviceModel,
     k: u32,
     operation: &Operation,
-    set: &super::program::ProgramSet,
+    set: &ProgramSet,
 ) -> bool {
-    use super::program::{Around, AtomPlace, Atomic, stalled};
     let Body::Program { id, at, sigma } = &operation.body else { return false };
-    let Some((program, sm)) = set.get(*id).zip(env.sm(operation.issuer.sm)) else { return false };
+    let Some((program, sm)) = set.get(*id).zip(env.sm(operation.issued.issuer.sm)) else { return false };
     let locked = match sigma {
         Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => sm.locked & banks(*piece, model.banks) != 0,
         _ => false,
     };
-    let own = operation.issuer.sm as usize;
+    let own = operation.issued.issuer.sm as usize;
     let others = || env.sms.iter().enumerate().filter(|(k, _)| *k != own);
     let pinned_elsewhere = &|key| others().any(|(_, sm)| sm.l1.pinned(key));
     let around = Around { l1: &sm.l1, l2: &env.l2, locked, pinned_elsewhere };
-    stalled(program, *at, super::cache::OpIdx(k), sigma, &around)
+    stalled(program, *at, OpIdx(k), sigma, &around)
 }
 
 #[cfg(test)]

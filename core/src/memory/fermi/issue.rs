@@ -5,29 +5,24 @@
 //! data. Several lanes that write one location: one write survives, which one is a choice, and the observer is told.
 
 use super::cache::{ByteMask, Bytes, DeviceSpace, LineKey, span_mask};
-use super::environment::{STRIDE, choose, local_owner, map_local};
+use super::environment::{STRIDE, local_owner, map_local};
 use super::model::DeviceModel;
-use super::operation::{Part, Rank, Registers, Target};
+use super::operation::{Issued, Part, Rank, Registers, Target};
 use super::program::{AtomPlace, Atomic, Device, OpKey, OpSpace, Piece, Shared, Sigma};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
-use crate::choice::{Oracle, Site};
+use crate::choice::{Oracle, Site, one_of};
 use crate::memory::Issuer;
 use crate::program::instr::{MemOp, NO_SLOT, Order, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::{AccessId, Stop};
 use smallvec::SmallVec;
 
-/// An operation to be.
+/// An operation to be: what names its program, and the state that this begins with.
 pub(super) struct Draft {
     pub key: Option<OpKey>,
     pub sigma: Sigma,
-    pub parts: SmallVec<[Part; 8]>,
-    pub target: Target,
-    pub rank: Rank,
-    pub lanes: LaneMask,
-    /// What an observer calls the first lane's access.
-    pub access_id: AccessId,
+    pub issued: Issued,
 }
 
 /// Lanes of which one wrote last.
@@ -81,12 +76,11 @@ pub(super) fn operations(
         }
         MemOp::Store => {
             let losers = maker.survivors(&accesses, oracle, told)?;
-            let all = mask;
             accesses.retain(|a| losers >> a.lane & 1 == 0);
             maker.plain(&accesses, &mut drafts);
             // The registers of lanes whose writes are lost are released with the others.
             if let Some(first) = drafts.first_mut() {
-                first.lanes |= all & losers;
+                first.issued.lanes |= mask & losers;
             }
         }
         MemOp::Load => maker.plain(&accesses, &mut drafts),
@@ -188,7 +182,7 @@ impl Maker<'_> {
             let pick = if equal || on(Mutant::LastLaneWins) {
                 same.len() - 1
             } else {
-                choose(oracle, Site::Winner, same.len())?
+                one_of(oracle, Site::Winner, same.len())?
             };
             let winner = same.get(pick).copied().unwrap_or(a.lane);
             let lanes = same.iter().fold(0, |m, l| m | 1 << l);
@@ -234,7 +228,8 @@ impl Maker<'_> {
         let key = OpKey::of(self.rq, space);
         let mut rank = self.rank();
         rank.volatile &= space != OpSpace::Shared || self.model.volatile_shared_order;
-        Draft { key, sigma, parts, target: self.target(), rank, lanes, access_id: self.access_id }
+        let (issuer, target, access_id) = (self.issuer, self.target(), self.access_id);
+        Draft { key, sigma, issued: Issued { issuer, lanes, parts, target, rank, access_id } }
     }
 
     /// Adds `len` bytes at `address`, which are a lane's from byte `from` on, to the operation of their line.

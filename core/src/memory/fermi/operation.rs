@@ -5,9 +5,10 @@
 //! the condition of D-membar holds, or has a program (D-fence).
 
 use super::cache::LineKey;
-use super::program::{At, ProgramId, Sigma};
+use super::program::{At, AtomPlace, Atomic, Device, ProgramId, Shared, Sigma};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask};
+use crate::memory::flat::extend;
 use crate::memory::{Held, Issuer};
 use crate::program::instr::{NO_SLOT, Slot};
 use crate::program::ops::Class;
@@ -79,31 +80,45 @@ pub(super) struct Rank {
     pub read: bool,
 }
 
-/// An operation in flight.
+/// What an operation was issued as: that stays.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Operation {
+pub(super) struct Issued {
     pub issuer: Issuer,
     pub lanes: LaneMask,
-    pub body: Body,
+    /// The decomposition of its value.
     pub parts: SmallVec<[Part; 8]>,
     pub target: Target,
     pub rank: Rank,
+    /// What an observer calls the access of its instruction's first lane.
+    #[serde(skip)]
+    pub access_id: AccessId,
+}
+
+impl Issued {
+    /// What has no parts, keeps nothing and waits for nothing.
+    pub fn by(issuer: Issuer, lanes: LaneMask) -> Self {
+        let (parts, rank, access_id) = (SmallVec::new(), Rank::default(), AccessId::NONE);
+        Self { issuer, lanes, parts, target: Target::None, rank, access_id }
+    }
+}
+
+/// An operation in flight.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Operation {
+    pub issued: Issued,
+    pub body: Body,
     /// How many operations in flight are above it (D-prio). Follows from the rest of the state.
     #[serde(skip)]
     pub above: u32,
     /// It was tried, had to wait, and nothing has changed that it waits for. Follows from the rest of the state.
     #[serde(skip)]
     pub stalled: bool,
-    /// What an observer calls the access of its instruction's first lane.
-    #[serde(skip)]
-    pub access_id: AccessId,
 }
 
 impl Operation {
-    /// An operation without parts that keeps nothing and waits for nothing.
-    pub fn new(issuer: Issuer, lanes: LaneMask, body: Body) -> Self {
-        let (parts, rank, access_id) = (SmallVec::new(), Rank::default(), AccessId::NONE);
-        Self { issuer, lanes, body, parts, target: Target::None, rank, above: 0, stalled: false, access_id }
+    /// An operation that nothing is above yet.
+    pub const fn new(issued: Issued, body: Body) -> Self {
+        Self { issued, body, above: 0, stalled: false }
     }
 
     /// Whether it is a fence.
@@ -126,7 +141,7 @@ impl Operation {
 
     /// Whether `self`, issued earlier, is above `later`, issued by the same warp (D-prio).
     pub fn is_above(&self, later: &Self, same_thread_order: bool) -> bool {
-        if self.lanes & later.lanes == 0 {
+        if self.issued.lanes & later.issued.lanes == 0 {
             return false;
         }
         if self.is_fence() || later.is_fence() {
@@ -135,39 +150,55 @@ impl Operation {
         let (Body::Program { sigma, .. }, Body::Program { sigma: other, .. }) = (&self.body, &later.body) else {
             return true;
         };
-        if self.rank.volatile && later.rank.volatile && !on(Mutant::VolatileUnordered) {
+        let (rank, other_rank) = (self.issued.rank, later.issued.rank);
+        if rank.volatile && other_rank.volatile && !on(Mutant::VolatileUnordered) {
             return true;
         }
         let keeps = same_thread_order && !on(Mutant::SameBytesUnordered)
-            || self.rank.strong && later.rank.strong && !on(Mutant::VolatileUnordered);
-        keeps && !(self.rank.read && later.rank.read) && self.overlaps(sigma, later, other)
+            || rank.strong && other_rank.strong && !on(Mutant::VolatileUnordered);
+        keeps && !(rank.read && other_rank.read) && self.overlaps(sigma, later, other)
     }
 
     /// Whether some thread accesses a byte by both.
     fn overlaps(&self, sigma: &Sigma, later: &Self, other: &Sigma) -> bool {
-        if matches!(sigma, Sigma::Reg) || matches!(other, Sigma::Reg) || !same_memory(sigma, other) {
+        // About one line, or both about shared memory.
+        if matches!(sigma, Sigma::Reg) || matches!(other, Sigma::Reg) || sigma.key() != other.key() {
             return false;
         }
-        let place = |sigma: &Sigma, part: &Part| match sigma {
-            Sigma::Shared(s) => offset_of(s, part.at),
-            Sigma::Atomic(a) => match a.place {
-                super::program::AtomPlace::Shared(piece) => u64::from(piece.offset) + u64::from(part.at),
-                super::program::AtomPlace::Global { .. } => part.at.into(),
-            },
-            _ => part.at.into(),
-        };
-        self.parts.iter().any(|p| {
-            let first = place(sigma, p);
-            later.parts.iter().filter(|q| q.lane == p.lane).any(|q| {
-                let second = place(other, q);
+        self.issued.parts.iter().any(|p| {
+            let first = address_of(sigma, p.at);
+            later.issued.parts.iter().filter(|q| q.lane == p.lane).any(|q| {
+                let second = address_of(other, q.at);
                 first < second + u64::from(q.len) && second < first + u64::from(p.len)
             })
         })
     }
 }
 
+/// The address of byte `at` of an operation's value, or its offset in shared memory; 0 where it accesses none.
+pub(super) fn address_of(sigma: &Sigma, at: u16) -> u64 {
+    match sigma {
+        Sigma::Device(Device { key, .. }) | Sigma::Atomic(Atomic { place: AtomPlace::Global { key, .. }, .. }) => {
+            key.base + u64::from(at)
+        }
+        Sigma::Shared(s) => offset_of(s, at),
+        Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => u64::from(piece.offset) + u64::from(at),
+        Sigma::Reg | Sigma::Fence { .. } => 0,
+    }
+}
+
+/// Byte `at` of an operation's value, where it is known.
+pub(super) fn byte_of(sigma: &Sigma, at: u16) -> Option<u8> {
+    match sigma {
+        Sigma::Device(d) => d.value.get(at.into()),
+        Sigma::Atomic(a) => a.out.get(at.into()),
+        Sigma::Shared(s) => s.value.get(usize::from(at)).copied(),
+        Sigma::Reg | Sigma::Fence { .. } => None,
+    }
+}
+
 /// The offset in shared memory of byte `at` of an operation's value.
-pub(super) fn offset_of(shared: &super::program::Shared, at: u16) -> u64 {
+fn offset_of(shared: &Shared, at: u16) -> u64 {
     let mut before = 0;
     for piece in &shared.pieces {
         let len = u16::from(piece.len);
@@ -177,11 +208,6 @@ pub(super) fn offset_of(shared: &super::program::Shared, at: u16) -> u64 {
         before += len;
     }
     u64::MAX / 2
-}
-
-/// Whether two states are about one line, or both about shared memory.
-fn same_memory(a: &Sigma, b: &Sigma) -> bool {
-    a.key() == b.key()
 }
 
 /// A register that an operation blocks for some lanes.
@@ -285,46 +311,35 @@ impl Slab {
     }
 }
 
-/// Writes what was read to the registers (the report's decomposition function). `value` gives a byte of the operation's
-/// value.
-pub(super) fn decompose(parts: &[Part], to: &Registers, frame: &mut Frame, value: impl Fn(u16) -> u8) {
+/// Writes what an operation has read to the registers (the report's decomposition function).
+pub(super) fn decompose(parts: &[Part], to: &Registers, frame: &mut Frame, sigma: &Sigma) {
     for part in parts {
         let Some(&slot) = to.slots.get(usize::from(part.register)).filter(|s| **s != NO_SLOT) else { continue };
-        let mut bits = 0u128;
-        for k in 0..u16::from(part.len) {
-            bits |= u128::from(value(part.at + k)) << (8 * (k + u16::from(part.from)));
+        let byte = |k: u16| u128::from(byte_of(sigma, part.at + k).unwrap_or(0)) << (8 * (k + u16::from(part.from)));
+        let mut new = (0..part.len.into()).map(byte).fold(0, |all, byte| all | byte);
+        // A part of a register leaves its other bytes alone; a whole element is extended.
+        let mut mask: u128 = if part.len >= 16 { !0 } else { ((1 << (8 * part.len)) - 1) << (8 * part.from) };
+        if part.len == to.width {
+            mask = !0;
+            if to.signed {
+                new = extend(low(new), 8 * u32::from(to.width.min(8)), to.ext).into();
+            }
         }
         let lane = usize::from(part.lane) % LANES;
-        let low = |v: u128| u64::try_from(v & u128::from(u64::MAX)).unwrap_or(0);
-        if to.width == 16 {
-            let mask: u128 = if part.len == 16 { !0 } else { ((1 << (8 * part.len)) - 1) << (8 * part.from) };
-            let next = slot.index() + 1;
-            if let Some(reg) = frame.q.get_mut(slot.index()) {
-                reg.0[lane] = reg.0[lane] & !low(mask) | low(bits);
-            }
-            if let Some(reg) = frame.q.get_mut(next) {
-                reg.0[lane] = reg.0[lane] & !low(mask >> 64) | low(bits >> 64);
+        if !to.wide && to.width != 16 {
+            if let Some(reg) = frame.w.get_mut(slot.index()) {
+                reg.0[lane] = reg.0[lane] & !(low(mask) as u32) | low(new) as u32;
             }
             continue;
         }
-        let mut bits = low(bits);
-        // A part of a register leaves its other bytes alone; a whole element is extended.
-        let mut mask = if part.len >= 8 { !0 } else { ((1u64 << (8 * part.len)) - 1) << (8 * part.from) };
-        if part.len == to.width {
-            if to.signed {
-                let unused = 64 - 8 * u32::from(to.width.min(8));
-                let wide = ((bits << unused).cast_signed() >> unused).cast_unsigned();
-                bits = if to.ext >= 64 { wide } else { wide & ((1 << to.ext) - 1) };
-            }
-            mask = !0;
-        }
-        if to.wide {
-            if let Some(reg) = frame.q.get_mut(slot.index()) {
-                reg.0[lane] = reg.0[lane] & !mask | bits;
-            }
-        } else if let Some(reg) = frame.w.get_mut(slot.index()) {
-            let old = u64::from(reg.0[lane]);
-            reg.0[lane] = u32::try_from((old & !mask | bits) & 0xffff_ffff).unwrap_or(0);
+        // 16 bytes are two registers.
+        for (k, reg) in frame.q.iter_mut().skip(slot.index()).take(if to.width == 16 { 2 } else { 1 }).enumerate() {
+            reg.0[lane] = reg.0[lane] & !low(mask >> (64 * k)) | low(new >> (64 * k));
         }
     }
+}
+
+/// The low half.
+const fn low(value: u128) -> u64 {
+    value as u64
 }

@@ -2,6 +2,7 @@
 
 use super::cache::{DeviceSpace, bits};
 use super::environment::View;
+use super::operation::Issued;
 use super::program::{AtomPlace, Piece, Sigma};
 use crate::verdict::{AccessId, AllocKind, Event, Performed, ReadsFrom, Sink, Stop};
 use smallvec::SmallVec;
@@ -27,7 +28,7 @@ impl<S: Sink> View<'_, '_, S> {
         if self.operation.access_id == AccessId::NONE {
             return Ok(());
         }
-        let (parts, used) = (self.operation.parts, self.touched.used);
+        let (Issued { parts, .. }, used) = (self.operation, self.touched.used);
         match sigma {
             Sigma::Device(d) if used && d.key.space == DeviceSpace::Global => parts.iter().try_for_each(|part| {
                 let writers =

@@ -1,24 +1,26 @@
 //! The engine behind the seam between memory and machine: each method of [`Memory`], for memory with caches.
 
 use super::cache::{DeviceSpace, LineKey, OpIdx};
-use super::engine::{Fermi, tell_fence};
-use super::environment::{Seen, Touched, View, owner_of};
-use super::operation::{Body, Operation, Target};
+use super::engine::{Fermi, data_slots, tell_fence, waits};
+use super::environment::{Touched, View, owner_of};
+use super::issue::{Survivor, operations};
+use super::operation::{Body, Issued, Operation, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
 use super::shown::Shown;
 use super::writers::Writers;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
-use crate::memory::flat::Arena;
+use crate::memory::flat::{Arena, Told, places, tell};
 use crate::memory::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, OperationName, ProgramFault, Stores,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, ProgramFault, Stores,
     Trouble, Uses, Waits,
 };
 use crate::program::instr::Slot;
 use crate::program::instr::{Order, Scope, WarpRequest};
 use crate::program::ops::Class;
-use crate::verdict::{MemoryView, Rule, Sink, Who};
+use crate::verdict::{AccessId, Contents, Event, MemoryView, Rule, Sink, Who};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// A word for why a statement is undefined; the report makes a sentence of it.
@@ -54,16 +56,54 @@ impl Memory for Fermi {
         &mut self.env.arena
     }
 
+    /// Makes the operations of a request.
+    ///
+    /// Rule: mm.memOp
     fn issue<S: Sink>(
         &mut self,
         at: Issuer,
-        on: Active<'_>,
-        request: &WarpRequest,
+        Active { mask, .. }: Active<'_>,
+        rq: &WarpRequest,
         regs: &mut Frame,
         near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        self.request(at, on.mask, request, regs, near, cx)
+        let (arena, name) = (&self.env.arena, Cell::new(AccessId::NONE));
+        if S::ON {
+            let memory = Contents { later: true, ..arena.contents(near) };
+            tell(Told { memory, together: mask, element: 0, access_id: Some(&name) }, at, mask, rq, regs, near, cx)?;
+        }
+        let places = places(arena, mask, rq, regs, near, cx.hints.at(at.pc))?;
+        let mut told = Vec::new();
+        let drafts = operations(&self.model, at, rq, mask, (&places, name.get()), regs, cx.oracle, &mut told)?;
+        if S::ON {
+            cx.sink.fire(at.who, Rule::MmRegLookup)?;
+            cx.sink.fire(at.who, Rule::MmMemOp)?;
+            for Survivor { lanes, winner } in told {
+                let event = Event::Survivor { pc: at.pc, lanes, winner: u32::try_from(winner).unwrap_or(0) };
+                cx.sink.event(at.who, event)?;
+            }
+        }
+        let (releases, acquires) = match rq.order {
+            Order::Release => (true, false),
+            Order::Acquire => (false, true),
+            Order::AcqRel | Order::Sc => (true, true),
+            Order::Weak | Order::Volatile | Order::Relaxed | Order::Mmio => (false, false),
+        };
+        let wide = rq.scope > Scope::Cta;
+        if releases {
+            let own = Body::Fence { holds: false, wide, discards: false };
+            self.push_fence(at, mask, (Order::Release, rq.scope), own);
+        }
+        let blocked: SmallVec<[(Class, Slot); 8]> = data_slots(rq).filter(|s| near.names.contains(s)).collect();
+        for draft in drafts {
+            self.push_draft(rq, draft, &blocked)?;
+        }
+        if acquires {
+            let own = Body::Fence { holds: true, wide: false, discards: wide && self.discards };
+            self.push_fence(at, mask, (Order::Acquire, rq.scope), own);
+        }
+        Ok(())
     }
 
     fn number(&self, address: u64, bytes: u32) -> Option<u64> {
@@ -87,7 +127,7 @@ impl Memory for Fermi {
         }
         if uses.waits == Waits::Operations && !on(Mutant::BarrierDoesNotWait) {
             let operations = queue.operations.iter().filter_map(|k| self.operations.get(*k));
-            waits |= operations.fold(0, |m, o| m | o.lanes) & lanes;
+            waits |= operations.fold(0, |m, o| m | o.issued.lanes) & lanes;
         }
         waits
     }
@@ -119,8 +159,8 @@ impl Memory for Fermi {
         old.put(regs, lanes);
         let blocked: SmallVec<[(Class, Slot); 4]> = new.registers().collect();
         let body = Body::Program { id, at: At::default(), sigma: Sigma::Reg };
-        let operation = Operation { target: Target::Held(new), ..Operation::new(at, lanes, body) };
-        self.push(operation, &blocked);
+        let issued = Issued { target: Target::Held(new), ..Issued::by(at, lanes) };
+        self.push(Operation::new(issued, body), &blocked);
         Ok(())
     }
 
@@ -152,8 +192,17 @@ impl Memory for Fermi {
         self.operations.live
     }
 
+    /// Who has tried in vain is no part of a state that is put back, so it is not asked.
     fn movable(&self, who: Who, out: &mut Vec<Movable>) {
-        self.list_movable(who, out);
+        let queue = self.queues.get(&who).filter(|_| !self.ready().is_empty());
+        let queue = queue.map_or(&[][..], |q| &q.operations);
+        for (place, number) in (0..).zip(queue.iter().copied()) {
+            let Some(operation) = self.operations.get(number).filter(|o| o.above == 0) else { continue };
+            if !waits(&self.env, &self.model, &self.programs, number, operation) {
+                let name = OperationName { block: who.block, warp: who.warp, place };
+                out.push(Movable { name, lanes: operation.issued.lanes });
+            }
+        }
     }
 
     fn operation(&self, launch: u32, OperationName { block, warp, place }: OperationName) -> Option<u32> {
@@ -165,18 +214,17 @@ impl Memory for Fermi {
     /// Rule: m.end
     fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
         let Some(mut operation) = self.operations.take(k) else { return Ok(()) };
-        let Operation { issuer, lanes, body, parts, target, access_id, .. } = &mut *operation;
+        let Operation { issued, body, .. } = &mut *operation;
         let Body::Program { id, at, sigma } = body else { return self.end_fence(k, operation, cx) };
         let programs = Arc::clone(&self.programs);
-        let (issuer, lanes) = (*issuer, *lanes);
+        let Issued { issuer, lanes, .. } = *issued;
         let trouble = |fault| Box::new(Trouble { at: issuer, lanes, fault });
         let stopped = |stop| trouble(Fault::Stop(stop));
         let Some(program) = programs.get(*id) else { return Ok(()) };
         let mut from = program.line(*at);
-        let seen = Seen { issuer, lanes, parts, target, access_id: *access_id };
         let mut touched = Touched::default();
         let went = loop {
-            let mut view = View { env: &mut self.env, model: &self.model, operation: &seen, stores, cx, touched };
+            let mut view = View { env: &mut self.env, model: &self.model, operation: issued, stores, cx, touched };
             let open = S::ON && !sigma.complete();
             let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(stopped)?;
             touched = view.touched;
@@ -192,7 +240,7 @@ impl Memory for Fermi {
                     cx.sink.fire(issuer.who, Rule::MmUpdMemBar).map_err(stopped)?;
                     tell_fence(issuer, lanes, cx).map_err(stopped)?;
                 }
-                let shown = Shown { issuer, lanes, program: Some((program, *at)), sigma, parts };
+                let shown = Shown { issued, program: Some((program, *at)), sigma };
                 self.tell_step(k, &shown, from, went, cx).map_err(stopped)?;
                 from = program.line(*at);
             }
@@ -222,7 +270,16 @@ impl Memory for Fermi {
     }
 
     fn has_silent(&self, wanted: bool) -> bool {
-        if wanted { self.any_wanted() } else { self.any_silent() }
+        let mut any = false;
+        if wanted {
+            self.each_wanted(|_| {
+                any = true;
+                true
+            });
+        } else {
+            any = self.env.caches().any(|c| c.lines().any(|l| l.dirty != 0 || l.evictable()));
+        }
+        any
     }
 
     fn silent(&self, wanted: bool) -> usize {
@@ -247,24 +304,6 @@ impl Memory for Fermi {
 
     fn in_flight(&self, launch: u32, block: Option<u64>) -> usize {
         self.queues.keys().filter(|who| who.launch == launch && block.is_none_or(|b| b == who.block)).count()
-    }
-
-    fn describe(&self) -> Vec<InFlight> {
-        let mut queues: Vec<_> = self.queues.iter().collect();
-        queues.sort_unstable_by_key(|(who, _)| **who);
-        let describe = |k: &u32| {
-            let operation = self.operations.get(*k)?;
-            let (at, lanes) = (operation.issuer, operation.lanes);
-            let program = match &operation.body {
-                Body::Program { id, at, .. } => self.programs.get(*id).map(|p| (p, p.line(*at))),
-                Body::Fence { .. } => None,
-            };
-            Some(match program {
-                Some((p, line)) => InFlight { at, lanes, program: p.name().into(), file: p.file().into(), line },
-                None => InFlight { at, lanes, program: "fence".into(), file: String::new(), line: 0 },
-            })
-        };
-        queues.into_iter().flat_map(|(_, queue)| &queue.operations).filter_map(describe).collect()
     }
 
     fn view(&self) -> MemoryView {

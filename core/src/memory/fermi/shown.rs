@@ -2,10 +2,8 @@
 
 use super::cache::{Cache, DeviceSpace, EvClass, LineKey};
 use super::environment::{STRIDE, owner_of, unmap_local};
-use super::operation::{Part, offset_of};
+use super::operation::{Issued, Part, address_of, byte_of};
 use super::program::{At, AtomPlace, Program, Sigma};
-use crate::base::LaneMask;
-use crate::memory::Issuer;
 use crate::verdict::{CacheView, LaneBytes, LineView, OperationView, Region};
 use rustc_hash::FxHashMap;
 
@@ -14,17 +12,15 @@ pub(super) const FENCE: Sigma = Sigma::Fence { holds: true };
 
 /// What is shown of an operation.
 pub(super) struct Shown<'a> {
-    pub issuer: Issuer,
-    pub lanes: LaneMask,
+    pub issued: &'a Issued,
     /// Its program, and where it is there; none for a fence that has none.
     pub program: Option<(&'a Program, At)>,
     pub sigma: &'a Sigma,
-    pub parts: &'a [Part],
 }
 
 impl Shown<'_> {
     pub fn view(&self) -> OperationView {
-        let Shown { issuer, lanes, program, sigma, parts } = *self;
+        let Shown { issued: &Issued { issuer, lanes, ref parts, .. }, program, sigma } = *self;
         OperationView {
             who: issuer.who,
             pc: issuer.pc,
@@ -67,27 +63,14 @@ fn accesses(sigma: &Sigma, parts: &[Part]) -> Vec<LaneBytes> {
     let mut all: Vec<LaneBytes> = Vec::new();
     for part in parts {
         let bytes = u32::from(part.len);
-        let byte = |k: u16| match sigma {
-            Sigma::Device(d) => d.value.get(usize::from(part.at + k)),
-            Sigma::Atomic(a) => a.old().map(|old| old.to_le_bytes().get(usize::from(k)).copied().unwrap_or(0)),
-            Sigma::Shared(s) => s.value.get(usize::from(part.at + k)).copied(),
-            Sigma::Reg | Sigma::Fence { .. } => None,
-        };
         let value = (0..u16::from(part.len).min(16)).try_fold(0, |value, k| {
-            let byte = u128::from(byte(k)?);
+            let byte = u128::from(byte_of(sigma, part.at + k)?);
             Some(value | byte << (8 * k))
         });
+        let address = address_of(sigma, part.at);
         let address = match sigma {
-            Sigma::Device(d) if d.key.space == DeviceSpace::Local => {
-                unmap_local(d.key.base + u64::from(part.at), STRIDE).1
-            }
-            Sigma::Device(d) => d.key.base + u64::from(part.at),
-            Sigma::Shared(s) => offset_of(s, part.at),
-            Sigma::Atomic(a) => match a.place {
-                AtomPlace::Global { key, .. } => key.base + u64::from(part.at),
-                AtomPlace::Shared(piece) => piece.offset.into(),
-            },
-            Sigma::Reg | Sigma::Fence { .. } => 0,
+            Sigma::Device(d) if d.key.space == DeviceSpace::Local => unmap_local(address, STRIDE).1,
+            _ => address,
         };
         let lane = u32::from(part.lane);
         match all.last_mut().filter(|l| l.lane == lane && l.address + u64::from(l.bytes) == address) {

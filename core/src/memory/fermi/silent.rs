@@ -5,12 +5,12 @@
 
 use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
-use super::environment::{STRIDE, choose, local_owner, unmap_local};
+use super::environment::{STRIDE, local_owner, unmap_local};
 use super::operation::Body;
 use super::program::Sigma;
 use super::shown::region;
 use crate::base::mutant::{Mutant, on};
-use crate::choice::Site;
+use crate::choice::{Site, one_of};
 use crate::memory::{Cx, Issuer, LocalMemory, Stores};
 use crate::verdict::{Event, Look, MemoryStep, Rule, Sink, Stop, Who};
 use smallvec::SmallVec;
@@ -30,18 +30,6 @@ pub(super) enum Silent {
 }
 
 impl Fermi {
-    pub(super) fn caches(&self) -> impl Iterator<Item = &Cache> {
-        std::iter::once(&self.env.l2).chain(self.env.sms.iter().map(|sm| &sm.l1))
-    }
-
-    pub(super) fn caches_mut(&mut self) -> impl Iterator<Item = &mut Cache> {
-        self.env.caches_mut()
-    }
-
-    pub(super) fn any_silent(&self) -> bool {
-        self.caches().any(|c| c.lines().any(|l| l.dirty != 0 || l.evictable()))
-    }
-
     /// Whether a write-back to the L2 would succeed at once.
     fn has_room(&self, key: LineKey) -> bool {
         self.env.l2.room(key) != Room::Full
@@ -50,11 +38,16 @@ impl Fermi {
     /// The rules that may fire, in a fixed order; `wanted`: those that an operation waits for.
     pub(super) fn silent_rules(&self, wanted: bool) -> Vec<Silent> {
         let mut rules = Vec::new();
-        if wanted {
-            self.list_wanted(&mut rules);
-        } else {
+        if !wanted {
             self.list_silent(&mut rules);
+            return rules;
         }
+        self.each_wanted(|rule| {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+            rules.len() >= WANTED
+        });
         rules
     }
 
@@ -80,12 +73,12 @@ impl Fermi {
 
     /// Write-backs that would let an operation go on: of its own line, or of one whose place it needs. `see` is given one
     /// after the other, some perhaps twice, until it has seen enough.
-    fn each_wanted(&self, mut see: impl FnMut(Silent) -> bool) {
+    pub(super) fn each_wanted(&self, mut see: impl FnMut(Silent) -> bool) {
         let dirty = |cache: &Cache, key: LineKey| -> SmallVec<[LineKey; 4]> {
             cache.of_set(key).filter(|l| l.dirty != 0).map(|l| l.key).collect()
         };
         for operation in self.operations.stalled.iter().filter_map(|w| self.operations.get(w.operation)) {
-            let sm = operation.issuer.sm;
+            let sm = operation.issued.issuer.sm;
             let Some(l1) = self.env.sm(sm).map(|sm| &sm.l1) else { continue };
             let all: SmallVec<[LineKey; 4]> = match &operation.body {
                 Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. } => l1.dirty().collect(),
@@ -109,25 +102,6 @@ impl Fermi {
                 }
             }
         }
-    }
-
-    /// The rules that an operation waits for, in a fixed order.
-    fn list_wanted(&self, out: &mut Vec<Silent>) {
-        self.each_wanted(|rule| {
-            if !out.contains(&rule) {
-                out.push(rule);
-            }
-            out.len() >= WANTED
-        });
-    }
-
-    pub(super) fn any_wanted(&self) -> bool {
-        let mut any = false;
-        self.each_wanted(|_| {
-            any = true;
-            true
-        });
-        any
     }
 
     /// Fires a silent rule.
@@ -158,7 +132,7 @@ impl Fermi {
         match rule {
             Silent::WriteBack(Some(sm), key) => {
                 let victim = match self.env.l2.room(key) {
-                    Room::Evict(among) => among.get(choose(cx.oracle, Site::Victim, among.len())?).copied(),
+                    Room::Evict(among) => among.get(one_of(cx.oracle, Site::Victim, among.len())?).copied(),
                     _ => None,
                 };
                 if let Some(sm) = self.env.sms.get_mut(sm as usize) {

@@ -26,7 +26,7 @@ impl Snapshot for Fermi {
         let (sets, chunks) = (self.all_sets(), self.env.arena.sections());
         out.push(0);
         let mut first = 1;
-        for cache in self.caches_mut() {
+        for cache in self.env.caches_mut() {
             cache.take_changed(|set| out.push(first + set));
             first += cache.shape().sets;
         }
@@ -78,12 +78,12 @@ impl Snapshot for Fermi {
 impl Fermi {
     /// Sets of all caches.
     fn all_sets(&self) -> u32 {
-        self.caches().map(|c| c.shape().sets).sum()
+        self.env.caches().map(|c| c.shape().sets).sum()
     }
 
     /// The cache of a set among all, and which of its sets it is; or how far it is behind the last.
     fn set_at(&self, mut set: u32) -> Result<(&Cache, u32), u32> {
-        for cache in self.caches() {
+        for cache in self.env.caches() {
             match set.checked_sub(cache.shape().sets) {
                 None => return Ok((cache, set)),
                 Some(rest) => set = rest,
@@ -94,7 +94,7 @@ impl Fermi {
 
     fn name(&self, pin: OpIdx) -> Name {
         let named = || {
-            let who = self.operations.get(pin.0)?.issuer.who;
+            let who = self.operations.get(pin.0)?.issued.issuer.who;
             let place = self.queues.get(&who)?.operations.iter().position(|k| *k == pin.0)?;
             Some((who, u32::try_from(place).ok()?))
         };

@@ -1,7 +1,7 @@
 //! The environment as data for people: the report's tables of η (4.3) and of the operations in flight (4.6).
 
 use super::engine::{Fermi, waits};
-use super::operation::{Body, Operation};
+use super::operation::Body;
 use super::program::Micro;
 use super::shown::{FENCE, Shown, cache_view};
 use crate::memory::Cx;
@@ -22,9 +22,8 @@ impl Fermi {
                 Body::Program { id, at, sigma } => (self.programs.get(*id).map(|p| (p, *at)), sigma),
                 Body::Fence { .. } => (None, &FENCE),
             };
-            let Operation { issuer, lanes, parts, above, .. } = operation;
-            let shown = Shown { issuer: *issuer, lanes: *lanes, program, sigma, parts };
-            Some(OperationView { place: *place, above: *above, waits, ..shown.view() })
+            let shown = Shown { issued: &operation.issued, program, sigma };
+            Some(OperationView { place: *place, above: operation.above, waits, ..shown.view() })
         });
         let names: FxHashMap<u32, usize> = numbers.iter().zip(0..).map(|((_, number), name)| (*number, name)).collect();
         let l1s = (0..).zip(&self.env.sms).map(|(k, sm)| (Some(k), &sm.l1));
@@ -52,7 +51,7 @@ impl Fermi {
             Micro::End => StepEnd::Ends,
             Micro::Stuck(_) => StepEnd::Stuck,
         };
-        let who = shown.issuer.who;
+        let who = shown.issued.issuer.who;
         let look = || {
             let queue = self.queues.get(&who).map_or(&[][..], |q| &q.operations);
             let place = queue.iter().position(|o| *o == k).unwrap_or(0);

@@ -216,7 +216,7 @@ fn load(arena: &Arena, near: &Near<'_>, rq: &WarpRequest, lane: usize, place: Pl
 }
 
 /// Sign-extends the low `bits` of a value to `to` bits.
-fn extend(value: u64, bits: u32, to: u8) -> u64 {
+pub(in crate::memory) fn extend(value: u64, bits: u32, to: u8) -> u64 {
     let unused = 64 - bits;
     let wide = ((value << unused).cast_signed() >> unused).cast_unsigned();
     if to >= 64 { wide } else { wide & ((1 << to) - 1) }

@@ -10,7 +10,7 @@ mod place;
 mod plain;
 
 pub use arena::{Arena, Block};
-pub(super) use general::{Told, carry_out, tell};
+pub(super) use general::{Told, carry_out, extend, tell};
 pub(super) use place::places;
 
 use super::{Active, Cx, Fault, Issuer, Memory, Near, Part, Plain32, Snapshot};

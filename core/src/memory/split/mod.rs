@@ -13,7 +13,7 @@ mod pending;
 
 use super::flat::{Arena, Flat, Told, carry_out, places, tell};
 use super::{
-    Active, Cx, Fault, Held, InFlight, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot,
     Stores, Trouble, Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
@@ -238,19 +238,6 @@ impl Memory for Split {
 
     fn in_flight(&self, launch: u32, block: Option<u64>) -> usize {
         self.pending.warps().filter(|w| w.launch == launch && block.is_none_or(|b| b == w.block)).count()
-    }
-
-    fn describe(&self) -> Vec<InFlight> {
-        let mut all: Vec<&Instruction> = self.pending.instructions().collect();
-        all.sort_unstable_by_key(|i| i.order());
-        let describe = |i: &Instruction| InFlight {
-            at: i.at,
-            lanes: i.lanes,
-            program: name(&i.request).into(),
-            file: String::new(),
-            line: 0,
-        };
-        all.into_iter().map(describe).collect()
     }
 
     fn view(&self) -> MemoryView {

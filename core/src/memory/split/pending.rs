@@ -185,11 +185,6 @@ impl Pending {
         self.warps.keys()
     }
 
-    /// The instructions that are not complete.
-    pub(super) fn instructions(&self) -> impl Iterator<Item = &Instruction> {
-        self.slots.iter().flatten()
-    }
-
     /// The instructions that are not complete, with the lanes that have an element left.
     pub(super) fn lanes_left(&self) -> impl Iterator<Item = (&Instruction, LaneMask)> {
         let instructions = self.slots.iter().enumerate().filter_map(|(slot, i)| Some((slot, i.as_ref()?)));
