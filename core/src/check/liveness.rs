@@ -28,7 +28,7 @@ struct Warp {
 /// Finds tokens that are never popped.
 #[derive(Clone, Debug, Default)]
 pub struct Liveness {
-    warps: BTreeMap<(u32, u64, u32), Warp>,
+    warps: BTreeMap<Who, Warp>,
     /// Atomic operations by location: the block of shared memory, and the address. Those of each are in order.
     taken: BTreeMap<(Option<u64>, u64), Vec<By>>,
 }
@@ -47,7 +47,7 @@ impl Liveness {
     }
 
     fn step(&mut self, who: Who, step: &Step<'_>) {
-        let warp = self.warps.entry((who.launch, who.block, who.warp)).or_default();
+        let warp = self.warps.entry(who).or_default();
         (warp.active, warp.moved) = (step.active, true);
         if let Some(tokens) = step.tokens {
             warp.disabled = tokens.disabled;
@@ -105,11 +105,10 @@ impl Liveness {
     fn repeated(&self) -> Stop {
         let mut tokens = Vec::new();
         let (mut place, mut last) = (Place::default(), Who::default());
-        for (&(launch, block, warp), w) in &self.warps {
+        for (&who, w) in &self.warps {
             if !w.moved {
                 continue;
             }
-            let who = Who { launch, block, warp };
             let here = Place { pc: Pc(w.pc), lanes: w.active, ..Place::default() };
             let stack: Vec<Token> = w.stack.iter().map(|t| t.0).collect();
             let view = crate::verdict::Tokens { stack: &stack, disabled: w.disabled };
@@ -129,10 +128,7 @@ impl Liveness {
     #[must_use]
     pub fn stacks(&self) -> Vec<Stack> {
         let some = self.warps.iter().filter(|(_, w)| !w.stack.is_empty());
-        let one = |(&(launch, block, warp), w): (&_, &Warp)| Stack {
-            who: Who { launch, block, warp },
-            tokens: w.stack.clone(),
-        };
+        let one = |(&who, w): (&_, &Warp)| Stack { who, tokens: w.stack.clone() };
         some.map(one).collect()
     }
 }
@@ -144,7 +140,7 @@ impl Sink for Liveness {
         match event {
             // Other grids may be running.
             Event::Launch { .. } => {
-                self.warps.retain(|(launch, ..), _| *launch != who.launch);
+                self.warps.retain(|w, _| w.launch != who.launch);
                 self.taken.clear();
             }
             Event::Access(access) => self.access(who, access),
@@ -152,9 +148,7 @@ impl Sink for Liveness {
             Event::Remembered => self.remembered(),
             Event::Repeated => return Err(self.repeated()),
             Event::BlockDone => {
-                let of = (who.launch, who.block, 0)..=(who.launch, who.block, u32::MAX);
-                let ended: Vec<_> = self.warps.range(of).map(|(k, _)| *k).collect();
-                ended.iter().for_each(|k| _ = self.warps.remove(k));
+                self.warps.retain(|w, _| (w.launch, w.block) != (who.launch, who.block));
             }
             _ => {}
         }

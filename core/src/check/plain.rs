@@ -75,7 +75,12 @@ pub(super) fn atomic_parts(
         (0..bytes.div_ceil(8)).map(move |part| {
             let slot = |s: Slot| if s == NO_SLOT { s } else { Slot(s.0.saturating_add(part as u16)) };
             let result = if returns { slot(d) } else { NO_SLOT };
-            AtomicPart { result, operands: [slot(b), slot(c)], offset: start + u64::from(part) * 8, width: bytes.min(8) }
+            AtomicPart {
+                result,
+                operands: [slot(b), slot(c)],
+                offset: start + u64::from(part) * 8,
+                width: bytes.min(8),
+            }
         })
     });
     (rq.class(), parts.collect())

@@ -2,8 +2,8 @@
 
 use super::flat::Arena;
 use super::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Movable, Near, OperationName, Plain32, Snapshot, Stores,
-    Trouble, Uses,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Movable, Near, OperationName, Plain32, Snapshot, Stores, Trouble,
+    Uses,
 };
 use crate::base::{Frame, LaneMask, number};
 use crate::program::instr::{Order, Scope, WarpRequest};

@@ -1,10 +1,11 @@
 //! Origins through memory: what loads find, what stores and atomic operations leave.
 
-use super::shadow::Words;
-use crate::base::{lanes_of, number};
+use super::ground::Ground;
+use super::shadow::{Rows, Words};
+use crate::base::{Frame, lanes_of, number};
 use crate::check::plain::{AtomicPart, atomic_parts, elements, pieces, value};
 use crate::check::provenance::objects::{Id, LOST, NONE, Objects, both};
-use crate::check::provenance::plan::AccessSite;
+use crate::check::provenance::plan::{AccessSite, Plan, State};
 use crate::program::env::AddressMap;
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
@@ -23,12 +24,27 @@ pub(super) struct Memories<'a> {
     pub pointer: u32,
 }
 
-/// The registers of the accessing lanes.
-pub(super) trait Registers {
+/// The registers of lanes that access memory.
+pub(super) struct Registers<'a> {
+    pub plan: &'a Plan,
+    pub ground: &'a Ground,
+    pub rows: &'a mut Rows,
+    pub regs: &'a Frame,
+    pub function: u32,
+}
+
+impl Registers<'_> {
     /// What a lane's slot is derived from.
-    fn get(&self, class: Class, slot: Slot, lane: usize) -> Id;
+    fn get(&self, class: Class, slot: Slot, lane: usize) -> Id {
+        self.ground.id(self.plan.state(self.function, class, slot), self.rows, self.regs, lane)
+    }
+
     /// Says what a lane's slot is derived from.
-    fn put(&mut self, class: Class, slot: Slot, lane: usize, id: Id);
+    fn put(&mut self, class: Class, slot: Slot, lane: usize, id: Id) {
+        if let State::Varies(row) = self.plan.state(self.function, class, slot) {
+            self.rows.put(row, lane, id);
+        }
+    }
 }
 
 /// An address of local memory, of which each lane has its own; windows end below 2^56.
@@ -78,7 +94,7 @@ impl Memories<'_> {
 }
 
 /// Carries origins through a memory action.
-pub(super) fn run(site: &AccessSite, access: &Access<'_>, regs: &mut impl Registers, memories: &mut Memories<'_>) {
+pub(super) fn run(site: &AccessSite, access: &Access<'_>, regs: &mut Registers<'_>, memories: &mut Memories<'_>) {
     let rq = &site.request;
     match rq.op {
         MemOp::Atom(op, ty) | MemOp::Red(op, ty) => atomic(rq, (op, ty), access, regs, memories),
@@ -104,7 +120,7 @@ fn atomic(
     rq: &WarpRequest,
     of: (AtomOp, AtomTy),
     access: &Access<'_>,
-    regs: &mut impl Registers,
+    regs: &mut Registers<'_>,
     memories: &mut Memories<'_>,
 ) {
     let (class, parts) = atomic_parts(rq, of, &elements(rq, access, memories.map));

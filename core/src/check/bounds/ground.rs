@@ -7,7 +7,7 @@ use crate::check::provenance::objects::{Id, Objects};
 use crate::check::provenance::plan::{AccessSite, Plan, State};
 use crate::check::provenance::roots::resolved;
 use crate::check::provenance::{Launched, Resolved};
-use crate::program::env::{Function, ProgEnv, Within};
+use crate::program::env::{ProgEnv, Within};
 use crate::program::instr::{STACK_BASE, Space};
 use crate::verdict::{Access, AccessKind, BugKind, Inside, Named, Nearest, Relation, Stop};
 use rustc_hash::FxHashMap;
@@ -25,72 +25,32 @@ pub(super) struct Device {
 
 /// The launch that runs.
 pub(super) struct Ground {
-    pub env: Arc<ProgEnv>,
+    pub launch: Launched,
     pub device: Device,
     /// By number of the root.
     roots: Vec<Resolved>,
     /// Variables of frames, by the frame's place.
     framed: RefCell<FxHashMap<(u64, Within, u32), Id>>,
-    /// Its kernel.
-    entry: u32,
-    /// Its arguments.
-    pub params: Vec<u8>,
-    /// Bytes of dynamic shared memory.
-    dynamic_shared: u32,
-    /// Where the program's variables lie.
-    variables: Vec<u64>,
 }
 
 impl Ground {
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        let (device, framed) = (Device::default(), RefCell::default());
-        Self {
-            env,
-            device,
-            roots: Vec::new(),
-            framed,
-            entry: 0,
-            params: Vec::new(),
-            dynamic_shared: 0,
-            variables: Vec::new(),
-        }
-    }
-
-    /// The launch.
-    fn launched(&self) -> Launched<'_> {
-        let Self { env, entry, params, dynamic_shared, variables, .. } = self;
-        Launched { env, entry: *entry, params, dynamic_shared: *dynamic_shared, variables }
-    }
-
-    /// Bytes of an address.
-    pub fn pointer(&self) -> u32 {
-        self.launched().pointer()
-    }
-
-    fn function(&self, number: u32) -> Option<&Function> {
-        self.launched().function(number)
+        let launch = Launched { env, entry: 0, params: Vec::new(), dynamic_shared: 0, variables: Vec::new() };
+        Self { launch, device: Device::default(), roots: Vec::new(), framed: RefCell::default() }
     }
 
     /// A launch begins.
-    pub fn launch(
-        &mut self,
-        plan: &Plan,
-        entry: u32,
-        names: &[Named],
-        (params, dynamic_shared, variables): (&[u8], u32, &[u64]),
-    ) {
-        (self.entry, self.dynamic_shared) = (entry, dynamic_shared);
-        self.params = params.to_vec();
-        self.variables = variables.to_vec();
+    pub fn begin(&mut self, plan: &Plan, launch: Launched, names: &[Named]) {
         let objects = &mut *self.device.objects.borrow_mut();
         objects.launch(names);
-        self.roots = self.launched().roots(plan, objects);
+        self.roots = launch.roots(plan, objects);
+        self.launch = launch;
     }
 
     /// A variable of the frame that a lane is in.
     fn framed(&self, of: Within, function: u32, regs: &Frame, lane: usize) -> Id {
         let base = regs.w.get(STACK_BASE.index()).map_or(0, |w| u64::from(w.0[lane]));
-        let make = || self.device.objects.borrow_mut().number(self.launched().variable(of, base, function));
+        let make = || self.device.objects.borrow_mut().number(self.launch.variable(of, base, function));
         *self.framed.borrow_mut().entry((base, of, function)).or_insert_with(make)
     }
 
@@ -119,7 +79,7 @@ impl Ground {
             let at = address.wrapping_sub(object.start);
             object.bytes.checked_sub(width).is_some_and(|last| at <= last)
         };
-        let map = self.env.addresses();
+        let map = self.launch.env.addresses();
         let windows = [Space::Shared, Space::Local, Space::Param];
         let own = windows.into_iter().find(|space| space.kind() == object.kind);
         let (window, named) = (own.map_or(0, |space| map.window_of(space)), map.window_of(site.request.space));
@@ -161,8 +121,8 @@ impl Ground {
 
     /// What lies at an address.
     fn hit(&self, address: u64, objects: &Objects) -> Option<Inside> {
-        if let Some((Space::Shared, at)) = self.env.addresses().inside(address) {
-            let inside = self.function(self.entry)?.inside_shared(at);
+        if let Some((Space::Shared, at)) = self.launch.env.addresses().inside(address) {
+            let inside = self.launch.function(self.launch.entry)?.inside_shared(at);
             return Some(inside).filter(|i| !i.name.is_empty());
         }
         objects.hit(address)
@@ -171,7 +131,7 @@ impl Ground {
     /// The argument that an address comes from, where that is known.
     fn argument(&self, site: &AccessSite) -> Option<String> {
         let offset = site.argument?;
-        let params = &self.function(self.entry)?.params;
+        let params = &self.launch.function(self.launch.entry)?.params;
         params.iter().find(|p| offset.wrapping_sub(p.offset) < p.bytes).map(|p| p.name.clone())
     }
 }

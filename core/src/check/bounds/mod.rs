@@ -12,14 +12,14 @@ mod quiet;
 mod shadow;
 
 use super::plain::{self, at, stack_top};
-use super::provenance::Resolved;
 use super::provenance::objects::{Id, LOST, NONE, Object};
-use super::provenance::plan::{AccessSite, Plan, Site, State};
+use super::provenance::plan::{Plan, Site, State};
 use super::provenance::rules::Rule;
-use crate::base::{Frame, LANES, Pc, lanes_of};
+use super::provenance::{Launched, Resolved};
+use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::machine::{Sources, shuffle_sources};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Instr, Slot};
+use crate::program::instr::Instr;
 use crate::program::ops::Class;
 use crate::program::uses::{Tables, writes};
 use crate::verdict::{Access, AccessKind, AllocKind, Enter, Event, Extent, Needs, Sink, Step, Stop, Who};
@@ -96,7 +96,7 @@ impl Bounds {
 
     /// The function of an instruction.
     fn function(&self, pc: Pc) -> u32 {
-        self.ground.env.origin.get(pc.0 as usize).map_or(0, |o| o.function.0)
+        self.ground.launch.env.origin.get(pc.0 as usize).map_or(0, |o| o.function.0)
     }
 
     fn step(&mut self, who: Who, step: &Step<'_>) {
@@ -104,7 +104,7 @@ impl Bounds {
         if matches!(site, Site::Nothing | Site::Shuffle) {
             return;
         }
-        let env = Arc::clone(&self.ground.env);
+        let env = Arc::clone(&self.ground.launch.env);
         let Some(i) = env.code.get(step.pc.0 as usize) else { return };
         match site {
             Site::Nothing | Site::Shuffle => {}
@@ -125,7 +125,7 @@ impl Bounds {
                 });
             }
             Site::Malloc => {
-                let (local, pointer) = (env.addresses().local, self.ground.pointer());
+                let (local, pointer) = (env.addresses().local, self.ground.launch.pointer());
                 let warp = self.blocks.entry(who.block).or_default().warp(who.warp);
                 for lane in lanes_of(step.lanes) {
                     let at = local + stack_top(step.regs, lane).next_multiple_of(16);
@@ -140,7 +140,7 @@ impl Bounds {
     fn set(&mut self, who: Who, i: &Instr, step: &Step<'_>, of: impl Fn(usize) -> Id) {
         let function = self.function(step.pc);
         let mut found = Vec::new();
-        writes(i, &Tables::of(&self.ground.env), |class, slot| {
+        writes(i, &Tables::of(&self.ground.launch.env), |class, slot| {
             if let State::Varies(row) = self.plan.state(function, class, slot) {
                 found.push(row);
             }
@@ -181,8 +181,8 @@ impl Bounds {
         }
         let function = self.function(step.pc);
         let Self { plan, ground, blocks, warp_size, .. } = self;
-        let Some(i) = ground.env.code.get(step.pc.0 as usize) else { return };
-        let Some(exchange) = ground.env.exchanges.get(i.imm as usize & 0xffff) else { return };
+        let Some(i) = ground.launch.env.code.get(step.pc.0 as usize) else { return };
+        let Some(exchange) = ground.launch.env.exchanges.get(i.imm as usize & 0xffff) else { return };
         let State::Varies(to) = plan.state(function, Class::W, i.d) else { return };
         let from = plan.state(function, Class::W, i.a);
         let Sources { from: source, absent, .. } = shuffle_sources(exchange.kind, i, step.lanes, *warp_size, step.regs);
@@ -198,23 +198,34 @@ impl Bounds {
         let Some(Site::Access(number)) = self.plan.sites.get(access.pc.0 as usize).copied() else { return Ok(()) };
         let Self { plan, ground, blocks, lost, .. } = self;
         let Some(site) = plan.accesses.get(number as usize) else { return Ok(()) };
+        let mut check = |id: Id, extent: Option<Extent>, lanes: LaneMask| {
+            let Some(extent) = extent else {
+                *lost.entry(access.pc.0).or_default() += u64::from(lanes.count_ones());
+                return Ok(());
+            };
+            match extent.outside(access.footprint(), lanes) {
+                0 => Ok(()),
+                outside => ground.error(id, site, access, outside).map_or(Ok(()), Err),
+            }
+        };
         match (site.base, site.base.and_then(|base| ground.root(base))) {
             (None, _) => {}
-            (_, Some(Resolved::Object(NONE | LOST, ..))) => {
-                *lost.entry(access.pc.0).or_default() += u64::from(access.lanes.count_ones());
-            }
             (_, Some(Resolved::Object(id, extent))) => {
-                let outside = extent.outside(access.footprint(), access.lanes);
-                if outside != 0
-                    && let Some(stop) = ground.error(id, site, access, outside)
-                {
-                    return Err(stop);
-                }
+                check(id, Some(extent).filter(|_| !matches!(id, NONE | LOST)), access.lanes)?;
             }
             (Some(base), _) => {
+                // The lanes may have several origins.
                 let warp = blocks.entry(who.block).or_default().warp(who.warp);
                 let rows = warp.rows(depth(warp, access), plan.rows(site.function));
-                lane_by_lane(ground, lost, site, base, rows, access)?;
+                let mut ids = [NONE; LANES];
+                lanes_of(access.lanes).for_each(|lane| ids[lane] = ground.id(base, rows, access.regs, lane));
+                let mut left = access.lanes;
+                while let Some(lane) = lanes_of(left).next() {
+                    let lanes = lanes_of(left).filter(|l| ids[*l] == ids[lane]).fold(0, |m, l| m | 1 << l);
+                    left &= !lanes;
+                    let extent = ground.device.objects.borrow().get(ids[lane]).map(Object::extent);
+                    check(ids[lane], extent, lanes)?;
+                }
             }
         }
         // A store of numbers matters where addresses were.
@@ -245,15 +256,15 @@ impl Bounds {
         warp.rows(depth, plan.rows(site.function));
         let Warp { frames, local, .. } = warp;
         let rows = &mut frames[depth as usize];
-        let mut registers = Carrying { plan, ground, rows, regs: access.regs, function: site.function };
+        let mut registers = Registers { plan, ground, rows, regs: access.regs, function: site.function };
         let mut memories = Memories {
             objects: &ground.device.objects,
             global: &mut ground.device.words.borrow_mut(),
             shared,
             local,
-            params: &ground.params,
-            map: ground.env.addresses(),
-            pointer: ground.pointer(),
+            params: &ground.launch.params,
+            map: ground.launch.env.addresses(),
+            pointer: ground.launch.pointer(),
         };
         access::run(site, access, &mut registers, &mut memories);
     }
@@ -270,57 +281,6 @@ fn depth(warp: &Warp, access: &Access<'_>) -> u32 {
     lanes_of(access.lanes).next().map_or(0, |lane| warp.depths[lane])
 }
 
-/// Checks an access whose lanes may have several origins.
-fn lane_by_lane(
-    ground: &Ground,
-    lost: &mut BTreeMap<u32, u64>,
-    site: &AccessSite,
-    base: State,
-    rows: &Rows,
-    access: &Access<'_>,
-) -> Result<(), Stop> {
-    let mut ids = [NONE; LANES];
-    lanes_of(access.lanes).for_each(|lane| ids[lane] = ground.id(base, rows, access.regs, lane));
-    let mut left = access.lanes;
-    while let Some(lane) = lanes_of(left).next() {
-        let lanes = lanes_of(left).filter(|l| ids[*l] == ids[lane]).fold(0, |m, l| m | 1 << l);
-        left &= !lanes;
-        let found = ground.device.objects.borrow().get(ids[lane]).map(Object::extent);
-        let Some(extent) = found else {
-            *lost.entry(access.pc.0).or_default() += u64::from(lanes.count_ones());
-            continue;
-        };
-        let outside = extent.outside(access.footprint(), lanes);
-        if outside != 0
-            && let Some(stop) = ground.error(ids[lane], site, access, outside)
-        {
-            return Err(stop);
-        }
-    }
-    Ok(())
-}
-
-/// The registers of lanes that access memory.
-struct Carrying<'a> {
-    plan: &'a Plan,
-    ground: &'a Ground,
-    rows: &'a mut Rows,
-    regs: &'a Frame,
-    function: u32,
-}
-
-impl Registers for Carrying<'_> {
-    fn get(&self, class: Class, slot: Slot, lane: usize) -> Id {
-        self.ground.id(self.plan.state(self.function, class, slot), self.rows, self.regs, lane)
-    }
-
-    fn put(&mut self, class: Class, slot: Slot, lane: usize, id: Id) {
-        if let State::Varies(row) = self.plan.state(self.function, class, slot) {
-            self.rows.put(row, lane, id);
-        }
-    }
-}
-
 impl Sink for Bounds {
     const ON: bool = true;
     const FRUGAL: bool = true;
@@ -334,7 +294,10 @@ impl Sink for Bounds {
             Event::Launch { shape, names, params, dynamic_shared, variables, .. } => {
                 self.blocks.clear();
                 self.warp_size = shape.warp_size;
-                self.ground.launch(&self.plan, shape.entry, names, (params, dynamic_shared, variables));
+                let env = Arc::clone(&self.ground.launch.env);
+                let (params, variables) = (params.to_vec(), variables.to_vec());
+                let launch = Launched { env, entry: shape.entry, params, dynamic_shared, variables };
+                self.ground.begin(&self.plan, launch, names);
                 self.quiet = quiet::extents(&self.plan, &self.ground);
             }
             Event::Block { .. } | Event::BlockDone => {
@@ -346,7 +309,7 @@ impl Sink for Bounds {
             Event::Enter(enter) => self.enter(who, &enter),
             Event::Alloc { lane, address, bytes } => {
                 let (pointer, id) =
-                    (self.ground.pointer(), self.ground.device.objects.borrow_mut().heap(address, bytes));
+                    (self.ground.launch.pointer(), self.ground.device.objects.borrow_mut().heap(address, bytes));
                 let warp = self.blocks.entry(who.block).or_default().warp(who.warp);
                 warp.local.put(warp.results[lane as usize % LANES], pointer, id);
             }

@@ -73,6 +73,11 @@ impl Objects {
         id
     }
 
+    /// The object of device memory that begins at an address.
+    pub fn at(&self, address: u64) -> Option<&Object> {
+        self.device.get(&address).and_then(|id| self.get(*id))
+    }
+
     /// The object of device memory that an address points into, or just behind: that of a pointer which nobody saw being
     /// made.
     pub fn of_value(&self, address: u64) -> Id {

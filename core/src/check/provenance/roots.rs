@@ -5,6 +5,7 @@ use super::plan::{Plan, Root, State};
 use crate::base::number;
 use crate::program::env::{Area, FuncId, Function, ProgEnv, Within};
 use crate::verdict::{AllocKind, Extent};
+use std::sync::Arc;
 
 /// What a root is in a launch.
 #[derive(Clone, Copy, Debug)]
@@ -26,27 +27,27 @@ impl Resolved {
 }
 
 /// A launch.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::check) struct Launched<'a> {
-    pub env: &'a ProgEnv,
+#[derive(Clone, Debug)]
+pub(in crate::check) struct Launched {
+    pub env: Arc<ProgEnv>,
     /// Its kernel.
     pub entry: u32,
     /// Its arguments.
-    pub params: &'a [u8],
+    pub params: Vec<u8>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// Where the program's variables lie.
-    pub variables: &'a [u64],
+    pub variables: Vec<u64>,
 }
 
-impl<'a> Launched<'a> {
+impl Launched {
     /// Bytes of an address.
-    pub const fn pointer(&self) -> u32 {
+    pub fn pointer(&self) -> u32 {
         if self.env.target.address_bits == 32 { 4 } else { 8 }
     }
 
     /// A function by its number.
-    pub fn function(&self, number: u32) -> Option<&'a Function> {
+    pub fn function(&self, number: u32) -> Option<&Function> {
         self.env.function(FuncId(number))
     }
 

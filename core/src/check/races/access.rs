@@ -4,10 +4,10 @@ use super::cell::{Cell, Spill};
 use super::clock::Thread;
 use super::context::Context;
 use super::finding::Conflict;
-use super::history::{Actor, Raced};
+use super::history::{Actor, Deed};
 use super::pattern::{FULL, HALF, Pattern, alike};
 use super::shadow::Shadow;
-use super::sites::{AccessSite, Site};
+use super::sites::{AccessSite, Site, access_at};
 use super::sync;
 use super::threads::Block;
 use super::view::View;
@@ -23,7 +23,7 @@ use crate::verdict::{Access, AccessId, AccessKind, LimitKind, Stop, Strength, Wh
 #[inline]
 pub(super) fn run(watch: &mut Watch, at: usize, who: Who, access: &Access<'_>, sites: &[Site]) -> Result<(), Stop> {
     let warp = who.warp as usize;
-    let Some(Site::Access(site)) = sites.get(access.pc.0 as usize) else { return Ok(()) };
+    let Some(site) = access_at(sites, access.pc) else { return Ok(()) };
     let Some(launch) = watch.launch else { return Ok(()) };
     let Some(block) = &mut watch.blocks[at] else { return Ok(()) };
     let Some(w) = block.warps.get_mut(warp) else { return Ok(()) };
@@ -307,13 +307,15 @@ impl Watch {
                 let Some(history) = history else { continue };
                 history.expire(|thread, epoch| view.expired(thread.warp, epoch));
                 let actor = Actor {
-                    thread: Thread { warp: view.warp, lane: lane as u32, block: *first },
+                    does: Deed {
+                        thread: Thread { warp: view.warp, lane: lane as u32, block: *first },
+                        epoch: view.epoch,
+                        pc: cx.pc,
+                        site: *cx.site,
+                        value,
+                    },
                     clock: warp.clock(lane),
-                    epoch: view.epoch,
-                    pc: cx.pc,
-                    site: cx.site,
                     order: &self.order,
-                    value,
                     lockstep: cx.launch.lockstep,
                     later: cx.access_id != AccessId::NONE,
                 };
@@ -321,16 +323,12 @@ impl Watch {
                 unknown |= found.unknown;
                 unordered = unordered.or(found.unordered);
                 releases.extend(found.releases);
-                let conflict = |r: Raced| {
-                    let Raced { thread, pc, value, times } = r;
-                    Conflict { thread, pc, value, byte, shared, times }
-                };
-                conflicts.extend(found.races.into_iter().map(conflict));
+                conflicts.extend(found.races.into_iter().map(|raced| Conflict { raced, byte, shared }));
             }
             if cx.access_id == AccessId::NONE && (!releases.is_empty() || cx.site.acquires) {
                 sync::observe(block, who, address, cx.site, releases, cx.launch.lockstep);
             }
-            if let Some((thread, epoch, pc)) = unordered
+            if let Some(Deed { thread, epoch, pc, .. }) = unordered
                 && !self.fenced.since(thread.block, epoch)
             {
                 self.findings.unordered(pc, cx.pc, thread.block == view.block.0);

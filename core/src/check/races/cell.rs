@@ -6,9 +6,9 @@
 //! has been changed and the history decides.
 
 use super::clock::Thread;
-use super::history::History;
+use super::history::{Deed, History};
 use super::readers::{Reader, Readers};
-use super::sites::{AccessSite, Site};
+use super::sites::{AccessSite, Site, access_at};
 use super::view::View;
 use crate::base::{LaneMask, Pc, lanes_of};
 use crate::verdict::AccessKind;
@@ -28,10 +28,8 @@ pub(super) struct Cell {
     write_epoch: u32,
     /// Program address and lane.
     write_site: u32,
-    read_warp: u32,
-    read_epoch: u32,
-    read_lanes: LaneMask,
-    read_pc: u32,
+    /// Who read it last, when there is no list.
+    read: Reader,
     /// Where the rest is: 0 for nothing, else a marked index, from 1.
     spilled: u32,
 }
@@ -50,10 +48,7 @@ impl Cell {
         write_warp: 0,
         write_epoch: 0,
         write_site: 0,
-        read_warp: 0,
-        read_epoch: 0,
-        read_lanes: 0,
-        read_pc: 0,
+        read: Reader { warp: 0, epoch: 0, lanes: 0, pc: 0 },
         spilled: 0,
     };
 
@@ -68,15 +63,15 @@ impl Cell {
             return false;
         }
         if self.spilled == 0 {
-            let same = self.read_warp == view.warp && self.read_epoch == view.epoch && self.read_pc == pc.0;
+            let same = self.read.warp == view.warp && self.read.epoch == view.epoch && self.read.pc == pc.0;
             if same {
-                self.read_lanes |= lanes;
+                self.read.lanes |= lanes;
                 return true;
             }
             // A later read by the same lanes, or one that happened after, stands for the earlier one.
-            let mine = self.read_warp == view.warp && self.read_lanes & !lanes == 0;
-            if mine || view.passed(self.read_warp, self.read_epoch) {
-                (self.read_warp, self.read_epoch, self.read_lanes, self.read_pc) = (view.warp, view.epoch, lanes, pc.0);
+            let mine = self.read.warp == view.warp && self.read.lanes & !lanes == 0;
+            if mine || view.passed(self.read.warp, self.read.epoch) {
+                self.read = Reader { warp: view.warp, epoch: view.epoch, lanes, pc: pc.0 };
                 return true;
             }
         }
@@ -87,18 +82,13 @@ impl Cell {
     #[inline(never)]
     fn read_by_many(&mut self, view: &View, lanes: LaneMask, pc: Pc, spill: &mut Spill) -> bool {
         if self.spilled == 0 {
-            self.spilled = spill.list(self.reader());
+            self.spilled = spill.list(self.read);
         }
         // What is known beyond the own block and warp is not looked at: such a reader is kept, and the history of the
         // location decides when somebody writes.
         let Some(list) = spill.readers.get_mut(self.spilled as usize - 1) else { return false };
         list.read(view, lanes, pc);
         true
-    }
-
-    /// Who read it last, when there is no list.
-    const fn reader(&self) -> Reader {
-        Reader { warp: self.read_warp, epoch: self.read_epoch, lanes: self.read_lanes, pc: self.read_pc }
     }
 
     /// A lane writes, weakly: whether that is all right and noted.
@@ -112,7 +102,7 @@ impl Cell {
             return false;
         }
         (self.write_warp, self.write_epoch, self.write_site) = (view.warp, view.epoch, pc.0 | lane << LANE_SHIFT);
-        self.read_warp = 0;
+        self.read.warp = 0;
         true
     }
 
@@ -121,7 +111,7 @@ impl Cell {
     const fn quiet(&self, view: &View, lane: LaneMask) -> bool {
         let writer = 1 << (self.write_site >> LANE_SHIFT);
         view.follows(self.write_warp, self.write_epoch, writer, lane)
-            && (view.passed(self.read_warp, self.read_epoch) || self.read_warp == view.warp && self.read_lanes == lane)
+            && (view.passed(self.read.warp, self.read.epoch) || self.read.warp == view.warp && self.read.lanes == lane)
     }
 
     /// Whether all readers of the list happened before; then the list is dropped.
@@ -145,20 +135,19 @@ impl Cell {
             return false;
         }
         let last = Pc(self.write_site & ((1 << LANE_SHIFT) - 1));
-        let alike = || match sites.get(last.0 as usize) {
-            Some(Site::Access(other)) => {
+        let alike = || {
+            access_at(sites, last).is_some_and(|other| {
                 let near = view.block.0 <= self.write_warp && self.write_warp < view.block.1;
                 other.kind == AccessKind::Atomic && other.strength == site.strength && site.morally_strong(other, near)
-            }
-            _ => false,
+            })
         };
         // A strong access does not stand for weak ones: others may be morally strong with it and race with them.
         let free = view.expired(self.write_warp, self.write_epoch) || alike();
-        if !free || !view.expired(self.read_warp, self.read_epoch) {
+        if !free || !view.expired(self.read.warp, self.read.epoch) {
             return false;
         }
         (self.write_warp, self.write_epoch, self.write_site) = (view.warp, view.epoch, pc.0 | lane << LANE_SHIFT);
-        self.read_warp = 0;
+        self.read.warp = 0;
         true
     }
 
@@ -174,26 +163,18 @@ impl Cell {
     ) -> Option<&'a mut History> {
         if self.spilled & HISTORY == 0 {
             let mut history = History::default();
-            let site = |pc: u32| match sites.get(pc as usize) {
-                Some(Site::Access(site)) => Some(*site),
-                _ => None,
-            };
-            let pc = self.write_site & ((1 << LANE_SHIFT) - 1);
-            if self.write_warp >= view.launch
-                && let Some(site) = site(pc)
-            {
-                let thread = view.thread(self.write_warp, self.write_site >> LANE_SHIFT);
-                history.restore(thread, self.write_epoch, Pc(pc), site, value(thread, Pc(pc), &site), kept);
-            }
-            let mut restore = |r: Reader| {
-                let Some(site) = site(r.pc).filter(|_| r.warp >= view.launch) else { return };
-                for lane in lanes_of(r.lanes) {
-                    let thread = view.thread(r.warp, u32::try_from(lane).unwrap_or(0));
-                    history.restore(thread, r.epoch, Pc(r.pc), site, value(thread, Pc(r.pc), &site), kept);
+            let mut restore = |did: Reader| {
+                let (epoch, pc) = (did.epoch, Pc(did.pc));
+                let Some(&site) = access_at(sites, pc).filter(|_| did.warp >= view.launch) else { return };
+                for lane in lanes_of(did.lanes) {
+                    let thread = view.thread(did.warp, u32::try_from(lane).unwrap_or(0));
+                    history.restore(Deed { thread, epoch, pc, site, value: value(thread, pc, &site) }, kept);
                 }
             };
+            let (pc, lanes) = (self.write_site & ((1 << LANE_SHIFT) - 1), 1 << (self.write_site >> LANE_SHIFT));
+            restore(Reader { warp: self.write_warp, epoch: self.write_epoch, lanes, pc });
             if self.spilled == 0 {
-                restore(self.reader());
+                restore(self.read);
             } else if let Some(list) = spill.readers.get_mut(self.spilled as usize - 1) {
                 list.all().for_each(restore);
                 list.clear();
@@ -202,15 +183,12 @@ impl Cell {
             spill.histories.push(history);
             *self = Self { spilled: HISTORY | u32::try_from(spill.histories.len()).unwrap_or(0), ..Self::EMPTY };
         }
-        spill.histories.get_mut(((self.spilled & !HISTORY) as usize).checked_sub(1)?)
+        self.has_history(spill)
     }
 
     /// The cell's history, where it has one.
     pub fn has_history<'a>(&self, spill: &'a mut Spill) -> Option<&'a mut History> {
-        if self.spilled & HISTORY == 0 {
-            return None;
-        }
-        spill.histories.get_mut(((self.spilled & !HISTORY) as usize).checked_sub(1)?)
+        spill.histories.get_mut((self.spilled.checked_sub(HISTORY)? as usize).checked_sub(1)?)
     }
 
     /// The cell of a later word of a row whose first cell this is: the same, so many lanes further.
@@ -222,7 +200,7 @@ impl Cell {
         if cell.write_warp != 0 {
             cell.write_site += lanes << LANE_SHIFT;
         }
-        cell.read_lanes <<= lanes;
+        cell.read.lanes <<= lanes;
         if cell.spilled != 0
             && let Some(mut list) = spill.readers.get(cell.spilled as usize - 1).cloned()
         {
@@ -237,7 +215,7 @@ impl Cell {
     pub const fn is_past(&self, view: &View) -> bool {
         self.spilled == 0
             && view.expired(self.write_warp, self.write_epoch)
-            && view.expired(self.read_warp, self.read_epoch)
+            && view.expired(self.read.warp, self.read.epoch)
     }
 
     /// The cell of each byte of a word whose cell this was.
@@ -262,7 +240,7 @@ impl Cell {
 
     /// Whether anything was ever noted.
     pub const fn is_used(&self) -> bool {
-        self.write_warp != 0 || self.read_warp != 0 || self.spilled != 0
+        self.write_warp != 0 || self.read.warp != 0 || self.spilled != 0
     }
 
     /// Forgets what a spill held that is gone.

@@ -2,8 +2,9 @@
 
 use super::context::Context;
 use super::finding::Conflict;
+use super::history::Raced;
 use super::launch::Launch;
-use super::sites::{AccessSite, Site};
+use super::sites::{AccessSite, access_at};
 use super::watch::Watch;
 use crate::base::lanes_of;
 use crate::program::instr::Space;
@@ -24,10 +25,11 @@ impl Watch {
         conflict: &Conflict,
     ) -> Result<(), Stop> {
         let Context { launch, site, .. } = cx;
-        let Some(Site::Access(other)) = cx.sites.get(conflict.pc.0 as usize).copied() else { return Ok(()) };
+        let Raced { thread, pc, value: theirs, times } = conflict.raced;
+        let Some(other) = access_at(cx.sites, pc) else { return Ok(()) };
         let Some(me) = self.blocks[cx.at].as_ref().map(|b| b.thread(cx.warp, lane)) else { return Ok(()) };
         let start = other.start(conflict.byte);
-        let same_instruction = cx.is_twin(me.warp, conflict.thread, conflict.pc, start);
+        let same_instruction = cx.is_twin(me.warp, thread, pc, start);
         let party = |site: &AccessSite, address, value| Party {
             kind: site.kind,
             strong: site.strength != Strength::Weak,
@@ -35,15 +37,15 @@ impl Watch {
             bytes: site.width,
             value,
         };
-        let (first, second) = (party(&other, start, conflict.value), party(site, address, value));
-        let near = conflict.thread.same_block(me);
+        let (first, second) = (party(other, start, theirs), party(site, address, value));
+        let near = thread.same_block(me);
         let cause = match (other.strength, site.strength) {
             (Strength::Strong(_), Strength::Strong(_)) if site.strength.with(other.strength, near) => Unordered::Sizes,
             (Strength::Strong(a), Strength::Strong(b)) if !near && (a == Reach::Block || b == Reach::Block) => {
                 Unordered::Scopes
             }
             _ if same_instruction => Unordered::SameInstruction,
-            _ if conflict.thread.warp == me.warp => Unordered::SameWarp,
+            _ if thread.warp == me.warp => Unordered::SameWarp,
             _ if near => Unordered::SameBlock,
             _ => Unordered::OtherBlock,
         };
@@ -53,9 +55,9 @@ impl Watch {
         let bug = Bug {
             kind: BugKind::Race(Box::new(race)),
             place: launch.place(&entry, me, cx.pc),
-            other: Some(launch.place(&entry, conflict.thread, conflict.pc)),
+            other: Some(launch.place(&entry, thread, pc)),
         };
-        self.add(launch, bug, conflict.times, address)
+        self.add(launch, bug, times, address)
     }
 
     /// Two lanes of one store write a location in common. In lockstep that is a race; strong stores only leave open
@@ -68,7 +70,8 @@ impl Watch {
         let shared = matches!(self.env.addresses().inside(address), Some((Space::Shared, _)));
         let [a, b] = [first, second].map(|lane| cx.stored(lane, address));
         if site.strength == Strength::Weak {
-            let conflict = Conflict { thread: x, pc: access.pc, value: a, byte: address, shared, times: 1 };
+            let raced = Raced { thread: x, pc: access.pc, value: a, times: 1 };
+            let conflict = Conflict { raced, byte: address, shared };
             return self.conflict(cx, second, address, b, &conflict);
         }
         if a == b {

@@ -15,8 +15,9 @@ impl Watch {
         let Some(block) = &mut self.blocks[at] else { return };
         if fence.acquires {
             for lane in lanes_of(lanes) {
-                acquire_observed(block, warp, lane, lockstep, |block, release| {
-                    fence.reach.includes(release.block == block.first)
+                let first = block.first;
+                acquire_observed(block, warp, lane, lockstep, |_, release| {
+                    fence.reach.includes(release.block == first)
                 });
             }
         }

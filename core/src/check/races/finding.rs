@@ -1,6 +1,6 @@
 //! What the checker found: each pair of instructions once, with the first of its races.
 
-use super::clock::Thread;
+use super::history::Raced;
 use crate::base::Pc;
 use crate::verdict::{Bug, BugKind, Inside, Stop, Unordered};
 use indexmap::IndexMap;
@@ -68,16 +68,12 @@ impl Benign {
 /// An access that a new one conflicts with, unordered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conflict {
-    pub thread: Thread,
-    pub pc: Pc,
-    /// What it read or wrote, as far as that is known.
-    pub value: Option<u64>,
+    /// It and those alike.
+    pub raced: Raced,
     /// A byte, or the first byte of a word, that both touch.
     pub byte: u64,
     /// Whether it lies in shared memory.
     pub shared: bool,
-    /// For how many accesses alike it stands.
-    pub times: u64,
 }
 
 impl Findings {

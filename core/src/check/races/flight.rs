@@ -6,12 +6,11 @@
 //! accesses were given, and only then the read takes over what the write releases. A fence counts from when its
 //! condition holds: reads before it have observed what they will by then.
 
-use super::clock::{Known, Thread};
-use super::history::Release;
-
+use super::clock::Known;
 use super::context::Context;
+use super::history::{Deed, Release};
 use super::threads::{Block, Moment};
-use crate::base::{LANES, Pc};
+use crate::base::LANES;
 use crate::verdict::AccessId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -30,9 +29,7 @@ pub(super) struct Flights {
 /// A strong write.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
-    pub thread: Thread,
-    pub epoch: u32,
-    pub pc: Pc,
+    pub did: Deed,
     /// What it makes visible; a read-modify-write hands on what it observed, too.
     pub releases: Vec<Release>,
     /// What happened before it, and itself.
@@ -61,14 +58,14 @@ impl Flights {
         cx: &Context<'_>,
         releases: Vec<Release>,
     ) {
-        let thread = block.thread(warp, lane);
-        let epoch = block.epoch;
+        let (thread, epoch) = (block.thread(warp, lane), block.epoch);
         if cx.site.kind.reads() {
             self.reads.insert((access_id, address), epoch);
         }
         if cx.site.kind.writes() {
             let known = Arc::new(Moment::now(block, warp, lane).known(thread, cx.launch.lockstep));
-            self.writes.insert((access_id, address), Written { thread, epoch, pc: cx.pc, releases, known });
+            let did = Deed { thread, epoch, pc: cx.pc, site: *cx.site, value: None };
+            self.writes.insert((access_id, address), Written { did, releases, known });
         }
     }
 }

@@ -12,15 +12,21 @@ use crate::verdict::Reach;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// An access of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deed {
+    pub thread: Thread,
+    pub epoch: u32,
+    pub pc: Pc,
+    pub site: AccessSite,
+    /// What it reads or writes, as far as that is known.
+    pub value: Option<u64>,
+}
+
 /// An access that is kept.
 #[derive(Clone, Debug)]
 struct Entry {
-    thread: Thread,
-    epoch: u32,
-    pc: Pc,
-    site: AccessSite,
-    /// What it read or wrote, as far as that is known.
-    value: Option<u64>,
+    did: Deed,
     /// Whether it is the latest write or happened before it: whoever observes that write comes after this, too.
     seen: bool,
     /// Strong reads that came after it by observation, by thread, with their epochs; of each thread the first.
@@ -58,15 +64,6 @@ impl Release {
     }
 }
 
-/// The write that a read would see now.
-#[derive(Clone, Copy, Debug)]
-struct Latest {
-    thread: Thread,
-    epoch: u32,
-    pc: Pc,
-    site: AccessSite,
-}
-
 /// What an access is compared with where entries had to be left out: those of one instruction.
 #[derive(Clone, Copy, Debug)]
 struct Dropped {
@@ -85,15 +82,16 @@ struct Dropped {
 impl Dropped {
     /// Whether an access could race with one that was left out, in a way that none of `races` shows.
     fn may_race(&self, actor: &Actor<'_>, races: &[Raced]) -> bool {
-        let near = self.block == actor.thread.block;
+        let Deed { thread, site, value, .. } = &actor.does;
+        let near = self.block == thread.block;
         let ordered = near && self.epoch <= actor.clock.block;
-        let writes = [self.site.kind.writes(), actor.site.kind.writes()];
-        if !(writes[0] || writes[1]) || ordered || self.site.morally_strong(actor.site, near) {
+        let writes = [self.site.kind.writes(), site.kind.writes()];
+        if !(writes[0] || writes[1]) || ordered || self.site.morally_strong(site, near) {
             return false;
         }
         // Stores of one value may be hidden; another one would show more than they do.
         let shows = |r: &Raced| {
-            let alike = writes == [true; 2] && r.value == actor.value;
+            let alike = writes == [true; 2] && r.value == *value;
             r.pc == self.pc && (!alike || self.value == r.value)
         };
         !races.iter().any(shows)
@@ -102,14 +100,9 @@ impl Dropped {
 
 /// A thread's access that is about to happen.
 pub(super) struct Actor<'a> {
-    pub thread: Thread,
+    pub does: Deed,
     pub clock: &'a Clock,
-    pub epoch: u32,
-    pub pc: Pc,
-    pub site: &'a AccessSite,
     pub order: &'a FenceOrder,
-    /// What it reads or writes.
-    pub value: Option<u64>,
     /// Whether the lanes of a warp execute in lockstep, so that one instruction of a warp happens after another.
     pub lockstep: bool,
     /// Whether the access takes effect later: what it observes is told then ([`History::arrive`]).
@@ -119,7 +112,8 @@ pub(super) struct Actor<'a> {
 impl Actor<'_> {
     /// Whether an access happened before this one by program order and synchronisation.
     pub fn follows(&self, other: Thread, epoch: u32) -> bool {
-        self.lockstep && other.warp == self.thread.warp || self.clock.knows(self.thread, other, epoch, self.order)
+        let me = self.does.thread;
+        self.lockstep && other.warp == me.warp || self.clock.knows(me, other, epoch, self.order)
     }
 }
 
@@ -139,9 +133,9 @@ impl Raced {
     /// Takes note of an entry. An instruction stands twice where one entry is farthest and another has another value than
     /// what is accessed.
     fn note(all: &mut Vec<Self>, entry: &Entry, actor: &Actor<'_>) {
-        let (thread, pc, value) = (entry.thread, entry.pc, entry.value);
-        let far = |t: Thread| (!t.same_block(actor.thread), t.warp != actor.thread.warp);
-        let differs = |v: Option<u64>| v.is_none() || v != actor.value;
+        let Deed { thread, pc, value, .. } = entry.did;
+        let far = |t: Thread| (!t.same_block(actor.does.thread), t.warp != actor.does.thread.warp);
+        let differs = |v: Option<u64>| v.is_none() || v != actor.does.value;
         let Some(known) = all.iter_mut().find(|r| r.pc == pc) else {
             return all.push(Self { thread, pc, value, times: 1 });
         };
@@ -163,9 +157,8 @@ pub(super) struct Found {
     pub releases: Vec<Release>,
     /// It may race with an access that was not kept.
     pub unknown: bool,
-    /// The write of volatile data that it observes and that nothing but the observation orders before it: its thread,
-    /// epoch and instruction (D-unordered).
-    pub unordered: Option<(Thread, u32, Pc)>,
+    /// The write of volatile data that it observes and that nothing but the observation orders before it (D-unordered).
+    pub unordered: Option<Deed>,
 }
 
 /// Observations of a location that are kept before any are looked at again.
@@ -184,7 +177,8 @@ struct Observed {
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     entries: Vec<Entry>,
-    latest: Option<Latest>,
+    /// The write that a read would see now.
+    latest: Option<Deed>,
     releases: Vec<Release>,
     dropped: Vec<Dropped>,
     observed: Vec<Observed>,
@@ -196,12 +190,10 @@ pub(super) struct History {
 
 impl History {
     /// Takes over an access that a cell held; they come in the order in which they happened. At most `kept` are kept.
-    pub fn restore(&mut self, thread: Thread, epoch: u32, pc: Pc, site: AccessSite, value: Option<u64>, kept: usize) {
-        let seen = site.kind.writes();
-        let observers = SmallVec::new();
-        self.push(Entry { thread, epoch, pc, site, value, seen, observers, more_observers: false }, kept);
-        if site.kind.writes() {
-            self.latest = Some(Latest { thread, epoch, pc, site });
+    pub fn restore(&mut self, did: Deed, kept: usize) {
+        self.push(did, kept);
+        if did.site.kind.writes() {
+            self.latest = Some(did);
         }
     }
 
@@ -211,21 +203,20 @@ impl History {
         self.entries.capacity() * size_of::<Entry>() + self.releases.capacity() * size_of::<Release>() + observed
     }
 
-    /// Drops what nobody can race with any more; whether nothing is left.
-    pub fn expire(&mut self, expired: impl Fn(Thread, u32) -> bool) -> bool {
-        self.entries.retain(|e| !expired(e.thread, e.epoch));
-        let latest = self.latest.is_some_and(|w| !expired(w.thread, w.epoch));
+    /// Drops what nobody can race with any more.
+    pub fn expire(&mut self, expired: impl Fn(Thread, u32) -> bool) {
+        self.entries.retain(|e| !expired(e.did.thread, e.did.epoch));
         self.dropped.retain(|d| d.block == 0 || !expired(d.last, d.epoch));
         self.observed.retain(|o| !expired(o.thread, o.epoch));
-        !latest && self.dropped.is_empty() && self.entries.is_empty()
     }
 
     /// Keeps an access, or what matters of it when there are `kept` already.
-    fn push(&mut self, entry: Entry, kept: usize) {
+    fn push(&mut self, did: Deed, kept: usize) {
+        let Deed { thread, epoch, pc, site, value } = did;
         if self.entries.len() < kept {
-            return self.entries.push(entry);
+            let (seen, observers) = (site.kind.writes(), SmallVec::new());
+            return self.entries.push(Entry { did, seen, observers, more_observers: false });
         }
-        let Entry { thread, epoch, pc, site, value, .. } = entry;
         match self.dropped.iter_mut().find(|d| (d.pc, d.site) == (pc, site)) {
             Some(all) => {
                 all.block = if all.block == thread.block { all.block } else { 0 };
@@ -241,19 +232,21 @@ impl History {
     /// the releases that its write makes visible; at most `kept` accesses are kept.
     pub fn access(&mut self, actor: &Actor<'_>, publish: &[Release], kept: usize) -> Found {
         let mut found = Found::default();
-        let (kind, me) = (actor.site.kind, actor.thread);
-        let observed = self.latest.filter(|w| kind.reads() && !actor.later && observes(w, actor));
+        let Deed { thread: me, site, .. } = &actor.does;
+        let kind = site.kind;
+        let observed = self.latest.filter(|w| kind.reads() && !actor.later && observes(w, &actor.does));
         if let Some(write) = observed {
-            let data = actor.site.takes_data_of(&write.site) && self.releases.is_empty();
-            let apart = write.thread != me && !actor.follows(write.thread, write.epoch);
-            found.unordered = (data && apart).then_some((write.thread, write.epoch, write.pc));
+            let data = site.takes_data_of(&write.site) && self.releases.is_empty();
+            let apart = write.thread != *me && !actor.follows(write.thread, write.epoch);
+            found.unordered = (data && apart).then_some(write);
             self.observe(actor, kept);
             found.releases.clone_from(&self.releases);
         }
         let mut unseen = false;
         for entry in &self.entries {
-            let conflict = entry.site.kind.writes() || kind.writes();
-            let strong = entry.site.morally_strong(actor.site, entry.thread.same_block(me));
+            let Deed { thread, site: other, .. } = &entry.did;
+            let conflict = other.kind.writes() || kind.writes();
+            let strong = other.morally_strong(site, thread.same_block(*me));
             if conflict && !strong && !happened_before(entry, &self.observed, actor) {
                 if entry.more_observers || self.more_observed {
                     unseen = true;
@@ -264,14 +257,14 @@ impl History {
         }
         found.unknown = unseen || self.dropped.iter().any(|d| d.may_race(actor, &found.races));
         self.retire(actor);
-        self.keep(actor, kept);
+        self.push(actor.does, kept);
         if kind.writes() {
             // A read-modify-write hands on the releases of the write that it observed.
             if observed.is_none() {
                 self.releases.clear();
             }
             publish.iter().for_each(|release| Release::add(&mut self.releases, release));
-            self.latest = Some(Latest { thread: me, epoch: actor.epoch, pc: actor.pc, site: *actor.site });
+            self.latest = Some(actor.does);
         }
         found
     }
@@ -283,10 +276,11 @@ impl History {
             if happened_before(entry, &self.observed, actor) {
                 continue;
             }
-            if let Err(at) = entry.observers.binary_search_by_key(&actor.thread, |o| o.0)
+            let Deed { thread, epoch, .. } = actor.does;
+            if let Err(at) = entry.observers.binary_search_by_key(&thread, |o| o.0)
                 && entry.observers.len() < kept
             {
-                entry.observers.insert(at, (actor.thread, actor.epoch));
+                entry.observers.insert(at, (thread, epoch));
             } else {
                 entry.more_observers = true;
             }
@@ -302,7 +296,7 @@ impl History {
         if self.observed.len() >= self.most_observed {
             // Accesses are replaced by later ones of their threads, of which what was observed before says nothing.
             let Self { entries, observed, .. } = self;
-            observed.retain(|o| entries.iter().any(|e| o.known.of(e.thread) >= e.epoch));
+            observed.retain(|o| entries.iter().any(|e| o.known.of(e.did.thread) >= e.did.epoch));
             self.most_observed = (2 * self.observed.len()).max(OBSERVED);
         }
         if self.observed.len() < kept {
@@ -314,37 +308,31 @@ impl History {
 
     /// Drops the accesses that this one stands for.
     fn retire(&mut self, actor: &Actor<'_>) {
-        let writes = actor.site.kind.writes();
+        let site = &actor.does.site;
         self.entries.retain_mut(|entry| {
             // What is known by observation on memory that acts later takes long to find out, for each of many entries; one
             // that is kept needlessly goes when its thread comes again.
             let before = happened_before(entry, &[], actor);
-            if writes {
+            if site.kind.writes() {
                 entry.seen = before;
             }
-            !(before && actor.site.stands_for(&entry.site))
+            !(before && site.stands_for(&entry.did.site))
         });
-    }
-
-    fn keep(&mut self, actor: &Actor<'_>, kept: usize) {
-        let Actor { thread, epoch, pc, site, value, .. } = *actor;
-        let (seen, observers) = (site.kind.writes(), SmallVec::new());
-        self.push(Entry { thread, epoch, pc, site: *site, value, seen, observers, more_observers: false }, kept);
     }
 }
 
 /// Whether a read observes a write that it reads from (observation order): they are morally strong, or of one thread.
-fn observes(write: &Latest, actor: &Actor<'_>) -> bool {
-    let me = actor.thread;
-    write.site.width == actor.site.width
-        && (write.thread == me || write.site.morally_strong(actor.site, write.thread.same_block(me)))
+pub(super) fn observes(write: &Deed, read: &Deed) -> bool {
+    write.site.width == read.site.width
+        && (write.thread == read.thread || write.site.morally_strong(&read.site, write.thread.same_block(read.thread)))
 }
 
 /// Whether an access happened before another at its location.
 fn happened_before(entry: &Entry, observed: &[Observed], actor: &Actor<'_>) -> bool {
+    let Deed { thread, epoch, .. } = entry.did;
     // Who polls is among those who saw it, mostly.
-    actor.follows(entry.thread, entry.epoch)
-        || entry.observers.binary_search_by_key(&actor.thread, |o| o.0).is_ok()
+    actor.follows(thread, epoch)
+        || entry.observers.binary_search_by_key(&actor.does.thread, |o| o.0).is_ok()
         || entry.observers.iter().any(|(thread, epoch)| actor.follows(*thread, *epoch))
-        || observed.iter().any(|o| o.known.of(entry.thread) >= entry.epoch && actor.follows(o.thread, o.epoch))
+        || observed.iter().any(|o| o.known.of(thread) >= epoch && actor.follows(o.thread, o.epoch))
 }

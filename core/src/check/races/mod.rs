@@ -45,7 +45,7 @@ use flight::Flights;
 use quiet::Quiet;
 use rustc_hash::FxHashMap;
 use shadow::Shadow;
-use sites::{Site, sites};
+use sites::{Site, access_at, sites};
 use std::sync::Arc;
 use sync::Fenced;
 use watch::Watch;
@@ -184,14 +184,16 @@ impl Sink for Races {
             Event::Step(step) => self.step(who, &step),
             Event::Access(access) => {
                 let Some(at) = self.watch.block(who) else { return Ok(()) };
-                if let Some(Site::Access(site)) = self.sites.get(access.pc.0 as usize) {
+                if let Some(site) = access_at(&self.sites, access.pc) {
                     self.quiet.look(access, site)?;
                 }
                 return access::run(&mut self.watch, at, who, access, &self.sites);
             }
             Event::Launch { tokens, program, shape, names, params, dynamic_shared, variables, later } => {
                 self.watch.names = names.to_vec();
-                let launched = Launched { env: &self.watch.env, entry: shape.entry, params, dynamic_shared, variables };
+                let env = Arc::clone(&self.watch.env);
+                let (params, variables) = (params.to_vec(), variables.to_vec());
+                let launched = Launched { env, entry: shape.entry, params, dynamic_shared, variables };
                 // Where memory acts later, all accesses are told.
                 let quiet = (!later).then(|| Quiet::new(&self.plan, &launched, names, &self.sites));
                 self.quiet = quiet.unwrap_or_default();

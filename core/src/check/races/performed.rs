@@ -1,11 +1,10 @@
 //! An access or a fence that was in flight has been performed: which write a strong read observed is known now.
 
 use super::flight::Written;
-use super::history::Release;
-use super::sites::{AccessSite, Site};
+use super::history::{Deed, Release, observes};
+use super::sites::{AccessSite, Site, access_at};
 use super::sync;
 use super::watch::Watch;
-use crate::base::Pc;
 use crate::verdict::{AccessKind, AllocKind, Performed, ReadsFrom, Strength, Who};
 
 impl Watch {
@@ -21,17 +20,17 @@ impl Watch {
                 }
             }
             Performed::Read(read) => {
-                if let Some(Site::Access(site)) = sites.get(read.pc.0 as usize)
+                if let Some(site) = access_at(sites, read.pc)
                     && site.strength != Strength::Weak
                 {
-                    self.arrive(at, who.warp as usize, &read, site, sites);
+                    self.arrive(at, who.warp as usize, &read, site);
                 }
             }
         }
     }
 
     /// A strong read has found its value.
-    fn arrive(&mut self, at: usize, warp: usize, read: &ReadsFrom<'_>, site: &AccessSite, sites: &[Site]) {
+    fn arrive(&mut self, at: usize, warp: usize, read: &ReadsFrom<'_>, site: &AccessSite) {
         let lockstep = self.launch.is_some_and(|l| l.lockstep);
         let shared = read.space == AllocKind::Shared;
         let address = read.address.wrapping_add(if shared { self.env.addresses().shared } else { 0 });
@@ -41,15 +40,10 @@ impl Watch {
         let epoch = self.flights.reads.remove(&(read.access_id, address)).unwrap_or(block.epoch);
         let writer = read.writers.first().filter(|w| read.writers.iter().all(|other| other == *w));
         let written = writer.and_then(|writer| self.flights.writes.get(&(*writer, address)));
-        let strong = |w: &&Written| match sites.get(w.pc.0 as usize) {
-            Some(Site::Access(other)) => {
-                other.width == site.width && (w.thread == me || other.morally_strong(site, w.thread.same_block(me)))
-            }
-            _ => false,
-        };
-        let written = written.filter(strong).cloned();
+        let does = Deed { thread: me, epoch, pc: read.pc, site: *site, value: None };
+        let written = written.filter(|w| observes(&w.did, &does)).cloned();
         let releases = written.as_ref().map(|w| w.releases.clone()).unwrap_or_default();
-        if let Some(w) = written.filter(|w| w.thread != me) {
+        if let Some(w) = written.filter(|w| w.did.thread != me) {
             let block_shadow = if shared { &mut block.shared } else { &mut self.global };
             let (cells, spill) = block_shadow.cells(address, site.width);
             for cell in cells {
@@ -57,7 +51,7 @@ impl Watch {
                     history.arrive(me, epoch, &w.known, self.kept);
                 }
             }
-            self.unordered(at, (warp, lane), read.pc, site, &w, sites);
+            self.unordered(at, (warp, lane), &does, &w);
         }
         if site.kind == AccessKind::Atomic
             && let Some(mine) = self.flights.writes.get_mut(&(read.access_id, address))
@@ -72,25 +66,14 @@ impl Watch {
     }
 
     /// Volatile data that nothing but the observation orders (D-unordered).
-    fn unordered(
-        &mut self,
-        at: usize,
-        (warp, lane): (usize, usize),
-        pc: Pc,
-        site: &AccessSite,
-        written: &Written,
-        sites: &[Site],
-    ) {
-        let Some(Site::Access(other)) = sites.get(written.pc.0 as usize) else { return };
-        let Some(w) = self.blocks[at].as_ref().and_then(|b| Some((b.warps.get(warp)?, b.thread(warp, lane)))) else {
-            return;
-        };
-        let (w, me) = w;
-        let data = site.takes_data_of(other) && written.releases.is_empty();
-        let lockstep = self.launch.is_some_and(|l| l.lockstep) && written.thread.warp == me.warp;
-        let follows = lockstep || w.clock(lane).knows(me, written.thread, written.epoch, &self.order);
-        if data && !follows && !self.fenced.since(written.thread.block, written.epoch) {
-            self.findings.unordered(written.pc, pc, written.thread.same_block(me));
+    fn unordered(&mut self, at: usize, (warp, lane): (usize, usize), does: &Deed, written: &Written) {
+        let Some(w) = self.blocks[at].as_ref().and_then(|b| b.warps.get(warp)) else { return };
+        let (me, Deed { thread, epoch, pc, site, .. }) = (does.thread, &written.did);
+        let data = does.site.takes_data_of(site) && written.releases.is_empty();
+        let lockstep = self.launch.is_some_and(|l| l.lockstep) && thread.warp == me.warp;
+        let follows = lockstep || w.clock(lane).knows(me, *thread, *epoch, &self.order);
+        if data && !follows && !self.fenced.since(thread.block, *epoch) {
+            self.findings.unordered(*pc, does.pc, thread.same_block(me));
         }
     }
 }

@@ -38,7 +38,7 @@ struct Use<'a> {
 
 impl Quiet {
     /// What need not be watched in a launch.
-    pub fn new(plan: &Plan, launched: &Launched<'_>, names: &[Named], sites: &[Site]) -> Self {
+    pub fn new(plan: &Plan, launched: &Launched, names: &[Named], sites: &[Site]) -> Self {
         let Some(uses) = uses(plan, launched, names, sites) else { return Self::default() };
         let mut extents = vec![Extent::default(); sites.len()];
         // Others write nothing that could be unwatched.
@@ -98,8 +98,8 @@ impl Quiet {
 }
 
 /// The accesses of a launch's kernel. `None`: others may be made, of functions that it calls.
-fn uses<'a>(plan: &Plan, launched: &Launched<'_>, names: &[Named], sites: &'a [Site]) -> Option<Vec<Use<'a>>> {
-    let env = launched.env;
+fn uses<'a>(plan: &Plan, launched: &Launched, names: &[Named], sites: &'a [Site]) -> Option<Vec<Use<'a>>> {
+    let env = &launched.env;
     let (_, kernel) = env.functions.get_index(launched.entry as usize)?;
     let range = kernel.start.0 as usize..kernel.end.0 as usize;
     let code = env.code.get(range.clone())?;

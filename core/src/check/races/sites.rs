@@ -1,5 +1,6 @@
 //! What each instruction means to the race checker: decided once per program, looked up by program address.
 
+use crate::base::Pc;
 use crate::check::plain;
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
@@ -73,6 +74,15 @@ const fn reach(scope: Scope) -> Reach {
     match scope {
         Scope::Cta | Scope::Cluster => Reach::Block,
         Scope::Gpu | Scope::Sys | Scope::Lane => Reach::Device,
+    }
+}
+
+/// The access that an instruction is, if it is one.
+#[inline(always)]
+pub(super) fn access_at(sites: &[Site], pc: Pc) -> Option<&AccessSite> {
+    match sites.get(pc.0 as usize) {
+        Some(Site::Access(site)) => Some(site),
+        _ => None,
     }
 }
 

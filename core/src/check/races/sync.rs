@@ -28,20 +28,21 @@ impl Fenced {
     }
 }
 
-/// A lane acquires the releases that its strong reads have observed, as far as `included` says.
+/// A lane acquires the releases that its strong reads have observed, as far as `included` says: of the release's location and
+/// width, and of the release.
 pub(super) fn acquire_observed(
     block: &mut Block,
     warp: usize,
     lane: usize,
     lockstep: bool,
-    included: impl Fn(&Block, &Release) -> bool,
+    included: impl Fn((u64, u32), &Release) -> bool,
 ) {
     let Some(w) = block.warps.get_mut(warp).filter(|w| !w.is_plain()) else { return };
     let observed = std::mem::take(&mut w.pending(lane).observed);
     let learners = if lockstep { w.whole() } else { 1 << lane };
     let mut kept = Vec::new();
     for (location, width, release) in observed {
-        if included(block, &release) {
+        if included((location, width), &release) {
             block.join(warp, learners, &release.known);
         } else {
             kept.push((location, width, release));
@@ -105,27 +106,9 @@ pub(super) fn observe(
         }
     }
     if site.acquires {
-        let mine = |_: &Block, r: &Release| reach.includes(r.block == me.block);
-        acquire_at(block, who, at, site.width, lockstep, mine);
-    }
-}
-
-/// An acquire operation completes the patterns of earlier strong reads of its location.
-fn acquire_at(
-    block: &mut Block,
-    (warp, lane): (usize, usize),
-    at: u64,
-    width: u32,
-    lockstep: bool,
-    included: impl Fn(&Block, &Release) -> bool,
-) {
-    let Some(w) = block.warps.get_mut(warp) else { return };
-    let all = std::mem::take(&mut w.pending(lane).observed);
-    let (here, elsewhere): (Vec<_>, Vec<_>) = all.into_iter().partition(|o| (o.0, o.1) == (at, width));
-    w.pending(lane).observed = here;
-    acquire_observed(block, warp, lane, lockstep, included);
-    if let Some(w) = block.warps.get_mut(warp) {
-        w.pending(lane).observed.extend(elsewhere);
+        // It completes the patterns of earlier strong reads of its location.
+        let mine = |of, r: &Release| of == (at, site.width) && reach.includes(r.block == me.block);
+        acquire_observed(block, warp, lane, lockstep, mine);
     }
 }
 

@@ -321,9 +321,7 @@ fn deciding(env: &ProgEnv, i: &Instr) -> impl Iterator<Item = (UninitUse, Class,
             let counted = env.barriers.get(i.imm as usize).is_some_and(|b| b.counted);
             [condition(Class::W, i.a), if counted { condition(Class::W, i.b) } else { None }]
         }
-        _ => {
-            [plain::request(env, i).and_then(|r| address(r.address_class(), r.addr)), None]
-        }
+        _ => [plain::request(env, i).and_then(|r| address(r.address_class(), r.addr)), None],
     };
     uses.into_iter().flatten()
 }

@@ -8,11 +8,12 @@ use super::cause::Cause;
 use super::memory::Global;
 use crate::base::{Pc, lanes_of};
 use crate::check::plain;
+use crate::check::provenance::objects::Objects;
 use crate::program::env::{AddressMap, FuncId, Function, ProgEnv};
 use crate::program::instr::{MemOp, Space};
 use crate::verdict::{Access, AccessKind, AllocKind, Inside, Named, Origin, Writers};
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// How many writers are named.
 const NAMED: usize = 4;
@@ -33,10 +34,8 @@ pub(super) struct Device {
     pub global: Global,
     /// What is zero only because nobody said anything, as far as it was not written.
     assumed: Global,
-    /// Buffers and variables of all contexts.
-    names: Vec<Named>,
-    /// Blocks of the device's `malloc`: their sizes by address.
-    heap: BTreeMap<u64, u64>,
+    /// Buffers and variables of all contexts, and blocks of the device's `malloc`.
+    objects: Objects,
     /// What was relied on, each buffer once.
     pub relied: Vec<Relied>,
 }
@@ -45,22 +44,21 @@ impl Device {
     /// Takes note of the buffers and variables that a launch finds. What the host did not write is undefined once.
     pub fn launch(&mut self, names: &[Named]) {
         for new in names {
-            if self.names.iter().any(|n| n.address == new.address) {
-                continue;
-            }
-            if let Some(part) = &new.unwritten {
+            if self.objects.at(new.address).is_none()
+                && let Some(part) = &new.unwritten
+            {
                 let (address, len) = (new.address + part.bytes.start, part.bytes.end - part.bytes.start);
                 let to = if part.assumed { &mut self.assumed } else { &mut self.global };
                 to.forget(address, len);
             }
-            self.names.push(new.clone());
         }
+        self.objects.launch(names);
     }
 
     /// Takes note of a block that the device's `malloc` made.
     pub fn alloc(&mut self, address: u64, bytes: u64) {
         self.global.forget(address, bytes);
-        self.heap.insert(address, bytes);
+        self.objects.heap(address, bytes);
     }
 
     /// `len` bytes at an address are defined from now on.
@@ -78,7 +76,7 @@ impl Device {
             let address = access.addresses[lane];
             let mut bytes = (0..u64::from(access.bytes)).map(|k| address.wrapping_add(k));
             let Some(first) = bytes.find(|a| self.assumed.get(*a, 1) == 0) else { continue };
-            if let Some(inside) = Inside::of(&self.names, first) {
+            if let Some(inside) = self.objects.hit(first) {
                 self.relied.push(Relied { inside, read: access.pc });
             }
             self.assumed.settle(first);
@@ -87,21 +85,14 @@ impl Device {
 
     /// Where an address of device memory lies.
     fn inside(&self, address: u64) -> Inside {
-        let heap = || {
-            let (start, bytes) = self.heap.range(..=address).next_back()?;
-            let offset = address - start;
-            (offset < *bytes).then(|| Inside { name: String::new(), kind: AllocKind::Heap, offset })
-        };
         let unknown = || Inside { name: String::new(), kind: AllocKind::Global, offset: address };
-        Inside::of(&self.names, address).or_else(heap).unwrap_or_else(unknown)
+        self.objects.hit(address).unwrap_or_else(unknown)
     }
 
     /// The first and the last address of the variable or block that an address of device memory lies in.
     fn extent(&self, address: u64) -> Option<(u64, u64)> {
-        let named = self.names.iter().find(|n| address.wrapping_sub(n.address) < n.bytes);
-        let heap = || self.heap.range(..=address).next_back().map(|(start, bytes)| (*start, *bytes));
-        let (start, bytes) = named.map(|n| (n.address, n.bytes)).or_else(heap)?;
-        (address - start < bytes).then(|| (start, start + (bytes - 1)))
+        let object = self.objects.get(self.objects.of_value(address))?;
+        (address - object.start < object.bytes).then(|| (object.start, object.start + (object.bytes - 1)))
     }
 }
 

@@ -296,13 +296,7 @@ impl<S: Sink> Eta for View<'_, '_, S> {
 }
 
 /// Whether an operation's next step would be to wait.
-pub(super) fn stalls(
-    env: &Environment,
-    model: &DeviceModel,
-    k: u32,
-    operation: &Operation,
-    set: &ProgramSet,
-) -> bool {
+pub(super) fn stalls(env: &Environment, model: &DeviceModel, k: u32, operation: &Operation, set: &ProgramSet) -> bool {
     let Body::Program { id, at, sigma } = &operation.body else { return false };
     let Some((program, sm)) = set.get(*id).zip(env.sm(operation.issued.issuer.sm)) else { return false };
     let locked = match sigma {

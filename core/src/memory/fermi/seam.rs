@@ -12,8 +12,8 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
 use crate::memory::flat::{Arena, Told, places, tell};
 use crate::memory::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, ProgramFault, Stores,
-    Trouble, Uses, Waits,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, ProgramFault, Stores, Trouble,
+    Uses, Waits,
 };
 use crate::program::instr::Slot;
 use crate::program::instr::{Order, Scope, WarpRequest};

@@ -13,8 +13,8 @@ mod pending;
 
 use super::flat::{Arena, Flat, Told, carry_out, places, tell};
 use super::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot,
-    Stores, Trouble, Uses,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot, Stores,
+    Trouble, Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::env::Root;
