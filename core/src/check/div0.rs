@@ -23,22 +23,12 @@ impl Div0 {
     }
 }
 
-/// Whether an operation divides integers, and then whether its operands are 64-bit slots.
-const fn divides(op: AluOp) -> Option<bool> {
-    match op {
-        AluOp::Int(
-            IntOp::DivU16
-            | IntOp::DivS16
-            | IntOp::DivU32
-            | IntOp::DivS32
-            | IntOp::RemU16
-            | IntOp::RemS16
-            | IntOp::RemU32
-            | IntOp::RemS32,
-        ) => Some(false),
-        AluOp::Int(IntOp::DivU64 | IntOp::DivS64 | IntOp::RemU64 | IntOp::RemS64) => Some(true),
-        _ => None,
-    }
+/// Whether an operation divides integers.
+const fn divides(op: AluOp) -> bool {
+    use IntOp as I;
+    let AluOp::Int(op) = op else { return false };
+    let quotient = matches!(op, I::DivU16 | I::DivS16 | I::DivU32 | I::DivS32 | I::DivU64 | I::DivS64);
+    quotient || matches!(op, I::RemU16 | I::RemS16 | I::RemU32 | I::RemS32 | I::RemU64 | I::RemS64)
 }
 
 impl Sink for Div0 {
@@ -47,15 +37,9 @@ impl Sink for Div0 {
     fn event(&mut self, _: Who, event: Event<'_>) -> Result<(), Stop> {
         let Event::Step(step) = event else { return Ok(()) };
         let Some(i) = self.env.code.get(step.pc.0 as usize) else { return Ok(()) };
-        let Some(wide) = plain::data_op(i.op).and_then(divides) else { return Ok(()) };
-        let b = i.b.index();
-        let zero = |lane: &usize| {
-            if wide {
-                step.regs.q.get(b).is_some_and(|v| v.0[*lane] == 0)
-            } else {
-                step.regs.w.get(b).is_some_and(|v| v.0[*lane] == 0)
-            }
-        };
+        let Some(op) = plain::data_op(i.op).filter(|op| divides(*op)) else { return Ok(()) };
+        let Some(class) = op.shape().sources[1] else { return Ok(()) };
+        let zero = |lane: &usize| plain::value(step.regs, class, i.b, *lane) == 0;
         let bad = lanes_of(step.lanes).filter(zero).fold(0, |m, l| m | 1 << l);
         if bad == 0 { Ok(()) } else { Err(bug(BugKind::Plain(Kind::DivisionByZero), step.pc, bad)) }
     }

@@ -52,7 +52,7 @@ fn parse(text: &str, file: FileId) -> Result<DeviceModel, Vec<Problem>> {
         let model = read(root);
         if let Some((key, wanted)) = model.fault().filter(|_| root.all_is_well()) {
             let at = root.get(key).map_or(root.at, |item| item.at());
-            root.problem(ProblemKind::Impossible { key, wanted }, at);
+            root.problem(ProblemKind::Impossible { key, wanted: wanted.to_owned() }, at);
         }
         model
     })

@@ -14,7 +14,8 @@ mod snapshot;
 pub mod split;
 
 pub use engine::Memory;
-pub use environment::{Environment, FermiModel};
+pub use environment::Environment;
+pub use fermi::FermiModel;
 pub use local::LocalMemory;
 pub use registers::{Held, Uses, Waits};
 pub use snapshot::{Part, Snapshot};

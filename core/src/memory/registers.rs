@@ -4,7 +4,7 @@
 //! it) until a memory program releases it, and an instruction that names a blocked register cannot be executed. Slots
 //! that hold constants, parameters and special registers are no registers of the program and never block.
 
-use crate::base::{Frame, LaneMask, Lanes32, Lanes64, put_mask};
+use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of, put_mask};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::Class;
@@ -87,90 +87,77 @@ impl Uses {
     }
 }
 
-/// The values of some registers in all lanes.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct Held {
-    /// 32-bit registers.
-    pub w: SmallVec<[(Slot, Box<Lanes32>); 1]>,
-    /// 64-bit registers.
-    pub q: SmallVec<[(Slot, Box<Lanes64>); 1]>,
-    /// Predicates.
-    pub p: SmallVec<[(Slot, LaneMask); 2]>,
+/// The value of a register in all lanes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+enum Value {
+    W(Box<Lanes32>),
+    Q(Box<Lanes64>),
+    P(LaneMask),
 }
+
+impl Value {
+    /// That of a frame's register, if it has this one.
+    fn of(frame: &Frame, class: Class, slot: Slot) -> Option<Self> {
+        Some(match class {
+            Class::W => Self::W(Box::new(*frame.w.get(slot.index())?)),
+            Class::Q => Self::Q(Box::new(*frame.q.get(slot.index())?)),
+            Class::P => Self::P(*frame.p.get(slot.index())?),
+        })
+    }
+
+    const fn class(&self) -> Class {
+        match self {
+            Self::W(_) => Class::W,
+            Self::Q(_) => Class::Q,
+            Self::P(_) => Class::P,
+        }
+    }
+}
+
+/// The values of some registers.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Held(SmallVec<[(Slot, Value); 1]>);
 
 impl Held {
     /// The values that `registers` have now.
     #[must_use]
     pub fn capture(registers: &[(Class, Slot)], frame: &Frame) -> Self {
-        let mut held = Self::default();
-        for &(class, slot) in registers {
-            match class {
-                Class::W => held.w.extend(frame.w.get(slot.index()).map(|v| (slot, Box::new(*v)))),
-                Class::Q => held.q.extend(frame.q.get(slot.index()).map(|v| (slot, Box::new(*v)))),
-                Class::P => held.p.extend(frame.p.get(slot.index()).map(|v| (slot, *v))),
-            }
-        }
-        held
+        let one = |&(class, slot): &_| Some((slot, Value::of(frame, class, slot)?));
+        Self(registers.iter().filter_map(one).collect())
     }
 
     /// The values that the same registers have in a frame.
     #[must_use]
     pub fn again(&self, frame: &Frame) -> Self {
-        let mut now = self.clone();
-        for (slot, value) in &mut now.w {
-            if let Some(v) = frame.w.get(slot.index()) {
-                **value = *v;
-            }
-        }
-        for (slot, value) in &mut now.q {
-            if let Some(v) = frame.q.get(slot.index()) {
-                **value = *v;
-            }
-        }
-        for (slot, value) in &mut now.p {
-            if let Some(v) = frame.p.get(slot.index()) {
-                *value = *v;
-            }
-        }
-        now
+        let now = |(slot, old): &(Slot, Value)| Value::of(frame, old.class(), *slot).unwrap_or_else(|| old.clone());
+        Self(self.0.iter().map(|held| (held.0, now(held))).collect())
     }
 
     /// Writes the values into a frame, for `lanes`.
     pub fn put(&self, frame: &mut Frame, lanes: LaneMask) {
-        let on = |l: usize| lanes >> l & 1 == 1;
-        for (slot, value) in &self.w {
-            if let Some(to) = frame.w.get_mut(slot.index()) {
-                for (l, (to, from)) in to.0.iter_mut().zip(&value.0).enumerate() {
-                    *to = if on(l) { *from } else { *to };
+        for (slot, value) in &self.0 {
+            let at = slot.index();
+            match value {
+                Value::W(from) => {
+                    frame.w.get_mut(at).into_iter().for_each(|to| lanes_of(lanes).for_each(|l| to.0[l] = from.0[l]));
                 }
-            }
-        }
-        for (slot, value) in &self.q {
-            if let Some(to) = frame.q.get_mut(slot.index()) {
-                for (l, (to, from)) in to.0.iter_mut().zip(&value.0).enumerate() {
-                    *to = if on(l) { *from } else { *to };
+                Value::Q(from) => {
+                    frame.q.get_mut(at).into_iter().for_each(|to| lanes_of(lanes).for_each(|l| to.0[l] = from.0[l]));
                 }
-            }
-        }
-        for (slot, value) in &self.p {
-            if let Some(to) = frame.p.get_mut(slot.index()) {
-                put_mask(to, *value, lanes);
+                Value::P(from) => frame.p.get_mut(at).into_iter().for_each(|to| put_mask(to, *from, lanes)),
             }
         }
     }
 
     /// The registers.
     pub fn registers(&self) -> impl Iterator<Item = (Class, Slot)> + '_ {
-        let w = self.w.iter().map(|(s, _)| (Class::W, *s));
-        let q = self.q.iter().map(|(s, _)| (Class::Q, *s));
-        let p = self.p.iter().map(|(s, _)| (Class::P, *s));
-        w.chain(q).chain(p)
+        self.0.iter().map(|(slot, value)| (value.class(), *slot))
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.w.is_empty() && self.q.is_empty() && self.p.is_empty()
+        self.0.is_empty()
     }
 }
 

@@ -24,8 +24,10 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
     let second = Slot((i.imm >> 16) as u16);
     // All lanes get the same: defined when it is so in every lane that takes part.
     let agreed = |m: LaneMask| if m & lanes == lanes { DEFINED } else { [0; 8] };
+    let class = operand(kind);
     let causes = causes(kind, i, who, regs, shadow);
-    match kind {
+    // The result, and the predicate beside it.
+    let (result, predicate) = match kind {
         ExchangeKind::ShflUp | ExchangeKind::ShflDown | ExchangeKind::ShflBfly | ExchangeKind::ShflIdx => {
             let data = shadow.get(Class::W, i.a);
             let how = whole(&shadow.get(Class::W, i.b)) & whole(&shadow.get(Class::W, i.c));
@@ -36,9 +38,7 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
                 let known = lanes_of(lanes & !absent).filter(|l| a >> (from[*l] % LANES) & 1 == 1);
                 *d = known.fold(0, |m, l| m | 1 << l) & how;
             }
-            shadow.put(Class::W, i.d, lanes, &result);
-            shadow.put(Class::P, second, lanes, &[how; 8]);
-            shadow.blame(Class::P, second, causes.iter().copied());
+            (result, Some([how; 8]))
         }
         ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni => {
             let known = shadow.get(Class::P, i.a)[0] & lanes;
@@ -49,7 +49,7 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
                 ExchangeKind::VoteAny => known & votes != 0,
                 _ => known & votes != 0 && known & !votes != 0,
             };
-            shadow.put(Class::P, i.d, lanes, &if decided { DEFINED } else { agreed(known) });
+            (if decided { DEFINED } else { agreed(known) }, None)
         }
         ExchangeKind::VoteBallot => {
             let bad = lanes & !shadow.get(Class::P, i.a)[0];
@@ -59,35 +59,34 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
                     *d = 0;
                 }
             }
-            shadow.put(Class::W, i.d, lanes, &result);
+            (result, None)
         }
-        ExchangeKind::MatchAny32 | ExchangeKind::MatchAll32 | ExchangeKind::MatchAny64 | ExchangeKind::MatchAll64 => {
-            let wide = matches!(kind, ExchangeKind::MatchAny64 | ExchangeKind::MatchAll64);
-            let key = shadow.get(if wide { Class::Q } else { Class::W }, i.a);
-            let result = agreed(whole(&key));
-            shadow.put(Class::W, i.d, lanes, &result);
-            if matches!(kind, ExchangeKind::MatchAll32 | ExchangeKind::MatchAll64) {
-                shadow.put(Class::P, second, lanes, &result);
-                shadow.blame(Class::P, second, causes.iter().copied());
-            }
+        ExchangeKind::MatchAny32 | ExchangeKind::MatchAny64 => (agreed(whole(&shadow.get(class, i.a))), None),
+        ExchangeKind::MatchAll32 | ExchangeKind::MatchAll64 => {
+            let result = agreed(whole(&shadow.get(class, i.a)));
+            (result, Some(result))
         }
-        ExchangeKind::Redux(_) => {
-            let result = agreed(whole(&shadow.get(Class::W, i.a)));
-            shadow.put(Class::W, i.d, lanes, &result);
-        }
-        ExchangeKind::Elect | ExchangeKind::ActiveMask => {
-            shadow.put(Class::W, i.d, lanes, &DEFINED);
-            if kind == ExchangeKind::Elect {
-                shadow.put(Class::P, second, lanes, &DEFINED);
-            }
-        }
-    }
-    let dest = if matches!(kind, ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni) {
-        Class::P
-    } else {
-        Class::W
+        ExchangeKind::Redux(_) => (agreed(whole(&shadow.get(class, i.a))), None),
+        ExchangeKind::Elect => (DEFINED, Some(DEFINED)),
+        ExchangeKind::ActiveMask => (DEFINED, None),
     };
+    let vote = matches!(kind, ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni);
+    let dest = if vote { Class::P } else { Class::W };
+    shadow.put(dest, i.d, lanes, &result);
+    if let Some(predicate) = predicate {
+        shadow.put(Class::P, second, lanes, &predicate);
+        shadow.blame(Class::P, second, causes.iter().copied());
+    }
     shadow.blame(dest, i.d, causes);
+}
+
+/// The class of what lanes give for the exchange, where they give something.
+const fn operand(kind: ExchangeKind) -> Class {
+    match kind {
+        ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni | ExchangeKind::VoteBallot => Class::P,
+        ExchangeKind::MatchAny64 | ExchangeKind::MatchAll64 => Class::Q,
+        _ => Class::W,
+    }
 }
 
 /// Why the result of an exchange is not defined in each lane, if it is not: why the source of a shuffle is not; otherwise
@@ -95,12 +94,10 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
 fn causes(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, shadow: &Regs) -> Vec<(usize, Cause)> {
     use ExchangeKind as E;
     let Exchanging { pc, lanes, size } = who;
-    let class = match kind {
-        E::VoteAll | E::VoteAny | E::VoteUni | E::VoteBallot => Class::P,
-        E::MatchAny64 | E::MatchAll64 => Class::Q,
-        E::Elect | E::ActiveMask => return Vec::new(),
-        _ => Class::W,
-    };
+    if let E::Elect | E::ActiveMask = kind {
+        return Vec::new();
+    }
+    let class = operand(kind);
     let bad = |lane: &usize| whole(&shadow.get(class, i.a)) >> lane & 1 == 0;
     if let E::ShflUp | E::ShflDown | E::ShflBfly | E::ShflIdx = kind {
         let Sources { from, absent, .. } = shuffle_sources(kind, i, lanes, size, regs);

@@ -2,6 +2,7 @@
 
 use super::cause::Cause;
 use crate::base::LANES;
+use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -94,7 +95,8 @@ impl Global {
 /// A block's shared memory, or a thread's local memory: undefined until it is written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fresh {
-    words: Vec<u64>,
+    /// The bytes that are.
+    defined: FixedBitSet,
     /// Why bytes that were written are not defined.
     causes: FxHashMap<u64, Cause>,
 }
@@ -102,10 +104,7 @@ pub(super) struct Fresh {
 impl Fresh {
     /// The defined bytes of `len` at an offset.
     pub fn get(&self, offset: u64, len: u32) -> u32 {
-        let defined = |k: &u32| {
-            let at = offset.wrapping_add((*k).into());
-            usize::try_from(at / 64).ok().and_then(|w| self.words.get(w)).is_some_and(|w| w >> (at % 64) & 1 == 1)
-        };
+        let defined = |k: &u32| self.defined.contains(offset.wrapping_add((*k).into()) as usize);
         (0..len).filter(defined).fold(0, |m, k| m | 1 << k)
     }
 
@@ -124,18 +123,10 @@ impl Fresh {
         if offset > LARGEST {
             return;
         }
-        for k in 0..u64::from(len) {
-            let at = offset + k;
-            let word = (at / 64) as usize;
-            if word >= self.words.len() {
-                self.words.resize(word + 1, 0);
-            }
-            let bit = 1 << (at % 64);
-            if defined >> k & 1 == 1 {
-                self.words[word] |= bit;
-            } else {
-                self.words[word] &= !bit;
-            }
+        let first = offset as usize;
+        self.defined.grow(first + len as usize);
+        for k in 0..len as usize {
+            self.defined.set(first + k, defined >> k & 1 == 1);
         }
     }
 
@@ -144,10 +135,9 @@ impl Fresh {
         if !self.causes.is_empty() {
             self.causes.retain(|at, _| !(offset..end).contains(at));
         }
-        let bytes = self.words.len() as u64 * 64;
-        for at in offset.min(bytes)..end.min(bytes) {
-            self.words[(at / 64) as usize] &= !(1 << (at % 64));
-        }
+        let bytes = self.defined.len() as u64;
+        let (first, end) = (offset.min(bytes), end.max(offset).min(bytes));
+        self.defined.set_range(first as usize..end as usize, false);
     }
 }
 

@@ -16,7 +16,7 @@ use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
 use super::shown::{FENCE, Shown};
 use crate::base::LaneMask;
 use crate::base::mutant::{Mutant, on};
-use crate::memory::{Cx, Fault, FermiModel, Issuer, ProgramFault, Trouble};
+use crate::memory::{Cx, Fault, Issuer, ProgramFault, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{Event, Performed, Rule, Sink, Stop, Who};
@@ -45,10 +45,21 @@ pub(super) fn data_slots(rq: &WarpRequest) -> impl Iterator<Item = (Class, Slot)
     })
 }
 
-impl Fermi {
-    /// Empty memory whose first address is `base`; `cap` limits its size in bytes.
-    #[must_use]
-    pub fn new(of: &FermiModel, base: u64, cap: Option<u64>) -> Self {
+/// What [`Fermi`] is made from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FermiModel {
+    /// The device.
+    pub device: Arc<DeviceModel>,
+    /// The memory programs; they serve every operation ([`ProgramSet::missing`]).
+    pub programs: Arc<ProgramSet>,
+    /// The target of the programs that will run: 70 for `sm_70`.
+    pub sm: u32,
+}
+
+impl crate::memory::Environment for Fermi {
+    type Model = FermiModel;
+
+    fn create(of: &FermiModel, base: u64, cap: Option<u64>) -> Self {
         let discards = match of.device.acquire_discards {
             AcquireDiscards::Never => false,
             AcquireDiscards::Sm70 => of.sm >= 70,
@@ -64,7 +75,9 @@ impl Fermi {
             woken: Vec::new(),
         }
     }
+}
 
+impl Fermi {
     /// Makes an operation of a draft for a request, which blocks registers.
     pub(super) fn push_draft(
         &mut self,

@@ -15,4 +15,4 @@ mod snapshot;
 mod view;
 mod writers;
 
-pub use engine::Fermi;
+pub use engine::{Fermi, FermiModel};

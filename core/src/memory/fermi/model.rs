@@ -159,35 +159,22 @@ impl DeviceModel {
 
     /// The first thing about the description that is impossible: the field, and what it must be.
     #[must_use]
-    pub fn fault(&self) -> Option<(&'static str, String)> {
-        let wrong = |field, what: &str| Some((field, what.to_owned()));
-        if self.processors == 0 || self.processors > 1 << 16 {
-            return wrong("processors", "from 1 to 65536");
-        }
-        if !(1..=32).contains(&self.warp_size) {
-            return wrong("warp_size", "from 1 to 32");
-        }
-        if self.resident_blocks == 0 {
-            return wrong("resident_blocks", "at least 1");
-        }
-        if self.resident_threads < self.warp_size {
-            return wrong("resident_threads", "at least one warp");
-        }
-        if self.concurrent_grids == 0 {
-            return wrong("concurrent_grids", "at least 1");
-        }
-        if !(1..=64).contains(&self.banks) {
-            return wrong("banks", "from 1 to 64");
-        }
-        if !(32..=128).contains(&self.line_bytes) || !self.line_bytes.is_power_of_two() {
-            return wrong("line_bytes", "32, 64 or 128");
-        }
-        for (field, shape) in [("l1", self.l1), ("l2", self.l2)] {
-            if shape.sets == 0 || shape.ways == 0 || u64::from(shape.sets) * u64::from(shape.ways) > 1 << 22 {
-                return wrong(field, "at least one set of at least one line, and at most 4194304 lines in all");
-            }
-        }
-        None
+    pub fn fault(&self) -> Option<(&'static str, &'static str)> {
+        let lines = |shape: CacheShape| u64::from(shape.sets) * u64::from(shape.ways);
+        let possible = |shape| (1..=1 << 22).contains(&lines(shape));
+        let cache = "at least one set of at least one line, and at most 4194304 lines in all";
+        let rules = [
+            ((1..=1 << 16).contains(&self.processors), "processors", "from 1 to 65536"),
+            ((1..=32).contains(&self.warp_size), "warp_size", "from 1 to 32"),
+            (self.resident_blocks > 0, "resident_blocks", "at least 1"),
+            (self.resident_threads >= self.warp_size, "resident_threads", "at least one warp"),
+            (self.concurrent_grids > 0, "concurrent_grids", "at least 1"),
+            ((1..=64).contains(&self.banks), "banks", "from 1 to 64"),
+            (matches!(self.line_bytes, 32 | 64 | 128), "line_bytes", "32, 64 or 128"),
+            (possible(self.l1), "l1", cache),
+            (possible(self.l2), "l2", cache),
+        ];
+        rules.into_iter().find(|(holds, ..)| !holds).map(|(_, field, what)| (field, what))
     }
 }
 

@@ -3,12 +3,12 @@
 //!
 //! `address` is always a device address (`u64`), `at` an index in the vector (`usize`): a hint turns one into the other.
 
-use super::heap::Heap;
+use super::heap;
 use crate::base::LaneMask;
 use crate::memory::{Fault, Hint, Near, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
-    AllocKind, Bug, BugKind, Contents, DeviceMemory, LimitKind, Named, Nearest, Place, Relation, Unwritten,
+    AllocKind, Bug, BugKind, Contents, DeviceMemory, Lifetime, LimitKind, Named, Nearest, Place, Relation, Unwritten,
 };
 use aligned_vec::{AVec, ConstAlign};
 use std::ops::Range;
@@ -32,12 +32,20 @@ pub struct Block {
     pub len: u64,
     /// What it is.
     pub kind: AllocKind,
-    /// Whether it was freed.
-    pub freed: bool,
+    /// Who allocated and freed it, where it is of the heap.
+    pub(super) life: Option<Box<Lifetime>>,
     /// The name of the buffer or variable; "" when it has none.
     pub name: String,
     /// The part of a buffer that the host has not written.
     pub unwritten: Option<Unwritten>,
+}
+
+impl Block {
+    /// Whether it was freed.
+    #[must_use]
+    pub fn is_freed(&self) -> bool {
+        self.life.as_ref().is_some_and(|life| life.freed.is_some())
+    }
 }
 
 /// Device memory.
@@ -50,12 +58,11 @@ pub struct Arena {
     /// The address of the first block, if it is aligned as it wants to be.
     base: u64,
     cap: Option<u64>,
-    heap: Heap,
 }
 
 impl Arena {
     pub(in crate::memory) fn new(base: u64, cap: Option<u64>) -> Self {
-        Self { bytes: AVec::new(64), blocks: Vec::new(), base, cap, heap: Heap::default() }
+        Self { bytes: AVec::new(64), blocks: Vec::new(), base, cap }
     }
 
     /// Makes a zeroed block at the next address that is a multiple of `align`; gives its address.
@@ -66,7 +73,7 @@ impl Arena {
         let used = self.blocks.last().map_or(0, |b| b.at as u64 + b.len + GAP);
         let start = used.next_multiple_of(align.max(64));
         let end = start.saturating_add(len).saturating_add(GAP);
-        let wanted = self.blocks.iter().filter(|b| !b.freed).map(|b| b.len).sum::<u64>().saturating_add(len);
+        let wanted = self.blocks.iter().filter(|b| !b.is_freed()).map(|b| b.len).sum::<u64>().saturating_add(len);
         let room = AddressMap::memory(if self.is_wide() { 64 } else { 32 });
         let cap = self.cap.unwrap_or(u64::MAX).min(room);
         let apart = if self.is_wide() { FAR } else { 0 };
@@ -81,7 +88,7 @@ impl Arena {
         }
         self.bytes.resize(size, 0);
         let address = self.base + self.blocks.len() as u64 * apart + start;
-        self.blocks.push(Block { address, at, len, kind, freed: false, name: name.to_owned(), unwritten: None });
+        self.blocks.push(Block { address, at, len, kind, life: None, name: name.to_owned(), unwritten: None });
         Ok(address)
     }
 
@@ -92,30 +99,32 @@ impl Arena {
 
     /// Makes a block for device `malloc`; `None` when a heap of `size` bytes has no room for it.
     pub(crate) fn malloc(&mut self, bytes: u64, size: u64, by: Place) -> Result<Option<u64>, Box<Fault>> {
-        if !self.heap.has_room(bytes, size) {
+        if !heap::has_room(&self.blocks, bytes, size) {
             return Ok(None);
         }
         let address = self.alloc("", AllocKind::Heap, bytes, 16)?;
-        self.heap.made(address, bytes, by);
+        if let Some(block) = self.blocks.last_mut() {
+            block.life = Some(Box::new(Lifetime { allocated: by, freed: None }));
+        }
         Ok(Some(address))
     }
 
     /// The blocks of device `malloc` that are not freed, as the defect that they are at the end of a context.
     #[must_use]
     pub fn leaks(&self) -> Option<Bug> {
-        self.heap.leaks()
+        heap::leaks(&self.blocks)
     }
 
     /// Frees a block made by device `malloc`.
     pub(crate) fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>> {
-        match self.blocks.iter_mut().find(|b| b.address == address && b.kind == AllocKind::Heap) {
-            Some(b) if !b.freed => {
-                b.freed = true;
-                self.heap.freed(address, by);
+        let found = self.blocks.iter_mut().find(|b| b.address == address && b.kind == AllocKind::Heap);
+        match found.and_then(|b| b.life.as_mut()) {
+            Some(life) if life.freed.is_none() => {
+                life.freed = Some(by);
                 Ok(())
             }
             other => {
-                let (twice, life) = (other.is_some(), self.heap.life(address));
+                let (twice, life) = (other.is_some(), other.cloned());
                 Err(Box::new(Fault::Bug(BugKind::BadFree { address, twice, life }, 0)))
             }
         }
@@ -142,7 +151,7 @@ impl Arena {
     /// The blocks that have names.
     #[must_use]
     pub fn names(&self) -> Vec<Named> {
-        let named = self.blocks.iter().filter(|b| !b.freed && !b.name.is_empty());
+        let named = self.blocks.iter().filter(|b| !b.is_freed() && !b.name.is_empty());
         let one = |b: &Block| {
             let (name, unwritten) = (b.name.clone(), b.unwritten.clone());
             Named { name, kind: b.kind, address: b.address, bytes: b.len, unwritten }
@@ -152,7 +161,7 @@ impl Arena {
 
     /// Feeds a hash with addresses, sizes and contents of all blocks that were not freed.
     pub fn digest(&self, hasher: &mut xxhash_rust::xxh3::Xxh3) {
-        for block in self.blocks.iter().filter(|b| !b.freed) {
+        for block in self.blocks.iter().filter(|b| !b.is_freed()) {
             hasher.update(&block.address.to_le_bytes());
             hasher.update(&block.len.to_le_bytes());
             hasher.update(self.bytes_at(block.address, block.len).unwrap_or(&[]));
@@ -187,23 +196,18 @@ impl Arena {
     /// Appends what `malloc` and `free` have done: with the bytes, all that decides what accesses and they themselves come to.
     pub(in crate::memory) fn save_heap(&self, out: &mut Vec<u8>) {
         let heap = self.blocks.iter().filter(|b| b.kind == AllocKind::Heap);
-        heap.for_each(|b| snapshot::put(&(b.len, b.freed), out));
+        heap.for_each(|b| snapshot::put(&(b.len, b.is_freed()), out));
     }
 
     /// Undoes what they have done since.
     pub(in crate::memory) fn load_heap(&mut self, mut from: &[u8]) {
-        let Self { blocks, heap, .. } = self;
-        blocks.retain_mut(|b| {
-            let earlier = || snapshot::take::<(u64, bool)>(&mut from).map(|(_, freed)| freed);
-            let Some(freed) = (b.kind != AllocKind::Heap).then_some(b.freed).or_else(earlier) else {
-                heap.unmake(b.address);
-                return false;
-            };
-            if b.freed && !freed {
-                heap.unfree(b.address);
+        self.blocks.retain_mut(|b| {
+            let Some(life) = &mut b.life else { return true };
+            let earlier = snapshot::take::<(u64, bool)>(&mut from);
+            if let Some((_, false)) = earlier {
+                life.freed = None;
             }
-            b.freed = freed;
-            true
+            earlier.is_some()
         });
         let used = self.blocks.last().map_or(0, |b| b.at as u64 + b.len + GAP);
         self.bytes.truncate(usize::try_from(used).unwrap_or(usize::MAX));
@@ -242,7 +246,7 @@ impl Arena {
     #[cold]
     #[inline(never)]
     fn search(&self, hint: &mut Hint, address: u64, len: u64, need: u8) -> Option<usize> {
-        let (block, at) = self.block_at(address, len).filter(|(b, _)| !b.freed)?;
+        let (block, at) = self.block_at(address, len).filter(|(b, _)| !b.is_freed())?;
         let allowed = if block.kind == AllocKind::Const { Hint::CONST } else { Hint::READ | Hint::WRITE };
         if allowed & need != need {
             return None;
@@ -253,7 +257,7 @@ impl Arena {
 
     /// Where `len` bytes at an address are in the vector of bytes, when they are in one block that was not freed.
     fn live(&self, address: u64, len: u64) -> Option<Range<usize>> {
-        let (_, at) = self.block_at(address, len.max(1)).filter(|(b, _)| !b.freed)?;
+        let (_, at) = self.block_at(address, len.max(1)).filter(|(b, _)| !b.is_freed())?;
         Some(at..at + len as usize)
     }
 
@@ -282,7 +286,7 @@ impl Arena {
         let kind = if address < 4096 {
             BugKind::Null { address, bytes, write, space }
         } else if let Some((block, _)) = self.block_at(address, u64::from(bytes)) {
-            if block.freed {
+            if block.is_freed() {
                 BugKind::UseAfterFree { address, bytes, write, nearest: nearest(block, address) }
             } else if write && block.kind == AllocKind::Const {
                 BugKind::WriteToReadOnly { address, bytes, write, actual: block.kind }
@@ -298,7 +302,7 @@ impl Arena {
             let near = self.blocks.iter().min_by_key(distance).filter(|b| distance(b) < 1 << 40);
             BugKind::OutOfBounds { address, bytes, write, space, nearest: near.map(|b| nearest(b, address)) }
         };
-        Box::new(Fault::Bug(self.heap.told(kind), lanes))
+        Box::new(Fault::Bug(kind, lanes))
     }
 }
 
@@ -316,7 +320,8 @@ fn nearest(block: &Block, address: u64) -> Nearest {
     } else {
         Relation::Inside(address - block.address)
     };
-    Nearest { name: block.name.clone(), kind: block.kind, bytes: block.len, relation, freed: block.freed, life: None }
+    let (name, life) = (block.name.clone(), block.life.clone());
+    Nearest { name, kind: block.kind, bytes: block.len, relation, freed: block.is_freed(), life }
 }
 
 #[cfg(test)]
@@ -396,6 +401,24 @@ mod tests {
         arena.free(first, Place::default()).unwrap();
         arena.load_heap(&heap);
         assert_eq!(arena, before);
+    }
+
+    #[test]
+    fn room_of_the_heap_comes_back() {
+        let mut arena = Arena::new(0x1000_0000, None);
+        let mut malloc = |bytes, size| arena.malloc(bytes, size, Place::default()).unwrap();
+        assert!(malloc(33, 32).is_none() && malloc(u64::MAX, u64::MAX - 1).is_none());
+        let first = malloc(20, 32).unwrap();
+        assert!(malloc(1, 32).is_none());
+        arena.free(first, Place::default()).unwrap();
+        assert!(arena.leaks().is_none() && arena.malloc(32, 32, Place::default()).unwrap().is_some());
+    }
+
+    #[test]
+    fn blocks_of_no_bytes_end_as_well() {
+        let mut arena = Arena::new(0x1000_0000, None);
+        let all = std::iter::from_fn(|| arena.malloc(0, 1024, Place::default()).unwrap());
+        assert_eq!(all.count(), 64);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub use arena::{Arena, Block};
 pub(super) use general::{Told, carry_out, extend, tell};
 pub(super) use place::places;
 
-use super::{Active, Cx, Fault, Issuer, Memory, Near, Part, Plain32, Snapshot};
+use super::{Active, Cx, Environment, Fault, Issuer, Memory, Near, Part, Plain32, Snapshot};
 use crate::base::Frame;
 use crate::program::instr::WarpRequest;
 use crate::verdict::Sink;
@@ -25,10 +25,10 @@ pub struct Flat {
     arena: Arena,
 }
 
-impl Flat {
-    /// Empty memory whose first address is `base`; `cap` limits its size in bytes.
-    #[must_use]
-    pub fn new(base: u64, cap: Option<u64>) -> Self {
+impl Environment for Flat {
+    type Model = ();
+
+    fn create((): &(), base: u64, cap: Option<u64>) -> Self {
         Self { arena: Arena::new(base, cap) }
     }
 }

@@ -13,8 +13,8 @@ mod pending;
 
 use super::flat::{Arena, Flat, Told, carry_out, places, tell};
 use super::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot, Stores,
-    Trouble, Uses,
+    Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot,
+    Stores, Trouble, Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::env::Root;
@@ -30,11 +30,11 @@ pub struct Split {
     woken: Vec<Who>,
 }
 
-impl Split {
-    /// Empty memory whose first address is `base`; `cap` limits its size in bytes.
-    #[must_use]
-    pub fn new(base: u64, cap: Option<u64>) -> Self {
-        Self { flat: Flat::new(base, cap), pending: Pending::default(), woken: Vec::new() }
+impl Environment for Split {
+    type Model = ();
+
+    fn create((): &(), base: u64, cap: Option<u64>) -> Self {
+        Self { flat: Flat::create(&(), base, cap), pending: Pending::default(), woken: Vec::new() }
     }
 }
 
