@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use warpstep::memory::fermi::cache::{
     ByteMask, Bytes, Cache, DeviceSpace, Effect, EvClass, Flow, Geometry, LineKey, OpIdx, Reserve, Room, bits,
 };
+use warpstep::verdict::Who;
 
 const LINE: u64 = 2;
 
@@ -34,7 +35,7 @@ struct World {
 }
 
 fn key(line: u64) -> LineKey {
-    LineKey { space: DeviceSpace::Global, owner: 0, base: line * LINE }
+    LineKey { space: DeviceSpace::Global, owner: Who::default(), base: line * LINE }
 }
 
 /// What is tried: the lines, the masks, whether a miss fetches the whole line.

@@ -8,12 +8,12 @@ use warpstep::memory::fermi::program::{
     Sigma, micro, stalled,
 };
 use warpstep::program::ops::{AtomOp, AtomTy};
-use warpstep::verdict::{AccessId, Rule, Stop};
+use warpstep::verdict::{AccessId, Rule, Stop, Who};
 
 /// The line of byte address `at`, and the mask of `len` bytes there.
 fn place(space: DeviceSpace, at: u64, len: u32, line: u64) -> (LineKey, ByteMask) {
     let base = at - at % line;
-    (LineKey { space, owner: 0, base }, ((1 << len) - 1) << (at - base))
+    (LineKey { space, owner: Who::default(), base }, ((1 << len) - 1) << (at - base))
 }
 
 /// What happens in a scenario: an operation at an address.

@@ -9,7 +9,7 @@ use super::bug;
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::machine::shuffle_sources;
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Barrier, Instr, Op};
+use crate::program::instr::{Barrier, Instr, Op, Slot};
 use crate::verdict::{Arrive, Bug, BugKind, Doing, Elsewhere, Event, Place, Shape, Sink, Step, Stop, Who};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -127,8 +127,7 @@ impl Barriers {
     /// Lanes come to a barrier; perhaps others of their warp are to come, or are apart.
     fn come(&mut self, who: Who, step: &Step<'_>) {
         let Some((i, &barrier)) = self.barrier(step.pc) else { return };
-        let named = |lane: usize| step.regs.w.get(i.a.index()).map_or(0, |w| w.0[lane]);
-        let id = barrier.id.map_or_else(|| lanes_of(step.lanes).next().map_or(0, named), u32::from);
+        let id = barrier.id.map_or_else(|| named(step, i.a), u32::from);
         let block = self.blocks.entry(who.block).or_default();
         let here = At { warp: who.warp, lanes: step.lanes, pc: step.pc };
         block.meetings.retain(|m| m.at.warp != who.warp || m.at.pc != step.pc);
@@ -170,8 +169,7 @@ impl Barriers {
 
     fn warp_sync(&mut self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
         let Some(i) = self.env.code.get(step.pc.0 as usize) else { return Ok(()) };
-        let lead = lanes_of(step.lanes).next().unwrap_or(0);
-        let mask = step.regs.w.get(i.a.index()).map_or(0, |w| w.0[lead]);
+        let mask = named(step, i.a);
         self.members(who, mask, step)?;
         let block = self.blocks.entry(who.block).or_default();
         let same = |m: &&mut Meeting| m.at.warp == who.warp && m.barrier.is_none() && m.members == mask;
@@ -213,8 +211,7 @@ impl Barriers {
         let Some(i) = self.env.code.get(step.pc.0 as usize) else { return Ok(()) };
         let Some(exchange) = self.env.exchanges.get(i.imm as usize & 0xffff) else { return Ok(()) };
         if exchange.sync {
-            let lead = lanes_of(step.lanes).next().unwrap_or(0);
-            self.members(who, step.regs.w.get(i.e.index()).map_or(0, |w| w.0[lead]), step)?;
+            self.members(who, named(step, i.e), step)?;
         }
         if !exchange.kind.is_shuffle() {
             return Ok(());
@@ -227,6 +224,12 @@ impl Barriers {
         let elsewhere = self.blocks.get(&who.block).map_or_else(Vec::new, |b| b.exits_of(who.warp, sources));
         Err(bug(BugKind::AbsentSource { readers: found.absent, sources, elsewhere }, step.pc, found.absent))
     }
+}
+
+/// What the first lane that executes a step names in a register.
+fn named(step: &Step<'_>, slot: Slot) -> u32 {
+    let lead = lanes_of(step.lanes).next().unwrap_or(0);
+    step.regs.w.get(slot.index()).map_or(0, |w| w.0[lead])
 }
 
 impl Sink for Barriers {

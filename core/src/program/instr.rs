@@ -5,7 +5,7 @@
 //! only temporaries, so a guard need not apply to them.
 
 use super::ops::{AtomOp, AtomTy, Class, FloatOp, IntOp};
-use crate::base::words;
+use crate::base::{Frame, words};
 use crate::verdict::{AccessKind, AllocKind};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,17 @@ impl Slot {
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+/// A lane's value of a slot; none where a frame has no such slot.
+#[must_use]
+pub fn value(regs: &Frame, class: Class, slot: Slot, lane: usize) -> Option<u64> {
+    let at = slot.index();
+    match class {
+        Class::W => regs.w.get(at).map(|v| v.0[lane].into()),
+        Class::Q => regs.q.get(at).map(|v| v.0[lane]),
+        Class::P => regs.p.get(at).map(|v| (v >> lane & 1).into()),
     }
 }
 

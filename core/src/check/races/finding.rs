@@ -35,7 +35,7 @@ pub(super) struct Findings {
     /// By kind and the two instructions, the lower address first.
     all: IndexMap<(bool, Pc, Pc), Finding, FxBuildHasher>,
     /// Volatile data that is read unordered: the store, the load, whether both are of one block.
-    unordered: BTreeMap<(u32, u32, bool), u64>,
+    unordered: BTreeMap<(Pc, Pc, bool), u64>,
     /// Whether the first one stops the run.
     pub stop: bool,
     /// Races that are hidden.
@@ -89,18 +89,12 @@ impl Findings {
 
     /// A load observed volatile data of a store that nothing orders before it.
     pub fn unordered(&mut self, store: Pc, load: Pc, near: bool) {
-        *self.unordered.entry((store.0, load.0, near)).or_default() += 1;
+        *self.unordered.entry((store, load, near)).or_default() += 1;
     }
 
     /// See [`Races::unordered`](super::Races::unordered).
     pub fn all_unordered(&self) -> impl Iterator<Item = UnorderedData> {
-        let one = |((store, load, near), times): (&(u32, u32, bool), &u64)| UnorderedData {
-            store: Pc(*store),
-            load: Pc(*load),
-            near: *near,
-            times: *times,
-        };
-        self.unordered.iter().map(one)
+        self.unordered.iter().map(|(&(store, load, near), &times)| UnorderedData { store, load, near, times })
     }
 
     /// Takes note of a race; `inside` says where it is.

@@ -3,7 +3,7 @@
 
 use crate::alu::apply;
 use crate::base::{Frame, LaneMask, lanes_of};
-use crate::program::instr::{Instr, Op, Slot};
+use crate::program::instr::{self, Instr, Op, Slot};
 use crate::program::ops::{AluOp, Class};
 
 /// The data operation of an instruction, if it is one.
@@ -15,14 +15,9 @@ pub(crate) const fn data_op(op: Op) -> Option<AluOp> {
     }
 }
 
-/// A lane's value of a slot.
+/// A lane's value of a slot; zero where there is none.
 pub(crate) fn value(regs: &Frame, class: Class, slot: Slot, lane: usize) -> u64 {
-    let s = slot.index();
-    match class {
-        Class::W => regs.w.get(s).map_or(0, |v| v.0[lane].into()),
-        Class::Q => regs.q.get(s).map_or(0, |v| v.0[lane]),
-        Class::P => regs.p.get(s).map_or(0, |v| (v >> lane & 1).into()),
-    }
+    instr::value(regs, class, slot, lane).unwrap_or(0)
 }
 
 /// Gives a slot a value in one lane.

@@ -14,7 +14,7 @@ use crate::base::LANES;
 use crate::choice::{Site, one_of};
 use crate::memory::flat::Arena;
 use crate::memory::{Cx, Stores};
-use crate::verdict::{Rule, Sink, Stop, Who};
+use crate::verdict::{Rule, Sink, Stop};
 
 /// A streaming multiprocessor's part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,7 +73,7 @@ impl Environment {
     }
 
     /// Reads memory behind the caches; what lies outside of every block of memory is zero.
-    pub fn read(&self, key: LineKey, want: ByteMask, into: &mut Bytes, stores: &mut dyn Stores, threads: u32) {
+    pub fn read(&self, key: LineKey, want: ByteMask, into: &mut Bytes, stores: &mut dyn Stores) {
         match key.space {
             DeviceSpace::Global | DeviceSpace::Const => {
                 let bytes = |at: usize, len: usize| {
@@ -91,17 +91,16 @@ impl Environment {
                 self.writers.read(key, want, into);
             }
             DeviceSpace::Param => {
-                let launch = u32::try_from(key.owner & 0xffff_ffff).unwrap_or(0);
-                let params = stores.param(launch).unwrap_or(&[]);
+                let params = stores.param(key.owner.launch).unwrap_or(&[]);
                 let first = usize::try_from(key.base).unwrap_or(usize::MAX);
                 for at in bits(want) {
                     into.set(at, first.checked_add(at).and_then(|k| params.get(k)).copied().unwrap_or(0));
                 }
             }
             DeviceSpace::Local => {
-                let local = stores.local(owner_of(key.owner));
+                let local = stores.local(key.owner);
                 for at in bits(want) {
-                    let (lane, offset) = unmap_local(key.base + at as u64, threads);
+                    let (lane, offset) = unmap_local(key.base + at as u64);
                     let byte = local.as_ref().map_or(0, |l| l.read(lane, offset, 1));
                     into.set(at, u8::try_from(byte & 0xff).unwrap_or(0));
                 }
@@ -110,7 +109,7 @@ impl Environment {
     }
 
     /// Writes memory behind the caches. False for memory that cannot be written.
-    pub fn write(&mut self, key: LineKey, from: &Bytes, stores: &mut dyn Stores, threads: u32) -> bool {
+    pub fn write(&mut self, key: LineKey, from: &Bytes, stores: &mut dyn Stores) -> bool {
         match key.space {
             DeviceSpace::Global => {
                 self.writers.write(key, from);
@@ -125,9 +124,9 @@ impl Environment {
             }
             DeviceSpace::Local => {
                 // A warp that is gone has no memory to write to.
-                let Some(local) = stores.local(owner_of(key.owner)) else { return true };
+                let Some(local) = stores.local(key.owner) else { return true };
                 for at in bits(from.mask()) {
-                    let (lane, offset) = unmap_local(key.base + at as u64, threads);
+                    let (lane, offset) = unmap_local(key.base + at as u64);
                     local.write(lane, offset, 1, from.get(at).unwrap_or(0).into());
                 }
                 true
@@ -138,30 +137,17 @@ impl Environment {
 }
 
 /// Threads of a warp as local memory is laid out for them, whatever the warp size is.
-pub(super) const STRIDE: u32 = 32;
-
-/// The owner of a warp's local memory.
-pub(super) const fn local_owner(who: Who) -> u128 {
-    (who.launch as u128) << 96 | (who.block as u128) << 32 | who.warp as u128
-}
-
-/// The warp that an owner of local memory is.
-pub(super) fn owner_of(owner: u128) -> Who {
-    let low = |v: u128| u32::try_from(v & 0xffff_ffff).unwrap_or(0);
-    let block = u64::try_from(owner >> 32 & u128::from(u64::MAX)).unwrap_or(0);
-    Who { launch: low(owner >> 96), block, warp: low(owner) }
-}
+const STRIDE: u64 = LANES as u64;
 
 /// Where byte `offset` of a thread's local memory lies among the warp's.
-pub(super) const fn map_local(lane: usize, offset: u64, threads: u32) -> u64 {
-    (offset / 4 * threads as u64 + lane as u64) * 4 + offset % 4
+pub(super) const fn map_local(lane: usize, offset: u64) -> u64 {
+    (offset / 4 * STRIDE + lane as u64) * 4 + offset % 4
 }
 
 /// The lane and the byte of its local memory at a place of the warp's.
-pub(super) fn unmap_local(place: u64, threads: u32) -> (usize, u64) {
-    let (word, threads) = (place / 4, u64::from(threads.max(1)));
-    let lane = usize::try_from(word % threads).unwrap_or(0) % LANES;
-    (lane, word / threads * 4 + place % 4)
+pub(super) const fn unmap_local(place: u64) -> (usize, u64) {
+    let word = place / 4;
+    ((word % STRIDE) as usize, word / STRIDE * 4 + place % 4)
 }
 
 /// The banks of bytes of shared memory (D-banks): successive 32-bit words lie in successive banks.
@@ -225,11 +211,11 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn read_device(&mut self, key: LineKey, want: ByteMask, into: &mut Bytes) {
-        self.env.read(key, want, into, self.stores, STRIDE);
+        self.env.read(key, want, into, self.stores);
     }
 
     fn write_device(&mut self, key: LineKey, from: &Bytes) -> bool {
-        self.env.write(key, from, self.stores, STRIDE)
+        self.env.write(key, from, self.stores)
     }
 
     fn read_shared(&mut self, piece: Piece, into: &mut Vec<u8>) -> bool {
@@ -316,17 +302,13 @@ mod tests {
 
     #[test]
     fn places_of_local_memory_go_both_ways() {
-        for threads in [1, 2, 32] {
-            for lane in 0..threads as usize {
-                for offset in 0..40 {
-                    assert_eq!(unmap_local(map_local(lane, offset, threads), threads), (lane, offset));
-                }
+        for lane in 0..LANES {
+            for offset in 0..40 {
+                assert_eq!(unmap_local(map_local(lane, offset)), (lane, offset));
             }
         }
         // One word of all threads is one line.
-        assert_eq!(map_local(31, 4, 32) / 128, map_local(0, 7, 32) / 128);
-        let who = Who { launch: 7, block: 1 << 40, warp: 31 };
-        assert_eq!(owner_of(local_owner(who)), who);
+        assert_eq!(map_local(31, 4) / 128, map_local(0, 7) / 128);
     }
 
     #[test]

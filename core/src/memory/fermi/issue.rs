@@ -5,7 +5,7 @@
 //! data. Several lanes that write one location: one write survives, which one is a choice, and the observer is told.
 
 use super::cache::{ByteMask, Bytes, DeviceSpace, LineKey, span_mask};
-use super::environment::{STRIDE, local_owner, map_local};
+use super::environment::map_local;
 use super::model::DeviceModel;
 use super::operation::{Issued, Part, Rank, Registers, Target};
 use super::program::{AtomPlace, Atomic, Device, OpKey, OpSpace, Piece, Shared, Sigma};
@@ -13,9 +13,9 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::choice::{Oracle, Site, one_of};
 use crate::memory::Issuer;
-use crate::program::instr::{MemOp, NO_SLOT, Order, Slot, Space, WarpRequest};
+use crate::program::instr::{MemOp, Order, Slot, Space, WarpRequest, value};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{AccessId, Stop};
+use crate::verdict::{AccessId, Stop, Who};
 use smallvec::SmallVec;
 
 /// An operation to be: what names its program, and the state that this begins with.
@@ -134,17 +134,9 @@ impl Maker<'_> {
     }
 
     fn operand(&self, slot: Slot, lane: usize) -> u128 {
-        if slot == NO_SLOT {
-            return 0;
-        }
-        let q = |k: usize| self.regs.q.get(k).map_or(0, |r| u128::from(r.0[lane]));
-        if self.rq.width == 16 {
-            q(slot.index()) | q(slot.index() + 1) << 64
-        } else if self.rq.wide {
-            q(slot.index())
-        } else {
-            self.regs.w.get(slot.index()).map_or(0, |r| r.0[lane].into())
-        }
+        let half = |slot| u128::from(value(self.regs, self.rq.class(), slot, lane).unwrap_or(0));
+        // 16 bytes are in two registers; where there is no operand, there is no such slot.
+        half(slot) | if self.rq.width == 16 { half(Slot(slot.0.saturating_add(1))) << 64 } else { 0 }
     }
 
     /// Decides between lanes that write one location; gives those whose writes are lost.
@@ -174,11 +166,11 @@ impl Maker<'_> {
             if same.len() < 2 {
                 continue;
             }
-            let value = |lane: usize| -> SmallVec<[[u8; 16]; 8]> {
+            let stored = |lane: usize| -> SmallVec<[[u8; 16]; 8]> {
                 (0..usize::from(self.rq.elems)).map(|k| self.element(k, lane)).collect()
             };
-            let first = value(a.lane);
-            let equal = same.iter().all(|l| value(*l) == first);
+            let first = stored(a.lane);
+            let equal = same.iter().all(|l| stored(*l) == first);
             let pick = if equal || on(Mutant::LastLaneWins) {
                 same.len() - 1
             } else {
@@ -202,7 +194,7 @@ impl Maker<'_> {
                 OpSpace::Local => {
                     for word in 0..self.bytes().div_ceil(4) {
                         let offset = access.address + u64::from(word) * 4;
-                        let place = map_local(access.lane, offset, STRIDE);
+                        let place = map_local(access.lane, offset);
                         let len = (self.bytes() - word * 4).min(4);
                         self.add_line(*access, (place, word * 4, len), &mut lines);
                     }
@@ -235,10 +227,10 @@ impl Maker<'_> {
     /// Adds `len` bytes at `address`, which are a lane's from byte `from` on, to the operation of their line.
     fn add_line(&self, access: Access, (address, from, len): (u64, u16, u16), lines: &mut SmallVec<[Lines; 4]>) {
         let (space, owner) = match access.space {
-            OpSpace::Local => (DeviceSpace::Local, local_owner(self.issuer.who)),
-            OpSpace::Param => (DeviceSpace::Param, self.issuer.who.launch.into()),
-            OpSpace::Const => (DeviceSpace::Const, 0),
-            OpSpace::Global | OpSpace::Shared => (DeviceSpace::Global, 0),
+            OpSpace::Local => (DeviceSpace::Local, self.issuer.who),
+            OpSpace::Param => (DeviceSpace::Param, Who { launch: self.issuer.who.launch, ..Who::default() }),
+            OpSpace::Const => (DeviceSpace::Const, Who::default()),
+            OpSpace::Global | OpSpace::Shared => (DeviceSpace::Global, Who::default()),
         };
         let offset = address & u64::from(self.model.line_bytes - 1);
         let key = LineKey { space, owner, base: address - offset };
@@ -338,7 +330,7 @@ impl Maker<'_> {
                 }
                 _ => {
                     let offset = address & u64::from(self.model.line_bytes - 1);
-                    let key = LineKey { space: DeviceSpace::Global, owner: 0, base: address - offset };
+                    let key = LineKey { space: DeviceSpace::Global, owner: Who::default(), base: address - offset };
                     let at = u16::try_from(offset).unwrap_or(0);
                     let mask: ByteMask = span_mask(at.into(), width.into());
                     (AtomPlace::Global { key, mask, want: mask }, at)

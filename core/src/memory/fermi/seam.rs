@@ -2,7 +2,7 @@
 
 use super::cache::{DeviceSpace, LineKey, OpIdx};
 use super::engine::{Fermi, data_slots, tell_fence, waits};
-use super::environment::{Touched, View, owner_of};
+use super::environment::{Touched, View};
 use super::issue::{Survivor, operations};
 use super::operation::{Body, Issued, Operation, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
@@ -110,7 +110,7 @@ impl Memory for Fermi {
         let behind = self.env.arena.bytes_at(address, bytes.into()).filter(|_| bytes <= 8)?;
         let byte = |(address, byte): (u64, &u8)| {
             let (base, at) = self.env.l2.shape().split(address);
-            let line = self.env.l2.line(LineKey { space: DeviceSpace::Global, owner: 0, base });
+            let line = self.env.l2.line(LineKey { space: DeviceSpace::Global, owner: Who::default(), base });
             line.and_then(|l| l.bytes.get(at)).unwrap_or(*byte)
         };
         let all: SmallVec<[u8; 8]> = (address..).zip(behind).map(byte).collect();
@@ -312,10 +312,7 @@ impl Memory for Fermi {
 
     fn retire(&mut self, launch: u32, block: u64) {
         self.env.writers.forget(launch, block);
-        self.forget(|owner| {
-            let who = owner_of(owner);
-            (who.launch, who.block) == (launch, block)
-        });
+        self.forget(|who| (who.launch, who.block) == (launch, block));
     }
 
     fn write_back(&mut self, stores: &mut dyn Stores) {

@@ -1,7 +1,7 @@
 //! One operation, or one cache, as data for people.
 
 use super::cache::{Cache, DeviceSpace, EvClass, LineKey};
-use super::environment::{STRIDE, owner_of, unmap_local};
+use super::environment::unmap_local;
 use super::operation::{Issued, Part, address_of, byte_of};
 use super::program::{At, AtomPlace, Program, Sigma};
 use crate::verdict::{CacheView, LaneBytes, LineView, OperationView, Region};
@@ -46,7 +46,7 @@ pub(super) fn region(key: LineKey) -> Region {
         DeviceSpace::Global => Region::Global,
         DeviceSpace::Const => Region::Const,
         DeviceSpace::Param => Region::Param,
-        DeviceSpace::Local => Region::Local(owner_of(key.owner)),
+        DeviceSpace::Local => Region::Local(key.owner),
     }
 }
 
@@ -69,7 +69,7 @@ fn accesses(sigma: &Sigma, parts: &[Part]) -> Vec<LaneBytes> {
         });
         let address = address_of(sigma, part.at);
         let address = match sigma {
-            Sigma::Device(d) if d.key.space == DeviceSpace::Local => unmap_local(address, STRIDE).1,
+            Sigma::Device(d) if d.key.space == DeviceSpace::Local => unmap_local(address).1,
             _ => address,
         };
         let lane = u32::from(part.lane);

@@ -5,7 +5,7 @@
 
 use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
-use super::environment::{STRIDE, local_owner, unmap_local};
+use super::environment::unmap_local;
 use super::operation::Body;
 use super::program::Sigma;
 use super::shown::region;
@@ -145,7 +145,7 @@ impl Fermi {
             Silent::WriteBack(None, key) => {
                 let bytes = self.env.l2.dirty_bytes(key);
                 if !on(Mutant::WriteBackLost) {
-                    self.env.write(key, &bytes, stores, STRIDE);
+                    self.env.write(key, &bytes, stores);
                 }
                 self.env.l2.clean(key);
             }
@@ -171,11 +171,10 @@ impl Fermi {
 
     /// Writes the dirty lines back that are asked for: the L2's first, since the L1's are newer.
     pub(super) fn write_lines_back(&mut self, stores: &mut dyn Stores, which: impl Fn(LineKey) -> bool) {
-        let threads = STRIDE;
         let keys: Vec<LineKey> = self.env.l2.dirty().filter(|key| which(*key)).collect();
         for key in keys {
             let bytes = self.env.l2.dirty_bytes(key);
-            self.env.write(key, &bytes, stores, threads);
+            self.env.write(key, &bytes, stores);
             self.env.l2.clean(key);
         }
         for k in 0..self.env.sms.len() {
@@ -187,7 +186,7 @@ impl Fermi {
                     sm.l1.clean(key);
                 }
                 self.env.l2.overwrite(key, &bytes);
-                self.env.write(key, &bytes, stores, threads);
+                self.env.write(key, &bytes, stores);
             }
         }
         self.changed_all();
@@ -195,21 +194,19 @@ impl Fermi {
 
     /// Writes the dirty lines of a warp's local memory back, and all global ones: the device runtime is about to look.
     pub(super) fn write_warp_back(&mut self, at: Issuer, local: &mut LocalMemory) {
-        let owner = local_owner(at.who);
         let mut one = One { who: at.who, local };
-        self.write_lines_back(&mut one, |key| key.space != DeviceSpace::Local || key.owner == owner);
+        self.write_lines_back(&mut one, |key| key.space != DeviceSpace::Local || key.owner == at.who);
     }
 
     /// The device runtime has written a warp's local memory: valid bytes of it in caches are brought up to date.
     pub(super) fn take_over_local(&mut self, at: Issuer, local: &mut LocalMemory) {
-        let (owner, threads) = (local_owner(at.who), STRIDE);
         for cache in self.env.caches_mut() {
-            let mine = |l: &&Line| l.key.space == DeviceSpace::Local && l.key.owner == owner;
+            let mine = |l: &&Line| l.key.space == DeviceSpace::Local && l.key.owner == at.who;
             let lines: Vec<(LineKey, u128)> = cache.lines().filter(mine).map(|l| (l.key, l.valid())).collect();
             for (key, valid) in lines {
                 let mut now = Bytes::NONE;
                 for k in super::cache::bits(valid) {
-                    let (lane, offset) = unmap_local(key.base + k as u64, threads);
+                    let (lane, offset) = unmap_local(key.base + k as u64);
                     now.set(k, u8::try_from(local.read(lane, offset, 1) & 0xff).unwrap_or(0));
                 }
                 cache.overwrite(key, &now);
@@ -218,7 +215,7 @@ impl Fermi {
     }
 
     /// Drops the lines of local memory whose owner is gone.
-    pub(super) fn forget(&mut self, gone: impl Fn(u128) -> bool) {
+    pub(super) fn forget(&mut self, gone: impl Fn(Who) -> bool) {
         let mut any = false;
         for cache in self.env.caches_mut() {
             any |= cache.forget(|key| key.space == DeviceSpace::Local && gone(key.owner));

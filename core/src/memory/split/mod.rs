@@ -18,7 +18,7 @@ use super::{
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::env::Root;
-use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
+use crate::program::instr::{MemOp, NO_SLOT, Space, WarpRequest, value};
 use crate::verdict::{Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Sink, StepEnd, Stop, Who};
 use pending::{Instruction, Operation, Pending};
 
@@ -68,19 +68,9 @@ const fn name(rq: &WarpRequest) -> &'static str {
     }
 }
 
-/// A lane's value of a register; `None`: there is no such register.
-fn register(regs: &Frame, slot: Slot, wide: bool, lane: usize) -> Option<u64> {
-    if wide {
-        regs.q.get(slot.index())?.0.get(lane).copied()
-    } else {
-        regs.w.get(slot.index())?.0.get(lane).map(|v| u64::from(*v))
-    }
-}
-
 /// The address that a lane accesses, in the space of the request.
 fn effective(rq: &WarpRequest, lane: usize, regs: &Frame) -> u64 {
-    let register = register(regs, rq.addr, rq.addr_wide, lane).unwrap_or(0);
-    register.wrapping_add_signed(rq.offset)
+    value(regs, rq.address_class(), rq.addr, lane).unwrap_or(0).wrapping_add_signed(rq.offset)
 }
 
 /// Lanes of an instruction whose accesses have not taken effect, for people.
@@ -215,14 +205,14 @@ impl Memory for Split {
         if request.regs[0] != request.addr {
             now.put(&mut regs, mask);
         }
-        let value = register(&regs, request.regs[0], request.wide, lane).map(u128::from);
+        let data = value(&regs, request.class(), request.regs[0], lane).map(u128::from);
         if let Some(frame) = stores.frame(at.who, at.depth) {
             *frame = regs;
         }
         if S::ON && done.is_ok() {
             let lane = u32::try_from(lane).unwrap_or(0);
             let look = || {
-                let access = LaneBytes { lane, address: from, bytes: request.width.into(), value };
+                let access = LaneBytes { lane, address: from, bytes: request.width.into(), value: data };
                 let operation = OperationView { accesses: vec![access], ..shown(at, mask, &request) };
                 MemoryStep::Operation { operation, from: 0, end: StepEnd::Ends }
             };

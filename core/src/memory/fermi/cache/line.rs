@@ -1,7 +1,7 @@
 //! Cache lines (report, 4.2.1), with masks per byte in place of the two flags (D-line).
 
 use crate::base::mutant::{Mutant, on};
-use crate::verdict::AccessId;
+use crate::verdict::{AccessId, Who};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -41,9 +41,9 @@ impl DeviceSpace {
 pub struct LineKey {
     /// The state space.
     pub space: DeviceSpace,
-    /// Tells apart address spaces that use the same addresses: contexts, and the warps' local memories. The engine
-    /// numbers them.
-    pub owner: u128,
+    /// Tells apart address spaces that use the same addresses: the warp that local memory is of, the launch that parameters
+    /// are of; nobody in particular for what all share.
+    pub owner: Who,
     /// Address of the first byte, a multiple of the line's size.
     pub base: u64,
 }

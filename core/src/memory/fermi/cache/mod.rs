@@ -35,21 +35,6 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// What is impossible about a shape, if anything.
-    #[must_use]
-    pub const fn fault(&self) -> Option<&'static str> {
-        if self.sets == 0 {
-            return Some("a cache needs at least one set");
-        }
-        if self.ways == 0 {
-            return Some("a set needs at least one line");
-        }
-        if !self.line.is_power_of_two() || self.line as usize > MAX_LINE {
-            return Some("a line has 1, 2, 4, … or 128 bytes");
-        }
-        None
-    }
-
     /// All bytes of a line.
     #[must_use]
     pub fn whole(&self) -> ByteMask {
@@ -75,7 +60,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache. A shape that [`Geometry::fault`] objects to is taken for the nearest possible one.
+    /// An empty cache. A shape that is impossible is taken for the nearest possible one.
     #[must_use]
     pub fn new(shape: Geometry) -> Self {
         let line = shape.line.clamp(1, 128).next_power_of_two();
@@ -97,7 +82,7 @@ impl Cache {
     /// The line of an address.
     #[must_use]
     pub fn line(&self, key: LineKey) -> Option<&Line> {
-        let set = self.sets.get(self.index(key))?;
+        let set = self.sets.get(self.set_of(key))?;
         set.binary_search_by(|l| l.key.cmp(&key)).ok().and_then(|at| set.get(at))
     }
 
@@ -113,26 +98,21 @@ impl Cache {
         self.line(key).is_some_and(|l| !l.pins.is_empty())
     }
 
-    /// The set of an address (the report's `eligible`).
-    fn index(&self, key: LineKey) -> usize {
+    /// The number of the set of an address (the report's `eligible`).
+    #[must_use]
+    pub fn set_of(&self, key: LineKey) -> usize {
         let number = key.base / u64::from(self.shape.line);
         usize::try_from(number % u64::from(self.shape.sets)).unwrap_or(0)
     }
 
-    /// The number of the set of an address.
-    #[must_use]
-    pub fn set_of(&self, key: LineKey) -> usize {
-        self.index(key)
-    }
-
     /// The lines in use that compete with an address, its own among them.
     pub fn of_set(&self, key: LineKey) -> impl Iterator<Item = &Line> {
-        self.sets.get(self.index(key)).into_iter().flatten()
+        self.sets.get(self.set_of(key)).into_iter().flatten()
     }
 
     /// The set of an address, to be changed.
     fn set_mut(&mut self, key: LineKey) -> Option<&mut Vec<Line>> {
-        let index = self.index(key);
+        let index = self.set_of(key);
         self.note(index);
         self.sets.get_mut(index)
     }

@@ -82,7 +82,7 @@ impl Cache {
     /// Whether there is room for a line, and at whose cost (the report's `eligible`, `allUsed` and `canEvict`).
     #[must_use]
     pub fn room(&self, key: LineKey) -> Room {
-        let Some(set) = self.sets.get(self.index(key)) else { return Room::Full };
+        let Some(set) = self.sets.get(self.set_of(key)) else { return Room::Full };
         if set.iter().any(|l| l.key == key) {
             Room::Present
         } else if set.len() < self.shape.ways as usize + usize::from(on(Mutant::SetOverflows)) {

@@ -19,7 +19,7 @@ impl Cache {
 
     /// What pins the line of an address is named otherwise.
     pub(in crate::memory::fermi) fn renamed(&mut self, key: super::LineKey) {
-        self.note(self.index(key));
+        self.note(self.set_of(key));
     }
 
     /// The sets that may have changed since this was called last.

@@ -276,7 +276,7 @@ fn stuck(body: &str, sigma: Sigma, works: bool) -> Option<(u32, Undefined)> {
 #[test]
 fn undefined_steps_are_stuck_at_their_line() {
     use Undefined as U;
-    let key = |space| LineKey { space, owner: 0, base: 0 };
+    let key = |space| LineKey { space, owner: crate::verdict::Who::default(), base: 0 };
     let load = || Sigma::Device(Device::load(key(DeviceSpace::Global), 1));
     let constant = || Sigma::Device(Device::load(key(DeviceSpace::Const), 1));
     let shared = || Sigma::Shared(Shared { pieces: vec![Piece { offset: 0, len: 4 }], value: Vec::new() });
