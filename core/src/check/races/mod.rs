@@ -38,16 +38,11 @@ use super::provenance::Launched;
 use super::provenance::plan::Plan;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Needs, Shape, Sink, Step, Stop, Who};
-use clock::FenceOrder;
-use finding::Findings;
 use fixedbitset::FixedBitSet;
-use flight::Flights;
 use quiet::Quiet;
-use rustc_hash::FxHashMap;
 use shadow::Shadow;
 use sites::{Site, access_at, sites};
 use std::sync::Arc;
-use sync::Fenced;
 use watch::Watch;
 
 /// Accesses that are kept of a location which takes part in more than plain reading and writing, unless asked otherwise:
@@ -93,22 +88,7 @@ impl Races {
         let sites = sites(&env, false);
         let orders = |s: &Site| matches!(s, Site::Fence(_) | Site::WarpSync(_) | Site::Exit);
         let orders = sites.iter().enumerate().filter(|(_, s)| orders(s)).map(|(k, _)| k).collect();
-        let watch = Watch {
-            env,
-            kept: KEPT,
-            launch: None,
-            next: 1,
-            blocks: Vec::new(),
-            places: FxHashMap::default(),
-            last: (u64::MAX, 0),
-            global: Shadow::default(),
-            spare: Vec::new(),
-            order: FenceOrder::default(),
-            fenced: Fenced::default(),
-            names: Vec::new(),
-            findings: Findings::default(),
-            flights: Flights::default(),
-        };
+        let watch = Watch { env, kept: KEPT, next: 1, last: (u64::MAX, 0), ..Watch::default() };
         let plan = Plan::of(&watch.env);
         Self { sites, orders: Arc::new(orders), plan, quiet: Quiet::default(), watch }
     }

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What is known of a run so far.
+#[derive(Default)]
 pub(super) struct Watch {
     pub env: Arc<ProgEnv>,
     /// Accesses that are kept of a location with a history.

@@ -104,14 +104,13 @@ impl Uninit {
     fn report(
         &self,
         what: UninitUse,
-        slot: (Class, Slot),
+        slot: Option<(Class, Slot)>,
         cause: Cause,
-        at: (Pc, LaneMask),
+        (pc, lanes): (Pc, LaneMask),
         address: Option<u64>,
     ) -> Stop {
-        let (pc, lanes) = at;
-        let function = self.env.function_at(pc);
-        let register = function.and_then(|f| f.registers.name_of(slot.0, slot.1)).map(str::to_owned);
+        let function = self.env.function_at(pc).zip(slot);
+        let register = function.and_then(|(f, slot)| f.registers.name_of(slot.0, slot.1)).map(str::to_owned);
         let origin = Some(Box::new(self.ground().origin(cause, &self.device.borrow(), &self.writes)));
         bug(BugKind::Uninitialised { what, register, address, origin }, pc, lanes)
     }
@@ -145,7 +144,7 @@ impl Uninit {
             if bad != 0 {
                 let slot = (Class::P, guard.pred);
                 let cause = regs.cause(slot.0, slot.1, first(bad), step.pc);
-                return Err(self.report(UninitUse::Condition, slot, cause, (step.pc, bad), None));
+                return Err(self.report(UninitUse::Condition, Some(slot), cause, (step.pc, bad), None));
             }
         }
         let lanes = step.lanes;
@@ -160,7 +159,7 @@ impl Uninit {
             let bad = lanes & !whole(&regs.get(class, slot));
             if bad != 0 {
                 let cause = regs.cause(class, slot, first(bad), step.pc);
-                return Err(self.report(what, (class, slot), cause, (step.pc, bad), None));
+                return Err(self.report(what, Some((class, slot)), cause, (step.pc, bad), None));
             }
         }
         match i.op {
@@ -236,10 +235,8 @@ impl Uninit {
                 Syscall::AssertFail => {}
             }
         }
-        let Some(cause) = cause else { return Ok(()) };
-        let origin = Some(Box::new(self.ground().origin(cause, &self.device.borrow(), &self.writes)));
-        let kind = BugKind::Uninitialised { what: UninitUse::Address, register: None, address: None, origin };
-        Err(bug(kind, step.pc, bad))
+        let wrong = |cause| Err(self.report(UninitUse::Address, None, cause, (step.pc, bad), None));
+        cause.map_or(Ok(()), wrong)
     }
 
     /// Lanes enter a function: its registers and its frame in local memory are fresh, but for the arguments.
@@ -262,7 +259,7 @@ impl Uninit {
 
     fn access(&mut self, who: Who, access: &Access<'_>) -> Result<(), Stop> {
         self.carry(who, access).map_err(|(slot, cause, Stored { lanes, address, .. })| {
-            self.report(UninitUse::Stored, slot, cause, (access.pc, lanes), Some(address))
+            self.report(UninitUse::Stored, Some(slot), cause, (access.pc, lanes), Some(address))
         })
     }
 

@@ -7,8 +7,8 @@
 //! nobody else can see it, it can be undone by nobody, and what it allows the warp to do the warp may do later as well;
 //! so every behaviour of the device is also one in which such steps are made as early as possible.
 
-use super::cache::{DeviceSpace, LineKey};
-use super::environment::{Environment, Multiprocessor, Touched, stalls};
+use super::cache::LineKey;
+use super::environment::{Environment, Touched, fence_may_end, waits};
 use super::issue::Draft;
 use super::model::{AcquireDiscards, DeviceModel};
 use super::operation::{Blocked, Body, Issued, Operation, Queue, Slab, Stalled};
@@ -296,30 +296,6 @@ impl Fermi {
         }
         Ok(())
     }
-}
-
-/// Whether all that an operation's next micro step would do is to wait.
-pub(super) fn waits(
-    env: &Environment,
-    model: &DeviceModel,
-    programs: &ProgramSet,
-    number: u32,
-    operation: &Operation,
-) -> bool {
-    match operation.body {
-        Body::Program { .. } => stalls(env, model, number, operation, programs),
-        Body::Fence { wide, discards, .. } => !fence_may_end(env.sm(operation.issued.issuer.sm), wide, discards),
-    }
-}
-
-/// Whether the condition of D-membar holds, apart from earlier operations: no line that others should see is dirty in the
-/// multiprocessor's L1; and where its lines are to be discarded, none is being fetched.
-///
-/// Departure: lines that the thread wrote are not told apart from others' lines, since that would have to be remembered.
-fn fence_may_end(sm: Option<&Multiprocessor>, wide: bool, discards: bool) -> bool {
-    let Some(sm) = sm else { return true };
-    let global = || sm.l1.lines().filter(|l| l.key.space == DeviceSpace::Global);
-    (!wide || global().all(|l| l.dirty == 0)) && (!discards || sm.l1.can_flush())
 }
 
 /// Tells that a fence's condition holds.

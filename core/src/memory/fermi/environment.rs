@@ -281,19 +281,32 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 }
 
-/// Whether an operation's next step would be to wait.
-pub(super) fn stalls(env: &Environment, model: &DeviceModel, k: u32, operation: &Operation, set: &ProgramSet) -> bool {
-    let Body::Program { id, at, sigma } = &operation.body else { return false };
-    let Some((program, sm)) = set.get(*id).zip(env.sm(operation.issued.issuer.sm)) else { return false };
+/// Whether all that an operation's next micro step would do is to wait.
+pub(super) fn waits(env: &Environment, model: &DeviceModel, set: &ProgramSet, k: u32, operation: &Operation) -> bool {
+    let own = operation.issued.issuer.sm;
+    let (id, at, sigma) = match &operation.body {
+        Body::Program { id, at, sigma } => (*id, *at, sigma),
+        Body::Fence { wide, discards, .. } => return !fence_may_end(env.sm(own), *wide, *discards),
+    };
+    let Some((program, sm)) = set.get(id).zip(env.sm(own)) else { return false };
     let locked = match sigma {
         Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => sm.locked & banks(*piece, model.banks) != 0,
         _ => false,
     };
-    let own = operation.issued.issuer.sm as usize;
-    let others = || env.sms.iter().enumerate().filter(|(k, _)| *k != own);
+    let others = || (0..).zip(&env.sms).filter(|(k, _)| *k != own);
     let pinned_elsewhere = &|key| others().any(|(_, sm)| sm.l1.pinned(key));
     let around = Around { l1: &sm.l1, l2: &env.l2, locked, pinned_elsewhere };
-    stalled(program, *at, OpIdx(k), sigma, &around)
+    stalled(program, at, OpIdx(k), sigma, &around)
+}
+
+/// Whether the condition of D-membar holds, apart from earlier operations: no line that others should see is dirty in the
+/// multiprocessor's L1; and where its lines are to be discarded, none is being fetched.
+///
+/// Departure: lines that the thread wrote are not told apart from others' lines, since that would have to be remembered.
+pub(super) fn fence_may_end(sm: Option<&Multiprocessor>, wide: bool, discards: bool) -> bool {
+    let Some(sm) = sm else { return true };
+    let global = || sm.l1.lines().filter(|l| l.key.space == DeviceSpace::Global);
+    (!wide || global().all(|l| l.dirty == 0)) && (!discards || sm.l1.can_flush())
 }
 
 #[cfg(test)]

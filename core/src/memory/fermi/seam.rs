@@ -1,8 +1,8 @@
 //! The engine behind the seam between memory and machine: each method of [`Memory`], for memory with caches.
 
 use super::cache::{DeviceSpace, LineKey, OpIdx};
-use super::engine::{Fermi, data_slots, tell_fence, waits};
-use super::environment::{Touched, View};
+use super::engine::{Fermi, data_slots, tell_fence};
+use super::environment::{Touched, View, waits};
 use super::issue::{Survivor, operations};
 use super::operation::{Body, Issued, Operation, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};

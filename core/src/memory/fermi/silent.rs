@@ -171,20 +171,13 @@ impl Fermi {
 
     /// Writes the dirty lines back that are asked for: the L2's first, since the L1's are newer.
     pub(super) fn write_lines_back(&mut self, stores: &mut dyn Stores, which: impl Fn(LineKey) -> bool) {
-        let keys: Vec<LineKey> = self.env.l2.dirty().filter(|key| which(*key)).collect();
-        for key in keys {
-            let bytes = self.env.l2.dirty_bytes(key);
-            self.env.write(key, &bytes, stores);
-            self.env.l2.clean(key);
-        }
-        for k in 0..self.env.sms.len() {
-            let Some(sm) = self.env.sms.get_mut(k) else { continue };
-            let keys = sm.l1.dirty().filter(|key| which(*key));
-            let dirty: Vec<(LineKey, Bytes)> = keys.map(|key| (key, sm.l1.dirty_bytes(key))).collect();
+        let l1s = (0..).zip(&self.env.sms).map(|(sm, _)| Some(sm));
+        for processor in std::iter::once(None).chain(l1s).collect::<Vec<_>>() {
+            let Some(cache) = self.env.cache_mut(processor) else { continue };
+            let keys = cache.dirty().filter(|key| which(*key));
+            let dirty: Vec<(LineKey, Bytes)> = keys.map(|key| (key, cache.dirty_bytes(key))).collect();
+            dirty.iter().for_each(|(key, _)| cache.clean(*key));
             for (key, bytes) in dirty {
-                if let Some(sm) = self.env.sms.get_mut(k) {
-                    sm.l1.clean(key);
-                }
                 self.env.l2.overwrite(key, &bytes);
                 self.env.write(key, &bytes, stores);
             }

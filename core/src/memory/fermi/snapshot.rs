@@ -5,7 +5,7 @@
 //! names its operation by warp and place in the warp's queue, and the operations of a queue that is put back take the
 //! numbers of those that were at their places: lines whose sections are the same are pinned by the same operations then.
 
-use super::cache::{Cache, OpIdx};
+use super::cache::OpIdx;
 use super::engine::Fermi;
 use super::operation::{Blocked, Operation, Queue};
 use crate::memory::{Part, Snapshot, snapshot};
@@ -43,7 +43,9 @@ impl Snapshot for Fermi {
                 }
             }
             Part::Shared(section) => match self.set_at(section - 1) {
-                Ok((cache, set)) => cache.save(set, |pin| self.name(pin), out),
+                Ok((processor, set)) => {
+                    self.env.cache(processor).into_iter().for_each(|cache| cache.save(set, |pin| self.name(pin), out));
+                }
                 Err(chunk) => self.env.arena.save(chunk, out),
             },
         }
@@ -57,19 +59,18 @@ impl Snapshot for Fermi {
                 self.env.sms.iter_mut().for_each(|sm| sm.locked = snapshot::take(&mut from).unwrap_or(0));
             }
             Part::Shared(section) => {
+                let place = self.set_at(section - 1);
                 let Self { env, queues, .. } = self;
                 let numbered = |(who, place): Name| {
                     let operation = queues.get(&who).and_then(|q| q.operations.get(place as usize));
                     OpIdx(operation.copied().unwrap_or(ENDED))
                 };
-                let mut set = section - 1;
-                for cache in env.caches_mut() {
-                    match set.checked_sub(cache.shape().sets) {
-                        None => return cache.load(set, numbered, from),
-                        Some(rest) => set = rest,
+                match place {
+                    Ok((processor, set)) => {
+                        env.cache_mut(processor).into_iter().for_each(|cache| cache.load(set, numbered, from));
                     }
+                    Err(chunk) => env.arena.load(chunk, from),
                 }
-                env.arena.load(set, from);
             }
         }
     }
@@ -81,11 +82,13 @@ impl Fermi {
         self.env.caches().map(|c| c.shape().sets).sum()
     }
 
-    /// The cache of a set among all, and which of its sets it is; or how far it is behind the last.
-    fn set_at(&self, mut set: u32) -> Result<(&Cache, u32), u32> {
-        for cache in self.env.caches() {
+    /// The multiprocessor of whose L1 a set among all is, none for the L2, and which set it is there; or how far it is behind
+    /// the last.
+    fn set_at(&self, mut set: u32) -> Result<(Option<u32>, u32), u32> {
+        let processors = std::iter::once(None).chain((0..).map(Some));
+        for (processor, cache) in processors.zip(self.env.caches()) {
             match set.checked_sub(cache.shape().sets) {
-                None => return Ok((cache, set)),
+                None => return Ok((processor, set)),
                 Some(rest) => set = rest,
             }
         }

@@ -1,6 +1,7 @@
 //! The environment as data for people: the report's tables of η (4.3) and of the operations in flight (4.6).
 
-use super::engine::{Fermi, waits};
+use super::engine::Fermi;
+use super::environment::waits;
 use super::operation::Body;
 use super::program::Micro;
 use super::shown::{FENCE, Shown, cache_view};
