@@ -67,6 +67,21 @@ pub struct Near<'a> {
     pub names: &'a [(Class, Slot)],
 }
 
+/// A warp's instruction at memory: who executes it, and what it works on.
+#[expect(missing_debug_implementations, reason = "what a run carries along has none")]
+pub struct Issue<'a, 'n, 'c, S> {
+    /// Who, and where.
+    pub at: Issuer,
+    /// The lanes that execute it.
+    pub on: Active<'a>,
+    /// The registers of their frame.
+    pub regs: &'a mut Frame,
+    /// The memories of their block and launch.
+    pub near: &'a mut Near<'n>,
+    /// What the run carries along.
+    pub cx: &'a mut Cx<'c, S>,
+}
+
 /// What a run carries along that is not state: observers, the oracle, caches.
 pub struct Cx<'a, S> {
     /// The observer.

@@ -196,9 +196,7 @@ impl Plan {
             let mut stores = false;
             let class = request.class();
             if request.op != MemOp::Load && request.width >= 4 {
-                operands(i, &tables, &request, |slot| {
-                    stores |= self.state(function, class, slot) != State::Known(NONE)
-                });
+                operands(i, &tables, |slot| stores |= self.state(function, class, slot) != State::Known(NONE));
             }
             let base = self.base(env, i, &request, function, roots);
             let argument = match base {
@@ -256,16 +254,11 @@ impl Plan {
     }
 }
 
-/// The data operands of a store or an atomic operation.
-fn operands(i: &Instr, tables: &Tables<'_>, rq: &WarpRequest, mut see: impl FnMut(Slot)) {
-    let (class, address) = (rq.class(), (rq.address_class(), rq.addr));
-    let mut first = true;
-    reads(i, tables, |of, slot| {
-        // The address comes first, and may be stored as well.
-        if of == address.0 && slot == address.1 && std::mem::take(&mut first) {
-            return;
-        }
-        if of == class {
+/// The data operands of a store or an atomic operation: what it reads behind its guard and its address.
+fn operands(i: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Slot)) {
+    let mut address = true;
+    reads(i, tables, |class, slot| {
+        if class != Class::P && !std::mem::take(&mut address) {
             see(slot);
         }
     });
@@ -474,7 +467,7 @@ impl<'a> Work<'a> {
             self.need(rq.address_class(), rq.addr);
             let class = rq.class();
             let mut stored = Vec::new();
-            operands(i, &tables, &rq, |slot| stored.push(slot));
+            operands(i, &tables, |slot| stored.push(slot));
             stored.into_iter().filter(|slot| *slot != NO_SLOT).for_each(|slot| self.need(class, slot));
         } else if i.op == Op::Exchange && self.at(Class::W, i.d).is_some_and(|s| s.needed) {
             self.need(Class::W, i.a);

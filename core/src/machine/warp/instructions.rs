@@ -16,7 +16,7 @@ use crate::machine::warp::mistakes::{no_code, no_frame};
 use crate::machine::warp::ready::blocked;
 use crate::machine::warp::slow_path::{Did, Rare, Trouble};
 use crate::machine::warp::state::{Halt, Shared, Warp, Why, stopped};
-use crate::memory::{Active, Cx, Fault, Held, Issuer, Memory, Near, Plain32};
+use crate::memory::{Active, Cx, Fault, Held, Issue, Issuer, Memory, Near, Plain32};
 use crate::program::instr::{Barrier, CacheOp, HotOp, Op, Space};
 use crate::verdict::{Enter, Event, Sink, Step, Who};
 use pulp::Simd;
@@ -181,7 +181,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, names };
                 let (offset, cache) = (i.imm.cast_signed(), CacheOp::of_index(i.b.0));
                 let site = Plain32 { store: $store, space: Space::$space, a: i.a, d: i.d, offset, cache };
-                if let Err(fault) = mem.access32(simd, at, on, site, frame, &mut near, cx) {
+                if let Err(fault) = mem.access32(simd, site, Issue { at, on, regs: frame, near: &mut near, cx }) {
                     halt!(*fault);
                 }
                 pc += 1;
@@ -272,7 +272,8 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let names = names::<M>(sh, pc);
                 let root = env.root(Pc(pc));
                 let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, names };
-                if let Err(fault) = mem.issue(at, on, &env.requests[i.imm as usize], frame, &mut near, cx) {
+                let by = Issue { at, on, regs: frame, near: &mut near, cx };
+                if let Err(fault) = mem.issue(&env.requests[i.imm as usize], by) {
                     halt!(*fault);
                 }
                 pc += 1;

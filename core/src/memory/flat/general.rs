@@ -7,7 +7,7 @@ use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
 use crate::memory::{Cx, Fault, Hint, Issuer, Near};
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{Access, AccessId, Contents, Event, Sink, Stride};
+use crate::verdict::{Access, AccessId, AccessKind, Contents, Event, Sink, Stride};
 use std::cell::Cell;
 
 /// Carries out a request at once, lanes in ascending order. The observer has been told.
@@ -298,6 +298,21 @@ pub(in crate::memory) struct Told<'a> {
     pub access_id: Option<&'a Cell<AccessId>>,
 }
 
+/// Tells the observer of an access: of its kind, at these addresses, which lie so and of which each has so many bytes.
+#[inline(never)]
+pub(super) fn hand_on<S: Sink>(
+    told: Told<'_>,
+    at: Issuer,
+    lanes: LaneMask,
+    (kind, (addresses, strides, bytes)): (AccessKind, (&[u64; LANES], [Stride; 2], u32)),
+    regs: &Frame,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let (Told { memory, together, element, access_id }, pc) = (told, at.pc);
+    let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
+    cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
+}
+
 /// Tells the observer of a request.
 pub(in crate::memory) fn tell<S: Sink>(
     told: Told<'_>,
@@ -309,15 +324,12 @@ pub(in crate::memory) fn tell<S: Sink>(
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
     let (bytes, kind, window) = (rq.bytes(), rq.op.kind(), near.map.window_of(rq.space));
-    let strides = [Stride::Mixed; 2];
-    let generic = addresses(rq, regs).map(|x| x.wrapping_add(window));
-    let Told { memory, together, element, access_id } = told;
-    let (pc, lanes, addresses) = (at.pc, mask, &generic);
-    let quiet = cx.sink.quiet(pc);
+    let addresses = addresses(rq, regs).map(|x| x.wrapping_add(window));
+    let footprint = (&addresses, [Stride::Mixed; 2], bytes);
+    let quiet = cx.sink.quiet(at.pc);
     // Where memory acts later, each access has a name.
-    if quiet.bytes != 0 && !memory.later && quiet.outside((addresses, strides, bytes), lanes) == 0 {
+    if quiet.bytes != 0 && !told.memory.later && quiet.outside(footprint, mask) == 0 {
         return Ok(());
     }
-    let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
-    cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
+    hand_on(told, at, mask, (kind, footprint), regs, cx)
 }

@@ -5,12 +5,13 @@
 //! when some lanes sit out, where all of it lies inside the block of memory; else lane by lane.
 
 use super::Arena;
+use super::general::{Told, hand_on};
 use super::place::fault;
 use crate::base::{Frame, LANES, LaneMask, LaneTables, lanes_of};
-use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32};
+use crate::memory::{Active, Cx, Fault, Hint, Issue, Issuer, Near, Plain32};
 use crate::program::instr::Space;
 use crate::program::origins::Room;
-use crate::verdict::{Access, AccessKind, Event, Extent, Sink, Stride};
+use crate::verdict::{AccessKind, Extent, Sink, Stride};
 use pulp::Simd;
 
 /// Lanes classified together.
@@ -147,17 +148,13 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
-#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 pub(super) fn load<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
-    at: Issuer,
-    on: Active<'_>,
     site: Plain32,
-    regs: &mut Frame,
-    near: &mut Near<'_>,
-    cx: &mut Cx<'_, S>,
+    by: Issue<'_, '_, '_, S>,
 ) -> Result<(), Box<Fault>> {
+    let Issue { at, on, regs, near, cx } = by;
     // Rule: expr.add
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
@@ -257,17 +254,13 @@ fn gather(
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
-#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 pub(super) fn store<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
-    at: Issuer,
-    on: Active<'_>,
     site: Plain32,
-    regs: &mut Frame,
-    near: &mut Near<'_>,
-    cx: &mut Cx<'_, S>,
+    by: Issue<'_, '_, '_, S>,
 ) -> Result<(), Box<Fault>> {
+    let Issue { at, on, regs, near, cx } = by;
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
     let mut known = [Stride::Mixed; 2];
@@ -365,26 +358,11 @@ fn tell<V: Simd, S: Sink>(
     }
     let mut addresses = *base;
     addresses.iter_mut().for_each(|x| *x = x.wrapping_add(shift));
-    let access = Access {
-        pc: at.pc,
-        lanes: on.mask,
-        together: on.mask,
-        element: 0,
-        kind: if site.store { AccessKind::Write } else { AccessKind::Read },
-        addresses: &addresses,
-        strides: [found[0].moved(window), found[1].moved(window)],
-        bytes: 4,
-        regs,
-        memory: arena.contents(near),
-        access_id: None,
-    };
-    hand_on(at, &access, cx)?;
+    let kind = if site.store { AccessKind::Write } else { AccessKind::Read };
+    let told = Told { memory: arena.contents(near), together: on.mask, element: 0, access_id: None };
+    let footprint = (&addresses, found.map(|stride| stride.moved(window)), 4);
+    hand_on(told, at, on.mask, (kind, footprint), regs, cx)?;
     Ok(found)
-}
-
-#[inline(never)]
-fn hand_on<S: Sink>(at: Issuer, access: &Access<'_>, cx: &mut Cx<'_, S>) -> Result<(), Box<Fault>> {
-    cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 
 /// The words of shared memory that an instruction may access.

@@ -19,6 +19,7 @@ mod sections;
 mod silent;
 
 use crate::base::Aside;
+use fixedbitset::FixedBitSet;
 
 pub use line::{ByteMask, Bytes, DeviceSpace, EvClass, Line, LineKey, MAX_LINE, OpIdx, bits, runs, span_mask};
 pub use ops::{Absent, Effect, Flow, Reserve, Room};
@@ -55,8 +56,8 @@ pub struct Cache {
     shape: Geometry,
     /// The lines in use of each set, ascending by key, at most `shape.ways`.
     sets: Vec<Vec<Line>>,
-    /// The sets that may have changed since a search asked, as a bitset.
-    changed: Aside<Vec<u64>>,
+    /// The sets that may have changed since a search asked.
+    changed: Aside<FixedBitSet>,
 }
 
 impl Cache {

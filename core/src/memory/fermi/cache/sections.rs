@@ -10,11 +10,7 @@ type Pins<N> = SmallVec<[N; 4]>;
 impl Cache {
     /// A set may have changed.
     pub(super) fn note(&mut self, set: usize) {
-        let words = &mut self.changed.0;
-        if words.len() <= set / 64 {
-            words.resize(self.sets.len().div_ceil(64), 0);
-        }
-        words[set / 64] |= 1 << (set % 64);
+        self.changed.0.grow_and_insert(set);
     }
 
     /// What pins the line of an address is named otherwise.
@@ -24,13 +20,8 @@ impl Cache {
 
     /// The sets that may have changed since this was called last.
     pub(in crate::memory::fermi) fn take_changed(&mut self, mut see: impl FnMut(u32)) {
-        for (word, first) in self.changed.0.iter_mut().zip((0..).step_by(64)) {
-            let mut rest = std::mem::take(word);
-            while rest != 0 {
-                see(first + rest.trailing_zeros());
-                rest &= rest - 1;
-            }
-        }
+        self.changed.0.ones().for_each(|set| see(u32::try_from(set).unwrap_or(u32::MAX)));
+        self.changed.0.clear();
     }
 
     /// Appends a set; `name`: of an operation.
