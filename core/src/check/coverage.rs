@@ -32,12 +32,6 @@ impl Coverage {
         &self.fired
     }
 
-    /// The rules that have not fired.
-    #[must_use]
-    pub fn missing(&self) -> Vec<Rule> {
-        Rule::ALL.iter().copied().filter(|r| !self.fired.contains(r)).collect()
-    }
-
     fn step(&mut self, step: &Step<'_>) {
         rules_of(&self.env, self.tokens, step, |rule| _ = self.fired.insert(rule));
         if step.lanes != 0 && self.seen.insert(step.pc) {

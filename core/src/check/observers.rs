@@ -106,14 +106,6 @@ impl Observers {
         self.list.iter_mut().find_map(|observer| (&mut **observer as &mut dyn Any).downcast_mut())
     }
 
-    /// The same, which is taken away.
-    #[must_use]
-    pub fn take<O: Any>(mut self) -> Option<O> {
-        let at = self.list.iter().position(|observer| (&**observer as &dyn Any).is::<O>())?;
-        let observer: Box<dyn Any> = self.list.swap_remove(at);
-        observer.downcast().ok().map(|observer| *observer)
-    }
-
     /// The check for uses of what was never written, if it is there.
     #[must_use]
     pub const fn uninit(&self) -> Option<&Uninit> {

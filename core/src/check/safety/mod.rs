@@ -36,14 +36,13 @@ pub struct Safety {
     /// The warps of each resident block.
     blocks: FxHashMap<(u32, u64), Vec<Option<Warp>>>,
     fired: BTreeSet<Rule>,
-    steps: u64,
 }
 
 impl Safety {
     /// An observer of a program's runs.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        Self { env, blocks: FxHashMap::default(), fired: BTreeSet::new(), steps: 0 }
+        Self { env, blocks: FxHashMap::default(), fired: BTreeSet::new() }
     }
 
     /// The rules of the reference semantics that fired.
@@ -52,15 +51,8 @@ impl Safety {
         &self.fired
     }
 
-    /// The steps that were checked.
-    #[must_use]
-    pub const fn steps(&self) -> u64 {
-        self.steps
-    }
-
     fn step(&mut self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
-        self.steps += 1;
-        let Self { env, blocks, fired, .. } = self;
+        let Self { env, blocks, fired } = self;
         let fresh = || Warp { reference: Reference::new(step.pc.0), last: None, seen: 0 };
         let warp = at(blocks.entry((who.launch, who.block)).or_default(), who.warp).get_or_insert_with(fresh);
         warp.seen |= step.active;

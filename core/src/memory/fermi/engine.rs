@@ -11,7 +11,7 @@ use super::cache::LineKey;
 use super::environment::{Environment, Touched, fence_may_end, waits};
 use super::issue::Draft;
 use super::model::{AcquireDiscards, DeviceModel};
-use super::operation::{Blocked, Body, Issued, Operation, Queue, Slab, Stalled};
+use super::operation::{Blocked, Body, Issued, Operation, Queue, MemOps, Stalled};
 use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
 use super::shown::{FENCE, Shown};
 use crate::base::LaneMask;
@@ -31,7 +31,7 @@ pub struct Fermi {
     /// Whether an acquire discards L1 lines: from the model and the program's target.
     pub(super) discards: bool,
     pub(super) env: Environment,
-    pub(super) operations: Slab,
+    pub(super) operations: MemOps,
     pub(super) queues: FxHashMap<Who, Queue>,
     pub(super) woken: Vec<Who>,
 }
@@ -70,7 +70,7 @@ impl crate::memory::Environment for Fermi {
             model: Arc::clone(&of.device),
             programs: Arc::clone(&of.programs),
             discards,
-            operations: Slab::default(),
+            operations: MemOps::default(),
             queues: FxHashMap::default(),
             woken: Vec::new(),
         }
@@ -124,12 +124,11 @@ impl Fermi {
     }
 
     /// Takes an operation in, behind those of its threads that are above it (D-prio), and blocks registers.
-    pub(super) fn push(&mut self, operation: Operation, blocked: &[(Class, Slot)]) -> u32 {
+    pub(super) fn push(&mut self, operation: Operation, blocked: &[(Class, Slot)]) {
         let Issued { issuer: Issuer { who, depth, .. }, lanes, .. } = operation.issued;
         let k = self.enter(operation, None);
         let queue = self.queues.entry(who).or_default();
         queue.board.extend(blocked.iter().map(|&(class, slot)| Blocked { operation: k, depth, class, slot, lanes }));
-        k
     }
 
     /// The same, under a number that has been another operation's before, if that is given.

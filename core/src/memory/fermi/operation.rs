@@ -232,9 +232,10 @@ pub(super) struct Queue {
     pub held: LaneMask,
 }
 
-/// Operations by number, and which may go. A number is free again when its operation has ended.
+/// The memory operations in flight by index (the report's `MemOpIdx`), and which may go. An index is free again when its
+/// operation has ended.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Slab {
+pub(super) struct MemOps {
     slots: Vec<Option<Box<Operation>>>,
     pub ready: Vec<u64>,
     pub live: usize,
@@ -255,7 +256,7 @@ pub(super) struct Stalled {
     pub far: bool,
 }
 
-impl Slab {
+impl MemOps {
     pub fn get(&self, k: u32) -> Option<&Operation> {
         self.slots.get(k as usize)?.as_deref()
     }
@@ -264,7 +265,7 @@ impl Slab {
         self.slots.get_mut(k as usize)?.as_deref_mut()
     }
 
-    /// Takes an operation out; its number stays taken until it is put back or [`Slab::free`]d.
+    /// Takes an operation out; its number stays taken until it is put back or [`MemOps::free`]d.
     pub fn take(&mut self, k: u32) -> Option<Box<Operation>> {
         self.slots.get_mut(k as usize)?.take()
     }
