@@ -96,10 +96,10 @@ pub fn origins(function: &FnCode, env: &ProgEnv, seeds: &[(Class, Slot, u32)], f
         let Some(mut state) = state else { continue };
         for at in block.start as usize..block.end as usize {
             let instr = &function.code[at];
-            if let Some(request) = env.requests.get(instr.imm as usize).filter(|_| instr.op == Op::Mem) {
-                if let Some(Value::Of(object)) = state.get(&(request.address_class(), request.addr)) {
-                    found.entry(instr.imm).or_insert(*object);
-                }
+            if let Some(request) = env.requests.get(instr.imm as usize).filter(|_| instr.op == Op::Mem)
+                && let Some(Value::Of(object)) = state.get(&(request.address_class(), request.addr))
+            {
+                found.entry(instr.imm).or_insert(*object);
             }
             step(instr, &tables, &mut state);
         }

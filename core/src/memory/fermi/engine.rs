@@ -11,7 +11,7 @@ use super::cache::LineKey;
 use super::environment::{Environment, Touched, fence_may_end, waits};
 use super::issue::Draft;
 use super::model::{AcquireDiscards, DeviceModel};
-use super::operation::{Blocked, Body, Issued, Operation, Queue, MemOps, Stalled};
+use super::operation::{Blocked, Body, Issued, MemOps, Operation, Queue, Stalled};
 use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
 use super::shown::{FENCE, Shown};
 use crate::base::LaneMask;
