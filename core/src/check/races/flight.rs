@@ -43,11 +43,6 @@ impl Flights {
         AccessId(u64::from(launch) << 40 | self.last)
     }
 
-    /// A launch begins: what earlier ones did has happened.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// A lane issues a strong access of an element.
     pub fn depart(
         &mut self,

@@ -56,7 +56,7 @@ impl Watch {
         self.global.begin();
         self.order = FenceOrder::default();
         self.fenced = Fenced::default();
-        self.flights.clear();
+        self.flights = Flights::default();
         Ok(())
     }
 

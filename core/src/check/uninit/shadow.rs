@@ -44,9 +44,8 @@ pub(super) fn set_lane(bytes: &mut Bytes, lane: usize, undefined: u64) {
 /// The shadow of a frame of registers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Regs {
-    w: Vec<[LaneMask; 4]>,
-    q: Vec<[LaneMask; 8]>,
-    p: Vec<LaneMask>,
+    /// By class.
+    slots: [Vec<Bytes>; 3],
     /// Why lanes of a slot are not defined, where something was written that is not; with the lane.
     causes: FxHashMap<(Class, Slot, usize), Cause>,
 }
@@ -54,29 +53,15 @@ pub(super) struct Regs {
 impl Regs {
     /// A slot's definedness; a slot that does not exist is defined.
     pub fn get(&self, class: Class, slot: Slot) -> Bytes {
-        let mut out = DEFINED;
-        let (at, none) = (slot.index(), &[][..]);
-        let known = match class {
-            Class::W => self.w.get(at).map_or(none, |s| &s[..]),
-            Class::Q => self.q.get(at).map_or(none, |s| &s[..]),
-            Class::P => self.p.get(at).map_or(none, std::slice::from_ref),
-        };
-        out[..known.len()].copy_from_slice(known);
-        out
+        self.slots[class as usize].get(slot.index()).copied().unwrap_or(DEFINED)
     }
 
     /// Sets a slot's definedness for `lanes`.
     pub fn put(&mut self, class: Class, slot: Slot, lanes: LaneMask, bytes: &Bytes) {
-        if slot == NO_SLOT {
-            return;
-        }
-        let to: Option<&mut [LaneMask]> = match class {
-            Class::W => self.w.get_mut(slot.index()).map(|s| &mut s[..]),
-            Class::Q => self.q.get_mut(slot.index()).map(|s| &mut s[..]),
-            Class::P => self.p.get_mut(slot.index()).map(std::slice::from_mut),
-        };
-        for (d, new) in to.into_iter().flatten().zip(bytes) {
-            put_mask(d, *new, lanes);
+        if let Some(to) = self.slots[class as usize].get_mut(slot.index()) {
+            for (d, new) in to.iter_mut().zip(bytes).take(size(class)) {
+                put_mask(d, *new, lanes);
+            }
         }
     }
 
@@ -99,14 +84,15 @@ impl Regs {
 
     /// The registers of `lanes` that enter a function: preloaded slots are defined, the others are not.
     pub fn enter(&mut self, f: &Function, lanes: LaneMask) {
-        let sizes = [usize::from(f.slots.w.max(2)), f.slots.q.into(), f.slots.p.into()];
-        let Self { w, q, p, causes } = self;
-        causes.retain(|(_, _, lane), _| lanes >> lane & 1 == 0);
-        w.resize(w.len().max(sizes[0]), [0; 4]);
-        q.resize(q.len().max(sizes[1]), [0; 8]);
-        p.resize(p.len().max(sizes[2]), 0);
-        let words = w.iter_mut().take(sizes[0]).flatten().chain(q.iter_mut().take(sizes[1]).flatten());
-        words.chain(p.iter_mut().take(sizes[2])).for_each(|s| *s &= !lanes);
+        self.causes.retain(|(_, _, lane), _| lanes >> lane & 1 == 0);
+        let counts = [(Class::W, f.slots.w.max(2)), (Class::Q, f.slots.q), (Class::P, f.slots.p)];
+        for (class, count) in counts {
+            let (slots, count) = (&mut self.slots[class as usize], usize::from(count));
+            let mut nothing = DEFINED;
+            nothing[..size(class)].fill(0);
+            slots.resize(slots.len().max(count), nothing);
+            slots.iter_mut().take(count).flat_map(|s| &mut s[..size(class)]).for_each(|s| *s &= !lanes);
+        }
         for slot in [STACK_BASE, STACK_TOP] {
             self.put(Class::W, slot, lanes, &DEFINED);
         }

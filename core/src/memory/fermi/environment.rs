@@ -36,10 +36,10 @@ pub(super) struct Environment {
 
 impl Environment {
     pub fn new(model: &DeviceModel, base: u64, cap: Option<u64>) -> Self {
-        let sm = Multiprocessor { l1: Cache::new(model.l1_geometry()), locked: 0 };
+        let sm = Multiprocessor { l1: Cache::new(model.geometry(model.l1)), locked: 0 };
         Self {
             arena: Arena::new(base, cap),
-            l2: Cache::new(model.l2_geometry()),
+            l2: Cache::new(model.geometry(model.l2)),
             sms: vec![sm; model.processors.max(1) as usize],
             writers: Writers::default(),
         }

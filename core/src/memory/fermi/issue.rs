@@ -25,12 +25,6 @@ pub(super) struct Draft {
     pub issued: Issued,
 }
 
-/// Lanes of which one wrote last.
-pub(super) struct Survivor {
-    pub lanes: LaneMask,
-    pub winner: usize,
-}
-
 /// What one lane accesses.
 #[derive(Clone, Copy)]
 struct Access {
@@ -40,63 +34,61 @@ struct Access {
     address: u64,
 }
 
-/// Turns a request into operations. `places` says where each lane's address leads; `access_id`: what an observer calls it.
-#[expect(clippy::too_many_arguments, reason = "an instruction, its registers and who decides are separate borrows")]
-pub(super) fn operations(
-    model: &DeviceModel,
-    issuer: Issuer,
-    rq: &WarpRequest,
-    mask: LaneMask,
-    (places, access_id): (&[(Space, u64); LANES], AccessId),
-    regs: &Frame,
-    oracle: &mut dyn Oracle,
-    told: &mut Vec<Survivor>,
-) -> Result<Vec<Draft>, Stop> {
-    let maker = Maker { model, issuer, rq, regs, access_id };
-    let mut accesses: SmallVec<[Access; LANES]> = lanes_of(mask)
-        .map(|lane| {
-            let (space, address) = places[lane];
-            let space = match space {
-                Space::Global | Space::Generic => OpSpace::Global,
-                Space::Const => OpSpace::Const,
-                Space::Shared => OpSpace::Shared,
-                Space::Local => OpSpace::Local,
-                Space::Param => OpSpace::Param,
-            };
-            Access { lane, space, address }
-        })
-        .collect();
-    let mut drafts = Vec::new();
-    match rq.op {
-        MemOp::Atom(op, ty) | MemOp::Red(op, ty) => {
-            for access in &accesses {
-                maker.atomics(*access, op, ty, &mut drafts);
-            }
-            return Ok(drafts);
-        }
-        MemOp::Store => {
-            let losers = maker.survivors(&accesses, oracle, told)?;
-            accesses.retain(|a| losers >> a.lane & 1 == 0);
-            maker.plain(&accesses, &mut drafts);
-            // The registers of lanes whose writes are lost are released with the others.
-            if let Some(first) = drafts.first_mut() {
-                first.issued.lanes |= mask & losers;
-            }
-        }
-        MemOp::Load => maker.plain(&accesses, &mut drafts),
-    }
-    Ok(drafts)
-}
-
-struct Maker<'a> {
-    model: &'a DeviceModel,
-    issuer: Issuer,
-    rq: &'a WarpRequest,
-    regs: &'a Frame,
-    access_id: AccessId,
+/// Turns a request into operations.
+pub(super) struct Maker<'a> {
+    pub model: &'a DeviceModel,
+    pub issuer: Issuer,
+    pub rq: &'a WarpRequest,
+    pub regs: &'a Frame,
+    /// What an observer calls the first lane's access.
+    pub access_id: AccessId,
 }
 
 impl Maker<'_> {
+    /// The operations of the lanes of `mask`, whose addresses lead to `places`. Of lanes that write one location, `told` is given
+    /// all and the one that wrote last.
+    pub(super) fn operations(
+        &self,
+        mask: LaneMask,
+        places: &[(Space, u64); LANES],
+        oracle: &mut dyn Oracle,
+        told: &mut Vec<(LaneMask, usize)>,
+    ) -> Result<Vec<Draft>, Stop> {
+        let mut accesses: SmallVec<[Access; LANES]> = lanes_of(mask)
+            .map(|lane| {
+                let (space, address) = places[lane];
+                let space = match space {
+                    Space::Global | Space::Generic => OpSpace::Global,
+                    Space::Const => OpSpace::Const,
+                    Space::Shared => OpSpace::Shared,
+                    Space::Local => OpSpace::Local,
+                    Space::Param => OpSpace::Param,
+                };
+                Access { lane, space, address }
+            })
+            .collect();
+        let mut drafts = Vec::new();
+        match self.rq.op {
+            MemOp::Atom(op, ty) | MemOp::Red(op, ty) => {
+                for access in &accesses {
+                    self.atomics(*access, op, ty, &mut drafts);
+                }
+                return Ok(drafts);
+            }
+            MemOp::Store => {
+                let losers = self.survivors(&accesses, oracle, told)?;
+                accesses.retain(|a| losers >> a.lane & 1 == 0);
+                self.plain(&accesses, &mut drafts);
+                // The registers of lanes whose writes are lost are released with the others.
+                if let Some(first) = drafts.first_mut() {
+                    first.issued.lanes |= mask & losers;
+                }
+            }
+            MemOp::Load => self.plain(&accesses, &mut drafts),
+        }
+        Ok(drafts)
+    }
+
     /// Bytes of one element.
     fn width(&self) -> u16 {
         self.rq.width.into()
@@ -147,7 +139,7 @@ impl Maker<'_> {
         &self,
         accesses: &[Access],
         oracle: &mut dyn Oracle,
-        told: &mut Vec<Survivor>,
+        told: &mut Vec<(LaneMask, usize)>,
     ) -> Result<LaneMask, Stop> {
         let ascending = accesses.is_sorted_by(|a, b| (a.space, a.address) < (b.space, b.address));
         // Local addresses are the thread's own.
@@ -179,7 +171,7 @@ impl Maker<'_> {
             let winner = same.get(pick).copied().unwrap_or(a.lane);
             let lanes = same.iter().fold(0, |m, l| m | 1 << l);
             losers |= lanes & !(1 << winner);
-            told.push(Survivor { lanes, winner });
+            told.push((lanes, winner));
         }
         Ok(losers)
     }
@@ -224,6 +216,12 @@ impl Maker<'_> {
         Draft { key, sigma, issued: Issued { issuer, lanes, parts, target, rank, access_id } }
     }
 
+    /// The base of the line that an address lies in, and its offset there.
+    fn split(&self, address: u64) -> (u64, u16) {
+        let (base, at) = self.model.geometry(self.model.l1).split(address);
+        (base, u16::try_from(at).unwrap_or(0))
+    }
+
     /// Adds `len` bytes at `address`, which are a lane's from byte `from` on, to the operation of their line.
     fn add_line(&self, access: Access, (address, from, len): (u64, u16, u16), lines: &mut SmallVec<[Lines; 4]>) {
         let (space, owner) = match access.space {
@@ -232,9 +230,8 @@ impl Maker<'_> {
             OpSpace::Const => (DeviceSpace::Const, Who::default()),
             OpSpace::Global | OpSpace::Shared => (DeviceSpace::Global, Who::default()),
         };
-        let offset = address & u64::from(self.model.line_bytes - 1);
-        let key = LineKey { space, owner, base: address - offset };
-        let at = u16::try_from(offset).unwrap_or(0);
+        let (base, at) = self.split(address);
+        let key = LineKey { space, owner, base };
         let line = match lines.iter().rposition(|l| l.key == key) {
             Some(k) => lines.get_mut(k),
             None => {
@@ -329,9 +326,8 @@ impl Maker<'_> {
                     (AtomPlace::Shared(Piece { offset, len }), 0)
                 }
                 _ => {
-                    let offset = address & u64::from(self.model.line_bytes - 1);
-                    let key = LineKey { space: DeviceSpace::Global, owner: Who::default(), base: address - offset };
-                    let at = u16::try_from(offset).unwrap_or(0);
+                    let (base, at) = self.split(address);
+                    let key = LineKey { space: DeviceSpace::Global, owner: Who::default(), base };
                     let mask: ByteMask = span_mask(at.into(), width.into());
                     (AtomPlace::Global { key, mask, want: mask }, at)
                 }

@@ -145,16 +145,10 @@ impl DeviceModel {
         })
     }
 
-    /// The shape of an L1 cache.
+    /// The shape of one of its caches.
     #[must_use]
-    pub const fn l1_geometry(&self) -> Geometry {
-        Geometry { sets: self.l1.sets, ways: self.l1.ways, line: self.line_bytes }
-    }
-
-    /// The shape of the L2 cache.
-    #[must_use]
-    pub const fn l2_geometry(&self) -> Geometry {
-        Geometry { sets: self.l2.sets, ways: self.l2.ways, line: self.line_bytes }
+    pub const fn geometry(&self, cache: CacheShape) -> Geometry {
+        Geometry { sets: cache.sets, ways: cache.ways, line: self.line_bytes }
     }
 
     /// The first thing about the description that is impossible: the field, and what it must be.

@@ -1,9 +1,9 @@
 //! What reads observe, where an observer asks: which accesses wrote the bytes that an operation found.
 
-use super::cache::{DeviceSpace, bits};
+use super::cache::{Bytes, DeviceSpace};
 use super::environment::View;
-use super::operation::Issued;
-use super::program::{AtomPlace, Piece, Sigma};
+use super::operation::{Issued, address_of};
+use super::program::{Piece, Sigma};
 use crate::verdict::{AccessId, AllocKind, Event, Performed, ReadsFrom, Sink, Stop};
 use smallvec::SmallVec;
 
@@ -29,32 +29,27 @@ impl<S: Sink> View<'_, '_, S> {
             return Ok(());
         }
         let (Issued { parts, .. }, used) = (self.operation, self.touched.used);
-        match sigma {
-            Sigma::Device(d) if used && d.key.space == DeviceSpace::Global => parts.iter().try_for_each(|part| {
-                let writers =
-                    (usize::from(part.at)..usize::from(part.at + u16::from(part.len))).map(|k| d.value.writer(k));
-                self.tell_read(part.lane.into(), AllocKind::Global, d.key.base + u64::from(part.at), writers)
-            }),
-            Sigma::Shared(s) if filled => {
-                s.pieces.iter().zip(parts).try_for_each(|(piece, part)| self.tell_shared(*piece, part.lane))
-            }
-            Sigma::Atomic(a) => match (a.place, parts.first()) {
-                (AtomPlace::Global { key, mask, .. }, Some(part)) if used => {
-                    let (first, writers) = (u64::from(mask.trailing_zeros()), bits(mask).map(|k| a.out.writer(k)));
-                    self.tell_read(part.lane.into(), AllocKind::Global, key.base + first, writers)
+        let value = match sigma {
+            Sigma::Device(d) => &d.value,
+            Sigma::Atomic(a) => &a.out,
+            Sigma::Shared(_) | Sigma::Reg | Sigma::Fence { .. } => &Bytes::NONE,
+        };
+        parts.iter().try_for_each(|part| {
+            let (address, bytes) = (address_of(sigma, part.at), part.at..part.at + u16::from(part.len));
+            match sigma.key() {
+                Some(key) if used && key.space == DeviceSpace::Global => {
+                    let writers = bytes.map(|at| value.writer(at.into()));
+                    self.tell_read(part.lane.into(), AllocKind::Global, address, writers)
                 }
-                (AtomPlace::Shared(piece), Some(part)) if filled => self.tell_shared(piece, part.lane),
+                None if filled => {
+                    let who = self.operation.issuer.who;
+                    let piece = Piece { offset: u32::try_from(address).unwrap_or(u32::MAX), len: part.len };
+                    let writers = self.env.writers.of_shared((who.launch, who.block), piece);
+                    self.tell_read(part.lane.into(), AllocKind::Shared, address, writers.into_iter())
+                }
                 _ => Ok(()),
-            },
-            _ => Ok(()),
-        }
-    }
-
-    /// Tells what a lane has just read of shared memory.
-    fn tell_shared(&mut self, piece: Piece, lane: u8) -> Result<(), Stop> {
-        let who = self.operation.issuer.who;
-        let writers = self.env.writers.of_shared((who.launch, who.block), piece);
-        self.tell_read(lane.into(), AllocKind::Shared, piece.offset.into(), writers.into_iter())
+            }
+        })
     }
 
     /// What an observer calls a lane's access, given by its place among the parts of the operation.

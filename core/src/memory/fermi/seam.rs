@@ -3,7 +3,7 @@
 use super::cache::{DeviceSpace, LineKey, OpIdx};
 use super::engine::{Fermi, data_slots, tell_fence};
 use super::environment::{Touched, View, waits};
-use super::issue::{Survivor, operations};
+use super::issue::Maker;
 use super::operation::{Body, Issued, Operation, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
 use super::shown::Shown;
@@ -68,11 +68,12 @@ impl Memory for Fermi {
         }
         let places = places(arena, mask, rq, regs, near, cx.hints.at(at.pc))?;
         let mut told = Vec::new();
-        let drafts = operations(&self.model, at, rq, mask, (&places, name.get()), regs, cx.oracle, &mut told)?;
+        let maker = Maker { model: &self.model, issuer: at, rq, regs, access_id: name.get() };
+        let drafts = maker.operations(mask, &places, cx.oracle, &mut told)?;
         if S::ON {
             cx.sink.fire(at.who, Rule::MmRegLookup)?;
             cx.sink.fire(at.who, Rule::MmMemOp)?;
-            for Survivor { lanes, winner } in told {
+            for (lanes, winner) in told {
                 let event = Event::Survivor { pc: at.pc, lanes, winner: u32::try_from(winner).unwrap_or(0) };
                 cx.sink.event(at.who, event)?;
             }
