@@ -1,7 +1,8 @@
 //! The objects that addresses are derived from.
 
 use crate::verdict::{AllocKind, Extent, Inside, Named};
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use std::collections::BTreeMap;
 
 /// What a value was made from: a number that says "nothing", "that is no longer known", or an object.
@@ -14,7 +15,7 @@ pub(in crate::check) const LOST: Id = 1;
 const FIRST: Id = 2;
 
 /// An object: a buffer, a variable, a parameter, a block of a stack or of the heap.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::check) struct Object {
     /// What it is.
     pub kind: AllocKind,
@@ -36,8 +37,8 @@ impl Object {
 /// All objects that were met.
 #[derive(Clone, Debug, Default)]
 pub(in crate::check) struct Objects {
-    all: Vec<Object>,
-    known: FxHashMap<(AllocKind, u64, u64, String), Id>,
+    /// By number, less [`FIRST`].
+    all: IndexSet<Object, FxBuildHasher>,
     /// Those of device memory, by address; what was freed as long as nothing else lies there.
     device: BTreeMap<u64, Id>,
 }
@@ -45,17 +46,13 @@ pub(in crate::check) struct Objects {
 impl Objects {
     /// The object of a number; none for [`NONE`] and [`LOST`].
     pub fn get(&self, id: Id) -> Option<&Object> {
-        self.all.get(id.checked_sub(FIRST)? as usize)
+        self.all.get_index(id.checked_sub(FIRST)? as usize)
     }
 
     /// The number of an object.
     pub fn number(&mut self, object: Object) -> Id {
-        let key = (object.kind, object.start, object.bytes, object.name.clone());
-        let all = &mut self.all;
-        *self.known.entry(key).or_insert_with(|| {
-            all.push(object);
-            u32::try_from(all.len()).map_or(LOST, |n| n - 1 + FIRST)
-        })
+        let (at, _) = self.all.insert_full(object);
+        u32::try_from(at).map_or(LOST, |at| at + FIRST)
     }
 
     /// Takes note of the buffers and variables that a launch finds.

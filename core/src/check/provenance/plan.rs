@@ -14,7 +14,8 @@ use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, STACK_BASE, STACK_TOP, Sl
 use crate::program::ops::Class;
 use crate::program::uses::{Tables, reads, writes};
 use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
@@ -131,7 +132,7 @@ impl Plan {
     }
 
     fn with(env: &ProgEnv, small: bool) -> Self {
-        let mut roots = Roots::default();
+        let mut roots = Roots([Root::None, Root::Lost].into_iter().collect());
         let mut plan = Self {
             sites: vec![Site::Nothing; env.code.len()],
             accesses: Vec::new(),
@@ -166,7 +167,7 @@ impl Plan {
                 }
             }
         }
-        plan.roots = roots.all;
+        plan.roots = roots.0.into_iter().collect();
         plan.count_steps(env);
         plan
     }
@@ -200,7 +201,7 @@ impl Plan {
             }
             let base = self.base(env, i, &request, function, roots);
             let argument = match base {
-                Some(State::Known(root)) => match roots.all.get(root as usize) {
+                Some(State::Known(root)) => match roots.0.get_index(root as usize) {
                     Some(Root::Argument(offset)) => Some(*offset),
                     _ => None,
                 },
@@ -264,28 +265,12 @@ fn operands(i: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Slot)) {
     });
 }
 
-/// Roots and their numbers.
-struct Roots {
-    all: Vec<Root>,
-    numbers: FxHashMap<Root, u32>,
-}
-
-impl Default for Roots {
-    fn default() -> Self {
-        let mut roots = Self { all: Vec::new(), numbers: FxHashMap::default() };
-        roots.number(Root::None);
-        roots.number(Root::Lost);
-        roots
-    }
-}
+/// Roots by number.
+struct Roots(IndexSet<Root, FxBuildHasher>);
 
 impl Roots {
     fn number(&mut self, root: Root) -> u32 {
-        let all = &mut self.all;
-        *self.numbers.entry(root).or_insert_with(|| {
-            all.push(root);
-            u32::try_from(all.len() - 1).unwrap_or(LOST)
-        })
+        u32::try_from(self.0.insert_full(root).0).unwrap_or(LOST)
     }
 }
 
@@ -477,5 +462,5 @@ impl<'a> Work<'a> {
 
 /// Whether a root is another object in each lane.
 fn framed(roots: &Roots, root: u32) -> bool {
-    matches!(roots.all.get(root as usize), Some(Root::Within(Within { area: Area::Frame, .. }, _)))
+    matches!(roots.0.get_index(root as usize), Some(Root::Within(Within { area: Area::Frame, .. }, _)))
 }

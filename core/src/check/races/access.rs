@@ -28,7 +28,7 @@ pub(super) fn run(watch: &mut Watch, at: usize, who: Who, access: &Access<'_>, s
     let Some(block) = &mut watch.blocks[at] else { return Ok(()) };
     let Some(w) = block.warps.get_mut(warp) else { return Ok(()) };
     w.touched |= access.lanes;
-    let (together, hands_on) = (w.shared_clock().is_some(), !w.is_plain());
+    let (together, hands_on) = (w.agrees(), !w.is_plain());
     let access_id = match access.access_id {
         None => AccessId::NONE,
         Some(access_id) => {

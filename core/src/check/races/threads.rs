@@ -159,7 +159,7 @@ impl Block {
             let me = self.thread(warp, lane);
             let group = if whole { Group::Warp(me.warp) } else { Group::Thread(me.warp, me.lane) };
             all.join(&w.clock(lane).released(me, group, self.epoch));
-            if whole && matches!(w.clocks, Clocks::Shared(_)) {
+            if whole && w.agrees() {
                 break;
             }
         }
@@ -274,12 +274,9 @@ impl Warp {
         }
     }
 
-    /// What all lanes know, when they know the same.
-    pub const fn shared_clock(&self) -> Option<&Clock> {
-        match &self.clocks {
-            Clocks::Shared(clock) => Some(clock),
-            Clocks::Each(_) => None,
-        }
+    /// Whether all lanes know the same.
+    pub const fn agrees(&self) -> bool {
+        matches!(self.clocks, Clocks::Shared(_))
     }
 
     fn clocks(&self) -> &[Clock] {

@@ -8,7 +8,7 @@ use crate::base::{LaneMask, Pc, lanes_of};
 use crate::check::plain::{AtomicPart, atomic_parts, elements, pieces};
 use crate::program::env::AddressMap;
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
-use crate::program::ops::{AtomOp, AtomTy};
+use crate::program::ops::{AtomOp, AtomTy, Class};
 use crate::verdict::Access;
 
 /// The memories that a warp sees.
@@ -24,7 +24,9 @@ pub(super) struct Stored {
     /// The lanes that did.
     pub lanes: LaneMask,
     /// The slot that held it.
-    pub slot: Slot,
+    pub slot: (Class, Slot),
+    /// Why that is not defined.
+    pub cause: Cause,
     /// The first undefined byte's address.
     pub address: u64,
 }
@@ -132,7 +134,8 @@ fn store(rq: &WarpRequest, access: &Access<'_>, shadow: &Regs, memories: &mut Me
             let defined = of_lane(&bytes, lane) & all(width);
             if defined != all(width) && memories.is_device(address) {
                 let address = address.wrapping_add((!defined).trailing_zeros().into());
-                bad.get_or_insert(Stored { lanes: 0, slot, address }).lanes |= 1 << lane;
+                let cause = shadow.cause(class, slot, lane, access.pc);
+                bad.get_or_insert(Stored { lanes: 0, slot: (class, slot), cause, address }).lanes |= 1 << lane;
             } else {
                 memories.put(lane, address, width, defined);
                 if defined != all(width)
@@ -163,7 +166,8 @@ fn atomic(
             let good = defined.iter().take(width as usize).fold(!0, |m, b| m & b);
             let lanes = access.lanes & !good;
             if let Some(lane) = lanes_of(lanes).next() {
-                return Err(Stored { lanes, slot, address: access.addresses[lane].wrapping_add(offset) });
+                let (cause, address) = (shadow.cause(class, slot, lane, access.pc), access.addresses[lane]);
+                return Err(Stored { lanes, slot: (class, slot), cause, address: address.wrapping_add(offset) });
             }
         }
         let (mut found, mut causes) = (DEFINED, Vec::new());

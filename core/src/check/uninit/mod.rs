@@ -208,7 +208,7 @@ impl Uninit {
             if let Some(regs) = frames.and_then(|f| f.get_mut(depth as usize)) {
                 regs.put(class, slot, lanes, &if tainted.is_some() { [0; 8] } else { DEFINED });
                 if let Some(cause) = tainted {
-                    regs.blame_all(class, slot, lanes, cause);
+                    regs.blame(class, slot, lanes_of(lanes).map(|lane| (lane, cause)));
                 }
             }
         }
@@ -258,13 +258,13 @@ impl Uninit {
     }
 
     fn access(&mut self, who: Who, access: &Access<'_>) -> Result<(), Stop> {
-        self.carry(who, access).map_err(|(slot, cause, Stored { lanes, address, .. })| {
+        self.carry(who, access).map_err(|Stored { lanes, slot, cause, address }| {
             self.report(UninitUse::Stored, Some(slot), cause, (access.pc, lanes), Some(address))
         })
     }
 
     /// Carries definedness through an access. An error says which slot should not be stored, and why it is not defined.
-    fn carry(&mut self, who: Who, access: &Access<'_>) -> Result<(), ((Class, Slot), Cause, Stored)> {
+    fn carry(&mut self, who: Who, access: &Access<'_>) -> Result<(), Stored> {
         let env = Arc::clone(&self.env);
         let request = env.code.get(access.pc.0 as usize).and_then(|i| plain::request(&env, i));
         let Some(request) = request else { return Ok(()) };
@@ -278,13 +278,9 @@ impl Uninit {
         let depth = depths[first(access.lanes)] as usize;
         let Some(regs) = frames.get_mut(depth) else { return Ok(()) };
         let mut memories = Memories { device, shared, local, map: env.addresses() };
-        let Err(stored) = access::run(&request, access, regs, &mut memories) else {
-            writes.add(access, &ground, device);
-            return Ok(());
-        };
-        let slot = (request.class(), stored.slot);
-        let cause = regs.cause(slot.0, slot.1, first(stored.lanes), access.pc);
-        Err((slot, cause, stored))
+        access::run(&request, access, regs, &mut memories)?;
+        writes.add(access, &ground, device);
+        Ok(())
     }
 
     fn exchange(&mut self, who: Who, step: &Step<'_>) {

@@ -1,7 +1,7 @@
 //! Definedness of registers: a mask of lanes for each byte of a slot, so that all lanes are handled at once.
 
 use super::cause::Cause;
-use crate::base::{LaneMask, Pc, lanes_of, put_mask};
+use crate::base::{LaneMask, Pc, put_mask};
 use crate::program::env::Function;
 use crate::program::instr::{NO_SLOT, STACK_BASE, STACK_TOP, Slot};
 use crate::program::ops::Class;
@@ -75,11 +75,6 @@ impl Regs {
         if slot != NO_SLOT {
             self.causes.extend(causes.into_iter().map(|(lane, cause)| ((class, slot, lane), cause)));
         }
-    }
-
-    /// The same for all of some lanes.
-    pub fn blame_all(&mut self, class: Class, slot: Slot, lanes: LaneMask, cause: Cause) {
-        self.blame(class, slot, lanes_of(lanes).map(|lane| (lane, cause)));
     }
 
     /// The registers of `lanes` that enter a function: preloaded slots are defined, the others are not.

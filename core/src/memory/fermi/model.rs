@@ -172,12 +172,6 @@ impl DeviceModel {
     }
 }
 
-impl Default for DeviceModel {
-    fn default() -> Self {
-        Self::fermi()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
