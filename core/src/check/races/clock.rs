@@ -6,6 +6,7 @@
 //! block, of its whole warp, and of a sorted list for everything else, which most kernels never need.
 
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// A thread of the run: numbers that no other thread has, also over launches.
@@ -73,25 +74,10 @@ impl Known {
     /// Takes over what another one knows.
     pub fn join(&mut self, other: &Self) {
         self.fences = self.fences.max(other.fences);
-        if self.groups.is_empty() {
-            self.groups.clone_from(&other.groups);
-            return;
-        }
-        let mut merged = Vec::with_capacity(self.groups.len() + other.groups.len());
-        let (mut a, mut b) = (self.groups.iter().peekable(), other.groups.iter().peekable());
-        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-            match x.0.cmp(&y.0) {
-                std::cmp::Ordering::Less => merged.extend(a.next().copied()),
-                std::cmp::Ordering::Greater => merged.extend(b.next().copied()),
-                std::cmp::Ordering::Equal => {
-                    merged.push((x.0, x.1.max(y.1)));
-                    a.next();
-                    b.next();
-                }
-            }
-        }
-        merged.extend(a.chain(b).copied());
-        self.groups = merged;
+        // Two runs in order are merged at once; of two epochs of a group the later one comes first and stays.
+        self.groups.extend_from_slice(&other.groups);
+        self.groups.sort_by_key(|(group, epoch)| (*group, Reverse(*epoch)));
+        self.groups.dedup_by_key(|(group, _)| *group);
     }
 
     /// Whether it knows everything that another one does.

@@ -18,7 +18,7 @@ use crate::machine::grid::state::Grid;
 use crate::machine::observer::Observed;
 use crate::memory::{Cx, Environment, Movable, OperationName};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{self, Slot};
+use crate::program::instr::Slot;
 use crate::program::ops::Class;
 use crate::verdict::{Stop, Who};
 use smallvec::SmallVec;
@@ -298,7 +298,12 @@ impl<C: Explored + 'static, M: Environment + 'static> State for Walker<C, M> {
         let block = grid.blocks.get(grid.slot(block)?)?.as_ref()?;
         let size = grid.loaded.warp_size;
         let (warp, lane) = (block.warps.get((thread / size) as usize)?, (thread % size) as usize);
-        instr::value(warp.frames.first()?, class, slot, lane)
+        let frame = warp.frames.first()?;
+        match class {
+            Class::W => frame.w.get(slot.index()).map(|row| row.0[lane].into()),
+            Class::Q => frame.q.get(slot.index()).map(|row| row.0[lane]),
+            Class::P => frame.p.get(slot.index()).map(|mask| (mask >> lane & 1).into()),
+        }
     }
 
     fn lanes(&self) -> Vec<(u64, u32, Lane)> {
