@@ -3,12 +3,13 @@
 //!
 //! `address` is always a device address (`u64`), `at` an index in the vector (`usize`): a hint turns one into the other.
 
+use super::block::{Block, nearest};
 use super::heap;
 use crate::base::LaneMask;
 use crate::memory::{Fault, Hint, Near, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
-    AllocKind, Bug, BugKind, Contents, DeviceMemory, Lifetime, LimitKind, Named, Nearest, Place, Relation, Unwritten,
+    AllocKind, Bug, BugKind, Contents, DeviceMemory, Lifetime, LimitKind, Named, Place, Relation, Unwritten,
 };
 use aligned_vec::{AVec, ConstAlign};
 use std::ops::Range;
@@ -20,33 +21,6 @@ const GAP: u64 = 256;
 const FAR: u64 = 1 << 32;
 /// Bytes of a section.
 const CHUNK: usize = 512;
-
-/// A block of device memory.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Block {
-    /// Address of the first byte.
-    pub address: u64,
-    /// Where that is in the vector of all bytes.
-    at: usize,
-    /// Size in bytes.
-    pub len: u64,
-    /// What it is.
-    pub kind: AllocKind,
-    /// Who allocated and freed it, where it is of the heap.
-    pub(super) life: Option<Box<Lifetime>>,
-    /// The name of the buffer or variable; "" when it has none.
-    pub name: String,
-    /// The part of a buffer that the host has not written.
-    pub unwritten: Option<Unwritten>,
-}
-
-impl Block {
-    /// Whether it was freed.
-    #[must_use]
-    pub fn is_freed(&self) -> bool {
-        self.life.as_ref().is_some_and(|life| life.freed.is_some())
-    }
-}
 
 /// Device memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -310,18 +284,6 @@ impl DeviceMemory for Arena {
     fn bytes(&self, address: u64, len: u64) -> Option<&[u8]> {
         self.bytes_at(address, len)
     }
-}
-
-fn nearest(block: &Block, address: u64) -> Nearest {
-    let relation = if address < block.address {
-        Relation::Before(block.address - address)
-    } else if address - block.address >= block.len {
-        Relation::After(address - block.address - block.len)
-    } else {
-        Relation::Inside(address - block.address)
-    };
-    let (name, life) = (block.name.clone(), block.life.clone());
-    Nearest { name, kind: block.kind, bytes: block.len, relation, freed: block.is_freed(), life }
 }
 
 #[cfg(test)]

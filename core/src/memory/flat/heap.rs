@@ -2,7 +2,7 @@
 //!
 //! Its blocks are the arena's: those that have a life.
 
-use super::Block;
+use super::block::Block;
 use crate::verdict::{Bug, BugKind, LeakSite, Lifetime};
 use std::collections::BTreeMap;
 

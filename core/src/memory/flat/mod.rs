@@ -4,12 +4,14 @@
 //! the engine for running programs. All device memory lies in one arena of bytes with gaps between blocks.
 
 mod arena;
+mod block;
 mod general;
 mod heap;
 mod place;
 mod plain;
 
-pub use arena::{Arena, Block};
+pub use arena::Arena;
+pub use block::Block;
 pub(super) use general::{Told, carry_out, extend, tell};
 pub(super) use place::places;
 
