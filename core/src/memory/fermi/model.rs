@@ -172,6 +172,12 @@ impl DeviceModel {
     }
 }
 
+impl Default for DeviceModel {
+    fn default() -> Self {
+        Self::fermi()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
