@@ -2,10 +2,11 @@
 
 use super::flat::Arena;
 use super::{
-    Cx, Fault, Held, Issue, Issuer, LocalMemory, Movable, OperationName, Plain32, Snapshot, Stores, Trouble, Uses,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Movable, Near, OperationName, Plain32, Snapshot, Stores, Trouble,
+    Uses,
 };
 use crate::base::{Frame, LaneMask, number};
-use crate::program::instr::{Order, Scope, WarpRequest};
+use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
 use crate::verdict::{MemoryView, Sink, Who};
 use pulp::Simd;
 
@@ -39,14 +40,51 @@ pub trait Memory: Snapshot {
     ///
     /// # Errors
     /// The program accessed memory it must not access.
-    fn issue<S: Sink>(&mut self, request: &WarpRequest, by: Issue<'_, '_, '_, S>) -> Result<(), Box<Fault>>;
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        request: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>>;
 
-    /// A plain 32-bit access of global or shared memory. Runs on vector units where it pays.
+    /// A plain 32-bit load of global or shared memory: address in 64-bit slot `a`, plus `offset`, to 32-bit slot `d`. Runs
+    /// on vector units where it pays.
     ///
     /// # Errors
     /// As [`Memory::issue`].
-    fn access32<V: Simd, S: Sink>(&mut self, _: V, site: Plain32, by: Issue<'_, '_, '_, S>) -> Result<(), Box<Fault>> {
-        self.issue(&site.request(), by)
+    #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+    fn load32<V: Simd, S: Sink>(
+        &mut self,
+        _: V,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.issue(at, on, &site.request(MemOp::Load), regs, near, cx)
+    }
+
+    /// A plain 32-bit store of slot `d`.
+    ///
+    /// # Errors
+    /// As [`Memory::issue`].
+    #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
+    fn store32<V: Simd, S: Sink>(
+        &mut self,
+        _: V,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        self.issue(at, on, &site.request(MemOp::Store), regs, near, cx)
     }
 
     /// The number that lies at an address of global memory where all multiprocessors see it, least significant byte first; at

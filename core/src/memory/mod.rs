@@ -67,21 +67,6 @@ pub struct Near<'a> {
     pub names: &'a [(Class, Slot)],
 }
 
-/// A warp's instruction at memory: who executes it, and what it works on.
-#[expect(missing_debug_implementations, reason = "what a run carries along has none")]
-pub struct Issue<'a, 'n, 'c, S> {
-    /// Who, and where.
-    pub at: Issuer,
-    /// The lanes that execute it.
-    pub on: Active<'a>,
-    /// The registers of their frame.
-    pub regs: &'a mut Frame,
-    /// The memories of their block and launch.
-    pub near: &'a mut Near<'n>,
-    /// What the run carries along.
-    pub cx: &'a mut Cx<'c, S>,
-}
-
 /// What a run carries along that is not state: observers, the oracle, caches.
 pub struct Cx<'a, S> {
     /// The observer.
@@ -218,8 +203,6 @@ pub struct OperationName {
 /// A plain 32-bit access: only the operands that differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain32 {
-    /// Whether it stores what is in its data slot; else it loads to there.
-    pub store: bool,
     /// Global or shared.
     pub space: Space,
     /// The address's 64-bit slot.
@@ -234,8 +217,7 @@ pub struct Plain32 {
 
 impl Plain32 {
     /// The access as the request that it was.
-    pub(crate) fn request(self) -> WarpRequest {
-        let op = if self.store { MemOp::Store } else { MemOp::Load };
+    pub(crate) fn request(self, op: MemOp) -> WarpRequest {
         WarpRequest::word(op, self.space, (self.a, self.offset), self.d, self.cache)
     }
 }

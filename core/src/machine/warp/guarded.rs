@@ -5,7 +5,7 @@ use crate::base::{Frame, LaneMask, expand};
 use crate::machine::thread::data::Lane;
 use crate::machine::thread::dispatch::{data_op, hot};
 use crate::machine::warp::state::Shared;
-use crate::memory::{Active, Cx, Fault, Held, Issue, Issuer, LocalMemory, Memory, Near, Plain32};
+use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32};
 use crate::program::env::{ProgEnv, Root};
 use crate::program::instr::{CacheOp, HotOp, Instr, Op, Slot, Space};
 use crate::program::ops::Class;
@@ -14,19 +14,25 @@ use pulp::{NullaryFnOnce, Simd};
 
 /// The four plain accesses, each compiled for its space.
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 pub(in crate::machine) fn plain32<V: Simd, M: Memory, S: Sink>(
     simd: V,
     i: &Instr,
+    at: Issuer,
+    on: Active<'_>,
+    frame: &mut Frame,
     mem: &mut M,
-    by: Issue<'_, '_, '_, S>,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
-    let (offset, cache) = (i.imm.cast_signed(), CacheOp::of_index(i.b.0));
-    let site = |store, space| Plain32 { store, space, a: i.a, d: i.d, offset, cache };
+    let offset = i.imm.cast_signed();
+    let cache = CacheOp::of_index(i.b.0);
+    let site = |space| Plain32 { space, a: i.a, d: i.d, offset, cache };
     match i.op {
-        Op::LdGlobal32 => mem.access32(simd, site(false, Space::Global), by),
-        Op::LdShared32 => mem.access32(simd, site(false, Space::Shared), by),
-        Op::StGlobal32 => mem.access32(simd, site(true, Space::Global), by),
-        _ => mem.access32(simd, site(true, Space::Shared), by),
+        Op::LdGlobal32 => mem.load32(simd, at, on, site(Space::Global), frame, near, cx),
+        Op::LdShared32 => mem.load32(simd, at, on, site(Space::Shared), frame, near, cx),
+        Op::StGlobal32 => mem.store32(simd, at, on, site(Space::Global), frame, near, cx),
+        _ => mem.store32(simd, at, on, site(Space::Shared), frame, near, cx),
     }
 }
 
@@ -103,13 +109,8 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
                 hot::<V, false>(isa, i.hot, i, frame, &Lane { mask, lanes: &lanes, tables: &cx.tables });
             }
             Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, &cx.tables),
-            op => {
-                let by = Issue { at, on: Active { mask, lanes: &lanes }, regs: frame, near, cx };
-                match op {
-                    Op::Mem => mem.issue(&env.requests[i.imm as usize], by)?,
-                    _ => plain32(isa, i, mem, by)?,
-                }
-            }
+            Op::Mem => mem.issue(at, Active { mask, lanes: &lanes }, &env.requests[i.imm as usize], frame, near, cx)?,
+            _ => plain32(isa, i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::machine::warp::mistakes::{no_code, no_frame};
 use crate::machine::warp::ready::blocked;
 use crate::machine::warp::slow_path::{Did, Rare, Trouble};
 use crate::machine::warp::state::{Halt, Shared, Warp, Why, stopped};
-use crate::memory::{Active, Cx, Fault, Held, Issue, Issuer, Memory, Near, Plain32};
+use crate::memory::{Active, Cx, Fault, Held, Issuer, Memory, Near, Plain32};
 use crate::program::instr::{Barrier, CacheOp, HotOp, Op, Space};
 use crate::verdict::{Enter, Event, Sink, Step, Who};
 use pulp::Simd;
@@ -173,15 +173,15 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             continue;
         }
         macro_rules! access {
-            ($store:literal, $space:ident) => {{
+            ($how:ident, $space:ident) => {{
                 let at = Issuer { who: sh.who, pc: Pc(pc), depth, sm: sh.sm };
                 let on = Active { mask, lanes: &lanes };
                 let names = names::<M>(sh, pc);
                 let root = env.root(Pc(pc));
                 let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, names };
                 let (offset, cache) = (i.imm.cast_signed(), CacheOp::of_index(i.b.0));
-                let site = Plain32 { store: $store, space: Space::$space, a: i.a, d: i.d, offset, cache };
-                if let Err(fault) = mem.access32(simd, site, Issue { at, on, regs: frame, near: &mut near, cx }) {
+                let site = Plain32 { space: Space::$space, a: i.a, d: i.d, offset, cache };
+                if let Err(fault) = mem.$how(simd, at, on, site, frame, &mut near, cx) {
                     halt!(*fault);
                 }
                 pc += 1;
@@ -245,10 +245,10 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     continue;
                 }
             }
-            HotOp::LdGlobal32 => access!(false, Global),
-            HotOp::LdShared32 => access!(false, Shared),
-            HotOp::StGlobal32 => access!(true, Global),
-            HotOp::StShared32 => access!(true, Shared),
+            HotOp::LdGlobal32 => access!(load32, Global),
+            HotOp::LdShared32 => access!(load32, Shared),
+            HotOp::StGlobal32 => access!(store32, Global),
+            HotOp::StShared32 => access!(store32, Shared),
             op if !M::TAKES_REGISTERS => {
                 let on = Lane { mask, lanes: &lanes, tables: &cx.tables };
                 if mask == !0 {
@@ -272,8 +272,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 let names = names::<M>(sh, pc);
                 let root = env.root(Pc(pc));
                 let mut near = Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, names };
-                let by = Issue { at, on, regs: frame, near: &mut near, cx };
-                if let Err(fault) = mem.issue(&env.requests[i.imm as usize], by) {
+                if let Err(fault) = mem.issue(at, on, &env.requests[i.imm as usize], frame, &mut near, cx) {
                     halt!(*fault);
                 }
                 pc += 1;

@@ -12,7 +12,7 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
 use crate::memory::flat::{Arena, Told, places, tell};
 use crate::memory::{
-    Active, Cx, Fault, Held, Issue, Issuer, LocalMemory, Memory, Movable, OperationName, ProgramFault, Stores, Trouble,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, ProgramFault, Stores, Trouble,
     Uses, Waits,
 };
 use crate::program::instr::Slot;
@@ -59,8 +59,15 @@ impl Memory for Fermi {
     /// Makes the operations of a request.
     ///
     /// Rule: mm.memOp
-    fn issue<S: Sink>(&mut self, rq: &WarpRequest, by: Issue<'_, '_, '_, S>) -> Result<(), Box<Fault>> {
-        let Issue { at, on: Active { mask, .. }, regs, near, cx } = by;
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        Active { mask, .. }: Active<'_>,
+        rq: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
         let (arena, name) = (&self.env.arena, Cell::new(AccessId::NONE));
         if S::ON {
             let memory = Contents { later: true, ..arena.contents(near) };

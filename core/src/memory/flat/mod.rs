@@ -15,7 +15,8 @@ pub use block::Block;
 pub(super) use general::{Told, carry_out, extend, tell};
 pub(super) use place::places;
 
-use super::{Environment, Fault, Issue, Memory, Part, Plain32, Snapshot};
+use super::{Active, Cx, Environment, Fault, Issuer, Memory, Near, Part, Plain32, Snapshot};
+use crate::base::Frame;
 use crate::program::instr::WarpRequest;
 use crate::verdict::Sink;
 use pulp::Simd;
@@ -75,8 +76,15 @@ impl Memory for Flat {
     }
 
     #[inline(always)]
-    fn issue<S: Sink>(&mut self, request: &WarpRequest, by: Issue<'_, '_, '_, S>) -> Result<(), Box<Fault>> {
-        let Issue { at, on, regs, near, cx } = by;
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        request: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
         if S::ON {
             let told = Told { memory: self.arena.contents(near), together: on.mask, element: 0, access_id: None };
             tell(told, at, on.mask, request, regs, near, cx)?;
@@ -85,13 +93,30 @@ impl Memory for Flat {
     }
 
     #[inline(always)]
-    fn access32<V: Simd, S: Sink>(
+    fn load32<V: Simd, S: Sink>(
         &mut self,
         simd: V,
+        at: Issuer,
+        on: Active<'_>,
         site: Plain32,
-        by: Issue<'_, '_, '_, S>,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        let arena = &mut self.arena;
-        if site.store { plain::store(simd, arena, site, by) } else { plain::load(simd, arena, site, by) }
+        plain::load(simd, &mut self.arena, at, on, site, regs, near, cx)
+    }
+
+    #[inline(always)]
+    fn store32<V: Simd, S: Sink>(
+        &mut self,
+        simd: V,
+        at: Issuer,
+        on: Active<'_>,
+        site: Plain32,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
+        plain::store(simd, &mut self.arena, at, on, site, regs, near, cx)
     }
 }

@@ -8,8 +8,8 @@ use super::Arena;
 use super::general::{Told, hand_on};
 use super::place::fault;
 use crate::base::{Frame, LANES, LaneMask, LaneTables, lanes_of};
-use crate::memory::{Active, Cx, Fault, Hint, Issue, Issuer, Near, Plain32};
-use crate::program::instr::Space;
+use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32};
+use crate::program::instr::{MemOp, Space};
 use crate::program::origins::Room;
 use crate::verdict::{AccessKind, Extent, Sink, Stride};
 use pulp::Simd;
@@ -148,19 +148,23 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 pub(super) fn load<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
+    at: Issuer,
+    on: Active<'_>,
     site: Plain32,
-    by: Issue<'_, '_, '_, S>,
+    regs: &mut Frame,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
-    let Issue { at, on, regs, near, cx } = by;
     // Rule: expr.add
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
     let mut known = [Stride::Mixed; 2];
     if S::ON {
-        known = tell(simd, arena, at, on, site, regs, near, cx)?;
+        known = tell(simd, arena, at, on, site, AccessKind::Read, regs, near, cx)?;
     }
     let room = if global { Room::ALL } else { near.root.room() };
     let begin = u64::from(room.begin);
@@ -202,7 +206,7 @@ pub(super) fn load<V: Simd, S: Sink>(
         }
         let mut new = *half_of(&regs.w[site.d.index()].0, g);
         if !gather(&mut region, bytes, h, half, offset, &mut new) {
-            return Err(fault(arena, on.mask, &site.request(), regs, near));
+            return Err(fault(arena, on.mask, &site.request(MemOp::Load), regs, near));
         }
         *half_of_mut(&mut regs.w[site.d.index()].0, g) = new;
     }
@@ -254,18 +258,22 @@ fn gather(
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
+#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 pub(super) fn store<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
+    at: Issuer,
+    on: Active<'_>,
     site: Plain32,
-    by: Issue<'_, '_, '_, S>,
+    regs: &mut Frame,
+    near: &mut Near<'_>,
+    cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
-    let Issue { at, on, regs, near, cx } = by;
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
     let mut known = [Stride::Mixed; 2];
     if S::ON {
-        known = tell(simd, arena, at, on, site, regs, near, cx)?;
+        known = tell(simd, arena, at, on, site, AccessKind::Write, regs, near, cx)?;
     }
     let room = if global { Room::ALL } else { near.root.room() };
     let begin = u64::from(room.begin);
@@ -311,7 +319,7 @@ pub(super) fn store<V: Simd, S: Sink>(
             let place = region.locate(address, 4).filter(|_| address & 3 == 0);
             let bytes = if global { &mut arena.bytes[..] } else { from(near.shared, room) };
             let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
-                return Err(fault(arena, on.mask, &site.request(), regs, near));
+                return Err(fault(arena, on.mask, &site.request(MemOp::Store), regs, near));
             };
             *chunk = data[k & (HALF - 1)].to_le_bytes();
         }
@@ -332,6 +340,7 @@ fn tell<V: Simd, S: Sink>(
     at: Issuer,
     on: Active<'_>,
     site: Plain32,
+    kind: AccessKind,
     regs: &Frame,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
@@ -358,7 +367,6 @@ fn tell<V: Simd, S: Sink>(
     }
     let mut addresses = *base;
     addresses.iter_mut().for_each(|x| *x = x.wrapping_add(shift));
-    let kind = if site.store { AccessKind::Write } else { AccessKind::Read };
     let told = Told { memory: arena.contents(near), together: on.mask, element: 0, access_id: None };
     let footprint = (&addresses, found.map(|stride| stride.moved(window)), 4);
     hand_on(told, at, on.mask, (kind, footprint), regs, cx)?;

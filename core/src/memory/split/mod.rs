@@ -13,8 +13,8 @@ mod pending;
 
 use super::flat::{Arena, Flat, Told, carry_out, places, tell};
 use super::{
-    Active, Cx, Environment, Fault, Held, Issue, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part,
-    Snapshot, Stores, Trouble, Uses,
+    Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot,
+    Stores, Trouble, Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::env::Root;
@@ -123,19 +123,26 @@ impl Memory for Split {
         self.flat.arena_mut()
     }
 
-    fn issue<S: Sink>(&mut self, request: &WarpRequest, by: Issue<'_, '_, '_, S>) -> Result<(), Box<Fault>> {
-        let Issue { at, on, regs, near, cx } = by;
+    fn issue<S: Sink>(
+        &mut self,
+        at: Issuer,
+        on: Active<'_>,
+        request: &WarpRequest,
+        regs: &mut Frame,
+        near: &mut Near<'_>,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Box<Fault>> {
         let places = places(self.flat.arena(), on.mask, request, regs, near, cx.hints.at(at.pc))?;
         let shared = |l: &usize| matches!(places[*l].0, Space::Global | Space::Shared);
         let later: LaneMask = lanes_of(on.mask).filter(shared).fold(0, |m, l| m | 1 << l);
         if later == 0 {
-            return self.flat.issue(request, Issue { at, on, regs, near, cx });
+            return self.flat.issue(at, on, request, regs, near, cx);
         }
         let now: LaneMask = on.mask & !later;
         if now != 0 {
             let lanes = expand(now, &cx.tables);
             let on = Active { mask: now, lanes: &lanes };
-            self.flat.issue(request, Issue { at, on, regs: &mut *regs, near, cx })?;
+            self.flat.issue(at, on, request, regs, near, cx)?;
         }
         // What one element loads may be the address of the next.
         let class = request.address_class();
