@@ -2,11 +2,10 @@
 
 use super::flat::Arena;
 use super::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Movable, Near, OperationName, Plain32, Snapshot, Stores, Trouble,
-    Uses,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Movable, OperationName, Plain32, Snapshot, Stores, Trouble, Uses,
 };
 use crate::base::{Frame, LaneMask, number};
-use crate::program::instr::{MemOp, Order, Scope, WarpRequest};
+use crate::program::instr::{Order, Scope, WarpRequest};
 use crate::verdict::{MemoryView, Sink, Who};
 use pulp::Simd;
 
@@ -42,49 +41,24 @@ pub trait Memory: Snapshot {
     /// The program accessed memory it must not access.
     fn issue<S: Sink>(
         &mut self,
-        at: Issuer,
-        on: Active<'_>,
+        on: Active<'_, '_>,
         request: &WarpRequest,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>>;
 
-    /// A plain 32-bit load of global or shared memory: address in 64-bit slot `a`, plus `offset`, to 32-bit slot `d`. Runs
-    /// on vector units where it pays.
+    /// A plain 32-bit load or store of global or shared memory: address in 64-bit slot `a`, plus `offset`, to or from 32-bit
+    /// slot `d`. Runs on vector units where it pays.
     ///
     /// # Errors
     /// As [`Memory::issue`].
-    #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
-    fn load32<V: Simd, S: Sink>(
+    fn plain32<V: Simd, S: Sink>(
         &mut self,
         _: V,
-        at: Issuer,
-        on: Active<'_>,
+        on: Active<'_, '_>,
         site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        self.issue(at, on, &site.request(MemOp::Load), regs, near, cx)
-    }
-
-    /// A plain 32-bit store of slot `d`.
-    ///
-    /// # Errors
-    /// As [`Memory::issue`].
-    #[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
-    fn store32<V: Simd, S: Sink>(
-        &mut self,
-        _: V,
-        at: Issuer,
-        on: Active<'_>,
-        site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        self.issue(at, on, &site.request(MemOp::Store), regs, near, cx)
+        self.issue(on, &site.request(), cx)
     }
 
     /// The number that lies at an address of global memory where all multiprocessors see it, least significant byte first; at

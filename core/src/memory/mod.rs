@@ -24,7 +24,6 @@ use crate::base::{Frame, LaneMask, LaneTables, Lanes32, Pc};
 use crate::choice::Oracle;
 use crate::program::env::{AddressMap, Root};
 use crate::program::instr::{CacheOp, MemOp, Slot, Space, WarpRequest};
-use crate::program::ops::Class;
 use crate::verdict::{BugKind, LimitKind, Stop, Who};
 use serde::{Deserialize, Serialize};
 
@@ -41,13 +40,19 @@ pub struct Issuer {
     pub sm: u32,
 }
 
-/// The lanes that execute an instruction, as a mask and expanded.
-#[derive(Clone, Copy, Debug)]
-pub struct Active<'a> {
+/// The lanes that execute an instruction, their registers and the memories near them.
+#[derive(Debug)]
+pub struct Active<'a, 'n> {
+    /// Whose they are.
+    pub at: Issuer,
     /// One bit a lane.
     pub mask: LaneMask,
     /// All ones or zero per lane.
     pub lanes: &'a Lanes32,
+    /// The registers of their function.
+    pub regs: &'a mut Frame,
+    /// What they reach beside device memory.
+    pub near: &'a mut Near<'n>,
 }
 
 /// The memories that belong to the issuing warp's block and launch.
@@ -64,7 +69,7 @@ pub struct Near<'a> {
     /// The variable that the instruction's address was made from, where the code says so (D-roots).
     pub root: Root<'a>,
     /// The registers that the instruction names and that can be blocked; none where memory is immediate.
-    pub names: &'a [(Class, Slot)],
+    pub uses: Option<&'a Uses>,
 }
 
 /// What a run carries along that is not state: observers, the oracle, caches.
@@ -203,6 +208,8 @@ pub struct OperationName {
 /// A plain 32-bit access: only the operands that differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain32 {
+    /// Load or store.
+    pub op: MemOp,
     /// Global or shared.
     pub space: Space,
     /// The address's 64-bit slot.
@@ -217,7 +224,7 @@ pub struct Plain32 {
 
 impl Plain32 {
     /// The access as the request that it was.
-    pub(crate) fn request(self, op: MemOp) -> WarpRequest {
-        WarpRequest::word(op, self.space, (self.a, self.offset), self.d, self.cache)
+    pub(crate) fn request(self) -> WarpRequest {
+        WarpRequest::word(self.op, self.space, (self.a, self.offset), self.d, self.cache)
     }
 }

@@ -12,7 +12,7 @@ use crate::machine::warp::slow_path::{Did, Rare, Trouble, bug};
 use crate::memory::{Cx, Fault, Memory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Barrier, BarrierKind, Instr};
-use crate::verdict::{Bug, BugKind, Doing, Elsewhere, Event, Place, Rule, Sink, Stop, Who};
+use crate::verdict::{Bug, BugKind, Doing, Elsewhere, Event, Place, Rule, Sink, Stop};
 use smallvec::SmallVec;
 
 /// Lanes that name one barrier.
@@ -24,6 +24,19 @@ struct Meeting {
 }
 
 impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
+    /// Joins a barrier where the whole warp executes a `bar.sync` with one number and no count, which nearly all are; gives
+    /// the number.
+    #[inline(always)]
+    pub fn join(&mut self, i: &Instr, m: LaneMask) -> Option<u32> {
+        let live = self.control.live();
+        if !M::IMMEDIATE || m == 0 || m != live {
+            return None;
+        }
+        let id = self.sh.env.barriers.get(i.imm as usize).and_then(Barrier::plain)?;
+        let joined = self.sh.barriers.join(id, self.warp, live.count_ones(), self.sh.loaded.warp_size);
+        joined.then_some(id.into())
+    }
+
     /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter.
     ///
     /// Rule: thread.barsync
@@ -40,6 +53,10 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         cx: &mut Cx<'_, S>,
     ) -> Result<Did, Trouble> {
         let Some(&barrier) = self.sh.env.barriers.get(i.imm as usize) else { return Ok(Did::Next) };
+        if let Some(id) = if cx.sink.wants_rules() { None } else { self.join(i, m) } {
+            self.tell_arrival(id, m, true, cx)?;
+            return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Barrier(id))));
+        }
         let live = self.control.live();
         // With one program counter for the warp every barrier is as an aligned one (PTX ISA, below sm_70).
         let aligned = barrier.aligned || !C::WAITS;
@@ -145,10 +162,16 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
                 cx.sink.fire(self.sh.who, *rule).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
             }
             let waits = barrier.kind != BarrierKind::Arrive;
-            let arrive = crate::verdict::Arrive { pc: Pc(self.flow.pc), id, lanes: whole.unwrap_or(lanes), waits };
-            cx.sink.event(self.sh.who, Event::Arrive(arrive)).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+            self.tell_arrival(id, whole.unwrap_or(lanes), waits, cx)?;
         }
         Ok(())
+    }
+
+    /// Tells that lanes arrive at a barrier, and whether they wait at it.
+    #[inline(never)]
+    fn tell_arrival<S: Sink>(&self, id: u32, lanes: LaneMask, waits: bool, cx: &mut Cx<'_, S>) -> Result<(), Trouble> {
+        let arrive = crate::verdict::Arrive { pc: Pc(self.flow.pc), id, lanes, waits };
+        cx.sink.event(self.sh.who, Event::Arrive(arrive)).map_err(|s| Trouble::Fault(Fault::Stop(s)))
     }
 
     /// Lanes `m` of the `live` ones execute an aligned barrier: looks where the others are (D-barrier-lanes).
@@ -177,19 +200,6 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         }
         if missing == 0 { Ok(()) } else { Err(bug(BugKind::BarrierDivergence { arrived, missing, elsewhere }, m)) }
     }
-}
-
-/// Tells that a whole warp arrives at a barrier and waits. Out of line: the loop that it is called in stays small.
-#[inline(never)]
-pub(in crate::machine) fn tell_arrival<S: Sink>(
-    who: Who,
-    pc: u32,
-    id: u8,
-    lanes: LaneMask,
-    cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Stop>> {
-    let arrive = crate::verdict::Arrive { pc: Pc(pc), id: id.into(), lanes, waits: true };
-    cx.sink.event(who, Event::Arrive(arrive)).map_err(Box::new)
 }
 
 /// Lanes of a warp exit for which others wait at an aligned barrier: a defect unless they left to exit and nothing else

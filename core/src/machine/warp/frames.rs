@@ -2,12 +2,13 @@
 
 use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of};
 use crate::machine::grid::loaded::{Where, frame_bytes};
-use crate::machine::warp::state::Shared;
-use crate::memory::{Fault, LocalMemory};
+use crate::machine::warp::mistakes::no_frame;
+use crate::machine::warp::state::{Halt, Shared, stopped};
+use crate::memory::{Cx, Fault, LocalMemory};
 use crate::program::env::FuncId;
 use crate::program::instr::{STACK_BASE, STACK_TOP};
 use crate::program::ops::Class;
-use crate::verdict::{BugKind, Taker};
+use crate::verdict::{BugKind, Enter, Event, Sink, Taker, Who};
 
 /// Bytes that a call takes of the stack besides its frame: a return address, as on the hardware.
 const LINK: u32 = 16;
@@ -73,6 +74,22 @@ impl Stack<'_> {
         zero(&f.undefined, frame, lanes);
         Ok(())
     }
+}
+
+/// Tells the observer that lanes of a warp entered a function; `regs` is their frame.
+#[inline(always)]
+pub(super) fn tell_entered<S: Sink>(
+    who: Who,
+    regs: Option<&Frame>,
+    (lanes, depth, function): (LaneMask, u32, FuncId),
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Halt>> {
+    if S::ON {
+        let Some(regs) = regs else { return Err(no_frame(0, lanes)) };
+        let enter = Enter { lanes, depth, function: function.0, regs };
+        cx.sink.event(who, Event::Enter(enter)).map_err(|s| stopped(Fault::Stop(s), lanes))?;
+    }
+    Ok(())
 }
 
 /// Zeroes slots that may be read before they are written (D-undefined).

@@ -1,100 +1,71 @@
-//! One instruction outside the innermost loop: for some of the running lanes, in the instruction set at hand, or with its
-//! results handed to the memory engine.
+//! Memory accesses and data operations of the innermost loop: what they need, and one that is executed outside of it, for
+//! some of the running lanes or with its results handed to the memory engine.
 
-use crate::base::{Frame, LaneMask, expand};
+use crate::base::{Pc, expand};
 use crate::machine::thread::data::Lane;
 use crate::machine::thread::dispatch::{data_op, hot};
 use crate::machine::warp::state::Shared;
-use crate::memory::{Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Near, Plain32};
-use crate::program::env::{ProgEnv, Root};
-use crate::program::instr::{CacheOp, HotOp, Instr, Op, Slot, Space};
-use crate::program::ops::Class;
+use crate::memory::{Active, Cx, Fault, Held, LocalMemory, Memory, Near, Plain32};
+use crate::program::env::ProgEnv;
+use crate::program::instr::{CacheOp, HotOp, Instr, MemOp, Op, Space};
 use crate::verdict::Sink;
 use pulp::{NullaryFnOnce, Simd};
 
-/// The four plain accesses, each compiled for its space.
+/// What lies near the lanes of a warp that execute the instruction at `pc`.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
-pub(in crate::machine) fn plain32<V: Simd, M: Memory, S: Sink>(
+pub(super) fn near<'n, M: Memory>(sh: &'n mut Shared<'_>, local: &'n mut LocalMemory, pc: u32) -> Near<'n> {
+    let uses = if M::TAKES_REGISTERS { sh.loaded.uses.get(pc as usize) } else { None };
+    let root = sh.env.root(Pc(pc));
+    Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, uses }
+}
+
+/// One of the four plain accesses: compiled for it where `op` is a constant.
+#[inline(always)]
+pub(super) fn plain32<V: Simd, M: Memory, S: Sink>(
     simd: V,
+    op: Op,
     i: &Instr,
-    at: Issuer,
-    on: Active<'_>,
-    frame: &mut Frame,
+    on: Active<'_, '_>,
     mem: &mut M,
-    near: &mut Near<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
-    let offset = i.imm.cast_signed();
-    let cache = CacheOp::of_index(i.b.0);
-    let site = |space| Plain32 { space, a: i.a, d: i.d, offset, cache };
-    match i.op {
-        Op::LdGlobal32 => mem.load32(simd, at, on, site(Space::Global), frame, near, cx),
-        Op::LdShared32 => mem.load32(simd, at, on, site(Space::Shared), frame, near, cx),
-        Op::StGlobal32 => mem.store32(simd, at, on, site(Space::Global), frame, near, cx),
-        _ => mem.store32(simd, at, on, site(Space::Shared), frame, near, cx),
+    let (op, space) = match op {
+        Op::LdGlobal32 => (MemOp::Load, Space::Global),
+        Op::LdShared32 => (MemOp::Load, Space::Shared),
+        Op::StGlobal32 => (MemOp::Store, Space::Global),
+        _ => (MemOp::Store, Space::Shared),
+    };
+    let (offset, cache) = (i.imm.cast_signed(), CacheOp::of_index(i.b.0));
+    mem.plain32(simd, on, Plain32 { op, space, a: i.a, d: i.d, offset, cache }, cx)
+}
+
+/// A data or memory operation for some of the running lanes: those of `on`, whose expansion may have more. Of a data
+/// operation a memory program writes the results to the registers, where it takes them (report, listing 4.6).
+#[inline(never)]
+pub(super) fn guarded<V: Simd, M: Memory, S: Sink>(
+    simd: V,
+    env: &ProgEnv,
+    i: &Instr,
+    on: Active<'_, '_>,
+    mem: &mut M,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let Active { at, mask, regs, near, .. } = on;
+    let lanes = &expand(mask, &cx.tables);
+    if !i.op.is_data() {
+        return simd.vectorize(Guarded { isa: simd, env, i, on: Active { at, mask, lanes, regs, near }, mem, cx });
     }
+    let old = near.uses.map(|uses| Held::capture(&uses.writes, regs));
+    simd.vectorize(Guarded { isa: simd, env, i, on: Active { at, mask, lanes, regs, near }, mem, cx })?;
+    old.map_or(Ok(()), |old| mem.wrote(at, mask, &old, regs, cx))
 }
 
-/// A data or memory operation for some of the running lanes.
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "registers, memories and observers are separate borrows")]
-pub(in crate::machine) fn guarded<V: Simd, M: Memory, S: Sink>(
-    simd: V,
-    env: &ProgEnv,
-    i: &Instr,
-    mask: LaneMask,
-    at: Issuer,
-    frame: &mut Frame,
-    mem: &mut M,
-    near: &mut Near<'_>,
-    cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
-    simd.vectorize(Guarded { isa: simd, env, i, mask, at, frame, mem, near, cx })
-}
-
-/// The registers that an instruction writes.
-pub(in crate::machine) fn writes<'a>(sh: &Shared<'a>, pc: u32) -> &'a [(Class, Slot)] {
-    sh.loaded.uses.get(pc as usize).map_or(&[], |uses| &uses.writes)
-}
-
-/// A data operation whose results a memory program writes to the registers (report, listing 4.6).
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "registers, memories and observers are separate borrows")]
-pub(in crate::machine) fn taken_over<V: Simd, M: Memory, S: Sink>(
-    simd: V,
-    env: &ProgEnv,
-    i: &Instr,
-    mask: LaneMask,
-    at: Issuer,
-    writes: &[(Class, Slot)],
-    frame: &mut Frame,
-    mem: &mut M,
-    cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
-    let old = Held::capture(writes, frame);
-    let mut none = LocalMemory::default();
-    let mut near =
-        Near { shared: &mut [], local: &mut none, param: &[], map: &env.addresses(), root: Root::NONE, names: &[] };
-    guarded(simd, env, i, mask, at, frame, mem, &mut near, cx)?;
-    mem.wrote(at, mask, &old, frame, cx)
-}
-
-/// The registers that an instruction names; none where nobody asks.
-#[inline(always)]
-pub(in crate::machine) fn names<'a, M: Memory>(sh: &Shared<'a>, pc: u32) -> &'a [(Class, Slot)] {
-    if !M::TAKES_REGISTERS { &[] } else { sh.loaded.uses.get(pc as usize).map_or(&[], |uses| &uses.names) }
-}
-
-struct Guarded<'a, 'b, 'c, V, M, S> {
+struct Guarded<'a, 'n, 'c, V, M, S> {
     isa: V,
     env: &'a ProgEnv,
     i: &'a Instr,
-    mask: LaneMask,
-    at: Issuer,
-    frame: &'a mut Frame,
+    on: Active<'a, 'n>,
     mem: &'a mut M,
-    near: &'a mut Near<'b>,
     cx: &'a mut Cx<'c, S>,
 }
 
@@ -102,15 +73,15 @@ impl<V: Simd, M: Memory, S: Sink> NullaryFnOnce for Guarded<'_, '_, '_, V, M, S>
     type Output = Result<(), Box<Fault>>;
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let Self { isa, env, i, mask, at, frame, mem, near, cx } = self;
-        let lanes = expand(mask, &cx.tables);
+        let Self { isa, env, i, on, mem, cx } = self;
         match i.op {
             Op::Int(_) | Op::Float(_) if i.hot != HotOp::Other => {
-                hot::<V, false>(isa, i.hot, i, frame, &Lane { mask, lanes: &lanes, tables: &cx.tables });
+                let lane = Lane { mask: on.mask, lanes: on.lanes, tables: &cx.tables };
+                hot::<V, false>(isa, i.hot, i, on.regs, &lane);
             }
-            Op::Int(_) | Op::Float(_) => data_op(isa, i, frame, mask, &lanes, &cx.tables),
-            Op::Mem => mem.issue(at, Active { mask, lanes: &lanes }, &env.requests[i.imm as usize], frame, near, cx)?,
-            _ => plain32(isa, i, at, Active { mask, lanes: &lanes }, frame, mem, near, cx)?,
+            Op::Int(_) | Op::Float(_) => data_op(isa, i, on.regs, on.mask, on.lanes, &cx.tables),
+            Op::Mem => mem.issue(on, &env.requests[i.imm as usize], cx)?,
+            op => plain32(isa, op, i, on, mem, cx)?,
         }
         Ok(())
     }

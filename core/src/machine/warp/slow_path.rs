@@ -1,12 +1,14 @@
 //! What instructions outside the innermost loop work on, and what they come to.
 
-use crate::base::{Frame, LaneMask, lanes_of, put_mask};
+use crate::base::{Frame, LaneMask, Pc, lanes_of, put_mask};
 use crate::machine::block::barrier::Arrival;
-use crate::machine::control::{Flow, Next};
-use crate::machine::warp::state::Shared;
-use crate::memory::{Fault, LocalMemory};
+use crate::machine::control::{Control, Flow, Next, TokenKind};
+use crate::machine::warp::arrive::stranded;
+use crate::machine::warp::state::{Halt, Shared, Why, stopped};
+use crate::memory::{Cx, Fault, Held, LocalMemory, Memory};
 use crate::program::env::FuncId;
-use crate::verdict::BugKind;
+use crate::program::instr::{BarrierRed, Instr, Op};
+use crate::verdict::{BugKind, Sink};
 
 /// What an instruction did to the flow.
 pub(in crate::machine) enum Did {
@@ -26,6 +28,23 @@ pub(in crate::machine) enum Trouble {
     Unsupported(String),
 }
 
+impl Trouble {
+    /// What it stops: the flow of lanes `mask`, of which `m` execute the instruction.
+    #[cold]
+    pub fn halt(self, mask: LaneMask, m: LaneMask) -> Box<Halt> {
+        match self {
+            Self::Fault(fault) => stopped(fault, mask),
+            Self::Unsupported(what) => Box::new(Halt { why: Why::Unsupported(what), pc: Pc(0), lanes: m }),
+        }
+    }
+}
+
+impl From<Box<Fault>> for Trouble {
+    fn from(fault: Box<Fault>) -> Self {
+        Self::Fault(*fault)
+    }
+}
+
 impl From<Fault> for Trouble {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
@@ -42,19 +61,114 @@ pub(in crate::machine) struct Rare<'a, 'b, C, M> {
     pub warp: u32,
 }
 
+impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
+    /// An instruction outside the innermost loop, by lanes `m` of the flow. `left` is the fuel behind it.
+    #[inline(never)]
+    pub fn execute<S: Sink>(
+        &mut self,
+        i: &Instr,
+        m: LaneMask,
+        left: u32,
+        regs: &mut Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<Did, Trouble> {
+        Ok(Did::Control(match i.op {
+            Op::Sync => {
+                self.uncount();
+                self.control.sync(self.flow)
+            }
+            // Rule: thread.preBrk
+            // Rule: thread.preRet
+            Op::Ssy | Op::PreBrk | Op::PreRet => {
+                self.uncount();
+                let kind = match i.op {
+                    Op::Ssy => TokenKind::Sync,
+                    Op::PreBrk => TokenKind::Break,
+                    _ => TokenKind::Call,
+                };
+                self.control.push(self.flow, kind, m, i.imm);
+                return Ok(Did::Next);
+            }
+            // Rule: thread.break
+            Op::Break => {
+                // An injected break ends a region as `sync` does; the others were the program's branches.
+                if self.sh.env.origin.get(self.flow.pc as usize).is_some_and(|o| o.hidden) {
+                    self.uncount();
+                }
+                if m == 0 {
+                    return Ok(Did::Next);
+                }
+                self.control.brk(self.flow, m, i.imm)
+            }
+            // No lane executes it.
+            _ if m == 0 => return Ok(Did::Next),
+            // Rule: warp.comm
+            Op::Bar => return self.barrier(i, m, regs, cx),
+            // Rule: thread.return
+            Op::Ret => self.control.ret(self.flow, m),
+            // Rule: thread.exit
+            Op::Exit => {
+                self.sh.exited += m.count_ones();
+                if C::WAITS
+                    && m != self.control.live()
+                    && let Some(fault) = stranded(self.sh.env, self.control, self.warp, *self.flow, m)
+                {
+                    return Err(Trouble::Fault(fault));
+                }
+                self.control.exit(self.flow, m)
+            }
+            // Rule: thread.membar
+            Op::Fence { scope, order } => {
+                self.mem.fence(self.sh.issuer(self.flow.pc, self.flow.depth), m, scope, order, cx)?;
+                return Ok(Did::Next);
+            }
+            Op::Nop | Op::Nanosleep => return Ok(Did::Next),
+            _ => return self.timed(i, m, left, regs, cx),
+        }))
+    }
+
+    /// An instruction is none of the program's: it was injected.
+    fn uncount(&mut self) {
+        self.sh.threads = self.sh.threads.wrapping_sub(u64::from(self.flow.mask.count_ones()));
+    }
+
+    /// One that may read the clock, which is where the flow is while it is executed.
+    fn timed<S: Sink>(
+        &mut self,
+        i: &Instr,
+        m: LaneMask,
+        left: u32,
+        regs: &mut Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<Did, Trouble> {
+        let uses = if M::TAKES_REGISTERS && i.op.is_taken_over() {
+            self.sh.loaded.uses.get(self.flow.pc as usize)
+        } else {
+            None
+        };
+        let old = uses.map(|uses| Held::capture(&uses.writes, regs)).filter(|old| !old.is_empty());
+        let clock = self.sh.clock;
+        self.sh.clock += u64::from(self.sh.turn.saturating_sub(left));
+        let did = match i.op {
+            Op::Call | Op::CallIndirect | Op::Brx => self.transfer(i, m, regs, cx.oracle),
+            _ => self.other(i, m, regs, cx),
+        };
+        self.sh.clock = clock;
+        if let (Some(old), Ok(Did::Next)) = (old, &did) {
+            self.mem.wrote(self.sh.issuer(self.flow.pc, self.flow.depth), m, &old, regs, cx)?;
+        }
+        did
+    }
+}
+
 pub(in crate::machine) fn bug(kind: BugKind, lanes: LaneMask) -> Trouble {
     Trouble::Fault(Fault::Bug(kind, lanes))
 }
 
 /// Writes a barrier's reduction to the lanes that waited for it.
-pub(in crate::machine) fn reduced(
-    frames: &mut [Frame],
-    arrival: &Arrival,
-    red: crate::program::instr::BarrierRed,
-    value: u32,
-) {
+pub(in crate::machine) fn reduced(frames: &mut [Frame], arrival: &Arrival, red: BarrierRed, value: u32) {
     let frame = &mut frames[arrival.depth as usize];
-    if red == crate::program::instr::BarrierRed::Popc {
+    if red == BarrierRed::Popc {
         for l in lanes_of(arrival.lanes) {
             frame.w[arrival.dest.index()].0[l] = value;
         }

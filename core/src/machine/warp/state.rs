@@ -3,7 +3,7 @@
 use crate::base::{Frame, LaneMask, Pc};
 use crate::machine::block::barrier::Barriers;
 use crate::machine::grid::loaded::Loaded;
-use crate::memory::{Fault, LocalMemory};
+use crate::memory::{Fault, Issuer, LocalMemory};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::verdict::Who;
 
@@ -83,6 +83,14 @@ pub struct Shared<'a> {
     pub exited: u32,
     /// Fuel of the current turn: what is left of it says how far the clock is.
     pub turn: u32,
+}
+
+impl Shared<'_> {
+    /// The warp at an instruction, as memory knows it.
+    #[inline(always)]
+    pub const fn issuer(&self, pc: u32, depth: u32) -> Issuer {
+        Issuer { who: self.who, pc: Pc(pc), depth, sm: self.sm }
+    }
 }
 
 #[cold]

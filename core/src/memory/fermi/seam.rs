@@ -12,8 +12,8 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
 use crate::memory::flat::{Arena, Told, places, tell};
 use crate::memory::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, ProgramFault, Stores, Trouble,
-    Uses, Waits,
+    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, OperationName, ProgramFault, Stores, Trouble, Uses,
+    Waits,
 };
 use crate::program::instr::Slot;
 use crate::program::instr::{Order, Scope, WarpRequest};
@@ -61,11 +61,8 @@ impl Memory for Fermi {
     /// Rule: mm.memOp
     fn issue<S: Sink>(
         &mut self,
-        at: Issuer,
-        Active { mask, .. }: Active<'_>,
+        Active { at, mask, regs, near, .. }: Active<'_, '_>,
         rq: &WarpRequest,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
         let (arena, name) = (&self.env.arena, Cell::new(AccessId::NONE));
@@ -96,7 +93,8 @@ impl Memory for Fermi {
             let own = Body::Fence { holds: false, wide, discards: false };
             self.push_fence(at, mask, (Order::Release, rq.scope), own);
         }
-        let blocked: SmallVec<[(Class, Slot); 8]> = data_slots(rq).filter(|s| near.names.contains(s)).collect();
+        let blocked: SmallVec<[(Class, Slot); 8]> =
+            data_slots(rq).filter(|s| near.uses.is_some_and(|u| u.names.contains(s))).collect();
         for draft in drafts {
             self.push_draft(rq, draft, &blocked)?;
         }

@@ -15,8 +15,7 @@ pub use block::Block;
 pub(super) use general::{Told, carry_out, extend, tell};
 pub(super) use place::places;
 
-use super::{Active, Cx, Environment, Fault, Issuer, Memory, Near, Part, Plain32, Snapshot};
-use crate::base::Frame;
+use super::{Active, Cx, Environment, Fault, Memory, Part, Plain32, Snapshot};
 use crate::program::instr::WarpRequest;
 use crate::verdict::Sink;
 use pulp::Simd;
@@ -78,45 +77,26 @@ impl Memory for Flat {
     #[inline(always)]
     fn issue<S: Sink>(
         &mut self,
-        at: Issuer,
-        on: Active<'_>,
+        on: Active<'_, '_>,
         request: &WarpRequest,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
+        let Active { at, mask, regs, near, .. } = on;
         if S::ON {
-            let told = Told { memory: self.arena.contents(near), together: on.mask, element: 0, access_id: None };
-            tell(told, at, on.mask, request, regs, near, cx)?;
+            let told = Told { memory: self.arena.contents(near), together: mask, element: 0, access_id: None };
+            tell(told, at, mask, request, regs, near, cx)?;
         }
-        carry_out(&mut self.arena, on.mask, request, regs, near, cx.hints.at(at.pc))
+        carry_out(&mut self.arena, mask, request, regs, near, cx.hints.at(at.pc))
     }
 
     #[inline(always)]
-    fn load32<V: Simd, S: Sink>(
+    fn plain32<V: Simd, S: Sink>(
         &mut self,
         simd: V,
-        at: Issuer,
-        on: Active<'_>,
+        on: Active<'_, '_>,
         site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        plain::load(simd, &mut self.arena, at, on, site, regs, near, cx)
-    }
-
-    #[inline(always)]
-    fn store32<V: Simd, S: Sink>(
-        &mut self,
-        simd: V,
-        at: Issuer,
-        on: Active<'_>,
-        site: Plain32,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        plain::store(simd, &mut self.arena, at, on, site, regs, near, cx)
+        plain::access(simd, &mut self.arena, on, site, cx)
     }
 }

@@ -7,11 +7,11 @@
 use super::Arena;
 use super::general::{Told, hand_on};
 use super::place::fault;
-use crate::base::{Frame, LANES, LaneMask, LaneTables, lanes_of};
-use crate::memory::{Active, Cx, Fault, Hint, Issuer, Near, Plain32};
+use crate::base::{LANES, LaneMask, LaneTables, lanes_of};
+use crate::memory::{Active, Cx, Fault, Hint, Plain32};
 use crate::program::instr::{MemOp, Space};
 use crate::program::origins::Room;
-use crate::verdict::{AccessKind, Extent, Sink, Stride};
+use crate::verdict::{Extent, Sink, Stride};
 use pulp::Simd;
 
 /// Lanes classified together.
@@ -142,30 +142,41 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|c| u32::from_le_bytes(*c))
 }
 
-/// A load.
+/// A load or a store.
+#[inline(always)]
+pub(super) fn access<V: Simd, S: Sink>(
+    simd: V,
+    arena: &mut Arena,
+    on: Active<'_, '_>,
+    site: Plain32,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Fault>> {
+    let known = if S::ON { tell(simd, arena, &on, site, cx)? } else { [Stride::Mixed; 2] };
+    if site.op == MemOp::Load {
+        load(simd, arena, on, site, known, cx)
+    } else {
+        store(simd, arena, on, site, known, cx)
+    }
+}
+
+/// A load. `known`: how the addresses of each half lie, where an observer was told.
 #[inline(always)]
 #[expect(
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
-#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
-pub(super) fn load<V: Simd, S: Sink>(
+fn load<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
-    at: Issuer,
-    on: Active<'_>,
+    on: Active<'_, '_>,
     site: Plain32,
-    regs: &mut Frame,
-    near: &mut Near<'_>,
+    known: [Stride; 2],
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
+    let Active { at, mask, lanes, regs, near } = on;
     // Rule: expr.add
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
-    let mut known = [Stride::Mixed; 2];
-    if S::ON {
-        known = tell(simd, arena, at, on, site, AccessKind::Read, regs, near, cx)?;
-    }
     let room = if global { Room::ALL } else { near.root.room() };
     let begin = u64::from(room.begin);
     let offset = offset.wrapping_sub(begin);
@@ -175,11 +186,11 @@ pub(super) fn load<V: Simd, S: Sink>(
     let mut region = Region { arena: table, hint: cx.hints.at(at.pc), len, need: Hint::READ };
     let a = site.a.index();
     for g in 0..LANES / HALF {
-        let half = on.mask >> (g * HALF) & 0xffff;
+        let half = mask >> (g * HALF) & 0xffff;
         if half == 0 {
             continue;
         }
-        let lanes = half_of(&on.lanes.0, g);
+        let lanes = half_of(&lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
         let stride = if S::ON {
             known[g].moved(begin.wrapping_neg())
@@ -206,7 +217,7 @@ pub(super) fn load<V: Simd, S: Sink>(
         }
         let mut new = *half_of(&regs.w[site.d.index()].0, g);
         if !gather(&mut region, bytes, h, half, offset, &mut new) {
-            return Err(fault(arena, on.mask, &site.request(MemOp::Load), regs, near));
+            return Err(fault(arena, mask, &site.request(), regs, near));
         }
         *half_of_mut(&mut regs.w[site.d.index()].0, g) = new;
     }
@@ -258,34 +269,28 @@ fn gather(
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
-#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
-pub(super) fn store<V: Simd, S: Sink>(
+fn store<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
-    at: Issuer,
-    on: Active<'_>,
+    on: Active<'_, '_>,
     site: Plain32,
-    regs: &mut Frame,
-    near: &mut Near<'_>,
+    known: [Stride; 2],
     cx: &mut Cx<'_, S>,
 ) -> Result<(), Box<Fault>> {
+    let Active { at, mask, lanes, regs, near } = on;
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
-    let mut known = [Stride::Mixed; 2];
-    if S::ON {
-        known = tell(simd, arena, at, on, site, AccessKind::Write, regs, near, cx)?;
-    }
     let room = if global { Room::ALL } else { near.root.room() };
     let begin = u64::from(room.begin);
     let offset = offset.wrapping_sub(begin);
     let len = if global { 0 } else { words_of(near.shared, room).len() as u64 };
     let a = site.a.index();
     for g in 0..LANES / HALF {
-        let half = on.mask >> (g * HALF) & 0xffff;
+        let half = mask >> (g * HALF) & 0xffff;
         if half == 0 {
             continue;
         }
-        let lanes = half_of(&on.lanes.0, g);
+        let lanes = half_of(&lanes.0, g);
         let h = half_of(&regs.q[a].0, g);
         let data = half_of(&regs.w[site.d.index()].0, g);
         let stride = if S::ON {
@@ -319,7 +324,7 @@ pub(super) fn store<V: Simd, S: Sink>(
             let place = region.locate(address, 4).filter(|_| address & 3 == 0);
             let bytes = if global { &mut arena.bytes[..] } else { from(near.shared, room) };
             let Some(chunk) = place.and_then(|o| bytes.get_mut(o..)).and_then(|b| b.first_chunk_mut::<4>()) else {
-                return Err(fault(arena, on.mask, &site.request(MemOp::Store), regs, near));
+                return Err(fault(arena, mask, &site.request(), regs, near));
             };
             *chunk = data[k & (HALF - 1)].to_le_bytes();
         }
@@ -333,27 +338,23 @@ pub(super) fn store<V: Simd, S: Sink>(
     clippy::needless_range_loop,
     reason = "adaptors are compiled for the common instruction set before they are inlined"
 )]
-#[expect(clippy::too_many_arguments, reason = "the memories and the registers are separate borrows")]
 fn tell<V: Simd, S: Sink>(
     simd: V,
     arena: &Arena,
-    at: Issuer,
-    on: Active<'_>,
+    on: &Active<'_, '_>,
     site: Plain32,
-    kind: AccessKind,
-    regs: &Frame,
-    near: &Near<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<[Stride; 2], Box<Fault>> {
+    let Active { at, mask, lanes, regs, near } = on;
     let window = if site.space == Space::Shared { near.map.shared } else { 0 };
     let offset = i64::from(site.offset).cast_unsigned();
     let shift = window.wrapping_add(offset);
     let base = &regs.q[site.a.index()].0;
     let mut found = [Stride::Mixed; 2];
     for g in 0..LANES / HALF {
-        let half = on.mask >> (g * HALF) & 0xffff;
+        let half = *mask >> (g * HALF) & 0xffff;
         if half != 0 {
-            found[g] = classify(simd, half_of(base, g), half, &cx.tables, half_of(&on.lanes.0, g), offset);
+            found[g] = classify(simd, half_of(base, g), half, &cx.tables, half_of(&lanes.0, g), offset);
         }
     }
     let quiet = cx.sink.quiet(at.pc);
@@ -361,15 +362,15 @@ fn tell<V: Simd, S: Sink>(
         // The other way round than the addresses: those of the registers stay as they are.
         let quiet = Extent { first: quiet.first.wrapping_sub(shift), ..quiet };
         let strides = found.map(|stride| stride.moved(offset.wrapping_neg()));
-        if quiet.outside((base, strides, 4), on.mask) == 0 {
+        if quiet.outside((base, strides, 4), *mask) == 0 {
             return Ok(found);
         }
     }
     let mut addresses = *base;
     addresses.iter_mut().for_each(|x| *x = x.wrapping_add(shift));
-    let told = Told { memory: arena.contents(near), together: on.mask, element: 0, access_id: None };
+    let told = Told { memory: arena.contents(near), together: *mask, element: 0, access_id: None };
     let footprint = (&addresses, found.map(|stride| stride.moved(window)), 4);
-    hand_on(told, at, on.mask, (kind, footprint), regs, cx)?;
+    hand_on(told, *at, *mask, (site.op.kind(), footprint), regs, cx)?;
     Ok(found)
 }
 

@@ -125,30 +125,27 @@ impl Memory for Split {
 
     fn issue<S: Sink>(
         &mut self,
-        at: Issuer,
-        on: Active<'_>,
+        on: Active<'_, '_>,
         request: &WarpRequest,
-        regs: &mut Frame,
-        near: &mut Near<'_>,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Box<Fault>> {
-        let places = places(self.flat.arena(), on.mask, request, regs, near, cx.hints.at(at.pc))?;
+        let Active { at, mask, regs, near, .. } = on;
+        let places = places(self.flat.arena(), mask, request, regs, near, cx.hints.at(at.pc))?;
         let shared = |l: &usize| matches!(places[*l].0, Space::Global | Space::Shared);
-        let later: LaneMask = lanes_of(on.mask).filter(shared).fold(0, |m, l| m | 1 << l);
-        if later == 0 {
-            return self.flat.issue(at, on, request, regs, near, cx);
-        }
-        let now: LaneMask = on.mask & !later;
+        let later: LaneMask = lanes_of(mask).filter(shared).fold(0, |m, l| m | 1 << l);
+        let now: LaneMask = mask & !later;
         if now != 0 {
-            let lanes = expand(now, &cx.tables);
-            let on = Active { mask: now, lanes: &lanes };
-            self.flat.issue(at, on, request, regs, near, cx)?;
+            let lanes = &expand(now, &cx.tables);
+            self.flat.issue(Active { at, mask: now, lanes, regs, near }, request, cx)?;
+        }
+        if later == 0 {
+            return Ok(());
         }
         // What one element loads may be the address of the next.
         let class = request.address_class();
         let reloads = request.elems > 1 && class == request.class() && request.regs.contains(&request.addr);
         let address = if reloads { Held::capture(&[(class, request.addr)], regs) } else { Held::default() };
-        let instruction = Instruction { at, request: *request, lanes: on.mask, map: *near.map, address };
+        let instruction = Instruction { at, request: *request, lanes: mask, map: *near.map, address };
         self.pending.push(instruction, later, elements(request));
         Ok(())
     }
@@ -190,7 +187,7 @@ impl Memory for Split {
         let from = effective(&request, lane, &regs);
         let done = {
             let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
-            let mut near = Near { shared, local: &mut local, param: &[], map: &map, root: Root::NONE, names: &[] };
+            let mut near = Near { shared, local: &mut local, param: &[], map: &map, root: Root::NONE, uses: None };
             let told = if S::ON {
                 let memory = self.flat.arena().contents(&near);
                 let element = u8::try_from(k).unwrap_or(0);
