@@ -183,8 +183,8 @@ pub trait Stores {
     fn param(&mut self, launch: u32) -> Option<&[u8]>;
 }
 
-/// An operation that can go on, for a search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// An operation that can go on, for a search; ordered by its name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Movable {
     /// Its name.
     pub name: OperationName,

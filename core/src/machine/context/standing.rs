@@ -9,6 +9,7 @@ use crate::memory::Environment;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Standing, WaitingFor};
 use indexmap::IndexMap;
+use std::cmp::Reverse;
 
 /// Lanes at one instruction, and what they wait for.
 type Key = (u32, Option<WaitingFor>);
@@ -23,9 +24,14 @@ impl<C: Explored, M: Environment> ContextState<C, M> {
                 all.extend(of_grid(grid, &of.program.0));
             }
         }
-        all.sort_by_key(|s: &Standing| std::cmp::Reverse(s.lanes));
+        all.sort_by_key(most);
         all
     }
+}
+
+/// The order of groups for people. A function, as a closure would have the sort compiled for each kind of machine.
+const fn most(group: &Standing) -> Reverse<u64> {
+    Reverse(group.lanes)
 }
 
 fn of_grid<C: Explored>(grid: &Grid<C>, env: &ProgEnv) -> Vec<Standing> {

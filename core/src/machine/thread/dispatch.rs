@@ -21,6 +21,8 @@ pub(in crate::machine) fn hot_op<V: Simd>(simd: V, op: HotOp, i: &Instr, r: &mut
 
 /// A data operation outside the innermost loop, in the instruction set of `simd`, or the best of this processor where that
 /// one has no vector units: loops that are compiled for every processor are small, and run on what there is.
+///
+/// It alone enters the large loops, and is not generic over what enters it: so each of them is compiled once.
 #[inline(never)]
 pub(in crate::machine) fn data_op<V: Simd>(
     simd: V,
@@ -31,7 +33,12 @@ pub(in crate::machine) fn data_op<V: Simd>(
     tables: &LaneTables,
 ) {
     let op = DataOp { i, regs, on: Lane { mask, lanes, tables } };
-    if V::VECTORS { op.with_simd(simd) } else { Best::run(op) }
+    match i.op {
+        _ if !V::VECTORS => Best::run(op),
+        _ if i.hot != HotOp::Other => simd.vectorize(Hot { isa: simd, op }),
+        Op::Int(_) => simd.vectorize(IntOps(op)),
+        _ => simd.vectorize(FloatOps(op)),
+    }
 }
 
 /// A data operation for some lanes.
@@ -45,15 +52,8 @@ impl WithSimd for DataOp<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) {
-        if V::VECTORS {
-            match self.i.op {
-                _ if self.i.hot != HotOp::Other => simd.vectorize(Hot { isa: simd, op: self }),
-                Op::Int(_) => simd.vectorize(IntOps(self)),
-                _ => simd.vectorize(FloatOps(self)),
-            }
-        } else {
-            by_lane::execute(self.i, self.regs, self.on.mask);
-        }
+        let Self { i, regs, on: Lane { mask, lanes, tables } } = self;
+        if V::VECTORS { data_op(simd, i, regs, mask, lanes, tables) } else { by_lane::execute(i, regs, mask) }
     }
 }
 

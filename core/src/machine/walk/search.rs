@@ -52,7 +52,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
                 }
             }
         }
-        movable.sort_unstable_by_key(|m: &Movable| m.name);
+        movable.sort_unstable();
         out.extend(movable.into_iter().map(Agent::Micro));
         if M::CACHES {
             out.extend((0..self.silent_rules()).map(Agent::Silent));

@@ -148,7 +148,7 @@ impl Pending {
             let name = |place| OperationName { block: who.block, warp: who.warp, place };
             out.extend(left.map(|place| Movable { name: name(place), lanes: 1 << (place as usize % LANES) }));
         }
-        out[first..].sort_unstable_by_key(|m| m.name);
+        out[first..].sort_unstable();
     }
 
     /// The number of an operation.
