@@ -5,11 +5,12 @@
 //! may still come or do nothing more but exit (D-barrier-lanes); in the report one lane's arrival counts for its warp.
 
 use crate::base::mutant::{Mutant, on};
-use crate::base::{Frame, LANES, LaneMask, Pc, lanes_of};
+use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::machine::block::barrier::{Arrival, Arrive, COUNT};
 use crate::machine::control::{Control, Flow, Wait};
 use crate::machine::warp::slow_path::{Did, Rare, Trouble, bug};
-use crate::memory::{Cx, Fault, Memory};
+use crate::machine::warp::state::Shared;
+use crate::memory::{Fault, Memory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Barrier, BarrierKind, Instr};
 use crate::verdict::{Bug, BugKind, Doing, Elsewhere, Event, Place, Rule, Sink, Stop};
@@ -23,20 +24,18 @@ struct Meeting {
     lanes: LaneMask,
 }
 
-impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
-    /// Joins a barrier where the whole warp executes a `bar.sync` with one number and no count, which nearly all are; gives
-    /// the number.
+impl Shared<'_> {
+    /// Joins a barrier where the whole of a warp, whose `live` lanes are left, executes a `bar.sync` with one number and no
+    /// count, which nearly all are; gives the number.
     #[inline(always)]
-    pub fn join(&mut self, i: &Instr, m: LaneMask) -> Option<u32> {
-        let live = self.control.live();
-        if !M::IMMEDIATE || m == 0 || m != live {
-            return None;
-        }
-        let id = self.sh.env.barriers.get(i.imm as usize).and_then(Barrier::plain)?;
-        let joined = self.sh.barriers.join(id, self.warp, live.count_ones(), self.sh.loaded.warp_size);
+    pub(super) fn join(&mut self, i: &Instr, live: LaneMask, warp: u32) -> Option<u32> {
+        let id = self.env.barriers.get(i.imm as usize).and_then(Barrier::plain)?;
+        let joined = self.barriers.join(id, warp, live.count_ones(), self.loaded.warp_size);
         joined.then_some(id.into())
     }
+}
 
+impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
     /// `bar` and `barrier`: arrival of the warp, or of its lanes where each has its own program counter.
     ///
     /// Rule: thread.barsync
@@ -45,23 +44,21 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     ///
     /// Rule: thread.barred
     #[inline(never)]
-    pub fn barrier<S: Sink>(
-        &mut self,
-        i: &Instr,
-        m: LaneMask,
-        regs: &Frame,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<Did, Trouble> {
-        let Some(&barrier) = self.sh.env.barriers.get(i.imm as usize) else { return Ok(Did::Next) };
-        if let Some(id) = if cx.sink.wants_rules() { None } else { self.join(i, m) } {
-            self.tell_arrival(id, m, true, cx)?;
+    pub fn barrier(&mut self) -> Result<Did, Trouble> {
+        let (m, live) = (self.m, self.control.live());
+        let Some(&barrier) = self.sh.env.barriers.get(self.i.imm as usize) else { return Ok(Did::Next) };
+        if M::IMMEDIATE
+            && m == live
+            && !self.cx.sink.wants_rules()
+            && let Some(id) = self.sh.join(self.i, live, self.warp)
+        {
+            self.tell_arrival(id, m, true)?;
             return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Barrier(id))));
         }
-        let live = self.control.live();
         // With one program counter for the warp every barrier is as an aligned one (PTX ISA, below sm_70).
         let aligned = barrier.aligned || !C::WAITS;
         if aligned && m != live {
-            self.converge(m, live)?;
+            self.converge(live)?;
             if C::WAITS {
                 // Executed by the whole warp: wait for the lanes that are behind.
                 return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Warp)));
@@ -70,16 +67,16 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
         if let Some(id) = barrier.id.map(u32::from).filter(|id| m != 0 && !barrier.counted && *id < COUNT) {
             // Nearly all barriers: one number for all lanes, and no count.
             let whole = aligned && !on(Mutant::BarrierCountsLanes);
-            self.arrive(barrier, i, Meeting { id, count: None, lanes: m }, whole.then_some(live), regs, cx)?;
+            self.arrive(barrier, Meeting { id, count: None, lanes: m }, whole.then_some(live))?;
             return Ok(match barrier.kind {
                 BarrierKind::Arrive => Did::Next,
                 _ => Did::Control(self.control.wait(self.flow, m, Wait::Barrier(id))),
             });
         }
-        let meetings = self.meetings(barrier, i, m, regs)?;
+        let meetings = self.meetings(barrier)?;
         let whole = aligned && (!C::WAITS || meetings.len() == 1) && !on(Mutant::BarrierCountsLanes);
         for meeting in &meetings {
-            self.arrive(barrier, i, *meeting, whole.then_some(live), regs, cx)?;
+            self.arrive(barrier, *meeting, whole.then_some(live))?;
         }
         if barrier.kind == BarrierKind::Arrive {
             return Ok(Did::Next);
@@ -97,14 +94,9 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 
     /// Which lanes name which barrier, checked.
-    fn meetings(
-        &self,
-        barrier: Barrier,
-        i: &Instr,
-        m: LaneMask,
-        regs: &Frame,
-    ) -> Result<SmallVec<[Meeting; 2]>, Trouble> {
-        let (ids, counts) = (&regs.w[i.a.index()].0, &regs.w[i.b.index()].0);
+    fn meetings(&self, barrier: Barrier) -> Result<SmallVec<[Meeting; 2]>, Trouble> {
+        let (m, w) = (self.m, &self.regs.w);
+        let (ids, counts) = (&w[self.i.a.index()].0, &w[self.i.b.index()].0);
         let size = self.sh.loaded.warp_size;
         let mut all: SmallVec<[Meeting; 2]> = SmallVec::new();
         for l in lanes_of(m) {
@@ -139,45 +131,38 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 
     /// Lanes arrive at a barrier; `whole`: they stand for all these live lanes of the warp.
-    fn arrive<S: Sink>(
-        &mut self,
-        barrier: Barrier,
-        i: &Instr,
-        Meeting { id, count, lanes }: Meeting,
-        whole: Option<LaneMask>,
-        regs: &Frame,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Trouble> {
+    fn arrive(&mut self, barrier: Barrier, of: Meeting, whole: Option<LaneMask>) -> Result<(), Trouble> {
+        let Meeting { id, count, lanes } = of;
         let loaded = self.sh.loaded;
-        let who = Arrival { warp: self.warp, lanes, depth: self.flow.depth, dest: i.d, pc: self.flow.pc };
+        let who = Arrival { warp: self.warp, lanes, depth: self.flow.depth, dest: self.i.d, pc: self.flow.pc };
         let stands_for = whole.unwrap_or(lanes).count_ones();
         let weight = if whole.is_some() { loaded.warp_size } else { lanes.count_ones() };
-        let predicate = regs.p.get(i.c.index()).copied().unwrap_or(0);
+        let predicate = self.regs.p.get(self.i.c.index()).copied().unwrap_or(0);
         let block = loaded.warps().saturating_mul(loaded.warp_size);
         let arrive = Arrive { id, barrier, count, who, weight, stands_for, predicate, block };
         let opened = self.sh.barriers.arrive(&arrive).map_err(|kind| bug(kind, lanes))?;
         if S::ON {
             let all = [Rule::BarBarInfo, Rule::BarUpdAct, Rule::BarUpdArrCnt, Rule::BarPrepBar];
             for rule in &all[..if opened { 4 } else { 3 }] {
-                cx.sink.fire(self.sh.who, *rule).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+                self.cx.sink.fire(self.sh.who, *rule)?;
             }
             let waits = barrier.kind != BarrierKind::Arrive;
-            self.tell_arrival(id, whole.unwrap_or(lanes), waits, cx)?;
+            self.tell_arrival(id, whole.unwrap_or(lanes), waits)?;
         }
         Ok(())
     }
 
     /// Tells that lanes arrive at a barrier, and whether they wait at it.
     #[inline(never)]
-    fn tell_arrival<S: Sink>(&self, id: u32, lanes: LaneMask, waits: bool, cx: &mut Cx<'_, S>) -> Result<(), Trouble> {
+    fn tell_arrival(&mut self, id: u32, lanes: LaneMask, waits: bool) -> Result<(), Trouble> {
         let arrive = crate::verdict::Arrive { pc: Pc(self.flow.pc), id, lanes, waits };
-        cx.sink.event(self.sh.who, Event::Arrive(arrive)).map_err(|s| Trouble::Fault(Fault::Stop(s)))
+        Ok(self.cx.sink.event(self.sh.who, Event::Arrive(arrive))?)
     }
 
-    /// Lanes `m` of the `live` ones execute an aligned barrier: looks where the others are (D-barrier-lanes).
+    /// Some of the `live` lanes execute an aligned barrier: looks where the others are (D-barrier-lanes).
     #[cold]
-    fn converge(&self, m: LaneMask, live: LaneMask) -> Result<(), Trouble> {
-        let (env, pc) = (self.sh.env, self.flow.pc);
+    fn converge(&self, live: LaneMask) -> Result<(), Trouble> {
+        let (m, env, pc) = (self.m, self.sh.env, self.flow.pc);
         let (mut arrived, mut missing) = (m, 0);
         let mut elsewhere = Vec::new();
         for s in self.control.standing(self.flow, live & !m) {

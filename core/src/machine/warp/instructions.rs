@@ -158,7 +158,10 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             },
             HotOp::Bar if !S::ON => {
                 *flow = Flow { pc, mask, depth };
-                if let Some(id) = (Rare { control, flow, local, sh, mem, warp: *index }).join(i, m) {
+                if M::IMMEDIATE
+                    && m == control.live()
+                    && let Some(id) = sh.join(i, m, *index)
+                {
                     break Ok(Some(Did::Control(control.wait(flow, m, Wait::Barrier(id)))));
                 }
                 None
@@ -191,7 +194,8 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 sh.threads = sh.threads.wrapping_add(active * u64::from(mark - left));
                 mark = left;
                 *flow = Flow { pc, mask, depth };
-                match (Rare { control, flow, local, sh, mem, warp: *index }).execute(i, m, left, frame, cx) {
+                let mut rare = Rare { i, m, left, control, flow, regs: frame, local, sh, mem, warp: *index, cx };
+                match rare.execute() {
                     Ok(Did::Next) => {
                         if let Err(halt) = tell_fired(control, sh.who, cx) {
                             break Err(halt);

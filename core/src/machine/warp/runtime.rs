@@ -2,12 +2,14 @@
 //!
 //! Arguments lie where a call's do: at the top of the caller's stack, the result first (report, 5.1.3 step 3).
 
-use crate::base::{Frame, LaneMask, lanes_of};
-use crate::machine::warp::slow_path::Trouble;
+use crate::base::{Pc, lanes_of};
+use crate::machine::control::Control;
+use crate::machine::warp::place::place;
+use crate::machine::warp::slow_path::{Rare, Trouble};
 use crate::machine::warp::state::Shared;
-use crate::memory::{Cx, Fault, LocalMemory, Memory};
+use crate::memory::{Fault, LocalMemory, Memory};
 use crate::program::instr::{STACK_TOP, Syscall};
-use crate::verdict::{BugKind, Event, FormatProblem, LimitKind, Place, Sink};
+use crate::verdict::{BugKind, Event, FormatProblem, LimitKind, Sink};
 
 /// The longest string that is read, in bytes; beyond it a missing terminator is more likely than a message.
 const LONGEST: u64 = 1 << 16;
@@ -68,83 +70,87 @@ impl<M: Memory> Reader<'_, M> {
     }
 }
 
-/// Carries out a call for `lanes`, in ascending order; `place` says where a lane is.
-#[expect(clippy::too_many_arguments, reason = "registers, memories and observers are separate borrows")]
-pub(in crate::machine) fn run<M: Memory, S: Sink>(
-    call: Syscall,
-    lanes: LaneMask,
-    regs: &Frame,
-    local: &mut LocalMemory,
-    sh: &Shared<'_>,
-    mem: &mut M,
-    cx: &mut Cx<'_, S>,
-    place: &dyn Fn(usize) -> Place,
-) -> Result<(), Trouble> {
-    let pointer = if sh.env.target.address_bits == 32 { 4 } else { 8 };
-    let tops = regs.w[STACK_TOP.index()].0.map(|t| u64::from(t).next_multiple_of(16));
-    for lane in lanes_of(lanes) {
-        let top = tops[lane];
-        local.reach((top + 64) as u32);
-        let arg = |local: &LocalMemory, at: u64, bytes: u32| local.read(lane, top + at, bytes);
-        let fault = |f: Box<Fault>| match *f {
-            Fault::Bug(kind, _) => Trouble::Fault(Fault::Bug(kind, 1 << lane)),
-            other => Trouble::Fault(other),
-        };
-        let bug = |kind: Box<BugKind>| Trouble::Fault(Fault::Bug(*kind, 1 << lane));
-        match call {
-            Syscall::Vprintf => {
-                let first = u64::from(pointer);
-                let (format, mut values) =
-                    (arg(local, first, pointer), arg(local, first + u64::from(pointer), pointer));
-                let reader = Reader { lane, local, sh, mem };
-                let format = reader.text(format, None).map_err(bug)?;
-                let mut next = |size: u64| {
-                    values = values.next_multiple_of(size);
-                    let bytes = (0..size).rev().map(|k| reader.byte(values.wrapping_add(k)));
-                    let value = bytes.into_iter().try_fold(0, |v, byte| Ok(v << 8 | u64::from(byte?)));
-                    values = values.wrapping_add(size);
-                    value
-                };
-                let string = |address: u64, most: Option<u64>| reader.text(address, most);
-                let (line, count) = crate::machine::thread::format::printf(&format, &mut next, &string).map_err(bug)?;
-                (cx.out)(&line);
-                local.write(lane, top, 4, count);
-            }
-            Syscall::Malloc => {
-                let first = u64::from(pointer);
-                let (bytes, heap) = (arg(local, first, pointer), sh.loaded.heap);
-                let made = mem.arena_mut().malloc(bytes, heap.bytes, place(lane)).map_err(fault)?;
-                if made.is_none() && heap.stop {
-                    let limit = LimitKind::Heap { size: heap.bytes, wanted: bytes };
-                    return Err(Trouble::Fault(Fault::Limit(limit)));
+impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
+    /// Carries out a call, for its lanes in ascending order.
+    pub(super) fn syscall(&mut self, call: Syscall) -> Result<(), Trouble> {
+        let at = self.sh.issuer(self.flow.pc, self.flow.depth);
+        self.mem.runtime_begins(at, self.local);
+        self.run(call)?;
+        self.mem.runtime_ends(at, self.local);
+        Ok(())
+    }
+
+    fn run(&mut self, call: Syscall) -> Result<(), Trouble> {
+        let Self { m, control, flow, regs, local, sh, mem, warp, cx, .. } = self;
+        let place =
+            |lane: usize| place(sh.env, sh.loaded, (sh.block, *warp), 1 << lane, Pc(flow.pc), control.calls(lane));
+        let pointer = if sh.env.target.address_bits == 32 { 4 } else { 8 };
+        let tops = regs.w[STACK_TOP.index()].0.map(|t| u64::from(t).next_multiple_of(16));
+        for lane in lanes_of(*m) {
+            let top = tops[lane];
+            local.reach((top + 64) as u32);
+            let arg = |local: &LocalMemory, at: u64, bytes: u32| local.read(lane, top + at, bytes);
+            let fault = |f: Box<Fault>| match *f {
+                Fault::Bug(kind, _) => Trouble::Fault(Fault::Bug(kind, 1 << lane)),
+                other => Trouble::Fault(other),
+            };
+            let bug = |kind: Box<BugKind>| Trouble::Fault(Fault::Bug(*kind, 1 << lane));
+            match call {
+                Syscall::Vprintf => {
+                    let first = u64::from(pointer);
+                    let (format, mut values) =
+                        (arg(local, first, pointer), arg(local, first + u64::from(pointer), pointer));
+                    let reader = Reader { lane, local, sh, mem: &**mem };
+                    let format = reader.text(format, None).map_err(bug)?;
+                    let mut next = |size: u64| {
+                        values = values.next_multiple_of(size);
+                        let bytes = (0..size).rev().map(|k| reader.byte(values.wrapping_add(k)));
+                        let value = bytes.into_iter().try_fold(0, |v, byte| Ok(v << 8 | u64::from(byte?)));
+                        values = values.wrapping_add(size);
+                        value
+                    };
+                    let string = |address: u64, most: Option<u64>| reader.text(address, most);
+                    let (line, count) =
+                        crate::machine::thread::format::printf(&format, &mut next, &string).map_err(bug)?;
+                    (cx.out)(&line);
+                    local.write(lane, top, 4, count);
                 }
-                if S::ON
-                    && let Some(address) = made
-                {
-                    let alloc = Event::Alloc { lane: u32::try_from(lane).unwrap_or(0), address, bytes };
-                    cx.sink.event(sh.who, alloc).map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+                Syscall::Malloc => {
+                    let first = u64::from(pointer);
+                    let (bytes, heap) = (arg(local, first, pointer), sh.loaded.heap);
+                    let made = mem.arena_mut().malloc(bytes, heap.bytes, place(lane)).map_err(fault)?;
+                    if made.is_none() && heap.stop {
+                        let limit = LimitKind::Heap { size: heap.bytes, wanted: bytes };
+                        return Err(Trouble::Fault(Fault::Limit(limit)));
+                    }
+                    if S::ON
+                        && let Some(address) = made
+                    {
+                        let alloc = Event::Alloc { lane: u32::try_from(lane).unwrap_or(0), address, bytes };
+                        cx.sink.event(sh.who, alloc)?;
+                    }
+                    local.write(lane, top, pointer, made.unwrap_or(0));
                 }
-                local.write(lane, top, pointer, made.unwrap_or(0));
-            }
-            Syscall::Free => {
-                let address = arg(local, 0, pointer);
-                if address != 0 {
-                    mem.arena_mut().free(address, place(lane)).map_err(fault)?;
-                    cx.hints.clear();
+                Syscall::Free => {
+                    let address = arg(local, 0, pointer);
+                    if address != 0 {
+                        mem.arena_mut().free(address, place(lane)).map_err(fault)?;
+                        cx.hints.clear();
+                    }
                 }
-            }
-            Syscall::AssertFail => {
-                let p = u64::from(pointer);
-                let (message, file) = (arg(local, 0, pointer), arg(local, p, pointer));
-                let line = arg(local, 2 * p, 4) as u32;
-                let function = arg(local, (2 * p + 4).next_multiple_of(p), pointer);
-                let reader = Reader { lane, local, sh, mem };
-                let read = |address| reader.message(address).map_err(bug);
-                let (message, file, function) = (read(message)?, read(file)?, read(function)?);
-                let kind = BugKind::Assertion { message, file, line, function };
-                return Err(Trouble::Fault(Fault::Bug(kind, 1 << lane)));
+                Syscall::AssertFail => {
+                    let p = u64::from(pointer);
+                    let (message, file) = (arg(local, 0, pointer), arg(local, p, pointer));
+                    let line = arg(local, 2 * p, 4) as u32;
+                    let function = arg(local, (2 * p + 4).next_multiple_of(p), pointer);
+                    let reader = Reader { lane, local, sh, mem: &**mem };
+                    let read = |address| reader.message(address).map_err(bug);
+                    let (message, file, function) = (read(message)?, read(file)?, read(function)?);
+                    let kind = BugKind::Assertion { message, file, line, function };
+                    return Err(Trouble::Fault(Fault::Bug(kind, 1 << lane)));
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }

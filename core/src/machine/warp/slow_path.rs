@@ -8,7 +8,7 @@ use crate::machine::warp::state::{Halt, Shared, Why, stopped};
 use crate::memory::{Cx, Fault, Held, LocalMemory, Memory};
 use crate::program::env::FuncId;
 use crate::program::instr::{BarrierRed, Instr, Op};
-use crate::verdict::{BugKind, Sink};
+use crate::verdict::{BugKind, Sink, Stop};
 
 /// What an instruction did to the flow.
 pub(in crate::machine) enum Did {
@@ -45,33 +45,41 @@ impl From<Box<Fault>> for Trouble {
     }
 }
 
+impl From<Stop> for Trouble {
+    fn from(stop: Stop) -> Self {
+        Self::Fault(Fault::Stop(stop))
+    }
+}
+
 impl From<Fault> for Trouble {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
 }
 
-/// What a rare instruction works on.
-pub(in crate::machine) struct Rare<'a, 'b, C, M> {
+/// An instruction outside the innermost loop, and what it works on.
+pub(in crate::machine) struct Rare<'a, 'b, 'c, C, M, S> {
+    /// The instruction.
+    pub i: &'a Instr,
+    /// The lanes of the flow that execute it.
+    pub m: LaneMask,
+    /// The fuel behind it.
+    pub left: u32,
     pub control: &'a mut C,
     pub flow: &'a mut Flow,
+    pub regs: &'a mut Frame,
     pub local: &'a mut LocalMemory,
     pub sh: &'a mut Shared<'b>,
     pub mem: &'a mut M,
     pub warp: u32,
+    pub cx: &'a mut Cx<'c, S>,
 }
 
-impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
-    /// An instruction outside the innermost loop, by lanes `m` of the flow. `left` is the fuel behind it.
+impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
+    /// Executes it.
     #[inline(never)]
-    pub fn execute<S: Sink>(
-        &mut self,
-        i: &Instr,
-        m: LaneMask,
-        left: u32,
-        regs: &mut Frame,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<Did, Trouble> {
+    pub fn execute(&mut self) -> Result<Did, Trouble> {
+        let (i, m) = (self.i, self.m);
         Ok(Did::Control(match i.op {
             Op::Sync => {
                 self.uncount();
@@ -103,7 +111,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             // No lane executes it.
             _ if m == 0 => return Ok(Did::Next),
             // Rule: warp.comm
-            Op::Bar => return self.barrier(i, m, regs, cx),
+            Op::Bar => return self.barrier(),
             // Rule: thread.return
             Op::Ret => self.control.ret(self.flow, m),
             // Rule: thread.exit
@@ -119,11 +127,11 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             }
             // Rule: thread.membar
             Op::Fence { scope, order } => {
-                self.mem.fence(self.sh.issuer(self.flow.pc, self.flow.depth), m, scope, order, cx)?;
+                self.mem.fence(self.sh.issuer(self.flow.pc, self.flow.depth), m, scope, order, self.cx)?;
                 return Ok(Did::Next);
             }
             Op::Nop | Op::Nanosleep => return Ok(Did::Next),
-            _ => return self.timed(i, m, left, regs, cx),
+            _ => return self.timed(),
         }))
     }
 
@@ -133,29 +141,23 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     }
 
     /// One that may read the clock, which is where the flow is while it is executed.
-    fn timed<S: Sink>(
-        &mut self,
-        i: &Instr,
-        m: LaneMask,
-        left: u32,
-        regs: &mut Frame,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<Did, Trouble> {
-        let uses = if M::TAKES_REGISTERS && i.op.is_taken_over() {
+    fn timed(&mut self) -> Result<Did, Trouble> {
+        let op = self.i.op;
+        let uses = if M::TAKES_REGISTERS && op.is_taken_over() {
             self.sh.loaded.uses.get(self.flow.pc as usize)
         } else {
             None
         };
-        let old = uses.map(|uses| Held::capture(&uses.writes, regs)).filter(|old| !old.is_empty());
+        let old = uses.map(|uses| Held::capture(&uses.writes, self.regs)).filter(|old| !old.is_empty());
         let clock = self.sh.clock;
-        self.sh.clock += u64::from(self.sh.turn.saturating_sub(left));
-        let did = match i.op {
-            Op::Call | Op::CallIndirect | Op::Brx => self.transfer(i, m, regs, cx.oracle),
-            _ => self.other(i, m, regs, cx),
+        self.sh.clock += u64::from(self.sh.turn.saturating_sub(self.left));
+        let did = match op {
+            Op::Call | Op::CallIndirect | Op::Brx => self.transfer(),
+            _ => self.other(),
         };
         self.sh.clock = clock;
         if let (Some(old), Ok(Did::Next)) = (old, &did) {
-            self.mem.wrote(self.sh.issuer(self.flow.pc, self.flow.depth), m, &old, regs, cx)?;
+            self.mem.wrote(self.sh.issuer(self.flow.pc, self.flow.depth), self.m, &old, self.regs, self.cx)?;
         }
         did
     }

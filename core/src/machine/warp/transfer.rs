@@ -1,24 +1,23 @@
 //! Calls and indirect branches: each lane has a target.
 
-use crate::base::{Frame, LANES, LaneMask, lanes_of};
-use crate::choice::Oracle;
+use crate::base::{LANES, LaneMask, lanes_of};
 use crate::machine::control::{Control, Next};
 use crate::machine::warp::slow_path::{Did, Rare, Trouble, bug};
 use crate::memory::{Fault, Memory};
 use crate::program::env::FuncId;
-use crate::program::instr::{Instr, Op};
-use crate::verdict::{BugKind, Stop};
+use crate::program::instr::Op;
+use crate::verdict::{BugKind, Sink, Stop};
 
-impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
+impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
     /// `call`, direct and indirect, and `brx.idx`.
     ///
     /// Rule: thread.call
     #[inline(never)]
-    pub fn transfer(&mut self, i: &Instr, m: LaneMask, regs: &Frame, oracle: &mut dyn Oracle) -> Result<Did, Trouble> {
-        let env = self.sh.env;
+    pub fn transfer(&mut self) -> Result<Did, Trouble> {
+        let (i, m, env) = (self.i, self.m, self.sh.env);
         if i.op == Op::Brx {
             let table = &env.tables[i.imm as usize][..];
-            let index = &regs.w[i.a.index()].0;
+            let index = &self.regs.w[i.a.index()].0;
             let count = u32::try_from(table.len()).unwrap_or(u32::MAX);
             if let Some(l) = lanes_of(m).find(|&l| index[l] >= count) {
                 let bad = lanes_of(m).filter(|&l| index[l] >= count).fold(0, |m, l| m | 1 << l);
@@ -26,15 +25,15 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             }
             // Lanes that do not branch have none.
             let targets = index.map(|k| table.get(k as usize).copied().unwrap_or(0));
-            return self.branch(m, &targets, oracle).map(Did::Control);
+            return self.branch(&targets).map(Did::Control);
         }
         let id = if i.op == Op::Call {
             FuncId(i.imm)
         } else {
-            let address = &regs.q[i.a.index()].0;
+            let address = self.regs.q[i.a.index()].0;
             let lead = lanes_of(m).next().unwrap_or(0);
             if lanes_of(m).any(|l| address[l] != address[lead]) {
-                return self.call_many(m, address, oracle);
+                return self.call_many(&address);
             }
             self.target(address[lead], m)?
         };
@@ -67,7 +66,8 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
     /// An indirect call with several targets: those of one target go now, the rest come back to this instruction.
     ///
     /// Rule: D-callframe (the frame is pushed for the lanes that go, not for all).
-    fn call_many(&mut self, m: LaneMask, address: &[u64; LANES], oracle: &mut dyn Oracle) -> Result<Did, Trouble> {
+    fn call_many(&mut self, address: &[u64; LANES]) -> Result<Did, Trouble> {
+        let m = self.m;
         for l in lanes_of(m) {
             self.target(address[l], 1 << l)?;
         }
@@ -85,15 +85,15 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             let id = self.target(address[l], 1 << l)?;
             starts[l] = self.start(id)?;
         }
-        let scattered = self.control.scatter(self.flow, m, &starts, true, oracle);
-        let (now, next) = scattered.map_err(|s| Trouble::Fault(Fault::Stop(s)))?;
+        let (now, next) = self.control.scatter(self.flow, m, &starts, true, self.cx.oracle)?;
         let lead = lanes_of(now).next().unwrap_or(0);
         let id = self.target(address[lead], now)?;
         Ok(Did::Enter(id, now, next))
     }
 
     /// A branch with a target per lane.
-    fn branch(&mut self, m: LaneMask, targets: &[u32; LANES], oracle: &mut dyn Oracle) -> Result<Next, Trouble> {
+    fn branch(&mut self, targets: &[u32; LANES]) -> Result<Next, Trouble> {
+        let m = self.m;
         let lead = targets[lanes_of(m).next().unwrap_or(0)];
         if lanes_of(m).all(|l| targets[l] == lead) {
             if m == self.flow.mask {
@@ -102,8 +102,7 @@ impl<C: Control, M: Memory> Rare<'_, '_, C, M> {
             }
             return Ok(self.control.diverge(self.flow, m, lead));
         }
-        let scattered = self.control.scatter(self.flow, m, targets, false, oracle);
-        Ok(scattered.map_err(|s| Trouble::Fault(Fault::Stop(s)))?.1)
+        Ok(self.control.scatter(self.flow, m, targets, false, self.cx.oracle)?.1)
     }
 }
 
