@@ -124,6 +124,57 @@ fn files_are_short_and_tidy() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Functions outside tests, with their lines of code, comments left out: one ends where the brace of its first line comes
+/// back.
+fn functions(source: &str) -> Vec<(&str, usize)> {
+    let code = |l: &&str| !l.trim_start().starts_with("//") && !l.trim().is_empty();
+    let lines: Vec<&str> = source.lines().take_while(|l| *l != "#[cfg(test)]").filter(code).collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let item = line.trim_start();
+        let Some((_, name)) = item.split_once("fn ").filter(|(before, _)| !before.contains(['=', '"'])) else {
+            continue;
+        };
+        let indent = &line[..line.len() - item.len()];
+        let ends = ["}", "fn", ")"].map(|word| format!("{indent}{word}"));
+        // One that is declared only ends with a semicolon.
+        let declared = |l: &str| l.ends_with(';') && ends[1..].iter().any(|end| l.starts_with(end));
+        if let Some(long) = lines[at..].iter().position(|l| *l == ends[0] || declared(l)) {
+            found.push((name.split(['(', '<']).next().unwrap_or(name), long + 1));
+        }
+    }
+    found
+}
+
+/// Whether a file is compiled for tests only: it, or a folder that it is in, is declared so beside.
+fn is_of_tests(file: &Path) -> bool {
+    file.ancestors().filter_map(|at| Some((at.parent()?, at.file_stem()?.to_str()?))).any(|(folder, name)| {
+        let declared = ["mod", "pub(crate) mod"].map(|word| format!("#[cfg(test)]\n{word} {name};"));
+        let beside = ["mod.rs", "lib.rs"].map(|f| folder.join(f));
+        beside.iter().filter(|f| f.is_file()).any(|f| declared.iter().any(|d| text(f).contains(d)))
+    })
+}
+
+#[test]
+fn functions_are_short() {
+    let mut long = Vec::new();
+    for file in ["src", "core/src"].iter().flat_map(|f| files(&root().join(f), &["rs"])) {
+        if is_of_tests(&file) {
+            continue;
+        }
+        for (name, lines) in functions(&text(&file)) {
+            assert!(lines <= 150, "{}: {name} has {lines} lines, 150 are allowed", file.display());
+            if lines > 80 {
+                long.push(format!("{}: {name}, {lines}", file.display()));
+            }
+        }
+    }
+    assert!(long.len() <= 10, "ten functions may have more than 80 lines:\n{}", long.join("\n"));
+    let planted = format!("fn long() {{\n{}}}\n", "    x();\n".repeat(80));
+    assert_eq!(functions(&planted), [("long", 82)]);
+    assert!(long.iter().any(|f| f.contains(": frame_on,")), "the longest function is not seen: {long:?}");
+}
+
 /// The ids of `core/src/verdict/rules.rs`.
 fn rule_ids() -> BTreeSet<String> {
     let source = text(&root().join("core/src/verdict/rules.rs"));

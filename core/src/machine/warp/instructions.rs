@@ -5,7 +5,7 @@
 //! observer, because a mode is a type.
 
 use crate::base::mutant::{Mutant, on as mutant};
-use crate::base::{Pc, expand};
+use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
 use crate::machine::thread::data::Lane;
 use crate::machine::thread::dispatch::{data_op, hot_op};
@@ -16,7 +16,7 @@ use crate::machine::warp::ready::blocked;
 use crate::machine::warp::slow_path::{Did, Rare};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
 use crate::memory::{Active, Cx, Fault, Memory};
-use crate::program::instr::{HotOp, Op};
+use crate::program::instr::{Guard, HotOp, Op};
 use crate::verdict::{Event, Sink, Step, Who};
 use pulp::Simd;
 
@@ -82,15 +82,9 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
             break Ok(None);
         }
         left -= 1;
-        // Rule: thread.exec-tt
-        // Rule: thread.exec-ff
         let m = match i.guard {
             None => mask,
-            Some(g) => {
-                let p = frame.p[g.pred.index()];
-                // Rule: expr.not
-                mask & if g.negated { !p } else { p } | if mutant(Mutant::GuardIgnored) { mask } else { 0 }
-            }
+            Some(guard) => mask & holds(guard, frame),
         };
         if S::ON && cx.sink.wants(Pc(pc)) {
             let step = Step { pc: Pc(pc), lanes: m, active: mask, depth, regs: frame, tokens: control.tokens() };
@@ -144,18 +138,15 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 continue;
             }
             // Rule: thread.sync
-            HotOp::Sync if !cx.sink.wants_rules() => match control.rejoin(TokenKind::Sync, mask, depth) {
-                Some(to) => {
-                    pc = to;
-                    mark -= 1;
-                    continue;
-                }
-                None => {
+            HotOp::Sync if !cx.sink.wants_rules() => {
+                mark -= 1;
+                let Some(to) = control.rejoin(TokenKind::Sync, mask, depth) else {
                     *flow = Flow { pc, mask, depth };
-                    sh.threads = sh.threads.wrapping_sub(active);
                     break Ok(Some(Did::Control(control.sync(flow))));
-                }
-            },
+                };
+                pc = to;
+                continue;
+            }
             HotOp::Bar if !S::ON => {
                 *flow = Flow { pc, mask, depth };
                 if M::IMMEDIATE
@@ -216,6 +207,23 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
     flow.pc = pc;
     flow.mask = mask;
     end.map(|_| Leave::Stop)
+}
+
+/// The lanes for which a guard holds. The others sit the instruction out.
+///
+/// Rule: thread.exec-tt
+/// Rule: thread.exec-ff
+#[inline(always)]
+fn holds(guard: Guard, frame: &Frame) -> LaneMask {
+    let p = frame.p[guard.pred.index()];
+    // Rule: expr.not
+    if mutant(Mutant::GuardIgnored) {
+        !0
+    } else if guard.negated {
+        !p
+    } else {
+        p
+    }
 }
 
 /// The flow changed: it holds the truth now. `from`: what it was.
