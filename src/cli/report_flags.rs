@@ -4,7 +4,7 @@ use super::form::Form;
 use super::output;
 use crate::base::SourceMap;
 use crate::explore::{Ending, Target};
-use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
+use crate::launch::{Outcome, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::report::document::{Report, StoppedRun};
 use crate::report::hunt as text;
@@ -160,20 +160,17 @@ impl Reporter {
         target: &Target,
     ) {
         let (env, sources) = target.listing();
-        let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
-        let expected = Expected { at: &at, output_at: target.spec().stdout.as_ref().and_then(|e| e.at) };
-        self.searched_of(all, report, code, Runs { env: &|_| env, sources, expected });
+        self.searched_of(all, report, code, (&|_| env, sources));
     }
 
-    /// The same of runs of several programs.
+    /// The same of runs of several programs: `env` gives that of an end, `sources` are the files of all.
     pub fn searched_of<'a, 'e>(
         &self,
         all: &[(&Ending, Option<&Suppressed>)],
         report: impl FnOnce(Extra) -> Report<'a>,
         code: u8,
-        runs: Runs<'_, 'e>,
+        (env, sources): (&dyn Fn(&Ending) -> &'e ProgEnv, &SourceMap),
     ) {
-        let Runs { env, sources, expected } = runs;
         let log = |log: &mut sarif::Log| {
             for (ending, accepted) in all {
                 match ending {
@@ -181,10 +178,7 @@ impl Reporter {
                     Ending::Stopped(stop) => {
                         log.stop(&StopReport::new(stop, env(ending), sources).suppressed(*accepted));
                     }
-                    Ending::Unexpected(mismatches, printed) | Ending::Differs(mismatches, printed) => {
-                        mismatches.iter().for_each(|m| log.mismatch(m, (expected.at)(&m.name), sources));
-                        printed.iter().for_each(|m| log.output_mismatch(m, expected.output_at, sources));
-                    }
+                    Ending::Unexpected(what) | Ending::Differs(what) => log.unexpected(what, sources),
                 }
             }
         };
@@ -196,14 +190,13 @@ impl Reporter {
         results.races = self.known_of(results.races);
         let Results { outcome, memory, trace, races, .. } = &results;
         let racy = races.as_ref().is_some_and(RacesReport::any);
-        let code = u8::from(!outcome.as_expected() || racy);
+        let code = u8::from(!outcome.unexpected.is_empty() || racy);
         let text = || {
             for (name, hash) in [("memory", memory), ("trace", trace)] {
                 hash.iter().for_each(|hash| output::say(format!("{name} {hash:016x}\n")));
             }
             races.iter().for_each(|races| output::complain(races.render(output::colour())));
-            outcome.mismatches.iter().for_each(|m| output::complain(run::mismatch(m)));
-            outcome.output_mismatch.iter().for_each(|m| output::complain(run::output_mismatch(m)));
+            output::complain(run::unexpected(&outcome.unexpected));
             self.warn();
             output::complain(results.relied.text());
             output::complain(results.lost.text());
@@ -214,8 +207,7 @@ impl Reporter {
         };
         let log = |log: &mut sarif::Log| {
             add_races(log, races.as_ref(), sources);
-            outcome.mismatches.iter().for_each(|m| log.mismatch(m, (results.expected.at)(&m.name), sources));
-            outcome.output_mismatch.iter().for_each(|m| log.output_mismatch(m, results.expected.output_at, sources));
+            log.unexpected(&outcome.unexpected, sources);
         };
         self.tell(code, text, log, |extra| results.report(code, extra));
         code
@@ -272,25 +264,6 @@ pub(super) fn stopped(stop: &Stop, program: Listing<'_>, form: impl Into<Form>) 
     Reporter::plain(form.into()).stop(stop, None, program, &[])
 }
 
-/// Runs that ended.
-pub(super) struct Runs<'a, 'e> {
-    /// The program of an end.
-    pub env: &'a dyn Fn(&Ending) -> &'e ProgEnv,
-    /// The files of the programs.
-    pub sources: &'a SourceMap,
-    /// Where results are expected.
-    pub expected: Expected<'a>,
-}
-
-/// Where results are expected.
-#[derive(Clone, Copy)]
-pub(super) struct Expected<'a> {
-    /// The contents of a buffer.
-    pub at: &'a dyn Fn(&str) -> At,
-    /// The output.
-    pub output_at: At,
-}
-
 /// What came of a run to its end.
 pub(super) struct Results<'a> {
     /// The counts and the comparisons.
@@ -305,8 +278,6 @@ pub(super) struct Results<'a> {
     pub checks: Vec<String>,
     /// How many things were compared.
     pub checked: usize,
-    /// Where they are expected.
-    pub expected: Expected<'a>,
     /// The buffers that were asked for, for programs.
     pub buffers: Map<String, Value>,
     /// The hash of the final memory, when asked for.
@@ -318,11 +289,11 @@ pub(super) struct Results<'a> {
 impl Results<'_> {
     fn report(&self, code: u8, extra: Extra) -> Report<'_> {
         let hash = |h: Option<u64>| h.map(|h| format!("{h:016x}"));
-        let Outcome { stats, output, mismatches, output_mismatch } = self.outcome;
+        let Outcome { stats, output, unexpected } = self.outcome;
         Report::Finished(Box::new(run::Finished {
             launches: stats,
             output: String::from_utf8_lossy(output),
-            unexpected: run::Unexpected { mismatches: mismatches.clone(), output_mismatch: output_mismatch.clone() },
+            unexpected,
             assumed_zeros: &self.relied,
             lost_origins: &self.lost,
             exit: Exit(code),

@@ -4,7 +4,7 @@ use super::follow::{FollowFlags, Followers};
 use super::form::Form;
 use super::output;
 use super::progress::running;
-use super::report_flags::{Expected, ReportFlags, Reporter, Results};
+use super::report_flags::{ReportFlags, Reporter, Results};
 use super::saved::as_typed;
 use super::target::Common;
 use crate::base::SourceMap;
@@ -168,10 +168,6 @@ impl Run {
                     races,
                     checks: self.common.checked(),
                     checked: spec.expect.len() + usize::from(spec.stdout.is_some()),
-                    expected: Expected {
-                        at: &|name| spec.expect.get(name).and_then(|e| e.at),
-                        output_at: spec.stdout.as_ref().and_then(|e| e.at),
-                    },
                     buffers: buffers.map_err(|problems| reporter.problems(&problems, sources))?,
                     memory: self.hash.then(|| device.memory_hash()),
                     trace: observers.get().map(TraceHash::value),

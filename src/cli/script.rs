@@ -3,7 +3,7 @@
 use super::follow::Followers;
 use super::form::Form;
 use super::output;
-use super::report_flags::{Expected, Reporter, Results};
+use super::report_flags::{Reporter, Results};
 use super::run::Run;
 use crate::base::SourceMap;
 use crate::check::{Observers, PerLaunch, Races, TraceHash};
@@ -62,10 +62,6 @@ impl Run {
                     races,
                     checks: self.common.checked(),
                     checked: script.expects() + usize::from(script.stdout.is_some()),
-                    expected: Expected {
-                        at: &|name| script.expected_at(name),
-                        output_at: script.stdout.as_ref().and_then(|e| e.at),
-                    },
                     buffers: buffers.map_err(|problems| reporter.problems(&problems, device.sources()))?,
                     memory: self.hash.then(|| device.memory_hash()),
                     trace,

@@ -4,13 +4,14 @@ use super::count::{counted, plural, word};
 use super::data::Stopped;
 use super::limit::EndedEarly;
 use super::parts::{Exit, Extra};
-use super::run::{self, Unexpected};
+use super::run;
 use super::stop::{StopReport, exit_code};
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
 use crate::base::SourceMap;
 use crate::choice::{Pct, Strategy};
 use crate::explore::{Ended as Why, Ending, Hunted, Limits, Measure, Recorded, Target};
+use crate::launch::Unexpected;
 use crate::machine::{ControlModel, MemoryModel};
 use crate::program::env::ProgEnv;
 use schemars::JsonSchema;
@@ -119,18 +120,17 @@ pub fn ending(
     sources: &SourceMap,
     colour: bool,
 ) -> Text {
-    let (head, all, output) = match ending {
-        Ending::Expected => return Text::default(),
+    match ending {
+        Ending::Expected => Text::default(),
         Ending::Stopped(stop) => {
-            return StopReport::new(stop, env, sources).suppressed(accepted).ended(early.clone()).text(colour);
+            StopReport::new(stop, env, sources).suppressed(accepted).ended(early.clone()).text(colour)
         }
-        Ending::Unexpected(all, output) => ("", all, output),
-        Ending::Differs(all, output) => {
-            ("the results depend on the schedule; expected is what the default schedule gives\n", all, output)
+        Ending::Unexpected(what) => run::unexpected(what).into(),
+        Ending::Differs(what) => {
+            let head = "the results depend on the schedule; expected is what the default schedule gives";
+            format!("{head}\n{}", run::unexpected(what)).into()
         }
-    };
-    let all = all.iter().map(run::mismatch).chain(output.iter().map(run::output_mismatch));
-    std::iter::once(head.to_owned()).chain(all).collect::<String>().into()
+    }
 }
 
 /// How a run ended.
@@ -152,26 +152,24 @@ impl Ended {
         let (mut stopped, mut unexpected) = (Value::Null, Unexpected::default());
         match ending {
             Ending::Stopped(stop) => stopped = StopReport::new(stop, env, sources).suppressed(accepted).json(),
-            Ending::Unexpected(all, output) | Ending::Differs(all, output) => {
-                unexpected = Unexpected { mismatches: all.clone(), output_mismatch: output.clone() };
-            }
+            Ending::Unexpected(what) | Ending::Differs(what) => unexpected = what.clone(),
             Ending::Expected => {}
         }
-        Self { stopped, unexpected, differs: matches!(ending, Ending::Differs(..)) }
+        Self { stopped, unexpected, differs: matches!(ending, Ending::Differs(_)) }
     }
 }
 
 /// A few words on how a run ended, for the head of a schedule.
 #[must_use]
 pub fn headline(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> String {
-    let names = |mismatches: &[crate::launch::Mismatch]| {
-        let names: Vec<&str> = mismatches.iter().map(|m| m.name.as_str()).collect();
+    let names = |what: &Unexpected| {
+        let names: Vec<&str> = what.mismatches.iter().map(|m| m.name.as_str()).collect();
         if names.is_empty() { "the output".to_owned() } else { names.join(", ") }
     };
     match ending {
         Ending::Expected => "nothing".to_owned(),
-        Ending::Unexpected(mismatches, _) => format!("results other than expected: {}", names(mismatches)),
-        Ending::Differs(mismatches, _) => format!("results that depend on the schedule: {}", names(mismatches)),
+        Ending::Unexpected(what) => format!("results other than expected: {}", names(what)),
+        Ending::Differs(what) => format!("results that depend on the schedule: {}", names(what)),
         Ending::Stopped(stop) => {
             let report = StopReport::new(stop, env, sources).json();
             let word = |v: &Value| v.as_str().unwrap_or("").to_owned();

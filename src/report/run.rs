@@ -4,7 +4,7 @@ use super::count::counted;
 use super::notes::{LostReport, ReliedReport};
 use super::parts::{Exit, Extra, Races};
 use super::terminal::inline;
-use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Value};
+use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Unexpected, Value};
 use crate::machine::Stats;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,9 +23,14 @@ pub fn trace_cut(file: &Path, limit: u64) -> String {
     )
 }
 
-/// The first differences of a buffer, and how many there are.
+/// What is not as expected, or was not after another schedule.
 #[must_use]
-pub fn mismatch(m: &Mismatch) -> String {
+pub fn unexpected(what: &Unexpected) -> String {
+    what.mismatches.iter().map(mismatch).chain(what.output_mismatch.iter().map(output_mismatch)).collect()
+}
+
+/// The first differences of a buffer, and how many there are.
+pub(super) fn mismatch(m: &Mismatch) -> String {
     let mut out = format!(
         "mismatch: `{}`: {} of {} {} elements differ from what is expected",
         inline(&m.name),
@@ -60,8 +65,7 @@ pub fn mismatch(m: &Mismatch) -> String {
 }
 
 /// The first line of output that differs.
-#[must_use]
-pub fn output_mismatch(m: &OutputMismatch) -> String {
+pub(super) fn output_mismatch(m: &OutputMismatch) -> String {
     let show = |line: &Option<String>| line.as_ref().map_or_else(|| "nothing more".to_owned(), |l| format!("{l:?}"));
     let sorted = if m.sorted { " (of the sorted lines)" } else { "" };
     format!(
@@ -76,7 +80,7 @@ pub fn output_mismatch(m: &OutputMismatch) -> String {
 #[must_use]
 pub fn summary(outcome: &Outcome, checked: usize) -> String {
     let sum = |f: fn(&Stats) -> u64| outcome.stats.iter().map(f).sum::<u64>();
-    let verdict = match (checked, outcome.as_expected()) {
+    let verdict = match (checked, outcome.unexpected.is_empty()) {
         (0, true) => "finished",
         (_, true) => "finished, as expected",
         (_, false) => "finished, not as expected",
@@ -119,7 +123,7 @@ pub struct Finished<'a> {
     pub output: Cow<'a, str>,
     /// What is not as expected.
     #[serde(flatten)]
-    pub unexpected: Unexpected,
+    pub unexpected: &'a Unexpected,
     /// Buffers whose zeros were relied on though nothing said what they hold. Only with `--check uninit`.
     pub assumed_zeros: &'a ReliedReport,
     /// Accesses whose origin was lost. Only with `--check bounds`.
@@ -141,15 +145,6 @@ pub struct Finished<'a> {
     /// What flags add.
     #[serde(flatten)]
     pub extra: Extra,
-}
-
-/// Results and output that are not as expected.
-#[derive(Default, Serialize, JsonSchema)]
-pub struct Unexpected {
-    /// Buffers that hold something else than expected.
-    pub mismatches: Vec<Mismatch>,
-    /// The first line of output that differs.
-    pub output_mismatch: Option<OutputMismatch>,
 }
 
 /// The contents of a buffer.
@@ -185,7 +180,8 @@ mod tests {
     fn a_mismatch_is_a_table() {
         let ty = Scalar::named("s32").unwrap_or(Scalar::BYTE);
         let first = vec![Difference { index: 3, expected: Value::Signed(10), got: Value::Signed(7) }];
-        let m = Mismatch { name: "out".into(), ty, differing: 2, compared: 64, first, largest: 3.0, unordered: false };
+        let name = "out".into();
+        let m = Mismatch { name, ty, differing: 2, compared: 64, first, largest: 3.0, unordered: false, at: None };
         let text = mismatch(&m);
         assert!(text.contains("2 of 64 s32 elements differ"), "{text}");
         assert!(text.contains("    3        10    7        -3.0"), "{text}");

@@ -30,8 +30,8 @@ impl Signature {
     #[must_use]
     pub fn of_end(ending: &Ending, circle: &[Pc]) -> Option<Self> {
         match ending {
-            Ending::Unexpected(mismatches, _) => Some(Self::Unexpected(mismatches.first().map(|m| m.name.clone()))),
-            Ending::Differs(mismatches, _) => Some(Self::Differs(mismatches.first().map(|m| m.name.clone()))),
+            Ending::Unexpected(what) => Some(Self::Unexpected(what.mismatches.first().map(|m| m.name.clone()))),
+            Ending::Differs(what) => Some(Self::Differs(what.mismatches.first().map(|m| m.name.clone()))),
             Ending::Stopped(Stop::Bug(bug)) => {
                 let pcs = std::iter::once(&bug.place).chain(&bug.other).map(|p| p.pc).collect();
                 Some(Self::Bug(discriminant(&bug.kind), sorted(pcs)))

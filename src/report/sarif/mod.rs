@@ -8,9 +8,10 @@ mod place;
 
 use super::diagnostic::{Diagnostic, NOWHERE, Severity, said};
 use super::location::location;
+use super::run;
 use super::stop::StopReport;
 use crate::base::SourceMap;
-use crate::launch::{At, Mismatch, OutputMismatch};
+use crate::launch::{At, Unexpected};
 use crate::verdict::{Kind, Place, Stop};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -121,20 +122,15 @@ impl Log {
         self.configuration.push(notification(diagnostic, sources));
     }
 
-    /// Adds what was not as expected; `at` is where it was expected.
-    pub fn mismatch(&mut self, mismatch: &Mismatch, at: At, sources: &SourceMap) {
-        self.unexpected(RESULT_MISMATCH, &super::run::mismatch(mismatch), at, sources);
-    }
-
-    /// Adds output that was not as expected; `at` is where it was expected.
-    pub fn output_mismatch(&mut self, mismatch: &OutputMismatch, at: At, sources: &SourceMap) {
-        self.unexpected(OUTPUT_MISMATCH, &super::run::output_mismatch(mismatch), at, sources);
-    }
-
-    fn unexpected(&mut self, code: &'static str, text: &str, at: At, sources: &SourceMap) {
-        let (file, span) = at.unwrap_or(NOWHERE);
-        let result = self.result(&said(code, text.trim_end(), "").at(file, span), sources);
-        self.results.push(result);
+    /// Adds what was not as expected.
+    pub fn unexpected(&mut self, what: &Unexpected, sources: &SourceMap) {
+        let mut one = |code, text: String, at: At| {
+            let (file, span) = at.unwrap_or(NOWHERE);
+            let result = self.result(&said(code, text.trim_end(), "").at(file, span), sources);
+            self.results.push(result);
+        };
+        what.mismatches.iter().for_each(|m| one(RESULT_MISMATCH, run::mismatch(m), m.at));
+        what.output_mismatch.iter().for_each(|m| one(OUTPUT_MISMATCH, run::output_mismatch(m), m.at));
     }
 
     /// Adds what else is known of the run, such as counts and printed buffers.
