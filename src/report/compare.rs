@@ -1,10 +1,10 @@
 //! What one program comes to under several models: a table, with a letter for each fate.
 
-use super::count::counted;
 use super::hunt::{Models, shown};
 use super::internal::INTERNAL;
 use super::parts::Exit;
 use super::terminal::inline;
+use super::words::counted;
 use crate::base::SourceMap;
 use crate::explore::{Content, Fate, Fates, Recorded, Seen};
 use crate::program::env::ProgEnv;

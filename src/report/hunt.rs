@@ -1,6 +1,5 @@
 //! What hunts, replays and minimised schedules came to.
 
-use super::count::{counted, plural, word};
 use super::data::Stopped;
 use super::limit::EndedEarly;
 use super::parts::{Exit, Extra};
@@ -8,6 +7,7 @@ use super::run;
 use super::stop::{StopReport, exit_code};
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
+use super::words::{counted, plural, word};
 use crate::base::SourceMap;
 use crate::choice::{Pct, Strategy};
 use crate::explore::{Ended as Why, Ending, Hunted, Limits, Measure, Recorded, Target};

@@ -1,7 +1,7 @@
 //! What is noted of a run that is no defect: zeros that were assumed, and accesses that a check could not follow.
 
-use super::count::{counted, plural};
 use super::diagnostic::{SourcePlace, place};
+use super::words::{counted, plural};
 use crate::base::{Pc, SourceMap};
 use crate::check::Relied;
 use crate::program::env::ProgEnv;

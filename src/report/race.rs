@@ -1,12 +1,12 @@
 //! Data races in words.
 
-use super::count::{listed, often, plural};
 use super::diagnostic::{Diagnostic, Severity, said};
 use super::parts;
 use super::race_words::hint;
 use super::stop::StopReport;
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
+use super::words::{listed, often, plural};
 use crate::base::{Pc, SourceMap};
 use crate::check::{Finding, Races, UnorderedData};
 use crate::program::env::ProgEnv;

@@ -1,9 +1,9 @@
 //! Results of runs: counts, mismatches, values.
 
-use super::count::counted;
 use super::notes::{LostReport, ReliedReport};
 use super::parts::{Exit, Extra, Races};
 use super::terminal::inline;
+use super::words::counted;
 use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Unexpected, Value};
 use crate::machine::Stats;
 use schemars::JsonSchema;

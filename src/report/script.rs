@@ -1,10 +1,10 @@
 //! What hunts and proofs of host scripts came to.
 
-use super::count::counted;
 use super::hunt::{Ended, Models};
 use super::limit::limit;
 use super::parts::{Exit, Extra};
 use super::suppress::Suppressed;
+use super::words::counted;
 use crate::base::SourceMap;
 use crate::explore::Ending;
 use crate::program::env::ProgEnv;
