@@ -1,7 +1,7 @@
 //! What a proof came to, as text and as JSON.
 
 use super::data::Stopped;
-use super::hunt::{Ended, Models, shown};
+use super::hunt::{Ended, Models, length, shown};
 use super::parts::{Exit, Extra};
 use super::stop::StopReport;
 use super::suppress::Suppressed;
@@ -304,8 +304,7 @@ impl<'a> Proved<'a> {
 /// How long the schedule of a defect is, and what can be done with it where it was written.
 #[must_use]
 pub fn written(recorded: &Recorded, file: Option<&Path>) -> String {
-    let (decisions, switches) = (recorded.schedule.decisions(), recorded.switches);
-    let counts = format!("{}, {}", counted(decisions, "decision"), counted(switches, "context switch"));
+    let counts = length(recorded.schedule.decisions(), recorded.switches);
     let Some(file) = file.map(|f| inline(&f.display().to_string()).into_owned()) else { return format!("{counts}\n") };
     format!("{counts}; schedule written to {file}\n  warpstep replay {file}\n  warpstep minimise {file}\n")
 }
