@@ -115,7 +115,7 @@ impl Reporter {
             Form::Text => text(),
             Form::Json => output::print_json(&report(self.extra())),
             Form::Sarif => {
-                let mut log = sarif::Log::new();
+                let mut log = sarif::Log::default();
                 results(&mut log);
                 log.properties(&report(Extra::default()), &RESULTS);
                 if let Some(memory) = &self.memory {
