@@ -4,18 +4,16 @@ use super::form::Form;
 use super::output;
 use crate::base::SourceMap;
 use crate::explore::{Ending, Target};
-use crate::launch::{Outcome, Problem, ProblemKind, Suppression, Suppressions};
+use crate::launch::{Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::report::document::{Report, StoppedRun};
 use crate::report::hunt as text;
 use crate::report::parts::{Exit, Extra};
-use crate::report::{
-    EndedEarly, Environment, LostReport, RacesReport, ReliedReport, StopReport, Suppressed, Text, exit_code, problem,
-    run, sarif,
-};
+use crate::report::run::{self, Finished};
+use crate::report::{EndedEarly, Environment, RacesReport, StopReport, Suppressed, Text, exit_code, problem, sarif};
 use crate::verdict::Stop;
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// How defects are reported.
@@ -185,31 +183,35 @@ impl Reporter {
         self.tell(code, || self.warn(), log, report);
     }
 
-    /// Tells what came of a run to its end; gives the exit code.
-    pub fn finished(&mut self, mut results: Results<'_>, sources: &SourceMap) -> u8 {
-        results.races = self.known_of(results.races);
-        let Results { outcome, memory, trace, races, .. } = &results;
+    /// Tells what came of a run to its end, and its races; gives the exit code.
+    pub fn finished(&mut self, mut finished: Finished<'_>, races: Option<RacesReport<'_>>, sources: &SourceMap) -> u8 {
+        let races = self.known_of(races);
         let racy = races.as_ref().is_some_and(RacesReport::any);
-        let code = u8::from(!outcome.unexpected.is_empty() || racy);
+        let code = u8::from(!finished.unexpected.is_empty() || racy);
+        finished.exit = Exit(code);
         let text = || {
-            for (name, hash) in [("memory", memory), ("trace", trace)] {
-                hash.iter().for_each(|hash| output::say(format!("{name} {hash:016x}\n")));
+            for (name, hash) in [("memory", &finished.memory_hash), ("trace", &finished.trace_hash)] {
+                hash.iter().for_each(|hash| output::say(format!("{name} {hash}\n")));
             }
             races.iter().for_each(|races| output::complain(races.render(output::colour())));
-            output::complain(run::unexpected(&outcome.unexpected));
+            output::complain(run::unexpected(&finished.unexpected));
             self.warn();
-            output::complain(results.relied.text());
-            output::complain(results.lost.text());
-            output::complain(run::summary(outcome, results.checked));
+            output::complain(finished.assumed_zeros.text());
+            output::complain(finished.lost_origins.text());
+            output::complain(finished.summary());
             if code == 0 {
-                output::complain(run::checks(&results.checks));
+                output::complain(run::checks(&finished.checks));
             }
         };
         let log = |log: &mut sarif::Log| {
             add_races(log, races.as_ref(), sources);
-            log.unexpected(&outcome.unexpected, sources);
+            log.unexpected(&finished.unexpected, sources);
         };
-        self.tell(code, text, log, |extra| results.report(code, extra));
+        let report = |extra| {
+            let races = races.as_ref().map(RacesReport::data);
+            Report::Finished(Box::new(Finished { races, extra, ..finished.clone() }))
+        };
+        self.tell(code, text, log, report);
         code
     }
 
@@ -262,47 +264,4 @@ pub(super) type Listing<'a> = (&'a ProgEnv, &'a SourceMap);
 /// Tells why a run stopped, nothing being suppressed; gives the exit code.
 pub(super) fn stopped(stop: &Stop, program: Listing<'_>, form: impl Into<Form>) -> u8 {
     Reporter::plain(form.into()).stop(stop, None, program, &[])
-}
-
-/// What came of a run to its end.
-pub(super) struct Results<'a> {
-    /// The counts and the comparisons.
-    pub outcome: &'a Outcome,
-    /// The buffers whose zeros were relied on though nobody had said what they hold.
-    pub relied: ReliedReport,
-    /// The accesses whose origin was lost.
-    pub lost: LostReport,
-    /// The races, when asked for.
-    pub races: Option<RacesReport<'a>>,
-    /// The checks that were asked for, by name.
-    pub checks: Vec<String>,
-    /// How many things were compared.
-    pub checked: usize,
-    /// The buffers that were asked for, for programs.
-    pub buffers: Map<String, Value>,
-    /// The hash of the final memory, when asked for.
-    pub memory: Option<u64>,
-    /// The hash of the trace, when asked for.
-    pub trace: Option<u64>,
-}
-
-impl Results<'_> {
-    fn report(&self, code: u8, extra: Extra) -> Report<'_> {
-        let hash = |h: Option<u64>| h.map(|h| format!("{h:016x}"));
-        let Outcome { stats, output, unexpected } = self.outcome;
-        Report::Finished(Box::new(run::Finished {
-            launches: stats,
-            output: String::from_utf8_lossy(output),
-            unexpected,
-            assumed_zeros: &self.relied,
-            lost_origins: &self.lost,
-            exit: Exit(code),
-            checks: &self.checks,
-            buffers: &self.buffers,
-            memory_hash: hash(self.memory),
-            trace_hash: hash(self.trace),
-            races: self.races.as_ref().map(RacesReport::data),
-            extra,
-        }))
-    }
 }

@@ -76,24 +76,6 @@ pub(super) fn output_mismatch(m: &OutputMismatch) -> String {
     )
 }
 
-/// One line of counts.
-#[must_use]
-pub fn summary(outcome: &Outcome, checked: usize) -> String {
-    let sum = |f: fn(&Stats) -> u64| outcome.stats.iter().map(f).sum::<u64>();
-    let verdict = match (checked, outcome.unexpected.is_empty()) {
-        (0, true) => "finished",
-        (_, true) => "finished, as expected",
-        (_, false) => "finished, not as expected",
-    };
-    format!(
-        "{verdict}: {}, {}, {}, {}\n",
-        counted(outcome.stats.len() as u64, "launch"),
-        counted(sum(|s| s.blocks), "block"),
-        counted(sum(|s| s.warp_instructions), "warp instruction"),
-        counted(sum(|s| s.thread_instructions), "thread instruction"),
-    )
-}
-
 /// What was checked in a run in which nothing was found; nothing where nothing was asked for.
 #[must_use]
 pub fn checks(names: &[String]) -> String {
@@ -115,7 +97,7 @@ pub fn values(name: &str, ty: Scalar, bytes: &[u8]) -> String {
 }
 
 /// A run that came to its end.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, JsonSchema)]
 pub struct Finished<'a> {
     /// The launches, in order.
     pub launches: &'a [Stats],
@@ -123,18 +105,18 @@ pub struct Finished<'a> {
     pub output: Cow<'a, str>,
     /// What is not as expected.
     #[serde(flatten)]
-    pub unexpected: &'a Unexpected,
+    pub unexpected: Unexpected,
     /// Buffers whose zeros were relied on though nothing said what they hold. Only with `--check uninit`.
-    pub assumed_zeros: &'a ReliedReport,
+    pub assumed_zeros: ReliedReport,
     /// Accesses whose origin was lost. Only with `--check bounds`.
-    pub lost_origins: &'a LostReport,
+    pub lost_origins: LostReport,
     /// The exit code.
     pub exit: Exit,
     /// The checks that were asked for.
-    pub checks: &'a [String],
+    pub checks: Vec<String>,
     /// Buffers and variables that were asked for (`--print`), by name.
     #[schemars(with = "BTreeMap<String, Contents>")]
-    pub buffers: &'a Map<String, Json>,
+    pub buffers: Map<String, Json>,
     /// The hash of the final memory (`--hash`).
     pub memory_hash: Option<String>,
     /// The hash of the trace (`--hash`).
@@ -145,6 +127,37 @@ pub struct Finished<'a> {
     /// What flags add.
     #[serde(flatten)]
     pub extra: Extra,
+    /// How many things were compared.
+    #[serde(skip)]
+    pub compared: usize,
+}
+
+impl<'a> Finished<'a> {
+    /// What a run came to that was not asked for more: buffers, hashes and what checks found are to be added.
+    #[must_use]
+    pub fn new(outcome: &'a Outcome, compared: usize, checks: Vec<String>) -> Self {
+        let (launches, unexpected) = (&*outcome.stats, outcome.unexpected.clone());
+        let output = String::from_utf8_lossy(&outcome.output);
+        Self { launches, output, unexpected, checks, compared, ..Self::default() }
+    }
+
+    /// One line of counts.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let sum = |f: fn(&Stats) -> u64| self.launches.iter().map(f).sum::<u64>();
+        let verdict = match (self.compared, self.unexpected.is_empty()) {
+            (0, true) => "finished",
+            (_, true) => "finished, as expected",
+            (_, false) => "finished, not as expected",
+        };
+        format!(
+            "{verdict}: {}, {}, {}, {}\n",
+            counted(self.launches.len() as u64, "launch"),
+            counted(sum(|s| s.blocks), "block"),
+            counted(sum(|s| s.warp_instructions), "warp instruction"),
+            counted(sum(|s| s.thread_instructions), "thread instruction"),
+        )
+    }
 }
 
 /// The contents of a buffer.
