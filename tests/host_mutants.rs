@@ -16,8 +16,8 @@ fn run(script: &str, device: DeviceShape) -> (String, Option<Vec<u8>>) {
     let config = Config { device, max_steps: Some(200_000), ..Config::default() };
     let mut device = ScriptDevice::new(all, control, sources, config);
     let verdict = match device.run(&script, None, None, &mut |_| ()) {
-        Ok(outcome) if outcome.as_expected() => "as expected".to_owned(),
-        Ok(outcome) => format!("{:?}", outcome.mismatches),
+        Ok(outcome) if outcome.unexpected.is_empty() => "as expected".to_owned(),
+        Ok(outcome) => format!("{:?}", outcome.unexpected.mismatches),
         Err(Failure::Stop(Stop::Bug(bug))) => format!("bug {:?}", bug.kind),
         Err(Failure::Stop(Stop::Limit(limit))) => format!("limit {limit:?}"),
         Err(failure) => format!("{failure:?}"),

@@ -75,7 +75,7 @@ fn programs_are_told_the_same() {
     assert_eq!(value["details"]["files"], json!(["kernel.ptx"]));
     let whole = json!({ "exit": exit_code(&stop), "stopped": value, "output": "" });
     assert_eq!(Schema::read("docs/schema/report.schema.json").complaint(&whole), None);
-    let mut log = sarif::Log::new();
+    let mut log = sarif::Log::default();
     log.stop(&report);
     let log = log.finish(INTERNAL);
     assert_eq!(log["runs"][0]["results"], json!([]), "no defect of the program");

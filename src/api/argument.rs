@@ -1,6 +1,6 @@
 //! Arguments of kernels: numbers, structs, and buffers of a type.
 
-use crate::launch::Scalar;
+use crate::launch::{Meaning, Scalar};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16};
 use std::ops::{Deref, DerefMut};
@@ -19,31 +19,22 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($ty:ty = $meaning:ident,)*) => {
-        $(
+    ($($meaning:ident: $($ty:ty)*;)*) => {
+        $($(
             impl sealed::Sealed for $ty {}
 
             impl Element for $ty {
-                const TYPE: Scalar =
-                    Scalar { meaning: crate::launch::Meaning::$meaning, bytes: size_of::<$ty>() as u8 };
+                const TYPE: Scalar = Scalar { meaning: Meaning::$meaning, bytes: size_of::<$ty>() as u8 };
             }
-        )*
+        )*)*
     };
 }
 
 elements! {
-    u8 = Unsigned,
-    u16 = Unsigned,
-    u32 = Unsigned,
-    u64 = Unsigned,
-    i8 = Signed,
-    i16 = Signed,
-    i32 = Signed,
-    i64 = Signed,
-    f32 = Float,
-    f64 = Float,
-    f16 = Float,
-    bf16 = Brain,
+    Unsigned: u8 u16 u32 u64;
+    Signed: i8 i16 i32 i64;
+    Float: f16 f32 f64;
+    Brain: bf16;
 }
 
 /// An argument of a kernel: made from a number, from a slice, vector or array of numbers, or from a [`Buffer`].

@@ -4,7 +4,7 @@ use crate::base::SourceMap;
 use crate::explore::Ending;
 use crate::launch::{Failure, Problem};
 use crate::program::env::ProgEnv;
-use crate::report::{Diagnostic, EndedEarly, StopReport, hunt, problem};
+use crate::report::{Diagnostic, EndedEarly, StopReport, exit_code, hunt, problem};
 use crate::verdict::Stop;
 use serde_json::{Value, json};
 use std::fmt;
@@ -92,15 +92,14 @@ impl Error {
             return Self(Box::new(Parts { kind: ErrorKind::Defect, code, text, json, stop: None }));
         };
         let json = StopReport::new(stop, env, sources).json();
-        let kind = match stop {
-            ours if ours.is_ours() => ErrorKind::Internal,
-            Stop::Bug(_) | Stop::Stuck(_) => ErrorKind::Defect,
-            Stop::Diverged { .. } => ErrorKind::Input,
-            Stop::Limit(_) => ErrorKind::Limit,
-            Stop::Unsupported(..) => ErrorKind::Unsupported,
-            Stop::Internal(_) => ErrorKind::Internal,
+        let kind = match exit_code(stop) {
+            1 => ErrorKind::Defect,
+            2 => ErrorKind::Input,
+            3 => ErrorKind::Limit,
+            4 => ErrorKind::Unsupported,
+            _ => ErrorKind::Internal,
         };
-        let code = json["code"].as_str().unwrap_or_default().to_owned();
+        let code = stop.kind().id().to_owned();
         Self(Box::new(Parts { kind, code, text, json, stop: Some(stop.clone()) }))
     }
 }

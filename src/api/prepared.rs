@@ -28,11 +28,6 @@ impl Run {
     pub fn printed(&self) -> String {
         String::from_utf8_lossy(&self.output).into_owned()
     }
-
-    fn of(played: &Played) -> Self {
-        let stats = played.stats.first().copied().unwrap_or_default();
-        Self { stats, output: played.output.clone(), memory_hash: played.device.memory_hash() }
-    }
 }
 
 impl Kernel<'_> {
@@ -91,7 +86,7 @@ impl Kernel<'_> {
     /// Gives the memory back, if all is as it should be.
     fn finish(&mut self, target: &Target, played: &Played) -> Result<Run, Error> {
         if played.ending != Ending::Expected {
-            return Err(Error::ended(&played.ending, target.start().context().env(), target.start().sources()));
+            return Err(self.ended(target, &played.ending));
         }
         for (name, argument) in &mut self.args {
             let Given::Memory(_, memory) = &mut argument.0 else { continue };
@@ -105,7 +100,8 @@ impl Kernel<'_> {
                 }
             }
         }
-        Ok(Run::of(played))
+        let stats = played.stats.first().copied().unwrap_or_default();
+        Ok(Run { stats, output: played.output.clone(), memory_hash: played.device.memory_hash() })
     }
 
     /// The kernel with its memory made. `search`: it is run many times, from the state that all runs share.

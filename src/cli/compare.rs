@@ -130,15 +130,10 @@ impl Compare {
             Some(limit) => Err(Stop::Limit(limit)),
         };
         let models_name = models.file_name();
-        let found = compared.add(models, fates, &env, target.start().sources());
-        let mut files = Vec::new();
-        for (number, recorded) in &found {
-            let file = folder.join(format!("{models_name}-{}.schedule", letter(*number)));
-            files.push(write(&file, recorded, &target, words(common, &self.path)));
-        }
-        if let Some(cell) = compared.cells.last_mut() {
-            cell.schedules = files;
-        }
+        compared.add(models, fates, target.listing(), |number, recorded| {
+            let file = folder.join(format!("{models_name}-{}.schedule", letter(number)));
+            write(&file, recorded, &target, words(common, &self.path))
+        });
         Ok(())
     }
 }

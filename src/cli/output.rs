@@ -151,7 +151,7 @@ fn tell(all: &[Diagnostic], more: usize, sources: &SourceMap, form: Form, code: 
             print_json(&Report::Problems(Problems { exit: Exit(code), problems, omitted: (more > 0).then_some(more) }));
         }
         Form::Sarif => {
-            let mut log = sarif::Log::new();
+            let mut log = sarif::Log::default();
             all.iter().for_each(|d| log.problem(d, sources));
             if more > 0 {
                 log.property("omitted", more.into());

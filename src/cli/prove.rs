@@ -16,7 +16,7 @@ use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
 use crate::report::document::Report;
 use crate::report::parts::Exit;
-use crate::report::{Models, StopReport, prove as text};
+use crate::report::{Models, StopReport, dot, prove as text};
 use crate::verdict::LimitKind;
 use clap::{Args, ValueEnum};
 use std::cell::Cell;
@@ -335,12 +335,12 @@ impl Prove {
     fn draw(&self, proof: &Proof) {
         let Some(file) = &self.dot else { return };
         let states = proof.graph.states();
-        if states > text::DRAWN {
-            output::complain(text::too_large(states, file));
+        if states > dot::DRAWN {
+            output::complain(dot::too_large(states, file));
             return;
         }
         let name = self.path.display().to_string();
-        output::write(file, text::drawn(&name, proof).as_bytes());
+        output::write(file, dot::drawn(&name, proof).as_bytes());
     }
 
     /// Where the schedules of defects go.

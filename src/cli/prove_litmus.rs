@@ -89,7 +89,7 @@ impl Prove {
             Form::Json => output::print_json(&report()),
             Form::Sarif => {
                 // A condition is about a test's outcomes: no place in it is at fault.
-                let mut log = sarif::Log::new();
+                let mut log = sarif::Log::default();
                 stops().for_each(|stop| log.stop(&stop));
                 log.properties(&report(), &["stopped"]);
                 output::print_sarif(log, code);

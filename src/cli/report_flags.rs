@@ -4,18 +4,16 @@ use super::form::Form;
 use super::output;
 use crate::base::SourceMap;
 use crate::explore::{Ending, Target};
-use crate::launch::{At, Outcome, Problem, ProblemKind, Suppression, Suppressions};
+use crate::launch::{Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::report::document::{Report, StoppedRun};
 use crate::report::hunt as text;
 use crate::report::parts::{Exit, Extra};
-use crate::report::{
-    EndedEarly, Environment, LostReport, RacesReport, ReliedReport, StopReport, Suppressed, Text, exit_code, problem,
-    run, sarif,
-};
+use crate::report::run::{self, Finished};
+use crate::report::{EndedEarly, Environment, RacesReport, StopReport, Suppressed, Text, exit_code, problem, sarif};
 use crate::verdict::Stop;
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// How defects are reported.
@@ -115,7 +113,7 @@ impl Reporter {
             Form::Text => text(),
             Form::Json => output::print_json(&report(self.extra())),
             Form::Sarif => {
-                let mut log = sarif::Log::new();
+                let mut log = sarif::Log::default();
                 results(&mut log);
                 log.properties(&report(Extra::default()), &RESULTS);
                 if let Some(memory) = &self.memory {
@@ -160,20 +158,17 @@ impl Reporter {
         target: &Target,
     ) {
         let (env, sources) = target.listing();
-        let at = |name: &str| target.spec().expect.get(name).and_then(|e| e.at);
-        let expected = Expected { at: &at, output_at: target.spec().stdout.as_ref().and_then(|e| e.at) };
-        self.searched_of(all, report, code, Runs { env: &|_| env, sources, expected });
+        self.searched_of(all, report, code, (&|_| env, sources));
     }
 
-    /// The same of runs of several programs.
+    /// The same of runs of several programs: `env` gives that of an end, `sources` are the files of all.
     pub fn searched_of<'a, 'e>(
         &self,
         all: &[(&Ending, Option<&Suppressed>)],
         report: impl FnOnce(Extra) -> Report<'a>,
         code: u8,
-        runs: Runs<'_, 'e>,
+        (env, sources): (&dyn Fn(&Ending) -> &'e ProgEnv, &SourceMap),
     ) {
-        let Runs { env, sources, expected } = runs;
         let log = |log: &mut sarif::Log| {
             for (ending, accepted) in all {
                 match ending {
@@ -181,43 +176,42 @@ impl Reporter {
                     Ending::Stopped(stop) => {
                         log.stop(&StopReport::new(stop, env(ending), sources).suppressed(*accepted));
                     }
-                    Ending::Unexpected(mismatches, printed) | Ending::Differs(mismatches, printed) => {
-                        mismatches.iter().for_each(|m| log.mismatch(m, (expected.at)(&m.name), sources));
-                        printed.iter().for_each(|m| log.output_mismatch(m, expected.output_at, sources));
-                    }
+                    Ending::Unexpected(what) | Ending::Differs(what) => log.unexpected(what, sources),
                 }
             }
         };
         self.tell(code, || self.warn(), log, report);
     }
 
-    /// Tells what came of a run to its end; gives the exit code.
-    pub fn finished(&mut self, mut results: Results<'_>, sources: &SourceMap) -> u8 {
-        results.races = self.known_of(results.races);
-        let Results { outcome, memory, trace, races, .. } = &results;
+    /// Tells what came of a run to its end, and its races; gives the exit code.
+    pub fn finished(&mut self, mut finished: Finished<'_>, races: Option<RacesReport<'_>>, sources: &SourceMap) -> u8 {
+        let races = self.known_of(races);
         let racy = races.as_ref().is_some_and(RacesReport::any);
-        let code = u8::from(!outcome.as_expected() || racy);
+        let code = u8::from(!finished.unexpected.is_empty() || racy);
+        finished.exit = Exit(code);
         let text = || {
-            for (name, hash) in [("memory", memory), ("trace", trace)] {
-                hash.iter().for_each(|hash| output::say(format!("{name} {hash:016x}\n")));
+            for (name, hash) in [("memory", &finished.memory_hash), ("trace", &finished.trace_hash)] {
+                hash.iter().for_each(|hash| output::say(format!("{name} {hash}\n")));
             }
             races.iter().for_each(|races| output::complain(races.render(output::colour())));
-            outcome.mismatches.iter().for_each(|m| output::complain(run::mismatch(m)));
-            outcome.output_mismatch.iter().for_each(|m| output::complain(run::output_mismatch(m)));
+            output::complain(run::unexpected(&finished.unexpected));
             self.warn();
-            output::complain(results.relied.text());
-            output::complain(results.lost.text());
-            output::complain(run::summary(outcome, results.checked));
+            output::complain(finished.assumed_zeros.text());
+            output::complain(finished.lost_origins.text());
+            output::complain(finished.summary());
             if code == 0 {
-                output::complain(run::checks(&results.checks));
+                output::complain(run::checks(&finished.checks));
             }
         };
         let log = |log: &mut sarif::Log| {
             add_races(log, races.as_ref(), sources);
-            outcome.mismatches.iter().for_each(|m| log.mismatch(m, (results.expected.at)(&m.name), sources));
-            outcome.output_mismatch.iter().for_each(|m| log.output_mismatch(m, results.expected.output_at, sources));
+            log.unexpected(&finished.unexpected, sources);
         };
-        self.tell(code, text, log, |extra| results.report(code, extra));
+        let report = |extra| {
+            let races = races.as_ref().map(RacesReport::data);
+            Report::Finished(Box::new(Finished { races, extra, ..finished.clone() }))
+        };
+        self.tell(code, text, log, report);
         code
     }
 
@@ -270,68 +264,4 @@ pub(super) type Listing<'a> = (&'a ProgEnv, &'a SourceMap);
 /// Tells why a run stopped, nothing being suppressed; gives the exit code.
 pub(super) fn stopped(stop: &Stop, program: Listing<'_>, form: impl Into<Form>) -> u8 {
     Reporter::plain(form.into()).stop(stop, None, program, &[])
-}
-
-/// Runs that ended.
-pub(super) struct Runs<'a, 'e> {
-    /// The program of an end.
-    pub env: &'a dyn Fn(&Ending) -> &'e ProgEnv,
-    /// The files of the programs.
-    pub sources: &'a SourceMap,
-    /// Where results are expected.
-    pub expected: Expected<'a>,
-}
-
-/// Where results are expected.
-#[derive(Clone, Copy)]
-pub(super) struct Expected<'a> {
-    /// The contents of a buffer.
-    pub at: &'a dyn Fn(&str) -> At,
-    /// The output.
-    pub output_at: At,
-}
-
-/// What came of a run to its end.
-pub(super) struct Results<'a> {
-    /// The counts and the comparisons.
-    pub outcome: &'a Outcome,
-    /// The buffers whose zeros were relied on though nobody had said what they hold.
-    pub relied: ReliedReport,
-    /// The accesses whose origin was lost.
-    pub lost: LostReport,
-    /// The races, when asked for.
-    pub races: Option<RacesReport<'a>>,
-    /// The checks that were asked for, by name.
-    pub checks: Vec<String>,
-    /// How many things were compared.
-    pub checked: usize,
-    /// Where they are expected.
-    pub expected: Expected<'a>,
-    /// The buffers that were asked for, for programs.
-    pub buffers: Map<String, Value>,
-    /// The hash of the final memory, when asked for.
-    pub memory: Option<u64>,
-    /// The hash of the trace, when asked for.
-    pub trace: Option<u64>,
-}
-
-impl Results<'_> {
-    fn report(&self, code: u8, extra: Extra) -> Report<'_> {
-        let hash = |h: Option<u64>| h.map(|h| format!("{h:016x}"));
-        let Outcome { stats, output, mismatches, output_mismatch } = self.outcome;
-        Report::Finished(Box::new(run::Finished {
-            launches: stats,
-            output: String::from_utf8_lossy(output),
-            unexpected: run::Unexpected { mismatches: mismatches.clone(), output_mismatch: output_mismatch.clone() },
-            assumed_zeros: &self.relied,
-            lost_origins: &self.lost,
-            exit: Exit(code),
-            checks: &self.checks,
-            buffers: &self.buffers,
-            memory_hash: hash(self.memory),
-            trace_hash: hash(self.trace),
-            races: self.races.as_ref().map(RacesReport::data),
-            extra,
-        }))
-    }
 }

@@ -4,7 +4,7 @@ use super::follow::{FollowFlags, Followers};
 use super::form::Form;
 use super::output;
 use super::progress::running;
-use super::report_flags::{Expected, ReportFlags, Reporter, Results};
+use super::report_flags::{ReportFlags, Reporter};
 use super::saved::as_typed;
 use super::target::Common;
 use crate::base::SourceMap;
@@ -16,7 +16,8 @@ use crate::launch::{
 };
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
-use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport, run as text};
+use crate::report::run::{self as text, Finished};
+use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -161,22 +162,17 @@ impl Run {
                 let relied = observers.uninit().map(Uninit::relied).unwrap_or_default();
                 let names = || device.names().map(str::to_owned).collect();
                 let buffers = self.contents(reporter.form, |name| device.contents(name), names);
-                let results = Results {
-                    outcome: &outcome,
-                    relied: ReliedReport::new(&relied, env, sources),
-                    lost: LostReport::new(observers.get().into_iter().flat_map(Bounds::lost), env, sources),
-                    races,
-                    checks: self.common.checked(),
-                    checked: spec.expect.len() + usize::from(spec.stdout.is_some()),
-                    expected: Expected {
-                        at: &|name| spec.expect.get(name).and_then(|e| e.at),
-                        output_at: spec.stdout.as_ref().and_then(|e| e.at),
-                    },
+                let hex = |hash: u64| format!("{hash:016x}");
+                let compared = spec.expect.len() + usize::from(spec.stdout.is_some());
+                let finished = Finished {
+                    assumed_zeros: ReliedReport::new(&relied, env, sources),
+                    lost_origins: LostReport::new(observers.get().into_iter().flat_map(Bounds::lost), env, sources),
                     buffers: buffers.map_err(|problems| reporter.problems(&problems, sources))?,
-                    memory: self.hash.then(|| device.memory_hash()),
-                    trace: observers.get().map(TraceHash::value),
+                    memory_hash: self.hash.then(|| hex(device.memory_hash())),
+                    trace_hash: observers.get().map(TraceHash::value).map(hex),
+                    ..Finished::new(&outcome, compared, self.common.checked())
                 };
-                Ok(reporter.finished(results, sources))
+                Ok(reporter.finished(finished, races, sources))
             }
             Err(Failure::Input(problems)) => Err(reporter.problems(&problems, sources)),
             Err(Failure::Stop(mut stop)) => {

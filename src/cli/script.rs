@@ -3,14 +3,15 @@
 use super::follow::Followers;
 use super::form::Form;
 use super::output;
-use super::report_flags::{Expected, Reporter, Results};
+use super::report_flags::Reporter;
 use super::run::Run;
 use crate::base::SourceMap;
 use crate::check::{Observers, PerLaunch, Races, TraceHash};
 use crate::choice::Decisions;
 use crate::launch::{Failure, Script, ScriptDevice, programs};
 use crate::program::env::ProgEnv;
-use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport};
+use crate::report::run::Finished;
+use crate::report::{EndedEarly, RacesReport};
 use crate::verdict::{Event, Sink, Who};
 
 impl Run {
@@ -55,22 +56,15 @@ impl Run {
                 let trace = self.hash.then(|| traces.fold(0u64, |sum, h| sum.rotate_left(1) ^ h.value()));
                 let find = |name: &str| device.contents(name);
                 let buffers = self.contents(reporter.form, find, || device.names().collect());
-                let results = Results {
-                    outcome: &outcome,
-                    relied: ReliedReport::default(),
-                    lost: LostReport::default(),
-                    races,
-                    checks: self.common.checked(),
-                    checked: script.expects() + usize::from(script.stdout.is_some()),
-                    expected: Expected {
-                        at: &|name| script.expected_at(name),
-                        output_at: script.stdout.as_ref().and_then(|e| e.at),
-                    },
+                let hex = |hash: u64| format!("{hash:016x}");
+                let compared = script.expects() + usize::from(script.stdout.is_some());
+                let finished = Finished {
                     buffers: buffers.map_err(|problems| reporter.problems(&problems, device.sources()))?,
-                    memory: self.hash.then(|| device.memory_hash()),
-                    trace,
+                    memory_hash: self.hash.then(|| hex(device.memory_hash())),
+                    trace_hash: trace.map(hex),
+                    ..Finished::new(&outcome, compared, self.common.checked())
                 };
-                Ok(reporter.finished(results, device.sources()))
+                Ok(reporter.finished(finished, races, device.sources()))
             }
             Err(Failure::Input(problems)) => Err(reporter.problems(&problems, &sources)),
             Err(Failure::Stop(stop)) => {

@@ -5,7 +5,7 @@ use super::hunt::Hunt;
 use super::output;
 use super::progress;
 use super::prove::Prove;
-use super::report_flags::{Expected, Listing, Reporter, Runs, stopped};
+use super::report_flags::{Listing, Reporter, stopped};
 use super::saved::as_typed;
 use super::target::Common;
 use crate::base::SourceMap;
@@ -16,7 +16,7 @@ use crate::launch::{Failure, Problem, ProblemKind, Script, ScriptDevice, program
 use crate::machine::{Bounds, Config, ControlModel};
 use crate::program::env::ProgEnv;
 use crate::report::document::Report;
-use crate::report::script::{self as text, Found, FoundEnd, Through};
+use crate::report::script::{self as text, FoundEnd, Orders, Through};
 use crate::report::{Models, ScriptNames, Text, Turns};
 use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
 use std::cell::RefCell;
@@ -80,16 +80,16 @@ impl Scripted {
     }
 
     /// The end of the command: the last lines, or the report.
-    fn finish<'a>(&'a self, found: &'a Found<'a>, reporter: &Reporter) -> u8 {
-        let code = found.code();
-        reporter.complain(|| found.summary().into());
+    fn finish(&self, mut orders: Orders<'_>, reporter: &Reporter) -> u8 {
+        let code = orders.exit.0;
+        reporter.complain(|| orders.summary().into());
         let env = |ending: &Ending| self.env_of(ending);
-        let at = |name: &str| self.script.expected_at(name);
-        let output_at = self.script.stdout.as_ref().and_then(|e| e.at);
-        let ends: Vec<_> = found.ends.iter().map(|end| (&end.ending, end.accepted.as_ref())).collect();
-        let report = |extra| Report::Orders(Box::new(found.data(extra)));
-        let expected = Expected { at: &at, output_at };
-        reporter.searched_of(&ends, report, code, Runs { env: &env, sources: &self.sources, expected });
+        let ends: Vec<_> = orders.ends.iter().map(|end| (&end.ending, end.accepted.as_ref())).collect();
+        let report = |extra| {
+            orders.extra = extra;
+            Report::Orders(Box::new(orders))
+        };
+        reporter.searched_of(&ends, report, code, (&env, &self.sources));
         code
     }
 }
@@ -134,9 +134,8 @@ impl Prove {
             reporter.complain(|| text::order(&end.order).into());
         }
         endless.iter().for_each(|lines| reporter.complain(|| text::endless(lines).into()));
-        let limit = space.cut;
-        let found = Found { models: &all.models, through: Through::from(&space), ends: &ends, endless, limit };
-        Ok(all.finish(&found, &reporter))
+        let through = Through::States(space.states, space.steps);
+        Ok(all.finish(Orders::new(&all.models, through, &ends, endless.as_deref(), space.cut), &reporter))
     }
 }
 
@@ -207,9 +206,7 @@ impl Hunt {
             reporter.complain(|| text::found(&end, &target).into());
             ends.push(end);
         }
-        let through = Through::Seeds(done);
-        let found = Found { models: &all.models, through, ends: &ends, endless: None, limit };
-        Ok(all.finish(&found, &reporter))
+        Ok(all.finish(Orders::new(&all.models, Through::Seeds(done), &ends, None, limit), &reporter))
     }
 
     /// Runs a script by a seed, or by the default schedule, for so many warp instructions at most. Gives how many it took, or

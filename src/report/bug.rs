@@ -1,8 +1,7 @@
 //! What each defect is called in words: message, what is at the place, advice.
 
-use super::count::{counted, plural, word};
 use super::diagnostic::Diagnostic;
-use super::words::{lanes, place_in, words};
+use super::words::{counted, lanes, place_in, plural, word, words};
 use crate::verdict::{
     AllocKind, BugKind as K, FormatProblem, Kind, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
 };

@@ -1,10 +1,10 @@
 //! What one program comes to under several models: a table, with a letter for each fate.
 
-use super::count::counted;
 use super::hunt::{Models, shown};
 use super::internal::INTERNAL;
 use super::parts::Exit;
 use super::terminal::inline;
+use super::words::counted;
 use crate::base::SourceMap;
 use crate::explore::{Content, Fate, Fates, Recorded, Seen};
 use crate::program::env::ProgEnv;
@@ -29,10 +29,8 @@ pub struct Cell {
     pub models: Models,
     /// What the program comes to under it, or why that cannot be said; what was seen is in `seen` alone.
     pub fates: Result<Fates, Stop>,
-    /// The numbers of the fates that were seen, each once.
-    pub seen: Vec<usize>,
-    /// The schedule of each, in the same order.
-    pub schedules: Vec<Option<PathBuf>>,
+    /// The numbers of the fates that were seen, each once, and the schedule of each.
+    pub seen: Vec<(usize, Option<PathBuf>)>,
 }
 
 impl Cell {
@@ -72,25 +70,23 @@ pub fn letter(k: usize) -> String {
 }
 
 impl Compared {
-    /// Takes note of what a program comes to under one more model. Gives the fates that it meets, each once, with the run that
-    /// shows it: what they left on the device is not kept.
+    /// Takes note of what a program comes to under one more model. `write` is told the number of each fate that it meets,
+    /// once, with a run that shows it, and gives the file of its schedule: what the run left on the device is not kept.
     pub fn add(
         &mut self,
         models: Models,
         mut fates: Result<Fates, Stop>,
-        env: &ProgEnv,
-        sources: &SourceMap,
-    ) -> Vec<(usize, Recorded)> {
-        let mut told: Vec<(usize, Recorded)> = Vec::new();
+        (env, sources): (&ProgEnv, &SourceMap),
+        write: impl Fn(usize, &Recorded) -> Option<PathBuf>,
+    ) {
+        let mut told: Vec<(usize, Option<PathBuf>)> = Vec::new();
         for Seen { fate, recorded } in fates.iter_mut().flat_map(|f| std::mem::take(&mut f.seen)) {
             let number = self.number(fate, env, sources);
             if told.iter().all(|(known, _)| *known != number) {
-                told.push((number, recorded));
+                told.push((number, write(number, &recorded)));
             }
         }
-        let seen = told.iter().map(|(number, _)| *number).collect();
-        self.cells.push(Cell { models, fates, seen, schedules: Vec::new() });
-        told
+        self.cells.push(Cell { models, fates, seen: told });
     }
 
     /// The number of a fate. Beyond [`ENDS`] ends that are alike, as expected or not, others have the number of the last.
@@ -121,7 +117,7 @@ impl Compared {
     #[must_use]
     pub fn row(cell: &Cell) -> String {
         let name = cell.name();
-        let letters: Vec<String> = cell.seen.iter().copied().map(letter).collect();
+        let letters: Vec<String> = cell.seen.iter().map(|(k, _)| letter(*k)).collect();
         let letters = if letters.is_empty() { "nothing seen".to_owned() } else { letters.join(" ") };
         match &cell.fates {
             Err(stop) => format!("{name} {}\n", short(stop)),
@@ -181,7 +177,7 @@ impl Compared {
                 }
             };
             for k in 0..self.fates.len() {
-                let mark = match (cell.seen.contains(&k), fates.limit) {
+                let mark = match (cell.seen.iter().any(|(seen, _)| *seen == k), fates.limit) {
                     (true, _) => "x",
                     (false, None) => ".",
                     (false, Some(_)) => "?",
@@ -207,11 +203,8 @@ impl Compared {
                 0 => writeln!(out),
                 n => writeln!(out, "; and {n} other ends of the kind"),
             };
-            let file = self.cells.iter().find_map(|cell| {
-                let at = cell.seen.iter().position(|seen| *seen == k)?;
-                cell.schedules.get(at)?.as_ref()
-            });
-            if let Some(file) = file {
+            let mut files = self.cells.iter().flat_map(|cell| &cell.seen).filter(|(seen, _)| *seen == k);
+            if let Some(file) = files.find_map(|(_, file)| file.as_ref()) {
                 let _ = writeln!(out, "    warpstep replay {}", inline(&file.display().to_string()));
             }
         }
@@ -297,9 +290,9 @@ impl<'a> Model<'a> {
             Ok(fates) => fates,
             Err(stop) => return Self { models: &cell.models, unsupported: Some(short(stop)), searched: None },
         };
-        let seen = cell.seen.iter().zip(&cell.schedules);
-        let seen = seen.map(|(k, file)| SeenData { letter: letter(*k), schedule: file.as_deref().map(shown) });
-        let (seen, complete) = (seen.collect(), fates.limit.is_none());
+        let seen =
+            |(k, file): &(_, Option<PathBuf>)| SeenData { letter: letter(*k), schedule: file.as_deref().map(shown) };
+        let (seen, complete) = (cell.seen.iter().map(seen).collect(), fates.limit.is_none());
         let searched = Searched { seen, complete, states: fates.states, seeds: fates.runs };
         Self { models: &cell.models, unsupported: None, searched: Some(searched) }
     }

@@ -1,104 +1,77 @@
-//! A state space as DOT text: for cases small enough to look at.
+//! The states of a search as DOT text: for cases small enough to look at.
 
-use crate::program::flow::dot::{escape, quote};
+use crate::base::LaneMask;
+use crate::explore::Proof;
+use crate::explore::space::Unit;
+use crate::program::flow::dot::quote;
 use std::fmt::Write;
+use std::path::Path;
 
-/// What a state is, for its colour.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Role {
-    /// Somebody goes on.
-    #[default]
-    Inner,
-    /// The end: everybody has finished.
-    Final,
-    /// Nobody can go on, and not everybody has finished.
-    Deadlock,
-    /// On a fair cycle: a run that never ends.
-    Cycle,
+/// States of a graph at most that is drawn.
+pub const DRAWN: usize = 500;
+
+/// That a space is too large to be drawn.
+#[must_use]
+pub fn too_large(states: usize, file: &Path) -> String {
+    format!(
+        "{} is not written: {states} states are too many to look at, {DRAWN} are drawn at most; \
+         fewer threads or blocks make fewer, and so does --max-states\n",
+        file.display()
+    )
 }
 
-/// A graph of states being drawn.
-#[derive(Default)]
-pub struct Drawing {
-    nodes: String,
-    edges: String,
-    count: usize,
-}
+/// How states look that nobody leaves though not everybody has finished, and those that a fair run need not leave.
+const DEADLOCK: &str = ", style=\"rounded,filled\", fillcolor=\"#f4b6b6\"";
+const CYCLE: &str = ", style=\"rounded,filled\", fillcolor=\"#f4dcb6\"";
 
-impl Drawing {
-    /// Adds a state, whose label may have several lines; `initial`: runs begin here. Gives its number.
-    pub fn node(&mut self, label: &str, role: Role, initial: bool) -> usize {
-        let k = self.count;
-        let look = match role {
-            Role::Inner => "",
-            Role::Final => ", peripheries=2",
-            Role::Deadlock => ", style=\"rounded,filled\", fillcolor=\"#f4b6b6\"",
-            Role::Cycle => ", style=\"rounded,filled\", fillcolor=\"#f4dcb6\"",
-        };
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.nodes, "  s{k} [label=\"{}\"{look}];", lines(label));
-        if initial {
-            let _ = writeln!(self.nodes, "  start{k} [shape=point];\n  start{k} -> s{k};");
+/// The states and steps of a search as a digraph: final states are double circles, deadlocks and fair cycles are filled, an
+/// arrow from nowhere leads to the first state. Steps that stop a run lead to a state of their own.
+#[must_use]
+pub fn drawn(name: &str, proof: &Proof) -> String {
+    let graph = &proof.graph;
+    let count = u32::try_from(graph.states()).unwrap_or(u32::MAX);
+    let on_cycle = |k: u32| proof.endless.iter().any(|e| e.cycle.states.binary_search(&k).is_ok());
+    let stuck: Vec<u32> = proof.defects.iter().filter_map(|d| graph.end_of(&d.path)).collect();
+    let look = |k: u32| match graph.from(k).next() {
+        _ if on_cycle(k) => CYCLE,
+        None if stuck.contains(&k) => DEADLOCK,
+        None if graph.left(k).next().is_none() => ", peripheries=2",
+        _ => "",
+    };
+    // Writing to a string cannot fail.
+    let (mut nodes, mut edges, mut next) = (String::new(), String::new(), count);
+    for k in 0..count {
+        let _ = writeln!(nodes, "  s{k} [label=\"{k}\"{}];", look(k));
+        if k == 0 {
+            nodes.push_str("  start0 [shape=point];\n  start0 -> s0;\n");
         }
-        self.count += 1;
-        k
     }
-
-    /// Adds a transition: who goes on, and how; may have several lines.
-    pub fn edge(&mut self, from: usize, to: usize, label: &str) {
-        let label = if label.is_empty() { String::new() } else { format!(" [label=\"{}\"]", lines(label)) };
-        let _ = writeln!(self.edges, "  s{from} -> s{to}{label};");
-    }
-
-    /// The graph as a DOT digraph: final states are double circles, deadlocks and fair cycles are filled, an arrow from nowhere
-    /// leads to the initial ones.
-    #[must_use]
-    pub fn finish(self, name: &str) -> String {
-        format!(
-            "digraph {} {{\n  node [shape=box, style=rounded, fontname=monospace];\n  edge [fontname=monospace];\n{}{}}}\n",
-            quote(name),
-            self.nodes,
-            self.edges
-        )
-    }
-}
-
-/// Lines, each aligned to the left where there are several.
-fn lines(text: &str) -> String {
-    let end = if text.contains('\n') { "\\l" } else { "" };
-    text.lines().map(|line| escape(line) + end).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn roles_are_seen_and_text_is_escaped() {
-        let mut drawing = Drawing::default();
-        drawing.node("0", Role::Inner, true);
-        drawing.node("warp 0\nwarp 1", Role::Cycle, false);
-        drawing.node("\"\\\"", Role::Deadlock, false);
-        drawing.node("end", Role::Final, false);
-        for (from, to, label) in [(0, 1, "w0"), (1, 1, ""), (1, 2, "x\ny"), (1, 3, "")] {
-            drawing.edge(from, to, label);
+    for from in 0..count {
+        // The last step comes first.
+        let mut steps: Vec<_> = graph.from(from).collect();
+        steps.reverse();
+        for step in steps {
+            let label = match graph.unit(step) {
+                Unit::Lanes(block, warp, LaneMask::MAX) => format!("block {block}, warp {warp}"),
+                Unit::Lanes(block, warp, lanes) => format!("block {block}, warp {warp}, lanes {lanes:#x}"),
+                Unit::Operation(o) => format!("memory operation {} of block {}, warp {}", o.place, o.block, o.warp),
+                Unit::Silent => "silent rule".to_owned(),
+            };
+            let mut to = step.to;
+            if to >= count {
+                // With a limit, who was left out, and not what stops.
+                if proof.limit.is_some() {
+                    continue;
+                }
+                to = next;
+                next += 1;
+                let _ = writeln!(nodes, "  s{to} [label=\"stops\"{DEADLOCK}];");
+            }
+            let _ = writeln!(edges, "  s{from} -> s{to} [label=\"{label}\"];");
         }
-        let text = drawing.finish("a \"b\"");
-        let expected = r##"digraph "a \"b\"" {
-  node [shape=box, style=rounded, fontname=monospace];
-  edge [fontname=monospace];
-  s0 [label="0"];
-  start0 [shape=point];
-  start0 -> s0;
-  s1 [label="warp 0\lwarp 1\l", style="rounded,filled", fillcolor="#f4dcb6"];
-  s2 [label="\"\\\"", style="rounded,filled", fillcolor="#f4b6b6"];
-  s3 [label="end", peripheries=2];
-  s0 -> s1 [label="w0"];
-  s1 -> s1;
-  s1 -> s2 [label="x\ly\l"];
-  s1 -> s3;
-}
-"##;
-        assert_eq!(text, expected);
     }
+    format!(
+        "digraph {} {{\n  node [shape=box, style=rounded, fontname=monospace];\n  edge [fontname=monospace];\n{nodes}{edges}}}\n",
+        quote(name)
+    )
 }

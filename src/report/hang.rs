@@ -1,10 +1,9 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
-use super::count::{counted, listed, plural, ranges, word};
 use super::diagnostic::Diagnostic;
 use super::safety::token;
 use super::stop::StopReport;
-use super::words::{lanes, place_in, who};
+use super::words::{counted, lanes, listed, place_in, plural, ranges, who, word};
 use crate::base::Pc;
 use crate::verdict::{
     AllocKind, Blocked, Class, Hang, Holds, Inside, Lock, NeverPopped, Place, SpinRead, Spinner, Stack,

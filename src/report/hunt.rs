@@ -1,20 +1,22 @@
 //! What hunts, replays and minimised schedules came to.
 
-use super::count::{counted, plural, word};
 use super::data::Stopped;
+use super::diagnostic::Diagnostic;
 use super::limit::EndedEarly;
 use super::parts::{Exit, Extra};
-use super::run::{self, Unexpected};
+use super::run;
 use super::stop::{StopReport, exit_code};
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
+use super::words::{counted, plural, word};
 use crate::base::SourceMap;
 use crate::choice::{Pct, Strategy};
 use crate::explore::{Ended as Why, Ending, Hunted, Limits, Measure, Recorded, Target};
+use crate::launch::Unexpected;
 use crate::machine::{ControlModel, MemoryModel};
 use crate::program::env::ProgEnv;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 use std::path::Path;
@@ -28,9 +30,8 @@ pub struct Models {
     pub memory: &'static str,
     /// Whether the lanes of an instruction access it together (`Some(false)`) or one by one. `None`: it has operations of
     /// its own. As data `whole`, `split` or null.
-    #[serde(rename = "lanes", serialize_with = "as_lanes")]
-    #[schemars(with = "Option<String>", extend("enum" = ["whole", "split", null]))]
-    pub split: Option<bool>,
+    #[schemars(extend("enum" = ["whole", "split", null]))]
+    pub lanes: Option<&'static str>,
 }
 
 impl Models {
@@ -43,12 +44,12 @@ impl Models {
     /// Those of a run.
     #[must_use]
     pub fn of(control: ControlModel, memory: &MemoryModel) -> Self {
-        let (memory, split) = match memory {
-            MemoryModel::Flat => ("flat", Some(false)),
-            MemoryModel::Split => ("flat", Some(true)),
+        let (memory, lanes) = match memory {
+            MemoryModel::Flat => ("flat", Some("whole")),
+            MemoryModel::Split => ("flat", Some("split")),
             MemoryModel::Fermi(..) => ("fermi", None),
         };
-        Self { control, memory, split }
+        Self { control, memory, lanes }
     }
 
     /// The control model by its name.
@@ -60,33 +61,21 @@ impl Models {
     /// The memory, and how lanes access it, in a few words.
     #[must_use]
     pub fn memory_and_lanes(&self) -> String {
-        if self.split == Some(true) { format!("{}, lanes split", self.memory) } else { self.memory.to_owned() }
+        if self.lanes == Some("split") { format!("{}, lanes split", self.memory) } else { self.memory.to_owned() }
     }
 
     /// The models as a part of a file's name.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let split = if self.split == Some(true) { "-lanes-split" } else { "" };
+        let split = if self.lanes == Some("split") { "-lanes-split" } else { "" };
         format!("{}-{}{split}", self.control(), self.memory)
     }
-}
-
-const fn lanes(split: Option<bool>) -> Option<&'static str> {
-    match split {
-        Some(true) => Some("split"),
-        Some(false) => Some("whole"),
-        None => None,
-    }
-}
-
-fn as_lanes<S: Serializer>(split: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
-    lanes(*split).serialize(serializer)
 }
 
 impl fmt::Display for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "control {}, memory {}", self.control(), self.memory)?;
-        lanes(self.split).map_or(Ok(()), |lanes| write!(f, ", lanes {lanes}"))
+        self.lanes.map_or(Ok(()), |lanes| write!(f, ", lanes {lanes}"))
     }
 }
 
@@ -119,18 +108,17 @@ pub fn ending(
     sources: &SourceMap,
     colour: bool,
 ) -> Text {
-    let (head, all, output) = match ending {
-        Ending::Expected => return Text::default(),
+    match ending {
+        Ending::Expected => Text::default(),
         Ending::Stopped(stop) => {
-            return StopReport::new(stop, env, sources).suppressed(accepted).ended(early.clone()).text(colour);
+            StopReport::new(stop, env, sources).suppressed(accepted).ended(early.clone()).text(colour)
         }
-        Ending::Unexpected(all, output) => ("", all, output),
-        Ending::Differs(all, output) => {
-            ("the results depend on the schedule; expected is what the default schedule gives\n", all, output)
+        Ending::Unexpected(what) => run::unexpected(what).into(),
+        Ending::Differs(what) => {
+            let head = "the results depend on the schedule; expected is what the default schedule gives";
+            format!("{head}\n{}", run::unexpected(what)).into()
         }
-    };
-    let all = all.iter().map(run::mismatch).chain(output.iter().map(run::output_mismatch));
-    std::iter::once(head.to_owned()).chain(all).collect::<String>().into()
+    }
 }
 
 /// How a run ended.
@@ -152,34 +140,28 @@ impl Ended {
         let (mut stopped, mut unexpected) = (Value::Null, Unexpected::default());
         match ending {
             Ending::Stopped(stop) => stopped = StopReport::new(stop, env, sources).suppressed(accepted).json(),
-            Ending::Unexpected(all, output) | Ending::Differs(all, output) => {
-                unexpected = Unexpected { mismatches: all.clone(), output_mismatch: output.clone() };
-            }
+            Ending::Unexpected(what) | Ending::Differs(what) => unexpected = what.clone(),
             Ending::Expected => {}
         }
-        Self { stopped, unexpected, differs: matches!(ending, Ending::Differs(..)) }
+        Self { stopped, unexpected, differs: matches!(ending, Ending::Differs(_)) }
     }
 }
 
 /// A few words on how a run ended, for the head of a schedule.
 #[must_use]
 pub fn headline(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> String {
-    let names = |mismatches: &[crate::launch::Mismatch]| {
-        let names: Vec<&str> = mismatches.iter().map(|m| m.name.as_str()).collect();
+    let names = |what: &Unexpected| {
+        let names: Vec<&str> = what.mismatches.iter().map(|m| m.name.as_str()).collect();
         if names.is_empty() { "the output".to_owned() } else { names.join(", ") }
     };
     match ending {
         Ending::Expected => "nothing".to_owned(),
-        Ending::Unexpected(mismatches, _) => format!("results other than expected: {}", names(mismatches)),
-        Ending::Differs(mismatches, _) => format!("results that depend on the schedule: {}", names(mismatches)),
+        Ending::Unexpected(what) => format!("results other than expected: {}", names(what)),
+        Ending::Differs(what) => format!("results that depend on the schedule: {}", names(what)),
         Ending::Stopped(stop) => {
-            let report = StopReport::new(stop, env, sources).json();
-            let word = |v: &Value| v.as_str().unwrap_or("").to_owned();
-            let place = &report["place"];
-            match place["line"].as_u64() {
-                Some(line) => format!("{} at {}:{line}", word(&report["code"]), word(&place["file"])),
-                None => word(&report["code"]),
-            }
+            let Diagnostic { code, file, span, .. } = StopReport::new(stop, env, sources).diagnostic();
+            let at = sources.file_line(file, span).map_or_else(String::new, |at| format!(" at {at}"));
+            format!("{code}{at}")
         }
     }
 }
@@ -239,9 +221,7 @@ impl Found {
     pub fn text(&self) -> String {
         let finder = self.seed.map_or_else(|| "the default schedule".to_owned(), |seed| format!("seed {seed}"));
         let more = if self.times > 1 { format!(", and by {} more", self.times - 1) } else { String::new() };
-        let (decisions, switches) =
-            (counted(self.decisions, "decision"), counted(self.context_switches, "context switch"));
-        let mut out = format!("found by {finder}{more}: {decisions}, {switches}\n");
+        let mut out = format!("found by {finder}{more}: {}\n", length(self.decisions, self.context_switches));
         if let Some(file) = self.schedule.as_deref().map(inline) {
             out.push_str(&format!(
                 "schedule written to {file}\n  see it again: warpstep replay {file}\n  make it short: warpstep minimise {file}\n"
@@ -442,9 +422,8 @@ pub struct Replay<'a> {
 pub fn replayed(recorded: &Recorded) -> String {
     let Recorded { played, schedule, trace, switches } = recorded;
     format!(
-        "replayed: {}, {}, {}, trace {trace:016x}: {}\n",
-        counted(schedule.decisions(), "decision"),
-        counted(*switches, "context switch"),
+        "replayed: {}, {}, trace {trace:016x}: {}\n",
+        length(schedule.decisions(), *switches),
         counted(played.clock, "warp instruction"),
         if played.ending.is_defect() { "a defect" } else { "no defect" }
     )
@@ -468,6 +447,11 @@ pub fn minimised(before: &Recorded, after: &Recorded, complete: bool, trials: u6
         out.push_str(&format!("schedule written to {}\n", inline(&file.display().to_string())));
     }
     out
+}
+
+/// How long a schedule is.
+pub(super) fn length(decisions: u64, switches: u64) -> String {
+    format!("{}, {}", counted(decisions, "decision"), counted(switches, "context switch"))
 }
 
 /// A path as data.

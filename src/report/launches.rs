@@ -1,6 +1,6 @@
 //! The launches of a run, learnt from its events.
 
-use crate::base::{Pc, SourceMap};
+use crate::base::{FileId, Pc, SourceMap, Span};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Named, Who};
 use std::collections::BTreeMap;
@@ -12,6 +12,8 @@ pub(super) struct Launches {
     /// The files of the programs.
     pub sources: SourceMap,
     all: BTreeMap<u32, Arc<Launched>>,
+    /// Steps that memory has made.
+    pub steps: u64,
 }
 
 /// A launch.
@@ -25,19 +27,30 @@ pub(super) struct Launched {
     pub names: Vec<Named>,
 }
 
+impl Launched {
+    /// Where an instruction of the program stands; helpers of the lowering are none.
+    pub fn place(&self, pc: Pc) -> Option<(FileId, Span)> {
+        self.env.origin.get(pc.0 as usize).filter(|o| !o.hidden).map(|o| (o.file, o.span))
+    }
+}
+
 impl Launches {
     /// Those of `programs`, which are numbered as the host numbers them.
     pub const fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap) -> Self {
-        Self { programs, sources, all: BTreeMap::new() }
+        Self { programs, sources, all: BTreeMap::new(), steps: 0 }
     }
 
     /// Takes note of an event.
     pub fn event(&mut self, who: Who, event: &Event<'_>) {
-        if let Event::Launch { tokens, program, names, .. } = *event
-            && let Some(env) = self.programs.get(program as usize)
-        {
-            let launched = Launched { program, env: Arc::clone(env), tokens, names: names.to_vec() };
-            self.all.insert(who.launch, Arc::new(launched));
+        match *event {
+            Event::Launch { tokens, program, names, .. } => {
+                if let Some(env) = self.programs.get(program as usize) {
+                    let launched = Launched { program, env: Arc::clone(env), tokens, names: names.to_vec() };
+                    self.all.insert(who.launch, Arc::new(launched));
+                }
+            }
+            Event::MemoryStep(_) => self.steps += 1,
+            _ => {}
         }
     }
 

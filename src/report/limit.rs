@@ -1,6 +1,6 @@
 //! Limits in words, and what is known of a run that one ended.
 
-use super::count::{counted, word};
+use super::words::{counted, word};
 use crate::verdict::{LimitKind, Standing};
 
 /// Which limit was reached, in a line.

@@ -1,10 +1,10 @@
 //! The text of litmus tests: complaints about files, and outcomes in the form of herd and litmus.
 
-use super::count::counted;
 use super::data::Stopped;
 use super::diagnostic::Diagnostic;
 use super::parts::Exit;
 use super::prove::Scope;
+use super::words::counted;
 use crate::base::SourceMap;
 use crate::explore::space::Progress;
 use crate::litmus::tree::TermKind;

@@ -1,9 +1,8 @@
 //! Memory with a life of its own, for people: each step that it makes in a line, and the environment as the report's tables
 //! have it (4.2, 4.3, 4.6): operations in flight, lines of caches, locks; and the same as data.
 
-use super::count::{counted, listed};
 use super::launches::Launches;
-use super::words::{lanes, place_in};
+use super::words::{counted, lanes, listed, place_in, word};
 use crate::base::SourceMap;
 use crate::program::env::ProgEnv;
 use crate::verdict::{
@@ -15,35 +14,10 @@ use serde_json::{Value, json};
 use std::fmt::LowerHex;
 use std::sync::Arc;
 
-/// What addresses and instructions are called, learnt from a run's events.
-pub(super) struct Names {
-    pub launches: Launches,
-    /// Steps that memory has made.
-    steps: u64,
-}
-
-impl Names {
-    /// Of the launches of `programs`, which are numbered as the host numbers them.
-    pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap) -> Self {
-        Self { launches: Launches::new(programs, sources), steps: 0 }
-    }
-
-    /// Takes note of an event. Gives the number of the step of memory that it is, from 1.
-    pub fn event(&mut self, who: Who, event: &Event<'_>) -> Option<u64> {
-        self.launches.event(who, event);
-        let Event::MemoryStep(_) = event else { return None };
-        self.steps += 1;
-        Some(self.steps)
-    }
-
-    /// How many steps memory has made.
-    pub const fn steps(&self) -> u64 {
-        self.steps
-    }
-
+impl Launches {
     /// What an address is called: a buffer or variable and the distance from its start, or the number.
     fn address(&self, region: Region, address: u64) -> String {
-        let named = || Inside::of(self.launches.names(), address).and_then(|inside| place_in(&inside));
+        let named = || Inside::of(self.names(), address).and_then(|inside| place_in(&inside));
         match region {
             Region::Global | Region::Generic | Region::Const => named().unwrap_or_else(|| format!("{address:#x}")),
             Region::Shared => format!("shared+{address}"),
@@ -62,35 +36,51 @@ impl Names {
 
     /// A step in one line.
     pub fn step(&self, step: &MemoryStep) -> String {
-        self.made(step).text()
-    }
-
-    /// A step for programs.
-    pub fn step_data(&self, number: u64, step: &MemoryStep) -> Value {
-        let made = self.made(step);
-        json!(StepData { text: made.text(), made, step: number })
-    }
-
-    fn made(&self, step: &MemoryStep) -> Made {
         match step {
             MemoryStep::Operation { operation, from, end } => {
-                let lines = match (*from, operation.line) {
-                    (0, _) => String::new(),
-                    (from, line) if from == line || *end == StepEnd::Ends => format!(", {}:{from}", operation.file),
-                    (from, line) => format!(", {}:{from} up to {line}", operation.file),
+                let OperationView { processor, file, line, .. } = operation;
+                let lines = match from {
+                    0 => String::new(),
+                    from if from == line || *end == StepEnd::Ends => format!(", {file}:{from}"),
+                    from => format!(", {file}:{from} up to {line}"),
                 };
-                Made::Operation { operation: self.operation_data(operation), from: *from, end: ended(*end), lines }
+                format!("{}, SM {processor}{lines}: {}", self.operation(operation).text(2), word(end))
             }
-            MemoryStep::Silent { rule, processor, line, written } => Made::Silent {
-                rule: *rule,
-                cache: Level::of(*processor),
-                line: line.map(|(region, base)| self.line(region, base)),
-                written: ranges(*written),
-            },
+            MemoryStep::Silent { rule, processor, line, written } => {
+                let line = line.map(|(region, base)| format!("the line at {}", self.line(region, base)));
+                let line = line.unwrap_or_else(|| "all global lines".to_owned());
+                let (cache, written) = (Level::of(*processor).name(), ranges(*written));
+                let what = match rule {
+                    Rule::MWbL1 => format!("bytes {written} of {line} are written back from {cache} to L2"),
+                    Rule::MWbL2 => format!("bytes {written} of {line} are written back from {cache} to memory"),
+                    Rule::MFlush => format!("{line} that nobody pins leave {cache}"),
+                    _ => format!("{line} leaves {cache}"),
+                };
+                format!("{}: {what}", rule.id())
+            }
         }
     }
 
-    fn operation_data(&self, o: &OperationView) -> Operation {
+    /// The last step, for programs.
+    pub fn step_data(&self, step: &MemoryStep) -> Value {
+        let mut data = match step {
+            MemoryStep::Operation { operation, from, end } => {
+                let mut data = json!(self.operation(operation));
+                data["from"] = (*from).into();
+                data["end"] = json!(end);
+                data
+            }
+            MemoryStep::Silent { rule, processor, line, written } => {
+                let line = line.map(|(region, base)| self.line(region, base));
+                json!({ "rule": rule, "cache": Level::of(*processor), "line": line, "written": ranges(*written) })
+            }
+        };
+        data["step"] = self.steps.into();
+        data["text"] = self.step(step).into();
+        data
+    }
+
+    fn operation(&self, o: &OperationView) -> Operation {
         let region = o.region.unwrap_or(Region::Generic);
         let access = |a: &LaneBytes| Bytes {
             lane: a.lane,
@@ -106,7 +96,7 @@ impl Names {
             place: o.place,
             lanes: lanes(o.lanes),
             processor: o.processor,
-            instruction: self.launches.instruction(o.who, o.pc),
+            instruction: self.instruction(o.who, o.pc),
             operation: o.name.clone(),
             program: (o.line != 0).then(|| Statement { file: o.file.clone(), line: o.line }),
             accesses: o.accesses.iter().map(access).collect(),
@@ -137,61 +127,11 @@ impl Names {
         };
         let locked = |&(processor, banks): &(u32, u64)| Locked { processor, banks: ranges(banks.into()) };
         Environment {
-            operations: view.operations.iter().map(|o| self.operation_data(o)).collect(),
+            operations: view.operations.iter().map(|o| self.operation(o)).collect(),
             caches: view.caches.iter().map(cache).collect(),
             locked: view.locked.iter().map(locked).collect(),
             step,
             text,
-        }
-    }
-}
-
-/// A step of memory for programs.
-#[derive(Serialize)]
-struct StepData {
-    #[serde(flatten)]
-    made: Made,
-    step: u64,
-    text: String,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Made {
-    Operation {
-        #[serde(flatten)]
-        operation: Operation,
-        from: u32,
-        end: &'static str,
-        /// The statements of the memory program that were executed.
-        #[serde(skip)]
-        lines: String,
-    },
-    Silent {
-        rule: Rule,
-        cache: Level,
-        line: Option<String>,
-        written: String,
-    },
-}
-
-impl Made {
-    fn text(&self) -> String {
-        match self {
-            Self::Operation { operation, end, lines, .. } => {
-                format!("{}, SM {}{lines}: {end}", operation.text(2), operation.processor)
-            }
-            Self::Silent { rule, cache, line, written } => {
-                let line = line.as_ref().map_or_else(|| "all global lines".to_owned(), |l| format!("the line at {l}"));
-                let cache = cache.name();
-                let what = match rule {
-                    Rule::MWbL1 => format!("bytes {written} of {line} are written back from {cache} to L2"),
-                    Rule::MWbL2 => format!("bytes {written} of {line} are written back from {cache} to memory"),
-                    Rule::MFlush => format!("{line} that nobody pins leave {cache}"),
-                    _ => format!("{line} leaves {cache}"),
-                };
-                format!("{}: {what}", rule.id())
-            }
         }
     }
 }
@@ -390,15 +330,6 @@ fn warp_of(who: Who) -> String {
     format!("{launch}block {}, warp {}", who.block, who.warp)
 }
 
-const fn ended(end: StepEnd) -> &'static str {
-    match end {
-        StepEnd::Yields => "yields",
-        StepEnd::Waits => "waits",
-        StepEnd::Ends => "ends",
-        StepEnd::Stuck => "stuck",
-    }
-}
-
 fn valid(line: &LineView) -> u128 {
     (0..128).zip(&line.bytes).filter(|(_, byte)| byte.is_some()).fold(0, |mask, (k, _)| mask | 1 << k)
 }
@@ -408,12 +339,12 @@ const NONE: &str = "none";
 
 /// The set bits of a mask as ranges: `0-3, 8`.
 fn ranges(mask: u128) -> String {
-    if mask == 0 { NONE.to_owned() } else { super::count::ranges((0..128).filter(|bit| mask >> bit & 1 != 0)) }
+    if mask == 0 { NONE.to_owned() } else { super::words::ranges((0..128).filter(|bit| mask >> bit & 1 != 0)) }
 }
 
 /// Shows the environment after steps of memory (`--show memory`).
 pub struct MemoryShow {
-    names: Names,
+    launches: Launches,
     /// The step after which it is shown; none: after each.
     at: Option<u64>,
     /// Whether it was shown after that step.
@@ -430,23 +361,30 @@ impl MemoryShow {
     /// takes text; without it what is shown is kept for [`MemoryShow::finish`].
     #[must_use]
     pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, at: Option<u64>, write: Option<fn(&str)>) -> Self {
-        Self { names: Names::new(programs, sources), at, shown: false, last: String::new(), write, kept: Vec::new() }
+        Self {
+            launches: Launches::new(programs, sources),
+            at,
+            shown: false,
+            last: String::new(),
+            write,
+            kept: Vec::new(),
+        }
     }
 
     /// Takes note of an event.
     pub fn event(&mut self, who: Who, event: &Event<'_>) {
-        self.names.event(who, event);
+        self.launches.event(who, event);
         if self.shown {
             return;
         }
         // Steps that are made at once are one here: nobody could look in between.
-        let due = self.at.is_none_or(|at| self.names.steps() >= at);
+        let due = self.at.is_none_or(|at| self.launches.steps >= at);
         match event {
-            Event::MemoryStep(step) if due => self.last = self.names.step(&step.look()),
+            Event::MemoryStep(step) if due => self.last = self.launches.step(&step.look()),
             Event::Environment(view) if due => {
                 self.shown = self.at.is_some();
-                let step = self.names.steps();
-                let environment = self.names.data(&view.look(), step, self.last.clone());
+                let step = self.launches.steps;
+                let environment = self.launches.data(&view.look(), step, self.last.clone());
                 match self.write {
                     Some(write) => write(&format!("memory after step {step}: {}\n{}", self.last, environment.tables())),
                     None => self.kept.push(environment),
@@ -459,7 +397,7 @@ impl MemoryShow {
     /// What was kept. Says in text when the step never came.
     pub fn finish(self) -> Vec<Environment> {
         if let (Some(at), Some(write), false) = (self.at, self.write, self.shown) {
-            write(&format!("memory after step {at}: the run has only {} steps of memory\n", self.names.steps()));
+            write(&format!("memory after step {at}: the run has only {} steps of memory\n", self.launches.steps));
         }
         self.kept
     }

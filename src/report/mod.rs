@@ -4,7 +4,6 @@
 
 mod bug;
 mod compare;
-mod count;
 pub mod data;
 pub mod diagnostic;
 pub mod document;

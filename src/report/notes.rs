@@ -1,7 +1,7 @@
 //! What is noted of a run that is no defect: zeros that were assumed, and accesses that a check could not follow.
 
-use super::count::{counted, plural};
 use super::diagnostic::{SourcePlace, place};
+use super::words::{counted, plural};
 use crate::base::{Pc, SourceMap};
 use crate::check::Relied;
 use crate::program::env::ProgEnv;
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 const NAMED: usize = 3;
 
 /// Accesses whose origin was lost (`--check bounds`).
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, JsonSchema)]
 pub struct LostReport(Vec<Lost>);
 
 /// Accesses of an instruction whose origin was lost.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Lost {
     /// How many.
     accesses: u64,
@@ -59,11 +59,11 @@ impl LostReport {
 }
 
 /// Buffers whose zeros were relied on though nobody had said what they hold.
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, JsonSchema)]
 pub struct ReliedReport(Vec<Assumed>);
 
 /// A buffer whose zeros were relied on.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Assumed {
     /// The buffer.
     name: String,

@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// The exit code.
-#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
 #[schemars(extend("enum" = [0, 1, 2, 3, 4, 101]))]
 pub struct Exit(pub u8);
 
 /// The races of a run. Only with `--check races`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Races {
     /// Each pair of instructions once.
     #[schemars(with = "Vec<Stopped<'_>>")]

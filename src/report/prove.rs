@@ -1,15 +1,14 @@
 //! What a proof came to, as text and as JSON.
 
-use super::count::{counted, word};
 use super::data::Stopped;
-use super::dot::{Drawing, Role};
-use super::hunt::{Ended, Models, shown};
+use super::hunt::{Ended, Models, length, shown};
 use super::parts::{Exit, Extra};
 use super::stop::StopReport;
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
-use crate::base::{LaneMask, SourceMap};
-use crate::explore::space::{Fairness, Progress as Counts, Unit};
+use super::words::{counted, word};
+use crate::base::SourceMap;
+use crate::explore::space::{Fairness, Progress as Counts};
 use crate::explore::{Endless, Ends, Progress, Proof, Proved as Verdict, Recorded, Shown, Unshown};
 use crate::machine::ControlModel;
 use crate::program::env::ProgEnv;
@@ -150,60 +149,6 @@ pub fn fewer(proof: &Proof, lanes: u32) -> String {
 
 /// Lanes of a warp with which a search is advised.
 const FEW: u32 = 4;
-
-/// States of a graph at most that is drawn.
-pub const DRAWN: usize = 500;
-
-/// That a space is too large to be drawn.
-#[must_use]
-pub fn too_large(states: usize, file: &Path) -> String {
-    format!(
-        "{} is not written: {states} states are too many to look at, {DRAWN} are drawn at most; \
-         fewer threads or blocks make fewer, and so does --max-states\n",
-        file.display()
-    )
-}
-
-/// The states and steps of a search as DOT text. Steps that stop a run lead to a state of their own.
-#[must_use]
-pub fn drawn(name: &str, proof: &Proof) -> String {
-    let graph = &proof.graph;
-    let count = u32::try_from(graph.states()).unwrap_or(u32::MAX);
-    let on_cycle = |k: u32| proof.endless.iter().any(|e| e.cycle.states.binary_search(&k).is_ok());
-    let stuck: Vec<u32> = proof.defects.iter().filter_map(|d| graph.end_of(&d.path)).collect();
-    let role = |k: u32| match graph.from(k).next() {
-        _ if on_cycle(k) => Role::Cycle,
-        None if stuck.contains(&k) => Role::Deadlock,
-        None if graph.left(k).next().is_none() => Role::Final,
-        None => Role::Inner,
-        Some(_) => Role::Inner,
-    };
-    let mut drawing = Drawing::default();
-    for k in 0..count {
-        drawing.node(&k.to_string(), role(k), k == 0);
-    }
-    for from in 0..count {
-        // The last step comes first.
-        let mut steps: Vec<_> = graph.from(from).collect();
-        steps.reverse();
-        for step in steps {
-            let label = match graph.unit(step) {
-                Unit::Lanes(block, warp, LaneMask::MAX) => format!("block {block}, warp {warp}"),
-                Unit::Lanes(block, warp, lanes) => format!("block {block}, warp {warp}, lanes {lanes:#x}"),
-                Unit::Operation(o) => format!("memory operation {} of block {}, warp {}", o.place, o.block, o.warp),
-                Unit::Silent => "silent rule".to_owned(),
-            };
-            let to = match usize::try_from(step.to) {
-                Ok(to) if to < count as usize => to,
-                // With a limit, who was left out, and not what stops.
-                _ if proof.limit.is_some() => continue,
-                _ => drawing.node("stops", Role::Deadlock, false),
-            };
-            drawing.edge(from as usize, to, &label);
-        }
-    }
-    drawing.finish(name)
-}
 
 /// That what was done is kept, and how to go on where a limit was reached.
 #[must_use]
@@ -359,8 +304,7 @@ impl<'a> Proved<'a> {
 /// How long the schedule of a defect is, and what can be done with it where it was written.
 #[must_use]
 pub fn written(recorded: &Recorded, file: Option<&Path>) -> String {
-    let (decisions, switches) = (recorded.schedule.decisions(), recorded.switches);
-    let counts = format!("{}, {}", counted(decisions, "decision"), counted(switches, "context switch"));
+    let counts = length(recorded.schedule.decisions(), recorded.switches);
     let Some(file) = file.map(|f| inline(&f.display().to_string()).into_owned()) else { return format!("{counts}\n") };
     format!("{counts}; schedule written to {file}\n  warpstep replay {file}\n  warpstep minimise {file}\n")
 }

@@ -1,16 +1,16 @@
 //! Data races in words.
 
-use super::count::{listed, often, plural};
 use super::diagnostic::{Diagnostic, Severity, said};
 use super::parts;
 use super::race_words::hint;
 use super::stop::StopReport;
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
+use super::words::{listed, often, plural};
 use crate::base::{Pc, SourceMap};
 use crate::check::{Finding, Races, UnorderedData};
 use crate::program::env::ProgEnv;
-use crate::verdict::{BugKind, Stop, Unordered};
+use crate::verdict::{BugKind, Race, Stop};
 use indexmap::IndexMap;
 
 /// How many pairs of instructions a text tells in full.
@@ -62,16 +62,9 @@ impl Told<'_> {
         if a <= b { (race, a, b) } else { (race, b, a) }
     }
 
-    /// Why nothing orders them: the greater, the wider what would.
-    fn cause(&self) -> Option<Unordered> {
+    fn race(&self) -> Option<&Race> {
         let Stop::Bug(bug) = &self.stop else { return None };
-        if let BugKind::Race(race) = &bug.kind { Some(race.cause) } else { None }
-    }
-
-    /// What to do about it.
-    fn hint(&self) -> Option<&'static str> {
-        let Stop::Bug(bug) = &self.stop else { return None };
-        if let BugKind::Race(race) = &bug.kind { Some(hint(race)) } else { None }
+        if let BugKind::Race(race) = &bug.kind { Some(race) } else { None }
     }
 }
 
@@ -118,7 +111,8 @@ impl<'a> RacesReport<'a> {
             groups.entry(told.lines(self.sources)).or_default().push(told);
         }
         let widest = |mut group: Vec<_>| {
-            group.sort_by_key(|told: &&Told<'_>| std::cmp::Reverse(told.cause()));
+            // Why nothing orders them: the greater, the wider what would.
+            group.sort_by_key(|told: &&Told<'_>| std::cmp::Reverse(told.race().map(|race| race.cause)));
             group
         };
         groups.into_values().map(widest).collect()
@@ -179,15 +173,12 @@ impl<'a> RacesReport<'a> {
     /// All of them as data; the hint of a race is that of the widest one between the same lines.
     #[must_use]
     pub fn data(&self) -> parts::Races {
-        let mut widest = IndexMap::new();
-        for group in self.groups() {
-            if let Some(first) = group.first() {
-                widest.insert(first.lines(self.sources), first.hint());
-            }
-        }
+        let groups = self.groups();
+        let widest = groups.iter().filter_map(|group| Some((group[0].lines(self.sources), hint(group[0].race()?))));
+        let widest: IndexMap<_, _> = widest.collect();
         let one = |told: &Told<'_>| {
             let mut value = told.report(self.sources).json();
-            if let Some(Some(hint)) = widest.get(&told.lines(self.sources)) {
+            if let Some(hint) = widest.get(&told.lines(self.sources)) {
                 value["hint"] = (*hint).into();
             }
             value

@@ -1,8 +1,7 @@
 //! A data race in words: what the two accesses are, why nothing orders them, what would.
 
-use super::count::{counted, word};
 use super::diagnostic::Diagnostic;
-use super::words::{place_in, words as named};
+use super::words::{counted, place_in, word, words as named};
 use crate::verdict::{AccessKind, AllocKind, Inside, Party, Race, Unordered};
 
 /// The words for a race.

@@ -36,9 +36,9 @@ impl<'a> RuleTrace<'a> {
 
     fn step(&mut self, who: Who, step: &Step<'_>) {
         let Some(launched) = self.launches.get(who) else { return };
-        if let Some(origin) = launched.env.origin.get(step.pc.0 as usize).filter(|o| !o.hidden) {
-            let line = self.launches.sources.get(origin.file).map_or(0, |s| s.line_col(origin.span.start).0);
-            let words = self.launches.sources.words(origin.file, origin.span);
+        if let Some((file, span)) = launched.place(step.pc) {
+            let line = self.launches.sources.get(file).map_or(0, |s| s.line_col(span.start).0);
+            let words = self.launches.sources.words(file, span);
             (self.write)(&format!("    line {line}: {words}    lanes {:x} of {:x}", step.lanes, step.active));
         }
         let mut fired = Vec::new();

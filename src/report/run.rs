@@ -1,10 +1,10 @@
 //! Results of runs: counts, mismatches, values.
 
-use super::count::counted;
 use super::notes::{LostReport, ReliedReport};
 use super::parts::{Exit, Extra, Races};
 use super::terminal::inline;
-use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Value};
+use super::words::counted;
+use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Unexpected, Value};
 use crate::machine::Stats;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,9 +23,14 @@ pub fn trace_cut(file: &Path, limit: u64) -> String {
     )
 }
 
-/// The first differences of a buffer, and how many there are.
+/// What is not as expected, or was not after another schedule.
 #[must_use]
-pub fn mismatch(m: &Mismatch) -> String {
+pub fn unexpected(what: &Unexpected) -> String {
+    what.mismatches.iter().map(mismatch).chain(what.output_mismatch.iter().map(output_mismatch)).collect()
+}
+
+/// The first differences of a buffer, and how many there are.
+pub(super) fn mismatch(m: &Mismatch) -> String {
     let mut out = format!(
         "mismatch: `{}`: {} of {} {} elements differ from what is expected",
         inline(&m.name),
@@ -60,8 +65,7 @@ pub fn mismatch(m: &Mismatch) -> String {
 }
 
 /// The first line of output that differs.
-#[must_use]
-pub fn output_mismatch(m: &OutputMismatch) -> String {
+pub(super) fn output_mismatch(m: &OutputMismatch) -> String {
     let show = |line: &Option<String>| line.as_ref().map_or_else(|| "nothing more".to_owned(), |l| format!("{l:?}"));
     let sorted = if m.sorted { " (of the sorted lines)" } else { "" };
     format!(
@@ -69,24 +73,6 @@ pub fn output_mismatch(m: &OutputMismatch) -> String {
         m.line,
         show(&m.expected),
         show(&m.got)
-    )
-}
-
-/// One line of counts.
-#[must_use]
-pub fn summary(outcome: &Outcome, checked: usize) -> String {
-    let sum = |f: fn(&Stats) -> u64| outcome.stats.iter().map(f).sum::<u64>();
-    let verdict = match (checked, outcome.as_expected()) {
-        (0, true) => "finished",
-        (_, true) => "finished, as expected",
-        (_, false) => "finished, not as expected",
-    };
-    format!(
-        "{verdict}: {}, {}, {}, {}\n",
-        counted(outcome.stats.len() as u64, "launch"),
-        counted(sum(|s| s.blocks), "block"),
-        counted(sum(|s| s.warp_instructions), "warp instruction"),
-        counted(sum(|s| s.thread_instructions), "thread instruction"),
     )
 }
 
@@ -111,7 +97,7 @@ pub fn values(name: &str, ty: Scalar, bytes: &[u8]) -> String {
 }
 
 /// A run that came to its end.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, JsonSchema)]
 pub struct Finished<'a> {
     /// The launches, in order.
     pub launches: &'a [Stats],
@@ -121,16 +107,16 @@ pub struct Finished<'a> {
     #[serde(flatten)]
     pub unexpected: Unexpected,
     /// Buffers whose zeros were relied on though nothing said what they hold. Only with `--check uninit`.
-    pub assumed_zeros: &'a ReliedReport,
+    pub assumed_zeros: ReliedReport,
     /// Accesses whose origin was lost. Only with `--check bounds`.
-    pub lost_origins: &'a LostReport,
+    pub lost_origins: LostReport,
     /// The exit code.
     pub exit: Exit,
     /// The checks that were asked for.
-    pub checks: &'a [String],
+    pub checks: Vec<String>,
     /// Buffers and variables that were asked for (`--print`), by name.
     #[schemars(with = "BTreeMap<String, Contents>")]
-    pub buffers: &'a Map<String, Json>,
+    pub buffers: Map<String, Json>,
     /// The hash of the final memory (`--hash`).
     pub memory_hash: Option<String>,
     /// The hash of the trace (`--hash`).
@@ -141,15 +127,37 @@ pub struct Finished<'a> {
     /// What flags add.
     #[serde(flatten)]
     pub extra: Extra,
+    /// How many things were compared.
+    #[serde(skip)]
+    pub compared: usize,
 }
 
-/// Results and output that are not as expected.
-#[derive(Default, Serialize, JsonSchema)]
-pub struct Unexpected {
-    /// Buffers that hold something else than expected.
-    pub mismatches: Vec<Mismatch>,
-    /// The first line of output that differs.
-    pub output_mismatch: Option<OutputMismatch>,
+impl<'a> Finished<'a> {
+    /// What a run came to that was not asked for more: buffers, hashes and what checks found are to be added.
+    #[must_use]
+    pub fn new(outcome: &'a Outcome, compared: usize, checks: Vec<String>) -> Self {
+        let (launches, unexpected) = (&*outcome.stats, outcome.unexpected.clone());
+        let output = String::from_utf8_lossy(&outcome.output);
+        Self { launches, output, unexpected, checks, compared, ..Self::default() }
+    }
+
+    /// One line of counts.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let sum = |f: fn(&Stats) -> u64| self.launches.iter().map(f).sum::<u64>();
+        let verdict = match (self.compared, self.unexpected.is_empty()) {
+            (0, true) => "finished",
+            (_, true) => "finished, as expected",
+            (_, false) => "finished, not as expected",
+        };
+        format!(
+            "{verdict}: {}, {}, {}, {}\n",
+            counted(self.launches.len() as u64, "launch"),
+            counted(sum(|s| s.blocks), "block"),
+            counted(sum(|s| s.warp_instructions), "warp instruction"),
+            counted(sum(|s| s.thread_instructions), "thread instruction"),
+        )
+    }
 }
 
 /// The contents of a buffer.
@@ -185,7 +193,8 @@ mod tests {
     fn a_mismatch_is_a_table() {
         let ty = Scalar::named("s32").unwrap_or(Scalar::BYTE);
         let first = vec![Difference { index: 3, expected: Value::Signed(10), got: Value::Signed(7) }];
-        let m = Mismatch { name: "out".into(), ty, differing: 2, compared: 64, first, largest: 3.0, unordered: false };
+        let name = "out".into();
+        let m = Mismatch { name, ty, differing: 2, compared: 64, first, largest: 3.0, unordered: false, at: None };
         let text = mismatch(&m);
         assert!(text.contains("2 of 64 s32 elements differ"), "{text}");
         assert!(text.contains("    3        10    7        -3.0"), "{text}");

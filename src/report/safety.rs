@@ -1,7 +1,6 @@
 //! The properties of the report's chapter 6 in words.
 
-use super::count::word;
-use super::words::lanes;
+use super::words::{lanes, word};
 use crate::base::LaneMask;
 use crate::verdict::{Property, Token, Violation};
 

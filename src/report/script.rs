@@ -1,12 +1,12 @@
 //! What hunts and proofs of host scripts came to.
 
-use super::count::counted;
 use super::hunt::{Ended, Models};
 use super::limit::limit;
 use super::parts::{Exit, Extra};
 use super::suppress::Suppressed;
+use super::words::counted;
 use crate::base::SourceMap;
-use crate::explore::{Ending, ScriptSpace};
+use crate::explore::Ending;
 use crate::program::env::ProgEnv;
 use crate::verdict::LimitKind;
 use schemars::JsonSchema;
@@ -72,12 +72,15 @@ pub struct Orders<'a> {
     /// Runs by seeds.
     runs: Option<u64>,
     /// The different ends: of a hunt, those that are defects.
-    ends: &'a [FoundEnd],
+    pub ends: &'a [FoundEnd],
     /// The order that leads to where no way leads to an end, if there is such a place.
     never_ends: Option<&'a [String]>,
     /// What flags add.
     #[serde(flatten)]
     pub extra: Extra,
+    /// What was gone through.
+    #[serde(skip)]
+    through: Through,
 }
 
 /// What a search or a hunt went through.
@@ -89,84 +92,47 @@ pub enum Through {
     Seeds(u64),
 }
 
-/// What was found in all.
-pub struct Found<'a> {
-    /// The models that it is about.
-    pub models: &'a Models,
-    /// What was gone through.
-    pub through: Through,
-    /// The different ends.
-    pub ends: &'a [FoundEnd],
-    /// The order that leads to where no way leads to an end.
-    pub endless: Option<Vec<String>>,
-    /// The limit that was reached.
-    pub limit: Option<LimitKind>,
-}
-
-impl<'a> Found<'a> {
-    /// Whether there is a defect that is not suppressed.
-    fn refuted(&self) -> bool {
-        self.endless.is_some() || self.ends.iter().any(|end| end.ending.is_defect() && end.accepted.is_none())
-    }
-
-    /// The answer, in a word.
-    fn verdict(&self) -> &'static str {
-        match (self.refuted(), self.limit, self.through) {
-            (true, ..) => "refuted",
-            (false, None, Through::States(..)) => "holds",
-            _ => "limit",
-        }
-    }
-
-    /// The exit code.
+impl<'a> Orders<'a> {
+    /// What was found in all: the different ends, the order that leads to where no way leads to an end, the limit that was
+    /// reached.
     #[must_use]
-    pub fn code(&self) -> u8 {
-        match (self.refuted(), self.limit) {
-            (true, _) => 1,
-            (false, Some(_)) => 3,
-            (false, None) => 0,
-        }
+    pub fn new(
+        models: &'a Models,
+        through: Through,
+        ends: &'a [FoundEnd],
+        endless: Option<&'a [String]>,
+        cut: Option<LimitKind>,
+    ) -> Self {
+        let refuted = endless.is_some() || ends.iter().any(|end| end.ending.is_defect() && end.accepted.is_none());
+        let (exit, verdict) = match (refuted, cut, through) {
+            (true, ..) => (1, "refuted"),
+            (false, Some(_), _) => (3, "limit"),
+            (false, None, Through::States(..)) => (0, "holds"),
+            (false, None, Through::Seeds(_)) => (0, "limit"),
+        };
+        let (states, runs) = match through {
+            Through::States(states, _) => (Some(states), None),
+            Through::Seeds(seeds) => (None, Some(seeds)),
+        };
+        let (exit, limit, extra) = (Exit(exit), cut.map(limit), Extra::default());
+        Self { exit, verdict, models, limit, states, runs, ends, never_ends: endless, extra, through }
     }
 
     /// The last lines: the verdict and what it rests on.
     #[must_use]
     pub fn summary(&self) -> String {
-        let Self { models, ends, .. } = self;
-        let defects =
-            ends.iter().filter(|end| end.ending.is_defect()).count() as u64 + u64::from(self.endless.is_some());
+        let Self { models, ends, limit, verdict, .. } = self;
         match self.through {
             Through::States(states, steps) => {
-                let verdict = match self.limit {
-                    Some(cut) if !self.refuted() => limit(cut),
-                    _ => self.verdict().to_owned(),
-                };
+                let verdict = limit.as_deref().filter(|_| *verdict == "limit").unwrap_or(verdict);
                 let (states, steps) = (counted(states, "state"), counted(steps, "step"));
                 format!("{verdict} ({models})\n{states}, {steps}, {}\n", counted(ends.len() as u64, "different end"))
             }
             Through::Seeds(seeds) => {
-                let cut = self.limit.map_or_else(String::new, |cut| format!("; {}", limit(cut)));
+                let defects = ends.iter().filter(|end| end.ending.is_defect()).count() as u64;
+                let cut = limit.as_ref().map_or_else(String::new, |cut| format!("; {cut}"));
                 format!("{}, {} ({models}){cut}\n", counted(seeds, "seed"), counted(defects, "distinct defect"))
             }
-        }
-    }
-
-    /// The same as data.
-    #[must_use]
-    pub fn data(&'a self, extra: Extra) -> Orders<'a> {
-        let (states, runs) = match self.through {
-            Through::States(states, _) => (Some(states), None),
-            Through::Seeds(seeds) => (None, Some(seeds)),
-        };
-        Orders {
-            exit: Exit(self.code()),
-            verdict: self.verdict(),
-            models: self.models,
-            limit: self.limit.map(limit),
-            states,
-            runs,
-            ends: self.ends,
-            never_ends: self.endless.as_deref(),
-            extra,
         }
     }
 }
@@ -209,10 +175,4 @@ pub fn progress(states: u64) -> String {
 #[must_use]
 pub fn runs(seeds: u64) -> String {
     counted(seeds, "seed")
-}
-
-impl From<&ScriptSpace> for Through {
-    fn from(space: &ScriptSpace) -> Self {
-        Self::States(space.states, space.steps)
-    }
 }

@@ -1,7 +1,7 @@
 //! Where the warps were when a run was ended, and which command finds out more.
 
-use super::count::counted;
 use super::stop::StopReport;
+use super::words::counted;
 use crate::base::SourceMap;
 use crate::program::env::ProgEnv;
 use crate::verdict::{LimitKind, Standing, Stop, WaitingFor};

@@ -1,14 +1,13 @@
 //! Why a run stopped: a report of compute-sanitizer's kind, as text or as JSON.
 
 use super::bug::{bug, leaked};
-use super::count::{counted, often, plural};
 use super::diagnostic::{Diagnostic, NOWHERE, said};
 use super::internal::{self, INTERNAL};
 use super::limit::EndedEarly;
 use super::limit::{limit, limit_hint, takes_too_long};
 use super::suppress::Suppressed;
 use super::terminal::{Text, inline};
-use super::words::{awaited, program, who};
+use super::words::{awaited, counted, often, plural, program, who};
 use crate::base::{FileId, Pc, SourceMap, Span, files};
 use crate::program::env::ProgEnv;
 use crate::verdict::{BugKind, Internal, LimitKind, Operation, Place, Stop, StuckKind, Waiting};

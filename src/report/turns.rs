@@ -1,9 +1,9 @@
 //! A run as the turns of its warps: who ran from where to where, for how many instructions; and the steps of memory that
 //! acts on its own between them.
 
-use super::count::counted;
-use super::memory::Names;
+use super::launches::Launches;
 use super::terminal::inline;
+use super::words::counted;
 use crate::base::{LaneMask, Pc, SourceMap};
 use crate::launch::Do;
 use crate::program::env::ProgEnv;
@@ -58,7 +58,7 @@ impl ScriptNames {
 
 /// Listens to a run and tells its turns.
 pub struct Turns {
-    names: Names,
+    launches: Launches,
     /// What the grids and contexts of a host script are called; messages are told, too, then.
     script: Option<ScriptNames>,
     now: Option<Turn>,
@@ -72,8 +72,8 @@ impl Turns {
     /// files.
     #[must_use]
     pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, keep: usize) -> Self {
-        let names = Names::new(programs, sources);
-        Self { names, script: None, now: None, told: VecDeque::new(), keep, left_out: 0 }
+        let launches = Launches::new(programs, sources);
+        Self { launches, script: None, now: None, told: VecDeque::new(), keep, left_out: 0 }
     }
 
     /// The same of a host script, with its messages.
@@ -84,10 +84,10 @@ impl Turns {
 
     /// Takes note of an event.
     pub fn event(&mut self, who: Who, event: &Event<'_>) {
-        let number = self.names.event(who, event);
-        if let (Event::MemoryStep(step), Some(number)) = (event, number) {
+        self.launches.event(who, event);
+        if let Event::MemoryStep(step) = event {
             self.end();
-            let text = format!("memory step {number}: {}\n", self.names.step(&step.look()));
+            let text = format!("memory step {}: {}\n", self.launches.steps, self.launches.step(&step.look()));
             return self.tell(text);
         }
         if let (Event::Message(message), Some(names)) = (event, &self.script)
@@ -97,8 +97,7 @@ impl Turns {
             return self.tell(text);
         }
         let Event::Step(step) = event else { return };
-        let launched = self.names.launches.get(who);
-        if launched.is_none_or(|l| l.env.origin.get(step.pc.0 as usize).is_none_or(|o| o.hidden)) {
+        if self.launches.get(who).and_then(|l| l.place(step.pc)).is_none() {
             return;
         }
         if let Some(turn) = self.now.as_mut().filter(|t| t.who == who && t.lanes == step.active) {
@@ -144,7 +143,7 @@ impl Turns {
             None if launch == 0 => String::new(),
             None => format!("launch {launch}, "),
         };
-        let place = |pc| inline(&self.names.launches.instruction(turn.who, pc)).into_owned();
+        let place = |pc| inline(&self.launches.instruction(turn.who, pc)).into_owned();
         let from = place(first);
         let to = if first == last { String::new() } else { format!(" to {}", place(last)) };
         format!("{launch}block {block}, warp {warp}, {lanes}: {count}, {from}{to}\n")

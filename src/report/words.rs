@@ -1,10 +1,50 @@
-//! Who and what a report is about, in words: parties, places in memory, what they wait for.
+//! The words of reports: numbers with their nouns; parties, places in memory, what they wait for.
 
-use super::count::ranges;
 use super::diagnostic::{Diagnostic, said};
 use crate::base::{LaneMask, lanes_of};
+pub(super) use crate::base::{counted, plural};
 use crate::verdict::{Inside, Operation, Place, Waiting, WaitingFor};
+use serde::Serialize;
+use serde_json::json;
 use std::fmt::Write;
+
+/// The texts of the first `most` of them; behind these, where there are more, what `more` says of their number.
+pub(super) fn listed<T>(
+    all: &[T],
+    most: usize,
+    text: impl FnMut(&T) -> String,
+    more: impl FnOnce(usize) -> String,
+) -> Vec<String> {
+    let left = all.len().saturating_sub(most);
+    all.iter().take(most).map(text).chain((left > 0).then(|| more(left))).collect()
+}
+
+/// Ascending numbers as ranges, e.g. `0-3, 8`.
+pub(super) fn ranges(numbers: impl IntoIterator<Item = usize>) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let text = ranges.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
+    text.collect::<Vec<_>>().join(", ")
+}
+
+/// How often something happened.
+pub(super) fn often(n: u64) -> String {
+    match n {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        _ => format!("{n} times"),
+    }
+}
+
+/// The word that data has for a value, e.g. `sync` for a token's kind.
+pub(super) fn word(value: impl Serialize) -> String {
+    json!(value).as_str().map(str::to_owned).unwrap_or_default()
+}
 
 /// What is said of a defect: its name is that of its kind.
 pub(super) fn words(message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
@@ -73,5 +113,11 @@ mod tests {
         assert_eq!(lanes(0b100), "lane 2");
         assert_eq!(lanes(0xf0f), "lanes 0-3, 8-11");
         assert_eq!(lanes(!0), "lanes 0-31");
+    }
+
+    #[test]
+    fn one_is_one() {
+        assert_eq!([counted(1, "byte"), counted(0, "byte"), counted(2, "launch")], ["1 byte", "0 bytes", "2 launches"]);
+        assert_eq!([often(1), often(2), often(3)], ["once", "twice", "3 times"]);
     }
 }

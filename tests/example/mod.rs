@@ -46,7 +46,6 @@ pub fn finish(path: &Path, config: Config, skip: impl Fn(&Spec) -> bool) -> Resu
             report::StopReport::new(&stop, device.context().env(), device.sources()).render(false).to_string()
         }
     })?;
-    let mut wrong: String = outcome.mismatches.iter().map(report::run::mismatch).collect();
-    wrong.extend(outcome.output_mismatch.iter().map(report::run::output_mismatch));
+    let wrong = report::run::unexpected(&outcome.unexpected);
     if wrong.is_empty() { Ok(Some((spec, device))) } else { Err(wrong) }
 }

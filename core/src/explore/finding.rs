@@ -30,29 +30,23 @@ impl Signature {
     #[must_use]
     pub fn of_end(ending: &Ending, circle: &[Pc]) -> Option<Self> {
         match ending {
-            Ending::Unexpected(mismatches, _) => Some(Self::Unexpected(mismatches.first().map(|m| m.name.clone()))),
-            Ending::Differs(mismatches, _) => Some(Self::Differs(mismatches.first().map(|m| m.name.clone()))),
-            Ending::Stopped(Stop::Bug(bug)) => {
-                let pcs = std::iter::once(&bug.place).chain(&bug.other).map(|p| p.pc).collect();
-                Some(Self::Bug(discriminant(&bug.kind), sorted(pcs)))
-            }
-            Ending::Stopped(Stop::Stuck(stuck)) => {
-                let pcs = match &**stuck {
-                    StuckKind::BarrierDeadlock { waiting, .. } => waiting.iter().map(|w| w.place.pc).collect(),
+            Ending::Unexpected(what) => Some(Self::Unexpected(what.mismatches.first().map(|m| m.name.clone()))),
+            Ending::Differs(what) => Some(Self::Differs(what.mismatches.first().map(|m| m.name.clone()))),
+            Ending::Stopped(stop) => {
+                let mut pcs: Vec<Pc> = match stop {
                     // Where the state was found to repeat is chance, the circle is not.
-                    StuckKind::Endless { .. } => circle.to_vec(),
-                    StuckKind::Operations { operations } => operations.iter().map(|o| o.place.pc).collect(),
-                    StuckKind::MemoryProgram { operation, .. } => vec![operation.place.pc],
+                    Stop::Stuck(stuck) if matches!(**stuck, StuckKind::Endless { .. }) => circle.to_vec(),
+                    _ => stop.places().into_iter().map(|p| p.pc).collect(),
                 };
-                Some(Self::Stuck(discriminant(&**stuck), sorted(pcs)))
+                pcs.sort_unstable();
+                pcs.dedup();
+                match stop {
+                    Stop::Bug(bug) => Some(Self::Bug(discriminant(&bug.kind), pcs)),
+                    Stop::Stuck(stuck) => Some(Self::Stuck(discriminant(&**stuck), pcs)),
+                    _ => None,
+                }
             }
-            Ending::Expected | Ending::Stopped(_) => None,
+            Ending::Expected => None,
         }
     }
-}
-
-fn sorted(mut pcs: Vec<Pc>) -> Vec<Pc> {
-    pcs.sort_unstable();
-    pcs.dedup();
-    pcs
 }

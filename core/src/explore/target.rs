@@ -6,8 +6,7 @@ use crate::base::{FileId, Pc, SourceMap};
 use crate::check::Observers;
 use crate::choice::{Fair, Oracle};
 use crate::launch::{
-    Data, Device, Expect, ExpectStdout, Failure, Mismatch, Outcome, OutputMismatch, ProblemKind, Spec, compare,
-    compare_output,
+    Data, Device, Expect, ExpectStdout, Failure, Outcome, ProblemKind, Spec, Unexpected, compare, compare_output,
 };
 use crate::machine::{
     Bounds, Config, Context, ControlModel, Course, HeapConfig, Launch, MemoryModel, Stats, Tell, again,
@@ -51,10 +50,10 @@ pub enum Ending {
     /// All launches came to their ends, and everything is as expected.
     Expected,
     /// All launches came to their ends; buffers, or the output, are other than expected.
-    Unexpected(Vec<Mismatch>, Option<OutputMismatch>),
+    Unexpected(Unexpected),
     /// All launches came to their ends, as expected; but buffers, or the output, are other than after the default schedule
     /// ([`Target::compare_schedules`]).
-    Differs(Vec<Mismatch>, Option<OutputMismatch>),
+    Differs(Unexpected),
     /// A launch stopped before its end.
     Stopped(Stop),
 }
@@ -63,11 +62,7 @@ impl Ending {
     /// How a run to its end came out.
     #[must_use]
     pub fn of(outcome: Outcome) -> Self {
-        if outcome.as_expected() {
-            Self::Expected
-        } else {
-            Self::Unexpected(outcome.mismatches, outcome.output_mismatch)
-        }
+        if outcome.unexpected.is_empty() { Self::Expected } else { Self::Unexpected(outcome.unexpected) }
     }
 
     /// Whether it shows a defect of the program.
@@ -262,12 +257,14 @@ impl Target {
         let content = |name: &str| {
             let (ty, bytes) = played.device.contents(name)?;
             let data = Data::Hex(bytes.to_vec());
-            let expect = Expect { ty, data, abs: None, rel: None, first: None, unordered: false, at: None };
+            let at = self.spec.expect.get(name).and_then(|e| e.at);
+            let expect = Expect { ty, data, abs: None, rel: None, first: None, unordered: false, at };
             Some((name.to_owned(), expect))
         };
         let contents = played.device.names().filter_map(content).collect();
         let text = String::from_utf8_lossy(&played.output).into_owned();
-        self.baseline = Some(Baseline { contents, output: ExpectStdout { text, sorted: false, at: None } });
+        let at = self.spec.stdout.as_ref().and_then(|e| e.at);
+        self.baseline = Some(Baseline { contents, output: ExpectStdout { text, sorted: false, at } });
     }
 
     /// The results against what is expected of them.
@@ -278,9 +275,10 @@ impl Target {
         }
         // That all can be compared was seen before the first run.
         let mismatches = played.device.compare(&self.spec).unwrap_or_default();
-        let output = self.spec.stdout.as_ref().and_then(|e| compare_output(e, &played.output));
-        if !mismatches.is_empty() || output.is_some() {
-            return Ending::Unexpected(mismatches, output);
+        let output_mismatch = self.spec.stdout.as_ref().and_then(|e| compare_output(e, &played.output));
+        let unexpected = Unexpected { mismatches, output_mismatch };
+        if !unexpected.is_empty() {
+            return Ending::Unexpected(unexpected);
         }
         let Some(baseline) = &self.baseline else { return Ending::Expected };
         let differs = |(name, expect): &(String, Expect)| {
@@ -288,9 +286,10 @@ impl Target {
             let same = matches!(&expect.data, Data::Hex(bytes) if bytes == found);
             if same { None } else { compare(name, expect, found).ok().flatten() }
         };
-        let mismatches: Vec<Mismatch> = baseline.contents.iter().filter_map(differs).collect();
-        let output = compare_output(&baseline.output, &played.output);
-        if mismatches.is_empty() && output.is_none() { Ending::Expected } else { Ending::Differs(mismatches, output) }
+        let mismatches = baseline.contents.iter().filter_map(differs).collect();
+        let output_mismatch = compare_output(&baseline.output, &played.output);
+        let differs = Unexpected { mismatches, output_mismatch };
+        if differs.is_empty() { Ending::Expected } else { Ending::Differs(differs) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A device with a program: buffers by name, launches, results.
 
 use super::problem::{At, Problem, ProblemKind};
-use super::{Buffer, Data, Global, KernelLaunch, Mismatch, OutputMismatch, Scalar, Spec};
+use super::{Buffer, Data, Global, KernelLaunch, Mismatch, Scalar, Spec, Unexpected};
 use super::{check_capacity, check_limits, compare, compare_output, pack};
 use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
@@ -390,18 +390,8 @@ pub struct Outcome {
     pub stats: Vec<Stats>,
     /// What `printf` wrote, all launches together.
     pub output: Vec<u8>,
-    /// Buffers and variables that hold something else than expected.
-    pub mismatches: Vec<Mismatch>,
-    /// Output other than expected.
-    pub output_mismatch: Option<OutputMismatch>,
-}
-
-impl Outcome {
-    /// Whether everything is as expected.
-    #[must_use]
-    pub const fn as_expected(&self) -> bool {
-        self.mismatches.is_empty() && self.output_mismatch.is_none()
-    }
+    /// Results and output other than expected.
+    pub unexpected: Unexpected,
 }
 
 /// Runs everything that a launch file says: checks all launches, runs them in order, compares the results. Each launch is
@@ -449,11 +439,11 @@ pub fn run_observed<S: Sink>(
             None => device.launch_with(launch, &mut *sink, &mut both)?,
         });
     }
-    outcome.mismatches = device.compare(spec)?;
-    outcome.output_mismatch = spec.stdout.as_ref().and_then(|e| compare_output(e, &outcome.output));
+    outcome.unexpected.mismatches = device.compare(spec)?;
+    outcome.unexpected.output_mismatch = spec.stdout.as_ref().and_then(|e| compare_output(e, &outcome.output));
     // Wrong results say more.
     match device.context.leaks() {
-        Some(stop) if outcome.as_expected() => Err(stop.into()),
+        Some(stop) if outcome.unexpected.is_empty() => Err(stop.into()),
         _ => Ok(outcome),
     }
 }

@@ -1,11 +1,28 @@
 //! Results against expectations.
 
-use super::{Data, Expect, ExpectStdout, Meaning, ProblemKind, Scalar, Value};
+use super::{At, Data, Expect, ExpectStdout, Meaning, ProblemKind, Scalar, Value};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// How many differences a [`Mismatch`] keeps.
 pub const SHOWN: usize = 10;
+
+/// What a run left that is not as expected.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
+pub struct Unexpected {
+    /// Buffers that hold something else than expected.
+    pub mismatches: Vec<Mismatch>,
+    /// The first line of output that differs.
+    pub output_mismatch: Option<OutputMismatch>,
+}
+
+impl Unexpected {
+    /// Whether everything is as expected.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.mismatches.is_empty() && self.output_mismatch.is_none()
+    }
+}
 
 /// A buffer or variable that holds something else than expected.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -29,6 +46,9 @@ pub struct Mismatch {
     /// The elements were compared in ascending order, so the indices are not the buffer's.
     #[serde(skip)]
     pub unordered: bool,
+    /// Where it is expected.
+    #[serde(skip)]
+    pub at: At,
 }
 
 fn largest<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -58,6 +78,9 @@ pub struct OutputMismatch {
     /// Whether lines were sorted.
     #[serde(skip)]
     pub sorted: bool,
+    /// Where it is expected.
+    #[serde(skip)]
+    pub at: At,
 }
 
 /// Compares the bytes of a buffer with what is expected of it; `None` when they agree.
@@ -91,6 +114,7 @@ pub fn compare(name: &str, expect: &Expect, found: &[u8]) -> Result<Option<Misma
         first: Vec::new(),
         largest: 0.0,
         unordered: expect.unordered,
+        at: expect.at,
     };
     for (index, (e, g)) in (0..).zip(wanted.chunks_exact(ty.size()).zip(found.chunks_exact(ty.size()))) {
         if e == g {
@@ -147,8 +171,8 @@ pub fn compare_output(expect: &ExpectStdout, found: &[u8]) -> Option<OutputMisma
     };
     let (wanted, found) = (lines(&expect.text), lines(&found));
     let line = (0..wanted.len().max(found.len())).find(|i| wanted.get(*i) != found.get(*i))?;
-    let at = |lines: &[String]| lines.get(line).cloned();
-    Some(OutputMismatch { line: line as u64 + 1, expected: at(&wanted), got: at(&found), sorted: expect.sorted })
+    let (expected, got) = (wanted.get(line).cloned(), found.get(line).cloned());
+    Some(OutputMismatch { line: line as u64 + 1, expected, got, sorted: expect.sorted, at: expect.at })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub use args::pack;
 pub use data::{Data, DataProblem, random};
 pub use description::device_model;
 pub use device::{Device, Failure, Outcome, run, run_observed};
-pub use expect::{Difference, Mismatch, OutputMismatch, compare, compare_output};
+pub use expect::{Difference, Mismatch, OutputMismatch, Unexpected, compare, compare_output};
 pub use file::text_of;
 pub use limits::{TargetLimits, check as check_limits, check_capacity};
 pub use memp::{check_memory_programs, is_memp, memory_programs};

@@ -5,6 +5,7 @@
 
 use super::{Rule, Who};
 use crate::base::{LaneMask, Pc};
+use serde::Serialize;
 
 /// Something to look at: made when it is asked for.
 pub struct Look<'a, T>(&'a dyn Fn() -> T);
@@ -144,7 +145,8 @@ pub struct MemoryView {
 }
 
 /// How a micro step ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum StepEnd {
     /// At a `yield`: the operation goes on later.
     Yields,

@@ -8,10 +8,12 @@ mod place;
 
 use super::diagnostic::{Diagnostic, NOWHERE, Severity, said};
 use super::location::location;
+use super::run;
 use super::stop::StopReport;
 use crate::base::SourceMap;
-use crate::launch::{At, Mismatch, OutputMismatch};
+use crate::launch::{At, Unexpected};
 use crate::verdict::{Kind, Place, Stop};
+use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -26,7 +28,8 @@ const PARTIES: usize = 16;
 /// A log being made: one run of one command.
 #[derive(Debug)]
 pub struct Log {
-    rules: Vec<(String, Value)>,
+    /// By their ids.
+    rules: IndexMap<&'static str, Value>,
     results: Vec<Value>,
     /// About the run: limits, gaps.
     execution: Vec<Value>,
@@ -36,17 +39,10 @@ pub struct Log {
 }
 
 impl Default for Log {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Log {
     /// A log without results, with the rules of every kind of defect.
-    #[must_use]
-    pub fn new() -> Self {
+    fn default() -> Self {
         let defects = Kind::ALL.iter().filter(|k| k.is_defect());
-        let mut rules: Vec<(String, Value)> = defects.map(|k| (k.id().to_owned(), rule(*k))).collect();
+        let mut rules: IndexMap<_, _> = defects.map(|k| (k.id(), rule(*k))).collect();
         for (id, short, full) in [
             (
                 RESULT_MISMATCH,
@@ -61,12 +57,14 @@ impl Log {
         ] {
             let value = json!({ "id": id, "shortDescription": { "text": short }, "fullDescription": { "text": full },
                                 "defaultConfiguration": { "level": "error" } });
-            rules.push((id.to_owned(), value));
+            rules.insert(id, value);
         }
-        let (results, execution, configuration) = (Vec::new(), Vec::new(), Vec::new());
-        Self { rules, results, execution, configuration, properties: Map::new() }
+        let (results, execution, configuration, properties) = Default::default();
+        Self { rules, results, execution, configuration, properties }
     }
+}
 
+impl Log {
     /// Adds why a run stopped.
     pub fn stop(&mut self, report: &StopReport<'_>) {
         let diagnostic = report.diagnostic();
@@ -81,7 +79,7 @@ impl Log {
         if let Some(first) = places.first() {
             // The message is about its own place, which need not be the first party's: a token is pushed elsewhere.
             if report.span(first.pc) == (diagnostic.file, diagnostic.span) {
-                result["locations"] = json!([report.primary(first, &diagnostic.label)]);
+                result["locations"] = json!([report.at_pc(first.pc, &diagnostic.label)]);
             }
             let cuda = places.iter().take(PARTIES).filter_map(|p| report.cuda_location(p.pc, "in the CUDA source"));
             related(&mut result, cuda);
@@ -102,11 +100,10 @@ impl Log {
             self.notice(diagnostic, sources);
             return;
         }
-        if self.rules.iter().all(|(id, _)| id != diagnostic.code) {
+        self.rules.entry(diagnostic.code).or_insert_with(|| {
             let short = format!("Wrong input: {}", diagnostic.code.replace('-', " "));
-            let value = json!({ "id": diagnostic.code, "shortDescription": { "text": short } });
-            self.rules.push((diagnostic.code.to_owned(), value));
-        }
+            json!({ "id": diagnostic.code, "shortDescription": { "text": short } })
+        });
         let result = self.result(diagnostic, sources);
         self.results.push(result);
     }
@@ -121,20 +118,15 @@ impl Log {
         self.configuration.push(notification(diagnostic, sources));
     }
 
-    /// Adds what was not as expected; `at` is where it was expected.
-    pub fn mismatch(&mut self, mismatch: &Mismatch, at: At, sources: &SourceMap) {
-        self.unexpected(RESULT_MISMATCH, &super::run::mismatch(mismatch), at, sources);
-    }
-
-    /// Adds output that was not as expected; `at` is where it was expected.
-    pub fn output_mismatch(&mut self, mismatch: &OutputMismatch, at: At, sources: &SourceMap) {
-        self.unexpected(OUTPUT_MISMATCH, &super::run::output_mismatch(mismatch), at, sources);
-    }
-
-    fn unexpected(&mut self, code: &'static str, text: &str, at: At, sources: &SourceMap) {
-        let (file, span) = at.unwrap_or(NOWHERE);
-        let result = self.result(&said(code, text.trim_end(), "").at(file, span), sources);
-        self.results.push(result);
+    /// Adds what was not as expected.
+    pub fn unexpected(&mut self, what: &Unexpected, sources: &SourceMap) {
+        let mut one = |code, text: String, at: At| {
+            let (file, span) = at.unwrap_or(NOWHERE);
+            let result = self.result(&said(code, text.trim_end(), "").at(file, span), sources);
+            self.results.push(result);
+        };
+        what.mismatches.iter().for_each(|m| one(RESULT_MISMATCH, run::mismatch(m), m.at));
+        what.output_mismatch.iter().for_each(|m| one(OUTPUT_MISMATCH, run::output_mismatch(m), m.at));
     }
 
     /// Adds what else is known of the run, such as counts and printed buffers.
@@ -153,7 +145,7 @@ impl Log {
     /// The log of a command that ends with this exit code.
     #[must_use]
     pub fn finish(self, exit: u8) -> Value {
-        let rules: Vec<Value> = self.rules.into_iter().map(|(_, rule)| rule).collect();
+        let rules: Vec<Value> = self.rules.into_values().collect();
         let version = env!("CARGO_PKG_VERSION");
         json!({
             "$schema": SCHEMA,
@@ -183,7 +175,7 @@ impl Log {
             "locations": [],
             "relatedLocations": [],
         });
-        if let Some(index) = self.rules.iter().position(|(id, _)| id == diagnostic.code) {
+        if let Some(index) = self.rules.get_index_of(diagnostic.code) {
             result["ruleIndex"] = index.into();
         }
         if sources.get(diagnostic.file).is_some() {

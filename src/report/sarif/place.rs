@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 impl StopReport<'_> {
     /// An instruction, in the function that it belongs to.
-    fn at_pc(&self, pc: Pc, message: &str) -> Value {
+    pub(super) fn at_pc(&self, pc: Pc, message: &str) -> Value {
         let (file, span) = self.span(pc);
         let mut value = location(file, span, self.sources, Some(message));
         let function = self.function(pc);
@@ -18,11 +18,6 @@ impl StopReport<'_> {
             value["logicalLocations"] = json!([{ "name": function, "kind": "function" }]);
         }
         value
-    }
-
-    /// Where it happened.
-    pub(super) fn primary(&self, place: &Place, label: &str) -> Value {
-        self.at_pc(place.pc, label)
     }
 
     /// The line of CUDA source of an instruction, by `.loc` (PTX ISA, 11.5).

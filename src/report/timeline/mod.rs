@@ -8,7 +8,7 @@
 mod writer;
 
 use self::writer::{Track, Writer};
-use super::memory::Names;
+use super::launches::Launches;
 use super::rules::message;
 use super::words::lanes;
 use crate::base::{Pc, SourceMap, lanes_of};
@@ -59,17 +59,17 @@ pub struct Timeline<'a, W: Write> {
     /// What instructions are called: finding a line in the text for every step would take most of the time.
     texts: FxHashMap<(u32, Pc), (String, Map<String, Value>)>,
     /// What addresses and instructions are called in steps of memory.
-    names: Names,
+    launches: Launches,
     /// The multiprocessors that have a name.
     named: BTreeSet<u32>,
     /// The multiprocessor of each block.
     processors: BTreeMap<(u32, u64), u32>,
-    warps: BTreeMap<(u32, u64, u32), Track>,
+    warps: BTreeMap<Who, Track>,
     barriers: BTreeMap<Barrier, Track>,
     /// Barriers that somebody has arrived at, and the arrows from there to the warps that wait.
     open: BTreeMap<Barrier, Vec<(Who, u64)>>,
     /// Arrows that end at the warp's next instruction.
-    arrows: BTreeMap<(u32, u64, u32), Vec<u64>>,
+    arrows: BTreeMap<Who, Vec<u64>>,
     next_track: u32,
     next_arrow: u64,
 }
@@ -91,7 +91,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             out.name_thread(track, name);
         }
         Self {
-            names: Names::new(programs, sources),
+            launches: Launches::new(programs, sources),
             decisions,
             rules,
             out,
@@ -146,12 +146,11 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     fn warp(&mut self, who: Who) -> Track {
-        let key = (who.launch, who.block, who.warp);
-        if let Some(track) = self.warps.get(&key) {
+        if let Some(track) = self.warps.get(&who) {
             return *track;
         }
         let track = self.track(who.launch, who.block, &format!("warp {}", who.warp));
-        self.warps.insert(key, track);
+        self.warps.insert(who, track);
         track
     }
 
@@ -184,14 +183,13 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     fn step(&mut self, who: Who, step: &Step<'_>) {
-        let Some(launched) = self.names.launches.get(who) else { return };
+        let Some(launched) = self.launches.get(who) else { return };
         let (program, env) = (launched.program, &launched.env);
-        // Helpers of the lowering are no instructions of the program.
-        if env.origin.get(step.pc.0 as usize).is_some_and(|o| !o.hidden) {
+        if launched.place(step.pc).is_some() {
             let track = self.warp(who);
             self.now = self.clock;
             self.clock += 1;
-            let describe = || describe(env, &self.names.launches.sources, step.pc);
+            let describe = || describe(env, &self.launches.sources, step.pc);
             let (name, mut args) = self.texts.entry((program, step.pc)).or_insert_with(describe).clone();
             args.insert("lanes".to_owned(), lanes(step.lanes).into());
             if step.active != step.lanes {
@@ -200,7 +198,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             if step.depth > 0 {
                 args.insert("call depth".to_owned(), step.depth.into());
             }
-            let arrows = self.arrows.remove(&(who.launch, who.block, who.warp)).unwrap_or_default();
+            let arrows = self.arrows.remove(&who).unwrap_or_default();
             self.slice = Some(Slice { track, name, args, arrows });
         }
         if self.rules {
@@ -242,13 +240,13 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     /// A step of memory. It is no instruction: without it a timeline would have holes.
-    fn memory(&mut self, who: Who, number: u64, step: &MemoryStep) {
+    fn memory(&mut self, who: Who, step: &MemoryStep) {
         let (track, rule) = match step {
             MemoryStep::Operation { end: StepEnd::Ends, .. } => (self.warp(who), Rule::MEnd),
             MemoryStep::Operation { .. } => (self.warp(who), Rule::MStep),
             MemoryStep::Silent { rule, .. } => (MEMORY, *rule),
         };
-        let args = self.names.step_data(number, step);
+        let args = self.launches.step_data(step);
         self.out.instant(track, rule.id(), "memory", self.now, args);
     }
 
@@ -275,13 +273,13 @@ impl<'a, W: Write> Timeline<'a, W> {
         let track = self.barrier(key);
         self.out.end(track, "barrier", "barrier", self.now, json!({ "released": true }));
         for (who, arrow) in waiting {
-            self.arrows.entry((who.launch, who.block, who.warp)).or_default().push(arrow);
+            self.arrows.entry(who).or_default().push(arrow);
         }
     }
 
     fn survivor(&mut self, who: Who, pc: Pc, all: u32, winner: u32) {
         let track = self.warp(who);
-        let place = self.names.launches.get(who).map(|l| describe(&l.env, &self.names.launches.sources, pc).0);
+        let place = self.launches.get(who).map(|l| describe(&l.env, &self.launches.sources, pc).0);
         let args = json!({ "instruction": place, "lanes": lanes(all) });
         self.out.instant(track, &format!("lane {winner} writes last"), "memory", self.now, args);
     }
@@ -315,7 +313,7 @@ impl<W: Write> Sink for Timeline<'_, W> {
         }
         self.flush();
         self.choose();
-        let number = self.names.event(who, &event);
+        self.launches.event(who, &event);
         match event {
             Event::Launch { .. } => {
                 self.out.instant(HOST, &format!("grid {} begins", who.launch), "host", self.now, json!({}));
@@ -332,29 +330,23 @@ impl<W: Write> Sink for Timeline<'_, W> {
             Event::Released(id) => self.released(who, id),
             Event::Survivor { pc, lanes, winner } => self.survivor(who, pc, lanes, winner),
             Event::Alloc { address, bytes, .. } => {
-                let track = self.warp(who);
-                self.out.instant(
-                    track,
-                    "malloc or free",
-                    "memory",
-                    self.now,
-                    json!({ "address": format!("{address:#x}"), "bytes": bytes }),
-                );
+                let (track, args) = (self.warp(who), json!({ "address": format!("{address:#x}"), "bytes": bytes }));
+                self.out.instant(track, "malloc or free", "memory", self.now, args);
             }
             Event::Message(m) => self.out.instant(HOST, &message(m), "host", self.now, json!({})),
             Event::BlockDone => {
                 self.now = self.clock;
                 self.abandon(|key| (key.0, key.1) == (who.launch, who.block));
                 self.processors.remove(&(who.launch, who.block));
-                self.warps.retain(|key, _| (key.0, key.1) != (who.launch, who.block));
+                self.warps.retain(|w, _| (w.launch, w.block) != (who.launch, who.block));
                 self.barriers.retain(|key, _| (key.0, key.1) != (who.launch, who.block));
-                self.arrows.retain(|key, _| (key.0, key.1) != (who.launch, who.block));
+                self.arrows.retain(|w, _| (w.launch, w.block) != (who.launch, who.block));
             }
             Event::Repeated => self.out.instant(HOST, "the state repeats", "host", self.now, json!({})),
+            Event::MemoryStep(step) => self.memory(who, &step.look()),
             // Seen by the instruction that does it, or of no account for a reader.
-            Event::Access(_) | Event::Enter(_) | Event::Exchange(_) => {}
-            Event::MemoryStep(step) => self.memory(who, number.unwrap_or(0), &step.look()),
-            Event::Memory | Event::Environment(_) | Event::Remembered | Event::Performed(_) => {}
+            Event::Access(_) | Event::Enter(_) | Event::Exchange(_) | Event::Memory => {}
+            Event::Environment(_) | Event::Remembered | Event::Performed(_) => {}
         }
         Ok(())
     }

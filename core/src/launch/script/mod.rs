@@ -32,8 +32,7 @@ pub struct Script {
 
 impl Script {
     /// Where the contents of a buffer are first expected; `name` is `CONTEXT.BUFFER`.
-    #[must_use]
-    pub fn expected_at(&self, name: &str) -> At {
+    pub(super) fn expected_at(&self, name: &str) -> At {
         let here = |s: &&Step| matches!(&s.what, Do::Expect { context, buffer, .. } if name.strip_prefix(context.as_str()).and_then(|n| n.strip_prefix('.')) == Some(buffer));
         self.steps.iter().find(here).and_then(|s| s.at)
     }

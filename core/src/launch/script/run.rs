@@ -4,7 +4,7 @@ use super::device::{Access, Host, Need, ScriptDevice, ScriptState, fresh};
 use super::{Do, Script};
 use crate::choice::{Decisions, Fair, Observed, Oracle, Seeded};
 use crate::launch::device::launch_of;
-use crate::launch::{Failure, Outcome, compare_output};
+use crate::launch::{Failure, Mismatch, Outcome, Unexpected, compare_output};
 use crate::machine::device::message::ContextId;
 use crate::machine::nothing_steps;
 use crate::machine::{Order, Ran, Run, Tell, Unnoticed};
@@ -166,15 +166,18 @@ impl ScriptDevice {
     /// What a script has come to.
     fn outcome(&self, script: &Script) -> Result<Outcome, Failure> {
         let Host { launches, contexts, printed, mismatches, .. } = &self.host;
+        let first_at = |m: &Mismatch| Mismatch { at: script.expected_at(&m.name), ..m.clone() };
         let outcome = Outcome {
             stats: launches.values().filter_map(|l| l.grid).map(|g| self.machine.stats(g)).collect(),
             output: printed.clone(),
-            mismatches: mismatches.clone(),
-            output_mismatch: script.stdout.as_ref().and_then(|e| compare_output(e, printed)),
+            unexpected: Unexpected {
+                mismatches: mismatches.iter().map(first_at).collect(),
+                output_mismatch: script.stdout.as_ref().and_then(|e| compare_output(e, printed)),
+            },
         };
         let left = contexts.values().filter(|c| !c.destroyed).filter_map(|c| c.id);
         match left.into_iter().find_map(|id| self.leaks(id)) {
-            Some(stop) if outcome.as_expected() => Err(stop.into()),
+            Some(stop) if outcome.unexpected.is_empty() => Err(stop.into()),
             _ => Ok(outcome),
         }
     }

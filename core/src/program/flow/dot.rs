@@ -91,8 +91,7 @@ fn line(env: &ProgEnv, pc: Pc, sources: &SourceMap) -> Option<String> {
 }
 
 /// Text within a quoted DOT string.
-#[must_use]
-pub fn escape(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
