@@ -175,6 +175,12 @@ impl<'s, K: Kind, S: Source<K>> Cursor<'s, K, S> {
         Some(inside)
     }
 
+    /// What a rule reads after a token, where that is next.
+    #[inline]
+    pub(crate) fn after<T>(&mut self, mark: K, rule: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        if self.is(mark).is_some() { rule(self).map(Some) } else { Some(None) }
+    }
+
     /// Notes that something would have fitted here.
     #[inline]
     pub(crate) fn miss<T>(&mut self, what: K::Expected) -> Option<T> {
