@@ -4,7 +4,7 @@
 
 use std::path::Path;
 use std::time::{Duration, Instant};
-use warpstep::ptx::{MAX_ERRORS, SyntaxErrorKind, decode, parse, print};
+use warpstep::ptx::{MAX_ERRORS, SyntaxErrorKind, parse, print};
 
 /// A small generator whose stream is fixed here (xorshift64*).
 struct Random(u64);
@@ -144,11 +144,4 @@ fn deep_nesting_gives_a_clear_error_quickly() {
     assert!(matches!(errors[..], [ref e] if matches!(e.kind, SyntaxErrorKind::TooDeep { .. })), "{errors:?}");
     let (_, errors) = parse(&format!("{head}.entry k() {{\n{}", "{".repeat(many)));
     assert!(errors.iter().any(|e| matches!(e.kind, SyntaxErrorKind::TooDeep { .. })), "{errors:?}");
-}
-
-#[test]
-fn bytes_that_are_no_text() {
-    assert_eq!(decode(b"ok").map(str::len), Ok(2));
-    let error = decode(b".version\xff\xfe").expect_err("not UTF-8");
-    assert_eq!((error.kind, error.span.start), (SyntaxErrorKind::NotUtf8, 8));
 }

@@ -4,7 +4,7 @@
 //! cursor may stand anywhere, and whoever has an alternative puts it back. What would have fitted is kept for the
 //! furthest place at which a token was looked for in vain, since that tells best what is wrong.
 
-use super::Span;
+use super::{Placed, Span};
 use logos::Logos;
 
 /// The kind of a token.
@@ -66,11 +66,7 @@ macro_rules! kinds {
 pub(crate) use kinds;
 
 /// A token: its kind and its bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Token<K> {
-    pub(crate) kind: K,
-    pub(crate) span: Span,
-}
+pub(crate) type Token<K> = Placed<K>;
 
 /// The bytes that a run of tokens covers.
 pub(crate) fn cover<K>(tokens: &[Token<K>]) -> Span {
@@ -160,6 +156,29 @@ impl<'s, K: Kind, S: Source<K>> Cursor<'s, K, S> {
     /// The bytes of the tokens from a number on up to the cursor.
     pub(crate) fn since(&self, from: usize) -> Span {
         cover(self.tokens.get(from..self.at).unwrap_or_default())
+    }
+
+    /// What a rule reads, with its place.
+    #[inline]
+    pub(crate) fn placed<T>(&mut self, rule: impl FnOnce(&mut Self) -> Option<T>) -> Option<Placed<T>> {
+        let from = self.at;
+        let kind = rule(self)?;
+        Some(Placed { kind, span: self.since(from) })
+    }
+
+    /// What a rule reads between two tokens.
+    #[inline]
+    pub(crate) fn between<T>(&mut self, open: K, close: K, rule: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        self.is(open)?;
+        let inside = rule(self)?;
+        self.is(close)?;
+        Some(inside)
+    }
+
+    /// What a rule reads after a token, where that is next.
+    #[inline]
+    pub(crate) fn after<T>(&mut self, mark: K, rule: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        if self.is(mark).is_some() { rule(self).map(Some) } else { Some(None) }
     }
 
     /// Notes that something would have fitted here.

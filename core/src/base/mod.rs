@@ -29,7 +29,7 @@ pub use ids::{FileId, Pc};
 pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, blend32, blend64, expand, put_mask};
 pub use mask::{LaneMask, lanes_of};
 pub use mutant::Mutant;
-pub use source::{Source, SourceMap, Span};
+pub use source::{Placed, Source, SourceMap, Span};
 pub use suggest::suggest;
 pub(crate) use tier::{Baseline, Best, Tier, Vectors};
 pub(crate) use words::words;

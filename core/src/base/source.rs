@@ -32,6 +32,15 @@ impl Span {
     }
 }
 
+/// Something where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Placed<T> {
+    /// What it is.
+    pub kind: T,
+    /// Its place.
+    pub span: Span,
+}
+
 /// One source file: a name for messages and its text.
 #[derive(Clone, Debug)]
 pub struct Source {

@@ -4,7 +4,7 @@
 //! a location, unless it is no declared one and the thread has a register of that name, which then holds an address.
 
 use super::error::LitmusErrorKind as K;
-use super::tree::{Cond, DeclKind, Initial, Litmus, StmtKind, Term, TermKind, Thread};
+use super::tree::{DeclKind, Initial, Litmus, StmtKind, Term, TermKind, Thread};
 use crate::base::Span;
 use indexmap::{IndexMap, IndexSet};
 
@@ -71,10 +71,7 @@ pub(super) fn check(litmus: &Litmus, errors: &mut Errors) {
         registers(thread, &names, errors);
         labels(thread, errors);
     }
-    let mut terms: Vec<&Term> = litmus.locations.iter().collect();
-    let conds = litmus.filter.iter().chain(litmus.condition.as_ref().map(|c| &c.cond));
-    conds.for_each(|c: &Cond| c.each_term(&mut |t| terms.push(t)));
-    for each in terms {
+    for each in litmus.terms() {
         term(each, litmus, &names, errors);
     }
 }
@@ -165,8 +162,7 @@ fn term(term: &Term, litmus: &Litmus, names: &Names<'_>, errors: &mut Errors) {
         },
         TermKind::Location { name, element } => {
             if !names.locations.contains(name.as_str()) {
-                let known = names.locations.iter().map(|l| (*l).to_owned()).collect();
-                errors.push((K::NoLocation { known }, term.span));
+                errors.push((no_location(names.locations.iter().copied()), term.span));
             } else if *element > 0 {
                 errors.push((K::Element, term.span));
             }

@@ -7,7 +7,6 @@
 //! [`Condition`]: tree::Condition
 
 mod check;
-mod condition;
 mod error;
 mod explore;
 mod lower;

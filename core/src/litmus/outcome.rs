@@ -1,7 +1,7 @@
 //! Outcomes: what the final states of a test's executions hold in the places that it asks about, counted.
 
 use super::tree::{Cond, Condition, Litmus, Quantifier, Term, TermKind};
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,50 +41,32 @@ impl Truth {
     }
 }
 
-/// The registers and locations that a test looks at, in the order of its text: `locations`, `filter`, the condition.
+/// The registers and locations that a test looks at, in the order of its text, each with the position of its thread.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Observed {
-    places: IndexSet<TermKind>,
-    /// The position of the thread of each register.
-    threads: Vec<usize>,
-}
+pub struct Observed(IndexMap<TermKind, usize>);
 
 impl Observed {
     /// What a test looks at.
     #[must_use]
     pub fn of(litmus: &Litmus) -> Self {
-        let mut places = IndexSet::new();
-        let mut see = |term: &Term| {
-            if !matches!(term.kind, TermKind::Number(_)) {
-                places.insert(term.kind.clone());
-            }
-        };
-        litmus.locations.iter().for_each(&mut see);
-        let conds = litmus.filter.iter().chain(litmus.condition.as_ref().map(|c| &c.cond));
-        conds.for_each(|c: &Cond| c.each_term(&mut see));
         let position = |place: &TermKind| match place {
             TermKind::Register { thread, .. } => litmus.thread(*thread).unwrap_or(usize::MAX),
             TermKind::Location { .. } | TermKind::Number(_) => usize::MAX,
         };
-        let threads = places.iter().map(position).collect();
-        Self { places, threads }
+        let kinds = litmus.terms().into_iter().map(|term| &term.kind);
+        let places = kinds.filter(|kind| !matches!(kind, TermKind::Number(_)));
+        Self(places.map(|place| (place.clone(), position(place))).collect())
     }
 
     /// The places.
     pub fn places(&self) -> impl Iterator<Item = &TermKind> {
-        self.places.iter()
-    }
-
-    /// The position of a place.
-    #[must_use]
-    pub(super) fn position(&self, place: &TermKind) -> Option<usize> {
-        self.places.get_index_of(place)
+        self.0.keys()
     }
 
     /// What a final state holds in these places.
     #[must_use]
     pub fn outcome(&self, state: &impl Final) -> Outcome {
-        let values = self.places.iter().zip(&self.threads).map(|(place, thread)| {
+        let values = self.0.iter().map(|(place, thread)| {
             let bits = match place {
                 TermKind::Register { name, .. } => state.register(*thread, name),
                 TermKind::Location { name, .. } => state.location(name),
@@ -93,6 +75,29 @@ impl Observed {
             bits.unwrap_or(0).cast_signed()
         });
         Outcome(values.collect())
+    }
+
+    /// What a term comes to in an outcome.
+    fn value(&self, term: &Term, outcome: &Outcome) -> i64 {
+        match &term.kind {
+            TermKind::Number(n) => *n,
+            place => self.0.get_index_of(place).and_then(|k| outcome.0.get(k)).copied().unwrap_or(0),
+        }
+    }
+}
+
+impl Cond {
+    /// Whether it holds of an outcome, all of whose terms are observed.
+    #[must_use]
+    pub fn holds(&self, observed: &Observed, outcome: &Outcome) -> bool {
+        match self {
+            Self::Compare(left, relation, right) => {
+                relation.holds(observed.value(left, outcome), observed.value(right, outcome))
+            }
+            Self::Not(inner) => !inner.holds(observed, outcome),
+            Self::And(list) => list.iter().all(|c| c.holds(observed, outcome)),
+            Self::Or(list) => list.iter().any(|c| c.holds(observed, outcome)),
+        }
     }
 }
 
@@ -126,13 +131,7 @@ impl<'a> Outcomes<'a> {
         Self { litmus, observed: Observed::of(litmus), counts: BTreeMap::new() }
     }
 
-    /// Counts `times` executions that end in a state. Those that the filter excludes are left out.
-    pub fn add(&mut self, state: &impl Final, times: u64) {
-        let outcome = self.observed.outcome(state);
-        self.count(outcome, times);
-    }
-
-    /// The same of an outcome.
+    /// Counts `times` executions with an outcome. Those that the filter excludes are left out.
     pub fn count(&mut self, outcome: Outcome, times: u64) {
         if self.litmus.filter.as_ref().is_none_or(|f| f.holds(&self.observed, &outcome)) {
             *self.counts.entry(outcome).or_default() += times;

@@ -1,7 +1,8 @@
 //! Litmus programs as text, with one column for each thread.
 
+use super::names::{ACCESSES, Kind};
 use super::tree::{
-    Access, Cond, DeclKind, Initial, Instruction, Litmus, Proxy, Relation, StmtKind, Term, TermKind, Value,
+    Access, COMPARISONS, Cond, DeclKind, Initial, Instruction, Litmus, Relation, StmtKind, Term, TermKind, Value,
 };
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -80,24 +81,18 @@ impl Display for Instruction {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::Load { access, to, from } => {
-                let name = match access.proxy {
-                    Proxy::Generic => "ld",
-                    Proxy::Texture => "tld",
-                    Proxy::Surface => "suld",
-                    Proxy::Constant => "cold",
-                };
-                write!(f, "{name}{access} {}, {}", to.name, from.name)
+                write!(f, "{}{access} {}, {}", name(access, Kind::Load), to.name, from.name)
             }
             Self::Store { access, to, value } => {
-                write!(f, "{}st{access} {}, {value}", surface(*access), to.name)
+                write!(f, "{}{access} {}, {value}", name(access, Kind::Store), to.name)
             }
             Self::Move { to, value } => write!(f, "ld {}, {value}", to.name),
             Self::Compute { op, to, left, right } => {
                 write!(f, "{} {}, {left}, {right}", op.name(), to.name)
             }
             Self::Atomic { access, op, to, at, value, new } => {
-                let name = if to.is_some() { "atom" } else { "red" };
-                write!(f, "{}{name}{access}.{} ", surface(*access), op.name())?;
+                let kind = if to.is_some() { Kind::Atomic } else { Kind::Reduce };
+                write!(f, "{}{access}.{} ", name(access, kind), op.name())?;
                 if let Some(to) = to {
                     write!(f, "{}, ", to.name)?;
                 }
@@ -119,9 +114,9 @@ impl Display for Instruction {
     }
 }
 
-/// What stands before the name of an access by the surface proxy that has no name of its own.
-fn surface(access: Access) -> &'static str {
-    if access.proxy == Proxy::Surface { "su" } else { "" }
+/// The name of an access.
+fn name(access: &Access, kind: Kind) -> &'static str {
+    ACCESSES.iter().find(|(_, proxy, of)| (*proxy, *of) == (access.proxy, kind)).map_or("", |(name, ..)| name)
 }
 
 impl Display for Access {
@@ -153,14 +148,7 @@ impl Display for Term {
 
 impl Display for Relation {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(match self {
-            Self::Eq => "=",
-            Self::Ne => "!=",
-            Self::Lt => "<",
-            Self::Le => "<=",
-            Self::Gt => ">",
-            Self::Ge => ">=",
-        })
+        f.write_str(COMPARISONS.iter().find(|(_, relation)| relation == self).map_or("", |(text, _)| text))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! The syntax is that of Dat3M's litmus tests for PTX, whose frame is herd's.
 
-use crate::base::{Span, words};
+use crate::base::{Placed, Span, words};
 use crate::program::instr::{Order, Scope};
 
 /// A name and where it stands.
@@ -35,6 +35,15 @@ pub struct Litmus {
 }
 
 impl Litmus {
+    /// What it looks at, in the order of its text: `locations`, `filter`, the condition.
+    #[must_use]
+    pub fn terms(&self) -> Vec<&Term> {
+        let mut terms = self.locations.iter().collect();
+        let conds = self.filter.iter().chain(self.condition.as_ref().map(|c| &c.cond));
+        conds.for_each(|cond| cond.terms(&mut terms));
+        terms
+    }
+
     /// The position of the thread with a number.
     #[must_use]
     pub fn thread(&self, number: u32) -> Option<usize> {
@@ -43,13 +52,7 @@ impl Litmus {
 }
 
 /// A declaration of the initial state.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Decl {
-    /// What it declares.
-    pub kind: DeclKind,
-    /// Its place.
-    pub span: Span,
-}
+pub type Decl = Placed<DeclKind>;
 
 /// The declarations.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -140,13 +143,7 @@ impl Thread {
 }
 
 /// A cell that is not empty.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stmt {
-    /// What it holds.
-    pub kind: StmtKind,
-    /// Its place.
-    pub span: Span,
-}
+pub type Stmt = Placed<StmtKind>;
 
 /// What a cell holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -164,6 +161,17 @@ pub enum Value {
     Number(i64, Span),
     /// A register of the thread.
     Register(Ident),
+}
+
+impl Value {
+    /// Its place.
+    #[must_use]
+    pub const fn span(&self) -> Span {
+        match self {
+            Self::Number(_, span) => *span,
+            Self::Register(ident) => ident.span,
+        }
+    }
 }
 
 /// Instructions.
@@ -285,6 +293,17 @@ words! {
     }
 }
 
+/// How comparisons are written in conditions; the first of two for one is printed.
+pub(super) const COMPARISONS: &[(&str, Relation)] = &[
+    ("=", Relation::Eq),
+    ("==", Relation::Eq),
+    ("!=", Relation::Ne),
+    ("<", Relation::Lt),
+    ("<=", Relation::Le),
+    (">", Relation::Gt),
+    (">=", Relation::Ge),
+];
+
 impl Relation {
     /// Whether two numbers stand in this relation.
     #[must_use]
@@ -301,13 +320,7 @@ impl Relation {
 }
 
 /// What a condition compares, and what an outcome shows.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Term {
-    /// What.
-    pub kind: TermKind,
-    /// Its place.
-    pub span: Span,
-}
+pub type Term = Placed<TermKind>;
 
 /// The terms.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -344,15 +357,12 @@ pub enum Cond {
 }
 
 impl Cond {
-    /// Calls `f` with every term, in the order of the text.
-    pub fn each_term<'a>(&'a self, f: &mut impl FnMut(&'a Term)) {
+    /// Adds its terms, in the order of the text.
+    fn terms<'a>(&'a self, all: &mut Vec<&'a Term>) {
         match self {
-            Self::Compare(left, _, right) => {
-                f(left);
-                f(right);
-            }
-            Self::Not(inner) => inner.each_term(f),
-            Self::And(list) | Self::Or(list) => list.iter().for_each(|c| c.each_term(f)),
+            Self::Compare(left, _, right) => all.extend([left, right]),
+            Self::Not(inner) => inner.terms(all),
+            Self::And(list) | Self::Or(list) => list.iter().for_each(|cond| cond.terms(all)),
         }
     }
 }

@@ -203,11 +203,11 @@ pub fn labels(body: &[Stmt]) -> Vec<Vec<Ident>> {
     let mut stack = vec![0];
     for stmt in body {
         match stmt {
-            Stmt::Open(_) => {
+            Stmt::Open => {
                 stack.push(blocks.len());
                 blocks.push(Vec::new());
             }
-            Stmt::Close(_) if stack.len() > 1 => {
+            Stmt::Close if stack.len() > 1 => {
                 stack.pop();
             }
             Stmt::Label(ident) => {

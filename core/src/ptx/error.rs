@@ -1,6 +1,6 @@
 //! What can be wrong with a text as PTX syntax.
 
-use crate::base::{END, Span, Wording, complaints, either, meant, phrases};
+use crate::base::{END, Placed, Span, Wording, complaints, either, meant, phrases};
 
 /// The most complaints one parse keeps; then it gives up with [`SyntaxErrorKind::TooMany`].
 pub const MAX_ERRORS: usize = 100;
@@ -11,14 +11,8 @@ pub const MAX_NESTING: u32 = 256;
 /// The deepest nesting of blocks in a function. ptxas has no documented limit; no compiler comes near.
 pub const MAX_BLOCKS: u32 = 10_000;
 
-/// One complaint.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SyntaxError {
-    /// What is wrong.
-    pub kind: SyntaxErrorKind,
-    /// Where.
-    pub span: Span,
-}
+/// One complaint: what is wrong, and where.
+pub type SyntaxError = Placed<SyntaxErrorKind>;
 
 /// Directives of PTX, for advice.
 const DIRECTIVES: &str = "\
@@ -42,10 +36,6 @@ complaints! {
             ("a PTX module begins with `.version`, `.target` and `.address_size`; nvcc writes one with `-ptx`");
         /// The text does not begin with `.version`.
         NoVersion => "no-version" ("a module begins with `.version`") ("`.version` must come before this");
-        /// The bytes are not UTF-8 from the span on.
-        NotUtf8 =>
-            "not-text" ("this is not text: the bytes at offset {} are not UTF-8", span.start) ("not UTF-8 from here")
-            ("a cubin or fat binary is not PTX; `cuobjdump -ptx` extracts the PTX that one contains");
         /// The text has 4 GiB or more.
         TooLarge => "too-large" ("the file has 4 GiB or more") ("") ("split the module into several files");
         /// Characters that start no token.
@@ -54,10 +44,10 @@ complaints! {
         OpenText => "open-string" ("a string is not closed on its line") ("begins here") ("add the closing `\"`");
         /// A `/*` without `*/`.
         OpenComment => "open-comment" ("a comment is not closed") ("begins here") ("add the closing `*/`");
-        /// Something else was expected: what would have fitted, without repetition, what stands there, and what was being
-        /// read.
-        Unexpected { expected: Vec<Expected>, found: Found, within: Context } => {
-            unexpected(expected, *found, *within, &here(span, text))
+        /// Something else was expected: what would have fitted, without repetition, whether the text ends there, and what
+        /// was being read.
+        Unexpected { expected: Vec<Expected>, end: bool, within: Context } => {
+            unexpected(expected, *end, *within, &here(span, text))
         };
         /// A statement ends without `;`. The span is empty and lies where the semicolon belongs.
         MissingSemicolon =>
@@ -154,15 +144,6 @@ phrases! {
     }
 }
 
-/// What stands where something else was expected.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
-    /// A token: the error's span covers it.
-    Token,
-    /// The end of the text.
-    End,
-}
-
 phrases! {
     /// What was being read when something else was found.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,12 +165,12 @@ phrases! {
     }
 }
 
-fn unexpected(expected: &[Expected], found: Found, within: Context, here: &str) -> Wording {
-    let found_text = if found == Found::End { END } else { here };
+fn unexpected(expected: &[Expected], end: bool, within: Context, here: &str) -> Wording {
+    let found_text = if end { END } else { here };
     let wording = Wording::unexpected(&format!("{found_text} {within}"), &expected_list(expected));
     let closes = || expected.iter().any(|e| matches!(e, Expected::Token(")" | "]" | "}")));
-    match (found, here, within) {
-        (Found::End, ..) => wording.hint("the text ends too early; is the file complete?"),
+    match (end, here, within) {
+        (true, ..) => wording.hint("the text ends too early; is the file complete?"),
         (_, "`=`", Context::Instruction) => {
             wording.hint("PTX has no assignment: write `mov` with the destination first")
         }
@@ -218,13 +199,7 @@ fn expected_list(expected: &[Expected]) -> String {
     };
     let general = expected.contains(&Expected::Operand);
     let shown = all().filter(|e| (operators_alone || !is_operator(e)) && !(general && included(e)));
-    let mut words: Vec<Expected> = Vec::new();
-    for what in shown {
-        if !words.contains(&what) {
-            words.push(what);
-        }
-    }
-    either(words)
+    either(shown)
 }
 
 /// The text of a place in quotes, shortened, fit for a message.

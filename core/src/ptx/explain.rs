@@ -1,6 +1,6 @@
 //! From where a statement does not fit to a [`SyntaxError`](super::SyntaxError)'s kind and place.
 
-use super::error::{Context, Expected, Found, NumberProblem, SyntaxErrorKind};
+use super::error::{Context, Expected, NumberProblem, SyntaxErrorKind};
 use super::token::{Kind, Token};
 use crate::base::Span;
 
@@ -11,15 +11,13 @@ pub(crate) fn explain(
     within: Context,
     text: &str,
 ) -> (SyntaxErrorKind, Span) {
+    let unexpected = SyntaxErrorKind::Unexpected { expected, end: found.is_none(), within };
     match found {
         None => {
             let end = u32::try_from(text.trim_end().len()).unwrap_or(u32::MAX);
-            (SyntaxErrorKind::Unexpected { expected, found: Found::End, within }, Span::new(end, end))
+            (unexpected, Span::new(end, end))
         }
-        Some(token) => {
-            let unexpected = SyntaxErrorKind::Unexpected { expected, found: Found::Token, within };
-            (strange(token, text).unwrap_or(unexpected), token.span)
-        }
+        Some(token) => (strange(token, text).unwrap_or(unexpected), token.span),
     }
 }
 

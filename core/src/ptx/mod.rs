@@ -14,9 +14,8 @@ mod token;
 pub mod tree;
 mod words;
 
-pub use error::{Context, Expected, Found, MAX_BLOCKS, MAX_ERRORS, MAX_NESTING};
-pub use error::{NumberProblem, SyntaxError, SyntaxErrorKind};
-pub use parse::{decode, parse};
+pub use error::{Context, Expected, MAX_BLOCKS, MAX_ERRORS, MAX_NESTING, NumberProblem, SyntaxError, SyntaxErrorKind};
+pub use parse::parse;
 pub use print::print;
 pub(crate) use token::{Kind, lex};
 pub use words::{Modifier, Opcode};

@@ -1,6 +1,6 @@
 //! The parser: classifies each statement by its first tokens, hands it to the grammar, and goes on after an error.
 
-use super::error::{Context, Expected, Found, MAX_BLOCKS, SyntaxError, SyntaxErrorKind};
+use super::error::{Context, Expected, MAX_BLOCKS, SyntaxError, SyntaxErrorKind};
 use super::explain::{explain, first_on_line, lacks_semicolon, strange};
 use super::grammar::{Builder, Reader};
 use super::stream::Errors;
@@ -27,18 +27,6 @@ pub fn parse(text: &str) -> (Module, Vec<SyntaxError>) {
         }
     }
     parser.finish()
-}
-
-/// The text of a file, or where it stops being UTF-8.
-///
-/// # Errors
-/// [`SyntaxErrorKind::NotUtf8`] with the offending bytes.
-pub fn decode(bytes: &[u8]) -> Result<&str, SyntaxError> {
-    std::str::from_utf8(bytes).map_err(|e| {
-        let start = u32::try_from(e.valid_up_to()).unwrap_or(u32::MAX);
-        let len = e.error_len().unwrap_or(1) as u32;
-        SyntaxError { kind: SyntaxErrorKind::NotUtf8, span: Span::new(start, start.saturating_add(len)) }
-    })
 }
 
 /// A function whose body is being read.
@@ -160,7 +148,7 @@ impl<'s> Parser<'s> {
 
     /// Complains about a token that begins nothing that may stand here.
     fn unexpected(&mut self, token: Token, expected: Expected, within: Context) {
-        let unexpected = SyntaxErrorKind::Unexpected { expected: vec![expected], found: Found::Token, within };
+        let unexpected = SyntaxErrorKind::Unexpected { expected: vec![expected], end: false, within };
         let kind = match token.kind {
             kind if kind.is_dot() => SyntaxErrorKind::UnknownDirective,
             _ => strange(token, self.reader.text).unwrap_or(unexpected),
@@ -217,7 +205,7 @@ impl<'s> Parser<'s> {
             Kind::RBrace => {
                 self.reader.at += 1;
                 match self.function.as_mut().and_then(|f| f.blocks.pop()) {
-                    Some(_) => Some(Stmt::Close(token.span)),
+                    Some(_) => Some(Stmt::Close),
                     None => return self.close(),
                 }
             }
@@ -252,7 +240,7 @@ impl<'s> Parser<'s> {
             return self.errors().stop();
         }
         open.blocks.push(token.span);
-        self.reader.state.body.push(Stmt::Open(token.span));
+        self.reader.state.body.push(Stmt::Open);
     }
 
     /// Reads a statement by a rule of the grammar, or complains and goes on behind it. One that does not fit is read

@@ -7,7 +7,7 @@ use super::Modifier;
 use super::grammar::operator;
 use super::tree::{
     Address, Debugging, Declarator, Expr, ExprKind, Function, FunctionDirective, Guard, Ident, Initialiser, Instr,
-    Item, Linkage, Loc, Module, Name, Names, Operand, OperandKind, PtrAttribute, Stmt, UnaryOp, Variable,
+    Item, Linkage, Loc, Module, Name, Names, Operand, OperandKind, PtrAttribute, Stmt, Variable,
 };
 
 /// A module as PTX text. Parsing the text gives the same module but for spans.
@@ -70,7 +70,7 @@ impl Printer<'_> {
 
     fn debugging(&self, debugging: &Debugging) -> String {
         match debugging {
-            Debugging::File { index, path, rest, .. } => {
+            Debugging::File { index, path, rest } => {
                 let rest: String = rest.iter().map(|n| format!(", {n}")).collect();
                 format!(".file {index} \"{path}\"{rest}")
             }
@@ -82,9 +82,9 @@ impl Printer<'_> {
                 let inlined = some(*inlined_at, |(file, line, column)| format!(", inlined_at {file} {line} {column}"));
                 format!(".loc {file} {line} {column}{function}{inlined}")
             }
-            Debugging::Pragma { texts, .. } => pragma(texts),
+            Debugging::Pragma(texts) => pragma(texts),
             Debugging::Section { name, body, .. } => format!(".section {name} {{{body}}}"),
-            Debugging::Dwarf { text, .. } => text.clone(),
+            Debugging::Dwarf(text) => text.clone(),
         }
     }
 
@@ -115,7 +115,7 @@ impl Printer<'_> {
             Initialiser::Value(value) => return self.expr(value, 0),
             Initialiser::Ints(ints, _) => list(ints, i64::to_string),
             Initialiser::List(inner, _) => list(inner, |init| self.initialiser(init)),
-            Initialiser::Fields(fields, _) => {
+            Initialiser::Fields(fields) => {
                 list(fields, |(field, value)| format!("{} = {}", self.name(field.name), self.expr(value, 0)))
             }
         };
@@ -145,8 +145,8 @@ impl Printer<'_> {
     fn stmt(&self, stmt: &Stmt) -> String {
         let text = match stmt {
             Stmt::Label(label) => format!("{}:", self.name(label.name)),
-            Stmt::Open(_) => "\t{".to_owned(),
-            Stmt::Close(_) => "\t}".to_owned(),
+            Stmt::Open => "\t{".to_owned(),
+            Stmt::Close => "\t}".to_owned(),
             Stmt::Instr(instr) => format!("\t{}", self.instr(instr)),
             Stmt::Variable(variable) => format!("\t{};", self.declaration(variable)),
             Stmt::Prototype(prototype) => {
@@ -154,7 +154,7 @@ impl Printer<'_> {
                 let (name, tuning) = (self.name(prototype.ident.name), directives(&prototype.directives));
                 format!("{name}: .callprototype {returns} _ {params}{tuning};")
             }
-            Stmt::Targets { ident, call, targets, .. } => {
+            Stmt::Targets { ident, call, targets } => {
                 let kind = if *call { ".calltargets" } else { ".branchtargets" };
                 format!("{}: {kind} {};", self.name(ident.name), self.names(targets))
             }
@@ -236,13 +236,7 @@ impl Printer<'_> {
                 format!("(.{}64){}", if *unsigned { 'u' } else { 's' }, self.expr(of, u8::MAX))
             }
             ExprKind::Unary(op, of) => {
-                let sign = match op {
-                    UnaryOp::Plus => '+',
-                    UnaryOp::Neg => '-',
-                    UnaryOp::Not => '!',
-                    UnaryOp::BitNot => '~',
-                };
-                format!("{sign}{}", self.expr(of, u8::MAX))
+                format!("{}{}", op.name(), self.expr(of, u8::MAX))
             }
             ExprKind::Binary(op, left, right) => {
                 format!("{} {} {}", self.expr(left, level), operator(*op).0, self.expr(right, level + 1))

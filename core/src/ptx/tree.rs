@@ -8,7 +8,7 @@
 
 use super::words::{Modifier, Opcode};
 pub use super::words::{Name, Names};
-use crate::base::{Span, words};
+use crate::base::{Placed, Span, words};
 use smallvec::SmallVec;
 
 /// A name where it stands.
@@ -52,15 +52,15 @@ pub enum Item {
 #[derive(Clone, Debug)]
 pub enum Debugging {
     /// `.file 1 "a.cu" [, timestamp, size]`
-    File { index: u32, path: String, rest: Vec<u64>, span: Span },
+    File { index: u32, path: String, rest: Vec<u64> },
     /// `.loc 1 22 8 [, function_name L [+ n], inlined_at 1 27 30]`
     Loc(Loc),
     /// `.pragma "nounroll", …;`
-    Pragma { texts: Vec<String>, span: Span },
+    Pragma(Vec<String>),
     /// `.section .debug_x { … }`: its name with the dot, and the text between its braces. The span covers the whole.
     Section { name: String, body: String, span: Span },
     /// An `@@DWARF …` line of old compilers.
-    Dwarf { text: String, span: Span },
+    Dwarf(String),
 }
 
 /// A `.loc` directive: the CUDA source place of the instructions that follow.
@@ -162,17 +162,11 @@ pub enum Initialiser {
     /// Any other list; lists nest.
     List(Vec<Self>, Span),
     /// `{ addr_mode_0 = wrap, filter_mode = nearest }` of a `.texref`, `.samplerref` or `.surfref`.
-    Fields(Vec<(Ident, Expr)>, Span),
+    Fields(Vec<(Ident, Expr)>),
 }
 
 /// A constant expression (PTX ISA 4.5).
-#[derive(Clone, PartialEq, Debug)]
-pub struct Expr {
-    /// What it is.
-    pub kind: ExprKind,
-    /// Where it stands.
-    pub span: Span,
-}
+pub type Expr = Placed<ExprKind>;
 
 /// The forms of a constant expression.
 #[derive(Clone, PartialEq, Debug)]
@@ -201,13 +195,14 @@ pub enum ExprKind {
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
 }
 
-/// Unary operators of constant expressions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum UnaryOp {
-    Plus,
-    Neg,
-    Not,
-    BitNot,
+words! {
+    /// Unary operators of constant expressions.
+    pub enum UnaryOp {
+        Plus = "+",
+        Neg = "-",
+        Not = "!",
+        BitNot = "~",
+    }
 }
 
 /// Binary operators of constant expressions.
@@ -277,13 +272,13 @@ pub enum Stmt {
     /// A declaration.
     Variable(Box<Variable>),
     /// `{`
-    Open(Span),
+    Open,
     /// `}`
-    Close(Span),
+    Close,
     /// `P: .callprototype (.param .b32 _) _ (.param .b64 _);`
     Prototype(Box<Prototype>),
     /// `T: .branchtargets A, B;` or `T: .calltargets f, g;`
-    Targets { ident: Ident, call: bool, targets: Vec<Ident>, span: Span },
+    Targets { ident: Ident, call: bool, targets: Vec<Ident> },
     /// `.loc`, `.pragma` and the like.
     Debug(Box<Debugging>),
 }
@@ -362,41 +357,11 @@ fn tuple(operands: &[Operand]) -> (&[Operand], &[Operand]) {
 }
 
 /// An operand where it stands.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Operand {
-    /// What it is.
-    pub kind: OperandKind,
-    /// Where it stands.
-    pub span: Span,
-}
+pub type Operand = Placed<OperandKind>;
 
 /// A list of operands inside an operand. One word wide: operands are most of a tree, and lists are rare.
-#[derive(Clone, PartialEq, Debug)]
 #[allow(clippy::box_collection, reason = "a boxed slice would be two words and every operand eight bytes longer")]
-pub struct Operands(Box<Vec<Operand>>);
-
-impl std::ops::Deref for Operands {
-    type Target = [Operand];
-
-    fn deref(&self) -> &[Operand] {
-        &self.0
-    }
-}
-
-impl<'a> IntoIterator for &'a Operands {
-    type Item = &'a Operand;
-    type IntoIter = std::slice::Iter<'a, Operand>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
-    }
-}
-
-impl From<Vec<Operand>> for Operands {
-    fn from(list: Vec<Operand>) -> Self {
-        Self(Box::new(list))
-    }
-}
+pub type Operands = Box<Vec<Operand>>;
 
 /// The forms of an operand (PTX ISA 6).
 #[derive(Clone, PartialEq, Debug)]

@@ -73,23 +73,24 @@ const fn truncate64(a: u64) -> (bool, u64, u64) {
     (a >> 63 == 1, field, if field >= 1075 { significand << up } else { significand >> down })
 }
 
-/// The 64-bit signed integer of a double's pattern.
+/// The signed integer of so many bits, 32 or 64, that a double's pattern becomes.
 #[inline(always)]
-pub(super) const fn clamp_s64(a: u64) -> u64 {
+pub(super) const fn clamp_signed<const BITS: u64>(a: u64) -> u64 {
     let (negative, field, magnitude) = truncate64(a);
     let value = if negative { magnitude.wrapping_neg() } else { magnitude };
-    let limit = if negative { 1 << 63 } else { u64::MAX >> 1 };
-    let value = if field >= 1023 + 63 { limit } else { value };
-    if a << 1 > 0x7ff << 53 { 1 << 63 } else { value }
+    let least = 1 << (BITS - 1);
+    let limit = if negative { least } else { least - 1 };
+    let value = if field >= 1022 + BITS { limit } else { value };
+    if a << 1 > 0x7ff << 53 { least } else { value }
 }
 
-/// The 64-bit unsigned integer of a double's pattern.
+/// The unsigned one, in its lowest bits.
 #[inline(always)]
-pub(super) const fn clamp_u64(a: u64) -> u64 {
+pub(super) const fn clamp_unsigned<const BITS: u64>(a: u64) -> u64 {
     let (negative, field, magnitude) = truncate64(a);
-    let value = if field >= 1023 + 64 { u64::MAX } else { magnitude };
+    let value = if field >= 1023 + BITS { u64::MAX } else { magnitude };
     let value = if negative { 0 } else { value };
-    if a << 1 > 0x7ff << 53 { 1 << 63 } else { value }
+    if a << 1 > 0x7ff << 53 { 1 << (BITS - 1) } else { value }
 }
 
 /// `cvt.rzi.s32.f32`
@@ -109,24 +110,4 @@ pub(super) const fn clamp_u32_f32(a: u32) -> u32 {
     let value = if field >= 127 + 32 { u32::MAX } else { magnitude };
     let value = if negative { 0 } else { value };
     if a << 1 > 0xff << 24 { 0 } else { value }
-}
-
-/// `cvt.rzi.s32.f64`
-#[inline(always)]
-pub(super) const fn clamp_s32(a: u64) -> u32 {
-    let (negative, field, magnitude) = truncate64(a);
-    let magnitude = magnitude as u32;
-    let value = if negative { magnitude.wrapping_neg() } else { magnitude };
-    let limit = if negative { 1 << 31 } else { u32::MAX >> 1 };
-    let value = if field >= 1023 + 31 { limit } else { value };
-    if a << 1 > 0x7ff << 53 { 1 << 31 } else { value }
-}
-
-/// `cvt.rzi.u32.f64`
-#[inline(always)]
-pub(super) const fn clamp_u32(a: u64) -> u32 {
-    let (negative, field, magnitude) = truncate64(a);
-    let value = if field >= 1023 + 32 { u32::MAX } else { magnitude as u32 };
-    let value = if negative { 0 } else { value };
-    if a << 1 > 0x7ff << 53 { 1 << 31 } else { value }
 }

@@ -4,6 +4,7 @@
 //! destination. Integers narrower than 32 bits are given and taken zero-extended.
 
 use super::soft::{self, Format, Magnitude, Value};
+use crate::alu::int::{extend, range};
 use crate::alu::mode::{FMode, Num, Rounding};
 
 /// The format of a floating-point type; `ue8m0` is handled apart.
@@ -25,12 +26,7 @@ const fn format(number: Num) -> Format {
 /// The value of a source.
 fn decode(number: Num, bits: u64, ftz: bool) -> Value {
     match number {
-        integer if integer.is_integer() => {
-            let unused = 64 - integer.bits();
-            let up = bits << unused;
-            let signed = integer.is_signed_integer();
-            Value::of_integer(if signed { i128::from(up as i64 >> unused) } else { i128::from(up >> unused) })
-        }
+        integer if integer.is_integer() => Value::of_integer(extend(bits, integer.bits(), integer.is_signed_integer())),
         Num::Ue8m0 => match bits as u8 {
             255 => Value::NAN,
             code => Value { negative: false, of: Magnitude::Number(1, i32::from(code) - 127) },
@@ -44,11 +40,7 @@ fn decode(number: Num, bits: u64, ftz: bool) -> Value {
 /// Rounds and clamps to an integer type, zero-extended.
 fn to_integer(number: Num, value: Value, rounding: Rounding, from_f64: bool) -> u64 {
     let bits = number.bits();
-    let (low, high) = if number.is_signed_integer() {
-        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1i128 << bits) - 1)
-    };
+    let (low, high) = range(bits, number.is_signed_integer());
     // What NaN becomes: see the ISA's notes on `cvt`.
     let nan = if from_f64 || bits == 64 { 1 << (bits - 1) } else { 0 };
     let result = value.round_integral(rounding).clamp_integer(low, high).unwrap_or(nan);

@@ -3,22 +3,15 @@
 
 use super::approx::{approximate_quotient, gross, through_double};
 use super::convert::{
-    clamp_s32, clamp_s32_f32, clamp_s64, clamp_u32, clamp_u32_f32, clamp_u64, narrow_brain, narrow16, widen_brain,
-    widen16, widen32,
+    clamp_s32_f32, clamp_signed, clamp_u32_f32, clamp_unsigned, narrow_brain, narrow16, widen_brain, widen16, widen32,
 };
 use super::convert_any::{any, packed, packed_random, pair};
-use super::double::{
-    SIGN64, difference64, double, fused_mode64, greatest64, has_property64, least64, product64, quotient64, root64,
-    settle, sum64,
-};
+use super::double::{INFINITY64, SIGN64, double, extreme64, rounded64, settle};
 use super::fused::{fused32, fused64};
 use super::half::{
     SIGN16, approximate_half, arithmetic, choose_half, flush16, fused_half, related, sign_half, widen_source,
 };
-use super::single::{
-    SIGN32, both, choose32, flush32, fused_mode32, greatest, has_property32, least, product32, quotient32, root32,
-    sum32,
-};
+use super::single::{INFINITY32, SIGN32, both, choose32, extreme32, flush32, has_property, rounded32};
 use crate::alu::mode::FMode;
 use crate::alu::table::{define_functions, define_ops};
 
@@ -48,25 +41,30 @@ macro_rules! float_ops {
             NegFtzF32 neg_ftz_f32(a: u32) -> u32 = neg_f32(flush32(a));
             AbsF32 abs_f32(a: f32) -> f32 = a.abs();
             AbsFtzF32 abs_ftz_f32(a: u32) -> u32 = abs_f32(flush32(a));
-            MinF32 min_f32(a: u32, b: u32) -> u32 = least(a, b);
+            MinF32 min_f32(a: u32, b: u32) -> u32 = extreme32(a, b, |x, y| x < y, a | b);
             MinFtzF32 min_ftz_f32(a: u32, b: u32) -> u32 = min_f32(flush32(a), flush32(b));
-            MaxF32 max_f32(a: u32, b: u32) -> u32 = greatest(a, b);
+            MaxF32 max_f32(a: u32, b: u32) -> u32 = extreme32(a, b, |x, y| x > y, a & b);
             MaxFtzF32 max_ftz_f32(a: u32, b: u32) -> u32 = max_f32(flush32(a), flush32(b));
             CopysignF32 copysign_f32(a: u32, b: u32) -> u32 = a & SIGN32 | b & !SIGN32;
             // f32, any rounding, .ftz, .sat and the modifiers of min and max
-            AddModeF32 add_mode_f32(a: u32, b: u32; mode) -> u32 = sum32(a, b, FMode(mode));
-            SubModeF32 sub_mode_f32(a: u32, b: u32; mode) -> u32 = sum32(a, b ^ SIGN32, FMode(mode));
-            MulModeF32 mul_mode_f32(a: u32, b: u32; mode) -> u32 = product32(a, b, FMode(mode));
-            FmaModeF32 fma_mode_f32(a: u32, b: u32, c: u32; mode) -> u32 = fused_mode32(a, b, c, FMode(mode));
-            DivModeF32 div_mode_f32(a: u32, b: u32; mode) -> u32 = quotient32(a, b, FMode(mode));
-            RcpModeF32 rcp_mode_f32(a: u32; mode) -> u32 = quotient32(1.0f32.to_bits(), a, FMode(mode));
-            SqrtModeF32 sqrt_mode_f32(a: u32; mode) -> u32 = root32(a, FMode(mode));
+            AddModeF32 add_mode_f32(a: u32, b: u32; mode) -> u32 =
+                rounded32([a, b], mode, |[a, b]| a + b, |[a, b], to| a.plus(b, to));
+            SubModeF32 sub_mode_f32(a: u32, b: u32; mode) -> u32 = add_mode_f32(a, b ^ SIGN32, mode);
+            MulModeF32 mul_mode_f32(a: u32, b: u32; mode) -> u32 =
+                rounded32([a, b], mode, |[a, b]| a * b, |[a, b], _| a.times(b));
+            FmaModeF32 fma_mode_f32(a: u32, b: u32, c: u32; mode) -> u32 =
+                rounded32([a, b, c], mode, |[a, b, c]| fused32(a, b, c), |[a, b, c], to| a.times(b).plus(c, to));
+            DivModeF32 div_mode_f32(a: u32, b: u32; mode) -> u32 =
+                rounded32([a, b], mode, |[a, b]| a / b, |[a, b], _| a.over(b));
+            RcpModeF32 rcp_mode_f32(a: u32; mode) -> u32 = div_mode_f32(1.0f32.to_bits(), a, mode);
+            SqrtModeF32 sqrt_mode_f32(a: u32; mode) -> u32 = rounded32([a], mode, |[a]| a.sqrt(), |[a], _| a.sqrt());
             MinModeF32 min_mode_f32(a: u32, b: u32; mode) -> u32 = choose32(a, b, FMode(mode), min_f32);
             MaxModeF32 max_mode_f32(a: u32, b: u32; mode) -> u32 = choose32(a, b, FMode(mode), max_f32);
             Min3F32 min3_f32(a: u32, b: u32, c: u32; mode) -> u32 = min_mode_f32(min_mode_f32(a, b, mode), c, mode);
             Max3F32 max3_f32(a: u32, b: u32, c: u32; mode) -> u32 = max_mode_f32(max_mode_f32(a, b, mode), c, mode);
             DivApproxF32 div_approx_f32(a: u32, b: u32; mode) -> u32 = approximate_quotient(a, b, FMode(mode));
-            TestpF32 testp_f32(a: u32; mode) -> bool = has_property32(a, FMode(mode).property());
+            TestpF32 testp_f32(a: u32; mode) -> bool =
+                has_property((a & !SIGN32).into(), INFINITY32.into(), 1 << 23, mode);
             // f32x2
             AddF32x2 add_f32x2(a: u64, b: u64; mode) -> u64 = both([a, b], |[a, b]| add_mode_f32(a, b, mode));
             SubF32x2 sub_f32x2(a: u64, b: u64; mode) -> u64 = both([a, b], |[a, b]| sub_mode_f32(a, b, mode));
@@ -75,27 +73,28 @@ macro_rules! float_ops {
                 both([a, b, c], |[a, b, c]| fma_mode_f32(a, b, c, mode));
             // f64
             AddF64 add_f64(a: u64, b: u64) -> u64 = settle([a, b], (double(a) + double(b)).to_bits());
-            AddModeF64 add_mode_f64(a: u64, b: u64; mode) -> u64 = sum64(a, b, FMode(mode).rounding());
+            AddModeF64 add_mode_f64(a: u64, b: u64; mode) -> u64 = rounded64([a, b], mode, |[a, b], to| a.plus(b, to));
             SubF64 sub_f64(a: u64, b: u64) -> u64 = settle([a, b], (double(a) - double(b)).to_bits());
-            SubModeF64 sub_mode_f64(a: u64, b: u64; mode) -> u64 = difference64(a, b, FMode(mode).rounding());
+            SubModeF64 sub_mode_f64(a: u64, b: u64; mode) -> u64 =
+                rounded64([a, b], mode, |[a, b], to| a.plus(b.negated(), to));
             MulF64 mul_f64(a: u64, b: u64) -> u64 = settle([a, b], (double(a) * double(b)).to_bits());
-            MulModeF64 mul_mode_f64(a: u64, b: u64; mode) -> u64 = product64(a, b, FMode(mode).rounding());
+            MulModeF64 mul_mode_f64(a: u64, b: u64; mode) -> u64 = rounded64([a, b], mode, |[a, b], _| a.times(b));
             FmaF64 fma_f64(a: u64, b: u64, c: u64) -> u64 =
                 settle([a, b, c], fused64(double(a), double(b), double(c)).to_bits());
             FmaModeF64 fma_mode_f64(a: u64, b: u64, c: u64; mode) -> u64 =
-                fused_mode64(a, b, c, FMode(mode).rounding());
+                rounded64([a, b, c], mode, |[a, b, c], to| a.times(b).plus(c, to));
             DivF64 div_f64(a: u64, b: u64) -> u64 = settle([a, b], (double(a) / double(b)).to_bits());
-            DivModeF64 div_mode_f64(a: u64, b: u64; mode) -> u64 = quotient64(a, b, FMode(mode).rounding());
+            DivModeF64 div_mode_f64(a: u64, b: u64; mode) -> u64 = rounded64([a, b], mode, |[a, b], _| a.over(b));
             RcpF64 rcp_f64(a: u64) -> u64 = settle([a], (1.0 / double(a)).to_bits());
-            RcpModeF64 rcp_mode_f64(a: u64; mode) -> u64 = quotient64(1.0f64.to_bits(), a, FMode(mode).rounding());
+            RcpModeF64 rcp_mode_f64(a: u64; mode) -> u64 = div_mode_f64(1.0f64.to_bits(), a, mode);
             SqrtF64 sqrt_f64(a: u64) -> u64 = settle([a], double(a).sqrt().to_bits());
-            SqrtModeF64 sqrt_mode_f64(a: u64; mode) -> u64 = root64(a, FMode(mode).rounding());
+            SqrtModeF64 sqrt_mode_f64(a: u64; mode) -> u64 = rounded64([a], mode, |[a], _| a.sqrt());
             NegF64 neg_f64(a: u64) -> u64 = a ^ SIGN64;
             AbsF64 abs_f64(a: u64) -> u64 = a & !SIGN64;
-            MinF64 min_f64(a: u64, b: u64) -> u64 = least64(a, b);
-            MaxF64 max_f64(a: u64, b: u64) -> u64 = greatest64(a, b);
+            MinF64 min_f64(a: u64, b: u64) -> u64 = extreme64(a, b, |x, y| x < y, a | b);
+            MaxF64 max_f64(a: u64, b: u64) -> u64 = extreme64(a, b, |x, y| x > y, a & b);
             CopysignF64 copysign_f64(a: u64, b: u64) -> u64 = a & SIGN64 | b & !SIGN64;
-            TestpF64 testp_f64(a: u64; mode) -> bool = has_property64(a, FMode(mode).property());
+            TestpF64 testp_f64(a: u64; mode) -> bool = has_property(a & !SIGN64, INFINITY64, 1 << 52, mode);
             // approximations
             SinF32 sin_f32(a: u32; mode) -> u32 = through_double(a, FMode(mode), libm::sin);
             CosF32 cos_f32(a: u32; mode) -> u32 = through_double(a, FMode(mode), libm::cos);
@@ -186,12 +185,12 @@ macro_rules! float_ops {
             F64OfU64 f64_of_u64(a: u64) -> u64 = (a as f64).to_bits();
             S32OfF32 s32_of_f32(a: u32) -> u32 = clamp_s32_f32(a);
             U32OfF32 u32_of_f32(a: u32) -> u32 = clamp_u32_f32(a);
-            S64OfF32 s64_of_f32(a: u32) -> u64 = clamp_s64(f64_of_f32(a));
-            U64OfF32 u64_of_f32(a: u32) -> u64 = clamp_u64(f64_of_f32(a));
-            S32OfF64 s32_of_f64(a: u64) -> u32 = clamp_s32(a);
-            U32OfF64 u32_of_f64(a: u64) -> u32 = clamp_u32(a);
-            S64OfF64 s64_of_f64(a: u64) -> u64 = clamp_s64(a);
-            U64OfF64 u64_of_f64(a: u64) -> u64 = clamp_u64(a);
+            S64OfF32 s64_of_f32(a: u32) -> u64 = clamp_signed::<64>(f64_of_f32(a));
+            U64OfF32 u64_of_f32(a: u32) -> u64 = clamp_unsigned::<64>(f64_of_f32(a));
+            S32OfF64 s32_of_f64(a: u64) -> u32 = clamp_signed::<32>(a) as u32;
+            U32OfF64 u32_of_f64(a: u64) -> u32 = clamp_unsigned::<32>(a) as u32;
+            S64OfF64 s64_of_f64(a: u64) -> u64 = clamp_signed::<64>(a);
+            U64OfF64 u64_of_f64(a: u64) -> u64 = clamp_unsigned::<64>(a);
             // conversions, any types and modifiers
             CvtWW cvt_ww(a: u32; mode) -> u32 = any(u64::from(a), FMode(mode)) as u32;
             CvtWQ cvt_wq(a: u32; mode) -> u64 = any(u64::from(a), FMode(mode));

@@ -1,17 +1,16 @@
 //! `.f32` and `.f32x2` arithmetic.
 
-use super::fused::fused32;
 use super::soft::{F32, Value};
 use crate::alu::mode::{FMode, Property, Rounding};
 use crate::alu::table::{Bits, NAN32};
 
 pub(super) const SIGN32: u32 = 1 << 31;
-const INFINITY: u32 = 0x7f80_0000;
+pub(super) const INFINITY32: u32 = 0x7f80_0000;
 
 /// Subnormal numbers become zeros of the same sign.
 #[inline(always)]
 pub(super) const fn flush32(a: u32) -> u32 {
-    if a & INFINITY == 0 { a & SIGN32 } else { a }
+    if a & INFINITY32 == 0 { a & SIGN32 } else { a }
 }
 
 #[inline(always)]
@@ -35,88 +34,28 @@ pub(super) fn finish32(result: u32, mode: FMode) -> u32 {
     if mode.has(FMode::SAT) { saturate32(result) } else { result }
 }
 
-pub(super) fn decode32(a: u32) -> Value {
-    F32.decode(u64::from(a))
+/// An operation with any rounding, `.ftz` and `.sat`: by the host's arithmetic to nearest, otherwise by parts.
+#[inline]
+pub(super) fn rounded32<const N: usize>(
+    sources: [u32; N],
+    mode: u32,
+    nearest: impl Fn([f32; N]) -> f32,
+    exact: impl Fn([Value; N], Rounding) -> Value,
+) -> u32 {
+    let mode = FMode(mode);
+    let sources = sources.map(|a| flush_if(a, mode));
+    let result = match mode.rounding() {
+        Rounding::NearestEven => nearest(sources.map(f32::from_bits)).put(),
+        rounding => slow32(sources, rounding, exact),
+    };
+    finish32(result, mode)
 }
 
-pub(super) fn encode32(value: Value, rounding: Rounding) -> u32 {
+// Kept out of the callers' loops.
+#[inline(never)]
+fn slow32<const N: usize>(sources: [u32; N], rounding: Rounding, exact: impl Fn([Value; N], Rounding) -> Value) -> u32 {
+    let value = exact(sources.map(|a| F32.decode(a.into())), rounding);
     F32.encode(value, rounding, false, None) as u32
-}
-
-#[inline(always)]
-fn f(a: u32) -> f32 {
-    f32::from_bits(a)
-}
-
-/// A sum with any rounding, `.ftz`, `.sat`.
-#[inline]
-pub(super) fn sum32(a: u32, b: u32, mode: FMode) -> u32 {
-    let (a, b) = (flush_if(a, mode), flush_if(b, mode));
-    let result = match mode.rounding() {
-        Rounding::NearestEven => (f(a) + f(b)).put(),
-        rounding => add_soft(a, b, rounding),
-    };
-    finish32(result, mode)
-}
-
-/// A product with any rounding, `.ftz`, `.sat`.
-#[inline]
-pub(super) fn product32(a: u32, b: u32, mode: FMode) -> u32 {
-    let (a, b) = (flush_if(a, mode), flush_if(b, mode));
-    let result = match mode.rounding() {
-        Rounding::NearestEven => (f(a) * f(b)).put(),
-        rounding => mul_soft(a, b, rounding),
-    };
-    finish32(result, mode)
-}
-
-/// `fma` and `mad` with any rounding, `.ftz`, `.sat`.
-#[inline]
-pub(super) fn fused_mode32(a: u32, b: u32, c: u32, mode: FMode) -> u32 {
-    let (a, b, c) = (flush_if(a, mode), flush_if(b, mode), flush_if(c, mode));
-    let result = match mode.rounding() {
-        Rounding::NearestEven => fused32(f(a), f(b), f(c)).put(),
-        rounding => fma_soft(a, b, c, rounding),
-    };
-    finish32(result, mode)
-}
-
-/// A quotient with any rounding, `.ftz`.
-#[inline]
-pub(super) fn quotient32(a: u32, b: u32, mode: FMode) -> u32 {
-    finish32(div_soft(flush_if(a, mode), flush_if(b, mode), mode.rounding()), mode)
-}
-
-/// A square root with any rounding, `.ftz`.
-#[inline]
-pub(super) fn root32(a: u32, mode: FMode) -> u32 {
-    finish32(sqrt_soft(flush_if(a, mode), mode.rounding()), mode)
-}
-
-// The slow paths are kept out of the callers' loops.
-#[inline(never)]
-fn add_soft(a: u32, b: u32, rounding: Rounding) -> u32 {
-    encode32(decode32(a).plus(decode32(b), rounding), rounding)
-}
-
-#[inline(never)]
-fn mul_soft(a: u32, b: u32, rounding: Rounding) -> u32 {
-    encode32(decode32(a).times(decode32(b)), rounding)
-}
-
-#[inline(never)]
-fn fma_soft(a: u32, b: u32, c: u32, rounding: Rounding) -> u32 {
-    encode32(decode32(a).times(decode32(b)).plus(decode32(c), rounding), rounding)
-}
-
-#[inline(never)]
-fn div_soft(a: u32, b: u32, rounding: Rounding) -> u32 {
-    encode32(decode32(a).over(decode32(b)), rounding)
-}
-
-#[inline(never)]
-fn sqrt_soft(a: u32, rounding: Rounding) -> u32 {
-    encode32(decode32(a).sqrt(), rounding)
 }
 
 /// A function on both halves of 64-bit registers.
@@ -127,24 +66,13 @@ pub(super) fn both<const N: usize>(sources: [u64; N], f: impl Fn([u32; N]) -> u3
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// The minimum: −0 is less than +0; the other operand where one is NaN.
+/// The operand that comes first: a minimum or maximum. Equal numbers have equal bits, or are zeros, whose bits `equal`
+/// settles; the other operand wins where one is NaN.
 #[inline]
-pub(super) fn least(a: u32, b: u32) -> u32 {
+pub(super) fn extreme32(a: u32, b: u32, first: impl Fn(f32, f32) -> bool, equal: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    // Equal numbers have equal bits, or are zeros, of which a negative one wins.
-    let ordered = if x < y { a } else { b };
-    let result = if x == y { a | b } else { ordered };
-    let result = if x.is_nan() { b } else { result };
-    let result = if y.is_nan() { a } else { result };
-    if x.is_nan() & y.is_nan() { NAN32 } else { result }
-}
-
-/// The maximum: +0 is greater than −0; the other operand where one is NaN.
-#[inline]
-pub(super) fn greatest(a: u32, b: u32) -> u32 {
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    let ordered = if x > y { a } else { b };
-    let result = if x == y { a & b } else { ordered };
+    let ordered = if first(x, y) { a } else { b };
+    let result = if x == y { equal } else { ordered };
     let result = if x.is_nan() { b } else { result };
     let result = if y.is_nan() { a } else { result };
     if x.is_nan() & y.is_nan() { NAN32 } else { result }
@@ -161,11 +89,12 @@ pub(super) fn choose32(a: u32, b: u32, mode: FMode, pick: impl Fn(u32, u32) -> u
     if f32::from_bits(result).is_nan() { NAN32 } else { result | sign }
 }
 
-/// Whether a number has a property; zeros are normal. Given are its bits without the sign, those of infinity and of the least normal number.
+/// Whether a number has the property of a `testp`; zeros are normal. Given are its bits without the sign, those of infinity
+/// and of the least normal number.
 #[inline]
-pub(super) fn has_property(magnitude: u64, infinity: u64, normal: u64, property: Property) -> bool {
+pub(super) fn has_property(magnitude: u64, infinity: u64, normal: u64, mode: u32) -> bool {
     let subnormal = magnitude.wrapping_sub(1) < normal - 1;
-    match property {
+    match FMode(mode).property() {
         Property::Finite => magnitude < infinity,
         Property::Infinite => magnitude == infinity,
         Property::Number => magnitude <= infinity,
@@ -173,9 +102,4 @@ pub(super) fn has_property(magnitude: u64, infinity: u64, normal: u64, property:
         Property::Normal => magnitude < infinity && !subnormal,
         Property::Subnormal => subnormal,
     }
-}
-
-#[inline]
-pub(super) fn has_property32(a: u32, property: Property) -> bool {
-    has_property(u64::from(a & !SIGN32), u64::from(INFINITY), 1 << 23, property)
 }

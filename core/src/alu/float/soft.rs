@@ -136,12 +136,6 @@ impl Format {
         self.sign_bit() - 1
     }
 
-    /// Whether the code is a subnormal number.
-    #[must_use]
-    pub const fn is_subnormal(self, code: u64) -> bool {
-        code & self.infinity() == 0 && code & (self.sign_bit() - 1) != 0
-    }
-
     /// The value of a code; bits above the format's are ignored.
     #[must_use]
     pub fn decode(self, code: u64) -> Value {

@@ -65,7 +65,7 @@ pub(super) fn convert(source: u64, cvt: IntCvt) -> u64 {
 
 /// The number that the low bits mean.
 #[inline(always)]
-const fn extend(a: u64, bits: u32, signed: bool) -> i128 {
+pub(in crate::alu) const fn extend(a: u64, bits: u32, signed: bool) -> i128 {
     let unused = 64u32.saturating_sub(bits) & 63;
     let up = a << unused;
     if signed { (up as i64 >> unused) as i128 } else { (up >> unused) as i128 }
@@ -73,7 +73,7 @@ const fn extend(a: u64, bits: u32, signed: bool) -> i128 {
 
 /// The least and the greatest number of a type.
 #[inline(always)]
-const fn range(bits: u32, signed: bool) -> (i128, i128) {
+pub(in crate::alu) const fn range(bits: u32, signed: bool) -> (i128, i128) {
     let size = 1i128 << bits;
     if signed { (-(size / 2), size / 2 - 1) } else { (0, size - 1) }
 }

@@ -22,5 +22,6 @@ pub(crate) mod spec;
 mod tests;
 
 pub use convert::IntCvt;
+pub(super) use convert::{extend, range};
 pub(crate) use ops::int_ops;
 pub use ops::*;

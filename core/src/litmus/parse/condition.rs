@@ -3,57 +3,42 @@
 use super::Reader;
 use super::token::Kind;
 use crate::litmus::error::Expected;
-use crate::litmus::tree::{Cond, Condition, Expectation, Ident, Quantifier, Relation, Term, TermKind};
+use crate::litmus::tree::{COMPARISONS, Cond, Condition, Expectation, Quantifier, Relation, Term, TermKind};
 
 impl Reader<'_> {
     /// A term that is no number: `P0:r0`, `0:r0`, `x`, `[x]`, `x[n]`.
-    fn place(&mut self) -> Option<Term> {
+    fn place(&mut self) -> Option<TermKind> {
         let from = self.at;
-        let location = |name: Ident, element| TermKind::Location { name: name.name, element };
-        let thread = self.thread().filter(|_| self.is(Kind::Colon).is_some());
-        let kind = if let Some((thread, _)) = thread {
-            TermKind::Register { thread, name: self.name(Expected::Register)?.name }
-        } else {
-            self.at = from;
-            if self.is(Kind::LBracket).is_some() {
-                let name = self.name(Expected::Location)?;
-                self.is(Kind::RBracket)?;
-                location(name, 0)
-            } else {
-                let name = self.name(Expected::Location)?;
-                let mut element = 0;
-                if self.is(Kind::LBracket).is_some() {
-                    element = u64::try_from(self.number()?.0).unwrap_or(u64::MAX);
-                    self.is(Kind::RBracket)?;
-                }
-                location(name, element)
-            }
-        };
-        Some(Term { kind, span: self.since(from) })
+        if let Some((thread, _)) = self.thread().filter(|_| self.is(Kind::Colon).is_some()) {
+            return Some(TermKind::Register { thread, name: self.name(Expected::Register)?.name });
+        }
+        self.at = from;
+        let bracketed = self.is(Kind::LBracket).is_some();
+        let name = self.name(Expected::Location)?.name;
+        let indexed = !bracketed && self.is(Kind::LBracket).is_some();
+        let element = if indexed { u64::try_from(self.number()?.0).unwrap_or(u64::MAX) } else { 0 };
+        if bracketed || indexed {
+            self.is(Kind::RBracket)?;
+        }
+        Some(TermKind::Location { name, element })
     }
 
     fn term(&mut self) -> Option<Term> {
         let from = self.at;
         self.labelled(Expected::Term, |r| {
-            r.place().or_else(|| {
-                r.at = from;
-                r.number().map(|(n, span)| Term { kind: TermKind::Number(n), span })
+            r.placed(|r| {
+                r.place().or_else(|| {
+                    r.at = from;
+                    r.number().map(|(n, _)| TermKind::Number(n))
+                })
             })
         })
     }
 
     fn relation(&mut self) -> Option<Relation> {
-        let relation = match self.kind() {
-            Some(Kind::Eq | Kind::EqEq) => Relation::Eq,
-            Some(Kind::Ne) => Relation::Ne,
-            Some(Kind::Lt) => Relation::Lt,
-            Some(Kind::Le) => Relation::Le,
-            Some(Kind::Gt) => Relation::Gt,
-            Some(Kind::Ge) => Relation::Ge,
-            _ => return self.miss(Expected::Comparison),
-        };
-        self.at += 1;
-        Some(relation)
+        let known = |text: &str| COMPARISONS.iter().find(|(symbol, _)| *symbol == text).map(|(_, relation)| *relation);
+        let token = self.take(Expected::Comparison, |r, t| known(r.str(t)).is_some())?;
+        known(self.str(token))
     }
 
     /// `~` or `not`.
@@ -91,7 +76,7 @@ impl Reader<'_> {
         if self.word("locations").is_some() {
             self.is(Kind::LBracket)?;
             while self.is(Kind::RBracket).is_none() {
-                all.push(self.place()?);
+                all.push(self.placed(Self::place)?);
                 if self.is(Kind::Semi).is_none() {
                     self.is(Kind::RBracket)?;
                     break;

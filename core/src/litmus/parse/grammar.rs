@@ -1,11 +1,11 @@
 //! The grammar of the frame: initial state, threads, rows of cells; and what all of it is made of.
 
 use super::Reader;
-use super::head::{Operand, head};
+use super::head::instruction;
 use super::token::{Kind, Token, number};
 use crate::base::Span;
 use crate::litmus::error::{Expected, LitmusErrorKind};
-use crate::litmus::tree::{Decl, DeclKind, Ident, Initial, Litmus, Proxy, Stmt, StmtKind, Thread};
+use crate::litmus::tree::{DeclKind, Ident, Initial, Litmus, Proxy, Stmt, StmtKind, Thread, Value};
 
 impl Reader<'_> {
     /// Any name.
@@ -105,10 +105,10 @@ impl Reader<'_> {
         Some(Thread { number, cta, gpu, span: self.since(from), code: Vec::new() })
     }
 
-    fn operand(&mut self) -> Option<Operand> {
+    fn operand(&mut self) -> Option<Value> {
         self.labelled(Expected::Value, |r| match r.kind() {
-            Some(Kind::Word) => r.name(Expected::Value).map(Operand::Name),
-            _ => r.number().map(|(n, span)| Operand::Number(n, span)),
+            Some(Kind::Word) => r.name(Expected::Value).map(Value::Register),
+            _ => r.number().map(|(n, span)| Value::Number(n, span)),
         })
     }
 
@@ -133,14 +133,8 @@ impl Reader<'_> {
         if self.errors.len() > errors {
             return Some(None);
         }
-        let instruction = head(self.str(name), name.span).and_then(|head| head.with(operands, name.span));
-        Some(match instruction {
-            Ok(instruction) => Some(Stmt { kind: StmtKind::Instruction(instruction), span }),
-            Err(wrong) => {
-                self.errors.push(wrong);
-                None
-            }
-        })
+        let instruction = instruction(self.str(name), name.span, operands).map_err(|wrong| self.errors.push(wrong));
+        Some(instruction.ok().map(|instruction| Stmt { kind: StmtKind::Instruction(instruction), span }))
     }
 
     /// A row of cells; a thread may have nothing to do in one.
@@ -187,13 +181,11 @@ impl Reader<'_> {
     pub(super) fn file(&mut self, litmus: &mut Litmus) -> Option<()> {
         self.is(Kind::LBrace)?;
         loop {
-            let from = self.at;
             if !matches!(self.kind(), Some(Kind::Semi | Kind::RBrace) | None) {
                 let decl = self.unless(&[Kind::Semi, Kind::RBrace], |r| {
-                    let kind = r.decl()?;
-                    let span = r.since(from);
+                    let decl = r.placed(Self::decl)?;
                     r.before(&[Kind::Semi, Kind::RBrace])?;
-                    Some(Decl { kind, span })
+                    Some(decl)
                 });
                 litmus.init.extend(decl);
             }

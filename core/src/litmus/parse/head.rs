@@ -1,4 +1,5 @@
-//! Instructions by their names: the word before the operands, and which operands it takes.
+//! Instructions by their names: the word before the operands, and which operands it takes. A wrong word is told before a
+//! wrong operand.
 
 use crate::base::Span;
 use crate::litmus::error::{Expected, Form, LitmusErrorKind};
@@ -6,42 +7,11 @@ use crate::litmus::names::{ACCESSES, Kind};
 use crate::litmus::tree::{Access, Arith, Atom, Ident, Instruction, Proxy, Relation, Value};
 use crate::program::instr::{Order, Scope};
 
-/// What an instruction's name says.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Head {
-    Load(Access),
-    Store(Access),
-    Move,
-    Compute(Arith),
-    Atomic(Access, Atom),
-    /// An atomic operation that returns nothing.
-    Reduce(Access, Atom),
-    Fence(Order, Scope),
-    ProxyFence(Option<Proxy>),
-    Barrier(bool),
-    Goto,
-    Branch(Relation),
-}
-
-/// An operand as it stands there.
-#[derive(Clone, Debug)]
-pub(super) enum Operand {
-    Name(Ident),
-    Number(i64, Span),
-}
-
-impl Operand {
-    const fn span(&self) -> Span {
-        match self {
-            Self::Name(ident) => ident.span,
-            Self::Number(_, span) => *span,
-        }
-    }
-}
-
 const LOADS: &[Order] = &[Order::Weak, Order::Relaxed, Order::Acquire];
 const STORES: &[Order] = &[Order::Weak, Order::Relaxed, Order::Release];
 const ATOMICS: &[Order] = &[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
+const ATOMIC: Form = "atom.ORDER.SCOPE.OPERATION register, location, value";
+const COMPARING: Form = "atom.ORDER.SCOPE.cas register, location, expected, new";
 const SCOPES: &[Scope] = &[Scope::Cta, Scope::Gpu, Scope::Sys];
 /// So many of the operations of `atom` are those of `red`, too.
 const REDUCTIONS: usize = 7;
@@ -94,40 +64,112 @@ impl<'s> Words<'s> {
     }
 }
 
-/// What an instruction's name says.
+/// The operands of an instruction, one after another.
+struct Operands {
+    rest: std::vec::IntoIter<Value>,
+    /// How many there are.
+    found: usize,
+    /// The place of the instruction.
+    span: Span,
+    /// How the instruction is written.
+    form: Form,
+}
+
+impl Operands {
+    /// The operands of an instruction that is written so and whose name ends here.
+    fn of(&mut self, form: Form, mut words: Words<'_>) -> Result<&mut Self, Wrong> {
+        words.end()?;
+        self.form = form;
+        Ok(self)
+    }
+
+    /// The complaint about their number.
+    const fn number(&self) -> Wrong {
+        (LitmusErrorKind::Operands { form: self.form, found: self.found }, self.span)
+    }
+
+    fn value(&mut self) -> Result<Value, Wrong> {
+        self.rest.next().ok_or_else(|| self.number())
+    }
+
+    fn name(&mut self, wanted: Expected) -> Result<Ident, Wrong> {
+        match self.value()? {
+            Value::Register(ident) => Ok(ident),
+            Value::Number(_, at) => Err((LitmusErrorKind::Operand { form: self.form, wanted }, at)),
+        }
+    }
+
+    fn register(&mut self) -> Result<Ident, Wrong> {
+        self.name(Expected::Register)
+    }
+
+    fn location(&mut self) -> Result<Ident, Wrong> {
+        self.name(Expected::Location)
+    }
+}
+
+/// The instruction of a name, which stands at a place, with its operands.
 ///
 /// # Errors
 /// The word that is wrong, or what lacks.
-pub(super) fn head(text: &str, span: Span) -> Result<Head, Wrong> {
+pub(super) fn instruction(text: &str, span: Span, operands: Vec<Value>) -> Result<Instruction, Wrong> {
     let mut words = Words { rest: Some(text), at: span.start };
     let (name, at) = words.next().unwrap_or(("", span));
-    let unknown = || (LitmusErrorKind::UnknownInstruction, at);
-    let head = match name {
-        "ld" if words.rest.is_none() => Head::Move,
-        "goto" => Head::Goto,
-        "fence" => match words.one_of(FENCES, |word| word)? {
-            "proxy" => Head::ProxyFence(Proxy::named(words.one_of(FENCED, |word| word)?)),
-            "sc" => Head::Fence(Order::Sc, words.one_of(SCOPES, Scope::name)?),
-            _ => Head::Fence(Order::AcqRel, words.one_of(SCOPES, Scope::name)?),
-        },
-        "bar" => {
-            words.one_of(&["cta"], |word| word)?;
-            Head::Barrier(words.one_of(&["sync", "arrive"], |word| word)? == "sync")
+    let all = operands.iter().fold(span, |all, value| all.to(value.span()));
+    let mut operands = Operands { found: operands.len(), rest: operands.into_iter(), span: all, form: "" };
+    let instruction = match name {
+        "ld" if words.rest.is_none() => {
+            let of = operands.of("ld register, value", words)?;
+            Instruction::Move { to: of.register()?, value: of.value()? }
         }
-        _ => match ACCESSES.iter().find(|a| a.0 == name) {
-            Some((_, proxy, kind)) => memory(*proxy, *kind, &mut words)?,
-            None => {
-                let arithmetic = Arith::named(name).map(Head::Compute);
-                let branch = || Relation::named(name).map(Head::Branch);
-                arithmetic.or_else(branch).ok_or_else(unknown)?
+        "goto" => Instruction::Goto(operands.of("goto label", words)?.name(Expected::Label)?),
+        "fence" => fence(words, &mut operands)?,
+        "bar" => barrier(words, &mut operands)?,
+        _ => match (ACCESSES.iter().find(|a| a.0 == name), Arith::named(name), Relation::named(name)) {
+            (Some((_, proxy, kind)), ..) => memory(*proxy, *kind, words, &mut operands)?,
+            (_, Some(op), _) => {
+                let of = operands.of("add register, value, value", words)?;
+                Instruction::Compute { op, to: of.register()?, left: of.value()?, right: of.value()? }
             }
+            (.., Some(relation)) => {
+                let of = operands.of("beq value, value, label", words)?;
+                let (left, right) = (of.value()?, of.value()?);
+                Instruction::Branch { relation, left, right, to: of.name(Expected::Label)? }
+            }
+            _ => return Err((LitmusErrorKind::UnknownInstruction, at)),
         },
     };
-    words.end()?;
-    Ok(head)
+    if operands.rest.next().is_some() { Err(operands.number()) } else { Ok(instruction) }
 }
 
-fn memory(proxy: Proxy, kind: Kind, words: &mut Words<'_>) -> Result<Head, Wrong> {
+fn fence(mut words: Words<'_>, operands: &mut Operands) -> Result<Instruction, Wrong> {
+    let order = match words.one_of(FENCES, |word| word)? {
+        "proxy" => {
+            let proxy = Proxy::named(words.one_of(FENCED, |word| word)?);
+            return operands.of("fence.proxy.PROXY", words).map(|_| Instruction::ProxyFence(proxy));
+        }
+        "sc" => Order::Sc,
+        _ => Order::AcqRel,
+    };
+    let scope = words.one_of(SCOPES, Scope::name)?;
+    operands.of("fence.ORDER.SCOPE", words).map(|_| Instruction::Fence { order, scope })
+}
+
+fn barrier(mut words: Words<'_>, operands: &mut Operands) -> Result<Instruction, Wrong> {
+    words.one_of(&["cta"], |word| word)?;
+    let waits = words.one_of(&["sync", "arrive"], |word| word)? == "sync";
+    let of = operands.of("bar.cta.sync instance[, barrier[, quorum]]", words)?;
+    let instance = match of.value()? {
+        Value::Number(n, _) => n,
+        Value::Register(ident) => {
+            let wanted = Expected::Number;
+            return Err((LitmusErrorKind::Operand { form: of.form, wanted }, ident.span));
+        }
+    };
+    Ok(Instruction::Barrier { waits, instance, barrier: of.rest.next(), quorum: of.rest.next() })
+}
+
+fn memory(proxy: Proxy, kind: Kind, mut words: Words<'_>, operands: &mut Operands) -> Result<Instruction, Wrong> {
     let orders = match kind {
         Kind::Load => LOADS,
         Kind::Store => STORES,
@@ -137,94 +179,25 @@ fn memory(proxy: Proxy, kind: Kind, words: &mut Words<'_>) -> Result<Head, Wrong
     let scope = if order == Order::Weak { None } else { Some(words.one_of(SCOPES, Scope::name)?) };
     let access = Access { proxy, order, scope };
     Ok(match kind {
-        Kind::Load => Head::Load(access),
-        Kind::Store => Head::Store(access),
-        Kind::Atomic => Head::Atomic(access, words.one_of(Atom::ALL, Atom::name)?),
-        Kind::Reduce => Head::Reduce(access, words.one_of(&Atom::ALL[..REDUCTIONS], Atom::name)?),
+        Kind::Load => {
+            let of = operands.of("ld.ORDER.SCOPE register, location", words)?;
+            Instruction::Load { access, to: of.register()?, from: of.location()? }
+        }
+        Kind::Store => {
+            let of = operands.of("st.ORDER.SCOPE location, value", words)?;
+            Instruction::Store { access, to: of.location()?, value: of.value()? }
+        }
+        Kind::Atomic => {
+            let op = words.one_of(Atom::ALL, Atom::name)?;
+            let cas = op == Atom::Cas;
+            let of = operands.of(if cas { COMPARING } else { ATOMIC }, words)?;
+            let (to, at, value) = (Some(of.register()?), of.location()?, of.value()?);
+            Instruction::Atomic { access, op, to, at, value, new: if cas { Some(of.value()?) } else { None } }
+        }
+        Kind::Reduce => {
+            let op = words.one_of(&Atom::ALL[..REDUCTIONS], Atom::name)?;
+            let of = operands.of("red.ORDER.SCOPE.OPERATION location, value", words)?;
+            Instruction::Atomic { access, op, to: None, at: of.location()?, value: of.value()?, new: None }
+        }
     })
-}
-
-impl Head {
-    /// How the instruction is written.
-    const fn form(self) -> Form {
-        match self {
-            Self::Load(_) => "ld.ORDER.SCOPE register, location",
-            Self::Store(_) => "st.ORDER.SCOPE location, value",
-            Self::Move => "ld register, value",
-            Self::Compute(_) => "add register, value, value",
-            Self::Atomic(_, Atom::Cas) => "atom.ORDER.SCOPE.cas register, location, expected, new",
-            Self::Atomic(..) => "atom.ORDER.SCOPE.OPERATION register, location, value",
-            Self::Reduce(..) => "red.ORDER.SCOPE.OPERATION location, value",
-            Self::Fence(..) => "fence.ORDER.SCOPE",
-            Self::ProxyFence(_) => "fence.proxy.PROXY",
-            Self::Barrier(_) => "bar.cta.sync instance[, barrier[, quorum]]",
-            Self::Goto => "goto label",
-            Self::Branch(_) => "beq value, value, label",
-        }
-    }
-
-    /// The instruction with its operands; `span` is that of the name.
-    ///
-    /// # Errors
-    /// Too many or too few operands, or one of another kind.
-    pub(super) fn with(self, operands: Vec<Operand>, span: Span) -> Result<Instruction, Wrong> {
-        let (form, found) = (self.form(), operands.len());
-        let all = operands.iter().fold(span, |s, o| s.to(o.span()));
-        let mut list = operands.into_iter();
-        let lacks = || (LitmusErrorKind::Operands { form, found }, all);
-        let mut next = || list.next().ok_or_else(lacks);
-        let name = |operand, wanted| match operand {
-            Operand::Name(ident) => Ok(ident),
-            Operand::Number(_, at) => Err((LitmusErrorKind::Operand { form, wanted }, at)),
-        };
-        let register = |operand| name(operand, Expected::Register);
-        let location = |operand| name(operand, Expected::Location);
-        let label = |operand| name(operand, Expected::Label);
-        let instruction = match self {
-            Self::Load(access) => Instruction::Load { access, to: register(next()?)?, from: location(next()?)? },
-            Self::Store(access) => Instruction::Store { access, to: location(next()?)?, value: value(next()?) },
-            Self::Move => Instruction::Move { to: register(next()?)?, value: value(next()?) },
-            Self::Compute(op) => {
-                Instruction::Compute { op, to: register(next()?)?, left: value(next()?), right: value(next()?) }
-            }
-            Self::Atomic(access, op) => {
-                let (to, at) = (Some(register(next()?)?), location(next()?)?);
-                let value_of = value(next()?);
-                let new = if op == Atom::Cas { Some(value(next()?)) } else { None };
-                Instruction::Atomic { access, op, to, at, value: value_of, new }
-            }
-            Self::Reduce(access, op) => {
-                let (at, value) = (location(next()?)?, value(next()?));
-                Instruction::Atomic { access, op, to: None, at, value, new: None }
-            }
-            Self::Fence(order, scope) => Instruction::Fence { order, scope },
-            Self::ProxyFence(proxy) => Instruction::ProxyFence(proxy),
-            Self::Barrier(waits) => {
-                let instance = match next()? {
-                    Operand::Number(n, _) => n,
-                    Operand::Name(ident) => {
-                        let wanted = Expected::Number;
-                        return Err((LitmusErrorKind::Operand { form, wanted }, ident.span));
-                    }
-                };
-                let (barrier, quorum) = (next().ok().map(value), next().ok().map(value));
-                Instruction::Barrier { waits, instance, barrier, quorum }
-            }
-            Self::Goto => Instruction::Goto(label(next()?)?),
-            Self::Branch(relation) => {
-                Instruction::Branch { relation, left: value(next()?), right: value(next()?), to: label(next()?)? }
-            }
-        };
-        if list.next().is_some() {
-            return Err((LitmusErrorKind::Operands { form, found }, all));
-        }
-        Ok(instruction)
-    }
-}
-
-fn value(operand: Operand) -> Value {
-    match operand {
-        Operand::Name(ident) => Value::Register(ident),
-        Operand::Number(n, span) => Value::Number(n, span),
-    }
 }

@@ -176,13 +176,13 @@ impl Checker<'_> {
         let mut open = 0u32;
         for stmt in body {
             match stmt {
-                Stmt::Open(_) => {
+                Stmt::Open => {
                     self.scopes.open();
                     open += 1;
                     self.declare_labels(&blocks, next);
                     next += 1;
                 }
-                Stmt::Close(_) => {
+                Stmt::Close => {
                     // The parser pairs them; a stray one must not close the function's scope.
                     if open > 0 {
                         open -= 1;

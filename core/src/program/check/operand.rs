@@ -314,7 +314,7 @@ impl Checker<'_> {
     }
 
     fn all_registers(&mut self, list: &[Operand], cx: &Context) -> Verdict {
-        for operand in list {
+        for operand in list.iter() {
             if !matches!(operand.kind, OperandKind::Sink) && !matches!(self.classify(operand, cx), Arg::Register(..)) {
                 return self.wrong(operand, Expected::Group, cx);
             }
@@ -333,7 +333,7 @@ impl Checker<'_> {
             return if whole == Some(bits) { Ok(()) } else { self.wrong(operand, Expected::Pack(self.word(ty)), cx) };
         };
         let fits = matches!(list.len(), 1 | 2 | 4) && bits.is_multiple_of(list.len());
-        for element in list {
+        for element in list.iter() {
             let ok = match self.classify(element, cx) {
                 _ if matches!(element.kind, OperandKind::Not(_) | OperandKind::Minus(_)) => false,
                 Arg::Register(reg, 1) => {
@@ -358,7 +358,7 @@ impl Checker<'_> {
         match &operand.kind {
             OperandKind::Vector(list) if list.len() == lanes => {
                 let mut size = None;
-                for operand in list {
+                for operand in list.iter() {
                     self.single(operand, &element, ty, cx)?;
                     if let Arg::Register(reg, _) = self.classify(operand, cx) {
                         let bits = type_info(reg).map(|i| i.bits);

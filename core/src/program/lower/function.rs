@@ -213,12 +213,12 @@ impl<'t> FnLower<'_, 't> {
                 }
             }
             Stmt::Variable(variable) => self.declare(variable),
-            Stmt::Open(_) => {
+            Stmt::Open => {
                 self.scope.open();
                 self.declare_labels();
                 self.frames.push(self.frame);
             }
-            Stmt::Close(_) => {
+            Stmt::Close => {
                 if let Some(frame) = self.frames.pop() {
                     self.frame = frame;
                     self.scope.close();

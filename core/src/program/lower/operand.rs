@@ -264,7 +264,7 @@ impl FnLower<'_, '_> {
             }
             // PTX 1.x names variables without brackets.
             OperandKind::Name(name) => self.based(*name, 0),
-            OperandKind::Bracket(list) => match &**list {
+            OperandKind::Bracket(list) => match &list[..] {
                 [Operand { kind: OperandKind::Name(name), .. }] => self.based(*name, 0),
                 _ => None,
             },

@@ -52,9 +52,7 @@ impl Reader<'_> {
 
     /// An integer literal.
     pub(super) fn int(&mut self) -> Option<Expr> {
-        let from = self.at;
-        let (bits, unsigned) = self.integer()?;
-        Some(Expr { kind: ExprKind::Int { bits, unsigned }, span: self.since(from) })
+        self.placed(|r| r.integer().map(|(bits, unsigned)| ExprKind::Int { bits, unsigned }))
     }
 
     /// An integer literal that fits 32 bits.
@@ -90,17 +88,12 @@ impl Reader<'_> {
     /// A number with what stands before it: signs, negations, casts. The sign of a signed literal becomes part of it.
     fn unary(&mut self) -> Option<Expr> {
         let first = self.token().filter(|t| !matches!(t.kind, Kind::Int | Kind::Decimal));
-        let op = match first.map(|t| t.kind) {
-            Some(Kind::Minus) => UnaryOp::Neg,
-            Some(Kind::Plus) => UnaryOp::Plus,
-            Some(Kind::Bang) => UnaryOp::Not,
-            Some(Kind::Tilde) => UnaryOp::BitNot,
-            Some(Kind::LParen) => return self.parenthesis(),
-            _ => return self.literal(),
+        let Some((sign, op)) = first.and_then(|t| Some((t, UnaryOp::named(self.str(t))?))) else {
+            return if first.is_some_and(|t| t.kind == Kind::LParen) { self.parenthesis() } else { self.literal() };
         };
         self.at += 1;
         let of = self.unary()?;
-        let span = first.map_or(of.span, |sign| sign.span.to(of.span));
+        let span = sign.span.to(of.span);
         let kind = match of.kind {
             ExprKind::Int { bits, unsigned: false } if op == UnaryOp::Neg => {
                 ExprKind::Int { bits: bits.wrapping_neg(), unsigned: false }
@@ -148,7 +141,7 @@ impl Reader<'_> {
 
     /// `+ number`, perhaps.
     pub(super) fn offset(&mut self) -> Option<Option<Expr>> {
-        if self.is(Kind::Plus).is_some() { self.number().map(Some) } else { Some(None) }
+        self.after(Kind::Plus, Self::number)
     }
 
     /// Whether the next token is a given word.
@@ -158,32 +151,27 @@ impl Reader<'_> {
 
     /// `name` or `generic(name)`, perhaps with `+ number`.
     pub(super) fn symbolic(&mut self) -> Option<Expr> {
-        let from = self.at;
-        if !self.is_word("generic") {
-            let name = self.ident()?;
-            return Some(plus(named(name), self.offset()?));
-        }
-        self.at += 1;
-        self.is(Kind::LParen)?;
-        let name = self.ident()?;
-        self.is(Kind::RParen)?;
-        let generic = Expr { kind: ExprKind::Generic(Box::new(named(name))), span: self.since(from) };
-        Some(plus(generic, self.offset()?))
+        let symbol = if self.is_word("generic") {
+            self.placed(|r| {
+                r.at += 1;
+                let name = r.between(Kind::LParen, Kind::RParen, Self::ident)?;
+                Some(ExprKind::Generic(Box::new(named(name))))
+            })?
+        } else {
+            named(self.ident()?)
+        };
+        Some(plus(symbol, self.offset()?))
     }
 
     /// A value of an initialiser: a number, `name`, `generic(name)`, or `0xFF(name)`.
     pub(crate) fn value(&mut self) -> Option<Expr> {
-        let from = self.at;
         let second = self.peek(1).map(|t| t.kind);
         match self.kind() {
             Some(Kind::Word) if !self.is_word("WARP_SZ") => self.symbolic(),
-            Some(Kind::Int) if second == Some(Kind::LParen) => {
-                let (mask, _) = self.integer()?;
-                self.is(Kind::LParen)?;
-                let of = self.symbolic()?;
-                self.is(Kind::RParen)?;
-                Some(Expr { kind: ExprKind::Mask(mask, Box::new(of)), span: self.since(from) })
-            }
+            Some(Kind::Int) if second == Some(Kind::LParen) => self.placed(|r| {
+                let (mask, _) = r.integer()?;
+                Some(ExprKind::Mask(mask, Box::new(r.between(Kind::LParen, Kind::RParen, Self::symbolic)?)))
+            }),
             _ => self.number(),
         }
     }

@@ -28,23 +28,17 @@ impl Reader<'_> {
 
     /// What follows the word `.attribute`, e.g. `(.managed)`: the text between the outer parentheses.
     pub(super) fn attribute(&mut self) -> Option<String> {
-        self.is(Kind::LParen)?;
-        let from = self.at;
-        self.list(Kind::Comma, |r| {
+        let property = |r: &mut Self| {
             r.take(Expected::Name, |_, t| t.kind.is_dot())?;
-            if r.is(Kind::LParen).is_some() {
-                r.until::<_, Vec<_>>(Kind::Comma, Kind::RParen, |r| r.is(Kind::Int))?;
-            }
-            Some(())
-        })?;
-        let text = self.since(from).of(self.text).to_owned();
-        self.is(Kind::RParen)?;
-        Some(text)
+            r.after(Kind::LParen, |r| r.until::<_, Vec<_>>(Kind::Comma, Kind::RParen, |r| r.is(Kind::Int)))
+        };
+        let list = |r: &mut Self| r.placed(|r| r.list(Kind::Comma, property));
+        self.between(Kind::LParen, Kind::RParen, list).map(|list| list.span.of(self.text).to_owned())
     }
 
     /// `.align 8`, perhaps.
     fn align(&mut self) -> Option<Option<u32>> {
-        if self.is(Kind::Align).is_some() { self.small().map(Some) } else { Some(None) }
+        self.after(Kind::Align, Self::small)
     }
 
     /// A type and, before it, a vector size.
@@ -73,19 +67,12 @@ impl Reader<'_> {
     /// One declared name with its range or dimensions and its initialiser.
     fn declarator(&mut self) -> Option<Declarator> {
         let ident = self.declared()?;
-        let mut range = None;
-        if self.is(Kind::Lt).is_some() {
-            range = Some(self.small()?);
-            self.is(Kind::Gt)?;
-        }
+        let range = self.after(Kind::Lt, |r| r.small().filter(|_| r.is(Kind::Gt).is_some()))?;
         let dims = self.dims()?;
-        let mut init = None;
-        if self.is(Kind::Eq).is_some() {
-            init = Some(match self.kind() {
-                Some(Kind::LBrace) => self.table()?,
-                _ => Initialiser::Value(self.value()?),
-            });
-        }
+        let init = self.after(Kind::Eq, |r| match r.kind() {
+            Some(Kind::LBrace) => r.table(),
+            _ => r.value().map(Initialiser::Value),
+        })?;
         Some(Declarator { ident, range, dims, init })
     }
 
@@ -120,11 +107,10 @@ impl Reader<'_> {
         let (space, bank) = self.space()?;
         let early = self.align()?;
         let (vector, ty) = self.typed()?;
-        let mut ptr = None;
-        if self.is(Kind::Ptr).is_some() {
-            let space = self.space().map(|(space, _)| space);
-            ptr = Some(PtrAttribute { space, align: self.align()? });
-        }
+        let ptr = self.after(Kind::Ptr, |r| {
+            let space = r.space().map(|(space, _)| space);
+            Some(PtrAttribute { space, align: r.align()? })
+        })?;
         let late = self.align()?;
         let declarator = Declarator { ident: self.declared()?, range: None, dims: self.dims()?, init: None };
         Some(Variable {

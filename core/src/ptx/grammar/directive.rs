@@ -121,7 +121,7 @@ impl Reader<'_> {
         }
         let targets = self.list(Kind::Comma, Self::ident)?;
         self.is(Kind::Semi)?;
-        Some(Stmt::Targets { ident, call, targets, span: self.since(from) })
+        Some(Stmt::Targets { ident, call, targets })
     }
 
     /// `.version`, `.target`, `.address_size`, `.alias`.
@@ -150,13 +150,11 @@ impl Reader<'_> {
 
     /// `.file`, `.loc`, `.pragma`, `@@DWARF`.
     pub(crate) fn debugging(&mut self) -> Option<Debugging> {
-        let from = self.at;
-        if self.is(Kind::Loc).is_some() {
-            return self.loc(from).map(Debugging::Loc);
+        if self.kind() == Some(Kind::Loc) {
+            return self.loc().map(Debugging::Loc);
         }
         if self.is(Kind::Pragma).is_some() {
-            let texts = self.pragma()?;
-            return Some(Debugging::Pragma { texts, span: self.since(from) });
+            return self.pragma().map(Debugging::Pragma);
         }
         if self.is(Kind::File).is_some() {
             let (index, path) = (self.small()?, self.string()?);
@@ -164,14 +162,16 @@ impl Reader<'_> {
             while self.is(Kind::Comma).is_some() {
                 rest.push(self.integer()?.0);
             }
-            return Some(Debugging::File { index, path, rest, span: self.since(from) });
+            return Some(Debugging::File { index, path, rest });
         }
         let token = self.is(Kind::Dwarf)?;
-        Some(Debugging::Dwarf { text: self.str(token).trim_end().to_owned(), span: token.span })
+        Some(Debugging::Dwarf(self.str(token).trim_end().to_owned()))
     }
 
-    /// What follows the word `.loc`, which stands at `from`.
-    fn loc(&mut self, from: usize) -> Option<Loc> {
+    /// `.loc 1 22 8, function_name L + 4, inlined_at 1 27 30`
+    fn loc(&mut self) -> Option<Loc> {
+        let from = self.at;
+        self.is(Kind::Loc)?;
         let (file, line, column) = self.source()?;
         let (mut function, mut inlined_at) = (None, None);
         let mut more = self.is(Kind::Comma).is_some();

@@ -36,7 +36,7 @@ impl List {
 
     fn close(self, span: Span) -> Initialiser {
         if !self.fields.is_empty() {
-            Initialiser::Fields(self.fields, span)
+            Initialiser::Fields(self.fields)
         } else if self.list.is_empty() {
             Initialiser::Ints(self.ints, span)
         } else {

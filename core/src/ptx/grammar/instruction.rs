@@ -10,11 +10,10 @@ impl Reader<'_> {
     /// An instruction with its semicolon.
     pub(crate) fn instruction(&mut self) -> Option<Instr> {
         let from = self.at;
-        let mut guard = None;
-        if self.is(Kind::At).is_some() {
-            let negated = self.is(Kind::Bang).is_some();
-            guard = Some(Guard { pred: self.ident()?, negated });
-        }
+        let guard = self.after(Kind::At, |r| {
+            let negated = r.is(Kind::Bang).is_some();
+            Some(Guard { pred: r.ident()?, negated })
+        })?;
         let at = self.at;
         let opcode = self.take(Expected::Opcode, |_, t| matches!(t.kind, Kind::Word | Kind::Dotted))?;
         // Blanks may stand before the dots of modifiers. The lists in parentheses of a call are no expressions.

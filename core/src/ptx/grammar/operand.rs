@@ -116,33 +116,30 @@ impl Reader<'_> {
 
     /// `!p`, `-r`, `-r.h1`.
     fn negated(&mut self) -> Option<Operand> {
-        let from = self.at;
-        let kind = if self.is(Kind::Bang).is_some() {
-            OperandKind::Not(self.ident()?.name)
-        } else {
-            self.is(Kind::Minus)?;
-            match self.kind() {
-                Some(Kind::Dotted) => self.dotted(true)?.kind,
-                _ => OperandKind::Minus(self.ident()?.name),
+        self.placed(|r| {
+            if r.is(Kind::Bang).is_some() {
+                return Some(OperandKind::Not(r.ident()?.name));
             }
-        };
-        Some(Operand { kind, span: self.since(from) })
+            r.is(Kind::Minus)?;
+            match r.kind() {
+                Some(Kind::Dotted) => r.dotted(true).map(|operand| operand.kind),
+                _ => Some(OperandKind::Minus(r.ident()?.name)),
+            }
+        })
     }
 
     /// `{a, b}`.
     fn vector(&mut self) -> Option<Operand> {
-        let from = self.at;
-        self.is(Kind::LBrace)?;
-        let list = self.list(Kind::Comma, |r| match r.kind() {
+        let element = |r: &mut Self| match r.kind() {
             Some(Kind::Word) => r.ident().map(plain),
             Some(Kind::Underscore) => r.sink(),
             _ => {
                 r.miss::<()>(Expected::Name);
                 r.simple()
             }
-        })?;
-        self.is(Kind::RBrace)?;
-        Some(Operand { kind: OperandKind::Vector(list.into()), span: self.since(from) })
+        };
+        let list = |r: &mut Self| r.list(Kind::Comma, element);
+        self.placed(|r| Some(OperandKind::Vector(r.between(Kind::LBrace, Kind::RBrace, list)?.into())))
     }
 
     /// `name`, `name+4` or `4`.
@@ -188,10 +185,11 @@ impl Reader<'_> {
 
     /// `(a, b)` of a call.
     pub(super) fn tuple(&mut self) -> Option<Operand> {
-        let from = self.at;
-        self.is(Kind::LParen)?;
-        let list: Vec<_> = self.until(Kind::Comma, Kind::RParen, Self::operand)?;
-        Some(Operand { kind: OperandKind::Tuple(list.into()), span: self.since(from) })
+        self.placed(|r| {
+            r.is(Kind::LParen)?;
+            let list: Vec<_> = r.until(Kind::Comma, Kind::RParen, Self::operand)?;
+            Some(OperandKind::Tuple(list.into()))
+        })
     }
 }
 

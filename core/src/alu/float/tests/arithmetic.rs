@@ -27,7 +27,7 @@ fn pairs64() -> impl Iterator<Item = (u64, u64)> {
 }
 
 fn flush(a: u32) -> u32 {
-    if F32.is_subnormal(a.into()) { a & 1 << 31 } else { a }
+    if f32::from_bits(a).is_subnormal() { a & 1 << 31 } else { a }
 }
 
 #[test]
