@@ -19,4 +19,4 @@ pub use error::{NumberProblem, SyntaxError, SyntaxErrorKind};
 pub use parse::{decode, parse};
 pub use print::print;
 pub(crate) use token::{Kind, lex};
-pub use words::{Modifier, Opcode};
+pub use words::{FORMS, Modifier, Opcode};
