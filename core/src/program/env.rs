@@ -374,8 +374,6 @@ pub struct Relocation {
     pub shift: u8,
     /// What the address is of.
     pub of: Init,
-    /// `generic(…)`: the generic address rather than the space's own.
-    pub generic: bool,
 }
 
 /// Where the windows of the generic address space lie (PTX ISA 6.4.1.1); ours to choose.

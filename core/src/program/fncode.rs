@@ -17,6 +17,7 @@ pub struct FnCode {
     pub calls: Vec<Vec<u32>>,
     /// How many slots of each class the frame has.
     pub slots: Slots,
-    /// Slots filled on entry; `Init::Code` holds an index into `code`.
+    /// Slots filled on entry; `Init::Code` holds an index into `code`, and in `Init::Within` a shared variable's place is its
+    /// number.
     pub preloads: Vec<Preload>,
 }

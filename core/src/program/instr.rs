@@ -392,27 +392,30 @@ pub struct WarpRequest {
 }
 
 impl WarpRequest {
+    /// A plain load of a 32-bit word, whose address is in a 64-bit slot.
+    pub const PLAIN: Self = Self {
+        op: MemOp::Load,
+        space: Space::Global,
+        width: 4,
+        elems: 1,
+        wide: false,
+        signed: false,
+        ext: 32,
+        addr: Slot(0),
+        addr_wide: true,
+        offset: 0,
+        regs: [NO_SLOT; 8],
+        cache: CacheOp::Default,
+        order: Order::Weak,
+        scope: Scope::Lane,
+    };
+
     /// A plain access of a 32-bit word, whose address is in a 64-bit slot.
     #[must_use]
     pub fn word(op: MemOp, space: Space, (addr, offset): (Slot, i32), data: Slot, cache: CacheOp) -> Self {
-        let mut regs = [NO_SLOT; 8];
+        let mut regs = Self::PLAIN.regs;
         regs[0] = data;
-        Self {
-            op,
-            space,
-            width: 4,
-            elems: 1,
-            wide: false,
-            signed: false,
-            ext: 32,
-            addr,
-            addr_wide: true,
-            offset: offset.into(),
-            regs,
-            cache,
-            order: Order::Weak,
-            scope: Scope::Lane,
-        }
+        Self { op, space, addr, offset: offset.into(), regs, cache, ..Self::PLAIN }
     }
 
     /// Bytes that a lane accesses.

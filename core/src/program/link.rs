@@ -426,22 +426,11 @@ fn shared_memory(program: &mut Program) {
         std::mem::take(&mut program.owners).into_iter().map(|o| object(program, &offsets, o)).collect();
     let room = |owner: &u32| program.env.objects.get(*owner as usize).map_or(Room::ALL, Room::of);
     program.env.rooms = program.env.owners.iter().map(room).collect();
-    let offset = |variable: u32| offsets.get(variable as usize).copied().unwrap_or(0);
-    for at in &program.shared_addresses {
-        if let Some((_, f)) = program.env.functions.get_index_mut(at.function.0 as usize)
-            && let Some(preload) = f.preloads.get_mut(at.preload)
+    for preload in program.env.functions.values_mut().flat_map(|f| &mut f.preloads) {
+        if let Init::Within { of: Within { area: Area::Shared, first, bytes }, .. } = &mut preload.init
+            && let Some(variable) = program.shared.get(*first as usize)
         {
-            let bytes = program.shared.get(at.variable as usize).map_or(0, |v| v.bytes);
-            let of = Within { area: Area::Shared, first: offset(at.variable), bytes };
-            preload.init = Init::Within { of, offset: at.offset };
-        }
-    }
-    for (variable, relocation, shared) in &program.shared_relocations {
-        if let Some((_, v)) = program.env.variables.get_index_mut(*variable)
-            && let Some(relocation) = v.relocations.get_mut(*relocation)
-            && let Init::Const(addend) = relocation.of
-        {
-            relocation.of = Init::Const(addend.wrapping_add(u64::from(offset(*shared))));
+            (*first, *bytes) = (offsets[*first as usize], variable.bytes);
         }
     }
 }

@@ -42,28 +42,10 @@ fn plain(request: &WarpRequest) -> Option<Instr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::instr::Scope;
 
     #[test]
     fn only_plain_words_lose_their_request() {
-        let mut regs = [NO_SLOT; 8];
-        regs[0] = Slot(5);
-        let request = WarpRequest {
-            op: MemOp::Load,
-            space: Space::Global,
-            width: 4,
-            elems: 1,
-            wide: false,
-            signed: false,
-            ext: 32,
-            addr: Slot(3),
-            addr_wide: true,
-            offset: -8,
-            regs,
-            cache: CacheOp::Nc,
-            order: Order::Weak,
-            scope: Scope::Lane,
-        };
+        let request = WarpRequest::word(MemOp::Load, Space::Global, (Slot(3), -8), Slot(5), CacheOp::Nc);
         let made = plain(&request).unwrap_or(Instr::new(Op::Nop));
         assert_eq!((made.op, made.a, made.d, made.imm.cast_signed()), (Op::LdGlobal32, Slot(3), Slot(5), -8));
         for other in [

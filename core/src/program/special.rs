@@ -6,18 +6,18 @@ use super::instr::Moving;
 use crate::ptx::Modifier;
 
 /// What a special register reads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum SpecialReg {
     /// Fixed while a thread runs.
     Fixed(Special),
-    /// A vector such as `%tid`; the x component is given.
-    Dimensions(Special),
+    /// A vector such as `%tid`: its components, from 0 for x to 3, which is zero.
+    Dimensions(fn(u8) -> Special),
     /// Changes while the kernel runs.
     Moving(Moving),
 }
 
 /// A special register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct SpecialRegister {
     /// What it reads.
     pub reg: SpecialReg,
@@ -43,14 +43,14 @@ pub fn special(name: &str) -> Option<SpecialRegister> {
     use SpecialReg::{Dimensions, Fixed, Moving as Moves};
     let name = name.strip_prefix('%')?;
     let (reg, ptx, sm) = match name {
-        "tid" => (Dimensions(S::Tid(0)), (1, 0), 0),
-        "ntid" => (Dimensions(S::Ntid(0)), (1, 0), 0),
-        "ctaid" => (Dimensions(S::Ctaid(0)), (1, 0), 0),
-        "nctaid" => (Dimensions(S::Nctaid(0)), (1, 0), 0),
-        "clusterid" => (Dimensions(S::ClusterId(0)), (7, 8), 90),
-        "nclusterid" => (Dimensions(S::NclusterId(0)), (7, 8), 90),
-        "cluster_ctaid" => (Dimensions(S::ClusterCtaid(0)), (7, 8), 90),
-        "cluster_nctaid" => (Dimensions(S::ClusterNctaid(0)), (7, 8), 90),
+        "tid" => (Dimensions(S::Tid), (1, 0), 0),
+        "ntid" => (Dimensions(S::Ntid), (1, 0), 0),
+        "ctaid" => (Dimensions(S::Ctaid), (1, 0), 0),
+        "nctaid" => (Dimensions(S::Nctaid), (1, 0), 0),
+        "clusterid" => (Dimensions(S::ClusterId), (7, 8), 90),
+        "nclusterid" => (Dimensions(S::NclusterId), (7, 8), 90),
+        "cluster_ctaid" => (Dimensions(S::ClusterCtaid), (7, 8), 90),
+        "cluster_nctaid" => (Dimensions(S::ClusterNctaid), (7, 8), 90),
         "laneid" => (Fixed(S::LaneId), (1, 0), 0),
         "warpid" => (Fixed(S::WarpId), (1, 3), 0),
         "nwarpid" => (Fixed(S::NwarpId), (2, 0), 20),
@@ -109,21 +109,6 @@ fn numbered(name: &str) -> Option<(SpecialReg, (u16, u16), u16)> {
 /// Whether a moving register has 64 bits.
 pub(super) fn is_wide(register: Moving) -> bool {
     matches!(register, Moving::Clock64 | Moving::GlobalTimer | Moving::Pm64)
-}
-
-/// A component of a vector: 0 for x to 3, which is zero.
-pub(super) fn component(vector: Special, index: u8) -> Special {
-    match vector {
-        Special::Tid(_) => Special::Tid(index),
-        Special::Ntid(_) => Special::Ntid(index),
-        Special::Ctaid(_) => Special::Ctaid(index),
-        Special::Nctaid(_) => Special::Nctaid(index),
-        Special::ClusterId(_) => Special::ClusterId(index),
-        Special::NclusterId(_) => Special::NclusterId(index),
-        Special::ClusterCtaid(_) => Special::ClusterCtaid(index),
-        Special::ClusterNctaid(_) => Special::ClusterNctaid(index),
-        other => other,
-    }
 }
 
 #[cfg(test)]

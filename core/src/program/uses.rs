@@ -194,7 +194,7 @@ fn exchange(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(bool, Class
 
 #[cfg(test)]
 mod tests {
-    use super::super::instr::{CacheOp, ExchangeKind, Guard, Order, Scope, Space};
+    use super::super::instr::{ExchangeKind, Guard};
     use super::super::ops::AtomTy;
     use super::super::ops::IntOp;
     use super::*;
@@ -231,22 +231,7 @@ mod tests {
     #[test]
     fn memory_actions_by_their_requests() {
         let regs = [10, 11, 12, 13, 14, 15, 16, 17].map(Slot);
-        let base = WarpRequest {
-            op: MemOp::Load,
-            space: Space::Global,
-            width: 4,
-            elems: 2,
-            wide: false,
-            signed: false,
-            ext: 32,
-            addr: Slot(3),
-            addr_wide: true,
-            offset: 0,
-            regs,
-            cache: CacheOp::Default,
-            order: Order::Weak,
-            scope: Scope::Lane,
-        };
+        let base = WarpRequest { elems: 2, addr: Slot(3), regs, ..WarpRequest::PLAIN };
         let cas = MemOp::Atom(AtomOp::Cas, AtomTy::B32);
         let requests = [
             base,

@@ -18,4 +18,4 @@ pub use error::{Context, Expected, MAX_BLOCKS, MAX_ERRORS, MAX_NESTING, NumberPr
 pub use parse::parse;
 pub use print::print;
 pub(crate) use token::{Kind, lex};
-pub use words::{Modifier, Opcode};
+pub use words::{FORMS, Modifier, Opcode};

@@ -1,8 +1,8 @@
 //! The vocabularies of PTX: opcodes and modifiers.
 //!
-//! A word is a number. Known words have constants, so that the rest of the crate can match on them; a word that is not
-//! known (a tile shape such as `.m16n8k16`, a misspelt opcode, tomorrow's extension) is interned per module, so that it
-//! can be printed, reported and matched by text.
+//! A word is a number. Known words that the rest of the crate matches on have constants. The other known opcodes are those
+//! that have a form. A word that is not known (a tile shape such as `.m16n8k16`, a misspelt opcode, tomorrow's extension) is
+//! interned per module, so that it can be printed, reported and matched by text.
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -51,8 +51,43 @@ impl Names {
     }
 }
 
+/// The tables of forms, one per chapter of the PTX ISA's section 9.7. `program::forms` says what they are; here the first words
+/// of their lines are the opcodes that there are.
+pub const FORMS: &[&str] = &[
+    include_str!("../program/forms/integer.txt"),
+    include_str!("../program/forms/float.txt"),
+    include_str!("../program/forms/compare.txt"),
+    include_str!("../program/forms/move.txt"),
+    include_str!("../program/forms/control.txt"),
+    include_str!("../program/forms/parallel.txt"),
+    include_str!("../program/forms/async.txt"),
+    include_str!("../program/forms/tensor.txt"),
+    include_str!("../program/forms/texture.txt"),
+    include_str!("../program/forms/video.txt"),
+];
+
+/// All opcodes that have a form, some of them several times.
+fn opcodes() -> impl Iterator<Item = &'static str> {
+    let lines = FORMS.iter().flat_map(|table| table.lines());
+    lines.filter_map(|line| line.split(' ').next()).filter(|word| !matches!(*word, "" | "#" | "words"))
+}
+
+/// The known words of a vocabulary, both ways.
+struct Known {
+    texts: Vec<&'static str>,
+    numbers: FxHashMap<&'static str, u16>,
+}
+
+impl Known {
+    fn new(words: impl Iterator<Item = &'static str>) -> Self {
+        let texts: IndexSet<&str, FxBuildHasher> = words.collect();
+        let numbers = texts.iter().copied().zip(0..).collect();
+        Self { texts: texts.into_iter().collect(), numbers }
+    }
+}
+
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($constant:ident $text:literal)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($constant:ident $text:literal)* } and $others:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         pub struct $name(u16);
@@ -65,14 +100,20 @@ macro_rules! words {
         };
 
         impl $name {
+            fn table() -> &'static Known {
+                static TABLE: LazyLock<Known> = LazyLock::new(|| Known::new([$($text),*].into_iter().chain($others)));
+                &TABLE
+            }
+
             /// Every known word, in the order of its number.
-            pub const KNOWN: &[&str] = &[$($text),*];
+            #[must_use]
+            pub fn known() -> &'static [&'static str] {
+                &Self::table().texts
+            }
 
             /// The word of a text without its leading dot; an unknown one is interned in `names`.
             pub fn of(text: &str, names: &mut Names) -> Self {
-                static TABLE: LazyLock<FxHashMap<&str, u16>> =
-                    LazyLock::new(|| $name::KNOWN.iter().zip(0..).map(|(t, i)| (*t, i)).collect());
-                if let Some(index) = TABLE.get(text) {
+                if let Some(index) = Self::table().numbers.get(text) {
                     return Self(*index);
                 }
                 // A module with more than 49,151 names before its last unknown word is beyond what one can print back.
@@ -80,7 +121,7 @@ macro_rules! words {
                 Self(u16::try_from(name).ok().and_then(|n| n.checked_add(INTERNED)).unwrap_or(u16::MAX))
             }
 
-            /// Whether the word is one of [`Self::KNOWN`].
+            /// Whether the word is one of [`Self::known`].
             #[must_use]
             pub const fn is_known(self) -> bool {
                 self.0 < INTERNED
@@ -89,35 +130,24 @@ macro_rules! words {
             /// The word's text without a leading dot.
             #[must_use]
             pub fn text(self, names: &Names) -> &str {
-                if self.is_known() { Self::KNOWN[self.0 as usize] } else { names.text(Name(u32::from(self.0 - INTERNED))) }
+                if self.is_known() { Self::known()[self.0 as usize] } else { names.text(Name(u32::from(self.0 - INTERNED))) }
             }
         }
     };
 }
 
 words! {
-    /// An opcode: the first word of an instruction.
+    /// An opcode: the first word of an instruction. Those are named here that the rest of the crate tells apart.
     Opcode {
-        ABS "abs" ACTIVEMASK "activemask" ADD "add" ADDC "addc" ALLOCA "alloca" AND "and"
-        APPLYPRIORITY "applypriority" ATOM "atom" BAR "bar" BARRIER "barrier" BFE "bfe" BFI "bfi" BFIND "bfind"
-        BMSK "bmsk" BRA "bra" BREV "brev" BRKPT "brkpt" BRX "brx" CALL "call"
-        CLUSTERLAUNCHCONTROL "clusterlaunchcontrol" CLZ "clz" CNOT "cnot" COPYSIGN "copysign" COS "cos" CP "cp"
-        CREATEPOLICY "createpolicy" CVT "cvt" CVTA "cvta" DISCARD "discard" DIV "div" DP2A "dp2a" DP4A "dp4a"
-        ELECT "elect" EX2 "ex2" EXIT "exit" FENCE "fence" FMA "fma" FNS "fns" GETCTARANK "getctarank"
-        GRIDDEPCONTROL "griddepcontrol" ISSPACEP "isspacep" ISTYPEP "istypep" LD "ld" LDMATRIX "ldmatrix" LDU "ldu"
-        LG2 "lg2" LOP3 "lop3" MAD "mad" MAD24 "mad24" MADC "madc" MAPA "mapa" MATCH "match" MAX "max"
-        MBARRIER "mbarrier" MEMBAR "membar" MIN "min" MMA "mma" MOV "mov" MOVMATRIX "movmatrix" MUL "mul"
-        MUL24 "mul24" MULTIMEM "multimem" NANOSLEEP "nanosleep" NEG "neg" NOT "not" OR "or" PMEVENT "pmevent"
-        POPC "popc" PREFETCH "prefetch" PREFETCHU "prefetchu" PRMT "prmt" RCP "rcp" RED "red" REDUX "redux" REM "rem"
-        RET "ret" RSQRT "rsqrt" SAD "sad" SELP "selp" SET "set" SETMAXNREG "setmaxnreg" SETP "setp" SHF "shf"
-        SHFL "shfl" SHL "shl" SHR "shr" SIN "sin" SLCT "slct" SQRT "sqrt" ST "st" STACKRESTORE "stackrestore"
-        STACKSAVE "stacksave" STMATRIX "stmatrix" SUB "sub" SUBC "subc" SULD "suld" SUQ "suq" SURED "sured"
-        SUST "sust" SZEXT "szext" TANH "tanh" TCGEN05 "tcgen05" TENSORMAP "tensormap" TESTP "testp" TEX "tex"
-        TLD4 "tld4" TRAP "trap" TXQ "txq" VABSDIFF "vabsdiff" VABSDIFF2 "vabsdiff2" VABSDIFF4 "vabsdiff4" VADD "vadd"
-        VADD2 "vadd2" VADD4 "vadd4" VAVRG2 "vavrg2" VAVRG4 "vavrg4" VMAD "vmad" VMAX "vmax" VMAX2 "vmax2"
-        VMAX4 "vmax4" VMIN "vmin" VMIN2 "vmin2" VMIN4 "vmin4" VOTE "vote" VSET "vset" VSET2 "vset2" VSET4 "vset4"
-        VSHL "vshl" VSHR "vshr" VSUB "vsub" VSUB2 "vsub2" VSUB4 "vsub4" WGMMA "wgmma" WMMA "wmma" XOR "xor"
-    }
+        ACTIVEMASK "activemask" ADDC "addc" ALLOCA "alloca" APPLYPRIORITY "applypriority" ATOM "atom" BAR "bar"
+        BARRIER "barrier" BFE "bfe" BFI "bfi" BRA "bra" BRKPT "brkpt" BRX "brx" CALL "call" CP "cp"
+        CREATEPOLICY "createpolicy" CVT "cvt" CVTA "cvta" DISCARD "discard" ELECT "elect" EXIT "exit" FENCE "fence"
+        GETCTARANK "getctarank" GRIDDEPCONTROL "griddepcontrol" ISSPACEP "isspacep" LD "ld" LDU "ldu" LOP3 "lop3"
+        MAD "mad" MAD24 "mad24" MADC "madc" MAPA "mapa" MATCH "match" MEMBAR "membar" MOV "mov" NANOSLEEP "nanosleep"
+        PMEVENT "pmevent" PREFETCH "prefetch" PREFETCHU "prefetchu" RED "red" REDUX "redux" RET "ret" SET "set"
+        SETMAXNREG "setmaxnreg" SETP "setp" SHFL "shfl" SHL "shl" SHR "shr" SLCT "slct" ST "st"
+        STACKRESTORE "stackrestore" STACKSAVE "stacksave" SUBC "subc" TRAP "trap" VMAD "vmad" VOTE "vote"
+    } and opcodes()
 }
 
 words! {
@@ -180,7 +210,7 @@ words! {
         KIND_MXF4NVF4 "kind::mxf4nvf4" KIND_F16 "kind::f16" KIND_TF32 "kind::tf32" KIND_I8 "kind::i8"
         SCALE_VEC_1X "scale_vec::1X" SCALE_VEC_2X "scale_vec::2X" SCALE_VEC_4X "scale_vec::4X"
         PACK "pack" U2 "u2" S2 "s2"
-    }
+    } and []
 }
 
 #[cfg(test)]

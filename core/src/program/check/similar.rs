@@ -5,6 +5,7 @@ use crate::base::suggest;
 use crate::program::forms::{Word, forms};
 use crate::ptx::tree::{Name, Names};
 use crate::ptx::{Modifier, Opcode};
+use std::collections::BTreeSet;
 
 /// A name like this one that is declared here.
 pub fn name(scopes: &mut Scopes, names: &Names, name: Name) -> Option<String> {
@@ -17,7 +18,8 @@ pub fn name(scopes: &mut Scopes, names: &Names, name: Name) -> Option<String> {
 
 /// An instruction like this word.
 pub fn opcode(text: &str) -> Option<String> {
-    suggest(text, Opcode::KNOWN.iter().copied()).map(str::to_owned)
+    // Of words that are as near, the first in the alphabet.
+    suggest(text, BTreeSet::from_iter(Opcode::known().iter().copied())).map(str::to_owned)
 }
 
 /// A modifier of the opcode like this word.

@@ -65,43 +65,33 @@ impl Dominators {
             while idom[i] > forest.semi[i] {
                 idom[i] = idom[idom[i] as usize];
             }
-            tree.parent[order[i] as usize] = order[idom[i] as usize];
         }
-        tree.parent[root as usize] = root;
-        tree.number(root, &order);
+        // A subtree is its root's number in a preorder and some that follow.
+        let children = Buckets::new(order.len(), std::iter::once(NONE).chain(idom.iter().skip(1).copied()));
+        let first = Search::new(0, &children, |child| child).found;
+        let mut last = first.clone();
+        for i in (1..order.len()).rev() {
+            last[idom[i] as usize] = last[idom[i] as usize].max(last[i]);
+        }
+        (tree.parent[root as usize], tree.jump[root as usize]) = (root, root);
+        for (i, &v) in order.iter().enumerate() {
+            (tree.first[v as usize], tree.last[v as usize]) = (first[i], last[i]);
+            if v != root {
+                tree.hang(v as usize, order[idom[i] as usize]);
+            }
+        }
         tree
     }
 
-    /// Depths, jumps and preorder numbers, once the parents are known. `order` is a preorder of the graph, so a parent
-    /// comes before its children.
-    fn number(&mut self, root: u32, order: &[u32]) {
-        self.jump[root as usize] = root;
-        for &v in order.iter().filter(|v| **v != root) {
-            let p = self.parent[v as usize] as usize;
-            let j = self.jump[p] as usize;
-            let far = self.jump[j];
-            self.depth[v as usize] = self.depth[p] + 1;
-            let even = self.depth[p] - self.depth[j] == self.depth[j] - self.depth[far as usize];
-            self.jump[v as usize] = if even { far } else { index(p) };
-        }
-        let mut size = vec![1u32; self.parent.len()];
-        for &v in order.iter().rev().filter(|v| **v != root) {
-            size[self.parent[v as usize] as usize] += size[v as usize];
-        }
-        let mut free = vec![0u32; self.parent.len()];
-        for &v in order {
-            let at = if v == root {
-                0
-            } else {
-                let slot = &mut free[self.parent[v as usize] as usize];
-                let at = *slot;
-                *slot += size[v as usize];
-                at
-            };
-            self.first[v as usize] = at;
-            self.last[v as usize] = at + size[v as usize] - 1;
-            free[v as usize] = at + 1;
-        }
+    /// Hangs a node below one that hangs already.
+    fn hang(&mut self, v: usize, parent: u32) {
+        let p = parent as usize;
+        let j = self.jump[p] as usize;
+        let far = self.jump[j];
+        let even = self.depth[p] - self.depth[j] == self.depth[j] - self.depth[far as usize];
+        self.parent[v] = parent;
+        self.depth[v] = self.depth[p] + 1;
+        self.jump[v] = if even { far } else { parent };
     }
 
     /// Whether the root reaches the node.

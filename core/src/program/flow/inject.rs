@@ -16,6 +16,7 @@ use crate::base::Pc;
 use crate::program::env::{Init, Origin};
 use crate::program::fncode::FnCode;
 use crate::program::instr::{Instr, Op};
+use rustc_hash::FxHashMap;
 
 /// Code with injected instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -71,9 +72,6 @@ pub fn inject_code(code: &[Instr], tables: &[Vec<u32>]) -> Injected {
     writer.resolve(tables)
 }
 
-/// The address of a group that is not written yet.
-const UNWRITTEN: u32 = u32::MAX;
-
 /// The regions that end and begin at a place.
 #[derive(Clone, Copy, Default)]
 struct Ops {
@@ -88,7 +86,7 @@ impl Ops {
 }
 
 /// What has an address that is not known before everything is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Label {
     /// A block, with what stands at its head.
     Block(u32),
@@ -104,10 +102,7 @@ struct Writer<'a> {
     old: &'a [Instr],
     graph: &'a Graph,
     regions: &'a Regions,
-    inside: Vec<Ops>,
-    edges: Vec<Ops>,
-    groups: Vec<Ops>,
-    start: Ops,
+    ops: FxHashMap<Place, Ops>,
     /// By group: itself if instructions stand there, or what it leads to.
     leads: Vec<Label>,
     /// By block: the groups with instructions, innermost first.
@@ -121,24 +116,19 @@ struct Writer<'a> {
     indirect: Vec<(usize, u32)>,
     /// Groups and edges still to be written, at the end of the code.
     apart: Vec<Label>,
-    block_at: Vec<u32>,
-    group_at: Vec<u32>,
-    edge_at: Vec<u32>,
-    behind: Vec<u32>,
+    /// Where labels are, once what they stand for is written.
+    at: FxHashMap<Label, u32>,
 }
 
 impl<'a> Writer<'a> {
     fn new(old: &'a [Instr], graph: &'a Graph, regions: &'a Regions) -> Self {
-        let (blocks, edges, groups) = (graph.blocks().len(), graph.edges().len(), regions.merges.groups.len());
+        let groups = &regions.merges.groups;
         let mut writer = Self {
             old,
             graph,
             regions,
-            inside: vec![Ops::default(); blocks],
-            edges: vec![Ops::default(); edges],
-            groups: vec![Ops::default(); groups],
-            start: Ops::default(),
-            leads: Vec::with_capacity(groups),
+            ops: FxHashMap::default(),
+            leads: vec![Label::Block(0); groups.len()],
             groups_of: Vec::new(),
             code: Vec::with_capacity(old.len() + 2 * regions.needed.len()),
             from: Vec::with_capacity(old.len() + 2 * regions.needed.len()),
@@ -146,21 +136,17 @@ impl<'a> Writer<'a> {
             fixes: Vec::new(),
             indirect: Vec::new(),
             apart: Vec::new(),
-            block_at: vec![0; blocks],
-            group_at: vec![UNWRITTEN; groups],
-            edge_at: vec![0; edges],
-            behind: vec![0; regions.needed.len()],
+            at: FxHashMap::default(),
         };
         for (i, region) in regions.needed.iter().enumerate() {
-            writer.ops(region.entry).ssy = Some(index(i));
-            writer.ops(region.exit).sync = Some(index(i));
+            writer.ops.entry(region.entry).or_default().ssy = Some(index(i));
+            writer.ops.entry(region.exit).or_default().sync = Some(index(i));
         }
         // A group leads to one that comes after it.
-        writer.leads = vec![Label::Block(0); groups];
-        for g in (0..groups).rev() {
-            let group = &regions.merges.groups[g];
-            writer.leads[g] = if writer.groups[g].any() { Label::Group(index(g)) } else { writer.lead(group.to) };
-            if writer.groups[g].any() {
+        for (g, group) in groups.iter().enumerate().rev() {
+            writer.leads[g] = writer.lead(group.to);
+            if writer.ops(Place::Group(index(g))).any() {
+                writer.leads[g] = Label::Group(index(g));
                 writer.groups_of.push((group.block, index(g)));
             }
         }
@@ -168,13 +154,8 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    fn ops(&mut self, place: Place) -> &mut Ops {
-        match place {
-            Place::Inside(b) => &mut self.inside[b as usize],
-            Place::Edge(e) => &mut self.edges[e as usize],
-            Place::Group(g) => &mut self.groups[g as usize],
-            Place::Start => &mut self.start,
-        }
+    fn ops(&self, place: Place) -> Ops {
+        self.ops.get(&place).copied().unwrap_or_default()
     }
 
     /// The first thing with instructions on the way that begins with a join.
@@ -193,13 +174,12 @@ impl<'a> Writer<'a> {
         let mut fall: Option<usize> = None;
         for (b, block) in self.graph.blocks().iter().enumerate() {
             self.write_ways_in(b, fall);
-            self.block_at[b] = self.here();
+            self.label(Label::Block(index(b)));
             if let Some(edge) = self.only_jump_in(b) {
-                self.write_ops(self.edges[edge]);
+                self.write_ops(self.ops(Place::Edge(index(edge))));
             }
             self.write_block(b, block);
-            let way_on = self.graph.leaving(b).find(|e| self.graph.edges()[*e].kind == EdgeKind::Fall);
-            fall = way_on;
+            fall = self.graph.leaving(b).find(|e| self.graph.edges()[*e].kind == EdgeKind::Fall);
         }
         let end = self.graph.blocks().last().map(|b| b.ending);
         if end == Some(Ending::FallsOff) && !self.apart.is_empty() {
@@ -207,19 +187,14 @@ impl<'a> Writer<'a> {
             self.push(Instr::new(Op::Trap), index(self.old.len().saturating_sub(1)), true);
         }
         while let Some(label) = self.apart.pop() {
-            let (ops, to) = match label {
-                Label::Group(g) => {
-                    self.group_at[g as usize] = self.here();
-                    (self.groups[g as usize], self.lead(self.regions.merges.groups[g as usize].to))
-                }
-                Label::Edge(e) => {
-                    self.edge_at[e as usize] = self.here();
-                    (self.edges[e as usize], self.edge(e as usize).1)
-                }
+            let (place, to) = match label {
+                Label::Group(g) => (Place::Group(g), self.lead(self.regions.merges.groups[g as usize].to)),
+                Label::Edge(e) => (Place::Edge(e), self.edge(e as usize).1),
                 Label::Block(_) | Label::Behind(_) => continue,
             };
-            self.write_ops(ops);
-            self.jump(ops, to);
+            self.label(label);
+            self.write_ops(self.ops(place));
+            self.jump(self.ops(place), to);
         }
     }
 
@@ -229,21 +204,21 @@ impl<'a> Writer<'a> {
         let mut enters = false;
         let mut lead = Label::Block(at);
         if let Some(edge) = fall {
-            self.write_ops(self.edges[edge]);
+            self.write_ops(self.ops(Place::Edge(index(edge))));
             (enters, lead) = (true, self.edge(edge).1);
         } else if b == 0 {
-            self.write_ops(self.start);
+            self.write_ops(self.ops(Place::Start));
             (enters, lead) = (true, self.lead(self.regions.merges.start));
         }
         let mut ops = Ops::default();
         while let Label::Group(g) = lead {
-            ops = self.groups[g as usize];
+            ops = self.ops(Place::Group(g));
             lead = self.write_group(g);
         }
         // One more chain may stand before the block if control jumps over it: the back edges', which are taken most often.
         let first = self.groups_of.partition_point(|(block, _)| *block < at);
         let all = self.groups_of[first..].iter().take_while(|(block, _)| *block == at).map(|(_, g)| *g);
-        let rest: Vec<u32> = all.filter(|g| self.group_at[*g as usize] == UNWRITTEN).collect();
+        let rest: Vec<u32> = all.filter(|g| !self.at.contains_key(&Label::Group(*g))).collect();
         let groups = &self.regions.merges.groups;
         let ends_here = |g: &&u32| self.lead(groups[**g as usize].to) == Label::Block(at);
         let back = |g: &&u32| groups[**g as usize].back;
@@ -251,7 +226,7 @@ impl<'a> Writer<'a> {
         let found = found.or_else(|| if enters { None } else { rest.iter().rev().find(ends_here) }).copied();
         if let Some(g) = found {
             if enters {
-                self.jump(if ops.any() { ops } else { self.groups[g as usize] }, Label::Block(at));
+                self.jump(if ops.any() { ops } else { self.ops(Place::Group(g)) }, Label::Block(at));
             }
             self.write_group(g);
         }
@@ -259,8 +234,8 @@ impl<'a> Writer<'a> {
     }
 
     fn write_group(&mut self, g: u32) -> Label {
-        self.group_at[g as usize] = self.here();
-        self.write_ops(self.groups[g as usize]);
+        self.label(Label::Group(g));
+        self.write_ops(self.ops(Place::Group(g)));
         self.lead(self.regions.merges.groups[g as usize].to)
     }
 
@@ -277,7 +252,7 @@ impl<'a> Writer<'a> {
     }
 
     fn write_block(&mut self, b: usize, block: &Block) {
-        let inside = self.inside[b];
+        let inside = self.ops(Place::Inside(index(b)));
         self.write_ops(Ops { ssy: None, ..inside });
         let last = block.end - 1;
         for i in block.start..last {
@@ -294,7 +269,7 @@ impl<'a> Writer<'a> {
         }
         let ways = self.graph.leaving(b);
         if ways.len() == 1 && self.graph.edges()[ways.start].kind != EdgeKind::Fall {
-            self.write_ops(self.edges[ways.start]);
+            self.write_ops(self.ops(Place::Edge(index(ways.start))));
         }
         let at = self.code.len();
         self.copy(last);
@@ -317,7 +292,7 @@ impl<'a> Writer<'a> {
     fn target(&self, e: usize) -> Label {
         let (edge, lead) = self.edge(e);
         let from = edge.from as usize;
-        if edge.kind == EdgeKind::Fall || !self.edges[e].any() || self.graph.leaving(from).len() == 1 {
+        if edge.kind == EdgeKind::Fall || !self.ops(Place::Edge(index(e))).any() || self.graph.leaving(from).len() == 1 {
             lead
         } else if self.only_jump_in(edge.to as usize) == Some(e) {
             Label::Block(edge.to)
@@ -329,7 +304,7 @@ impl<'a> Writer<'a> {
     fn write_ops(&mut self, ops: Ops) {
         if let Some(r) = ops.sync {
             self.push(Instr::new(Op::Sync), self.branch_of(r), true);
-            self.behind[r as usize] = self.here();
+            self.label(Label::Behind(r));
         }
         if let Some(r) = ops.ssy {
             self.fixes.push((self.code.len(), Label::Behind(r)));
@@ -363,20 +338,20 @@ impl<'a> Writer<'a> {
         index(self.code.len())
     }
 
+    /// What a label stands for is written from here on.
+    fn label(&mut self, label: Label) {
+        self.at.insert(label, self.here());
+    }
+
     fn address(&self, label: Label) -> u32 {
-        match label {
-            Label::Block(b) => self.block_at[b as usize],
-            Label::Group(g) => self.group_at[g as usize],
-            Label::Edge(e) => self.edge_at[e as usize],
-            Label::Behind(r) => self.behind[r as usize],
-        }
+        self.at.get(&label).copied().unwrap_or(0)
     }
 
     /// Fills in the addresses.
     fn resolve(mut self, old_tables: &[Vec<u32>]) -> Injected {
         let mut map = self.place.clone();
         for (b, block) in self.graph.blocks().iter().enumerate() {
-            map[block.start as usize] = self.block_at[b];
+            map[block.start as usize] = self.address(Label::Block(index(b)));
         }
         map.push(self.place.last().map_or(0, |last| last + 1));
         let moved = |target: u32| map.get(target as usize).copied().unwrap_or(u32::MAX);

@@ -171,13 +171,8 @@ impl Split {
         if rest.is_empty() {
             return Vec::new();
         }
-        let mut graph = DiGraph::<(), (), u32>::with_capacity(self.nodes, self.arcs.len());
-        let nodes: Vec<_> = (0..self.nodes).map(|_| graph.add_node(())).collect();
-        for &v in &rest {
-            for &arc in self.leaving(v) {
-                graph.add_edge(nodes[v as usize], nodes[self.arcs[arc as usize].1 as usize], ());
-            }
-        }
+        let ways = rest.iter().flat_map(|v| self.leaving(*v)).map(|arc| self.arcs[*arc as usize]);
+        let graph = DiGraph::<(), (), u32>::from_edges(ways);
         let mut component = vec![0; self.nodes];
         let components = petgraph::algo::kosaraju_scc(&graph);
         for (i, nodes) in components.iter().enumerate() {

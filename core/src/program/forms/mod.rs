@@ -21,7 +21,7 @@ pub use matching::{Mismatch, Types, is_type};
 
 use super::ops::AluOp;
 use crate::base::words;
-use crate::ptx::{Modifier, Opcode};
+use crate::ptx::{FORMS, Modifier, Opcode};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
@@ -162,27 +162,13 @@ pub struct OperandForm {
 pub fn forms(opcode: Opcode) -> &'static [Form] {
     static TABLE: LazyLock<FxHashMap<Opcode, Vec<Form>>> = LazyLock::new(|| {
         let mut table: FxHashMap<Opcode, Vec<Form>> = FxHashMap::default();
-        for form in parse::read(include_str!("sets.txt"), CHAPTERS) {
+        for form in parse::read(include_str!("sets.txt"), FORMS) {
             table.entry(form.opcode).or_default().push(form);
         }
         table
     });
     TABLE.get(&opcode).map_or(&[], Vec::as_slice)
 }
-
-/// The tables of forms.
-const CHAPTERS: &[&str] = &[
-    include_str!("integer.txt"),
-    include_str!("float.txt"),
-    include_str!("compare.txt"),
-    include_str!("move.txt"),
-    include_str!("control.txt"),
-    include_str!("parallel.txt"),
-    include_str!("async.txt"),
-    include_str!("tensor.txt"),
-    include_str!("texture.txt"),
-    include_str!("video.txt"),
-];
 
 #[cfg(test)]
 mod tests {
@@ -192,7 +178,7 @@ mod tests {
     #[test]
     fn every_opcode_has_a_form() {
         let mut names = Names::default();
-        for text in Opcode::KNOWN {
+        for text in Opcode::known() {
             let opcode = Opcode::of(text, &mut names);
             assert!(!forms(opcode).is_empty(), "no form of {text}");
         }
@@ -201,12 +187,12 @@ mod tests {
 
     #[test]
     fn every_line_is_understood() {
-        let lines = CHAPTERS
+        let lines = FORMS
             .iter()
             .flat_map(|t| t.lines())
             .filter(|l| !l.is_empty() && !l.starts_with('#') && !l.starts_with("words "))
             .count();
-        let opcodes = Opcode::KNOWN.iter().map(|text| Opcode::of(text, &mut Names::default()));
+        let opcodes = Opcode::known().iter().map(|text| Opcode::of(text, &mut Names::default()));
         assert_eq!(opcodes.map(|opcode| forms(opcode).len()).sum::<usize>(), lines);
     }
 }

@@ -64,9 +64,6 @@ fn read_form(line: &'static str, sets: &Sets) -> Option<Form> {
     let (left, right) = line.split_once(" :")?;
     let mut words = left.split_whitespace();
     let opcode = Opcode::of(words.next()?, &mut Names::default());
-    if !opcode.is_known() {
-        return None;
-    }
     let mut form = Form {
         opcode,
         heads: Vec::new(),

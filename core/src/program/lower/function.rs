@@ -3,7 +3,7 @@
 use super::error::LowerErrorKind;
 use super::symbol::{Base, Fix, Place, Range, Reg, Sym};
 use super::types::class_of;
-use super::{Options, Program, SharedAddress, Unit, Value, initialise};
+use super::{Options, Program, Unit, initialise};
 use crate::base::Span;
 use crate::program::env::{FuncId, Init, Origin, Preload, SharedName, Slots};
 use crate::program::fncode::FnCode;
@@ -25,9 +25,9 @@ const MAX_SLOTS: u16 = 65_000;
 /// How an instruction stands to the PTX instruction it comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Carries its name and its guard.
+    /// Carries its name, the first one of several, and has its guard.
     Main,
-    /// Does a part of its work, under its guard.
+    /// Does a part of its work before or after that, under its guard.
     Part,
     /// Writes temporaries only: no guard.
     Helper,
@@ -53,12 +53,12 @@ pub(super) struct FnLower<'a, 't> {
     instruction: usize,
     loc: u32,
     /// Whether an instruction of the current PTX instruction carries its name already.
-    named: bool,
+    pub(super) named: bool,
     next: [u16; 3],
     temps: [Vec<Slot>; 3],
     /// How many temporaries of each class the instruction uses so far.
     pub(super) temps_used: [usize; 3],
-    preloads: FxHashMap<(Class, Value), Slot>,
+    preloads: FxHashMap<(Class, Init), Slot>,
     /// The numbers of owners that the function names.
     pub(super) owners: FxHashMap<(Base, Name), u32>,
     /// Slots that hold addresses in them.
@@ -347,27 +347,19 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// The slot that holds a value from the function's entry on.
-    pub(super) fn preload(&mut self, class: Class, value: Value) -> Option<Slot> {
-        if let Some(slot) = self.preloads.get(&(class, value)) {
+    pub(super) fn preload(&mut self, class: Class, init: Init) -> Option<Slot> {
+        if let Some(slot) = self.preloads.get(&(class, init)) {
             return Some(*slot);
         }
         let slot = self.slots(class, 1)?;
-        let init = match value {
-            Value::Init(init) => init,
-            Value::Shared(variable, offset) => {
-                let at = SharedAddress { function: self.id, preload: self.code.preloads.len(), variable, offset };
-                self.program.shared_addresses.push(at);
-                Init::Const(0)
-            }
-        };
         self.code.preloads.push(Preload { class, slot, init });
-        self.preloads.insert((class, value), slot);
+        self.preloads.insert((class, init), slot);
         Some(slot)
     }
 
     /// A constant's slot.
     pub(super) fn constant(&mut self, class: Class, bits: u64) -> Option<Slot> {
-        self.preload(class, Value::Init(Init::Const(bits)))
+        self.preload(class, Init::Const(bits))
     }
 
     /// Slots for a register.

@@ -1,7 +1,7 @@
 //! Initial values of variables (PTX ISA 5.4.4).
 
 use super::error::LowerErrorKind;
-use super::symbol::{Base, Sym};
+use super::symbol::{Base, Place, Sym};
 use super::types::constant_bits;
 use super::{Program, Unit};
 use crate::base::Span;
@@ -41,18 +41,11 @@ pub(in crate::program) fn initialise(
     // What cannot be written has been complained about.
     let _ = writer.walk(init, 0, 0);
     let Writer { out, relocations, .. } = writer;
-    let mut shared = Vec::new();
     if let Some((_, variable)) = program.env.variables.get_index_mut(index as usize) {
         variable.init = out;
         variable.init.truncate(usize::try_from(variable.bytes).unwrap_or(usize::MAX));
-        for (relocation, of_shared) in relocations {
-            if let Some(s) = of_shared {
-                shared.push((index as usize, variable.relocations.len(), s));
-            }
-            variable.relocations.push(relocation);
-        }
+        variable.relocations.extend(relocations);
     }
-    program.shared_relocations.append(&mut shared);
 }
 
 struct Writer<'a, 't> {
@@ -62,7 +55,7 @@ struct Writer<'a, 't> {
     scalar: u64,
     strides: Vec<u64>,
     out: Vec<u8>,
-    relocations: Vec<(Relocation, Option<u32>)>,
+    relocations: Vec<Relocation>,
 }
 
 impl Writer<'_, '_> {
@@ -123,23 +116,16 @@ impl Writer<'_, '_> {
             self.put(at, constant_bits(value, self.ty)?);
             return Some(());
         };
-        let offset = address.offset;
-        let mut of_shared = None;
-        let constant = |base: u32| Init::Const(i64::from(base).wrapping_add(offset).cast_unsigned());
         let of = match self.unit.globals.get(address.name.0 as usize) {
             Some(Sym::Function(id)) => {
                 self.program.taken.push(*id);
                 Init::Function(*id)
             }
-            Some(Sym::Place(place)) => match place.base {
-                Base::Variable(index) => Init::Variable { index, offset },
-                Base::Shared(index) => {
-                    of_shared = Some(index);
-                    constant(0)
-                }
-                Base::DynamicShared => Init::DynamicShared(offset),
-                Base::Frame(base) | Base::Local(base) | Base::Param(base) => constant(base),
-            },
+            Some(Sym::Place(Place { base: Base::Variable(index), .. })) => {
+                Init::Variable { index: *index, offset: address.offset }
+            }
+            // Checking refuses what each block or thread has for itself.
+            Some(Sym::Place(_)) => return None,
             _ => {
                 let name = self.unit.names().text(address.name).to_owned();
                 self.program.complain(self.unit.file, LowerErrorKind::Undeclared(name), address.span);
@@ -148,7 +134,7 @@ impl Writer<'_, '_> {
         };
         let shift = u8::try_from(address.mask.map_or(0, |m| m.trailing_zeros().min(56))).unwrap_or(0);
         let bytes = if address.mask.is_some() { 1 } else { u8::try_from(self.scalar.min(8)).unwrap_or(8) };
-        self.relocations.push((Relocation { at, bytes, shift, of, generic: address.generic }, of_shared));
+        self.relocations.push(Relocation { at, bytes, shift, of });
         Some(())
     }
 }

@@ -1,6 +1,5 @@
 //! Memory actions: `ld`, `ldu`, `st`, `atom`, `red` (PTX ISA 9.7.9, 9.7.13).
 
-use super::Value as Preloaded;
 use super::function::{FnLower, Role};
 use super::moves::move_of;
 use super::operand::{Located, nth, space_of};
@@ -20,57 +19,28 @@ pub(super) fn space_word(names: &Names, mods: &[M]) -> Option<StateSpace> {
     mods.iter().find_map(|m| state_space(*m, names))
 }
 
-/// What the qualifiers of a memory instruction say.
-struct Words {
-    space: StateSpace,
-    order: Order,
-    scope: Scope,
-    cache: CacheOp,
-    vector: u8,
+/// The state space that a memory instruction names, and what else its qualifiers say, as a request.
+fn qualifiers(names: &Names, mods: &[M]) -> (StateSpace, WarpRequest) {
+    let mut asked = WarpRequest { scope: scope_word(names, mods), ..WarpRequest::PLAIN };
+    for word in mods {
+        let text = word.text(names);
+        match Order::named(text) {
+            Some(Order::Relaxed) if asked.order == Order::Mmio => {}
+            order => asked.order = order.unwrap_or(asked.order),
+        }
+        asked.cache = CacheOp::named(text).unwrap_or(asked.cache);
+        asked.elems = asked.elems.max(lanes(Some(*word)));
+    }
+    (space_word(names, mods).unwrap_or(StateSpace::Generic), asked)
 }
 
-impl Words {
-    fn of(names: &Names, mods: &[M]) -> Self {
-        let mut words = Self {
-            space: space_word(names, mods).unwrap_or(StateSpace::Generic),
-            scope: scope_word(names, mods),
-            ..Self::PLAIN
-        };
-        for word in mods {
-            let text = word.text(names);
-            match Order::named(text) {
-                Some(Order::Relaxed) if words.order == Order::Mmio => {}
-                order => words.order = order.unwrap_or(words.order),
-            }
-            words.cache = CacheOp::named(text).unwrap_or(words.cache);
-            words.vector = words.vector.max(lanes(Some(*word)));
-        }
-        words
-    }
-
-    /// Those of a plain access.
-    const PLAIN: Self =
-        Self { space: StateSpace::Local, order: Order::Weak, scope: Scope::Lane, cache: CacheOp::Default, vector: 1 };
-
+impl Located {
     /// An access of elements of so many bytes that go through registers of a class.
-    fn request(&self, op: MemOp, space: Space, width: u8, class: Class, at: &Located) -> WarpRequest {
+    fn access(&self, asked: &WarpRequest, op: MemOp, space: Space, width: u8, class: Class) -> WarpRequest {
         let wide = class == Class::Q;
-        WarpRequest {
-            op,
-            space,
-            width,
-            elems: self.vector,
-            wide,
-            signed: false,
-            ext: if wide { 64 } else { 32 },
-            addr: at.slot,
-            addr_wide: at.wide,
-            offset: at.offset,
-            regs: [NO_SLOT; 8],
-            cache: self.cache,
-            order: self.order,
-            scope: self.scope,
-        }
+        let ext = if wide { 64 } else { 32 };
+        let Self { slot: addr, wide: addr_wide, offset, .. } = *self;
+        WarpRequest { op, space, width, wide, ext, addr, addr_wide, offset, ..*asked }
     }
 }
 
@@ -125,9 +95,9 @@ impl<'t> FnLower<'_, 't> {
 
     /// A plain access of one element in local memory, for parameters.
     pub(super) fn local_access(&mut self, role: Role, op: MemOp, base: Slot, offset: i64, width: u8, data: Slot) {
-        let at = Located { slot: base, wide: false, offset, place: None, owner: None };
+        let at = Located::new(base, false, offset);
         let class = if width >= 8 { Class::Q } else { Class::W };
-        let mut request = Words::PLAIN.request(op, Space::Local, width, class, &at);
+        let mut request = at.access(&WarpRequest::PLAIN, op, Space::Local, width, class);
         request.regs[0] = data;
         self.request(role, request, &at);
     }
@@ -169,12 +139,12 @@ impl<'t> FnLower<'_, 't> {
 
     /// `ld{…}.type d, [a]` and `ldu`.
     pub(super) fn load(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let words = Words::of(self.unit.names(), &instr.mods);
+        let (named, asked) = qualifiers(self.unit.names(), &instr.mods);
         let ty = *self.types.last()?;
         let bits = bits_of(ty).filter(|b| *b >= 8)?;
         let width = u8::try_from(bits / 8).unwrap_or(16);
         let at = self.address(nth(instr, 1)?)?;
-        let space = self.space(words.space, &at);
+        let space = self.space(named, &at);
         let natural = class_of_type(ty);
         // Destinations; `_` is none.
         let mut dests: SmallVec<[Option<Reg>; 1]> = SmallVec::new();
@@ -190,7 +160,7 @@ impl<'t> FnLower<'_, 't> {
             }
         }
         let narrow = |reg: &Reg| reg.class == Class::P || natural == Class::Q && reg.class == Class::W;
-        if dests.len() != usize::from(words.vector) || dests.iter().flatten().any(narrow) {
+        if dests.len() != usize::from(asked.elems) || dests.iter().flatten().any(narrow) {
             return None;
         }
         if space == Space::Param && self.preloaded(&at, ty, width, &dests)? {
@@ -202,7 +172,7 @@ impl<'t> FnLower<'_, 't> {
         let ext = first.map_or(32, Reg::width);
         let alike = |reg: &Reg| reg.class == class && (!signed || reg.width() == ext);
         if dests.iter().flatten().all(alike) {
-            let mut request = words.request(MemOp::Load, space, width, class, &at);
+            let mut request = at.access(&asked, MemOp::Load, space, width, class);
             (request.signed, request.ext) = (signed, u8::try_from(ext).unwrap_or(64));
             for (slot, reg) in request.regs.iter_mut().zip(&dests) {
                 *slot = reg.map_or(NO_SLOT, |reg| reg.slot);
@@ -211,7 +181,7 @@ impl<'t> FnLower<'_, 't> {
             return Some(());
         }
         // Registers of several widths: the elements go through temporaries.
-        let mut request = words.request(MemOp::Load, space, width, natural, &at);
+        let mut request = at.access(&asked, MemOp::Load, space, width, natural);
         for (slot, _) in request.regs.iter_mut().zip(&dests).filter(|(_, reg)| reg.is_some()) {
             *slot = self.temp(natural)?;
         }
@@ -244,7 +214,6 @@ impl<'t> FnLower<'_, 't> {
         if !inside || at.offset % bytes != 0 {
             return Some(false);
         }
-        let mut role = Role::Main;
         for (i, dest) in (0u32..).zip(dests) {
             let Some(reg) = dest else { continue };
             let offset = offset + i * u32::from(width);
@@ -252,24 +221,23 @@ impl<'t> FnLower<'_, 't> {
             for (part, at) in (0u16..).zip(parts) {
                 let ext = if width == 16 { 64 } else { u8::try_from(reg.width()).unwrap_or(64) };
                 let init = Init::Param { offset: offset + at, bytes: width.min(8), signed: is_signed(ty), ext };
-                let from = self.preload(reg.class, Preloaded::Init(init))?;
-                self.alu(role, move_of(reg.class), Slot(reg.slot.0.saturating_add(part)), &[from], 0);
-                role = Role::Part;
+                let from = self.preload(reg.class, init)?;
+                self.alu(Role::Main, move_of(reg.class), Slot(reg.slot.0.saturating_add(part)), &[from], 0);
             }
         }
-        if role == Role::Main {
-            self.emit(Role::Main, Instr::new(Op::Nop));
+        if !self.named {
+            self.plain(Op::Nop)?;
         }
         Some(true)
     }
 
     /// `st{…}.type [a], b`.
     pub(super) fn store(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let words = Words::of(self.unit.names(), &instr.mods);
+        let (named, asked) = qualifiers(self.unit.names(), &instr.mods);
         let ty = *self.types.last()?;
         let bits = bits_of(ty).filter(|b| *b >= 8)?;
         let at = self.address(nth(instr, 0)?)?;
-        let space = self.space(words.space, &at);
+        let space = self.space(named, &at);
         let elements = self.elements(nth(instr, 1)?);
         // All data registers of a request are of one class: 64-bit ones serve narrow elements, too.
         let class = match elements {
@@ -285,10 +253,10 @@ impl<'t> FnLower<'_, 't> {
         if class == Class::P {
             return None;
         }
-        let regs = self.slots_of(&elements, words.vector, |lower, op| {
+        let regs = self.slots_of(&elements, asked.elems, |lower, op| {
             if bits == 128 { lower.wide_source(op) } else { lower.source(op, class, ty) }
         })?;
-        let request = words.request(MemOp::Store, space, u8::try_from(bits / 8).unwrap_or(16), class, &at);
+        let request = at.access(&asked, MemOp::Store, space, u8::try_from(bits / 8).unwrap_or(16), class);
         self.request(Role::Main, WarpRequest { regs, ..request }, &at);
         Some(())
     }
@@ -300,19 +268,19 @@ impl<'t> FnLower<'_, 't> {
 
     /// `atom{…}.op.type d, [a], b{, c}` and `red`. A vector is several accesses, each atomic by itself.
     pub(super) fn atomic(&mut self, instr: &'t tree::Instr, red: bool) -> Option<()> {
-        let mut words = Words::of(self.unit.names(), &instr.mods);
+        let (named, mut asked) = qualifiers(self.unit.names(), &instr.mods);
         let ty = *self.types.last()?;
         let (function, mut kind) = atom(&instr.mods, ty)?;
         let address = usize::from(!red);
         let mut at = self.address(nth(instr, address)?)?;
-        let space = self.space(words.space, &at);
+        let space = self.space(named, &at);
         // Addition flushes subnormal numbers in global memory, not in shared memory (PTX ISA, atom: notes).
         if kind == AtomTy::F32 && space == Space::Global && function == AtomOp::Add {
             kind = AtomTy::F32Ftz;
         }
         let class = class_of_type(ty);
         let wide128 = kind == AtomTy::B128;
-        let count = words.vector;
+        let count = asked.elems;
         let mut olds = [NO_SLOT; 8];
         if !red {
             let dest = self.elements(nth(instr, 0)?);
@@ -334,15 +302,15 @@ impl<'t> FnLower<'_, 't> {
             })?;
         }
         // Without qualifiers an atomic operation is relaxed and of device scope.
-        words.order = if words.order == Order::Weak { Order::Relaxed } else { words.order };
-        words.scope = if words.scope == Scope::Lane { Scope::Gpu } else { words.scope };
-        words.vector = 1;
+        asked.order = if asked.order == Order::Weak { Order::Relaxed } else { asked.order };
+        asked.scope = if asked.scope == Scope::Lane { Scope::Gpu } else { asked.scope };
+        asked.elems = 1;
         let op = if red { MemOp::Red(function, kind) } else { MemOp::Atom(function, kind) };
         let width = u8::try_from(kind.bytes()).unwrap_or(16);
         for i in 0..usize::from(count) {
-            let mut request = words.request(op, space, width, class, &at);
+            let mut request = at.access(&asked, op, space, width, class);
             request.regs[..3].copy_from_slice(&[olds[i], values[0][i], values[1][i]]);
-            self.request(if i == 0 { Role::Main } else { Role::Part }, request, &at);
+            self.request(Role::Main, request, &at);
             at.offset = at.offset.wrapping_add(i64::from(width));
         }
         Some(())

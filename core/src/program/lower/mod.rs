@@ -28,7 +28,7 @@ pub use error::{LowerError, LowerErrorKind};
 pub(super) use init::initialise;
 
 use super::check::Checked;
-use super::env::{FuncId, Init, ProgEnv, Target};
+use super::env::{FuncId, ProgEnv, Target};
 use super::instr::{Barrier, Exchange, Syscall};
 use super::scope::Scopes;
 use super::{link, promote};
@@ -82,16 +82,6 @@ pub(super) struct Owner {
     pub(super) entry: Option<FuncId>,
 }
 
-/// A preload that waits for the layout of shared memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SharedAddress {
-    pub(super) function: FuncId,
-    /// Index in the function's preloads.
-    pub(super) preload: usize,
-    pub(super) variable: u32,
-    pub(super) offset: i64,
-}
-
 /// The program being built.
 #[derive(Default)]
 pub(super) struct Program {
@@ -106,10 +96,7 @@ pub(super) struct Program {
     pub(super) syscalls: Vec<Option<Syscall>>,
     /// Functions whose address is taken.
     pub(super) taken: Vec<FuncId>,
-    pub(super) shared_addresses: Vec<SharedAddress>,
     pub(super) owners: Vec<Owner>,
-    /// Relocations to shared variables: index of the variable in the environment, of its relocation, the shared one.
-    pub(super) shared_relocations: Vec<(usize, usize, u32)>,
     /// Bytes of `.local` variables at module scope; they lie at the bottom of every thread's local memory.
     pub(super) local_bytes: u32,
     pub(super) aliases: Vec<(FuncId, FuncId)>,
@@ -202,13 +189,4 @@ fn debugging(program: &mut Program, unit: &Unit<'_>) {
             program.env.files.insert((unit.file.0, *index), path.clone());
         }
     }
-}
-
-/// A preload's value as lowering names it: like [`Init`], with places that layout has yet to decide.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Value {
-    /// Decided.
-    Init(Init),
-    /// An offset in a shared variable.
-    Shared(u32, i64),
 }

@@ -1,12 +1,11 @@
 //! `mov` (PTX ISA 9.7.9.5 and 9.7.9.6): scalars, addresses, special registers, vectors, packing and unpacking.
 
-use super::Value as Preloaded;
 use super::function::{FnLower, Role};
 use super::operand::nth;
 use super::symbol::{Reg, Sym};
 use super::types::class_of_type;
 use crate::program::env::Init;
-use crate::program::instr::{self, Slot};
+use crate::program::instr::{Op, Slot};
 use crate::program::ops::{Class, IntOp};
 use crate::program::select::{self, Selected};
 use crate::program::special::{SpecialReg, is_wide};
@@ -138,17 +137,12 @@ impl<'t> FnLower<'_, 't> {
         if class == Class::W && dests.iter().rev().skip(1).any(|d| *d == Some(from)) {
             from = self.helper(IntOp::MovW, class, &[from])?;
         }
-        let mut role = Role::Main;
         for (i, d) in (0u32..).zip(dests) {
             let Selected { op, mode } = select::unpack(bits, dests.len(), i)?;
             let Some(d) = d else { continue };
-            self.alu(role, op, *d, &[from], mode);
-            role = Role::Part;
+            self.alu(Role::Main, op, *d, &[from], mode);
         }
-        if role == Role::Main {
-            self.emit(Role::Main, instr::Instr::new(instr::Op::Nop));
-        }
-        Some(())
+        if self.named { Some(()) } else { self.plain(Op::Nop) }
     }
 
     fn unpack_wide(&mut self, dests: &[Option<Slot>], source: &Operand) -> Option<()> {
@@ -159,7 +153,6 @@ impl<'t> FnLower<'_, 't> {
             4 => 2,
             _ => return None,
         };
-        let mut role = Role::Main;
         for (i, d) in dests.iter().enumerate() {
             let Some(d) = d else { continue };
             let op = match (per_half, i % 2) {
@@ -167,8 +160,7 @@ impl<'t> FnLower<'_, 't> {
                 (_, 0) => IntOp::TruncQW,
                 (_, _) => IntOp::Hi32,
             };
-            self.alu(role, op, *d, &[halves[i / per_half]], 0);
-            role = Role::Part;
+            self.alu(Role::Main, op, *d, &[halves[i / per_half]], 0);
         }
         Some(())
     }
@@ -188,7 +180,7 @@ impl<'t> FnLower<'_, 't> {
                 Sym::Special(special) => {
                     let component = |i| {
                         let of = Self::dimension(special, i)?;
-                        self.preload(class, Preloaded::Init(Init::Special(of)))
+                        self.preload(class, Init::Special(of))
                     };
                     (0u8..).take(dests.len()).map(component).collect::<Option<_>>()?
                 }
@@ -208,11 +200,9 @@ impl<'t> FnLower<'_, 't> {
             }
         }
         let op = if bits_of(ty) == Some(16) { IntOp::Zx16 } else { move_of(class) };
-        let mut role = Role::Main;
         for (d, from) in dests.iter().zip(&sources) {
             if let Some(d) = d {
-                self.alu(role, op, *d, &[*from], 0);
-                role = Role::Part;
+                self.alu(Role::Main, op, *d, &[*from], 0);
             }
         }
         Some(())

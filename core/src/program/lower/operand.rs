@@ -1,14 +1,13 @@
 //! Operands (PTX ISA, chapter 6): what an operand is, and the slot that holds it.
 
-use super::Value as Preloaded;
 use super::function::{FnLower, Role};
 use super::symbol::{Base, Place, Reg, Sym};
 use super::types::constant_bits;
 use crate::program::consts::{Value, evaluate};
-use crate::program::env::{Init, Special};
+use crate::program::env::{Area, Init, Special, Within};
 use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class, FloatOp, IntOp};
-use crate::program::special::{SpecialReg, component, is_wide};
+use crate::program::special::{SpecialReg, is_wide};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Address, Expr, ExprKind, Name, Operand, OperandKind, StateSpace};
 
@@ -23,6 +22,13 @@ pub(super) struct Located {
     pub(super) place: Option<Place>,
     /// The same as the owner of the access, where its slot does not say so.
     pub(super) owner: Option<u32>,
+}
+
+impl Located {
+    /// An address that names no variable.
+    pub(super) const fn new(slot: Slot, wide: bool, offset: i64) -> Self {
+        Self { slot, wide, offset, place: None, owner: None }
+    }
 }
 
 impl FnLower<'_, '_> {
@@ -71,7 +77,7 @@ impl FnLower<'_, '_> {
             return self.widened(reg, class);
         }
         if self.is_warp_size(op) {
-            return self.preload(class, Preloaded::Init(Init::Special(Special::WarpSize)));
+            return self.preload(class, Init::Special(Special::WarpSize));
         }
         if let Some(value) = self.constant_value(op) {
             if let Value::Address(address) = value {
@@ -155,10 +161,9 @@ impl FnLower<'_, '_> {
     /// A special register's value.
     fn special(&mut self, special: SpecialReg, class: Class) -> Option<Slot> {
         match special {
+            SpecialReg::Fixed(special) => self.preload(class, Init::Special(special)),
             // A vector where a scalar stands: `%tid` is `%tid.x` in PTX 1.x.
-            SpecialReg::Fixed(special) | SpecialReg::Dimensions(special) => {
-                self.preload(class, Preloaded::Init(Init::Special(special)))
-            }
+            SpecialReg::Dimensions(of) => self.preload(class, Init::Special(of(0))),
             SpecialReg::Moving(register) => {
                 let have = if is_wide(register) { Class::Q } else { Class::W };
                 let slot = self.temp(have)?;
@@ -173,10 +178,10 @@ impl FnLower<'_, '_> {
         self.emit(role, Instr { d, ..Instr::new(Op::ReadSpecial(register)) });
     }
 
-    /// A component of a special register, or the register itself.
+    /// A component of a special register that is a vector.
     pub(super) fn dimension(special: SpecialReg, index: u8) -> Option<Special> {
         match special {
-            SpecialReg::Dimensions(of) => Some(component(of, index)),
+            SpecialReg::Dimensions(of) => Some(of(index)),
             _ => None,
         }
     }
@@ -195,7 +200,7 @@ impl FnLower<'_, '_> {
             Sym::Place(place) => place,
             Sym::Function(id) => {
                 self.program.taken.push(id);
-                return self.preload(class, Preloaded::Init(Init::Function(id)));
+                return self.preload(class, Init::Function(id));
             }
             Sym::Label(label) => {
                 let slot = self.label_address(label)?;
@@ -205,13 +210,10 @@ impl FnLower<'_, '_> {
         };
         let owner = self.owner(place, name);
         let value = match (place.base, self.within(place)) {
-            (Base::Variable(index), _) => Preloaded::Init(Init::Variable { index, offset }),
-            (Base::Shared(variable), _) => {
-                self.uses_shared(variable);
-                Preloaded::Shared(variable, offset)
-            }
-            (_, Some(of)) => Preloaded::Init(Init::Within { of, offset }),
-            (_, None) => Preloaded::Init(Init::DynamicShared(offset)),
+            (Base::Variable(index), _) => Init::Variable { index, offset },
+            (Base::Shared(variable), _) => self.shared(variable, offset),
+            (_, Some(of)) => Init::Within { of, offset },
+            (_, None) => Init::DynamicShared(offset),
         };
         let mut slot = self.address_of(class, value, owner)?;
         if matches!(place.base, Base::Frame(_)) && !self.is_entry() {
@@ -245,13 +247,14 @@ impl FnLower<'_, '_> {
         }
     }
 
-    /// Notes that the function uses a shared variable.
-    pub(super) fn uses_shared(&mut self, variable: u32) {
+    /// An address in a shared variable, which the function uses then. Where it is, is known when all functions are.
+    fn shared(&mut self, variable: u32, offset: i64) -> Init {
         if let Some(uses) = self.program.uses.get_mut(self.id.0 as usize)
             && !uses.shared.contains(&variable)
         {
             uses.shared.push(variable);
         }
+        Init::Within { of: Within { area: Area::Shared, first: variable, bytes: 0 }, offset }
     }
 
     /// An address operand.
@@ -282,29 +285,26 @@ impl FnLower<'_, '_> {
         };
         match base {
             Some(name) => self.based(name, offset),
-            None => {
-                let slot = self.constant(Class::Q, 0)?;
-                Some(Located { slot, wide: true, offset, place: None, owner: None })
-            }
+            None => Some(Located::new(self.constant(Class::Q, 0)?, true, offset)),
         }
     }
 
     fn based(&mut self, name: Name, offset: i64) -> Option<Located> {
         let place = match self.lookup(name)? {
             Sym::Reg(Reg { slot, class, lanes: 1, .. }) if class != Class::P => {
-                return Some(Located { slot, wide: class == Class::Q, offset, place: None, owner: None });
+                return Some(Located::new(slot, class == Class::Q, offset));
             }
             Sym::Place(place) => place,
             _ => return None,
         };
         let owner = self.owner(place, name);
         let (slot, base) = match place.base {
-            Base::Variable(index) => (self.preload(Class::Q, Preloaded::Init(Init::Variable { index, offset: 0 }))?, 0),
+            Base::Variable(index) => (self.preload(Class::Q, Init::Variable { index, offset: 0 })?, 0),
             Base::Shared(variable) => {
-                self.uses_shared(variable);
-                (self.preload(Class::W, Preloaded::Shared(variable, 0))?, 0)
+                let start = self.shared(variable, 0);
+                (self.preload(Class::W, start)?, 0)
             }
-            Base::DynamicShared => (self.preload(Class::W, Preloaded::Init(Init::DynamicShared(0)))?, 0),
+            Base::DynamicShared => (self.preload(Class::W, Init::DynamicShared(0))?, 0),
             Base::Frame(at) => (STACK_BASE, at),
             Base::Local(at) | Base::Param(at) => (self.constant(Class::W, 0)?, at),
         };

@@ -2,15 +2,16 @@
 
 use super::function::FnLower;
 use super::symbol::{Base, Place};
-use super::{Owner, Value};
+use super::Owner;
+use crate::program::env::Init;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
 use crate::ptx::tree::Name;
 
 impl FnLower<'_, '_> {
     /// The slot of an address in a variable that owns the accesses made with it.
-    pub(super) fn address_of(&mut self, class: Class, value: Value, owner: Option<u32>) -> Option<Slot> {
-        let slot = self.preload(class, value)?;
+    pub(super) fn address_of(&mut self, class: Class, init: Init, owner: Option<u32>) -> Option<Slot> {
+        let slot = self.preload(class, init)?;
         if let Some(owner) = owner
             && !self.seeds.contains(&(class, slot, owner))
         {

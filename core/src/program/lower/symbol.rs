@@ -75,7 +75,7 @@ pub(in crate::program) struct Place {
 }
 
 /// What a name means.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::program) enum Sym {
     /// Nothing yet.
     None,

@@ -1,6 +1,7 @@
 //! Tests of lowering on small texts. Expected code is written as `dump` prints it.
 
 use super::*;
+use crate::program::env::Init;
 use crate::program::check::check;
 use crate::program::dump;
 use crate::program::instr::{MemOp, Op, Space};
@@ -324,7 +325,7 @@ fn initialisers_give_bytes_and_addresses() {
     assert_eq!(env.variables["g"].bytes, 8);
     assert_eq!(init("g"), [0, 0, 128, 63, 0, 0, 0, 64]);
     let d = &env.variables["d"].relocations;
-    assert_eq!((d[0].at, d[0].of, d[0].generic), (8, Init::Variable { index: 0, offset: 4 }, true));
+    assert_eq!((d[0].at, d[0].of), (8, Init::Variable { index: 0, offset: 4 }));
     assert!(matches!(d[1].of, Init::Function(_)));
     assert_eq!(env.variables["e"].relocations.iter().map(|r| (r.bytes, r.shift)).collect::<Vec<_>>(), [(1, 0), (1, 8)]);
 }

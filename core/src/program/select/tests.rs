@@ -201,7 +201,7 @@ fn instructions(form: &Form) -> Vec<(Types, Vec<M>)> {
 #[test]
 fn forms_and_operations_cover_each_other() {
     let mut reached: Vec<String> = Vec::new();
-    for form in Opcode::KNOWN.iter().flat_map(|text| forms(Opcode::of(text, &mut Names::default()))) {
+    for form in Opcode::known().iter().flat_map(|text| forms(Opcode::of(text, &mut Names::default()))) {
         let computes =
             !form.choices.is_empty() || matches!(form.opcode, Opcode::SETP | Opcode::SET | Opcode::SLCT | Opcode::CVT);
         if !computes {
