@@ -292,7 +292,8 @@ impl<'a> Writer<'a> {
     fn target(&self, e: usize) -> Label {
         let (edge, lead) = self.edge(e);
         let from = edge.from as usize;
-        if edge.kind == EdgeKind::Fall || !self.ops(Place::Edge(index(e))).any() || self.graph.leaving(from).len() == 1 {
+        if edge.kind == EdgeKind::Fall || !self.ops(Place::Edge(index(e))).any() || self.graph.leaving(from).len() == 1
+        {
             lead
         } else if self.only_jump_in(edge.to as usize) == Some(e) {
             Label::Block(edge.to)

@@ -1,8 +1,8 @@
 //! Which variable an access belongs to because the code names it (D-roots): the beginnings of what `origins` follows.
 
+use super::Owner;
 use super::function::FnLower;
 use super::symbol::{Base, Place};
-use super::Owner;
 use crate::program::env::Init;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;

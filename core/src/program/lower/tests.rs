@@ -1,9 +1,9 @@
 //! Tests of lowering on small texts. Expected code is written as `dump` prints it.
 
 use super::*;
-use crate::program::env::Init;
 use crate::program::check::check;
 use crate::program::dump;
+use crate::program::env::Init;
 use crate::program::instr::{MemOp, Op, Space};
 use crate::program::ops::{AtomTy, Class};
 use crate::ptx::parse;

@@ -1,5 +1,5 @@
 use super::{DOUBLES, ROUNDINGS, SINGLES, Samples};
-use crate::alu::float::soft::{F32, F64};
+use crate::alu::float::soft::F64;
 use crate::alu::float::*;
 use crate::alu::mode::{FMode, Property, Rounding};
 use crate::alu::table::Bits;
