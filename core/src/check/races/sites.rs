@@ -210,26 +210,10 @@ impl AccessSite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::instr::{CacheOp, NO_SLOT};
     use crate::program::ops::AtomOp;
 
     fn request(op: MemOp, order: Order, scope: Scope) -> WarpRequest {
-        WarpRequest {
-            op,
-            space: Space::Global,
-            width: 4,
-            elems: 1,
-            wide: false,
-            signed: false,
-            ext: 32,
-            addr: Slot(0),
-            addr_wide: true,
-            offset: 0,
-            regs: [NO_SLOT; 8],
-            cache: CacheOp::Default,
-            order,
-            scope,
-        }
+        WarpRequest { op, order, scope, ..WarpRequest::PLAIN }
     }
 
     #[test]
