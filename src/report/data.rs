@@ -178,50 +178,43 @@ impl StopReport<'_> {
     pub fn json(&self) -> Value {
         let diagnostic = self.diagnostic();
         let message = diagnostic.message(self.sources);
-        let (times, suppressed) = (self.times, self.suppressed);
-        let (thread, other, waiting, standing) = (None, None, None, None);
-        let stopped =
-            |stop, details| Stopped { message, stop, thread, other, waiting, details, standing, times, suppressed };
-        let stopped = match self.stop {
-            Stop::Bug(bug) => Stopped {
-                thread: Some(Some(&bug.place)),
-                other: Some(bug.other.as_ref()),
-                ..stopped(Sort::Bug, Details::Bug(&bug.kind))
-            },
+        let waits = |thread, on| Waits { thread, on };
+        let (stop, thread, waiting, details) = match self.stop {
+            Stop::Bug(bug) => (Sort::Bug, Some(Some(&bug.place)), None, Details::Bug(&bug.kind)),
             Stop::Stuck(stuck) => match &**stuck {
                 StuckKind::BarrierDeadlock { waiting, exited } => {
-                    let waiting = waiting.iter().map(|w| Waits { thread: &w.place, on: awaited(w) }).collect();
-                    let details = Details::Deadlock { exited: *exited };
-                    Stopped { waiting: Some(waiting), ..stopped(Sort::Stuck, details) }
+                    let waiting = waiting.iter().map(|w| waits(&w.place, awaited(w))).collect();
+                    (Sort::Stuck, None, Some(waiting), Details::Deadlock { exited: *exited })
                 }
                 StuckKind::Endless { tokens, place, hang, .. } => {
-                    let details = Details::Endless { never_popped: tokens, hang };
-                    Stopped { thread: Some(Some(place)), ..stopped(Sort::Stuck, details) }
+                    (Sort::Stuck, Some(Some(place)), None, Details::Endless { never_popped: tokens, hang })
                 }
                 StuckKind::Operations { operations } => {
-                    let waiting = operations.iter().map(|o| Waits { thread: &o.place, on: program(o) }).collect();
-                    Stopped { waiting: Some(waiting), ..stopped(Sort::Stuck, Details::Nothing {}) }
+                    let waiting = operations.iter().map(|o| waits(&o.place, program(o))).collect();
+                    (Sort::Stuck, None, Some(waiting), Details::Nothing {})
                 }
                 StuckKind::MemoryProgram { operation, cause } => {
                     let (program, file, line) = (&*operation.program, &*operation.file, operation.line);
                     let details = Details::MemoryProgram { program, file, line, cause };
-                    Stopped { thread: Some(Some(&operation.place)), ..stopped(Sort::Stuck, details) }
+                    (Sort::Stuck, Some(Some(&operation.place)), None, details)
                 }
             },
-            Stop::Limit(limit) => {
-                Stopped { standing: Some(&self.ended.standing), ..stopped(Sort::Limit, Details::Limit(*limit)) }
-            }
+            Stop::Limit(limit) => (Sort::Limit, None, None, Details::Limit(*limit)),
             Stop::Unsupported(what, place) => {
-                Stopped { thread: Some(place.as_deref()), ..stopped(Sort::Unsupported, Details::Unsupported { what }) }
+                (Sort::Unsupported, Some(place.as_deref()), None, Details::Unsupported { what })
             }
             Stop::Diverged { decision, expected, found } => {
-                stopped(Sort::Diverged, Details::Diverged { decision: *decision, expected, found })
+                (Sort::Diverged, None, None, Details::Diverged { decision: *decision, expected, found })
             }
             Stop::Internal(error) => {
                 let details = Details::Internal(Noticed::new(error, self.sources));
-                Stopped { thread: Some(error.place.as_ref()), ..stopped(Sort::Internal, details) }
+                (Sort::Internal, Some(error.place.as_ref()), None, details)
             }
         };
+        let other = if let Stop::Bug(bug) = self.stop { Some(bug.other.as_ref()) } else { None };
+        let standing = matches!(self.stop, Stop::Limit(_)).then_some(&*self.ended.standing);
+        let (times, suppressed) = (self.times, self.suppressed);
+        let stopped = Stopped { message, stop, thread, other, waiting, details, standing, times, suppressed };
         self.resolved(&stopped)
     }
 

@@ -42,7 +42,8 @@ type Line = (String, u32);
 
 impl Told<'_> {
     fn report<'s>(&'s self, sources: &'s SourceMap) -> StopReport<'s> {
-        StopReport::new(&self.stop, self.env, sources).times(self.times).suppressed(self.accepted.as_ref())
+        let report = StopReport::new(&self.stop, self.env, sources).suppressed(self.accepted.as_ref());
+        StopReport { times: Some(self.times), ..report }
     }
 
     /// What two things race with each other: kind and lines, whichever comes first.

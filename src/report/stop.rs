@@ -28,6 +28,7 @@ pub struct StopReport<'a> {
     pub(super) stop: &'a Stop,
     pub(super) env: &'a ProgEnv,
     pub(super) sources: &'a SourceMap,
+    /// How often it happened, of something that did not stop the run.
     pub(super) times: Option<u64>,
     pub(super) suppressed: Option<&'a Suppressed>,
     pub(super) ended: EndedEarly,
@@ -58,13 +59,6 @@ impl<'a> StopReport<'a> {
     #[must_use]
     pub fn ended(mut self, ended: EndedEarly) -> Self {
         self.ended = ended;
-        self
-    }
-
-    /// The same of something that happened so often and did not stop the run.
-    #[must_use]
-    pub const fn times(mut self, times: u64) -> Self {
-        self.times = Some(times);
         self
     }
 

@@ -6,7 +6,7 @@
 
 mod place;
 
-use super::diagnostic::{Diagnostic, NOWHERE, Severity, said};
+use super::diagnostic::{Diagnostic, NOWHERE, said};
 use super::location::location;
 use super::run;
 use super::stop::StopReport;
@@ -170,7 +170,7 @@ impl Log {
     fn result(&self, diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
         let mut result = json!({
             "ruleId": diagnostic.code,
-            "level": level(diagnostic.severity),
+            "level": diagnostic.severity,
             "message": { "text": text(diagnostic) },
             "locations": [],
             "relatedLocations": [],
@@ -212,13 +212,6 @@ fn flows(report: &StopReport<'_>, places: &[&Place]) -> Value {
     if alone { json!([]) } else { json!([{ "threadFlows": all }]) }
 }
 
-const fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
-}
-
 /// The message, what more there is to it, and the advice. The first line stands for the whole where room is scarce.
 fn text(diagnostic: &Diagnostic) -> String {
     let more = [&diagnostic.note, &diagnostic.hint].into_iter().flatten();
@@ -229,7 +222,7 @@ fn text(diagnostic: &Diagnostic) -> String {
 fn notification(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
     let mut value = json!({
         "descriptor": { "id": diagnostic.code },
-        "level": level(diagnostic.severity),
+        "level": diagnostic.severity,
         "message": { "text": text(diagnostic) },
     });
     if sources.get(diagnostic.file).is_some() {
