@@ -83,209 +83,167 @@ impl LaunchFlags {
     /// # Errors
     /// Every flag that is wrong.
     pub fn spec(&self, ptx: &Path) -> Result<Spec, Vec<Problem>> {
-        let mut reader = Reader { problems: Vec::new() };
+        let mut problems = Vec::new();
         let mut spec = Spec { ptx: vec![(ptx.to_owned(), None)], ..Spec::default() };
         for text in &self.buffer {
-            if let Some((name, buffer)) = reader.buffer(text)
+            if let Some((name, buffer)) = kept(buffer(text), &mut problems)
                 && spec.buffers.insert(name.clone(), buffer).is_some()
             {
-                reader.problem(ProblemKind::Twice { name });
+                problems.push(ProblemKind::Twice { name }.at(None));
             }
         }
-        for text in &self.global {
-            if let Some((name, global)) = reader.global(text) {
-                spec.globals.insert(name, global);
-            }
-        }
-        for text in &self.expect {
-            if let Some((name, expect)) = reader.expect(text, &spec) {
-                spec.expect.insert(name, expect);
-            }
-        }
+        spec.globals.extend(self.global.iter().filter_map(|text| kept(global(text), &mut problems)));
+        let expected = self.expect.iter().filter_map(|text| kept(expect(text, &spec), &mut problems));
+        spec.expect = expected.collect();
         let stdout = |text: &String| ExpectStdout { text: text.replace("\\n", "\n"), sorted: false, at: None };
         spec.stdout = self.expect_stdout.as_ref().map(stdout);
-        let grid = reader.dims("--grid", self.grid.as_deref());
-        let block = reader.dims("--block", self.block.as_deref());
-        let args = self.arg.iter().filter_map(|text| Some((reader.arg(text, &spec)?, None))).collect();
-        let (entry, shared) = (self.entry.clone(), self.shared.unwrap_or(0));
+        let mut sizes = |flag, text: &Option<String>| {
+            let given = text.as_ref().and_then(|text| kept(dims(flag, text), &mut problems));
+            given.unwrap_or([1; 3])
+        };
+        let (grid, block) = (sizes("--grid", &self.grid), sizes("--block", &self.block));
+        let args = self.arg.iter().filter_map(|text| kept(arg(text, &spec), &mut problems)).map(|arg| (arg, None));
+        let (entry, shared, args) = (self.entry.clone(), self.shared.unwrap_or(0), args.collect());
         spec.launches.push(KernelLaunch { entry, grid, block, shared, args, at: None });
-        if reader.problems.is_empty() { Ok(spec) } else { Err(reader.problems) }
+        if problems.is_empty() { Ok(spec) } else { Err(problems) }
     }
 }
 
-struct Reader {
-    problems: Vec<Problem>,
+/// What was read, or a problem where nothing was.
+fn kept<T>(read: Read<T>, problems: &mut Vec<Problem>) -> Option<T> {
+    read.map_err(|kind| problems.push(kind.at(None))).ok()
 }
 
-impl Reader {
-    fn problem(&mut self, kind: ProblemKind) {
-        self.problems.push(kind.at(None));
-    }
+/// What a flag says, or what is wrong with it.
+type Read<T> = Result<T, ProblemKind>;
 
-    fn bad<T>(&mut self, flag: &'static str, text: &str, form: &'static str) -> Option<T> {
-        self.problem(ProblemKind::BadFlag { flag, text: text.to_owned(), form });
-        None
-    }
+fn bad(flag: &'static str, text: &str, form: &'static str) -> ProblemKind {
+    ProblemKind::BadFlag { flag, text: text.to_owned(), form }
+}
 
-    fn dims(&mut self, flag: &'static str, text: Option<&str>) -> [u32; 3] {
-        let mut dims = [1; 3];
-        let Some(text) = text else { return dims };
-        let numbers: Option<Vec<u32>> = text.split([',', 'x']).map(|n| n.trim().parse().ok()).collect();
-        match numbers {
-            Some(numbers) if numbers.len() <= 3 => dims[..numbers.len()].copy_from_slice(&numbers),
-            _ => {
-                self.bad::<()>(flag, text, DIMS);
+fn dims(flag: &'static str, text: &str) -> Read<[u32; 3]> {
+    let mut dims = [1; 3];
+    let numbers: Result<Vec<u32>, _> = text.split([',', 'x']).map(|n| n.trim().parse()).collect();
+    let numbers = numbers.ok().filter(|numbers| numbers.len() <= 3).ok_or_else(|| bad(flag, text, DIMS))?;
+    dims[..numbers.len()].copy_from_slice(&numbers);
+    Ok(dims)
+}
+
+fn scalar(name: &str) -> Read<Scalar> {
+    Scalar::named(name).ok_or_else(|| ProblemKind::UnknownType { text: name.to_owned() })
+}
+
+fn element(text: &str, ty: Scalar) -> Read<Vec<u8>> {
+    let number = Number::read(text).ok_or_else(|| ProblemKind::NoNumber { text: text.to_owned() })?;
+    ty.encode(&number).ok_or_else(|| ProblemKind::NoFit { text: text.to_owned(), ty })
+}
+
+fn hex(text: &str) -> Read<Vec<u8>> {
+    crate::launch::hex(text).ok_or(ProblemKind::BadHex)
+}
+
+fn data(flag: &'static str, text: &str, ty: Scalar) -> Read<Data> {
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    Ok(match kind {
+        "zeros" => Data::Zeros,
+        "iota" => Data::Iota,
+        "random" => Data::Random(rest.parse().map_err(|_| bad(flag, text, DATA))?),
+        "values" => Data::Values(rest.split(',').map(|n| element(n, ty)).collect::<Read<Vec<_>>>()?.concat()),
+        "hex" => Data::Hex(hex(rest)?),
+        "npy" => Data::Npy(PathBuf::from(rest)),
+        "raw" => Data::Raw(PathBuf::from(rest)),
+        _ => return Err(bad(flag, text, DATA)),
+    })
+}
+
+fn buffer(text: &str) -> Read<(String, Buffer)> {
+    let bad = || bad("--buffer", text, BUFFER);
+    let (head, init) = text.split_once('=').map_or((text, None), |(head, init)| (head, Some(init)));
+    let parts: Vec<&str> = head.split(':').collect();
+    let (name, ty, len) = match parts[..] {
+        [name, ty] => (name, ty, None),
+        [name, ty, len] => (name, ty, Some(len.parse().map_err(|_| bad())?)),
+        _ => return Err(bad()),
+    };
+    let ty = scalar(ty)?;
+    let init = init.map_or(Ok(Data::Assumed), |init| initial(init, text, ty))?;
+    Ok((name.to_owned(), Buffer { ty, init, len, at: None }))
+}
+
+/// INIT of a buffer; `flag` is all that was given.
+fn initial(text: &str, flag: &str, ty: Scalar) -> Read<Data> {
+    let Some((init, part)) = text.split_once(';') else { return buffer_data(text, ty) };
+    let rest = Box::new(buffer_data(init, ty)?);
+    let range = part.strip_prefix("uninit=").and_then(|part| part.split_once(','));
+    let range = range.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    let uninit = range.filter(|r: &Range<u64>| r.start < r.end).ok_or_else(|| bad("--buffer", flag, PART))?;
+    Ok(Data::Partly { rest, uninit })
+}
+
+/// Data of a buffer: also none.
+fn buffer_data(text: &str, ty: Scalar) -> Read<Data> {
+    match text.split_once(':').map_or(text, |(kind, _)| kind) {
+        "uninit" => Ok(Data::Uninit),
+        "zeros" | "iota" | "random" | "values" | "hex" | "npy" | "raw" => data("--buffer", text, ty),
+        _ => Err(bad("--buffer", text, BUFFER_DATA)),
+    }
+}
+
+fn global(text: &str) -> Read<(String, Global)> {
+    let parts = text.split_once('=').and_then(|(head, data)| Some((head.split_once(':')?, data)));
+    let ((name, ty), given) = parts.ok_or_else(|| bad("--global", text, GLOBAL))?;
+    let ty = scalar(ty)?;
+    Ok((name.to_owned(), Global { ty, data: data("--global", given, ty)?, at: None }))
+}
+
+fn arg(text: &str, spec: &Spec) -> Read<Arg> {
+    if text == "null" {
+        return Ok(Arg::Null);
+    }
+    let (kind, rest) = text.split_once(':').ok_or_else(|| bad("--arg", text, ARG))?;
+    match kind {
+        "buffer" => {
+            let (name, offset) = rest.split_once('+').unwrap_or((rest, "0"));
+            let (name, offset) = (name.to_owned(), offset.parse().map_err(|_| bad("--arg", text, ARG))?);
+            if spec.buffers.contains_key(&name) {
+                return Ok(Arg::Buffer { name, offset });
             }
+            Err(ProblemKind::UnknownBuffer { name, known: spec.buffers.keys().cloned().collect() })
         }
-        dims
-    }
-
-    /// What was read, or a problem where nothing was.
-    fn read<T>(&mut self, value: Option<T>, problem: impl FnOnce() -> ProblemKind) -> Option<T> {
-        if value.is_none() {
-            self.problem(problem());
-        }
-        value
-    }
-
-    fn scalar(&mut self, name: &str) -> Option<Scalar> {
-        self.read(Scalar::named(name), || ProblemKind::UnknownType { text: name.to_owned() })
-    }
-
-    fn element(&mut self, text: &str, ty: Scalar) -> Option<Vec<u8>> {
-        let number = self.read(Number::read(text), || ProblemKind::NoNumber { text: text.to_owned() })?;
-        self.read(ty.encode(&number), || ProblemKind::NoFit { text: text.to_owned(), ty })
-    }
-
-    fn hex(&mut self, text: &str) -> Option<Vec<u8>> {
-        self.read(crate::launch::hex(text), || ProblemKind::BadHex)
-    }
-
-    fn data(&mut self, flag: &'static str, text: &str, ty: Scalar) -> Option<Data> {
-        let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
-        match kind {
-            "zeros" => Some(Data::Zeros),
-            "iota" => Some(Data::Iota),
-            "random" => match rest.parse() {
-                Ok(seed) => Some(Data::Random(seed)),
-                Err(_) => self.bad(flag, text, DATA),
-            },
-            "values" => {
-                let all: Option<Vec<Vec<u8>>> = rest.split(',').map(|n| self.element(n, ty)).collect();
-                Some(Data::Values(all?.concat()))
-            }
-            "hex" => Some(Data::Hex(self.hex(rest)?)),
-            "npy" => Some(Data::Npy(PathBuf::from(rest))),
-            "raw" => Some(Data::Raw(PathBuf::from(rest))),
-            _ => self.bad(flag, text, DATA),
+        "bytes" => Ok(Arg::Bytes(hex(rest)?)),
+        _ => {
+            let ty = scalar(kind)?;
+            Ok(Arg::Scalar(ty, element(rest, ty)?))
         }
     }
+}
 
-    fn buffer(&mut self, text: &str) -> Option<(String, Buffer)> {
-        let (head, init) = text.split_once('=').map_or((text, None), |(head, init)| (head, Some(init)));
-        let parts: Vec<&str> = head.split(':').collect();
-        let (name, ty, len) = match parts[..] {
-            [name, ty] => (name, ty, None),
-            [name, ty, len] => match len.parse() {
-                Ok(len) => (name, ty, Some(len)),
-                Err(_) => return self.bad("--buffer", text, BUFFER),
-            },
-            _ => return self.bad("--buffer", text, BUFFER),
+fn expect(text: &str, spec: &Spec) -> Read<(String, Expect)> {
+    let (name, rest) = text.split_once('=').ok_or_else(|| bad("--expect", text, EXPECT))?;
+    let name = name.to_owned();
+    let ty = spec.buffers.get(&name).map(|b| b.ty).or_else(|| spec.globals.get(&name).map(|g| g.ty));
+    let Some(ty) = ty else {
+        let known = spec.buffers.keys().chain(spec.globals.keys()).cloned().collect();
+        return Err(ProblemKind::UnknownVariable { name, known });
+    };
+    let mut options = rest.split(';');
+    let data = data("--expect", options.next().unwrap_or(""), ty)?;
+    let mut expect = Expect { ty, data, abs: None, rel: None, first: None, unordered: false, at: None };
+    for option in options {
+        let tolerance = |n: &str| {
+            let number = n.parse::<f64>().ok().filter(|t| *t >= 0.0 && t.is_finite());
+            number.ok_or_else(|| bad("--expect", option, TOLERANCE)).map(Some)
         };
-        let ty = self.scalar(ty)?;
-        let init = match init {
-            None => Data::Assumed,
-            Some(init) => self.init(init, text, ty)?,
-        };
-        Some((name.to_owned(), Buffer { ty, init, len, at: None }))
-    }
-
-    /// INIT of a buffer; `flag` is all that was given.
-    fn init(&mut self, text: &str, flag: &str, ty: Scalar) -> Option<Data> {
-        let Some((init, part)) = text.split_once(';') else { return self.buffer_data(text, ty) };
-        let rest = Box::new(self.buffer_data(init, ty)?);
-        let range = part.strip_prefix("uninit=").and_then(|part| part.split_once(','));
-        let range = range.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-        match range.filter(|r: &Range<u64>| r.start < r.end) {
-            Some(uninit) => Some(Data::Partly { rest, uninit }),
-            None => self.bad("--buffer", flag, PART),
+        let other = || bad("--expect", text, EXPECT);
+        match option.split_once('=') {
+            Some(("abs", n)) => expect.abs = tolerance(n)?,
+            Some(("rel", n)) => expect.rel = tolerance(n)?,
+            Some(("first", n)) => expect.first = Some(n.parse().map_err(|_| other())?),
+            None if option == "unordered" => expect.unordered = true,
+            _ => return Err(other()),
         }
     }
-
-    /// Data of a buffer: also none.
-    fn buffer_data(&mut self, text: &str, ty: Scalar) -> Option<Data> {
-        match text.split_once(':').map_or(text, |(kind, _)| kind) {
-            "uninit" => Some(Data::Uninit),
-            "zeros" | "iota" | "random" | "values" | "hex" | "npy" | "raw" => self.data("--buffer", text, ty),
-            _ => self.bad("--buffer", text, BUFFER_DATA),
-        }
-    }
-
-    fn global(&mut self, text: &str) -> Option<(String, Global)> {
-        let parts = text.split_once('=').and_then(|(head, data)| Some((head.split_once(':')?, data)));
-        let Some(((name, ty), data)) = parts else { return self.bad("--global", text, GLOBAL) };
-        let ty = self.scalar(ty)?;
-        Some((name.to_owned(), Global { ty, data: self.data("--global", data, ty)?, at: None }))
-    }
-
-    fn arg(&mut self, text: &str, spec: &Spec) -> Option<Arg> {
-        if text == "null" {
-            return Some(Arg::Null);
-        }
-        let Some((kind, rest)) = text.split_once(':') else { return self.bad("--arg", text, ARG) };
-        match kind {
-            "buffer" => {
-                let (name, offset) = rest.split_once('+').unwrap_or((rest, "0"));
-                let Ok(offset) = offset.parse() else { return self.bad("--arg", text, ARG) };
-                if !spec.buffers.contains_key(name) {
-                    let known = spec.buffers.keys().cloned().collect();
-                    self.problem(ProblemKind::UnknownBuffer { name: name.to_owned(), known });
-                    return None;
-                }
-                Some(Arg::Buffer { name: name.to_owned(), offset })
-            }
-            "bytes" => Some(Arg::Bytes(self.hex(rest)?)),
-            _ => {
-                let ty = self.scalar(kind)?;
-                Some(Arg::Scalar(ty, self.element(rest, ty)?))
-            }
-        }
-    }
-
-    fn expect(&mut self, text: &str, spec: &Spec) -> Option<(String, Expect)> {
-        let Some((name, rest)) = text.split_once('=') else { return self.bad("--expect", text, EXPECT) };
-        let ty = spec.buffers.get(name).map(|b| b.ty).or_else(|| spec.globals.get(name).map(|g| g.ty));
-        let Some(ty) = ty else {
-            let known = spec.buffers.keys().chain(spec.globals.keys()).cloned().collect();
-            self.problem(ProblemKind::UnknownVariable { name: name.to_owned(), known });
-            return None;
-        };
-        let mut options = rest.split(';');
-        let data = self.data("--expect", options.next().unwrap_or(""), ty)?;
-        let mut expect = Expect { ty, data, abs: None, rel: None, first: None, unordered: false, at: None };
-        for option in options {
-            let tolerance = |n: &str| n.parse::<f64>().ok().filter(|t| *t >= 0.0 && t.is_finite());
-            let known = match option.split_once('=') {
-                Some(("abs", n)) => tolerance(n).map(|t| expect.abs = Some(t)),
-                Some(("rel", n)) => tolerance(n).map(|t| expect.rel = Some(t)),
-                Some(("first", n)) => n.parse().ok().map(|n| expect.first = Some(n)),
-                None if option == "unordered" => {
-                    expect.unordered = true;
-                    Some(())
-                }
-                _ => None,
-            };
-            if known.is_none() {
-                let tolerance = option.starts_with("abs=") || option.starts_with("rel=");
-                return self.bad(
-                    "--expect",
-                    if tolerance { option } else { text },
-                    if tolerance { TOLERANCE } else { EXPECT },
-                );
-            }
-        }
-        Some((name.to_owned(), expect))
-    }
+    Ok((name, expect))
 }
 
 /// Bytes with a unit: `4G`, `512M`, `64K`, `1024`; of a limit, which is not nothing.
