@@ -77,7 +77,7 @@ fn unsupported(path: &Path, why: &str) -> Result<(), Failed> {
     let spec = Spec::read(path, &mut sources).map_err(|p| format!("{p:?}"))?;
     let env = load(&spec.ptx, None, &mut sources).map_err(|p| format!("{p:?}"))?;
     let mut device = Device::new(env, sources, Config::default()).map_err(|stop| format!("{stop:?}"))?;
-    match run(&spec, &mut device, &mut Silent, &mut |_| ()) {
+    match run(&spec, &mut device, &mut Silent, None, &mut |_| ()) {
         Err(Failure::Stop(Stop::Unsupported(..))) => Ok(()),
         other => Err(format!("{why} should be unsupported: {other:?}").into()),
     }

@@ -33,7 +33,7 @@ fn observed(path: &Path, control: Option<ControlModel>) -> Result<(u64, BTreeSet
     let mut observers =
         Observers::none().with_hash(&env).with_uninit(&env).check(Check::Div0, &env).check(Check::Safety, &env);
     observers = observers.check(Check::Barriers, &env).with_coverage(&env);
-    let outcome = match run(&spec, &mut device, &mut observers, &mut |_| ()) {
+    let outcome = match run(&spec, &mut device, &mut observers, None, &mut |_| ()) {
         Ok(outcome) => outcome,
         // Video instructions are not executed, and the example says so.
         Err(Failure::Stop(Stop::Unsupported(..))) if path.ends_with("feat/launch.video.toml") => {

@@ -81,7 +81,7 @@ fn overlap(path: &Path) -> Result<(), Failed> {
     let config = Config { memory: fermi()?, ..Config::default() };
     let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
     let mut overlaps = Overlaps::default();
-    run(&spec, &mut device, &mut overlaps, &mut |_| ()).map_err(|f| format!("{f:?}"))?;
+    run(&spec, &mut device, &mut overlaps, None, &mut |_| ()).map_err(|f| format!("{f:?}"))?;
     if overlaps.changes * 2 < overlaps.steps {
         return Err(format!("{} of {} micro steps follow another warp's", overlaps.changes, overlaps.steps).into());
     }

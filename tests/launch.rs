@@ -14,7 +14,7 @@ fn hashes(example: &str, config: &Config) -> (u64, u64) {
     let env = std::sync::Arc::new(load(&spec.ptx, config.control, &mut sources).unwrap());
     let mut device = Device::new(env.clone(), sources, config.clone()).unwrap();
     let mut observers = Observers::none().with_hash(&env);
-    let outcome = run(&spec, &mut device, &mut observers, &mut |_| ()).unwrap();
+    let outcome = run(&spec, &mut device, &mut observers, None, &mut |_| ()).unwrap();
     assert!(outcome.unexpected.is_empty(), "{example}");
     (device.memory_hash(), observers.get().map_or(0, TraceHash::value))
 }
@@ -43,7 +43,7 @@ fn empty_kernel(grid: [u32; 3], config: Config) -> Result<Stats, Failure> {
         sources.add("k.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n");
     let env = build(&[file], None, &sources).unwrap();
     let mut device = Device::new(env, sources, config)?;
-    device.launch(&KernelLaunch { grid, block: [32, 1, 1], ..KernelLaunch::default() }, &mut |_| ())
+    device.launch(&KernelLaunch { grid, block: [32, 1, 1], ..KernelLaunch::default() }, Silent, &mut |_| ())
 }
 
 #[test]
@@ -66,6 +66,6 @@ fn nothing_to_launch_is_a_problem() {
     let file = sources.add("k.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n");
     let env = build(&[file], None, &sources).unwrap();
     let mut device = Device::new(env, sources, Config::default()).unwrap();
-    assert!(matches!(device.launch(&KernelLaunch::default(), &mut |_| ()), Err(Failure::Input(_))));
-    assert!(matches!(run(&Spec::default(), &mut device, &mut Silent, &mut |_| ()), Err(Failure::Input(_))));
+    assert!(matches!(device.launch(&KernelLaunch::default(), Silent, &mut |_| ()), Err(Failure::Input(_))));
+    assert!(matches!(run(&Spec::default(), &mut device, &mut Silent, None, &mut |_| ()), Err(Failure::Input(_))));
 }

@@ -128,7 +128,7 @@ fn run(example: &Path, programs: &Arc<ProgramSet>, device: &str) -> Result<bool,
     let env = load(&spec.ptx, None, &mut sources).map_err(Failure::Input)?;
     let memory = MemoryModel::Fermi(Arc::new(DeviceModel::preset(device).unwrap()), Arc::clone(programs));
     let mut device = Device::new(env, sources, Config { memory, ..Config::default() }).map_err(Failure::Stop)?;
-    Ok(launch::run(&spec, &mut device, &mut Silent, &mut |_| ())?.unexpected.is_empty())
+    Ok(launch::run(&spec, &mut device, &mut Silent, None, &mut |_| ())?.unexpected.is_empty())
 }
 
 /// A program that steps outside of its state is stuck at its line. `warpstep check` would have refused it.

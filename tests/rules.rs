@@ -103,7 +103,7 @@ fn fired(path: &Path, config: &Config) -> BTreeSet<Rule> {
     let Ok(mut device) = Device::new(env, sources, config) else { return BTreeSet::new() };
     let program = device.context().program();
     let mut observers = Observers::none().with_coverage(&program).check(Check::Safety, &program);
-    _ = run(&spec, &mut device, &mut observers, &mut |_| ());
+    _ = run(&spec, &mut device, &mut observers, None, &mut |_| ());
     observers.fired()
 }
 

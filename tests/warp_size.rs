@@ -53,7 +53,7 @@ fn examples(warp_size: u32) -> usize {
         let env = load(&spec.ptx, None, &mut sources).unwrap();
         let config = Config { warp_size, timeout: Some(Duration::from_secs(300)), ..Config::default() };
         let mut device = Device::new(env, sources, config).unwrap();
-        let outcome = run(&spec, &mut device, &mut Silent, &mut |_| ());
+        let outcome = run(&spec, &mut device, &mut Silent, None, &mut |_| ());
         let fine = outcome.as_ref().is_ok_and(|o| o.unexpected.is_empty());
         assert!(fine, "{} at warp size {warp_size}: {outcome:?}", path.display());
         count += 1;
@@ -132,7 +132,7 @@ fn a_warp_sees_its_size() {
             device.add_buffer("out", &buffer).unwrap();
             let args = vec![(Arg::Buffer { name: "out".into(), offset: 0 }, None)];
             let launch = KernelLaunch { grid: [1; 3], block: [threads, 1, 1], args, ..KernelLaunch::default() };
-            device.launch(&launch, &mut |_| ()).unwrap();
+            device.launch(&launch, Silent, &mut |_| ()).unwrap();
             let bytes = device.contents("out").unwrap().1;
             let words: Vec<u32> = bytes.chunks(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect();
             for t in 0..threads {

@@ -85,7 +85,7 @@ pub fn run(text: &str) -> bool {
 pub fn launch(text: &str, folder: &Path) -> bool {
     let mut sources = SourceMap::default();
     let file = sources.add("launch.toml", text);
-    let read = Spec::parse(text, file, folder).and_then(|spec| Ok((load(&spec.ptx, None, &mut sources)?, spec)));
+    let read = Spec::parse(&sources, file, folder).and_then(|spec| Ok((load(&spec.ptx, None, &mut sources)?, spec)));
     let (env, spec) = match read {
         Ok(read) => read,
         Err(problems) => {
@@ -94,7 +94,7 @@ pub fn launch(text: &str, folder: &Path) -> bool {
         }
     };
     let Ok(mut device) = Device::new(env, sources, config()) else { return false };
-    let result = run_launches(&spec, &mut device, &mut Silent, &mut |_| ());
+    let result = run_launches(&spec, &mut device, &mut Silent, None, &mut |_| ());
     ended(result, device.sources());
     true
 }
@@ -104,7 +104,7 @@ pub fn script(text: &str, folder: &Path) -> bool {
     let mut sources = SourceMap::default();
     let file = sources.add("script.toml", text);
     let read =
-        Script::parse(text, file, folder).and_then(|script| Ok((programs(&script, None, &mut sources)?, script)));
+        Script::parse(&sources, file, folder).and_then(|script| Ok((programs(&script, None, &mut sources)?, script)));
     let ((all, control), script) = match read {
         Ok(read) => read,
         Err(problems) => {

@@ -80,7 +80,7 @@ impl<'a> Kernel<'a> {
     /// The file cannot be read; everything that is wrong with its text.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let text = text_of(path).map_err(|problem| Error::input(&[*problem], &SourceMap::default()))?;
+        let text = text_of(path).map_err(|kind| Error::input(&[kind.at(None)], &SourceMap::default()))?;
         Self::of(&path.display().to_string(), &text)
     }
 

@@ -1,9 +1,9 @@
 //! `warpstep bench`
 
-use super::form::Format;
+use super::form::{Form, PLAIN};
 use super::output;
-use super::report_flags::stopped;
-use crate::base::SourceMap;
+use super::report_flags::failed;
+use super::target::one_of;
 use crate::check::{Bounds, Check, Observers, Races};
 use crate::launch::Failure;
 use crate::launch::bench::{Case, KERNELS, program};
@@ -46,35 +46,25 @@ pub(super) struct Bench {
     check: Option<String>,
 
     /// The form of the results.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_parser = one_of(&PLAIN), default_value = "text")]
+    format: Form,
 }
 
 impl Bench {
     /// Runs the command; gives the exit code.
-    pub(super) fn execute(&self) -> u8 {
-        let (env, sources) = match program() {
-            Ok(program) => program,
-            Err((problems, sources)) => return output::problems(&problems, &sources, self.format),
-        };
-        let all: Vec<&'static str> =
-            KERNELS.into_iter().filter(|k| self.kernels.is_empty() || self.kernels.iter().any(|n| n == k)).collect();
+    pub(super) fn execute(&self) -> Result<u8, u8> {
+        let (env, sources) =
+            program().map_err(|(problems, sources)| output::problems(&problems, &sources, self.format))?;
         let mut rows = Vec::new();
-        for name in &all {
-            match self.measure(name, &env) {
-                Ok(speed) => {
-                    if self.format == Format::Text {
-                        output::say(line(&speed));
-                    }
-                    rows.push(speed);
-                }
-                Err(Failure::Stop(stop)) => return stopped(&stop, (&env, &sources), self.format),
-                Err(Failure::Input(problems)) => {
-                    return output::problems(&problems, &SourceMap::default(), self.format);
-                }
+        for name in KERNELS.into_iter().filter(|k| self.kernels.is_empty() || self.kernels.iter().any(|n| n == k)) {
+            let speed = self.measure(name, &env);
+            let speed = speed.map_err(|failure| failed(&failure, (&env, &sources), self.format))?;
+            if self.format == Form::Text {
+                output::say(line(&speed));
             }
+            rows.push(speed);
         }
-        self.total(rows)
+        Ok(self.total(rows))
     }
 
     fn measure(&self, kernel: &'static str, env: &Arc<ProgEnv>) -> Result<Speed, Failure> {
@@ -124,11 +114,10 @@ impl Bench {
         let logs: f64 = kernels.iter().map(|speed| libm::log(speed.millions_per_second)).sum();
         let geometric_mean = libm::exp(logs / kernels.len().max(1) as f64);
         let code = u8::from(!kernels.iter().all(|speed| speed.correct));
-        match self.format {
-            Format::Text => output::say(format!("{:<13} {:>30} {geometric_mean:>12.0} M/s\n", "", "geometric mean")),
-            Format::Json => {
-                output::print_json(&Report::Bench(document::Bench { exit: Exit(code), kernels, geometric_mean }));
-            }
+        if self.format == Form::Text {
+            output::say(format!("{:<13} {:>30} {geometric_mean:>12.0} M/s\n", "", "geometric mean"));
+        } else {
+            output::print_json(&Report::Bench(document::Bench { exit: Exit(code), kernels, geometric_mean }));
         }
         code
     }

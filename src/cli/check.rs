@@ -4,7 +4,7 @@ use super::form::Form;
 use super::output;
 use super::target::{CONTROLS, one_of};
 use crate::base::{FileId, SourceMap};
-use crate::launch::{Problem, ProblemKind, check_memory_programs, is_memp, memory_programs, text_of, understand};
+use crate::launch::{Problem, check_memory_programs, is_memp, memory_programs, open, understand};
 use crate::litmus::{self, is_litmus};
 use crate::machine::ControlModel;
 use crate::program::env::FuncId;
@@ -71,18 +71,14 @@ impl Check {
                 problems.extend(check_memory_programs(std::slice::from_ref(path), &mut sources));
                 continue;
             }
-            match text_of(path) {
-                Ok(text) if is_litmus(path) => {
-                    let file = sources.add(path.display().to_string(), text);
-                    complaints.extend(self.litmus(file, &mut sources));
-                }
-                Ok(text) => {
-                    let file = sources.add(path.display().to_string(), text);
+            match open(path, &mut sources) {
+                Ok(file) if is_litmus(path) => complaints.extend(self.litmus(file, &mut sources)),
+                Ok(file) => {
                     let (module, checked) = understand(file, &sources, &mut problems);
                     let control = self.control.unwrap_or(ControlModel::of_target(checked.sm.into()));
                     modules.push((file, module, checked, control == ControlModel::Crs));
                 }
-                Err(problem) => problems.push(*problem),
+                Err(kind) => problems.push(kind.at(None)),
             }
         }
         // Building finds what checking one function at a time cannot; each module stands for itself.
@@ -90,8 +86,7 @@ impl Check {
             for (file, module, checked, inject) in &modules {
                 let options = Options { promote: false, inject: *inject };
                 let (env, errors) = program::build(&[(*file, module, checked)], &options);
-                let at = |e: &program::LowerError| Some((e.file, e.span));
-                problems.extend(errors.into_iter().map(|e| ProblemKind::Lower(Box::new(e.clone())).at(at(&e))));
+                problems.extend(errors.into_iter().map(Problem::from));
                 match self.dump {
                     Some(Dump::Tree) => output::say(ptx::print(module)),
                     Some(Dump::Program) => {

@@ -2,11 +2,11 @@
 
 use super::bounds::sooner;
 use super::flags::{size, time};
-use super::form::Format;
+use super::form::{Form, PLAIN};
 use super::output;
 use super::progress::{searched, searching};
 use super::saved::{name, target, words, write};
-use super::target::Common;
+use super::target::{Common, one_of};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Progress, Prove};
 use crate::launch::ProblemKind;
@@ -63,18 +63,14 @@ pub(super) struct Compare {
     schedules: Option<PathBuf>,
 
     /// The form of messages and results.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_parser = one_of(&PLAIN), default_value = "text")]
+    format: Form,
 }
 
 impl Compare {
     /// Runs the command; gives the exit code.
-    pub fn execute(&mut self) -> u8 {
+    pub fn execute(&mut self) -> Result<u8, u8> {
         self.common.begin(sooner(Some(self.time), self.common.timeout), self.search_memory);
-        self.compare().unwrap_or_else(|code| code)
-    }
-
-    fn compare(&self) -> Result<u8, u8> {
         if let Some(flag) = self.common.chooses_models() {
             let why = "all models are compared: leave it out, or use `prove` for one of them";
             let text = self.path.display().to_string();
@@ -88,26 +84,27 @@ impl Compare {
         let looks = self.common.looks_at_runs();
         let mut compared = Compared { cells: Vec::new(), fates: Vec::new(), expects: false, looks };
         let models = self.common.all_models();
-        let bar = searching(self.format == Format::Text);
+        let bar = searching(self.format == Form::Text);
         for (k, mut common) in models.iter().cloned().enumerate() {
             let left = u32::try_from(models.len() - k).unwrap_or(1);
             common.share(left, self.search_memory);
             self.row(&common, &folder, &bar, &mut compared)?;
-            if let Some(cell) = compared.cells.last().filter(|_| self.format == Format::Text) {
+            if let Some(cell) = compared.cells.last().filter(|_| self.format == Form::Text) {
                 bar.suspend(|| output::complain(Compared::row(cell)));
             }
         }
         bar.finish_and_clear();
-        match self.format {
-            Format::Json => output::print_json(&Report::Compared(compared.data())),
-            Format::Text => output::say(compared.render()),
+        if self.format == Form::Text {
+            output::say(compared.render());
+        } else {
+            output::print_json(&Report::Compared(compared.data()));
         }
         Ok(compared.code())
     }
 
     /// Finds out what the program comes to under one model.
     fn row(&self, common: &Common, folder: &Path, bar: &ProgressBar, compared: &mut Compared) -> Result<(), u8> {
-        let target = target(common, &self.path, self.format.into())?;
+        let target = target(common, &self.path, self.format)?;
         compared.expects = !target.spec().expect.is_empty() || target.spec().stdout.is_some();
         let (env, bounds, models) = (target.program(), target.bounds(), Models::of_target(&target));
         let half = Stopwatch::start(bounds.left().map(|left| left / 2));

@@ -1,32 +1,44 @@
-//! What follows a run while it goes on: the lines of `--rules`, the tables of `--show`, the file of `--trace`.
+//! What follows a run while it goes on, in `run` and in `replay`: the lines of `--rules`, the tables of `--show`, the
+//! timeline of `--trace`.
 
+use super::flags::size;
 use super::form::Form;
-use super::show::ShowFlags;
-use super::trace::{Trace, TraceFlags};
+use super::output;
 use crate::base::SourceMap;
+use crate::base::files::Draft;
 use crate::choice::Decisions;
-use crate::launch::{Problem, ProblemKind};
+use crate::launch::ProblemKind;
 use crate::program::env::ProgEnv;
-use crate::report::{Environment, MemoryShow, RuleTrace};
+use crate::report::{Environment, Launches, MemoryShow, RuleTrace, Timeline, run as text};
 use crate::verdict::{Event, Sink, Stop, Who};
 use clap::Args;
+use std::io::{BufWriter, Error};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What is told of a run while it goes on.
 #[derive(Args)]
 pub(super) struct FollowFlags {
-    #[command(flatten)]
-    pub trace: TraceFlags,
+    /// Write a timeline that ui.perfetto.dev loads: multiprocessors, warps, barriers, choices.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
 
-    #[command(flatten)]
-    show: ShowFlags,
+    /// Bytes of the timeline at most, about; what comes after is left out, and the file says so.
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "256M")]
+    trace_limit: u64,
+
+    /// `memory`: the memory environment after each step of memory; `memory@N`: after step N, as `replay --turns` and the
+    /// timeline number them. With --memory fermi or --lanes split: other memory makes no steps of its own.
+    #[arg(long, value_name = "memory[@N]")]
+    show: Option<String>,
 }
 
 /// The followers of a run, each there or not.
 pub(super) struct Followers<'a> {
+    flags: &'a FollowFlags,
     rules: Option<RuleTrace<'a>>,
     show: Option<MemoryShow>,
-    timeline: Option<Trace<'a>>,
+    timeline: Option<Timeline<'a, BufWriter<Draft>>>,
 }
 
 impl<'a> Followers<'a> {
@@ -34,7 +46,8 @@ impl<'a> Followers<'a> {
     /// told by the oracle of the run.
     ///
     /// # Errors
-    /// The file of the trace cannot be written; rules are printed where a report for programs is.
+    /// The file of the trace cannot be written; rules are printed where a report for programs is; `--show` does not say what
+    /// is known, or there is nothing to be seen.
     pub fn open(
         flags: &'a FollowFlags,
         rules: bool,
@@ -42,17 +55,28 @@ impl<'a> Followers<'a> {
         (programs, sources): (&[Arc<ProgEnv>], &SourceMap),
         line: &'a mut dyn FnMut(&str),
         seen: &'a Decisions,
-    ) -> Result<Self, Box<Problem>> {
+    ) -> Result<Self, ProblemKind> {
         let lines = rules && form == Form::Text;
-        if rules && !lines && flags.trace.file.is_none() {
+        if rules && !lines && flags.trace.is_none() {
             let why = "rules are lines of text; with --format json or sarif, --trace FILE.json shows them";
-            return Err(Box::new(ProblemKind::UnfitFlag { flag: "--rules", text: String::new(), why }.at(None)));
+            return Err(ProblemKind::UnfitFlag { flag: "--rules", text: String::new(), why });
         }
-        let timeline = flags.trace.open(programs, sources, seen, rules)?;
-        let rules = lines.then(|| RuleTrace::new(programs.to_vec(), sources.clone(), line));
-        let show = flags.show.wanted(steps)?;
-        let show = show.map(|after| after.follow(programs.to_vec(), sources.clone(), form));
-        Ok(Self { rules, show, timeline })
+        let launches = || Launches::new(programs.to_vec(), sources.clone());
+        let mut timeline = None;
+        if let Some(path) = &flags.trace {
+            let draft = Draft::create(path);
+            let draft = draft.map_err(|e| ProblemKind::Unwritable { path: path.clone(), cause: e.kind() })?;
+            let out = (BufWriter::new(draft), flags.trace_limit);
+            timeline = Some(Timeline::new(launches(), seen, rules, out));
+        }
+        let rules = lines.then(|| RuleTrace::new(launches(), line));
+        let mut show = None;
+        if let Some(text) = &flags.show {
+            let print: fn(&str) = |text| output::say(text);
+            let print = (form == Form::Text).then_some(print);
+            show = Some(MemoryShow::new(launches(), shown_step(text, steps)?, print));
+        }
+        Ok(Self { flags, rules, show, timeline })
     }
 
     /// Whether there is any.
@@ -65,11 +89,33 @@ impl<'a> Followers<'a> {
         self.show.take().map(MemoryShow::finish)
     }
 
-    /// Ends what has an end; `stop` says why the run ended early.
+    /// Ends the timeline and puts its file in its place; `stop` says why the run ended early.
     pub fn finish(self, stop: Option<&Stop>) {
-        if let Some(timeline) = self.timeline {
-            timeline.finish(stop);
+        let (Some(timeline), Some(path)) = (self.timeline, &self.flags.trace) else { return };
+        let kept = timeline.finish(stop).and_then(|(out, cut)| {
+            out.into_inner().map_err(|e| Error::from(e.error().kind()))?.keep()?;
+            Ok(cut)
+        });
+        match kept {
+            Ok(true) => output::complain(text::trace_cut(path, self.flags.trace_limit)),
+            Ok(false) => {}
+            Err(error) => output::lost(path, &error),
         }
+    }
+}
+
+/// The step after which `--show` shows the environment; none: after each. `steps`: whether memory makes steps of its own.
+fn shown_step(text: &str, steps: bool) -> Result<Option<u64>, ProblemKind> {
+    let bad = |form| ProblemKind::BadFlag { flag: "--show", text: text.to_owned(), form };
+    let form = "memory, or memory@N for what it is like after step N of memory";
+    let (what, number) = text.split_once('@').map_or((text, None), |(what, number)| (what, Some(number)));
+    let number = number.map(|number| number.parse().ok().filter(|n| *n > 0).ok_or_else(|| bad(form))).transpose()?;
+    match (what, steps) {
+        ("memory", true) => Ok(number),
+        ("memory", false) => {
+            Err(bad("flat memory acts at once and has no steps: with --memory fermi, or --lanes split"))
+        }
+        _ => Err(bad(form)),
     }
 }
 
@@ -84,7 +130,8 @@ impl Sink for Followers<'_> {
             show.event(who, &event);
         }
         if let Some(timeline) = &mut self.timeline {
-            timeline.event(who, event);
+            // What goes wrong with the file is told at the end: it is no matter of the run.
+            let _ = timeline.event(who, event);
         }
         Ok(())
     }

@@ -1,15 +1,7 @@
 //! The forms in which commands tell what came of them.
 
+use super::target::Choice;
 use clap::ValueEnum;
-
-/// The form of messages and results.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Format {
-    /// For people.
-    Text,
-    /// For programs: one JSON object on standard output.
-    Json,
-}
 
 /// The form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -22,11 +14,6 @@ pub(super) enum Form {
     Sarif,
 }
 
-impl From<Format> for Form {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Text => Self::Text,
-            Format::Json => Self::Json,
-        }
-    }
-}
+/// The forms of commands that report no defects.
+pub(super) const PLAIN: [Choice<Form>; 2] =
+    [(Form::Text, "text", "For people"), (Form::Json, "json", "For programs: one JSON object on standard output")];

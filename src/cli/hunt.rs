@@ -131,11 +131,9 @@ struct Job<'a> {
 
 impl Hunt {
     /// Runs the command; gives the exit code.
-    pub fn execute(&mut self) -> u8 {
+    pub fn execute(&mut self) -> Result<u8, u8> {
         self.common.begin(self.time, None);
-        let done = script(&self.common, &self.path, self.report.format)
-            .and_then(|read| read.map_or_else(|| self.hunt(), |read| self.script(read)));
-        done.unwrap_or_else(|code| code)
+        script(&self.common, &self.path, self.report.format)?.map_or_else(|| self.hunt(), |read| self.script(read))
     }
 
     /// Flags that are given and do not go with host scripts, each with whether it is.
@@ -213,7 +211,7 @@ impl Hunt {
         }
         let ends: Vec<_> = findings.iter().map(|f| (&f.ending, f.accepted.as_ref())).collect();
         let report = |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &findings, extra));
-        reporter.searched(&ends, report, code, &target);
+        reporter.searched(&ends, report, code, |_| target.listing());
         Ok(code)
     }
 

@@ -49,11 +49,7 @@ pub(super) struct Minimise {
 
 impl Minimise {
     /// Runs the command; gives the exit code.
-    pub fn execute(&self) -> u8 {
-        self.minimise().unwrap_or_else(|code| code)
-    }
-
-    fn minimise(&self) -> Result<u8, u8> {
+    pub fn execute(&self) -> Result<u8, u8> {
         let bounds = bounds(self.time, self.max_memory.unwrap_or_else(usual_memory), false);
         let saved = Saved::read(&self.schedule, None, &bounds, self.report.format)?;
         let Saved { file, target, common, .. } = &saved;
@@ -114,7 +110,7 @@ impl Minimise {
                 extra,
             })
         };
-        reporter.searched(&[(ending, accepted.as_ref())], report, code, target);
+        reporter.searched(&[(ending, accepted.as_ref())], report, code, |_| target.listing());
         Ok(code)
     }
 }

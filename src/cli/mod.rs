@@ -26,9 +26,7 @@ mod run;
 mod saved;
 mod script;
 mod script_search;
-mod show;
 mod target;
-mod trace;
 
 use crate::report::panicked;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -90,19 +88,24 @@ pub fn main(taken: fn() -> u64) -> ExitCode {
         Command::Minimise(minimise) => minimise.execute(),
         Command::Prove(mut prove) => prove.execute(),
         Command::Compare(mut compare) => compare.execute(),
-        Command::Check(check) => check.execute(),
+        Command::Check(check) => Ok(check.execute()),
         Command::Bench(bench) => bench.execute(),
-        Command::Rules(rules) => rules.execute(),
-        Command::Completions(completions) => completions.execute(),
+        Command::Rules(rules) => Ok(rules.execute()),
+        Command::Completions(completions) => Ok(completions.execute()),
     };
-    ExitCode::from(output::end(code))
+    ended(code)
 }
 
 /// What `warpstep bench` prints: for `cargo bench`, whose own arguments it leaves alone.
 #[must_use]
 pub fn bench_all() -> ExitCode {
     match Cli::parse_from(["warpstep", "bench"]).command {
-        Command::Bench(bench) => ExitCode::from(output::end(bench.execute())),
+        Command::Bench(bench) => ended(bench.execute()),
         _ => ExitCode::FAILURE,
     }
+}
+
+/// The end of a command with its exit code, also where that was known early: what there is to say of it has been told.
+fn ended(code: Result<u8, u8>) -> ExitCode {
+    ExitCode::from(output::end(code.unwrap_or_else(|code| code)))
 }

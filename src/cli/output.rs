@@ -97,18 +97,18 @@ pub(super) fn colour() -> bool {
 }
 
 /// Tells all problems of the input; gives the exit code: 2, or 0 when all are warnings.
-pub(super) fn problems(all: &[Problem], sources: &SourceMap, form: impl Into<Form>) -> u8 {
+pub(super) fn problems(all: &[Problem], sources: &SourceMap, form: Form) -> u8 {
     diagnostics(all.iter().map(|p| problem(p, sources)), sources, form)
 }
 
 /// Tells one problem that has no place in a file; gives the exit code.
-pub(super) fn refuse(kind: ProblemKind, form: impl Into<Form>) -> u8 {
+pub(super) fn refuse(kind: ProblemKind, form: Form) -> u8 {
     problems(&[kind.at(None)], &SourceMap::default(), form)
 }
 
 /// The same of complaints whose text is made one by one, by what knows how many there are; 4 when the input is right and only our gaps are in the way. The
 /// text of those that are too many is made only as far as the exit code depends on them.
-pub(super) fn diagnostics(mut all: impl Iterator<Item = Diagnostic>, sources: &SourceMap, form: impl Into<Form>) -> u8 {
+pub(super) fn diagnostics(mut all: impl Iterator<Item = Diagnostic>, sources: &SourceMap, form: Form) -> u8 {
     let most = MOST_ERRORS.load(Ordering::Relaxed);
     let (mut told, mut more, mut code) = (Vec::new(), 0, 0);
     while code != 2 || told.len() < most {
@@ -128,17 +128,15 @@ pub(super) fn diagnostics(mut all: impl Iterator<Item = Diagnostic>, sources: &S
     }
     // To count them one by one would make their text.
     more += all.size_hint().0;
-    tell(&told, more, sources, form.into(), code);
-    code
+    tell(&told, more, sources, form, code)
 }
 
 /// Tells one message about wrong input; gives the exit code 2.
-pub(super) fn diagnostic(message: &Diagnostic, sources: &SourceMap, form: impl Into<Form>) -> u8 {
-    tell(std::slice::from_ref(message), 0, sources, form.into(), 2);
-    2
+pub(super) fn diagnostic(message: &Diagnostic, sources: &SourceMap, form: Form) -> u8 {
+    tell(std::slice::from_ref(message), 0, sources, form, 2)
 }
 
-fn tell(all: &[Diagnostic], more: usize, sources: &SourceMap, form: Form, code: u8) {
+fn tell(all: &[Diagnostic], more: usize, sources: &SourceMap, form: Form, code: u8) -> u8 {
     match form {
         Form::Text => {
             all.iter().for_each(|d| complain(d.render(sources, colour())));
@@ -159,6 +157,7 @@ fn tell(all: &[Diagnostic], more: usize, sources: &SourceMap, form: Form, code: 
             print_sarif(log, code);
         }
     }
+    code
 }
 
 /// Set from the first Ctrl-C on, when this was called before: what was found is told then. The second one ends the process.

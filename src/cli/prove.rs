@@ -5,7 +5,7 @@ use super::flags::{size, time};
 use super::form::Form;
 use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Names, script, target, words, write};
-use super::target::Common;
+use super::target::{Common, named};
 use super::{output, progress};
 use crate::base::SourceMap;
 use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
@@ -54,12 +54,12 @@ pub(super) struct Prove {
     pub(super) common: Common,
 
     /// Whom the scheduler promises progress.
-    #[arg(long, value_name = "MODEL", default_value = "fair", value_parser = promise)]
+    #[arg(long, value_name = "MODEL", default_value = "fair", value_parser = named(Progress::named, &Progress::ALL.map(Progress::name)))]
     pub(super) progress: Progress,
 
     /// How the scheduler keeps its promise. weak: who can step from some point on does; strong: each step that can be taken
     /// again and again is, as published for progress models; strong-threads: who can step again and again does.
-    #[arg(long, value_name = "HOW", default_value = "weak", value_parser = fairness)]
+    #[arg(long, value_name = "HOW", default_value = "weak", value_parser = named(Fairness::named, &Fairness::ALL.map(Fairness::name)))]
     fairness: Fairness,
 
     /// The same as --fairness strong.
@@ -148,28 +148,15 @@ enum Reduction {
     None,
 }
 
-fn promise(name: &str) -> Result<Progress, String> {
-    let names = || Progress::ALL.map(Progress::name).join(", ");
-    Progress::named(name).ok_or_else(|| format!("one of {}", names()))
-}
-
-fn fairness(name: &str) -> Result<Fairness, String> {
-    let names = || Fairness::ALL.map(Fairness::name).join(", ");
-    Fairness::named(name).ok_or_else(|| format!("one of {}", names()))
-}
-
 impl Prove {
     /// Runs the command; gives the exit code.
-    pub fn execute(&mut self) -> u8 {
+    pub fn execute(&mut self) -> Result<u8, u8> {
         let memory = self.search_memory.unwrap_or_else(usual_memory);
         self.common.begin(sooner(self.time, self.common.timeout), Some(memory));
-        let done = if is_litmus(&self.path) {
-            self.litmus()
-        } else {
-            script(&self.common, &self.path, self.report.format)
-                .and_then(|read| read.map_or_else(|| self.target(), |read| self.script(read)))
-        };
-        done.unwrap_or_else(|code| code)
+        if is_litmus(&self.path) {
+            return self.litmus();
+        }
+        script(&self.common, &self.path, self.report.format)?.map_or_else(|| self.target(), |read| self.script(read))
     }
 
     /// Whether steps that nothing else notices are taken at once.
@@ -269,7 +256,7 @@ impl Prove {
             Report::Proof(Box::new(proved))
         };
         let ends: Vec<_> = all.iter().zip(&told).map(|((_, ending, _), t)| (ending, t.accepted.as_ref())).collect();
-        reporter.searched(&ends, report, code, &target);
+        reporter.searched(&ends, report, code, |_| target.listing());
         if self.report.format != Form::Text {
             return Ok(code);
         }

@@ -6,7 +6,7 @@ use super::prove::Prove;
 use super::report_flags::stopped;
 use crate::base::SourceMap;
 use crate::explore::space::Space;
-use crate::launch::text_of;
+use crate::launch::open;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
@@ -30,8 +30,8 @@ impl Prove {
     pub(super) fn litmus(&self) -> Result<u8, u8> {
         let mut sources = SourceMap::default();
         let format = self.report.format;
-        let content = text_of(&self.path).map_err(|problem| output::problems(&[*problem], &sources, format))?;
-        let file = sources.add(self.path.display().to_string(), content.clone());
+        let file = open(&self.path, &mut sources).map_err(|kind| output::refuse(kind, format))?;
+        let content = sources.get(file).map_or_else(String::new, |source| source.text.clone());
         let (litmus, errors) = parse(file, &content);
         let complain = |errors: &[_], sources: &SourceMap| {
             output::diagnostics(errors.iter().map(|e| text::diagnostic(e, sources)), sources, format)

@@ -8,12 +8,12 @@ use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Saved, as_typed, check, target, words, write};
 use super::target::Common;
 use crate::choice::{Decisions, Observed, Oracle, Recorder, Replay as Script};
-use crate::explore::{Ending, Limits, Played, Recorded, Target};
-use crate::launch::{Problem, ProblemKind};
+use crate::explore::{Ending, Limits, Recorded, Target};
+use crate::launch::ProblemKind;
 use crate::report::document::Report;
 use crate::report::hunt::{self as text, Found};
 use crate::report::parts::Exit;
-use crate::report::{EndedEarly, Environment, StopReport, Turns};
+use crate::report::{EndedEarly, Environment, Launches, StopReport, Turns};
 use crate::verdict::{Event, Sink, Stop, Who};
 use clap::Args;
 use std::path::PathBuf;
@@ -66,15 +66,6 @@ pub(super) struct Replay {
     report: ReportFlags,
 }
 
-/// What a run came to.
-struct Ran {
-    played: Played,
-    turns: String,
-    memory: Option<Vec<Environment>>,
-    /// The hash of its trace, and how often another warp went on.
-    trace: (u64, u64),
-}
-
 /// A run that was seen again.
 struct Seen {
     recorded: Recorded,
@@ -86,31 +77,21 @@ struct Seen {
 
 impl Replay {
     /// Runs the command; gives the exit code.
-    pub fn execute(&mut self) -> u8 {
-        if let Some(Err(code)) = self.save_schedule.as_deref().map(|file| check(file, self.report.format)) {
-            return code;
-        }
+    pub fn execute(&mut self) -> Result<u8, u8> {
+        self.save_schedule.as_deref().map_or(Ok(()), |file| check(file, self.report.format))?;
         self.common.begin(self.common.timeout, None);
-        let result = match self.seed {
-            Some(seed) => self.of_seed(seed),
-            None => self.of_file(),
-        };
-        result.unwrap_or_else(|code| code)
+        self.seed.map_or_else(|| self.of_file(), |seed| self.of_seed(seed))
     }
 
     fn of_seed(&self, seed: u64) -> Result<u8, u8> {
         let target = target(&self.common, &self.path, self.report.format)?;
         let limits = self.common.limits(Some(target.play_fair(self.common.limits(None)).clock));
         let (strategy, _) = self.strategy.of(&target, limits);
-        let mut recorder = Recorder::new(strategy.oracle(seed));
-        let Ran { played, turns, memory, trace: (trace, switches) } =
-            self.run(&target, &mut recorder, limits, &self.common)?;
-        let recorded = Recorded::new(played, recorder.schedule, trace, switches);
+        let (seen, _) = self.run(&target, strategy.oracle(seed), limits, &self.common)?;
         if let Some(file) = &self.save_schedule {
-            write(file, &recorded, &target, words(&self.common, &self.path));
+            write(file, &seen.recorded, &target, words(&self.common, &self.path));
         }
-        let named = as_typed(&self.common, &self.path);
-        self.tell(&target, named, &Seen { recorded, turns, memory, diverged: None })
+        self.tell(&target, as_typed(&self.common, &self.path), &seen)
     }
 
     fn of_file(&self) -> Result<u8, u8> {
@@ -121,54 +102,55 @@ impl Replay {
         }
         let saved = Saved::read(&self.path, Some(&self.common), &self.common.bounds, self.report.format)?;
         let script = Script::new(saved.file.schedule.clone());
-        let mut recorder = Recorder::new(if self.go_on { script.lenient() } else { script });
+        let script = if self.go_on { script.lenient() } else { script };
         let limits = match (saved.limits(), self.common.max_steps) {
             (Limits { steps, .. }, Some(most)) if most < steps => Limits { steps: most, fair_steps: 0 },
             (limits, _) => limits,
         };
-        let Ran { mut played, turns, memory, trace: (trace, switches) } =
-            self.run(&saved.target, &mut recorder, limits, &saved.common)?;
-        let (mut script, schedule) = recorder.into_parts();
-        let cut = matches!(played.ending, Ending::Stopped(Stop::Limit(_)));
-        let diverged = matches!(played.ending, Ending::Stopped(Stop::Diverged { .. }));
-        let whole = !diverged && !cut && played.fair_from.is_none();
-        if whole && let Err(stop) = script.finish() {
+        let (mut seen, mut script) = self.run(&saved.target, script, limits, &saved.common)?;
+        let whole = |ending: &_| !matches!(ending, Ending::Stopped(Stop::Limit(_) | Stop::Diverged { .. }));
+        let Recorded { played, trace, .. } = &mut seen.recorded;
+        if whole(&played.ending)
+            && played.fair_from.is_none()
+            && let Err(stop) = script.finish()
+        {
             played.ending = Ending::Stopped(stop);
         }
-        let fits = !matches!(played.ending, Ending::Stopped(Stop::Diverged { .. })) && script.diverged().is_none();
-        if fits && !cut && trace != saved.file.trace {
-            return Err(saved.other_trace(trace, self.report.format));
+        seen.diverged = script.diverged().cloned();
+        if whole(&played.ending) && seen.diverged.is_none() && *trace != saved.file.trace {
+            return Err(saved.other_trace(*trace, self.report.format));
         }
-        let recorded = Recorded::new(played, schedule, trace, switches);
         if let Some(file) = &self.save_schedule {
-            write(file, &recorded, &saved.target, saved.file.target.clone());
+            write(file, &seen.recorded, &saved.target, saved.file.target.clone());
         }
-        let named = saved.file.target.join(" ");
-        self.tell(&saved.target, named, &Seen { recorded, turns, memory, diverged: script.diverged().cloned() })
+        self.tell(&saved.target, saved.file.target.join(" "), &seen)
     }
 
-    fn run(&self, target: &Target, oracle: &mut dyn Oracle, limits: Limits, common: &Common) -> Result<Ran, u8> {
+    /// Runs a target by an oracle, and gives that back.
+    fn run<O: Oracle>(&self, target: &Target, oracle: O, limits: Limits, common: &Common) -> Result<(Seen, O), u8> {
         let (program, sources) = (target.program(), target.start().sources());
-        let refuse = |p: Box<Problem>| output::problems(&[*p], sources, self.report.format);
         let keep = if self.turns { usize::MAX } else { LAST };
-        let mut turns = Turns::new(vec![program.clone()], sources.clone(), keep);
+        let mut turns = Turns::new(Launches::new(vec![program.clone()], sources.clone()), keep);
         let seen = Decisions::default();
         let (telling, mut line) = ((self.report.format, common.memory_steps()), |_: &str| ());
         let programs = std::slice::from_ref(&program);
-        let mut followers =
-            Followers::open(&self.follow, false, telling, (programs, sources), &mut line, &seen).map_err(refuse)?;
+        let mut followers = Followers::open(&self.follow, false, telling, (programs, sources), &mut line, &seen)
+            .map_err(|kind| output::refuse(kind, self.report.format))?;
         let mut also = |who: Who, event: &Event<'_>| {
             turns.event(who, event);
             // Nobody who follows objects to a run.
             let _ = followers.event(who, *event);
         };
-        let mut watched = Observed::new(&mut *oracle, &seen);
-        let oracle: &mut dyn Oracle = if self.follow.trace.file.is_some() { &mut watched } else { oracle };
+        let mut recorder = Recorder::new(oracle);
+        let mut watched = Observed::new(&mut recorder, &seen);
+        let oracle: &mut dyn Oracle = if self.follow.trace.is_some() { &mut watched } else { &mut recorder };
         let (mut played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
         target.explain(&mut played);
         let memory = followers.shown();
         followers.finish(if let Ending::Stopped(stop) = &played.ending { Some(stop) } else { None });
-        Ok(Ran { played, turns: turns.finish(), memory, trace: (trace, switches) })
+        let (oracle, schedule) = recorder.into_parts();
+        let recorded = Recorded::new(played, schedule, trace, switches);
+        Ok((Seen { recorded, turns: turns.finish(), memory, diverged: None }, oracle))
     }
 
     fn tell(&self, target: &Target, named: String, seen: &Seen) -> Result<u8, u8> {
@@ -201,7 +183,7 @@ impl Replay {
                 extra,
             }))
         };
-        reporter.searched(&[(ending, known.as_ref())], report, code, target);
+        reporter.searched(&[(ending, known.as_ref())], report, code, |_| target.listing());
         Ok(code)
     }
 }

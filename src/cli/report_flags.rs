@@ -3,8 +3,8 @@
 use super::form::Form;
 use super::output;
 use crate::base::SourceMap;
-use crate::explore::{Ending, Target};
-use crate::launch::{Problem, ProblemKind, Suppression, Suppressions};
+use crate::explore::Ending;
+use crate::launch::{Failure, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
 use crate::report::document::{Report, StoppedRun};
 use crate::report::hunt as text;
@@ -37,7 +37,7 @@ impl ReportFlags {
         let mut sources = SourceMap::default();
         let known = self.suppressions.as_ref().map(|path| Suppressions::read(path, &mut sources)).transpose();
         let known = known.map_err(|problems| output::problems(&problems, &sources, self.format))?;
-        Ok(Reporter { form: self.format, known, sources, memory: None, ended: EndedEarly::default() })
+        Ok(Reporter { known, sources, ..Reporter::plain(self.format) })
     }
 }
 
@@ -148,34 +148,21 @@ impl Reporter {
     }
 
     /// The end of a command about many runs, or one that was run again: `all` has how runs ended, `report` is what is told as
-    /// JSON. In SARIF the ends of runs are results, and the rest is in the log's properties. Nothing is printed as text but
-    /// warnings of entries that nothing matched.
-    pub fn searched<'a>(
+    /// JSON, `listing` gives the program of an end. In SARIF the ends of runs are results, and the rest is in the log's
+    /// properties. Nothing is printed as text but warnings of entries that nothing matched.
+    pub fn searched<'a, 'l>(
         &self,
         all: &[(&Ending, Option<&Suppressed>)],
         report: impl FnOnce(Extra) -> Report<'a>,
         code: u8,
-        target: &Target,
-    ) {
-        let (env, sources) = target.listing();
-        self.searched_of(all, report, code, (&|_| env, sources));
-    }
-
-    /// The same of runs of several programs: `env` gives that of an end, `sources` are the files of all.
-    pub fn searched_of<'a, 'e>(
-        &self,
-        all: &[(&Ending, Option<&Suppressed>)],
-        report: impl FnOnce(Extra) -> Report<'a>,
-        code: u8,
-        (env, sources): (&dyn Fn(&Ending) -> &'e ProgEnv, &SourceMap),
+        listing: impl Fn(&Ending) -> Listing<'l>,
     ) {
         let log = |log: &mut sarif::Log| {
             for (ending, accepted) in all {
+                let (env, sources) = listing(ending);
                 match ending {
                     Ending::Expected => {}
-                    Ending::Stopped(stop) => {
-                        log.stop(&StopReport::new(stop, env(ending), sources).suppressed(*accepted));
-                    }
+                    Ending::Stopped(stop) => log.stop(&StopReport::new(stop, env, sources).suppressed(*accepted)),
                     Ending::Unexpected(what) | Ending::Differs(what) => log.unexpected(what, sources),
                 }
             }
@@ -262,6 +249,14 @@ fn add_races(log: &mut sarif::Log, races: Option<&RacesReport<'_>>, sources: &So
 pub(super) type Listing<'a> = (&'a ProgEnv, &'a SourceMap);
 
 /// Tells why a run stopped, nothing being suppressed; gives the exit code.
-pub(super) fn stopped(stop: &Stop, program: Listing<'_>, form: impl Into<Form>) -> u8 {
-    Reporter::plain(form.into()).stop(stop, None, program, &[])
+pub(super) fn stopped(stop: &Stop, program: Listing<'_>, form: Form) -> u8 {
+    Reporter::plain(form).stop(stop, None, program, &[])
+}
+
+/// Tells why there was no run, or why it stopped; gives the exit code.
+pub(super) fn failed(failure: &Failure, program: Listing<'_>, form: Form) -> u8 {
+    match failure {
+        Failure::Input(problems) => output::problems(problems, program.1, form),
+        Failure::Stop(stop) => stopped(stop, program, form),
+    }
 }

@@ -1,7 +1,8 @@
 //! `warpstep rules`
 
-use super::form::Format;
+use super::form::{Form, PLAIN};
 use super::output;
+use super::target::one_of;
 use crate::launch::ProblemKind;
 use crate::report::document::Report;
 use crate::report::parts::Exit;
@@ -21,8 +22,8 @@ pub(super) struct Rules {
     prefixes: Vec<String>,
 
     /// The form of the table.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_parser = one_of(&PLAIN), default_value = "text")]
+    format: Form,
 }
 
 impl Rules {
@@ -36,9 +37,10 @@ impl Rules {
             return output::refuse(ProblemKind::BadFlag { flag: "PREFIX", text: prefix.clone(), form }, self.format);
         }
         rows.retain(|r| self.prefixes.is_empty() || self.prefixes.iter().any(|p| begins(r.rule.id(), p)));
-        match self.format {
-            Format::Text => output::say(rule_table::text(&rows)),
-            Format::Json => output::print_json(&Report::Rules(rule_table::Rules { exit: Exit(0), rules: &rows })),
+        if self.format == Form::Text {
+            output::say(rule_table::text(&rows));
+        } else {
+            output::print_json(&Report::Rules(rule_table::Rules { exit: Exit(0), rules: &rows }));
         }
         0
     }

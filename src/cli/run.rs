@@ -5,15 +5,13 @@ use super::form::Form;
 use super::output;
 use super::progress::running;
 use super::report_flags::{ReportFlags, Reporter};
-use super::saved::as_typed;
+use super::saved::{as_typed, script};
 use super::target::Common;
 use crate::base::SourceMap;
 use crate::check::{Bounds, Check, Observers, Races, TraceHash, Uninit};
 use crate::choice::Decisions;
 use crate::explore::explained;
-use crate::launch::{
-    Device, Failure, Outcome, Problem, ProblemKind, Scalar, Script, Spec, load, run, run_observed, write_npy,
-};
+use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Scalar, Spec, load, run, write_npy};
 use crate::machine::Config;
 use crate::program::env::ProgEnv;
 use crate::report::run::{self as text, Finished};
@@ -86,19 +84,13 @@ impl Sink for Both<'_, '_> {
 
 impl Run {
     /// Runs the command; gives the exit code.
-    pub fn execute(&mut self) -> u8 {
+    pub fn execute(&mut self) -> Result<u8, u8> {
         self.common.begin(None, None);
         self.common.select_mutant();
-        self.run().unwrap_or_else(|code| code)
-    }
-
-    fn run(&self) -> Result<u8, u8> {
         let mut reporter = self.report.open()?;
-        let mut sources = self.common.sources();
-        match Script::read(&self.path, &mut sources) {
-            Ok(Some(script)) => self.script(&script, sources, &mut reporter),
-            Ok(None) => self.launches(&mut reporter),
-            Err(problems) => Err(reporter.problems(&problems, &sources)),
+        match script(&self.common, &self.path, self.report.format)? {
+            Some(read) => self.script(read, &mut reporter),
+            None => self.launches(&mut reporter),
         }
     }
 
@@ -109,11 +101,11 @@ impl Run {
     pub(super) fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
         if self.common.checks(Check::Deterministic) {
             let why = "one run is not compared with others: `warpstep hunt --check deterministic`";
-            return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "deterministic".into(), why }.at(None)]);
+            return Err(ProblemKind::UnfitFlag { flag: "--check", text: "deterministic".into(), why }.into());
         }
         if self.common.checks(Check::Liveness) && self.seed.is_some() {
             let why = "a random schedule never repeats; leave --seed out, or use `warpstep hunt`, whose runs go on by the default schedule";
-            return Err(vec![ProblemKind::UnfitFlag { flag: "--check", text: "liveness".into(), why }.at(None)]);
+            return Err(ProblemKind::UnfitFlag { flag: "--check", text: "liveness".into(), why }.into());
         }
         let config = self.common.config(sources)?;
         // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.
@@ -202,14 +194,14 @@ impl Run {
         let programs = [device.context().program()];
         let mut followers =
             Followers::open(&self.follow, self.rules, self.telling(), (&programs, device.sources()), &mut line, &seen)
-                .map_err(|problem| reporter.problems(&[*problem], device.sources()))?;
+                .map_err(|kind| output::refuse(kind, reporter.form))?;
+        let seen = self.follow.trace.is_some().then_some(&seen);
         let result = if followers.any() {
-            let seen = self.follow.trace.file.is_some().then_some(&seen);
-            run_observed(spec, device, &mut Both(&mut followers, observers), seen, &mut out)
+            run(spec, device, &mut Both(&mut followers, observers), seen, &mut out)
         } else if observers.any() {
-            run(spec, device, observers, &mut out)
+            run(spec, device, observers, None, &mut out)
         } else {
-            run(spec, device, &mut Silent, &mut out)
+            run(spec, device, &mut Silent, None, &mut out)
         };
         reporter.memory = followers.shown();
         bar.finish_and_clear();

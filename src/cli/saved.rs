@@ -2,11 +2,11 @@
 
 use super::form::Form;
 use super::output;
-use super::report_flags::stopped;
+use super::report_flags::{failed, stopped};
 use super::target::Common;
 use crate::base::{FileId, SourceMap, files};
 use crate::explore::{Limits, Recorded, Refusal, ScheduleError, ScheduleFile, Target};
-use crate::launch::{Failure, ProblemKind, Script};
+use crate::launch::{ProblemKind, Script};
 use crate::machine::Bounds;
 use crate::program::env::ProgEnv;
 use crate::report::{Diagnostic, hunt as text};
@@ -29,10 +29,8 @@ struct Words {
 pub(super) fn target(common: &Common, path: &Path, format: Form) -> Result<Target, u8> {
     common.select_mutant();
     let mut sources = common.sources();
-    common.target(path, &mut sources).map_err(|failure| match failure {
-        Failure::Input(problems) => output::problems(&problems, &sources, format),
-        Failure::Stop(stop) => stopped(&stop, (&ProgEnv::default(), &sources), format),
-    })
+    let target = common.target(path, &mut sources);
+    target.map_err(|failure| failed(&failure, (&ProgEnv::default(), &sources), format))
 }
 
 /// The script of a file, if it is one.

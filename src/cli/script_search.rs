@@ -2,76 +2,44 @@
 
 use super::form::Form;
 use super::hunt::Hunt;
-use super::output;
 use super::progress;
 use super::prove::Prove;
-use super::report_flags::{Listing, Reporter, stopped};
+use super::report_flags::{Listing, Reporter, failed};
 use super::saved::as_typed;
+use super::script::Scripted;
 use super::target::Common;
 use crate::base::SourceMap;
 use crate::check::{Check, Observers, PerLaunch};
 use crate::choice::{Fair, Oracle, Strategy};
 use crate::explore::{Ending, Limits, ScriptEnd, ScriptSearch, Signature, Taken};
-use crate::launch::{Failure, Problem, ProblemKind, Script, ScriptDevice, programs};
-use crate::machine::{Bounds, Config, ControlModel};
+use crate::launch::{Failure, Problem, ProblemKind, Script, ScriptDevice};
+use crate::machine::{Bounds, Config};
 use crate::program::env::ProgEnv;
 use crate::report::document::Report;
 use crate::report::script::{self as text, FoundEnd, Orders, Through};
-use crate::report::{Models, ScriptNames, Text, Turns};
+use crate::report::{Launches, ScriptNames, Text, Turns};
 use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
 use std::cell::RefCell;
 use std::sync::Arc;
-
-/// A script with what its runs need.
-struct Scripted {
-    script: Script,
-    device: ScriptDevice,
-    envs: Vec<Arc<ProgEnv>>,
-    /// For what belongs to no program.
-    none: Arc<ProgEnv>,
-    sources: SourceMap,
-    models: Models,
-}
 
 /// States of a script's search at most, where nothing else is said: each is kept whole.
 const STATES: u64 = 1 << 20;
 
 impl Scripted {
-    /// Reads the programs of a script.
-    ///
-    /// # Errors
-    /// The exit code, when they are wrong; that has been told.
-    fn new((script, mut sources): (Script, SourceMap), common: &Common, format: Form) -> Result<Self, u8> {
+    /// A script for many runs: all blocks that fit take part from the beginning.
+    fn for_search(read: (Script, SourceMap), common: &Common, format: Form) -> Result<Self, u8> {
         common.select_mutant();
-        let read = common.config(&mut sources).and_then(|config| {
-            let (all, control) = programs(&script, config.control, &mut sources)?;
-            Ok((Config { eager: true, ..config }, all, control))
-        });
-        let (config, all, control) = read.map_err(|problems| output::problems(&problems, &sources, format))?;
-        let envs: Vec<_> = all.values().cloned().collect();
-        let split = config.control == Some(ControlModel::ItsSplit);
-        let models = Models::of(if split { ControlModel::ItsSplit } else { control }, &config.memory);
-        common.bounds.count_from_here();
-        let device = ScriptDevice::new(all, control, sources.clone(), config);
-        Ok(Self { script, device, envs, none: Arc::default(), sources, models })
-    }
-
-    fn env_of(&self, ending: &Ending) -> &ProgEnv {
-        let program = if let Ending::Stopped(stop) = ending { stop.program() } else { 0 };
-        self.envs.get(program as usize).unwrap_or(&self.none)
+        Self::new(read, |sources| Ok(Config { eager: true, ..common.config(sources)? }), &common.bounds, format)
     }
 
     /// The program of an end, with the files of all.
     fn listing(&self, ending: &Ending) -> Listing<'_> {
-        (self.env_of(ending), &self.sources)
+        self.listing_of(if let Ending::Stopped(stop) = ending { Some(stop) } else { None })
     }
 
     /// Tells a failure that is no defect of the script; gives the exit code.
     fn fail(&self, failure: &Failure, format: Form) -> u8 {
-        match failure {
-            Failure::Input(problems) => output::problems(problems, &self.sources, format),
-            Failure::Stop(stop) => stopped(stop, self.listing(&Ending::Stopped(stop.clone())), format),
-        }
+        failed(failure, self.listing_of(failure.stop()), format)
     }
 
     /// How a run ended, as text.
@@ -83,13 +51,12 @@ impl Scripted {
     fn finish(&self, mut orders: Orders<'_>, reporter: &Reporter) -> u8 {
         let code = orders.exit.0;
         reporter.complain(|| orders.summary().into());
-        let env = |ending: &Ending| self.env_of(ending);
         let ends: Vec<_> = orders.ends.iter().map(|end| (&end.ending, end.accepted.as_ref())).collect();
         let report = |extra| {
             orders.extra = extra;
             Report::Orders(Box::new(orders))
         };
-        reporter.searched_of(&ends, report, code, (&env, &self.sources));
+        reporter.searched(&ends, report, code, |ending| self.listing(ending));
         code
     }
 }
@@ -100,7 +67,7 @@ impl Prove {
         let format = self.report.format;
         let mut reporter = self.report.open()?;
         fits(&self.common, &self.of_launches(), true).map_err(|all| reporter.problems(&all, &read.1))?;
-        let mut all = Scripted::new(read, &self.common, format)?;
+        let mut all = Scripted::for_search(read, &self.common, format)?;
         let bar = progress::searching(format == Form::Text);
         let bounds: &Bounds = &self.common.bounds;
         let poll = |states| {
@@ -152,7 +119,7 @@ fn order(
         grids: device.grids().map(|(grid, name)| (grid.0, name.to_owned())).collect(),
         contexts: device.contexts().map(|(context, name)| (context.0, name.to_owned())).collect(),
     };
-    let turns = RefCell::new(Turns::new(envs.to_vec(), sources.clone(), usize::MAX).of_script(names));
+    let turns = RefCell::new(Turns::new(Launches::new(envs.to_vec(), sources.clone()), usize::MAX).of_script(names));
     let mut tell = |who: Who, event: Event<'_>| {
         turns.borrow_mut().event(who, &event);
         Ok(())
@@ -178,7 +145,7 @@ impl Hunt {
         let format = self.report.format;
         let mut reporter = self.report.open()?;
         fits(&self.common, &self.of_launches(), false).map_err(|all| reporter.problems(&all, &read.1))?;
-        let mut all = Scripted::new(read, &self.common, format)?;
+        let mut all = Scripted::for_search(read, &self.common, format)?;
         let bar = progress::searching(format == Form::Text);
         let mut found: Vec<Hunted> = Vec::new();
         let (mut done, mut limit) = (0, None);
@@ -228,10 +195,7 @@ impl Hunt {
             let tell: Option<crate::machine::Tell<'_>> = if self.common.observes() { Some(&mut tell) } else { None };
             all.device.run_by(&all.script, &mut *oracle, tell, &mut |_| ())
         });
-        let ran = ran.map_err(|failure| match failure {
-            Failure::Stop(stop) => Failure::Stop(watching.settle(stop)),
-            input @ Failure::Input(_) => input,
-        });
+        let ran = ran.map_err(|failure| failure.map_stop(|stop| watching.settle(stop)));
         let (ending, memory) = match ran {
             Ok(outcome) => (Ending::of(outcome), Some(all.device.memory_hash())),
             Err(Failure::Stop(Stop::Limit(limit))) => return Ok(Err(limit)),

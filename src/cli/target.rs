@@ -102,7 +102,7 @@ pub(super) struct Common {
 }
 
 /// What a flag may be: the value, its name, and what it means.
-type Choice<T> = (T, &'static str, &'static str);
+pub(super) type Choice<T> = (T, &'static str, &'static str);
 
 pub(super) const CONTROLS: [Choice<ControlModel>; 3] = [
     (ControlModel::Crs, "crs", "A token stack per warp: lanes meet again at post-dominators"),
@@ -144,11 +144,19 @@ fn checks() -> impl TypedValueParser<Value = Check> {
         .map(|name| *Check::ALL.iter().find(|check| check.name() == name).expect("only names of checks are taken"))
 }
 
+/// What `of` finds by its name, one of these if it finds none.
+pub(super) fn named<T>(
+    of: fn(&str) -> Option<T>,
+    names: &[&'static str],
+) -> impl Fn(&str) -> Result<T, String> + Clone + use<T> {
+    let names = names.join(", ");
+    move |name| of(name).ok_or_else(|| format!("one of {names}"))
+}
+
 #[cfg(feature = "mutants")]
 fn mutant(name: &str) -> Result<crate::base::Mutant, String> {
     use crate::base::Mutant;
-    let names = || Mutant::ALL.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ");
-    Mutant::named(name).ok_or_else(|| format!("one of {}", names()))
+    named(Mutant::named, &Mutant::ALL.iter().map(|m| m.name()).collect::<Vec<_>>())(name)
 }
 
 impl Common {
@@ -175,7 +183,7 @@ impl Common {
     /// # Errors
     /// What is wrong with the device's description.
     pub fn config(&self, sources: &mut SourceMap) -> Result<Config, Vec<Problem>> {
-        let unfit = |flag, text: String, why| Err(vec![ProblemKind::UnfitFlag { flag, text, why }.at(None)]);
+        let unfit = |flag, text: String, why| Err(ProblemKind::UnfitFlag { flag, text, why }.into());
         let control = self.control.filter(|control| self.its_split && *control != ControlModel::Its);
         if let Some(control) = control {
             let why =
@@ -289,11 +297,11 @@ impl Common {
             return self.launch.spec(path);
         }
         if path.is_file() && !extension.eq_ignore_ascii_case("toml") {
-            return Err(vec![ProblemKind::UnknownKind { path: path.to_owned() }.at(None)]);
+            return Err(ProblemKind::UnknownKind { path: path.to_owned() }.into());
         }
         if let Some((flag, _)) = self.launch.given().next() {
             let why = "the flags describe launches of a .ptx file; a launch file says this itself";
-            return Err(vec![ProblemKind::UnfitFlag { flag, text: path.display().to_string(), why }.at(None)]);
+            return Err(ProblemKind::UnfitFlag { flag, text: path.display().to_string(), why }.into());
         }
         Spec::read(path, sources)
     }
@@ -305,7 +313,7 @@ impl Common {
     /// Everything that is wrong with it; the memory cap.
     pub fn target(&self, path: &Path, sources: &mut SourceMap) -> Result<Target, Failure> {
         if Script::read(path, sources)?.is_some() {
-            return Err(Box::new(ProblemKind::ScriptTarget { path: path.to_owned() }.at(None)).into());
+            return Err(ProblemKind::ScriptTarget { path: path.to_owned() }.into());
         }
         let spec = self.spec(path, sources)?;
         let config = Config { eager: true, liveness: true, ..self.config(sources)? };

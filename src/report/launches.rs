@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The launches of a run so far.
-pub(super) struct Launches {
+pub struct Launches {
     programs: Vec<Arc<ProgEnv>>,
     /// The files of the programs.
-    pub sources: SourceMap,
+    pub(super) sources: SourceMap,
     all: BTreeMap<u32, Arc<Launched>>,
     /// Steps that memory has made.
-    pub steps: u64,
+    pub(super) steps: u64,
 }
 
 /// A launch.
@@ -35,13 +35,14 @@ impl Launched {
 }
 
 impl Launches {
-    /// Those of `programs`, which are numbered as the host numbers them.
+    /// Those of `programs`, which are numbered as the host numbers them; `sources` are the files of all.
+    #[must_use]
     pub const fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap) -> Self {
         Self { programs, sources, all: BTreeMap::new(), steps: 0 }
     }
 
     /// Takes note of an event.
-    pub fn event(&mut self, who: Who, event: &Event<'_>) {
+    pub(super) fn event(&mut self, who: Who, event: &Event<'_>) {
         match *event {
             Event::Launch { tokens, program, names, .. } => {
                 if let Some(env) = self.programs.get(program as usize) {
@@ -55,17 +56,17 @@ impl Launches {
     }
 
     /// The launch that something belongs to.
-    pub fn get(&self, who: Who) -> Option<Arc<Launched>> {
+    pub(super) fn get(&self, who: Who) -> Option<Arc<Launched>> {
         self.all.get(&who.launch).cloned()
     }
 
     /// The buffers and variables of the last launch's context.
-    pub fn names(&self) -> &[Named] {
+    pub(super) fn names(&self) -> &[Named] {
         self.all.values().next_back().map_or(&[], |launched| &launched.names)
     }
 
     /// Where an instruction stands, as `FILE:LINE`.
-    pub fn instruction(&self, who: Who, pc: Pc) -> String {
+    pub(super) fn instruction(&self, who: Who, pc: Pc) -> String {
         let place = self.all.get(&who.launch).and_then(|launched| launched.env.place(pc));
         let line = place.and_then(|(file, span)| self.sources.file_line(file, span));
         line.unwrap_or_else(|| format!("@{}", pc.0))

@@ -3,8 +3,6 @@
 
 use super::launches::Launches;
 use super::words::{counted, lanes, listed, place_in, word};
-use crate::base::SourceMap;
-use crate::program::env::ProgEnv;
 use crate::verdict::{
     CacheView, Event, Inside, LaneBytes, LineView, MemoryStep, MemoryView, OperationView, Region, Rule, StepEnd, Who,
 };
@@ -12,7 +10,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::LowerHex;
-use std::sync::Arc;
 
 impl Launches {
     /// What an address is called: a buffer or variable and the distance from its start, or the number.
@@ -357,18 +354,11 @@ pub struct MemoryShow {
 }
 
 impl MemoryShow {
-    /// Of the launches of `programs`, which are numbered as the host numbers them; after step `at`, or after each. `write`
-    /// takes text; without it what is shown is kept for [`MemoryShow::finish`].
+    /// Of the launches of a run, from its beginning; after step `at`, or after each. `write` takes text; without it what is
+    /// shown is kept for [`MemoryShow::finish`].
     #[must_use]
-    pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, at: Option<u64>, write: Option<fn(&str)>) -> Self {
-        Self {
-            launches: Launches::new(programs, sources),
-            at,
-            shown: false,
-            last: String::new(),
-            write,
-            kept: Vec::new(),
-        }
+    pub const fn new(launches: Launches, at: Option<u64>, write: Option<fn(&str)>) -> Self {
+        Self { launches, at, shown: false, last: String::new(), write, kept: Vec::new() }
     }
 
     /// Takes note of an event.

@@ -42,6 +42,7 @@ pub use compare::{Cell, Compared, letter};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use hunt::Models;
 pub use internal::{INTERNAL, panicked};
+pub use launches::Launches;
 pub use limit::{EndedEarly, limit};
 pub use memory::{Environment, MemoryShow};
 pub use notes::{LostReport, ReliedReport};

@@ -4,11 +4,8 @@
 //! device is a line that begins with `--`.
 
 use super::launches::Launches;
-use crate::base::SourceMap;
 use crate::check::rules_of;
-use crate::program::env::ProgEnv;
 use crate::verdict::{Event, MemoryStep, Message, Region, Rule, Sink, Step, Stop, Who};
-use std::sync::Arc;
 
 /// Writes a run's rules.
 pub struct RuleTrace<'a> {
@@ -17,10 +14,10 @@ pub struct RuleTrace<'a> {
 }
 
 impl<'a> RuleTrace<'a> {
-    /// A trace of the launches of `programs`, which are numbered as the host numbers them. `write` takes whole lines.
+    /// A trace of the launches of a run, from its beginning. `write` takes whole lines.
     #[must_use]
-    pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, write: &'a mut dyn FnMut(&str)) -> Self {
-        Self { launches: Launches::new(programs, sources), write }
+    pub fn new(launches: Launches, write: &'a mut dyn FnMut(&str)) -> Self {
+        Self { launches, write }
     }
 
     fn rule(&mut self, who: Who, rule: Rule) {

@@ -4,12 +4,10 @@
 use super::launches::Launches;
 use super::terminal::inline;
 use super::words::counted;
-use crate::base::{LaneMask, Pc, SourceMap};
+use crate::base::{LaneMask, Pc};
 use crate::launch::Do;
-use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Message, Who};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 /// A stretch of instructions of the same lanes of a warp.
 #[derive(Clone, Copy)]
@@ -68,11 +66,9 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Keeps the last `keep` turns of a run of programs, which are numbered as the host numbers them; `sources` are their
-    /// files.
+    /// Keeps the last `keep` turns of the launches of a run, from its beginning.
     #[must_use]
-    pub fn new(programs: Vec<Arc<ProgEnv>>, sources: SourceMap, keep: usize) -> Self {
-        let launches = Launches::new(programs, sources);
+    pub const fn new(launches: Launches, keep: usize) -> Self {
         Self { launches, script: None, now: None, told: VecDeque::new(), keep, left_out: 0 }
     }
 

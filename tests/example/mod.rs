@@ -40,7 +40,7 @@ pub fn finish(path: &Path, config: Config, skip: impl Fn(&Spec) -> bool) -> Resu
     }
     let env = load(&spec.ptx, config.control, &mut sources).map_err(|p| tell(p, &sources))?;
     let mut device = Device::new(env, sources, config).map_err(|stop| format!("{stop:?}"))?;
-    let outcome = run(&spec, &mut device, &mut Silent, &mut |_| ()).map_err(|failure| match failure {
+    let outcome = run(&spec, &mut device, &mut Silent, None, &mut |_| ()).map_err(|failure| match failure {
         Failure::Input(problems) => tell(problems, device.sources()),
         Failure::Stop(stop) => {
             report::StopReport::new(&stop, device.context().env(), device.sources()).render(false).to_string()

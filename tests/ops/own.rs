@@ -7,6 +7,7 @@ use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::launch::{Arg, Buffer, Data, Device, KernelLaunch, Scalar, build};
 use warpstep::machine::Config;
+use warpstep::verdict::Silent;
 
 /// A line of the table.
 struct Row {
@@ -87,7 +88,7 @@ impl Row {
         let args = vec![argument("out"), argument("in")];
         let (grid, block) = ([1, 1, 1], [threads, 1, 1]);
         let launch = KernelLaunch { entry: None, grid, block, shared: 0, args, at: None };
-        device.launch(&launch, &mut |_| ()).map_err(told)?;
+        device.launch(&launch, Silent, &mut |_| ()).map_err(told)?;
         let found = device.contents("out").map(|(_, bytes)| bytes.to_vec()).unwrap_or_default();
         let (found, rest) = found.as_chunks::<8>();
         if found.len() != self.cases.len() || !rest.is_empty() {

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 use warpstep::base::SourceMap;
 use warpstep::launch::{Arg, Buffer, Data, Device, Failure, KernelLaunch, Scalar, build};
 use warpstep::machine::Config;
+use warpstep::verdict::Silent;
 
 /// Where PTX's own definition wins over the recorded result, with the reason. At most 20. One more difference has no name
 /// here because it touches every operation with a NaN among its inputs: which NaN comes out (see [`nan`]).
@@ -139,7 +140,7 @@ fn run(case: &Case) -> Result<Vec<usize>, String> {
         let parameters = env.functions.get(&case.kernel).map_or(2, |f| f.params.len());
         let args = [arg("out"), arg("in")].into_iter().take(parameters).collect();
         let launch = KernelLaunch { entry, grid, block, shared: 0, args, at: None };
-        device.launch(&launch, &mut |_| ()).map_err(told)?;
+        device.launch(&launch, Silent, &mut |_| ()).map_err(told)?;
         let found = device.contents("out").map(|(_, b)| b.to_vec()).unwrap_or_default();
         if !agree(case, &found, output) {
             wrong.push(index);

@@ -82,7 +82,7 @@ impl Case {
     pub fn run_with<S: Sink>(&mut self, sink: &mut S) -> Result<Stats, Failure> {
         let mut sum = Stats::default();
         for launch in &self.launches {
-            let stats = self.device.launch_with(launch, &mut *sink, &mut |_| ())?;
+            let stats = self.device.launch(launch, &mut *sink, &mut |_| ())?;
             sum.blocks += stats.blocks;
             sum.warp_instructions += stats.warp_instructions;
             sum.thread_instructions += stats.thread_instructions;

@@ -4,7 +4,6 @@ use super::npy::{self, NpyProblem};
 use super::{Meaning, Scalar};
 use crate::base::{complaints, counted, files};
 use crate::verdict::Unwritten;
-use half::{bf16, f16};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::io::ErrorKind;
@@ -155,13 +154,7 @@ fn file(path: &Path) -> Result<Vec<u8>, DataProblem> {
 
 #[expect(clippy::cast_precision_loss, reason = "a float sequence rounds")]
 fn iota(ty: Scalar, count: usize) -> Vec<u8> {
-    fill(ty, count, |i| match (ty.meaning, ty.bytes) {
-        (Meaning::Brain, _) => bf16::from_f64(i as f64).to_bits().into(),
-        (Meaning::Float, 2) => f16::from_f64(i as f64).to_bits().into(),
-        (Meaning::Float, 4) => (i as f32).to_bits().into(),
-        (Meaning::Float, _) => (i as f64).to_bits(),
-        _ => i,
-    })
+    fill(ty, count, |i| if ty.is_float() { ty.nearest(i as f64) } else { i })
 }
 
 /// Pseudo-random elements, the same on every computer and in every version of this format.
@@ -177,12 +170,11 @@ pub fn random(ty: Scalar, seed: u64, count: usize) -> Vec<u8> {
     let mut stream = ChaCha8Rng::from_seed(key);
     let fraction = |word: u32, bits: u32| f64::from(word >> (32 - bits)) / f64::from(1u32 << bits);
     fill(ty, count, |_| match (ty.meaning, ty.bytes) {
-        (Meaning::Brain, _) => bf16::from_f64(fraction(stream.next_u32(), 8)).to_bits().into(),
-        (Meaning::Float, 2) => f16::from_f64(fraction(stream.next_u32(), 11)).to_bits().into(),
-        #[expect(clippy::cast_possible_truncation, reason = "24 bits fit")]
-        (Meaning::Float, 4) => (fraction(stream.next_u32(), 24) as f32).to_bits().into(),
+        (Meaning::Brain, _) => ty.nearest(fraction(stream.next_u32(), 8)),
+        (Meaning::Float, 2) => ty.nearest(fraction(stream.next_u32(), 11)),
+        (Meaning::Float, 4) => ty.nearest(fraction(stream.next_u32(), 24)),
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
-        (Meaning::Float, _) => ((stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64).to_bits(),
+        (Meaning::Float, _) => ty.nearest((stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64),
         (_, 8) => stream.next_u64(),
         _ => stream.next_u32().into(),
     })

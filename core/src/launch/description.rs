@@ -1,9 +1,9 @@
 //! Device descriptions: the constants of a device (report, figure 3.2) as TOML, over a preset.
 
-use super::file::text_of;
+use super::file::open;
 use super::problem::{Problem, ProblemKind};
 use super::toml::{Table, document};
-use crate::base::{FileId, SourceMap};
+use crate::base::SourceMap;
 use crate::memory::fermi::model::{AcquireDiscards, DeviceModel};
 use crate::memory::fermi::program::Fill;
 use std::path::Path;
@@ -39,16 +39,11 @@ const CACHE: &[&str] = &["sets", "ways"];
 pub fn device_model(name: &str, sources: &mut SourceMap) -> Result<DeviceModel, Vec<Problem>> {
     let path = Path::new(name);
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
-        let unknown = || vec![ProblemKind::NoDevice { name: name.to_owned(), known: &DeviceModel::PRESETS }.at(None)];
+        let unknown = || ProblemKind::NoDevice { name: name.to_owned(), known: &DeviceModel::PRESETS }.into();
         return DeviceModel::preset(name).ok_or_else(unknown);
     }
-    let text = text_of(path).map_err(|p| vec![*p])?;
-    let file = sources.add(path.display().to_string(), text);
-    parse(sources.get(file).map_or("", |s| &s.text), file)
-}
-
-fn parse(text: &str, file: FileId) -> Result<DeviceModel, Vec<Problem>> {
-    document(text, file, "the device description", |root| {
+    let file = open(path, sources)?;
+    document(sources, file, "the device description", |root| {
         let model = read(root);
         if let Some((key, wanted)) = model.fault().filter(|_| root.all_is_well()) {
             let at = root.get(key).map_or(root.at, |item| item.at());

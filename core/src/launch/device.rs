@@ -7,7 +7,7 @@ use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
 use crate::machine::{Capacity, Config, Context, Launch, Stats};
 use crate::program::env::{Function, ProgEnv};
-use crate::verdict::{LimitKind, Silent, Sink, Stop, Taker, Unwritten};
+use crate::verdict::{LimitKind, Sink, Stop, Taker, Unwritten};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -52,9 +52,9 @@ impl From<Vec<Problem>> for Failure {
     }
 }
 
-impl From<Box<Problem>> for Failure {
-    fn from(problem: Box<Problem>) -> Self {
-        Self::Input(vec![*problem])
+impl From<ProblemKind> for Failure {
+    fn from(kind: ProblemKind) -> Self {
+        Self::Input(kind.into())
     }
 }
 
@@ -75,11 +75,12 @@ pub struct Device {
     types: IndexMap<String, Scalar>,
 }
 
-#[derive(Clone, Copy)]
-struct Placed {
-    address: u64,
-    bytes: u64,
-    ty: Scalar,
+/// A buffer that was made.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Placed {
+    pub address: u64,
+    pub bytes: u64,
+    pub ty: Scalar,
 }
 
 impl Device {
@@ -202,19 +203,11 @@ impl Device {
         })
     }
 
-    /// Runs a kernel to its end. `out` receives what it prints.
-    ///
-    /// # Errors
-    /// The launch is wrong, or the run stopped.
-    pub fn launch(&mut self, launch: &KernelLaunch, out: &mut dyn FnMut(&[u8])) -> Result<Stats, Failure> {
-        self.launch_with(launch, Silent, out)
-    }
-
     /// Runs a kernel to its end under an observer. `out` receives what it prints.
     ///
     /// # Errors
     /// The launch is wrong, or the run stopped.
-    pub fn launch_with<S: Sink>(
+    pub fn launch<S: Sink>(
         &mut self,
         launch: &KernelLaunch,
         sink: S,
@@ -222,22 +215,6 @@ impl Device {
     ) -> Result<Stats, Failure> {
         let launch = self.check(launch)?;
         Ok(self.context.launch_with(&launch, sink, out)?)
-    }
-
-    /// The same, and `seen` is told what is decided.
-    ///
-    /// # Errors
-    /// The launch is wrong, or the run stopped.
-    pub fn launch_observed<S: Sink>(
-        &mut self,
-        launch: &KernelLaunch,
-        sink: S,
-        seen: &Decisions,
-        out: &mut dyn FnMut(&[u8]),
-    ) -> Result<Stats, Failure> {
-        let launch = self.check(launch)?;
-        let mut oracle = self.context.oracle();
-        Ok(self.context.launch_by(&launch, sink, &mut Observed::new(&mut *oracle, seen), out)?)
     }
 
     /// The element type and the bytes of a buffer, or of a `.global` or `.const` variable (as bytes unless it was set
@@ -289,12 +266,12 @@ impl Device {
 ///
 /// # Errors
 /// The value is longer, or the data cannot be had.
-pub(super) fn given(name: &str, value: &Global, bytes: u64) -> Result<Vec<u8>, Box<Problem>> {
-    let data = |problem| Box::new(ProblemKind::Data { name: name.to_owned(), problem }.at(value.at));
+pub(super) fn given(name: &str, value: &Global, bytes: u64) -> Result<Vec<u8>, Failure> {
+    let data = |problem| ProblemKind::Data { name: name.to_owned(), problem }.at(value.at);
     let contents = value.data.bytes(value.ty, None).map_err(data)?;
     let given = contents.len() as u64;
     if given > bytes {
-        return Err(Box::new(ProblemKind::VariableSize { name: name.to_owned(), bytes, given }.at(value.at)));
+        return Err(ProblemKind::VariableSize { name: name.to_owned(), bytes, given }.at(value.at).into());
     }
     Ok(contents)
 }
@@ -366,7 +343,7 @@ pub(super) fn launch_of(
     Ok(Launch { entry, grid: launch.grid, block: launch.block, shared_bytes, params })
 }
 
-fn entry<'a>(env: &'a ProgEnv, name: Option<&str>, at: At) -> Result<&'a Function, Box<Problem>> {
+fn entry<'a>(env: &'a ProgEnv, name: Option<&str>, at: At) -> Result<&'a Function, Failure> {
     let functions = &env.functions;
     let entries = || functions.values().filter(|f| f.entry && f.defined);
     let names = || entries().map(|f| f.name.clone()).collect::<Vec<_>>();
@@ -374,12 +351,12 @@ fn entry<'a>(env: &'a ProgEnv, name: Option<&str>, at: At) -> Result<&'a Functio
         let (only, more) = (entries().next(), entries().nth(1));
         return only
             .filter(|_| more.is_none())
-            .ok_or_else(|| Box::new(ProblemKind::WhichEntry { entries: names() }.at(at)));
+            .ok_or_else(|| ProblemKind::WhichEntry { entries: names() }.at(at).into());
     };
     let found = functions.get(name);
     found.filter(|f| f.entry && f.defined).ok_or_else(|| {
         let kind = ProblemKind::NoEntry { name: name.to_owned(), entries: names(), function: found.is_some() };
-        Box::new(kind.at(at))
+        kind.at(at).into()
     })
 }
 
@@ -395,7 +372,7 @@ pub struct Outcome {
 }
 
 /// Runs everything that a launch file says: checks all launches, runs them in order, compares the results. Each launch is
-/// observed by `sink`; `out` receives the output as it comes.
+/// observed by `sink`, and `seen` is told what is decided; `out` receives the output as it comes.
 ///
 /// # Errors
 /// The input is wrong, or a launch stopped.
@@ -403,40 +380,29 @@ pub fn run<S: Sink>(
     spec: &Spec,
     device: &mut Device,
     sink: &mut S,
-    out: &mut dyn FnMut(&[u8]),
-) -> Result<Outcome, Failure> {
-    run_observed(spec, device, sink, None, out)
-}
-
-/// The same, and `seen` is told what is decided.
-///
-/// # Errors
-/// The input is wrong, or a launch stopped.
-pub fn run_observed<S: Sink>(
-    spec: &Spec,
-    device: &mut Device,
-    sink: &mut S,
     seen: Option<&Decisions>,
     out: &mut dyn FnMut(&[u8]),
 ) -> Result<Outcome, Failure> {
     if spec.launches.is_empty() {
-        return Err(ProblemKind::NoLaunch.at(None).into());
+        return Err(ProblemKind::NoLaunch.into());
     }
     device.prepare(spec)?;
     // What is wrong with the last launch or the expectations should not wait for the first launch's end.
-    for launch in &spec.launches {
-        device.check(launch)?;
-    }
+    let launches = spec.launches.iter().map(|launch| device.check(launch)).collect::<Result<Vec<_>, _>>()?;
     device.compare(spec)?;
     let mut outcome = Outcome::default();
-    for launch in &spec.launches {
+    for launch in &launches {
         let mut both = |bytes: &[u8]| {
             outcome.output.extend_from_slice(bytes);
             out(bytes);
         };
         outcome.stats.push(match seen {
-            Some(seen) => device.launch_observed(launch, &mut *sink, seen, &mut both)?,
-            None => device.launch_with(launch, &mut *sink, &mut both)?,
+            None => device.context.launch_with(launch, &mut *sink, &mut both)?,
+            Some(seen) => {
+                let mut oracle = device.context.oracle();
+                let oracle = &mut Observed::new(&mut *oracle, seen);
+                device.context.launch_by(launch, &mut *sink, oracle, &mut both)?
+            }
         });
     }
     outcome.unexpected.mismatches = device.compare(spec)?;

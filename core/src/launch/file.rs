@@ -5,7 +5,7 @@ use super::problem::{At, Problem, ProblemKind};
 use super::spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 use super::toml::{Item, Table, document};
 use super::{Data, SCALARS, Scalar};
-use crate::base::{FileId, Source, SourceMap, files};
+use crate::base::{FileId, SourceMap, files};
 use indexmap::IndexMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -39,49 +39,55 @@ impl Spec {
     /// # Errors
     /// Every problem of the file, with its place; its text is in `sources` then.
     pub fn read(path: &Path, sources: &mut SourceMap) -> Result<Self, Vec<Problem>> {
-        let unreadable = |p: &Path, e: &std::io::Error| {
-            vec![ProblemKind::Unreadable { path: p.to_owned(), cause: e.kind() }.at(None)]
-        };
         let mut path = path.to_owned();
         if std::fs::metadata(&path).map_err(|e| unreadable(&path, &e))?.is_dir() {
             let file = path.join("launch.toml");
             if !file.exists() {
-                return Err(vec![ProblemKind::NoLaunchFile { others: launch_files(&path), folder: path }.at(None)]);
+                return Err(ProblemKind::NoLaunchFile { others: launch_files(&path), folder: path }.into());
             }
             path = file;
         }
-        let text = text_of(&path).map_err(|p| vec![*p])?;
-        let file = sources.add(path.display().to_string(), text);
-        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        let folder = Folder { path: &folder, confined: sources.is_confined() };
-        Self::parse_in(sources.get(file).map_or("", |s: &Source| &s.text), file, folder)
+        let file = open(&path, sources)?;
+        Self::parse(sources, file, folder_of(&path))
     }
 
-    /// Reads the text of a launch file whose file names are relative to `folder`.
+    /// Reads a launch file that `sources` has; file names in it are relative to `folder`.
     ///
     /// # Errors
     /// Every problem of the text, with its place.
-    pub fn parse(text: &str, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
-        Self::parse_in(text, file, Folder { path: folder, confined: false })
+    pub fn parse(sources: &SourceMap, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
+        let folder = Folder { path: folder, confined: sources.is_confined() };
+        document(sources, file, "the launch file", |root| Reader::new(folder).spec(root))
     }
+}
 
-    fn parse_in(text: &str, file: FileId, folder: Folder<'_>) -> Result<Self, Vec<Problem>> {
-        document(text, file, "the launch file", |root| Reader::new(folder).spec(root))
-    }
+/// The folder of a file; nothing of one that is named by its name alone.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 /// The text of a file.
 ///
 /// # Errors
 /// It cannot be read, or is no UTF-8.
-pub fn text_of(path: &Path) -> Result<String, Box<Problem>> {
-    let problem = |kind: ProblemKind| Box::new(kind.at(None));
-    let bytes =
-        files::read(path).map_err(|e| problem(ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() }))?;
+pub fn text_of(path: &Path) -> Result<String, ProblemKind> {
+    let bytes = files::read(path).map_err(|e| unreadable(path, &e))?;
     String::from_utf8(bytes).map_err(|e| {
         let offset = e.utf8_error().valid_up_to() as u64;
-        problem(ProblemKind::NotText { path: path.to_owned(), offset })
+        ProblemKind::NotText { path: path.to_owned(), offset }
     })
+}
+
+/// Adds the text of a file to `sources`.
+///
+/// # Errors
+/// As of [`text_of`].
+pub fn open(path: &Path, sources: &mut SourceMap) -> Result<FileId, ProblemKind> {
+    Ok(sources.add(path.display().to_string(), text_of(path)?))
+}
+
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> ProblemKind {
+    ProblemKind::Unreadable { path: path.to_owned(), cause: error.kind() }
 }
 
 fn launch_files(folder: &Path) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Memory programs from files.
 
-use super::file::text_of;
+use super::file::{open, unreadable};
 use super::problem::{Problem, ProblemKind};
 use crate::base::{FileId, SourceMap};
 use crate::memory::fermi::program::{self, MempErrorKind, ProgramSet};
@@ -12,16 +12,12 @@ use std::path::{Path, PathBuf};
 pub fn memory_programs(folder: &Path, sources: &mut SourceMap) -> (ProgramSet, Vec<Problem>) {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(e) => {
-            let kind = ProblemKind::Unreadable { path: folder.to_owned(), cause: e.kind() };
-            return (ProgramSet::default(), vec![kind.at(None)]);
-        }
+        Err(e) => return (ProgramSet::default(), unreadable(folder, &e).into()),
     };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(|p| is_memp(p)).collect();
     paths.sort();
     if paths.is_empty() {
-        let kind = ProblemKind::NoMemoryPrograms { folder: folder.to_owned() };
-        return (ProgramSet::default(), vec![kind.at(None)]);
+        return (ProgramSet::default(), ProblemKind::NoMemoryPrograms { folder: folder.to_owned() }.into());
     }
     read(&paths, sources)
 }
@@ -45,17 +41,15 @@ fn read(paths: &[PathBuf], sources: &mut SourceMap) -> (ProgramSet, Vec<Problem>
     let mut problems = Vec::new();
     let mut files: Vec<FileId> = Vec::new();
     for path in paths {
-        match text_of(path) {
-            Ok(text) => files.push(sources.add(path.display().to_string(), text)),
-            Err(problem) => problems.push(*problem),
+        match open(path, sources) {
+            Ok(file) => files.push(file),
+            Err(kind) => problems.push(kind.at(None)),
         }
     }
     let (set, errors) = program::load(&files, sources);
     // With a file unread everything that it may have had seems to be missing.
     let unread = !problems.is_empty();
-    problems.extend(errors.into_iter().filter(|e| !unread || !matches!(e.kind, MempErrorKind::Missing(_))).map(|e| {
-        let at = Some((e.file, e.span));
-        ProblemKind::Memp(Box::new(e)).at(at)
-    }));
+    let told = errors.into_iter().filter(|e| !unread || !matches!(e.kind, MempErrorKind::Missing(_)));
+    problems.extend(told.map(Problem::from));
     (set, problems)
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with what the user asked for. Exit code 2.
 
-use super::{DataProblem, SCALARS, Scalar};
+use super::{DataProblem, Meaning, SCALARS, Scalar};
 use crate::base::files::why;
 use crate::base::{FileId, Span, Wording, among, complaints, counted, list, phrases, plural};
 use crate::memory::fermi::program::MempError;
@@ -110,7 +110,7 @@ complaints! {
             "unknown-type" ("there is no element type `{text}`") ("here") ("{}", meant_type(text));
         /// A number that the element type cannot hold.
         NoFit { text: String, ty: Scalar } =>
-            "no-fit" ("{text} is no {}", ty.name()) ("here") ("{} holds {}", ty.name(), range(ty.name()));
+            "no-fit" ("{text} is no {}", ty.name()) ("here") ("{} holds {}", ty.name(), range(*ty));
         /// Text that is no number.
         NoNumber { text: String } => "no-number" ("`{text}` is no number") ("");
         /// An odd number of digits, or something that is no hexadecimal digit.
@@ -304,6 +304,25 @@ impl ProblemKind {
     }
 }
 
+impl From<LowerError> for Problem {
+    fn from(error: LowerError) -> Self {
+        Self { at: Some((error.file, error.span)), kind: ProblemKind::Lower(Box::new(error)) }
+    }
+}
+
+impl From<MempError> for Problem {
+    fn from(error: MempError) -> Self {
+        Self { at: Some((error.file, error.span)), kind: ProblemKind::Memp(Box::new(error)) }
+    }
+}
+
+impl From<ProblemKind> for Vec<Problem> {
+    /// The one problem, of no place in a file.
+    fn from(kind: ProblemKind) -> Self {
+        vec![kind.at(None)]
+    }
+}
+
 fn no_entry(name: &str, entries: &[String], function: bool) -> Wording {
     if function {
         let t = Wording::new(
@@ -384,18 +403,11 @@ fn meant_type(name: &str) -> String {
     meant.map_or_else(|| among(name, &known, "", list), |meant| format!("did you mean `{meant}`?"))
 }
 
-fn range(ty: &str) -> &'static str {
-    match ty {
-        "u8" => "0 to 255",
-        "u16" => "0 to 65535",
-        "u32" => "0 to 4294967295",
-        "u64" => "0 to 18446744073709551615",
-        "s8" => "-128 to 127",
-        "s16" => "-32768 to 32767",
-        "s32" => "-2147483648 to 2147483647",
-        "s64" => "-9223372036854775808 to 9223372036854775807",
-        "b8" | "b16" | "b32" | "b64" => "integers, signed or not",
-        _ => "floating-point numbers",
+fn range(ty: Scalar) -> String {
+    match ty.integers() {
+        None => "floating-point numbers".to_owned(),
+        Some(_) if ty.meaning == Meaning::Bits => "integers, signed or not".to_owned(),
+        Some(all) => format!("{} to {}", all.start(), all.end()),
     }
 }
 

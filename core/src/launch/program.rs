@@ -1,12 +1,12 @@
 //! From PTX files to a program environment: parse, check, build.
 
-use super::file::text_of;
-use super::problem::{At, Problem, ProblemKind};
+use super::file::open;
+use super::problem::{At, Problem, ProblemKind as K};
 use crate::base::{FileId, SourceMap};
 use crate::machine::ControlModel;
 use crate::program::check::{Checked, check};
 use crate::program::env::ProgEnv;
-use crate::program::{self, LowerError, Options};
+use crate::program::{self, Options};
 use crate::ptx::parse;
 use crate::ptx::tree::Module;
 use std::path::PathBuf;
@@ -26,9 +26,9 @@ pub fn load(
     let mut problems = Vec::new();
     let mut files = Vec::new();
     for (path, at) in paths {
-        match text_of(path) {
-            Ok(text) => files.push(sources.add(path.display().to_string(), text)),
-            Err(problem) => problems.push(problem.kind.at(*at)),
+        match open(path, sources) {
+            Ok(file) => files.push(file),
+            Err(kind) => problems.push(kind.at(*at)),
         }
     }
     if problems.is_empty() { build(&files, control, sources) } else { Err(problems) }
@@ -56,12 +56,7 @@ pub fn build(files: &[FileId], control: Option<ControlModel>, sources: &SourceMa
     if errors.is_empty() {
         return Ok(env);
     }
-    Err(errors.into_iter().map(lowering).collect())
-}
-
-fn lowering(error: LowerError) -> Problem {
-    let at = Some((error.file, error.span));
-    ProblemKind::Lower(Box::new(error)).at(at)
+    Err(errors.into_iter().map(Problem::from).collect())
 }
 
 /// Parses and checks one module; gives it and what checking found out.
@@ -69,18 +64,12 @@ pub fn understand(file: FileId, sources: &SourceMap, problems: &mut Vec<Problem>
     let text = sources.get(file).map_or("", |s| s.text.as_str());
     let (module, errors) = parse(text);
     let broken = !errors.is_empty();
-    problems.extend(errors.into_iter().map(|e| {
-        let span = e.span;
-        ProblemKind::Syntax(Box::new(e)).at(Some((file, span)))
-    }));
+    problems.extend(errors.into_iter().map(|e| Problem { at: Some((file, e.span)), kind: K::Syntax(Box::new(e)) }));
     // What did not parse leaves names undeclared: complaints about those would only mislead.
     if broken {
         return (module, Checked::default());
     }
     let (checked, errors) = check(&module);
-    problems.extend(errors.into_iter().map(|e| {
-        let span = e.span;
-        ProblemKind::Check(Box::new(e)).at(Some((file, span)))
-    }));
+    problems.extend(errors.into_iter().map(|e| Problem { at: Some((file, e.span)), kind: K::Check(Box::new(e)) }));
     (module, checked)
 }

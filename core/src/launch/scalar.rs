@@ -4,6 +4,7 @@ use half::{bf16, f16};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug};
+use std::ops::RangeInclusive;
 
 /// What an element's bits mean.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -153,27 +154,38 @@ impl Scalar {
     /// is given for an integer type.
     #[must_use]
     pub fn encode(self, number: &Number) -> Option<Vec<u8>> {
+        let bits = match (self.integers(), number) {
+            (Some(all), Number::Int(i)) if all.contains(i) => u64::try_from(i & i128::from(u64::MAX)).ok()?,
+            (Some(_), _) => return None,
+            // The nearest f32 of a text is not always that of its nearest f64.
+            (None, number) if self.bytes == 4 => number.to_string().parse::<f32>().ok()?.to_bits().into(),
+            (None, number) => self.nearest(number.to_string().parse().ok()?),
+        };
+        Some(bits.to_le_bytes()[..self.size()].to_vec())
+    }
+
+    /// The integers that it holds; `None` of floating-point numbers.
+    #[must_use]
+    pub fn integers(self) -> Option<RangeInclusive<i128>> {
         let bits = 8 * u32::from(self.bytes);
-        let low = |x: u64| Some(x.to_le_bytes()[..self.size()].to_vec());
-        match (self.meaning, number) {
-            (Meaning::Unsigned | Meaning::Signed | Meaning::Bits, Number::Float(_)) => None,
-            (Meaning::Unsigned | Meaning::Signed | Meaning::Bits, Number::Int(i)) => {
-                let smallest = if self.meaning == Meaning::Unsigned { 0 } else { -(1i128 << (bits - 1)) };
-                let largest =
-                    if self.meaning == Meaning::Signed { (1i128 << (bits - 1)) - 1 } else { (1i128 << bits) - 1 };
-                let wrapped = u64::try_from(i & i128::from(u64::MAX)).ok()?;
-                (smallest..=largest).contains(i).then(|| low(wrapped)).flatten()
-            }
-            (meaning, number) => {
-                let text = number.to_string();
-                let wide: f64 = text.parse().ok()?;
-                match (meaning, self.bytes) {
-                    (Meaning::Brain, _) => low(bf16::from_f64(wide).to_bits().into()),
-                    (_, 2) => low(f16::from_f64(wide).to_bits().into()),
-                    (_, 4) => low(text.parse::<f32>().ok()?.to_bits().into()),
-                    _ => low(wide.to_bits()),
-                }
-            }
+        let (signed, unsigned) = (1i128 << (bits - 1), 1i128 << bits);
+        match self.meaning {
+            Meaning::Unsigned => Some(0..=unsigned - 1),
+            Meaning::Signed => Some(-signed..=signed - 1),
+            Meaning::Bits => Some(-signed..=unsigned - 1),
+            Meaning::Float | Meaning::Brain => None,
+        }
+    }
+
+    /// The bits of its number that is nearest to this one, of a floating-point type.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "it rounds")]
+    pub fn nearest(self, number: f64) -> u64 {
+        match (self.meaning, self.bytes) {
+            (Meaning::Brain, _) => bf16::from_f64(number).to_bits().into(),
+            (_, 2) => f16::from_f64(number).to_bits().into(),
+            (_, 4) => (number as f32).to_bits().into(),
+            _ => number.to_bits(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! A suppressed defect is still told, but it does not make a command fail. It cannot make a run go on: where the program
 //! broke a rule there is nothing to go on with.
 
-use super::file::text_of;
+use super::file::open;
 use super::problem::{At, Problem, ProblemKind};
 use super::toml::{Item, Table, document};
 use crate::base::{FileId, Pc, SourceMap};
@@ -43,17 +43,12 @@ impl Suppressions {
     /// # Errors
     /// Every problem of the file, with its place; its text is in `sources` then.
     pub fn read(path: &Path, sources: &mut SourceMap) -> Result<Self, Vec<Problem>> {
-        let text = text_of(path).map_err(|p| vec![*p])?;
-        let file = sources.add(path.display().to_string(), text);
-        Self::parse(sources.get(file).map_or("", |s| &s.text), file)
+        let file = open(path, sources)?;
+        Self::parse(sources, file)
     }
 
-    /// Reads the text of a suppression file.
-    ///
-    /// # Errors
-    /// Every problem of the text, with its place.
-    pub fn parse(text: &str, file: FileId) -> Result<Self, Vec<Problem>> {
-        document(text, file, "the suppression file", |root| {
+    fn parse(sources: &SourceMap, file: FileId) -> Result<Self, Vec<Problem>> {
+        document(sources, file, "the suppression file", |root| {
             root.only(ROOT);
             let tables: Vec<_> = root.get("suppress").iter().flat_map(Item::tables).collect();
             Self { entries: tables.iter().filter_map(|table| Some((entry(table)?, false))).collect() }
@@ -126,7 +121,9 @@ mod tests {
 
     fn parse(text: &str) -> Result<Suppressions, Vec<ProblemKind>> {
         let of = |problems: Vec<Problem>| problems.into_iter().map(|p| p.kind).collect();
-        Suppressions::parse(text, FileId(0)).map_err(of)
+        let mut sources = SourceMap::default();
+        let file = sources.add("known.toml", text);
+        Suppressions::parse(&sources, file).map_err(of)
     }
 
     /// A trap on line 2 of `dir/k.ptx` in kernel `k`.

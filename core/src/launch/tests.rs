@@ -1,7 +1,7 @@
 //! Tests of the launch file reader.
 
 use super::*;
-use crate::base::FileId;
+use crate::base::SourceMap;
 use std::path::Path;
 
 const GOOD: &str = r#"
@@ -33,7 +33,9 @@ sorted = true
 "#;
 
 fn parse(text: &str) -> Result<Spec, Vec<ProblemKind>> {
-    Spec::parse(text, FileId(0), Path::new("dir")).map_err(|p| p.into_iter().map(|p| p.kind).collect())
+    let mut sources = SourceMap::default();
+    let file = sources.add("launch.toml", text);
+    Spec::parse(&sources, file, Path::new("dir")).map_err(|p| p.into_iter().map(|p| p.kind).collect())
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn the_launch_files_of_all_examples_are_read() {
     for folder in std::fs::read_dir(examples).unwrap().flatten().filter(|f| f.path().is_dir()) {
         for file in std::fs::read_dir(folder.path()).unwrap().flatten().map(|f| f.path()) {
             if file.extension().is_some_and(|e| e == "toml") {
-                let spec = Spec::read(&file, &mut crate::base::SourceMap::default());
+                let spec = Spec::read(&file, &mut SourceMap::default());
                 assert!(spec.is_ok(), "{}: {spec:?}", file.display());
                 count += 1;
             }

@@ -2,7 +2,7 @@
 
 use super::problem::{At, Problem, ProblemKind};
 use super::{Number, Scalar};
-use crate::base::{FileId, Span};
+use crate::base::{FileId, SourceMap, Span};
 use std::cell::RefCell;
 use std::ops::Range;
 use toml::Spanned;
@@ -33,17 +33,17 @@ fn place(file: FileId, range: Range<usize>) -> At {
     Some((file, Span::new(clamp(range.start), clamp(range.end))))
 }
 
-/// Reads the table of a whole text, which is called `name` in messages.
+/// Reads the table of a whole file, which is called `name` in messages.
 ///
 /// # Errors
 /// Everything that makes it no TOML, or else that `read` complains of, with its place.
 pub(super) fn document<T>(
-    text: &str,
+    sources: &SourceMap,
     file: FileId,
     name: &str,
     read: impl FnOnce(&Table<'_, '_>) -> T,
 ) -> Result<T, Vec<Problem>> {
-    let (table, errors) = DeTable::parse_recoverable(text);
+    let (table, errors) = DeTable::parse_recoverable(sources.get(file).map_or("", |source| &source.text));
     let of = |e: &toml::de::Error| {
         ProblemKind::Toml(e.message().to_owned()).at(e.span().and_then(|range| place(file, range)))
     };

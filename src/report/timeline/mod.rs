@@ -20,7 +20,6 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::sync::Arc;
 
 /// Viewers take process 0 for an idle one.
 const DEVICE: u32 = 1;
@@ -75,23 +74,17 @@ pub struct Timeline<'a, W: Write> {
 }
 
 impl<'a, W: Write> Timeline<'a, W> {
-    /// A timeline of the launches of `programs`, which are numbered as the host numbers them. `decisions` is told by the
-    /// oracle of the run. `out` is the file, and how many bytes it gets, about; what is left out then is said there.
+    /// A timeline of the launches of a run, from its beginning. `decisions` is told by the oracle of the run. `out` is the
+    /// file, and how many bytes it gets, about; what is left out then is said there.
     #[must_use]
-    pub fn new(
-        programs: Vec<Arc<ProgEnv>>,
-        sources: SourceMap,
-        decisions: &'a Decisions,
-        rules: bool,
-        (out, most): (W, u64),
-    ) -> Self {
+    pub fn new(launches: Launches, decisions: &'a Decisions, rules: bool, (out, most): (W, u64)) -> Self {
         let mut out = Writer::new(out, most);
         out.name_process(DEVICE, "device");
         for (track, name) in [(HOST, "host"), (CHOICES, "choices"), (MEMORY, "memory")] {
             out.name_thread(track, name);
         }
         Self {
-            launches: Launches::new(programs, sources),
+            launches,
             decisions,
             rules,
             out,

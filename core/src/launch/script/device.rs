@@ -2,6 +2,7 @@
 
 use super::Script;
 use crate::base::SourceMap;
+use crate::launch::device::Placed;
 use crate::launch::problem::{Problem, ProblemKind};
 use crate::launch::{Mismatch, Scalar, load};
 use crate::machine::device::message::{ContextId, DeviceOutput, GridId, ProgramId, Tag};
@@ -48,17 +49,9 @@ pub fn programs(
         && let Some((program, bits)) = bits.find(|(_, bits)| *bits != other_bits)
     {
         let kind = ProblemKind::AddressSizes { program: program.clone(), bits, other: other.clone(), other_bits };
-        return Err(vec![kind.at(None)]);
+        return Err(kind.into());
     }
     Ok((all, chosen))
-}
-
-/// A buffer of a context.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) struct Placed {
-    pub(super) address: u64,
-    pub(super) bytes: u64,
-    pub(super) ty: Scalar,
 }
 
 /// A context by name.

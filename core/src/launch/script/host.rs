@@ -1,9 +1,9 @@
 //! What the host of a script does: its messages go to the device, the device's messages bring the indices that its names stand
 //! for.
 
-use super::device::{Access, Known, Launched, Need, Placed, ScriptDevice, unchecked};
+use super::device::{Access, Known, Launched, Need, ScriptDevice, unchecked};
 use super::{Do, Script, Start};
-use crate::launch::device::{Filled, filled, given, launch_of};
+use crate::launch::device::{Filled, Placed, filled, given, launch_of};
 use crate::launch::problem::{At, ProblemKind};
 use crate::launch::{Buffer, Expect, Failure, Global, compare};
 use crate::machine::Launch;

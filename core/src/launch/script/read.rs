@@ -1,8 +1,8 @@
 //! Reading a host script. Everything that its order tells is checked here: names that are not there yet or any more.
 
 use super::{Do, Script, Start, Step};
-use crate::base::{FileId, Source, SourceMap};
-use crate::launch::file::{Reader, stdout, text_of};
+use crate::base::{FileId, SourceMap};
+use crate::launch::file::{Reader, folder_of, stdout, text_of};
 use crate::launch::folder::Folder;
 use crate::launch::problem::{At, Problem, ProblemKind};
 use crate::launch::toml::{Item, Table, document};
@@ -13,7 +13,6 @@ use toml::de::DeTable;
 const ROOT: &[&str] = &["programs", "contexts", "host", "expect_stdout"];
 const PROGRAM: &[&str] = &["ptx"];
 const CONTEXT: &[&str] = &["buffers"];
-const STEPS: &[&str] = &["create", "load", "start", "abort", "destroy", "wait", "run", "set", "expect"];
 const CREATE: &[&str] = &["do", "context"];
 const LOAD: &[&str] = &["do", "context", "program"];
 const START: &[&str] = &["do", "context", "program", "launch", "entry", "grid", "block", "shared", "args"];
@@ -46,26 +45,21 @@ impl Script {
         if !toml || !path.is_file() {
             return Ok(None);
         }
-        let text = text_of(path).map_err(|p| vec![*p])?;
+        let text = text_of(path)?;
         if !DeTable::parse_recoverable(&text).0.get_ref().contains_key("host") {
             return Ok(None);
         }
         let file = sources.add(path.display().to_string(), text);
-        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        let folder = Folder { path: &folder, confined: sources.is_confined() };
-        Self::parse_in(sources.get(file).map_or("", |s: &Source| &s.text), file, folder).map(Some)
+        Self::parse(sources, file, folder_of(path)).map(Some)
     }
 
-    /// Reads the text of a host script whose file names are relative to `folder`.
+    /// Reads a host script that `sources` has; file names in it are relative to `folder`.
     ///
     /// # Errors
     /// Every problem of the text, with its place.
-    pub fn parse(text: &str, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
-        Self::parse_in(text, file, Folder { path: folder, confined: false })
-    }
-
-    fn parse_in(text: &str, file: FileId, folder: Folder<'_>) -> Result<Self, Vec<Problem>> {
-        document(text, file, "the host script", |root| {
+    pub fn parse(sources: &SourceMap, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
+        let folder = Folder { path: folder, confined: sources.is_confined() };
+        document(sources, file, "the host script", |root| {
             let (contexts, launches) = (IndexMap::new(), IndexMap::new());
             let mut steps = Steps { folder, script: Script::default(), contexts, loaded: Vec::new(), launches };
             steps.read(root);
@@ -108,30 +102,26 @@ impl<'f> Steps<'f> {
     }
 
     fn step(&mut self, table: &Table<'_, '_>) -> Option<Do> {
-        let item = table.need("do")?;
-        let word = item.text()?;
-        match word.as_str() {
-            "create" => self.create(table),
-            "load" => self.load(table),
-            "start" => self.start(table).map(|start| Do::Start(Box::new(start))),
-            "abort" => self.abort(table),
-            "destroy" => self.destroy(table),
-            "wait" => self.wait(table),
-            "run" => {
-                table.only(RUN);
-                Some(Do::Run(table.need("steps")?.count(u64::MAX)?))
-            }
-            "set" => self.set(table),
-            "expect" => self.expect(table),
-            _ => {
-                item.problem(ProblemKind::UnknownWord { key: "do", text: word, known: STEPS.to_vec() });
-                None
-            }
-        }
+        /// The keys of a step, and what reads it.
+        type Form<'f> = (&'static [&'static str], fn(&mut Steps<'f>, &Table<'_, '_>) -> Option<Do>);
+        let forms: [(&str, Form<'f>); 9] = [
+            ("create", (CREATE, Self::create)),
+            ("load", (LOAD, Self::load)),
+            ("start", (START, Self::start)),
+            ("abort", (LAUNCH, Self::abort)),
+            ("destroy", (CREATE, Self::destroy)),
+            ("wait", (LAUNCH, Self::wait)),
+            ("run", (RUN, |_, table| Some(Do::Run(table.need("steps")?.count(u64::MAX)?)))),
+            ("set", (SET, Self::set)),
+            ("expect", (EXPECT, Self::expect)),
+        ];
+        table.need("do")?;
+        let (keys, read) = table.choice("do", &forms)?;
+        table.only(keys);
+        read(self, table)
     }
 
     fn create(&mut self, table: &Table<'_, '_>) -> Option<Do> {
-        table.only(CREATE);
         let (context, at) = name(table, "context")?;
         if self.contexts.contains_key(&context) {
             table.problem(ProblemKind::Twice { name: context }, at);
@@ -142,7 +132,6 @@ impl<'f> Steps<'f> {
     }
 
     fn load(&mut self, table: &Table<'_, '_>) -> Option<Do> {
-        table.only(LOAD);
         let (context, program) = (self.context(table), self.program(table));
         let (context, program) = (context?, program?);
         let loaded = (context.clone(), program.clone());
@@ -154,8 +143,7 @@ impl<'f> Steps<'f> {
         Some(Do::Load { context, program })
     }
 
-    fn start(&mut self, table: &Table<'_, '_>) -> Option<Start> {
-        table.only(START);
+    fn start(&mut self, table: &Table<'_, '_>) -> Option<Do> {
         let context = self.context(table);
         let program = self.program(table);
         let given = match table.get("launch") {
@@ -182,18 +170,16 @@ impl<'f> Steps<'f> {
             return None;
         }
         self.launches.insert(launch.clone(), (context.clone(), None));
-        Some(Start { context, program, launch, kernel })
+        Some(Do::Start(Box::new(Start { context, program, launch, kernel })))
     }
 
     fn abort(&mut self, table: &Table<'_, '_>) -> Option<Do> {
-        table.only(LAUNCH);
         let launch = self.launch(&table.need("launch")?)?;
         self.over(&launch, "it was aborted before");
         Some(Do::Abort(launch))
     }
 
     fn destroy(&mut self, table: &Table<'_, '_>) -> Option<Do> {
-        table.only(CREATE);
         let context = self.context(table)?;
         self.contexts.insert(context.clone(), Some("it was destroyed before"));
         for (_, gone) in self.launches.values_mut().filter(|(c, gone)| *c == context && gone.is_none()) {
@@ -204,7 +190,6 @@ impl<'f> Steps<'f> {
 
     fn wait(&mut self, table: &Table<'_, '_>) -> Option<Do> {
         const ENDED: &str = "its end was waited for before";
-        table.only(LAUNCH);
         let Some(item) = table.get("launch") else {
             let left = self.launches.iter().filter(|(_, (_, gone))| gone.is_none());
             let left: Vec<String> = left.map(|(name, _)| name.clone()).collect();
@@ -227,16 +212,14 @@ impl<'f> Steps<'f> {
         }
     }
 
-    fn set(&self, table: &Table<'_, '_>) -> Option<Do> {
-        table.only(SET);
+    fn set(&mut self, table: &Table<'_, '_>) -> Option<Do> {
         let context = self.context(table);
         let (name, at) = name(table, "buffer")?;
         let value = self.reader().value(table, at)?;
         Some(Do::Set { context: context?, name, value: Box::new(value) })
     }
 
-    fn expect(&self, table: &Table<'_, '_>) -> Option<Do> {
-        table.only(EXPECT);
+    fn expect(&mut self, table: &Table<'_, '_>) -> Option<Do> {
         let context = self.context(table);
         let (buffer, at) = name(table, "buffer")?;
         let context = context?;
