@@ -2,7 +2,7 @@
 
 use super::problem::{At, Problem, ProblemKind};
 use super::{Buffer, Data, Global, KernelLaunch, Mismatch, Scalar, Spec, Unexpected};
-use super::{check_capacity, check_limits, compare, compare_output, pack};
+use super::{check_limits, compare, compare_output, pack};
 use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
 use crate::machine::{Capacity, Config, Context, Launch, Stats};
@@ -185,22 +185,17 @@ impl Device {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn check(&self, launch: &KernelLaunch) -> Result<Launch, Failure> {
-        launch_of(self.context.env(), launch, &self.context.config().device.capacity, &|name| {
-            self.buffers.get(name).map(|b| (b.address, b.bytes))
-        })
-        .map_err(|failure| match failure {
-            Failure::Input(problems) => {
-                let known = || self.buffers.keys().cloned().collect::<Vec<_>>();
-                let named = |p: Problem| match p.kind {
-                    ProblemKind::UnknownBuffer { name, .. } => {
-                        ProblemKind::UnknownBuffer { name, known: known() }.at(p.at)
-                    }
-                    kind => kind.at(p.at),
-                };
-                Failure::Input(problems.into_iter().map(named).collect())
+        let address = |name: &str| self.buffers.get(name).map(|b| (b.address, b.bytes));
+        let capacity = &self.context.config().device.capacity;
+        let mut checked = launch_of(self.context.env(), launch, capacity, &address);
+        if let Err(Failure::Input(problems)) = &mut checked {
+            for problem in problems {
+                if let ProblemKind::UnknownBuffer { known, .. } = &mut problem.kind {
+                    known.extend(self.buffers.keys().cloned());
+                }
             }
-            stop @ Failure::Stop(_) => stop,
-        })
+        }
+        checked
     }
 
     /// Runs a kernel to its end under an observer. `out` receives what it prints.
@@ -325,9 +320,7 @@ pub(super) fn launch_of(
 ) -> Result<Launch, Failure> {
     let entry = entry(env, launch.entry.as_deref(), launch.at)?;
     let mut problems = Vec::new();
-    if let Err(limit) = check_limits(entry, launch.grid, launch.block, launch.shared, env.target.sm)
-        .and_then(|()| check_capacity(entry, launch.block, launch.shared, capacity))
-    {
+    if let Err(limit) = check_limits(entry, launch, env.target.sm, capacity) {
         problems.push(ProblemKind::Limit { entry: entry.name.clone(), limit }.at(launch.at));
     }
     let pointer = env.target.address_bits / 8;

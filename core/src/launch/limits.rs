@@ -3,6 +3,7 @@
 //! The numbers are those of the CUDA C++ Programming Guide, "Compute capabilities", table of technical specifications;
 //! `.maxntid` and `.reqntid` are PTX ISA 11.4. `.minnctapersm` is advice to the compiler and limits no launch.
 
+use super::KernelLaunch;
 use super::problem::LaunchLimit;
 use crate::machine::Capacity;
 use crate::program::env::Function;
@@ -46,13 +47,13 @@ impl TargetLimits {
     }
 }
 
-/// Whether a launch is allowed.
+/// Whether a launch is allowed for `sm_<sm>`, and a multiprocessor of the device can hold a block of it.
 ///
 /// # Errors
 /// The first limit that it breaks.
-pub fn check(entry: &Function, grid: [u32; 3], block: [u32; 3], dynamic: u32, sm: u32) -> Result<(), LaunchLimit> {
-    let limits = TargetLimits::of(sm);
-    for (what, dims, most) in [("grid", grid, limits.grid), ("block", block, limits.block)] {
+pub fn check(entry: &Function, launch: &KernelLaunch, sm: u32, capacity: &Capacity) -> Result<(), LaunchLimit> {
+    let (limits, block, dynamic) = (TargetLimits::of(sm), launch.block, launch.shared);
+    for (what, dims, most) in [("grid", launch.grid, limits.grid), ("block", block, limits.block)] {
         if dims.contains(&0) {
             return Err(LaunchLimit::Zero { what, dims });
         }
@@ -71,30 +72,18 @@ pub fn check(entry: &Function, grid: [u32; 3], block: [u32; 3], dynamic: u32, sm
     if declared.saturating_add(dynamic) > most {
         return Err(LaunchLimit::Shared { declared, dynamic, limit: most, sm });
     }
-    if let Some(bound) = entry.bounds.required_threads
-        && bound != block
-    {
+    if let Some(bound) = entry.bounds.required_threads.filter(|bound| *bound != block) {
         return Err(LaunchLimit::RequiredThreads { given: block, bound });
     }
-    match entry.bounds.max_threads {
-        Some(bound) if threads > volume(bound) => Err(LaunchLimit::MaxThreads { given: block, bound }),
-        _ => Ok(()),
+    if let Some(bound) = entry.bounds.max_threads.filter(|bound| threads > volume(*bound)) {
+        return Err(LaunchLimit::MaxThreads { given: block, bound });
     }
-}
-
-/// Whether a multiprocessor of the device can hold a block of a launch.
-///
-/// # Errors
-/// What it has too little of.
-pub fn check_capacity(entry: &Function, block: [u32; 3], dynamic: u32, capacity: &Capacity) -> Result<(), LaunchLimit> {
-    let (threads, shared) = (volume(block), u64::from(entry.shared_bytes) + u64::from(dynamic));
-    if threads > u64::from(capacity.threads) {
-        return Err(LaunchLimit::Processor { what: "threads", given: threads, limit: capacity.threads });
+    let shared = u64::from(declared) + u64::from(dynamic);
+    let held = [("threads", threads, capacity.threads), ("bytes of shared memory", shared, capacity.shared)];
+    match held.into_iter().find(|(_, given, limit)| *given > u64::from(*limit)) {
+        Some((what, given, limit)) => Err(LaunchLimit::Processor { what, given, limit }),
+        None => Ok(()),
     }
-    if shared > u64::from(capacity.shared) {
-        return Err(LaunchLimit::Processor { what: "bytes of shared memory", given: shared, limit: capacity.shared });
-    }
-    Ok(())
 }
 
 fn volume(dims: [u32; 3]) -> u64 {

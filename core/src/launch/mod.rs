@@ -29,7 +29,7 @@ pub use description::device_model;
 pub use device::{Device, Failure, Outcome, run};
 pub use expect::{Difference, Mismatch, OutputMismatch, Unexpected, compare, compare_output};
 pub use file::{open, text_of};
-pub use limits::{TargetLimits, check as check_limits, check_capacity};
+pub use limits::{TargetLimits, check as check_limits};
 pub use memp::{check_memory_programs, is_memp, memory_programs};
 pub use npy::{NpyProblem, read as read_npy, write as write_npy};
 pub use problem::{At, Given, LaunchLimit, Problem, ProblemKind};
