@@ -10,12 +10,12 @@ mod writer;
 use self::writer::{Track, Writer};
 use super::launches::Launches;
 use super::rules::message;
-use super::words::lanes;
+use super::words::{lanes, word};
 use crate::base::{Pc, SourceMap, lanes_of};
 use crate::check::rules_of;
 use crate::choice::{Decision, Decisions};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Access, AccessKind, Arrive, Event, MemoryStep, Rule, Sink, Step, StepEnd, Stop, Who};
+use crate::verdict::{Access, Arrive, Event, MemoryStep, Rule, Sink, Step, StepEnd, Stop, Who};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,8 +63,8 @@ pub struct Timeline<'a, W: Write> {
     named: BTreeSet<u32>,
     /// The multiprocessor of each block.
     processors: BTreeMap<(u32, u64), u32>,
-    warps: BTreeMap<Who, Track>,
-    barriers: BTreeMap<Barrier, Track>,
+    /// The tracks of warps and barriers: the launch, the block, which of the two, the number.
+    tracks: BTreeMap<(u32, u64, &'static str, u32), Track>,
     /// Barriers that somebody has arrived at, and the arrows from there to the warps that wait.
     open: BTreeMap<Barrier, Vec<(Who, u64)>>,
     /// Arrows that end at the warp's next instruction.
@@ -95,8 +95,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             texts: FxHashMap::default(),
             named: BTreeSet::new(),
             processors: BTreeMap::new(),
-            warps: BTreeMap::new(),
-            barriers: BTreeMap::new(),
+            tracks: BTreeMap::new(),
             open: BTreeMap::new(),
             arrows: BTreeMap::new(),
             next_track: FIRST,
@@ -129,31 +128,25 @@ impl<'a, W: Write> Timeline<'a, W> {
         }
     }
 
-    /// The track of a new warp or barrier.
-    fn track(&mut self, launch: u32, block: u64, name: &str) -> Track {
+    /// The track of a warp or barrier, which begins when it is asked for first.
+    fn track(&mut self, launch: u32, block: u64, what: &'static str, number: u32) -> Track {
+        if let Some(track) = self.tracks.get(&(launch, block, what, number)) {
+            return *track;
+        }
         let processor = self.processors.get(&(launch, block)).copied().unwrap_or(0);
         let track = Track { pid: processor.saturating_add(PROCESSORS), tid: self.next_track };
         self.next_track += 1;
-        self.out.name_thread(track, &format!("grid {launch} block {block} {name}"));
+        self.out.name_thread(track, &format!("grid {launch} block {block} {what} {number}"));
+        self.tracks.insert((launch, block, what, number), track);
         track
     }
 
     fn warp(&mut self, who: Who) -> Track {
-        if let Some(track) = self.warps.get(&who) {
-            return *track;
-        }
-        let track = self.track(who.launch, who.block, &format!("warp {}", who.warp));
-        self.warps.insert(who, track);
-        track
+        self.track(who.launch, who.block, "warp", who.warp)
     }
 
-    fn barrier(&mut self, barrier: Barrier) -> Track {
-        if let Some(track) = self.barriers.get(&barrier) {
-            return *track;
-        }
-        let track = self.track(barrier.0, barrier.1, &format!("barrier {}", barrier.2));
-        self.barriers.insert(barrier, track);
-        track
+    fn barrier(&mut self, (launch, block, number): Barrier) -> Track {
+        self.track(launch, block, "barrier", number)
     }
 
     /// Writes the slice that is complete now.
@@ -202,17 +195,13 @@ impl<'a, W: Write> Timeline<'a, W> {
     fn access(&mut self, who: Who, access: &Access<'_>) {
         let all = || lanes_of(access.lanes).map(|lane| access.addresses[lane]);
         let (low, high) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
-        let what = match access.kind {
-            AccessKind::Read => "read",
-            AccessKind::Write => "write",
-            AccessKind::Atomic => "atomic",
-        };
+        let what = word(access.kind);
         let text = format!("{what} of {} bytes at {low:#x} to {:#x}", access.bytes, high + u64::from(access.bytes));
         match &mut self.slice {
             Some(slice) => _ = slice.args.insert("memory".to_owned(), text.into()),
             None => {
                 let track = self.warp(who);
-                self.out.instant(track, what, "memory", self.now, json!({ "memory": text }));
+                self.out.instant(track, &what, "memory", self.now, json!({ "memory": text }));
             }
         }
     }
@@ -331,8 +320,7 @@ impl<W: Write> Sink for Timeline<'_, W> {
                 self.now = self.clock;
                 self.abandon(|key| (key.0, key.1) == (who.launch, who.block));
                 self.processors.remove(&(who.launch, who.block));
-                self.warps.retain(|w, _| (w.launch, w.block) != (who.launch, who.block));
-                self.barriers.retain(|key, _| (key.0, key.1) != (who.launch, who.block));
+                self.tracks.retain(|key, _| (key.0, key.1) != (who.launch, who.block));
                 self.arrows.retain(|w, _| (w.launch, w.block) != (who.launch, who.block));
             }
             Event::Repeated => self.out.instant(HOST, "the state repeats", "host", self.now, json!({})),
