@@ -11,6 +11,7 @@ use crate::machine::{Config, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::document::{self, Checked, Report, Speed};
 use crate::report::parts::Exit;
+use crate::verdict::Silent;
 use clap::Args;
 use std::sync::Arc;
 use std::time::Instant;
@@ -72,10 +73,9 @@ impl Bench {
         let config = Config { memory, ..Config::default() };
         let mut best = Speed { kernel, cpu_seconds: f64::INFINITY, ..Speed::default() };
         for repetition in 0..self.reps {
-            let Some(case) = Case::new(kernel, self.shift, env, config.clone()) else { break };
-            let mut case = case?;
+            let Some(mut case) = Case::new(kernel, self.shift, env, config.clone())? else { break };
             let start = Clock::now();
-            let stats = case.run()?;
+            let stats = case.run(&mut Silent)?;
             best.cpu_seconds = best.cpu_seconds.min(start.elapsed());
             if repetition == 0 {
                 // The first repetition's results are checked; all have the same inputs.
@@ -93,12 +93,11 @@ impl Bench {
 
     /// Runs a kernel under the check that was asked for.
     fn checked(&self, name: &str, env: &Arc<ProgEnv>, config: Config) -> Result<Option<Checked>, Failure> {
-        let Some(case) = Case::new(name, self.shift, env, config) else { return Ok(None) };
-        let mut case = case?;
+        let Some(mut case) = Case::new(name, self.shift, env, config)? else { return Ok(None) };
         let check = if self.check.as_deref() == Some("bounds") { Check::Bounds } else { Check::Races };
         let mut observers = Observers::none().check(check, env);
         let start = Clock::now();
-        case.run_with(&mut observers)?;
+        case.run(&mut observers)?;
         let cpu_seconds = start.elapsed();
         let (races, bounds) = (observers.get::<Races>(), observers.get::<Bounds>());
         Ok(Some(Checked {

@@ -7,7 +7,7 @@ use super::{Arg, Buffer, Data, Device, Failure, KernelLaunch, Problem, Scalar, b
 use crate::base::SourceMap;
 use crate::machine::{Config, Stats};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Silent, Sink};
+use crate::verdict::Sink;
 use std::sync::Arc;
 
 /// The names of the kernels, in order.
@@ -44,12 +44,8 @@ impl Case {
     ///
     /// # Errors
     /// The memory cap.
-    pub fn new(name: &str, shift: u32, env: &Arc<ProgEnv>, config: Config) -> Option<Result<Self, Failure>> {
-        let setup = setup(name, shift.min(16))?;
-        Some(Self::of(name, setup, env, config))
-    }
-
-    fn of(name: &str, setup: Setup, env: &Arc<ProgEnv>, config: Config) -> Result<Self, Failure> {
+    pub fn new(name: &str, shift: u32, env: &Arc<ProgEnv>, config: Config) -> Result<Option<Self>, Failure> {
+        let Some(setup) = setup(name, shift.min(16)) else { return Ok(None) };
         let mut device = Device::new(env.clone(), SourceMap::default(), config)?;
         for (name, bytes) in setup.buffers {
             let buffer = Buffer { ty: Scalar::BYTE, init: Data::Hex(bytes), len: None, at: None };
@@ -64,22 +60,15 @@ impl Case {
             at: None,
         };
         let launches = setup.args.into_iter().map(launch).collect();
-        Ok(Self { size: setup.size, device, launches, check: setup.check })
+        Ok(Some(Self { size: setup.size, device, launches, check: setup.check }))
     }
 
-    /// Launches the kernel: this is what is measured. Gives the counts of all launches together.
+    /// Launches the kernel, under an observer of all launches: this is what is measured. Gives the counts of all launches
+    /// together.
     ///
     /// # Errors
     /// The run stopped.
-    pub fn run(&mut self) -> Result<Stats, Failure> {
-        self.run_with(&mut Silent)
-    }
-
-    /// The same under an observer of all launches.
-    ///
-    /// # Errors
-    /// The run stopped.
-    pub fn run_with<S: Sink>(&mut self, sink: &mut S) -> Result<Stats, Failure> {
+    pub fn run<S: Sink>(&mut self, sink: &mut S) -> Result<Stats, Failure> {
         let mut sum = Stats::default();
         for launch in &self.launches {
             let stats = self.device.launch(launch, &mut *sink, &mut |_| ())?;
@@ -131,12 +120,12 @@ impl Xorshift {
     }
 }
 
-fn bytes_f32(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+fn bytes_u32(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    values.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-fn bytes_u32(values: &[u32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+fn bytes_f32(values: &[f32]) -> Vec<u8> {
+    bytes_u32(values.iter().map(|v| v.to_bits()))
 }
 
 fn words_of(device: &Device, name: &str) -> Vec<u32> {
@@ -234,7 +223,7 @@ fn setup(name: &str, shift: u32) -> Option<Setup> {
             let a = random.words(large);
             Setup {
                 size: format!("n={large}"),
-                buffers: vec![("a", bytes_u32(&a)), ("h", vec![0; 1024])],
+                buffers: vec![("a", bytes_u32(a.iter().copied())), ("h", vec![0; 1024])],
                 shape: line(large),
                 args: vec![vec![buffer("a"), buffer("h"), int(large)]],
                 check: Box::new(move |d| {
@@ -272,7 +261,7 @@ fn elementwise(add: bool, n: usize, random: &mut Xorshift) -> Setup {
 /// A bitonic sort, a launch for each step.
 fn bitonic(n: usize, random: &mut Xorshift) -> Setup {
     let mut sorted = random.words(n);
-    let unsorted = bytes_u32(&sorted);
+    let unsorted = bytes_u32(sorted.iter().copied());
     sorted.sort_unstable();
     let powers = |limit: usize| std::iter::successors(Some(2), |k| Some(2 * k)).take_while(move |k| *k <= limit);
     let steps = powers(n).flat_map(|k| powers(k).map(move |p| (k / p, k)));
