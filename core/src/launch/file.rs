@@ -27,10 +27,8 @@ const ARG: &[&str] = &[
 /// Reads one launch file, or a part of a host script.
 pub(super) struct Reader<'f> {
     folder: Folder<'f>,
-    /// Element types of the buffers and variables that were read so far.
-    types: IndexMap<String, Scalar>,
-    /// Names of the buffers and variables, also of those with problems.
-    names: Vec<String>,
+    /// The buffers and variables that were read so far, each with its element type; none of one with problems.
+    known: Vec<(String, Option<Scalar>)>,
 }
 
 impl Spec {
@@ -100,17 +98,17 @@ fn launch_files(folder: &Path) -> Vec<String> {
 impl<'f> Reader<'f> {
     /// A reader of a file in `folder`.
     pub fn new(folder: Folder<'f>) -> Self {
-        Self { folder, types: IndexMap::new(), names: Vec::new() }
+        Self { folder, known: Vec::new() }
     }
 
-    /// Knowing the names of buffers.
-    pub fn with_names(self, names: Vec<String>) -> Self {
-        Self { names, ..self }
+    /// Knowing some buffers.
+    pub fn knowing(self, buffers: Option<&IndexMap<String, Buffer>>) -> Self {
+        Self { known: buffers.into_iter().flatten().map(|(name, b)| (name.clone(), Some(b.ty))).collect(), ..self }
     }
 
-    /// Knowing the element types of buffers.
-    pub fn with_types(self, types: IndexMap<String, Scalar>) -> Self {
-        Self { types, ..self }
+    /// That there is no such buffer.
+    fn unknown(&self, name: String) -> ProblemKind {
+        ProblemKind::UnknownBuffer { name, known: self.known.iter().map(|(name, _)| name.clone()).collect() }
     }
 
     fn spec(&mut self, root: &Table<'_, '_>) -> Spec {
@@ -121,8 +119,9 @@ impl<'f> Reader<'f> {
             table.only(GLOBAL);
             r.value(table, at)
         });
-        self.types = spec.buffers.iter().map(|(n, b)| (n.clone(), b.ty)).collect();
-        self.types.extend(spec.globals.iter().map(|(n, g)| (n.clone(), g.ty)));
+        for (name, ty) in &mut self.known {
+            *ty = spec.globals.get(name).map(|g| g.ty).or_else(|| spec.buffers.get(name).map(|b| b.ty));
+        }
         spec.expect = self.named(root, "expect", |r, name, table, at| {
             table.only(EXPECT);
             r.expected(name, table, at)
@@ -164,7 +163,7 @@ impl<'f> Reader<'f> {
         let mut all = IndexMap::new();
         for (name, at, item) in root.named(key) {
             if key != "expect" {
-                self.names.push(name.clone());
+                self.known.push((name.clone(), None));
             }
             if let Some(one) = item.table().and_then(|table| read(self, &name, &table, at)) {
                 all.insert(name, one);
@@ -214,10 +213,11 @@ impl<'f> Reader<'f> {
         let (abs, rel) = (table.tolerance("abs"), table.tolerance("rel"));
         let first = table.get("first").and_then(|item| item.count(u64::MAX));
         let unordered = table.flag("unordered");
-        let Some(element) = ty.or_else(|| self.types.get(name).copied()) else {
+        let known = self.known.iter().find(|(known, _)| known == name);
+        let Some(element) = ty.or_else(|| known?.1) else {
             // A buffer with a problem of its own is no unknown buffer.
-            if table.get("type").is_none() && !self.names.iter().any(|n| n == name) {
-                table.problem(ProblemKind::UnknownBuffer { name: name.into(), known: self.names.clone() }, at);
+            if table.get("type").is_none() && known.is_none() {
+                table.problem(self.unknown(name.to_owned()), at);
             }
             return None;
         };
@@ -280,8 +280,8 @@ impl<'f> Reader<'f> {
         match key.as_str() {
             "buffer" => {
                 let name = item.text()?;
-                if !self.names.contains(&name) {
-                    item.problem(ProblemKind::UnknownBuffer { name, known: self.names.clone() });
+                if !self.known.iter().any(|(known, _)| *known == name) {
+                    item.problem(self.unknown(name));
                     return None;
                 }
                 Some(Arg::Buffer { name, offset })

@@ -154,8 +154,7 @@ impl<'f> Steps<'f> {
         let (launch, launch_at) = given.unwrap_or_else(|| (format!("launch {}", self.launches.len() + 1), table.at));
         // Also of a context that is not there any more: one complaint is enough.
         let buffers = table.get("context").and_then(|item| self.script.buffers.get(item.value().as_str()?));
-        let names = buffers.map(|b| b.keys().cloned().collect()).unwrap_or_default();
-        let kernel = self.reader().with_names(names).kernel(table);
+        let kernel = self.reader().knowing(buffers).kernel(table);
         let (context, program, kernel) = (context?, program?, kernel?);
         if !self.loaded.contains(&(context.clone(), program.clone())) {
             let at = table.get("program").and_then(|item| item.at());
@@ -223,10 +222,8 @@ impl<'f> Steps<'f> {
         let context = self.context(table);
         let (buffer, at) = name(table, "buffer")?;
         let context = context?;
-        let buffers = || self.script.buffers.get(&context).into_iter().flatten();
-        let types = buffers().map(|(name, b)| (name.clone(), b.ty)).collect();
-        let names = buffers().map(|(name, _)| name.clone()).collect();
-        let expect = self.reader().with_names(names).with_types(types).expected(&buffer, table, at)?;
+        let reader = self.reader().knowing(self.script.buffers.get(&context));
+        let expect = reader.expected(&buffer, table, at)?;
         Some(Do::Expect { context, buffer, expect: Box::new(expect) })
     }
 
