@@ -60,17 +60,15 @@ pub(super) enum Given<'a> {
 pub(super) enum Memory<'a> {
     /// What it holds at first; the caller does not see what becomes of it.
     Read(&'a [u8]),
-    /// What it holds at first, and at last.
-    Write(&'a mut [u8]),
-    /// The same of a buffer, and whether it holds anything at first.
-    Buffer(&'a mut [u8], &'a mut bool),
+    /// What it holds at first, and at last; of a buffer, whether it holds anything at first.
+    Write(&'a mut [u8], Option<&'a mut bool>),
 }
 
 impl Memory<'_> {
     pub(super) const fn bytes(&self) -> &[u8] {
         match self {
             Self::Read(bytes) => bytes,
-            Self::Write(bytes) | Self::Buffer(bytes, _) => bytes,
+            Self::Write(bytes, _) => bytes,
         }
     }
 }
@@ -101,7 +99,7 @@ impl<'a, T: Element> From<&'a [T]> for Argument<'a> {
 
 impl<'a, T: Element> From<&'a mut [T]> for Argument<'a> {
     fn from(elements: &'a mut [T]) -> Self {
-        Self(Given::Memory(T::TYPE, Memory::Write(cast_slice_mut(elements))))
+        Self(Given::Memory(T::TYPE, Memory::Write(cast_slice_mut(elements), None)))
     }
 }
 
@@ -132,7 +130,7 @@ impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for Argument<'a> {
 impl<'a, T: Element> From<&'a mut Buffer<T>> for Argument<'a> {
     fn from(buffer: &'a mut Buffer<T>) -> Self {
         let Buffer { elements, written } = buffer;
-        Self(Given::Memory(T::TYPE, Memory::Buffer(cast_slice_mut(elements), written)))
+        Self(Given::Memory(T::TYPE, Memory::Write(cast_slice_mut(elements), Some(written))))
     }
 }
 

@@ -91,13 +91,9 @@ impl Kernel<'_> {
         for (name, argument) in &mut self.args {
             let Given::Memory(_, memory) = &mut argument.0 else { continue };
             let Some((_, left)) = played.device.contents(name) else { continue };
-            match memory {
-                Memory::Read(_) => {}
-                Memory::Write(bytes) => bytes.copy_from_slice(left),
-                Memory::Buffer(bytes, written) => {
-                    bytes.copy_from_slice(left);
-                    **written = true;
-                }
+            if let Memory::Write(bytes, written) = memory {
+                bytes.copy_from_slice(left);
+                written.iter_mut().for_each(|written| **written = true);
             }
         }
         let stats = played.stats.first().copied().unwrap_or_default();
@@ -135,7 +131,7 @@ impl Kernel<'_> {
                 Given::Memory(ty, memory) => {
                     let bytes = memory.bytes();
                     let len = Some((bytes.len() / ty.size()) as u64);
-                    let unwritten = matches!(memory, Memory::Buffer(_, written) if !**written);
+                    let unwritten = matches!(memory, Memory::Write(_, Some(written)) if !**written);
                     let init = if unwritten { Data::Uninit } else { Data::Values(bytes.to_vec()) };
                     spec.buffers.insert(name.clone(), Buffer { ty: *ty, init, len, at: None });
                     Arg::Buffer { name: name.clone(), offset: 0 }
