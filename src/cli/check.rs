@@ -107,9 +107,7 @@ impl Check {
         }
         if self.format == Form::Text || self.dump.is_some() { 0 } else { output::problems(&[], &sources, self.format) }
     }
-}
 
-impl Check {
     /// Checks a litmus test; gives the complaints. What the engines cannot run is no mistake of the test.
     fn litmus(&self, file: FileId, sources: &mut SourceMap) -> Vec<Diagnostic> {
         let text = sources.get(file).map_or("", |s| s.text.as_str());

@@ -5,9 +5,8 @@ use super::form::Form;
 use super::output;
 use super::progress::{line, running};
 use super::report_flags::{ReportFlags, Reporter, stopped};
-use super::saved::{Names, script, target, words, write};
+use super::saved::{Names, check, script, target, words, write};
 use super::target::Common;
-use crate::base::SourceMap;
 use crate::check::Observers;
 use crate::choice::{Fair, Strategy};
 use crate::explore::checkpoint::{self, CheckpointError};
@@ -149,7 +148,7 @@ impl Hunt {
     fn hunt(&self) -> Result<u8, u8> {
         let target = target(&self.common, &self.path, self.report.format)?;
         let mut reporter = self.report.open()?;
-        self.names().check(self.report.format)?;
+        check(self.save_schedule.as_deref(), self.report.format)?;
         if let Some(path) = &self.checkpoint {
             let usable = checkpoint::writable(path).and_then(|()| checkpoint::load(path, "hunt", target.owner()));
             usable.map_err(|e| self.refuse(&e, path))?;
@@ -321,7 +320,7 @@ impl Hunt {
     }
 
     fn refuse(&self, error: &CheckpointError, path: &Path) -> u8 {
-        output::diagnostic(&error.wording(path.display()).into(), &SourceMap::default(), self.report.format)
+        output::unusable(path, error, self.report.format)
     }
 }
 

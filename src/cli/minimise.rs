@@ -54,7 +54,7 @@ impl Minimise {
         let saved = Saved::read(&self.schedule, None, &bounds, self.report.format)?;
         let Saved { file, target, common, .. } = &saved;
         let output_file = self.output.clone().unwrap_or_else(|| self.schedule.with_extension("min.schedule"));
-        check(&output_file, self.report.format)?;
+        check(Some(&output_file), self.report.format)?;
         let observers = || common.stopping(&target.program());
         let before = target.record(Replay::new(file.schedule.clone()), saved.limits(), observers());
         if let Ending::Stopped(stop @ Stop::Limit(_)) = &before.played.ending {

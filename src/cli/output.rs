@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use crate::base::{SourceMap, files};
-use crate::explore::checkpoint::{self, Owner};
+use crate::explore::checkpoint::{self, CheckpointError, Owner};
 use crate::launch::{Problem, ProblemKind};
 use crate::report::document::{Problems, Report};
 use crate::report::parts::Exit;
@@ -56,6 +56,11 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> bool {
 /// Writes a checkpoint; tells whether it could be written.
 pub(super) fn keep(path: &Path, kind: &'static str, owner: Owner, data: &[u8]) -> bool {
     checkpoint::save(path, kind, owner, data).map_err(|error| lost(path, &error)).is_ok()
+}
+
+/// Tells what is wrong with a checkpoint; gives the exit code.
+pub(super) fn unusable(path: &Path, error: &CheckpointError, form: Form) -> u8 {
+    diagnostic(&error.wording(path.display()).into(), &SourceMap::default(), form)
 }
 
 /// Writes bytes to standard output, as they are: what the device printed. A reader that went away (`| head`) is no error.

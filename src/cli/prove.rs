@@ -4,10 +4,9 @@ use super::bounds::{sooner, usual_memory};
 use super::flags::{size, time};
 use super::form::Form;
 use super::report_flags::{ReportFlags, stopped};
-use super::saved::{Names, script, target, words, write};
+use super::saved::{Names, check, script, target, words, write};
 use super::target::{Common, named};
 use super::{output, progress};
-use crate::base::SourceMap;
 use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Proved, Target};
@@ -211,7 +210,7 @@ impl Prove {
     fn target(&self) -> Result<u8, u8> {
         let target = target(&self.common, &self.path, self.report.format)?;
         let mut reporter = self.report.open()?;
-        self.names().check(self.report.format)?;
+        check(self.save_schedule.as_deref(), self.report.format)?;
         let (env, sources) = (target.program(), target.start().sources().clone());
         let observers = || self.common.stopping(&env);
         let proof = self.bounded(target.control(), |options| match &self.checkpoint {
@@ -288,9 +287,7 @@ impl Prove {
         owner: Owner,
         search: impl FnOnce(&mut Kept<'_>) -> Result<T, CheckpointError>,
     ) -> Result<T, u8> {
-        let refuse = |e: CheckpointError| {
-            output::diagnostic(&e.wording(path.display()).into(), &SourceMap::default(), self.report.format)
-        };
+        let refuse = |e: CheckpointError| output::unusable(path, &e, self.report.format);
         checkpoint::writable(path).map_err(refuse)?;
         let before = checkpoint::load(path, "prove", owner).map_err(refuse)?;
         let watch = Cell::new(Stopwatch::start(Some(self.checkpoint_every)));

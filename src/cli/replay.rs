@@ -78,7 +78,7 @@ struct Seen {
 impl Replay {
     /// Runs the command; gives the exit code.
     pub fn execute(&mut self) -> Result<u8, u8> {
-        self.save_schedule.as_deref().map_or(Ok(()), |file| check(file, self.report.format))?;
+        check(self.save_schedule.as_deref(), self.report.format)?;
         self.common.begin(self.common.timeout, None);
         self.seed.map_or_else(|| self.of_file(), |seed| self.of_seed(seed))
     }

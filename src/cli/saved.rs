@@ -13,7 +13,7 @@ use crate::report::{Diagnostic, hunt as text};
 use crate::verdict::Stop;
 use clap::Parser;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{Error, Read};
 use std::path::{Path, PathBuf};
 
 /// The words of a schedule's target, as on a command line.
@@ -86,7 +86,8 @@ impl Saved {
     /// The exit code, when they do not fit; that has been told.
     pub fn read(path: &Path, flags: Option<&Common>, bounds: &Bounds, format: Form) -> Result<Self, u8> {
         let mut sources = SourceMap::default();
-        let text = files::read(path).map_err(|e| unreadable(path, e.kind(), format))?;
+        let unreadable = |e: Error| ProblemKind::Unreadable { path: path.to_owned(), cause: e.kind() };
+        let text = files::read(path).map_err(|e| output::refuse(unreadable(e), format))?;
         // A long schedule is tens of megabytes: it is kept once.
         let text = String::from_utf8(text).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
         let id = sources.add(path.display().to_string(), text);
@@ -125,10 +126,6 @@ fn refuse((error, span): &Refusal, file: FileId, sources: &SourceMap, format: Fo
     output::diagnostic(&Diagnostic::from(error.wording()).at(file, *span), sources, format)
 }
 
-fn unreadable(path: &Path, cause: ErrorKind, format: Form) -> u8 {
-    output::refuse(ProblemKind::Unreadable { path: path.to_owned(), cause }, format)
-}
-
 /// Where a command that searches writes the schedules of what it finds.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
@@ -157,21 +154,14 @@ impl Names<'_> {
             }
         }
     }
-
-    /// Sees to it, before a search, that a file that was named can be written and is no other.
-    ///
-    /// # Errors
-    /// The exit code, when it cannot; that has been told.
-    pub fn check(&self, format: Form) -> Result<(), u8> {
-        self.file.map_or(Ok(()), |file| check(file, format))
-    }
 }
 
-/// Sees to it, before the work, that a schedule can be written to a file.
+/// Sees to it, before the work, that a schedule can be written to a file that was named, and that this is no other.
 ///
 /// # Errors
 /// The exit code, when it cannot; that has been told.
-pub(super) fn check(file: &Path, format: Form) -> Result<(), u8> {
+pub(super) fn check(file: Option<&Path>, format: Form) -> Result<(), u8> {
+    let Some(file) = file else { return Ok(()) };
     let path = file.to_owned();
     let problem = match files::writable(file) {
         Err(e) => ProblemKind::Unwritable { path, cause: e.kind() },

@@ -190,7 +190,19 @@ impl Common {
                 "it is about groups of lanes that control model its makes: without --control, or with --control its";
             return unfit("--its-split", word(&CONTROLS, control), why);
         }
-        let mut config = self.flags();
+        let mut config = Config {
+            control: if self.its_split { Some(ControlModel::ItsSplit) } else { self.control },
+            warp_size: self.warp_size.unwrap_or(32),
+            max_steps: self.max_steps,
+            timeout: self.timeout,
+            max_memory: Some(self.max_memory.unwrap_or_else(usual_memory)),
+            bounds: self.bounds.clone(),
+            liveness: self.checks(Check::Liveness),
+            leaks: self.checks(Check::Leaks),
+            heap: HeapConfig { bytes: self.heap_size, stop: self.heap_stop },
+            memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
+            ..Config::default()
+        };
         if let Some(split) = self.lanes {
             let Some(memory) = config.memory.clone().with_lanes_split(split) else {
                 let why = "lanes are split or whole with --memory flat; memory with caches has operations of its own";
@@ -223,22 +235,6 @@ impl Common {
             *programs = Arc::new(set);
         }
         Ok(config)
-    }
-
-    fn flags(&self) -> Config {
-        Config {
-            control: if self.its_split { Some(ControlModel::ItsSplit) } else { self.control },
-            warp_size: self.warp_size.unwrap_or(32),
-            max_steps: self.max_steps,
-            timeout: self.timeout,
-            max_memory: Some(self.max_memory.unwrap_or_else(usual_memory)),
-            bounds: self.bounds.clone(),
-            liveness: self.check.contains(&Check::Liveness),
-            leaks: self.check.contains(&Check::Leaks),
-            heap: HeapConfig { bytes: self.heap_size, stop: self.heap_stop },
-            memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
-            ..Config::default()
-        }
     }
 
     /// The observers that the flags ask for.
