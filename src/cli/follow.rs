@@ -36,45 +36,44 @@ pub(super) struct FollowFlags {
 /// The followers of a run, each there or not.
 pub(super) struct Followers<'a> {
     flags: &'a FollowFlags,
-    rules: Option<RuleTrace<'a>>,
+    rules: Option<RuleTrace>,
     show: Option<MemoryShow>,
     timeline: Option<Timeline<'a, BufWriter<Draft>>>,
 }
 
 impl<'a> Followers<'a> {
-    /// The followers that the flags ask for. `rules`: with the rules that fire. `steps`: whether memory makes steps of its own. `line` prints a line, `seen` is
-    /// told by the oracle of the run.
+    /// The followers that the flags ask for. `rules`: with the rules that fire. `steps`: whether memory makes steps of its own. `seen` is told by the oracle of the run.
     ///
     /// # Errors
-    /// The file of the trace cannot be written; rules are printed where a report for programs is; `--show` does not say what
-    /// is known, or there is nothing to be seen.
+    /// The exit code, which has been told why: the file of the trace cannot be written; rules are printed where a report for
+    /// programs is; `--show` does not say what is known, or there is nothing to be seen.
     pub fn open(
         flags: &'a FollowFlags,
         rules: bool,
         (form, steps): (Form, bool),
         (programs, sources): (&[Arc<ProgEnv>], &SourceMap),
-        line: &'a mut dyn FnMut(&str),
         seen: &'a Decisions,
-    ) -> Result<Self, ProblemKind> {
+    ) -> Result<Self, u8> {
+        let refuse = |kind| output::refuse(kind, form);
         let lines = rules && form == Form::Text;
         if rules && !lines && flags.trace.is_none() {
             let why = "rules are lines of text; with --format json or sarif, --trace FILE.json shows them";
-            return Err(ProblemKind::UnfitFlag { flag: "--rules", text: String::new(), why });
+            return Err(refuse(ProblemKind::UnfitFlag { flag: "--rules", text: String::new(), why }));
         }
         let launches = || Launches::new(programs.to_vec(), sources.clone());
         let mut timeline = None;
         if let Some(path) = &flags.trace {
-            let draft = Draft::create(path);
-            let draft = draft.map_err(|e| ProblemKind::Unwritable { path: path.clone(), cause: e.kind() })?;
+            let unwritable = |e: Error| ProblemKind::Unwritable { path: path.clone(), cause: e.kind() };
+            let draft = Draft::create(path).map_err(|e| refuse(unwritable(e)))?;
             let out = (BufWriter::new(draft), flags.trace_limit);
             timeline = Some(Timeline::new(launches(), seen, rules, out));
         }
-        let rules = lines.then(|| RuleTrace::new(launches(), line));
+        let rules = lines.then(|| RuleTrace::new(launches(), |line| output::say(format!("{line}\n"))));
         let mut show = None;
         if let Some(text) = &flags.show {
             let print: fn(&str) = |text| output::say(text);
             let print = (form == Form::Text).then_some(print);
-            show = Some(MemoryShow::new(launches(), shown_step(text, steps)?, print));
+            show = Some(MemoryShow::new(launches(), shown_step(text, steps).map_err(refuse)?, print));
         }
         Ok(Self { flags, rules, show, timeline })
     }

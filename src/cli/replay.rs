@@ -132,10 +132,8 @@ impl Replay {
         let keep = if self.turns { usize::MAX } else { LAST };
         let mut turns = Turns::new(Launches::new(vec![program.clone()], sources.clone()), keep);
         let seen = Decisions::default();
-        let (telling, mut line) = ((self.report.format, common.memory_steps()), |_: &str| ());
-        let programs = std::slice::from_ref(&program);
-        let mut followers = Followers::open(&self.follow, false, telling, (programs, sources), &mut line, &seen)
-            .map_err(|kind| output::refuse(kind, self.report.format))?;
+        let (telling, programs) = ((self.report.format, common.memory_steps()), std::slice::from_ref(&program));
+        let mut followers = Followers::open(&self.follow, false, telling, (programs, sources), &seen)?;
         let mut also = |who: Who, event: &Event<'_>| {
             turns.event(who, event);
             // Nobody who follows objects to a run.
@@ -172,7 +170,7 @@ impl Replay {
             output::complain(text::replayed(recorded));
         }
         let found = Found::new((self.seed, 1), recorded, self.save_schedule.as_deref(), accepted, (env, sources));
-        let known = found.accepted.clone();
+        let known = found.ended.accepted.clone();
         let report = |extra| {
             Report::Replay(Box::new(text::Replay {
                 found,

@@ -189,12 +189,10 @@ impl Run {
             Form::Text => bar.suspend(|| output::print(bytes)),
             Form::Json | Form::Sarif => printed.extend_from_slice(bytes),
         };
-        let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
         let programs = [device.context().program()];
         let mut followers =
-            Followers::open(&self.follow, self.rules, self.telling(), (&programs, device.sources()), &mut line, &seen)
-                .map_err(|kind| output::refuse(kind, reporter.form))?;
+            Followers::open(&self.follow, self.rules, self.telling(), (&programs, device.sources()), &seen)?;
         let seen = self.follow.trace.is_some().then_some(&seen);
         let result = if followers.any() {
             run(spec, device, &mut Both(&mut followers, observers), seen, &mut out)

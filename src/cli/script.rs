@@ -70,11 +70,8 @@ impl Run {
         };
         let make = |env: &_| self.observers_of(env);
         let mut watching = PerLaunch::new(envs.clone(), &make);
-        let mut line = |line: &str| output::say(format!("{line}\n"));
         let seen = Decisions::default();
-        let mut followers =
-            Followers::open(&self.follow, self.rules, self.telling(), (envs, sources), &mut line, &seen)
-                .map_err(|kind| output::refuse(kind, reporter.form))?;
+        let mut followers = Followers::open(&self.follow, self.rules, self.telling(), (envs, sources), &seen)?;
         let watched = self.watched();
         let observe = watched || followers.any();
         let mut tell = |who: Who, event: Event<'_>| {

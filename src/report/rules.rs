@@ -8,15 +8,15 @@ use crate::check::rules_of;
 use crate::verdict::{Event, MemoryStep, Message, Region, Rule, Sink, Step, Stop, Who};
 
 /// Writes a run's rules.
-pub struct RuleTrace<'a> {
+pub struct RuleTrace {
     launches: Launches,
-    write: &'a mut dyn FnMut(&str),
+    write: fn(&str),
 }
 
-impl<'a> RuleTrace<'a> {
+impl RuleTrace {
     /// A trace of the launches of a run, from its beginning. `write` takes whole lines.
     #[must_use]
-    pub fn new(launches: Launches, write: &'a mut dyn FnMut(&str)) -> Self {
+    pub const fn new(launches: Launches, write: fn(&str)) -> Self {
         Self { launches, write }
     }
 
@@ -78,7 +78,7 @@ pub(super) fn message(message: Message) -> String {
     }
 }
 
-impl Sink for RuleTrace<'_> {
+impl Sink for RuleTrace {
     const ON: bool = true;
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {

@@ -28,33 +28,36 @@ pub fn pack(
     }
     let mut area = vec![0; entry.param_bytes as usize];
     let mut problems = Vec::new();
-    for (index, (param, (arg, arg_at))) in entry.params.iter().zip(args).enumerate() {
-        let at = arg_at.or(at);
+    let mut bytes_of = |index, param: &Param, arg: &Arg| {
         let given = given(arg, pointer);
         if !fits(&given, param) {
             let (entry, parameter) = (entry.name.clone(), Box::new(param.clone()));
-            problems.push(ProblemKind::ArgType { entry, index, parameter, given }.at(at));
-            continue;
+            return Err(ProblemKind::ArgType { entry, index, parameter, given });
         }
-        let bytes = match arg {
+        Ok(match arg {
             Arg::Scalar(_, bytes) | Arg::Bytes(bytes) => bytes.clone(),
             Arg::Null => vec![0; pointer as usize],
-            Arg::Buffer { name, offset } => match address(name) {
-                Some((_, bytes)) if *offset > bytes => {
-                    let (buffer, offset) = (name.clone(), *offset);
-                    problems.push(ProblemKind::ArgOffset { index, buffer, offset, bytes }.at(at));
-                    continue;
+            Arg::Buffer { name, offset } => {
+                let (name, offset) = (name.clone(), *offset);
+                match address(&name) {
+                    None => return Err(ProblemKind::UnknownBuffer { name, known: Vec::new() }),
+                    Some((_, bytes)) if offset > bytes => {
+                        return Err(ProblemKind::ArgOffset { index, buffer: name, offset, bytes });
+                    }
+                    Some((base, _)) => base.wrapping_add(offset).to_le_bytes()[..pointer.min(8) as usize].to_vec(),
                 }
-                Some((base, _)) => base.wrapping_add(*offset).to_le_bytes()[..pointer.min(8) as usize].to_vec(),
-                None => {
-                    problems.push(ProblemKind::UnknownBuffer { name: name.clone(), known: Vec::new() }.at(at));
-                    continue;
-                }
-            },
-        };
+            }
+        })
+    };
+    for (index, (param, (arg, arg_at))) in entry.params.iter().zip(args).enumerate() {
         let start = param.offset as usize;
-        if let Some(to) = area.get_mut(start..start + bytes.len()) {
-            to.copy_from_slice(&bytes);
+        match bytes_of(index, param, arg) {
+            Err(kind) => problems.push(kind.at(arg_at.or(at))),
+            Ok(bytes) => {
+                if let Some(to) = area.get_mut(start..start + bytes.len()) {
+                    to.copy_from_slice(&bytes);
+                }
+            }
         }
     }
     if problems.is_empty() { Ok(area) } else { Err(problems) }
