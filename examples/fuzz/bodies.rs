@@ -32,7 +32,7 @@ fn told(problems: &[Problem], sources: &SourceMap) {
         let diagnostic = report::problem(problem, sources);
         let text = diagnostic.render(sources, false);
         assert!(!text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'), "{text:?}");
-        let _ = diagnostic.json(sources);
+        let _ = serde_json::json!(diagnostic.message(sources));
     }
 }
 

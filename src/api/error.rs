@@ -70,7 +70,7 @@ impl Error {
     /// The same of what was worded already.
     pub(super) fn diagnostics(all: &[Diagnostic], sources: &SourceMap) -> Self {
         let text = all.iter().map(|d| d.render(sources, false).to_string()).collect();
-        let json = json!({ "problems": all.iter().map(|d| d.json(sources)).collect::<Vec<_>>() });
+        let json = json!({ "problems": all.iter().map(|d| d.message(sources)).collect::<Vec<_>>() });
         let code = all.first().map_or("input", |d| d.code).to_owned();
         let kind = if code == "unsupported" { ErrorKind::Unsupported } else { ErrorKind::Input };
         Self(Box::new(Parts { kind, code, text, json, stop: None }))
@@ -88,7 +88,7 @@ impl Error {
     pub(super) fn ended(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> Self {
         let text = hunt::ending(ending, (None, &EndedEarly::default()), env, sources, false).to_string();
         let Ending::Stopped(stop) = ending else {
-            let (code, json) = ("mismatch".to_owned(), json!(hunt::Ended::new(ending, None, env, sources)));
+            let (code, json) = ("mismatch".to_owned(), json!(hunt::Ended::new(ending.clone(), None, (env, sources))));
             return Self(Box::new(Parts { kind: ErrorKind::Defect, code, text, json, stop: None }));
         };
         let json = StopReport::new(stop, env, sources).json();

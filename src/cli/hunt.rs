@@ -205,10 +205,10 @@ impl Hunt {
         if code == 0 && unended {
             code = 3;
         }
-        if code == 1 && findings.iter().all(|f| f.accepted.is_some()) {
+        if code == 1 && findings.iter().all(|f| f.ended.accepted.is_some()) {
             code = text::quiet_code(&hunted);
         }
-        let ends: Vec<_> = findings.iter().map(|f| (&f.ending, f.accepted.as_ref())).collect();
+        let ends: Vec<_> = findings.iter().map(|f| (&f.ended.ending, f.ended.accepted.as_ref())).collect();
         let report = |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &findings, extra));
         reporter.searched(&ends, report, code, |_| target.listing());
         Ok(code)
@@ -234,7 +234,7 @@ impl Hunt {
         let file = write(&self.names().file(number), recorded, target, words(&self.common, &self.path));
         let accepted = reporter.accept(&recorded.played.ending, target.listing());
         let found = Found::new((seed, times), recorded, file.as_deref(), accepted, target.listing());
-        reporter.complain(|| reporter.ending(&found.ending, found.accepted.as_ref(), target.listing()));
+        reporter.complain(|| reporter.ending(&found.ended.ending, found.ended.accepted.as_ref(), target.listing()));
         reporter.complain(|| found.text().into());
         found
     }

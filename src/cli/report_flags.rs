@@ -212,7 +212,7 @@ impl Reporter {
 
     /// What flags add to a report, with the entries that nothing matched.
     fn extra(&self) -> Extra {
-        let unused = || self.unused().map(|p| problem(&p, &self.sources).json(&self.sources)).collect();
+        let unused = || self.unused().map(|p| json!(problem(&p, &self.sources).message(&self.sources))).collect();
         Extra { memory: self.memory.clone(), unused_suppressions: self.known.as_ref().map(|_| unused()) }
     }
 

@@ -43,7 +43,7 @@ impl Scripted {
     }
 
     /// How a run ended, as text.
-    fn ending(&self, end: &FoundEnd, reporter: &Reporter) -> Text {
+    fn ending(&self, FoundEnd { ended: end, .. }: &FoundEnd, reporter: &Reporter) -> Text {
         reporter.ending(&end.ending, end.accepted.as_ref(), self.listing(&end.ending))
     }
 
@@ -51,7 +51,7 @@ impl Scripted {
     fn finish(&self, mut orders: Orders<'_>, reporter: &Reporter) -> u8 {
         let code = orders.exit.0;
         reporter.complain(|| orders.summary().into());
-        let ends: Vec<_> = orders.ends.iter().map(|end| (&end.ending, end.accepted.as_ref())).collect();
+        let ends: Vec<_> = orders.ends.iter().map(|end| (&end.ended.ending, end.ended.accepted.as_ref())).collect();
         let report = |extra| {
             orders.extra = extra;
             Report::Orders(Box::new(orders))
@@ -96,7 +96,7 @@ impl Prove {
         }
         let endless = space.endless.as_ref().map(|way| order(&search, &mut all.device, (&all.envs, &all.sources), way));
         let endless = endless.transpose().map_err(|failure| all.fail(&failure, format))?;
-        for end in ends.iter().filter(|end| end.ending.is_defect()) {
+        for end in ends.iter().filter(|end| end.ended.ending.is_defect()) {
             reporter.complain(|| all.ending(end, &reporter));
             reporter.complain(|| text::order(&end.order).into());
         }

@@ -5,7 +5,6 @@ use crate::base::{FileId, Source, SourceMap, Span, Wording};
 use ariadne::{Color, Config, IndexType, Label as Mark, Report, ReportKind};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// How bad it is.
@@ -214,12 +213,6 @@ impl Diagnostic {
             note: self.note.as_deref(),
         }
     }
-
-    /// The same as JSON.
-    #[must_use]
-    pub fn json(&self, sources: &SourceMap) -> Value {
-        json!(self.message(sources))
-    }
 }
 
 /// A message about the input: a launch file, PTX, a flag; or about what a program did.
@@ -395,8 +388,9 @@ mod tests {
     #[test]
     fn json_has_lines_and_columns() {
         let (sources, file) = sources("one\ntwo\n");
-        let json = said("demo", "wrong", "").at(file, Span::new(5, 7)).json(&sources);
+        let said = said("demo", "wrong", "").at(file, Span::new(5, 7));
+        let json = serde_json::json!(said.message(&sources));
         assert_eq!((json["place"]["line"].as_u64(), json["place"]["column"].as_u64()), (Some(2), Some(2)));
-        assert_eq!(json["hint"], Value::Null);
+        assert_eq!(json["hint"], serde_json::Value::Null);
     }
 }

@@ -131,19 +131,25 @@ pub struct Ended {
     unexpected: Unexpected,
     /// Whether the results differ from those of the default schedule only.
     differs: bool,
+    /// The same as it was found.
+    #[serde(skip)]
+    pub ending: Ending,
+    /// Why its defect may stay.
+    #[serde(skip)]
+    pub accepted: Option<Suppressed>,
 }
 
 impl Ended {
-    /// The same of a run of `env`, whose files are `sources`; `accepted`: why its defect may stay.
+    /// The same of a run of a program with its files; `accepted`: why its defect may stay.
     #[must_use]
-    pub fn new(ending: &Ending, accepted: Option<&Suppressed>, env: &ProgEnv, sources: &SourceMap) -> Self {
+    pub fn new(ending: Ending, accepted: Option<Suppressed>, (env, sources): (&ProgEnv, &SourceMap)) -> Self {
         let (mut stopped, mut unexpected) = (Value::Null, Unexpected::default());
-        match ending {
-            Ending::Stopped(stop) => stopped = StopReport::new(stop, env, sources).suppressed(accepted).json(),
+        match &ending {
+            Ending::Stopped(stop) => stopped = StopReport::new(stop, env, sources).suppressed(accepted.as_ref()).json(),
             Ending::Unexpected(what) | Ending::Differs(what) => unexpected = what.clone(),
             Ending::Expected => {}
         }
-        Self { stopped, unexpected, differs: matches!(ending, Ending::Differs(_)) }
+        Self { stopped, unexpected, differs: matches!(ending, Ending::Differs(_)), ending, accepted }
     }
 }
 
@@ -182,14 +188,9 @@ pub struct Found {
     context_switches: u64,
     /// The file that the schedule was written to.
     schedule: Option<String>,
-    #[serde(flatten)]
-    ended: Ended,
     /// How the run ended.
-    #[serde(skip)]
-    pub ending: Ending,
-    /// Why its defect may stay.
-    #[serde(skip)]
-    pub accepted: Option<Suppressed>,
+    #[serde(flatten)]
+    pub ended: Ended,
 }
 
 impl Found {
@@ -201,18 +202,15 @@ impl Found {
         recorded: &Recorded,
         file: Option<&Path>,
         accepted: Option<Suppressed>,
-        (env, sources): (&ProgEnv, &SourceMap),
+        program: (&ProgEnv, &SourceMap),
     ) -> Self {
-        let ending = recorded.played.ending.clone();
         Self {
             seed,
             times,
             decisions: recorded.schedule.decisions(),
             context_switches: recorded.switches,
             schedule: file.map(shown),
-            ended: Ended::new(&ending, accepted.as_ref(), env, sources),
-            ending,
-            accepted,
+            ended: Ended::new(recorded.played.ending.clone(), accepted, program),
         }
     }
 

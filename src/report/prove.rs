@@ -265,8 +265,8 @@ impl<'a> Proved<'a> {
             let told = if defect { told.next() } else { None };
             let accepted = told.and_then(|t| t.accepted.as_ref());
             let schedule = told.and_then(|t| t.file.as_deref()).map(shown);
-            let ending = &run.recorded.played.ending;
-            let ending = Ended::new(ending, accepted.filter(|_| marked), env, sources);
+            let marked = accepted.filter(|_| marked).cloned();
+            let ending = Ended::new(run.recorded.played.ending.clone(), marked, (env, sources));
             (FoundRun { states: run.count, schedule, ending }, accepted)
         };
         let mut ended = |run: &'a Shown| found(run, run.recorded.played.ending.is_defect(), true).0;

@@ -12,6 +12,7 @@ use crate::check::{Finding, Races, UnorderedData};
 use crate::program::env::ProgEnv;
 use crate::verdict::{BugKind, Race, Stop};
 use indexmap::IndexMap;
+use serde_json::json;
 
 /// How many pairs of instructions a text tells in full.
 const TOLD: usize = 20;
@@ -134,20 +135,18 @@ impl<'a> RacesReport<'a> {
                 text.push(format!("and {pairs} more {of} of instructions of these lines, {}\n", often(times)));
             }
         }
-        let left = groups.len().saturating_sub(TOLD) as u64;
-        if left > 0 {
-            text.push(format!("and {left} more {} of lines that race\n", plural(left, "pair")));
-        }
+        let more = |all: usize, what: &str| match all.saturating_sub(TOLD) as u64 {
+            0 => String::new(),
+            left => format!("and {left} more {} of {what}\n", plural(left, "pair")),
+        };
+        text.push(more(groups.len(), "lines that race"));
         for report in self.all() {
             report.suppressed.iter().for_each(|known| text.push(report.in_short(known)));
         }
         for diagnostic in self.unordered.iter().take(TOLD) {
             text.push(diagnostic.render(self.sources, colour));
         }
-        let left = self.unordered.len().saturating_sub(TOLD) as u64;
-        if left > 0 {
-            text.push(format!("and {left} more {} of volatile accesses that nothing orders\n", plural(left, "pair")));
-        }
+        text.push(more(self.unordered.len(), "volatile accesses that nothing orders"));
         text.push(self.benign());
         text
     }
@@ -186,7 +185,7 @@ impl<'a> RacesReport<'a> {
         };
         parts::Races {
             races: self.findings.iter().map(one).collect(),
-            unordered: self.unordered.iter().map(|d| d.json(self.sources)).collect(),
+            unordered: self.unordered.iter().map(|d| json!(d.message(self.sources))).collect(),
             benign_races: self.hidden.iter().map(|told| told.report(self.sources).json()).collect(),
         }
     }

@@ -15,8 +15,9 @@ use serde::Serialize;
 /// How runs of a script end.
 #[derive(Serialize, JsonSchema)]
 pub struct FoundEnd {
+    /// How they end.
     #[serde(flatten)]
-    ended: Ended,
+    pub ended: Ended,
     /// The hash of memory, where the script came to its end.
     memory_hash: Option<String>,
     /// The order that leads there: messages that are handled, and turns of warps.
@@ -25,12 +26,6 @@ pub struct FoundEnd {
     seed: Option<u64>,
     /// How many seeds came there.
     times: u64,
-    /// How they end.
-    #[serde(skip)]
-    pub ending: Ending,
-    /// Why its defect may stay.
-    #[serde(skip)]
-    pub accepted: Option<Suppressed>,
 }
 
 impl FoundEnd {
@@ -41,11 +36,10 @@ impl FoundEnd {
         (ending, memory): (Ending, Option<u64>),
         order: Vec<String>,
         accepted: Option<Suppressed>,
-        (env, sources): (&ProgEnv, &SourceMap),
+        program: (&ProgEnv, &SourceMap),
     ) -> Self {
-        let ended = Ended::new(&ending, accepted.as_ref(), env, sources);
-        let memory_hash = memory.map(|hash| format!("{hash:016x}"));
-        Self { ended, memory_hash, order, seed: None, times: 0, ending, accepted }
+        let (ended, memory_hash) = (Ended::new(ending, accepted, program), memory.map(|hash| format!("{hash:016x}")));
+        Self { ended, memory_hash, order, seed: None, times: 0 }
     }
 
     /// The same that so many seeds came to, this one first; none: the default schedule.
@@ -103,7 +97,8 @@ impl<'a> Orders<'a> {
         endless: Option<&'a [String]>,
         cut: Option<LimitKind>,
     ) -> Self {
-        let refuted = endless.is_some() || ends.iter().any(|end| end.ending.is_defect() && end.accepted.is_none());
+        let known = |end: &Ended| !end.ending.is_defect() || end.accepted.is_some();
+        let refuted = endless.is_some() || !ends.iter().all(|end| known(&end.ended));
         let (exit, verdict) = match (refuted, cut, through) {
             (true, ..) => (1, "refuted"),
             (false, Some(_), _) => (3, "limit"),
@@ -129,7 +124,7 @@ impl<'a> Orders<'a> {
                 format!("{verdict} ({models})\n{states}, {steps}, {}\n", counted(ends.len() as u64, "different end"))
             }
             Through::Seeds(seeds) => {
-                let defects = ends.iter().filter(|end| end.ending.is_defect()).count() as u64;
+                let defects = ends.iter().filter(|end| end.ended.ending.is_defect()).count() as u64;
                 let cut = limit.as_ref().map_or_else(String::new, |cut| format!("; {cut}"));
                 format!("{}, {} ({models}){cut}\n", counted(seeds, "seed"), counted(defects, "distinct defect"))
             }
