@@ -259,7 +259,7 @@ impl Memory for Fermi {
             Micro::Wait => self.stall(k, operation),
             Micro::End => self.finish(k, &operation),
             Micro::Stuck(stuck) => {
-                let (program, file) = (program.name().to_owned(), program.file().to_owned());
+                let (program, file) = (program.name(), program.file().to_owned());
                 let line = programs.get(*id).map_or(0, |p| p.line(stuck.at));
                 return Err(trouble(Fault::Program(ProgramFault { program, file, line, cause: cause(stuck.cause) })));
             }

@@ -26,7 +26,7 @@ impl Shown<'_> {
             pc: issuer.pc,
             lanes,
             processor: issuer.sm,
-            name: program.map_or("fence", |(program, _)| program.name()).to_owned(),
+            name: program.map_or_else(|| "fence".to_owned(), |(program, _)| program.name()),
             file: program.map_or("", |(program, _)| program.file()).to_owned(),
             line: program.map_or(0, |(program, at)| program.line(at)),
             region: region_of(sigma),

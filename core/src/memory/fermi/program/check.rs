@@ -20,7 +20,7 @@ pub(super) fn check(program: &Program) -> Vec<Complaint> {
     let mut found: IndexSet<Complaint> = IndexSet::new();
     let mut reached = vec![false; program.code.len()];
     let mut done = Vec::new();
-    for &key in &program.serves {
+    for key in program.serves() {
         let sort = (key.kind(), key.space());
         if !done.contains(&sort) {
             Walk { program, key, found: &mut found, reached: &mut reached, next: Vec::new() }.run();

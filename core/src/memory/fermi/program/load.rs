@@ -1,11 +1,11 @@
 //! From files to a set of programs: parsing, checking, presets, and what is missing.
 
+use super::OpKey;
 use super::check::check;
 use super::error::{MempError, MempErrorKind};
 use super::parse::parse;
 use super::presets::preset_files;
 use super::set::ProgramSet;
-use super::{OpKey, Program};
 use crate::base::{FileId, SourceMap, Span};
 use rustc_hash::FxHashMap;
 
@@ -31,14 +31,14 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
     let mut end = (FileId::default(), Span::default());
     for file in files {
         let Some(source) = sources.get(*file) else { continue };
-        let (parsed, complaints) = parse(*file, &source.text);
+        let (parsed, complaints) = parse(*file, source);
         // What was left out would only mislead the check.
         let whole = complaints.is_empty();
         errors.extend(complaints);
         bases.extend(parsed.base.map(|(name, span)| (name, *file, span)));
         let mut found = Vec::new();
-        for tree in &parsed.programs {
-            for (key, span) in &tree.serves {
+        for program in parsed.programs {
+            for (key, span) in &program.serves {
                 match served.get(key) {
                     Some((file, first)) => {
                         found.push((MempErrorKind::Twice { key: *key, file: *file, span: *first }, *span));
@@ -48,15 +48,14 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
                     }
                 }
             }
-            match Program::new(tree, source) {
-                Some(program) => {
-                    if whole {
-                        found.extend(check(&program));
-                    }
-                    set.add(program);
-                }
-                None => found.push((MempErrorKind::TooLong, tree.head)),
+            if program.code.len() >= usize::from(u16::MAX) {
+                found.push((MempErrorKind::TooLong, program.head));
+                continue;
             }
+            if whole {
+                found.extend(check(&program));
+            }
+            set.add(program);
         }
         errors.extend(found.into_iter().map(|(kind, span)| MempError { kind, file: *file, span }));
         let length = u32::try_from(source.text.len()).unwrap_or(u32::MAX);
