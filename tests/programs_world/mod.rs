@@ -4,9 +4,10 @@ use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 use warpstep::memory::fermi::cache::{ByteMask, Bytes, Cache, DeviceSpace, Flow, Geometry, LineKey, OpIdx, Room, bits};
 use warpstep::memory::fermi::program::{
-    Around, At, AtomPlace, Atomic, Device, Eta, Fill, Level, Micro, OpKey, OpKind, OpSpace, Piece, ProgramSet, Shared,
-    Sigma, micro, stalled,
+    Around, At, AtomPlace, Atomic, Device, Eta, Fill, Level, Micro, OpKey, OpKind, Piece, ProgramSet, Shared, Sigma,
+    micro, stalled,
 };
+use warpstep::program::instr::Space;
 use warpstep::program::ops::{AtomOp, AtomTy};
 use warpstep::verdict::{AccessId, Rule, Stop, Who};
 
@@ -56,10 +57,10 @@ impl Act {
     fn state(&self, line: u64) -> Sigma {
         let (key, bytes) = (self.key(), self.value.to_le_bytes());
         let space = match key.space() {
-            OpSpace::Local => DeviceSpace::Local,
-            OpSpace::Const => DeviceSpace::Const,
-            OpSpace::Param => DeviceSpace::Param,
-            OpSpace::Global | OpSpace::Shared => DeviceSpace::Global,
+            Space::Local => DeviceSpace::Local,
+            Space::Const => DeviceSpace::Const,
+            Space::Param => DeviceSpace::Param,
+            _ => DeviceSpace::Global,
         };
         let piece = Piece { offset: self.at as u32, len: self.len as u8 };
         let (at, mask) = place(space, self.at, self.len, line);
@@ -70,7 +71,7 @@ impl Act {
             return Sigma::Fence { holds: true };
         }
         if key.atomic() {
-            let shared = key.space() == OpSpace::Shared;
+            let shared = key.space() == Space::Shared;
             let place = if shared { AtomPlace::Shared(piece) } else { AtomPlace::Global { key: at, mask, want: mask } };
             let first = self.value.into();
             return Sigma::Atomic(Atomic {
@@ -85,8 +86,8 @@ impl Act {
         }
         let data = bytes[..self.len as usize].to_vec();
         match (key.space(), key.kind()) {
-            (OpSpace::Shared, OpKind::Store) => Sigma::Shared(Shared { pieces: vec![piece], value: data }),
-            (OpSpace::Shared, _) => Sigma::Shared(Shared { pieces: vec![piece], value: Vec::new() }),
+            (Space::Shared, OpKind::Store) => Sigma::Shared(Shared { pieces: vec![piece], value: data }),
+            (Space::Shared, _) => Sigma::Shared(Shared { pieces: vec![piece], value: Vec::new() }),
             (_, OpKind::Store) => {
                 let mut value = Bytes::NONE;
                 value.put((self.at - at.base) as usize, &data);

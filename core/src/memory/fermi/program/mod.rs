@@ -21,7 +21,7 @@ pub use caches::{Around, stalled};
 pub use code::{At, Program};
 pub use error::{Expected, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind};
 pub use exec::{Eta, Fill, Micro, StuckAt, Undefined, micro};
-pub use key::{OpKey, OpKind, OpSpace};
+pub use key::{OpKey, OpKind};
 pub use load::{load, preset};
 pub use presets::{preset_files, presets};
 pub use set::{ProgramId, ProgramSet};
