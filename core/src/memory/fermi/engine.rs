@@ -16,7 +16,7 @@ use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
 use super::shown::{FENCE, Shown};
 use crate::base::LaneMask;
 use crate::base::mutant::{Mutant, on};
-use crate::memory::{Cx, Fault, Issuer, ProgramFault, Trouble};
+use crate::memory::{Acted, Cx, Fault, Issuer, ProgramFault, Taken, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{Event, Performed, Rule, Sink, Stop, Who};
@@ -79,12 +79,7 @@ impl crate::memory::Environment for Fermi {
 
 impl Fermi {
     /// Makes an operation of a draft for a request, which blocks registers.
-    pub(super) fn push_draft(
-        &mut self,
-        rq: &WarpRequest,
-        draft: Draft,
-        blocked: &[(Class, Slot)],
-    ) -> Result<(), Box<Fault>> {
+    pub(super) fn push_draft(&mut self, rq: &WarpRequest, draft: Draft, blocked: &[(Class, Slot)]) -> Taken {
         let Draft { key, sigma, issued } = draft;
         let id = key.and_then(|key| self.programs.find(key));
         let Some(id) = id else {
@@ -262,12 +257,7 @@ impl Fermi {
     /// A fence's only step: its condition holds, or it waits.
     ///
     /// Rule: mm.updMemBar
-    pub(super) fn end_fence<S: Sink>(
-        &mut self,
-        k: u32,
-        operation: Box<Operation>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>> {
+    pub(super) fn end_fence<S: Sink>(&mut self, k: u32, operation: Box<Operation>, cx: &mut Cx<'_, S>) -> Acted {
         let Body::Fence { wide, discards, .. } = operation.body else { return Ok(()) };
         let Issued { issuer, lanes, .. } = operation.issued;
         if !fence_may_end(self.env.sm(issuer.sm), wide, discards) {

@@ -12,8 +12,8 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
 use crate::memory::flat::{Arena, Told, places, tell};
 use crate::memory::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, OperationName, ProgramFault, Stores, Trouble, Uses,
-    Waits,
+    Acted, Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, OperationName, ProgramFault, Stores, Taken,
+    Trouble, Uses, Waits,
 };
 use crate::program::instr::Slot;
 use crate::program::instr::{Order, Scope, WarpRequest};
@@ -64,7 +64,7 @@ impl Memory for Fermi {
         Active { at, mask, regs, near, .. }: Active<'_, '_>,
         rq: &WarpRequest,
         cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Taken {
         let (arena, name) = (&self.env.arena, Cell::new(AccessId::NONE));
         if S::ON {
             let memory = Contents { later: true, ..arena.contents(near) };
@@ -139,7 +139,7 @@ impl Memory for Fermi {
         old: &Held,
         regs: &mut Frame,
         cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Taken {
         if S::ON {
             cx.sink.fire(at.who, Rule::MmRegLookup)?;
         }
@@ -163,14 +163,7 @@ impl Memory for Fermi {
         Ok(())
     }
 
-    fn fence<S: Sink>(
-        &mut self,
-        at: Issuer,
-        lanes: LaneMask,
-        scope: Scope,
-        order: Order,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    fn fence<S: Sink>(&mut self, at: Issuer, lanes: LaneMask, scope: Scope, order: Order, cx: &mut Cx<'_, S>) -> Taken {
         let wide = scope > Scope::Cta;
         let acquires = !matches!(order, Order::Release | Order::Relaxed);
         let own = Body::Fence { holds: true, wide, discards: wide && acquires && self.discards };
@@ -211,7 +204,7 @@ impl Memory for Fermi {
     /// Rule: m.step
     ///
     /// Rule: m.end
-    fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+    fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
         let Some(mut operation) = self.operations.take(k) else { return Ok(()) };
         let Operation { issued, body, .. } = &mut *operation;
         let Body::Program { id, at, sigma } = body else { return self.end_fence(k, operation, cx) };
@@ -285,13 +278,7 @@ impl Memory for Fermi {
         self.silent_rules(wanted).len()
     }
 
-    fn fire<S: Sink>(
-        &mut self,
-        wanted: bool,
-        nth: usize,
-        stores: &mut dyn Stores,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>> {
+    fn fire<S: Sink>(&mut self, wanted: bool, nth: usize, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
         let Some(rule) = self.silent_rules(wanted).get(nth).copied() else { return Ok(()) };
         let fired = self.fire_silent(rule, stores, cx);
         fired.map_err(|stop| Box::new(Trouble { at: Issuer::default(), lanes: 0, fault: Fault::Stop(stop) }))

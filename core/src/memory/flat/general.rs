@@ -4,7 +4,7 @@ use super::Arena;
 use super::place::{addresses, bounds, fault, locate, stack};
 use crate::alu::atom;
 use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
-use crate::memory::{Cx, Fault, Hint, Issuer, Near};
+use crate::memory::{Cx, Fault, Hint, Issuer, Near, Taken};
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::{Access, AccessId, AccessKind, Contents, Event, Sink, Stride};
@@ -19,7 +19,7 @@ pub(in crate::memory) fn carry_out(
     regs: &mut Frame,
     near: &mut Near<'_>,
     hint: &mut Hint,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let addresses = addresses(rq, regs);
     if rq.space == Space::Local && same_row(rq, mask, &addresses, regs, near) {
         return Ok(());
@@ -307,7 +307,7 @@ pub(super) fn hand_on<S: Sink>(
     (kind, (addresses, strides, bytes)): (AccessKind, (&[u64; LANES], [Stride; 2], u32)),
     regs: &Frame,
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let (Told { memory, together, element, access_id }, pc) = (told, at.pc);
     let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
     cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
@@ -322,7 +322,7 @@ pub(in crate::memory) fn tell<S: Sink>(
     regs: &Frame,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let (bytes, kind, window) = (rq.bytes(), rq.op.kind(), near.map.window_of(rq.space));
     let addresses = addresses(rq, regs).map(|x| x.wrapping_add(window));
     let footprint = (&addresses, [Stride::Mixed; 2], bytes);

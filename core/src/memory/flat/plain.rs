@@ -8,7 +8,7 @@ use super::Arena;
 use super::general::{Told, hand_on};
 use super::place::fault;
 use crate::base::{LANES, LaneMask, LaneTables, lanes_of};
-use crate::memory::{Active, Cx, Fault, Hint, Plain32};
+use crate::memory::{Active, Cx, Fault, Hint, Plain32, Taken};
 use crate::program::instr::{MemOp, Space};
 use crate::program::origins::Room;
 use crate::verdict::{Extent, Sink, Stride};
@@ -150,7 +150,7 @@ pub(super) fn access<V: Simd, S: Sink>(
     on: Active<'_, '_>,
     site: Plain32,
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let known = if S::ON { tell(simd, arena, &on, site, cx)? } else { [Stride::Mixed; 2] };
     if site.op == MemOp::Load {
         load(simd, arena, on, site, known, cx)
@@ -172,7 +172,7 @@ fn load<V: Simd, S: Sink>(
     site: Plain32,
     known: [Stride; 2],
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let Active { at, mask, lanes, regs, near } = on;
     // Rule: expr.add
     let offset = i64::from(site.offset).cast_unsigned();
@@ -276,7 +276,7 @@ fn store<V: Simd, S: Sink>(
     site: Plain32,
     known: [Stride; 2],
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let Active { at, mask, lanes, regs, near } = on;
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
