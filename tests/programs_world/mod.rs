@@ -294,8 +294,8 @@ impl Scenario {
                 let end =
                     micro(program, &mut at, OpIdx(k as u32), &mut sigma, &mut view).map_err(|s| format!("{s:?}"))?;
                 offered = view.offered.max(1);
-                if let Micro::Stuck(stuck) = end {
-                    return Err(format!("{} stuck at line {}: {:?}", act.name, program.line(stuck.at), stuck.cause));
+                if let Micro::Stuck(at, cause) = end {
+                    return Err(format!("{} stuck at line {}: {cause:?}", act.name, program.line(at)));
                 }
                 let running = &mut after.running[k];
                 (running.at, running.sigma, running.ended) = (at, sigma, end == Micro::End);
@@ -340,7 +340,7 @@ impl World {
                 for victim in victims {
                     let mut w = self.clone();
                     if w.l2.write(key, &self.l1[sm].dirty_bytes(key), victim).flow == Flow::Done {
-                        w.l1[sm].clean(key);
+                        w.l1[sm].clean(key, !0);
                         all.push(w);
                     }
                 }
@@ -355,7 +355,7 @@ impl World {
             let mut w = self.clone();
             let bytes = w.l2.dirty_bytes(key);
             bits(bytes.mask()).for_each(|at| _ = w.memory.insert((key.space, key.base + at as u64), bytes.data()[at]));
-            w.l2.clean(key);
+            w.l2.clean(key, !0);
             all.push(w);
         }
         all

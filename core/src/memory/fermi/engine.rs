@@ -93,13 +93,7 @@ impl Fermi {
     }
 
     /// A fence of an ordering and a scope: its program, where one serves it (D-fence), else `own`. Whether it is in flight now.
-    pub(super) fn push_fence(
-        &mut self,
-        at: Issuer,
-        lanes: LaneMask,
-        (order, scope): (Order, Scope),
-        own: Body,
-    ) -> bool {
+    pub(super) fn push_fence(&mut self, at: Issuer, lanes: LaneMask, order: Order, scope: Scope, own: Body) -> bool {
         let key = OpKey::fence(order).map(|key| key.within(scope));
         let program = key.and_then(|key| self.programs.find(key)).map(|id| Body::Program {
             id,

@@ -82,25 +82,19 @@ impl Memory for Fermi {
                 cx.sink.event(at.who, event)?;
             }
         }
-        let (releases, acquires) = match rq.order {
-            Order::Release => (true, false),
-            Order::Acquire => (false, true),
-            Order::AcqRel | Order::Sc => (true, true),
-            Order::Weak | Order::Volatile | Order::Relaxed | Order::Mmio => (false, false),
-        };
         let wide = rq.scope > Scope::Cta;
-        if releases {
+        if matches!(rq.order, Order::Release | Order::AcqRel | Order::Sc) {
             let own = Body::Fence { holds: false, wide, discards: false };
-            self.push_fence(at, mask, (Order::Release, rq.scope), own);
+            self.push_fence(at, mask, Order::Release, rq.scope, own);
         }
         let blocked: SmallVec<[(Class, Slot); 8]> =
             data_slots(rq).filter(|s| near.uses.is_some_and(|u| u.names.contains(s))).collect();
         for draft in drafts {
             self.push_draft(rq, draft, &blocked)?;
         }
-        if acquires {
+        if matches!(rq.order, Order::Acquire | Order::AcqRel | Order::Sc) {
             let own = Body::Fence { holds: true, wide: false, discards: wide && self.discards };
-            self.push_fence(at, mask, (Order::Acquire, rq.scope), own);
+            self.push_fence(at, mask, Order::Acquire, rq.scope, own);
         }
         Ok(())
     }
@@ -167,7 +161,7 @@ impl Memory for Fermi {
         let wide = scope > Scope::Cta;
         let acquires = !matches!(order, Order::Release | Order::Relaxed);
         let own = Body::Fence { holds: true, wide, discards: wide && acquires && self.discards };
-        if !self.push_fence(at, lanes, (order, scope), own) && S::ON {
+        if !self.push_fence(at, lanes, order, scope, own) && S::ON {
             tell_fence(at, lanes, cx)?;
         }
         Ok(())
@@ -251,10 +245,10 @@ impl Memory for Fermi {
             Micro::Yield => self.operations.put(k, operation),
             Micro::Wait => self.stall(k, operation),
             Micro::End => self.finish(k, &operation),
-            Micro::Stuck(stuck) => {
-                let (program, file) = (program.name(), program.file().to_owned());
-                let line = programs.get(*id).map_or(0, |p| p.line(stuck.at));
-                return Err(trouble(Fault::Program(ProgramFault { program, file, line, cause: cause(stuck.cause) })));
+            Micro::Stuck(at, undefined) => {
+                let (name, file, line) = (program.name(), program.file().to_owned(), program.line(at));
+                let fault = ProgramFault { program: name, file, line, cause: cause(undefined) };
+                return Err(trouble(Fault::Program(fault)));
             }
         }
         self.changed(touched, issuer.sm, key);

@@ -5,14 +5,11 @@
 //! names its operation by warp and place in the warp's queue, and the operations of a queue that is put back take the
 //! numbers of those that were at their places: lines whose sections are the same are pinned by the same operations then.
 
-use super::cache::OpIdx;
+use super::cache::{Name, OpIdx};
 use super::engine::Fermi;
 use super::operation::{Blocked, Operation, Queue};
 use crate::memory::{Part, Snapshot, snapshot};
 use crate::verdict::Who;
-
-/// What pins a line: a warp, and the place of the operation in its queue.
-type Name = (Who, u32);
 
 /// The name of no operation: its line stays pinned.
 const ENDED: u32 = u32::MAX;

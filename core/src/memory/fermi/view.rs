@@ -50,7 +50,7 @@ impl Fermi {
             Micro::Yield => StepEnd::Yields,
             Micro::Wait => StepEnd::Waits,
             Micro::End => StepEnd::Ends,
-            Micro::Stuck(_) => StepEnd::Stuck,
+            Micro::Stuck(..) => StepEnd::Stuck,
         };
         let who = shown.issued.issuer.who;
         let look = || {

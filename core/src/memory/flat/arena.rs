@@ -5,7 +5,6 @@
 
 use super::block::{Block, nearest};
 use super::heap;
-use crate::base::LaneMask;
 use crate::memory::{Fault, Hint, Near, Part, Snapshot, Taken, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
@@ -218,15 +217,8 @@ impl Arena {
 
     /// Why an access that [`Arena::index`] refuses is wrong.
     #[cold]
-    pub(super) fn explain(
-        &self,
-        address: u64,
-        bytes: u32,
-        write: bool,
-        space: &'static str,
-        lanes: LaneMask,
-    ) -> Box<Fault> {
-        let kind = if address < 4096 {
+    pub(super) fn explain(&self, address: u64, bytes: u32, write: bool, space: &'static str) -> BugKind {
+        if address < 4096 {
             BugKind::Null { address, bytes, write, space }
         } else if let Some((block, _)) = self.block_at(address, u64::from(bytes)) {
             if block.is_freed() {
@@ -244,8 +236,7 @@ impl Arena {
             // A block further than its own window away says nothing about the address.
             let near = self.blocks.iter().min_by_key(distance).filter(|b| distance(b) < 1 << 40);
             BugKind::OutOfBounds { address, bytes, write, space, nearest: near.map(|b| nearest(b, address)) }
-        };
-        Box::new(Fault::Bug(kind, lanes))
+        }
     }
 }
 
@@ -303,16 +294,9 @@ mod tests {
         assert!(
             arena.bytes_at(a, 10).is_some() && arena.bytes_at(a, 11).is_none() && arena.bytes_at(a + 10, 1).is_none()
         );
-        let Fault::Bug(BugKind::OutOfBounds { nearest: Some(n), .. }, 1) =
-            *arena.explain(a + 12, 4, false, "global", 1)
-        else {
-            panic!()
-        };
+        let BugKind::OutOfBounds { nearest: Some(n), .. } = arena.explain(a + 12, 4, false, "global") else { panic!() };
         assert_eq!((n.name.as_str(), n.relation), ("a", Relation::After(2)));
-        let Fault::Bug(BugKind::OutOfBounds { nearest: Some(n), .. }, 1) = *arena.explain(a - 8, 4, false, "global", 1)
-        else {
-            panic!()
-        };
+        let BugKind::OutOfBounds { nearest: Some(n), .. } = arena.explain(a - 8, 4, false, "global") else { panic!() };
         assert_eq!((n.name.as_str(), n.relation), ("a", Relation::Before(8)));
     }
 

@@ -154,7 +154,7 @@ pub(super) fn fault(arena: &Arena, mask: LaneMask, rq: &WarpRequest, regs: &Fram
     }
     match near.map.inside(address) {
         Some((actual, _)) => bug(BugKind::WrongSpace { address, bytes, write, space, actual: actual.kind() }),
-        None => arena.explain(address, bytes, write, space, bad),
+        None => bug(arena.explain(address, bytes, write, space)),
     }
 }
 

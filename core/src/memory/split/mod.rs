@@ -11,7 +11,8 @@
 
 mod pending;
 
-use super::flat::{Arena, Told, carry_out, places, tell};
+use super::fermi::program::OpKind;
+use super::flat::{Accesses, Arena, Told, places, tell};
 use super::{
     Acted, Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part,
     Snapshot, Stores, Taken, Trouble, Uses,
@@ -20,7 +21,7 @@ use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::env::Root;
 use crate::program::instr::{MemOp, NO_SLOT, Space, WarpRequest, value};
 use crate::verdict::{Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Sink, StepEnd, Stop, Who};
-use pending::{Instruction, Operation, Pending};
+use pending::{Instruction, Pending};
 
 /// Flat memory that is accessed lane by lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,16 +59,6 @@ fn element(rq: &WarpRequest, k: usize) -> WarpRequest {
     WarpRequest { elems: 1, regs, offset: rq.offset + i64::from(rq.width) * k as i64, ..*rq }
 }
 
-/// What a request is called.
-const fn name(rq: &WarpRequest) -> &'static str {
-    match rq.op {
-        MemOp::Load => "ld",
-        MemOp::Store => "st",
-        MemOp::Atom(..) => "atom",
-        MemOp::Red(..) => "red",
-    }
-}
-
 /// The address that a lane accesses, in the space of the request.
 fn effective(rq: &WarpRequest, lane: usize, regs: &Frame) -> u64 {
     value(regs, rq.address_class(), rq.addr, lane).unwrap_or(0).wrapping_add_signed(rq.offset)
@@ -80,7 +71,7 @@ fn shown(at: Issuer, lanes: LaneMask, rq: &WarpRequest) -> OperationView {
         pc: at.pc,
         lanes,
         processor: at.sm,
-        name: name(rq).to_owned(),
+        name: OpKind::of(rq.op).name().to_owned(),
         region: Some(if rq.space == Space::Shared { Region::Shared } else { Region::Generic }),
         ..OperationView::default()
     }
@@ -166,7 +157,7 @@ impl Memory for Split {
     }
 
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
-        let Some(Operation { instruction, lane, element: k }) = self.pending.take(number) else { return Ok(()) };
+        let Some((instruction, lane, k)) = self.pending.take(number) else { return Ok(()) };
         let Instruction { at, request, map, address, lanes: all } = instruction;
         // Also when lanes are left: whoever keeps what registers hold must look again.
         self.woken.push(at.who);
@@ -193,7 +184,8 @@ impl Memory for Split {
             };
             // Addresses were found to be right when the instruction was executed.
             let (arena, hint) = (&mut self.arena, cx.hints.at(at.pc));
-            told.and_then(|()| carry_out(arena, mask, &request, &mut regs, &mut near, hint))
+            let accesses = Accesses { arena, mask, rq: &request, regs: &mut regs, near: &mut near, hint };
+            told.and_then(|()| accesses.carry_out())
         };
         if request.regs[0] != request.addr {
             now.put(&mut regs, mask);

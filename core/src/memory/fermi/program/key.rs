@@ -26,6 +26,18 @@ words! {
     }
 }
 
+impl OpKind {
+    /// That of a request.
+    pub(in crate::memory) const fn of(op: MemOp) -> Self {
+        match op {
+            MemOp::Load => Self::Load,
+            MemOp::Store => Self::Store,
+            MemOp::Atom(..) => Self::Atom,
+            MemOp::Red(..) => Self::Red,
+        }
+    }
+}
+
 /// What a memory program is looked up by. Only possible combinations can be made ([`OpKey::new`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OpKey {
@@ -113,13 +125,7 @@ impl OpKey {
     /// The key of a request whose address lies in `space`.
     #[must_use]
     pub fn of(request: &WarpRequest, space: Space) -> Option<Self> {
-        let kind = match request.op {
-            MemOp::Load => OpKind::Load,
-            MemOp::Store => OpKind::Store,
-            MemOp::Atom(..) => OpKind::Atom,
-            MemOp::Red(..) => OpKind::Red,
-        };
-        Self::new(kind, space, request.order, request.cache).map(|key| key.within(request.scope))
+        Self::new(OpKind::of(request.op), space, request.order, request.cache).map(|key| key.within(request.scope))
     }
 
     /// Every key that a complete set of programs has, in a fixed order: those for every scope, without fences.

@@ -20,7 +20,7 @@ pub mod tree;
 pub use caches::{Around, stalled};
 pub use code::{At, Program};
 pub use error::{Expected, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind};
-pub use exec::{Eta, Fill, Micro, StuckAt, Undefined, micro};
+pub use exec::{Eta, Fill, Micro, Undefined, micro};
 pub use key::{OpKey, OpKind};
 pub use load::{load, preset};
 pub use presets::{preset_files, presets};

@@ -108,20 +108,6 @@ pub struct Shared {
     pub value: Vec<u8>,
 }
 
-impl Shared {
-    /// Bytes in all.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.pieces.iter().map(|p| usize::from(p.len)).sum()
-    }
-
-    /// Whether there is no location.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 impl Sigma {
     /// The line that a state with caches is about, and the bytes that it wants of it.
     pub(super) fn line(&self) -> Option<(LineKey, ByteMask, ByteMask)> {
@@ -181,7 +167,7 @@ impl Sigma {
         match self {
             Self::Device(d) => d.mask & !d.value.mask() == 0,
             Self::Atomic(a) => a.old().is_some(),
-            Self::Shared(s) => s.value.len() == s.len(),
+            Self::Shared(s) => s.value.len() == s.pieces.iter().map(|p| usize::from(p.len)).sum::<usize>(),
             Self::Reg | Self::Fence { .. } => true,
         }
     }

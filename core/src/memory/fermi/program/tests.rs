@@ -305,7 +305,7 @@ fn stuck(body: &str, sigma: Sigma, works: bool) -> Option<(u32, Undefined)> {
         match micro(program, &mut at, OpIdx(0), &mut sigma, &mut eta).unwrap() {
             Micro::Yield | Micro::Wait => {}
             Micro::End => return None,
-            Micro::Stuck(stuck) => return Some((program.line(stuck.at), stuck.cause)),
+            Micro::Stuck(at, cause) => return Some((program.line(at), cause)),
         }
     }
     panic!("{body} neither ends nor is stuck");
