@@ -10,219 +10,124 @@ use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::{Access, AccessId, AccessKind, Contents, Event, Sink, Stride};
 use std::cell::Cell;
 
-/// The accesses of a request that is carried out at once, and what they reach.
-pub(in crate::memory) struct Accesses<'a, 'n> {
-    pub arena: &'a mut Arena,
-    pub mask: LaneMask,
-    pub rq: &'a WarpRequest,
-    pub regs: &'a mut Frame,
-    pub near: &'a mut Near<'n>,
-    pub hint: &'a mut Hint,
+/// Carries out a request at once, lanes in ascending order. The observer has been told.
+#[inline(never)]
+pub(in crate::memory) fn carry_out(
+    arena: &mut Arena,
+    mask: LaneMask,
+    rq: &WarpRequest,
+    regs: &mut Frame,
+    near: &mut Near<'_>,
+    hint: &mut Hint,
+) -> Taken {
+    let addresses = addresses(rq, regs);
+    if rq.space == Space::Local && same_row(rq, mask, &addresses, regs, near) {
+        return Ok(());
+    }
+    if words(arena, mask, rq, &addresses, regs, near, hint) {
+        return Ok(());
+    }
+    for lane in lanes_of(mask) {
+        let Some(place) = locate(arena, rq, (addresses[lane], stack(regs, lane)), near, hint) else {
+            return Err(fault(arena, mask, rq, regs, near));
+        };
+        match rq.op {
+            MemOp::Load => load(arena, near, rq, lane, place, regs),
+            MemOp::Store => store(arena, near, rq, lane, place, regs),
+            MemOp::Atom(op, ty) | MemOp::Red(op, ty) => atomic(arena, near, rq, (op, ty), (lane, place), regs),
+        }
+    }
+    Ok(())
 }
 
-impl Accesses<'_, '_> {
-    /// Carries them out, lanes in ascending order. The observer has been told.
-    #[inline(never)]
-    pub(in crate::memory) fn carry_out(mut self) -> Taken {
-        let (rq, addresses) = (self.rq, addresses(self.rq, self.regs));
-        if rq.space == Space::Local && self.same_row(&addresses) || self.words(&addresses) {
-            return Ok(());
-        }
-        for lane in lanes_of(self.mask) {
-            let from = (addresses[lane], stack(self.regs, lane));
-            let Some(place) = locate(self.arena, rq, from, self.near, self.hint) else {
-                return Err(fault(self.arena, self.mask, rq, self.regs, self.near));
-            };
-            match rq.op {
-                MemOp::Load => self.load(lane, place),
-                MemOp::Store => self.store(lane, place),
-                MemOp::Atom(op, ty) | MemOp::Red(op, ty) => self.atomic(op, ty, lane, place),
-            }
-        }
-        Ok(())
+/// Local accesses of one offset by all lanes, 4 or 8 bytes at a time: whole rows.
+fn same_row(rq: &WarpRequest, mask: LaneMask, addresses: &[u64; LANES], regs: &mut Frame, near: &mut Near<'_>) -> bool {
+    let lead = lanes_of(mask).next().unwrap_or(0);
+    let first = addresses[lead];
+    let end = first.saturating_add(rq.bytes().into());
+    let (from, size) = bounds(near, Space::Local, stack(regs, lead));
+    let plain = matches!(rq.op, MemOp::Load | MemOp::Store) && rq.width == 4 && !rq.wide;
+    if !plain
+        || !first.is_multiple_of(4)
+        || first < from
+        || end > from + size
+        || lanes_of(mask).any(|l| addresses[l] != first)
+    {
+        return false;
     }
-
-    /// Local accesses of one offset by all lanes, 4 or 8 bytes at a time: whole rows.
-    fn same_row(&mut self, addresses: &[u64; LANES]) -> bool {
-        let Self { mask, rq, regs, near, .. } = self;
-        let lead = lanes_of(*mask).next().unwrap_or(0);
-        let first = addresses[lead];
-        let end = first.saturating_add(rq.bytes().into());
-        let (from, size) = bounds(near, Space::Local, stack(regs, lead));
-        let plain = matches!(rq.op, MemOp::Load | MemOp::Store) && rq.width == 4 && !rq.wide;
-        if !plain
-            || !first.is_multiple_of(4)
-            || first < from
-            || end > from + size
-            || lanes_of(*mask).any(|l| addresses[l] != first)
-        {
-            return false;
-        }
-        for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
-            let Some(row) = near.local.row_mut(first + 4 * k as u64) else { return false };
-            let reg = &mut regs.w[slot.index()];
-            let (to, from) = if rq.op == MemOp::Load { (&mut reg.0, &row.0) } else { (&mut row.0, &reg.0) };
-            for lane in lanes_of(*mask) {
-                to[lane] = from[lane];
-            }
-        }
-        true
-    }
-
-    /// The commonest atomics — 32-bit integers in global or shared memory — with the operation decided once. False when it is
-    /// none of those or an address is wrong: nothing has been done then.
-    fn words(&mut self, addresses: &[u64; LANES]) -> bool {
-        let Self { mask, rq, .. } = *self;
-        let (MemOp::Atom(op, ty) | MemOp::Red(op, ty), Space::Global | Space::Shared) = (rq.op, rq.space) else {
-            return false;
-        };
-        let integer = matches!(ty, AtomTy::B32 | AtomTy::U32 | AtomTy::S32);
-        if !integer || rq.elems != 1 || rq.wide || rq.regs[1] == NO_SLOT {
-            return false;
-        }
-        let signed = ty == AtomTy::S32;
-        // All lanes are checked before the first one writes.
-        let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
-        for l in lanes_of(mask) {
-            let a = addresses[l & (LANES - 1)];
-            low = low.min(a);
-            high = high.max(a);
-            all |= a;
-        }
-        let Some(len) = (high - low).checked_add(4).filter(|_| all.is_multiple_of(4)) else { return false };
-        let (bytes, first): (&mut [u8], usize) = if rq.space == Space::Global {
-            let Some(first) = self.arena.index(self.hint, low, len, Hint::WRITE) else { return false };
-            (&mut self.arena.bytes, first)
-        } else {
-            let (first, size) = bounds(self.near, Space::Shared, 0);
-            let inside = low.wrapping_sub(first);
-            if inside >= size || len > size - inside {
-                return false;
-            }
-            (&mut *self.near.shared, low as usize)
-        };
-        let Some(bytes) = bytes.get_mut(first..).and_then(|b| b.get_mut(..len as usize)) else { return false };
-        let [d, b, c, ..] = rq.regs;
-        let c = if c == NO_SLOT { b } else { c };
-        let returns = matches!(rq.op, MemOp::Atom(..)) && d != NO_SLOT;
-        let (operand, other) = (&self.regs.w[b.index()].0, &self.regs.w[c.index()].0);
-        let words = Words { bytes, low, mask, addresses, operand, other };
-        let olds = match (op, signed) {
-            (AtomOp::Add, _) => words.each(|old, b, _| old.wrapping_add(b)),
-            (AtomOp::And, _) => words.each(|old, b, _| old & b),
-            (AtomOp::Or, _) => words.each(|old, b, _| old | b),
-            (AtomOp::Xor, _) => words.each(|old, b, _| old ^ b),
-            (AtomOp::Exch, _) => words.each(|_, b, _| b),
-            (AtomOp::Cas, _) => words.each(|old, b, c| if old == b { c } else { old }),
-            (AtomOp::Min, false) => words.each(|old, b, _| old.min(b)),
-            (AtomOp::Max, false) => words.each(|old, b, _| old.max(b)),
-            _ => return false,
-        };
-        if returns {
-            let to = &mut self.regs.w[d.index()].0;
-            lanes_of(mask).for_each(|l| to[l] = olds[l]);
-        }
-        true
-    }
-
-    /// Reads so many bytes at an offset from a lane's place.
-    fn read(&self, lane: usize, (space, first): Place, (at, width): (usize, u32)) -> u64 {
-        let (w, at) = (width as usize, first + at);
-        match space {
-            Space::Shared => self.near.shared.get(at..at + w).map_or(0, number),
-            Space::Local => self.near.local.read(lane, at as u64, width),
-            Space::Param => self.near.param.get(at..at + w).map_or(0, number),
-            Space::Global | Space::Const | Space::Generic => match (w, self.arena.bytes.get(at..at + w)) {
-                (4, Some(b)) => b.first_chunk().map_or(0, |c| u32::from_le_bytes(*c).into()),
-                (8, Some(b)) => b.first_chunk().map_or(0, |c| u64::from_le_bytes(*c)),
-                (_, b) => b.map_or(0, number),
-            },
+    for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
+        let Some(row) = near.local.row_mut(first + 4 * k as u64) else { return false };
+        let reg = &mut regs.w[slot.index()];
+        let (to, from) = if rq.op == MemOp::Load { (&mut reg.0, &row.0) } else { (&mut row.0, &reg.0) };
+        for lane in lanes_of(mask) {
+            to[lane] = from[lane];
         }
     }
-
-    /// Writes them.
-    fn write(&mut self, lane: usize, (space, first): Place, (at, width): (usize, u32), value: u64) {
-        let (w, at) = (width as usize, first + at);
-        let put = |bytes: Option<&mut [u8]>| {
-            if let Some(b) = bytes {
-                b.copy_from_slice(&value.to_le_bytes()[..w]);
-            }
-        };
-        match space {
-            Space::Shared => put(self.near.shared.get_mut(at..at + w)),
-            Space::Local => self.near.local.write(lane, at as u64, width, value),
-            Space::Param => {}
-            Space::Global | Space::Const | Space::Generic => put(self.arena.bytes.get_mut(at..at + w)),
-        }
-    }
-
-    fn load(&mut self, lane: usize, place: Place) {
-        let rq = self.rq;
-        let width = u32::from(rq.width).min(8);
-        for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
-            let value = self.read(lane, place, (k * usize::from(rq.width), width));
-            if rq.width == 16 {
-                let high = self.read(lane, place, (k * 16 + 8, 8));
-                self.regs.q[slot.index()].0[lane] = value;
-                self.regs.q[slot.index() + 1].0[lane] = high;
-                continue;
-            }
-            let value = if rq.signed { extend(value, width * 8, rq.ext) } else { value };
-            set(self.regs, rq.wide, *slot, lane, value);
-        }
-    }
-
-    fn store(&mut self, lane: usize, place: Place) {
-        let rq = self.rq;
-        let width = u32::from(rq.width).min(8);
-        for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
-            let value = get(self.regs, rq.wide, *slot, lane);
-            self.write(lane, place, (k * usize::from(rq.width), width), value);
-            if rq.width == 16 {
-                self.write(lane, place, (k * 16 + 8, 8), self.regs.q[slot.index() + 1].0[lane]);
-            }
-        }
-    }
-
-    /// One lane's atomic operation: read, apply, write.
-    fn atomic(&mut self, op: AtomOp, ty: AtomTy, lane: usize, place: Place) {
-        let rq = self.rq;
-        if ty == AtomTy::B128 {
-            let [d, b, c, ..] = rq.regs;
-            let pair = |slot: Slot| (self.regs.q[slot.index()].0[lane], self.regs.q[slot.index() + 1].0[lane]);
-            let old = (self.read(lane, place, (0, 8)), self.read(lane, place, (8, 8)));
-            let new = match op {
-                AtomOp::Cas if old != pair(b) => old,
-                AtomOp::Cas => pair(c),
-                _ => pair(b),
-            };
-            self.write(lane, place, (0, 8), new.0);
-            self.write(lane, place, (8, 8), new.1);
-            if d != NO_SLOT {
-                self.regs.q[d.index()].0[lane] = old.0;
-                self.regs.q[d.index() + 1].0[lane] = old.1;
-            }
-            return;
-        }
-        let width = ty.bytes();
-        let returns = matches!(rq.op, MemOp::Atom(..));
-        // A vector's elements are atomic one by one.
-        for k in 0..usize::from(rq.elems.max(1)) {
-            let [d, b, c] = rq.atomic_slots(k);
-            let operand = |slot: Slot| if slot == NO_SLOT { 0 } else { get(self.regs, rq.wide, slot, lane) };
-            let at = (k * width as usize, width);
-            let old = self.read(lane, place, at);
-            let new = atom::apply(op, ty, old, operand(b), operand(c));
-            self.write(lane, place, at, new);
-            if returns && d != NO_SLOT {
-                set(self.regs, rq.wide, d, lane, old);
-            }
-        }
-    }
+    true
 }
 
-/// What [`locate`] gives.
-type Place = (Space, usize);
+/// The commonest atomics — 32-bit integers in global or shared memory — with the operation decided once. False when it is
+/// none of those or an address is wrong: nothing has been done then.
+fn words(
+    arena: &mut Arena,
+    mask: LaneMask,
+    rq: &WarpRequest,
+    addresses: &[u64; LANES],
+    regs: &mut Frame,
+    near: &mut Near<'_>,
+    hint: &mut Hint,
+) -> bool {
+    let (MemOp::Atom(op, ty) | MemOp::Red(op, ty), Space::Global | Space::Shared) = (rq.op, rq.space) else {
+        return false;
+    };
+    let integer = matches!(ty, AtomTy::B32 | AtomTy::U32 | AtomTy::S32);
+    if !integer || rq.elems != 1 || rq.wide || rq.regs[1] == NO_SLOT {
+        return false;
+    }
+    let signed = ty == AtomTy::S32;
+    // All lanes are checked before the first one writes.
+    let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
+    for l in lanes_of(mask) {
+        let a = addresses[l & (LANES - 1)];
+        low = low.min(a);
+        high = high.max(a);
+        all |= a;
+    }
+    let Some(len) = (high - low).checked_add(4).filter(|_| all.is_multiple_of(4)) else { return false };
+    let (bytes, first): (&mut [u8], usize) = if rq.space == Space::Global {
+        let Some(first) = arena.index(hint, low, len, Hint::WRITE) else { return false };
+        (&mut arena.bytes, first)
+    } else {
+        let (first, size) = bounds(near, Space::Shared, 0);
+        let inside = low.wrapping_sub(first);
+        if inside >= size || len > size - inside {
+            return false;
+        }
+        (near.shared, low as usize)
+    };
+    let Some(bytes) = bytes.get_mut(first..).and_then(|b| b.get_mut(..len as usize)) else { return false };
+    let [d, b, c, ..] = rq.regs;
+    let c = if c == NO_SLOT { b } else { c };
+    let returns = matches!(rq.op, MemOp::Atom(..)) && d != NO_SLOT;
+    let (operand, other) = (&regs.w[b.index()].0, &regs.w[c.index()].0);
+    let words = Words { bytes, low, mask, addresses, operand, other };
+    let olds = match (op, signed) {
+        (AtomOp::Add, _) => words.each(|old, b, _| old.wrapping_add(b)),
+        (AtomOp::And, _) => words.each(|old, b, _| old & b),
+        (AtomOp::Or, _) => words.each(|old, b, _| old | b),
+        (AtomOp::Xor, _) => words.each(|old, b, _| old ^ b),
+        (AtomOp::Exch, _) => words.each(|_, b, _| b),
+        (AtomOp::Cas, _) => words.each(|old, b, c| if old == b { c } else { old }),
+        (AtomOp::Min, false) => words.each(|old, b, _| old.min(b)),
+        (AtomOp::Max, false) => words.each(|old, b, _| old.max(b)),
+        _ => return false,
+    };
+    if returns {
+        let to = &mut regs.w[d.index()].0;
+        lanes_of(mask).for_each(|l| to[l] = olds[l]);
+    }
+    true
+}
 
 /// The words that lanes operate on, and with what.
 struct Words<'a> {
@@ -254,11 +159,78 @@ impl Words<'_> {
     }
 }
 
+/// What [`locate`] gives.
+type Place = (Space, usize);
+
+/// Reads so many bytes at an offset from a lane's place.
+fn read(arena: &Arena, near: &Near<'_>, lane: usize, (space, first): Place, (at, width): (usize, u32)) -> u64 {
+    let (w, at) = (width as usize, first + at);
+    match space {
+        Space::Shared => near.shared.get(at..at + w).map_or(0, number),
+        Space::Local => near.local.read(lane, at as u64, width),
+        Space::Param => near.param.get(at..at + w).map_or(0, number),
+        Space::Global | Space::Const | Space::Generic => match (w, arena.bytes.get(at..at + w)) {
+            (4, Some(b)) => b.first_chunk().map_or(0, |c| u32::from_le_bytes(*c).into()),
+            (8, Some(b)) => b.first_chunk().map_or(0, |c| u64::from_le_bytes(*c)),
+            (_, b) => b.map_or(0, number),
+        },
+    }
+}
+
+/// Writes them.
+fn write(
+    arena: &mut Arena,
+    near: &mut Near<'_>,
+    lane: usize,
+    (space, first): Place,
+    (at, width): (usize, u32),
+    value: u64,
+) {
+    let (w, at) = (width as usize, first + at);
+    let put = |bytes: Option<&mut [u8]>| {
+        if let Some(b) = bytes {
+            b.copy_from_slice(&value.to_le_bytes()[..w]);
+        }
+    };
+    match space {
+        Space::Shared => put(near.shared.get_mut(at..at + w)),
+        Space::Local => near.local.write(lane, at as u64, width, value),
+        Space::Param => {}
+        Space::Global | Space::Const | Space::Generic => put(arena.bytes.get_mut(at..at + w)),
+    }
+}
+
+fn load(arena: &Arena, near: &Near<'_>, rq: &WarpRequest, lane: usize, place: Place, regs: &mut Frame) {
+    let width = u32::from(rq.width).min(8);
+    for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
+        let value = read(arena, near, lane, place, (k * usize::from(rq.width), width));
+        if rq.width == 16 {
+            let high = read(arena, near, lane, place, (k * 16 + 8, 8));
+            regs.q[slot.index()].0[lane] = value;
+            regs.q[slot.index() + 1].0[lane] = high;
+            continue;
+        }
+        let value = if rq.signed { extend(value, width * 8, rq.ext) } else { value };
+        set(regs, rq.wide, *slot, lane, value);
+    }
+}
+
 /// Sign-extends the low `bits` of a value to `to` bits.
 pub(in crate::memory) fn extend(value: u64, bits: u32, to: u8) -> u64 {
     let unused = 64 - bits;
     let wide = ((value << unused).cast_signed() >> unused).cast_unsigned();
     if to >= 64 { wide } else { wide & ((1 << to) - 1) }
+}
+
+fn store(arena: &mut Arena, near: &mut Near<'_>, rq: &WarpRequest, lane: usize, place: Place, regs: &Frame) {
+    let width = u32::from(rq.width).min(8);
+    for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
+        let value = get(regs, rq.wide, *slot, lane);
+        write(arena, near, lane, place, (k * usize::from(rq.width), width), value);
+        if rq.width == 16 {
+            write(arena, near, lane, place, (k * 16 + 8, 8), regs.q[slot.index() + 1].0[lane]);
+        }
+    }
 }
 
 fn get(regs: &Frame, wide: bool, slot: Slot, lane: usize) -> u64 {
@@ -270,6 +242,48 @@ fn set(regs: &mut Frame, wide: bool, slot: Slot, lane: usize, value: u64) {
         regs.q[slot.index()].0[lane] = value;
     } else {
         regs.w[slot.index()].0[lane] = value as u32;
+    }
+}
+
+/// One lane's atomic operation: read, apply, write.
+fn atomic(
+    arena: &mut Arena,
+    near: &mut Near<'_>,
+    rq: &WarpRequest,
+    (op, ty): (AtomOp, AtomTy),
+    (lane, place): (usize, Place),
+    regs: &mut Frame,
+) {
+    if ty == AtomTy::B128 {
+        let [d, b, c, ..] = rq.regs;
+        let pair = |slot: Slot| (regs.q[slot.index()].0[lane], regs.q[slot.index() + 1].0[lane]);
+        let old = (read(arena, near, lane, place, (0, 8)), read(arena, near, lane, place, (8, 8)));
+        let new = match op {
+            AtomOp::Cas if old != pair(b) => old,
+            AtomOp::Cas => pair(c),
+            _ => pair(b),
+        };
+        write(arena, near, lane, place, (0, 8), new.0);
+        write(arena, near, lane, place, (8, 8), new.1);
+        if d != NO_SLOT {
+            regs.q[d.index()].0[lane] = old.0;
+            regs.q[d.index() + 1].0[lane] = old.1;
+        }
+        return;
+    }
+    let width = ty.bytes();
+    let returns = matches!(rq.op, MemOp::Atom(..));
+    // A vector's elements are atomic one by one.
+    for k in 0..usize::from(rq.elems.max(1)) {
+        let [d, b, c] = rq.atomic_slots(k);
+        let operand = |slot: Slot| if slot == NO_SLOT { 0 } else { get(regs, rq.wide, slot, lane) };
+        let at = (k * width as usize, width);
+        let old = read(arena, near, lane, place, at);
+        let new = atom::apply(op, ty, old, operand(b), operand(c));
+        write(arena, near, lane, place, at, new);
+        if returns && d != NO_SLOT {
+            set(regs, rq.wide, d, lane, old);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod place;
 mod plain;
 
 pub use arena::Arena;
-pub(super) use general::{Accesses, Told, extend, tell};
+pub(super) use general::{Told, carry_out, extend, tell};
 pub(super) use place::places;
 
 use super::{Active, Cx, Environment, Memory, Plain32, Taken};
@@ -50,7 +50,7 @@ impl Memory for Arena {
             let told = Told { memory: self.contents(near), together: mask, element: 0, access_id: None };
             tell(told, at, mask, request, regs, near, cx)?;
         }
-        Accesses { arena: self, mask, rq: request, regs, near, hint: cx.hints.at(at.pc) }.carry_out()
+        carry_out(self, mask, request, regs, near, cx.hints.at(at.pc))
     }
 
     #[inline(always)]

@@ -12,7 +12,7 @@
 mod pending;
 
 use super::fermi::program::OpKind;
-use super::flat::{Accesses, Arena, Told, places, tell};
+use super::flat::{Arena, Told, carry_out, places, tell};
 use super::{
     Acted, Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part,
     Snapshot, Stores, Taken, Trouble, Uses,
@@ -184,8 +184,7 @@ impl Memory for Split {
             };
             // Addresses were found to be right when the instruction was executed.
             let (arena, hint) = (&mut self.arena, cx.hints.at(at.pc));
-            let accesses = Accesses { arena, mask, rq: &request, regs: &mut regs, near: &mut near, hint };
-            told.and_then(|()| accesses.carry_out())
+            told.and_then(|()| carry_out(arena, mask, &request, &mut regs, &mut near, hint))
         };
         if request.regs[0] != request.addr {
             now.put(&mut regs, mask);
