@@ -42,18 +42,14 @@ pub(super) struct Maker<'a> {
     pub regs: &'a Frame,
     /// What an observer calls the first lane's access.
     pub access_id: AccessId,
+    pub oracle: &'a mut dyn Oracle,
+    /// Lanes that write one location, and the one that wrote last.
+    pub told: Vec<(LaneMask, usize)>,
 }
 
 impl Maker<'_> {
-    /// The operations of the lanes of `mask`, whose addresses lead to `places`. Of lanes that write one location, `told` is given
-    /// all and the one that wrote last.
-    pub(super) fn operations(
-        &self,
-        mask: LaneMask,
-        places: &[(Space, u64); LANES],
-        oracle: &mut dyn Oracle,
-        told: &mut Vec<(LaneMask, usize)>,
-    ) -> Result<Vec<Draft>, Stop> {
+    /// The operations of the lanes of `mask`, whose addresses lead to `places`.
+    pub(super) fn operations(&mut self, mask: LaneMask, places: &[(Space, u64); LANES]) -> Result<Vec<Draft>, Stop> {
         let mut accesses: SmallVec<[Access; LANES]> = lanes_of(mask)
             .map(|lane| {
                 let (space, address) = places[lane];
@@ -69,7 +65,7 @@ impl Maker<'_> {
                 return Ok(drafts);
             }
             MemOp::Store => {
-                let losers = self.survivors(&accesses, oracle, told)?;
+                let losers = self.survivors(&accesses)?;
                 accesses.retain(|a| losers >> a.lane & 1 == 0);
                 self.plain(&accesses, &mut drafts);
                 // The registers of lanes whose writes are lost are released with the others.
@@ -120,12 +116,7 @@ impl Maker<'_> {
     ///
     /// Writes of equal values are no choice. Lanes of one instruction write as many bytes each, aligned, so locations are
     /// equal or disjoint.
-    fn survivors(
-        &self,
-        accesses: &[Access],
-        oracle: &mut dyn Oracle,
-        told: &mut Vec<(LaneMask, usize)>,
-    ) -> Result<LaneMask, Stop> {
+    fn survivors(&mut self, accesses: &[Access]) -> Result<LaneMask, Stop> {
         let ascending = accesses.is_sorted_by(|a, b| (a.space, a.address) < (b.space, b.address));
         // Local addresses are the thread's own.
         if ascending || accesses.iter().all(|a| a.space == Space::Local) {
@@ -151,12 +142,12 @@ impl Maker<'_> {
             let pick = if equal || on(Mutant::LastLaneWins) {
                 same.len() - 1
             } else {
-                one_of(oracle, Site::Winner, same.len())?
+                one_of(self.oracle, Site::Winner, same.len())?
             };
             let winner = same.get(pick).copied().unwrap_or(a.lane);
             let lanes = same.iter().fold(0, |m, l| m | 1 << l);
             losers |= lanes & !(1 << winner);
-            told.push((lanes, winner));
+            self.told.push((lanes, winner));
         }
         Ok(losers)
     }

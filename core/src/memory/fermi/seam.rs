@@ -59,21 +59,18 @@ impl Memory for Fermi {
     /// Makes the operations of a request.
     ///
     /// Rule: mm.memOp
-    fn issue<S: Sink>(
-        &mut self,
-        Active { at, mask, regs, near, .. }: Active<'_, '_>,
-        rq: &WarpRequest,
-        cx: &mut Cx<'_, S>,
-    ) -> Taken {
+    fn issue<S: Sink>(&mut self, on: Active<'_, '_>, rq: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken {
+        let Active { at, mask, regs, near, .. } = on;
         let (arena, name) = (&self.env.arena, Cell::new(AccessId::NONE));
         if S::ON {
             let memory = Contents { later: true, ..arena.contents(near) };
             tell(Told { memory, together: mask, element: 0, access_id: Some(&name) }, at, mask, rq, regs, near, cx)?;
         }
         let places = places(arena, mask, rq, regs, near, cx.hints.at(at.pc))?;
-        let mut told = Vec::new();
-        let maker = Maker { model: &self.model, issuer: at, rq, regs, access_id: name.get() };
-        let drafts = maker.operations(mask, &places, cx.oracle, &mut told)?;
+        let (model, oracle, access_id) = (&*self.model, &mut *cx.oracle, name.get());
+        let mut maker = Maker { model, issuer: at, rq, regs, access_id, oracle, told: Vec::new() };
+        let drafts = maker.operations(mask, &places)?;
+        let told = maker.told;
         if S::ON {
             cx.sink.fire(at.who, Rule::MmRegLookup)?;
             cx.sink.fire(at.who, Rule::MmMemOp)?;

@@ -162,8 +162,11 @@ impl Words<'_> {
 /// What [`locate`] gives.
 type Place = (Space, usize);
 
+/// Bytes of an access: how far they are from its place, and how many.
+type Bytes = (usize, u32);
+
 /// Reads so many bytes at an offset from a lane's place.
-fn read(arena: &Arena, near: &Near<'_>, lane: usize, (space, first): Place, (at, width): (usize, u32)) -> u64 {
+fn read(arena: &Arena, near: &Near<'_>, lane: usize, (space, first): Place, (at, width): Bytes) -> u64 {
     let (w, at) = (width as usize, first + at);
     match space {
         Space::Shared => near.shared.get(at..at + w).map_or(0, number),
@@ -178,14 +181,7 @@ fn read(arena: &Arena, near: &Near<'_>, lane: usize, (space, first): Place, (at,
 }
 
 /// Writes them.
-fn write(
-    arena: &mut Arena,
-    near: &mut Near<'_>,
-    lane: usize,
-    (space, first): Place,
-    (at, width): (usize, u32),
-    value: u64,
-) {
+fn write(arena: &mut Arena, near: &mut Near<'_>, lane: usize, (space, first): Place, (at, width): Bytes, value: u64) {
     let (w, at) = (width as usize, first + at);
     let put = |bytes: Option<&mut [u8]>| {
         if let Some(b) = bytes {
