@@ -79,10 +79,8 @@ impl Memory for Fermi {
                 cx.sink.event(at.who, event)?;
             }
         }
-        let wide = rq.scope > Scope::Cta;
         if matches!(rq.order, Order::Release | Order::AcqRel | Order::Sc) {
-            let own = Body::Fence { holds: false, wide, discards: false };
-            self.push_fence(at, mask, Order::Release, rq.scope, own);
+            self.push_fence(at, mask, Order::Release, rq.scope, true);
         }
         let blocked: SmallVec<[(Class, Slot); 8]> =
             data_slots(rq).filter(|s| near.uses.is_some_and(|u| u.names.contains(s))).collect();
@@ -90,8 +88,7 @@ impl Memory for Fermi {
             self.push_draft(rq, draft, &blocked)?;
         }
         if matches!(rq.order, Order::Acquire | Order::AcqRel | Order::Sc) {
-            let own = Body::Fence { holds: true, wide: false, discards: wide && self.discards };
-            self.push_fence(at, mask, Order::Acquire, rq.scope, own);
+            self.push_fence(at, mask, Order::Acquire, rq.scope, true);
         }
         Ok(())
     }
@@ -148,17 +145,14 @@ impl Memory for Fermi {
         let new = old.again(regs);
         old.put(regs, lanes);
         let blocked: SmallVec<[(Class, Slot); 4]> = new.registers().collect();
-        let body = Body::Program { id, at: At::default(), sigma: Sigma::Reg };
+        let body = Body::Program { id, at: At::default() };
         let issued = Issued { target: Target::Held(new), ..Issued::by(at, lanes) };
-        self.push(Operation::new(issued, body), &blocked);
+        self.push(Operation::new(issued, body, Sigma::Reg), &blocked);
         Ok(())
     }
 
     fn fence<S: Sink>(&mut self, at: Issuer, lanes: LaneMask, scope: Scope, order: Order, cx: &mut Cx<'_, S>) -> Taken {
-        let wide = scope > Scope::Cta;
-        let acquires = !matches!(order, Order::Release | Order::Relaxed);
-        let own = Body::Fence { holds: true, wide, discards: wide && acquires && self.discards };
-        if !self.push_fence(at, lanes, order, scope, own) && S::ON {
+        if !self.push_fence(at, lanes, order, scope, false) && S::ON {
             tell_fence(at, lanes, cx)?;
         }
         Ok(())
@@ -197,8 +191,8 @@ impl Memory for Fermi {
     /// Rule: m.end
     fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
         let Some(mut operation) = self.operations.take(k) else { return Ok(()) };
-        let Operation { issued, body, .. } = &mut *operation;
-        let Body::Program { id, at, sigma } = body else { return self.end_fence(k, operation, cx) };
+        let Operation { issued, body, sigma, .. } = &mut *operation;
+        let Body::Program { id, at } = body else { return self.end_fence(k, operation, cx) };
         let programs = Arc::clone(&self.programs);
         let Issued { issuer, lanes, .. } = *issued;
         let trouble = |fault| Box::new(Trouble { at: issuer, lanes, fault });

@@ -7,9 +7,6 @@ use super::program::{At, AtomPlace, Program, Sigma};
 use crate::verdict::{CacheView, LaneBytes, LineView, OperationView, Region};
 use rustc_hash::FxHashMap;
 
-/// What a fence without a program is shown as.
-pub(super) const FENCE: Sigma = Sigma::Fence { holds: true };
-
 /// What is shown of an operation.
 pub(super) struct Shown<'a> {
     pub issued: &'a Issued,

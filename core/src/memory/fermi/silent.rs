@@ -6,8 +6,6 @@
 use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
 use super::environment::unmap_local;
-use super::operation::Body;
-use super::program::Sigma;
 use super::shown::region;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Site, one_of};
@@ -80,10 +78,10 @@ impl Fermi {
         for operation in self.operations.stalled.iter().filter_map(|w| self.operations.get(w.operation)) {
             let sm = operation.issued.issuer.sm;
             let Some(l1) = self.env.sm(sm).map(|sm| &sm.l1) else { continue };
-            let all: SmallVec<[LineKey; 4]> = match &operation.body {
-                Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. } => l1.dirty().collect(),
-                Body::Program { sigma, .. } => {
-                    let Some(key) = sigma.key() else { continue };
+            let all: SmallVec<[LineKey; 4]> = match operation.sigma.key() {
+                None if operation.is_fence() => l1.dirty().collect(),
+                None => continue,
+                Some(key) => {
                     if dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WriteBack(None, d))) {
                         return;
                     }
