@@ -91,7 +91,7 @@ impl Act {
             (_, OpKind::Store) => {
                 let mut value = Bytes::NONE;
                 value.put((self.at - at.base) as usize, &data);
-                Sigma::Device(Device::store(at, value))
+                Sigma::Device(Device { key: at, mask, want: mask, value })
             }
             _ => Sigma::Device(Device::load(at, mask)),
         }

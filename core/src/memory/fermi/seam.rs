@@ -15,8 +15,7 @@ use crate::memory::{
     Acted, Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, OperationName, ProgramFault, Stores, Taken,
     Trouble, Uses, Waits,
 };
-use crate::program::instr::Slot;
-use crate::program::instr::{Order, Scope, WarpRequest};
+use crate::program::instr::{Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{AccessId, Contents, Event, MemoryView, Rule, Sink, Who};
 use smallvec::SmallVec;

@@ -4,6 +4,11 @@
 //! all, or anything else. Rows and single addresses are one bounds check and one vector access. A row is read whole even
 //! when some lanes sit out, where all of it lies inside the block of memory; else lane by lane.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "adaptors are compiled for the common instruction set before they are inlined"
+)]
+
 use super::Arena;
 use super::general::{Told, hand_on};
 use super::place::fault;
@@ -156,10 +161,6 @@ pub(super) fn access<V: Simd, S: Sink>(
 
 /// A load. `known`: how the addresses of each half lie, where an observer was told.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "adaptors are compiled for the common instruction set before they are inlined"
-)]
 fn load<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
@@ -260,10 +261,6 @@ fn gather(
 
 /// A store. Lanes that write one location take effect in ascending order: the highest survives.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "adaptors are compiled for the common instruction set before they are inlined"
-)]
 fn store<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
@@ -329,10 +326,6 @@ fn store<V: Simd, S: Sink>(
 
 /// Tells the observer the footprints; gives how the addresses of each half lie in their memory.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "adaptors are compiled for the common instruction set before they are inlined"
-)]
 fn tell<V: Simd, S: Sink>(
     simd: V,
     arena: &Arena,

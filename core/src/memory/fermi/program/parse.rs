@@ -180,13 +180,11 @@ impl<'s> Reader<'s> {
             Code::End
         } else {
             let (word, span) = self.name(Expected::Statement)?;
-            OpExp::named(word).map_or_else(
-                || {
-                    self.errors.push((MempErrorKind::UnknownStatement, span));
-                    Code::Nop
-                },
-                Code::Op,
-            )
+            let op = OpExp::named(word);
+            if op.is_none() {
+                self.errors.push((MempErrorKind::UnknownStatement, span));
+            }
+            op.map_or(Code::Nop, Code::Op)
         };
         self.semi();
         into.push(code);

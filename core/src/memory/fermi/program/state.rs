@@ -45,12 +45,6 @@ impl Device {
     pub const fn load(key: LineKey, mask: ByteMask) -> Self {
         Self { key, mask, want: mask, value: Bytes::NONE }
     }
-
-    /// A store of the known bytes of `value`.
-    #[must_use]
-    pub const fn store(key: LineKey, value: Bytes) -> Self {
-        Self { key, mask: value.mask(), want: value.mask(), value }
-    }
 }
 
 /// Σ_atomic: one location.

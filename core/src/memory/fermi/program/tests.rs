@@ -363,7 +363,7 @@ fn undefined_steps_are_stuck_at_their_line() {
     ] {
         assert_eq!(stuck(body, sigma, true), cause, "{body}");
     }
-    let stored = Sigma::Device(Device::store(key(DeviceSpace::Global), Bytes::NONE));
+    let stored = Sigma::Device(Device::load(key(DeviceSpace::Global), 0));
     assert_eq!(stuck("writeMem;", stored, false), Some((2, U::NotWritable)));
     assert_eq!(stuck("readMem;", shared(), false), Some((2, U::NotReadable)));
     assert_eq!(stuck("writeToRegs;", Sigma::Reg, false), Some((2, U::NoRegisters)));
