@@ -143,7 +143,7 @@ impl World {
                 all.push(w);
             }
             let mut w = self.clone();
-            if w.cache.classify(key(line), EvClass::First).is_ok() {
+            if w.cache.classify(key(line), EvClass::First).is_some() {
                 all.push(w);
             }
         }
@@ -151,7 +151,7 @@ impl World {
             let mut w = self.clone();
             let bytes = w.cache.dirty_bytes(dirty);
             bits(bytes.mask()).for_each(|at| _ = w.memory.insert(dirty.base + at as u64, bytes.data()[at]));
-            w.cache.clean(dirty);
+            w.cache.clean(dirty, !0);
             all.push(w);
         }
         for victim in self.cache.evictable() {
@@ -180,12 +180,12 @@ impl World {
             }
             let asked = Reserve { key: key(line), mask, fill, op: OpIdx(k as u32), again: false };
             match w.cache.reserve(asked, victim) {
-                Ok(Effect { flow: Flow::Done, .. }) => {
+                Some(Effect { flow: Flow::Done, .. }) => {
                     w.ops[k] = Op::Reserved(line, fill);
                     all.push(w);
                 }
-                Ok(_) => {}
-                Err(e) => return Err(format!("reserve of an uncached address: {e:?}")),
+                Some(_) => {}
+                None => return Err("reserve of an uncached address is undefined".to_owned()),
             }
         }
         Ok(all)
@@ -198,13 +198,13 @@ impl World {
             Op::Idle => return Ok(None),
             Op::Reserved(line, fill) => w.ops[k] = Op::Fetched(line, self.bytes_behind(line, fill)),
             Op::Fetched(line, bytes) => {
-                w.cache.update(key(line), &bytes).map_err(|e| format!("update of a reserved line: {e:?}"))?;
+                w.cache.update(key(line), &bytes).ok_or("update of a reserved line is undefined")?;
                 w.ops[k] = Op::Reading(line, bytes.mask());
             }
             Op::Reading(line, mask) => {
                 let mut value = Bytes::NONE;
                 match w.cache.read(key(line), mask, OpIdx(k as u32), &mut value) {
-                    Ok(Effect { flow: Flow::Done, .. }) => {
+                    Some(Effect { flow: Flow::Done, .. }) => {
                         for at in bits(mask) {
                             let (seen, newest) = (value.data()[at], w.newest[&(line * LINE + at as u64)]);
                             if seen != newest {
@@ -215,10 +215,10 @@ impl World {
                         }
                         w.ops[k] = Op::Idle;
                     }
-                    Ok(_) => {}
+                    Some(_) => {}
                     // The line was evicted, or bytes of it discarded, between the query and the read: programs ask and
                     // read in one micro step.
-                    Err(_) => w.ops[k] = Op::Idle,
+                    None => w.ops[k] = Op::Idle,
                 }
             }
         }
@@ -264,17 +264,17 @@ fn victims() -> Check<()> {
     let mut cache = Cache::new(Geometry { sets: 1, ways: 4, line: LINE as u32 });
     for line in 0..4 {
         let asked = Reserve { key: key(line), mask: 1, fill: 1, op: OpIdx(0), again: false };
-        cache.reserve(asked, None).map_err(|e| format!("{e:?}"))?;
+        cache.reserve(asked, None).ok_or("reserve")?;
         if line != 3 {
             let mut bytes = Bytes::NONE;
             bytes.set(0, 0);
-            cache.update(key(line), &bytes).map_err(|e| format!("{e:?}"))?;
-            cache.read(key(line), 1, OpIdx(0), &mut bytes).map_err(|e| format!("{e:?}"))?;
+            cache.update(key(line), &bytes).ok_or("update")?;
+            cache.read(key(line), 1, OpIdx(0), &mut bytes).ok_or("read")?;
         }
     }
     let mut offered = Vec::new();
     for class in [EvClass::Normal, EvClass::First] {
-        cache.classify(key(1), class).map_err(|e| format!("{e:?}"))?;
+        cache.classify(key(1), class).ok_or("classify")?;
         match cache.room(key(9)) {
             Room::Evict(list) => offered.push(list.iter().map(|k| k.base / LINE).collect::<Vec<_>>()),
             other => return Err(format!("{other:?}")),

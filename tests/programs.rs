@@ -3,7 +3,8 @@
 use crate::programs_world::{Act, Outcomes, Scenario, act};
 use std::collections::BTreeSet;
 use warpstep::base::SourceMap;
-use warpstep::memory::fermi::program::{Fill, OpKey, OpKind, OpSpace, ProgramSet, load, preset};
+use warpstep::memory::fermi::program::{Fill, OpKey, OpKind, ProgramSet, load, preset};
+use warpstep::program::instr::Space;
 use warpstep::verdict::Rule;
 
 fn outcomes_of(programs: &str, acts: &[Act], finally: &[u64]) -> Outcomes {
@@ -15,7 +16,7 @@ fn exactly(list: &[&[u32]]) -> Outcomes {
     list.iter().map(|o| o.to_vec()).collect()
 }
 
-fn names(kind: OpKind, space: OpSpace) -> Vec<&'static str> {
+fn names(kind: OpKind, space: Space) -> Vec<&'static str> {
     let keys = OpKey::all().into_iter().filter(|k| k.kind() == kind && k.space() == space);
     keys.map(|k| &*k.name().leak()).collect()
 }
@@ -25,12 +26,12 @@ fn names(kind: OpKind, space: OpSpace) -> Vec<&'static str> {
 #[test]
 fn what_has_been_written_is_read() {
     for (programs, space) in [
-        ("fermi", OpSpace::Global),
-        ("fermi", OpSpace::Local),
-        ("write-through", OpSpace::Global),
-        ("invalidate", OpSpace::Global),
+        ("fermi", Space::Global),
+        ("fermi", Space::Local),
+        ("write-through", Space::Global),
+        ("invalidate", Space::Global),
     ] {
-        let neighbour = if space == OpSpace::Global { "ld.global.ca" } else { "ld.local.ca" };
+        let neighbour = if space == Space::Global { "ld.global.ca" } else { "ld.local.ca" };
         for store in names(OpKind::Store, space) {
             for load in names(OpKind::Load, space) {
                 let acts = [act(store, 0, 0, 7), act(load, 0, 0, 0).after(0), act(neighbour, 0, 1, 0)];

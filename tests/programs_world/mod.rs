@@ -4,9 +4,10 @@ use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 use warpstep::memory::fermi::cache::{ByteMask, Bytes, Cache, DeviceSpace, Flow, Geometry, LineKey, OpIdx, Room, bits};
 use warpstep::memory::fermi::program::{
-    Around, At, AtomPlace, Atomic, Device, Eta, Fill, Level, Micro, OpKey, OpKind, OpSpace, Piece, ProgramSet, Shared,
-    Sigma, micro, stalled,
+    Around, At, AtomPlace, Atomic, Device, Eta, Fill, Level, Micro, OpKey, OpKind, Piece, ProgramSet, Shared, Sigma,
+    micro, stalled,
 };
+use warpstep::program::instr::Space;
 use warpstep::program::ops::{AtomOp, AtomTy};
 use warpstep::verdict::{AccessId, Rule, Stop, Who};
 
@@ -56,10 +57,10 @@ impl Act {
     fn state(&self, line: u64) -> Sigma {
         let (key, bytes) = (self.key(), self.value.to_le_bytes());
         let space = match key.space() {
-            OpSpace::Local => DeviceSpace::Local,
-            OpSpace::Const => DeviceSpace::Const,
-            OpSpace::Param => DeviceSpace::Param,
-            OpSpace::Global | OpSpace::Shared => DeviceSpace::Global,
+            Space::Local => DeviceSpace::Local,
+            Space::Const => DeviceSpace::Const,
+            Space::Param => DeviceSpace::Param,
+            _ => DeviceSpace::Global,
         };
         let piece = Piece { offset: self.at as u32, len: self.len as u8 };
         let (at, mask) = place(space, self.at, self.len, line);
@@ -70,7 +71,7 @@ impl Act {
             return Sigma::Fence { holds: true };
         }
         if key.atomic() {
-            let shared = key.space() == OpSpace::Shared;
+            let shared = key.space() == Space::Shared;
             let place = if shared { AtomPlace::Shared(piece) } else { AtomPlace::Global { key: at, mask, want: mask } };
             let first = self.value.into();
             return Sigma::Atomic(Atomic {
@@ -85,12 +86,12 @@ impl Act {
         }
         let data = bytes[..self.len as usize].to_vec();
         match (key.space(), key.kind()) {
-            (OpSpace::Shared, OpKind::Store) => Sigma::Shared(Shared { pieces: vec![piece], value: data }),
-            (OpSpace::Shared, _) => Sigma::Shared(Shared { pieces: vec![piece], value: Vec::new() }),
+            (Space::Shared, OpKind::Store) => Sigma::Shared(Shared { pieces: vec![piece], value: data }),
+            (Space::Shared, _) => Sigma::Shared(Shared { pieces: vec![piece], value: Vec::new() }),
             (_, OpKind::Store) => {
                 let mut value = Bytes::NONE;
                 value.put((self.at - at.base) as usize, &data);
-                Sigma::Device(Device::store(at, value))
+                Sigma::Device(Device { key: at, mask, want: mask, value })
             }
             _ => Sigma::Device(Device::load(at, mask)),
         }
@@ -293,8 +294,8 @@ impl Scenario {
                 let end =
                     micro(program, &mut at, OpIdx(k as u32), &mut sigma, &mut view).map_err(|s| format!("{s:?}"))?;
                 offered = view.offered.max(1);
-                if let Micro::Stuck(stuck) = end {
-                    return Err(format!("{} stuck at line {}: {:?}", act.name, program.line(stuck.at), stuck.cause));
+                if let Micro::Stuck(at, cause) = end {
+                    return Err(format!("{} stuck at line {}: {cause:?}", act.name, program.line(at)));
                 }
                 let running = &mut after.running[k];
                 (running.at, running.sigma, running.ended) = (at, sigma, end == Micro::End);
@@ -339,7 +340,7 @@ impl World {
                 for victim in victims {
                     let mut w = self.clone();
                     if w.l2.write(key, &self.l1[sm].dirty_bytes(key), victim).flow == Flow::Done {
-                        w.l1[sm].clean(key);
+                        w.l1[sm].clean(key, !0);
                         all.push(w);
                     }
                 }
@@ -354,7 +355,7 @@ impl World {
             let mut w = self.clone();
             let bytes = w.l2.dirty_bytes(key);
             bits(bytes.mask()).for_each(|at| _ = w.memory.insert((key.space, key.base + at as u64), bytes.data()[at]));
-            w.l2.clean(key);
+            w.l2.clean(key, !0);
             all.push(w);
         }
         all

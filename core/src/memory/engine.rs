@@ -2,7 +2,7 @@
 
 use super::flat::Arena;
 use super::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Movable, OperationName, Plain32, Snapshot, Stores, Trouble, Uses,
+    Acted, Active, Cx, Held, Issuer, LocalMemory, Movable, OperationName, Plain32, Snapshot, Stores, Taken, Uses,
 };
 use crate::base::{Frame, LaneMask, number};
 use crate::program::instr::{Order, Scope, WarpRequest};
@@ -39,25 +39,14 @@ pub trait Memory: Snapshot {
     ///
     /// # Errors
     /// The program accessed memory it must not access.
-    fn issue<S: Sink>(
-        &mut self,
-        on: Active<'_, '_>,
-        request: &WarpRequest,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>>;
+    fn issue<S: Sink>(&mut self, on: Active<'_, '_>, request: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken;
 
     /// A plain 32-bit load or store of global or shared memory: address in 64-bit slot `a`, plus `offset`, to or from 32-bit
     /// slot `d`. Runs on vector units where it pays.
     ///
     /// # Errors
     /// As [`Memory::issue`].
-    fn plain32<V: Simd, S: Sink>(
-        &mut self,
-        _: V,
-        on: Active<'_, '_>,
-        site: Plain32,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    fn plain32<V: Simd, S: Sink>(&mut self, _: V, on: Active<'_, '_>, site: Plain32, cx: &mut Cx<'_, S>) -> Taken {
         self.issue(on, &site.request(), cx)
     }
 
@@ -78,14 +67,7 @@ pub trait Memory: Snapshot {
     ///
     /// # Errors
     /// As [`Memory::issue`].
-    fn wrote<S: Sink>(
-        &mut self,
-        _: Issuer,
-        _: LaneMask,
-        _: &Held,
-        _: &mut Frame,
-        _: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    fn wrote<S: Sink>(&mut self, _: Issuer, _: LaneMask, _: &Held, _: &mut Frame, _: &mut Cx<'_, S>) -> Taken {
         Ok(())
     }
 
@@ -93,14 +75,7 @@ pub trait Memory: Snapshot {
     ///
     /// # Errors
     /// As [`Memory::issue`].
-    fn fence<S: Sink>(
-        &mut self,
-        _: Issuer,
-        _: LaneMask,
-        _: Scope,
-        _: Order,
-        _: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    fn fence<S: Sink>(&mut self, _: Issuer, _: LaneMask, _: Scope, _: Order, _: &mut Cx<'_, S>) -> Taken {
         Ok(())
     }
 
@@ -127,7 +102,7 @@ pub trait Memory: Snapshot {
     ///
     /// # Errors
     /// The operation's memory program is stuck, or an observer stopped the run.
-    fn step<S: Sink>(&mut self, _: u32, _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+    fn step<S: Sink>(&mut self, _: u32, _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Acted {
         Ok(())
     }
 
@@ -158,13 +133,7 @@ pub trait Memory: Snapshot {
     ///
     /// # Errors
     /// An observer stopped the run.
-    fn fire<S: Sink>(
-        &mut self,
-        _wanted: bool,
-        _: usize,
-        _: &mut dyn Stores,
-        _: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>> {
+    fn fire<S: Sink>(&mut self, _wanted: bool, _: usize, _: &mut dyn Stores, _: &mut Cx<'_, S>) -> Acted {
         Ok(())
     }
 

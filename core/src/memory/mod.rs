@@ -138,6 +138,12 @@ pub enum Fault {
     Program(ProgramFault),
 }
 
+/// What becomes of a request: it was carried out, or taken in; or why it failed.
+pub type Taken = Result<(), Box<Fault>>;
+
+/// What becomes of an action: it was done, or why it could not be.
+pub type Acted = Result<(), Box<Trouble>>;
+
 impl From<Stop> for Box<Fault> {
     fn from(stop: Stop) -> Self {
         Self::new(Fault::Stop(stop))

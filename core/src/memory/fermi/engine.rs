@@ -13,10 +13,10 @@ use super::issue::Draft;
 use super::model::{AcquireDiscards, DeviceModel};
 use super::operation::{Blocked, Body, Issued, MemOps, Operation, Queue, Stalled};
 use super::program::{At, Micro, OpKey, ProgramSet, Sigma};
-use super::shown::{FENCE, Shown};
+use super::shown::Shown;
 use crate::base::LaneMask;
 use crate::base::mutant::{Mutant, on};
-use crate::memory::{Cx, Fault, Issuer, ProgramFault, Trouble};
+use crate::memory::{Acted, Cx, Fault, Issuer, ProgramFault, Taken, Trouble};
 use crate::program::instr::{NO_SLOT, Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{Event, Performed, Rule, Sink, Stop, Who};
@@ -79,12 +79,7 @@ impl crate::memory::Environment for Fermi {
 
 impl Fermi {
     /// Makes an operation of a draft for a request, which blocks registers.
-    pub(super) fn push_draft(
-        &mut self,
-        rq: &WarpRequest,
-        draft: Draft,
-        blocked: &[(Class, Slot)],
-    ) -> Result<(), Box<Fault>> {
+    pub(super) fn push_draft(&mut self, rq: &WarpRequest, draft: Draft, blocked: &[(Class, Slot)]) -> Taken {
         let Draft { key, sigma, issued } = draft;
         let id = key.and_then(|key| self.programs.find(key));
         let Some(id) = id else {
@@ -92,34 +87,30 @@ impl Fermi {
             let cause = if key.is_some() { "no-program" } else { "no-operation" };
             return Err(Box::new(Fault::Program(ProgramFault { program, file: String::new(), line: 0, cause })));
         };
-        let body = Body::Program { id, at: At::default(), sigma };
-        self.push(Operation::new(issued, body), blocked);
+        self.push(Operation::new(issued, Body::Program { id, at: At::default() }, sigma), blocked);
         Ok(())
     }
 
-    /// A fence of an ordering and a scope: its program, where one serves it (D-fence), else `own`. Whether it is in flight now.
-    pub(super) fn push_fence(
-        &mut self,
-        at: Issuer,
-        lanes: LaneMask,
-        (order, scope): (Order, Scope),
-        own: Body,
-    ) -> bool {
+    /// A fence of an ordering and a scope, or what an acquire or a release implies: its program, where one serves it (D-fence).
+    /// Whether it is in flight now.
+    pub(super) fn push_fence(&mut self, at: Issuer, mask: LaneMask, order: Order, scope: Scope, implied: bool) -> bool {
+        let beyond = scope > Scope::Cta;
+        let acquires = !matches!(order, Order::Release | Order::Relaxed);
+        // An acquire makes nothing of its thread's own seen, and what follows a release need not wait for it.
+        let wide = beyond && !(implied && order == Order::Acquire);
+        let holds = !(implied && order == Order::Release);
+        let own = Body::Fence { wide, discards: beyond && acquires && self.discards };
         let key = OpKey::fence(order).map(|key| key.within(scope));
-        let program = key.and_then(|key| self.programs.find(key)).map(|id| Body::Program {
-            id,
-            at: At::default(),
-            sigma: Sigma::Fence { holds: matches!(own, Body::Fence { holds: true, .. }) },
-        });
-        let idle = matches!(own, Body::Fence { wide: false, discards: false, .. }) && program.is_none();
+        let program = key.and_then(|key| self.programs.find(key)).map(|id| Body::Program { id, at: At::default() });
+        let idle = program.is_none() && own == Body::Fence { wide: false, discards: false };
         let earlier = self.queues.get(&at.who);
         let operations = earlier.map_or(&[][..], |q| &q.operations);
-        let waits = operations.iter().filter_map(|k| self.operations.get(*k)).any(|o| o.issued.lanes & lanes != 0);
+        let waits = operations.iter().filter_map(|k| self.operations.get(*k)).any(|o| o.issued.lanes & mask != 0);
         if on(Mutant::FenceAtOnce) || !waits && idle {
             // Nothing to wait for and nothing to do: the condition of D-membar holds already.
             return false;
         }
-        self.push(Operation::new(Issued::by(at, lanes), program.unwrap_or(own)), &[]);
+        self.push(Operation::new(Issued::by(at, mask), program.unwrap_or(own), Sigma::Fence { holds }), &[]);
         true
     }
 
@@ -165,7 +156,7 @@ impl Fermi {
         for later in queue.operations.iter().skip(place) {
             let Some(operation) = self.operations.get_mut(*later) else { continue };
             // What it pins is named otherwise from now on.
-            if let Some(key) = operation.key() {
+            if let Some(key) = operation.sigma.key() {
                 let l1 = self.env.sms.get_mut(sm as usize).map(|sm| &mut sm.l1);
                 std::iter::once(&mut self.env.l2).chain(l1).for_each(|cache| cache.renamed(key));
             }
@@ -244,15 +235,12 @@ impl Fermi {
     pub(super) fn stall(&mut self, k: u32, mut operation: Box<Operation>) {
         operation.stalled = true;
         let sm = operation.issued.issuer.sm;
-        let (key, far) = match &operation.body {
-            Body::Program { sigma: Sigma::Fence { .. }, .. } => (None, true),
-            Body::Program { id, at, sigma } => {
-                let far = self.programs.get(*id).is_some_and(|program| program.looks_far(*at));
-                (sigma.key(), far)
-            }
-            Body::Fence { .. } => (None, false),
+        let far = match operation.body {
+            Body::Program { .. } if operation.is_fence() => true,
+            Body::Program { id, at } => self.programs.get(id).is_some_and(|program| program.looks_far(at)),
+            Body::Fence { .. } => false,
         };
-        let sets = key.map(|key| self.sets(sm, key));
+        let sets = operation.sigma.key().map(|key| self.sets(sm, key));
         self.operations.put(k, operation);
         self.operations.stalled.push(Stalled { operation: k, sm, sets, far });
         // What it did itself may be what it needed, or nothing may keep it any more: decided as for all others.
@@ -262,13 +250,8 @@ impl Fermi {
     /// A fence's only step: its condition holds, or it waits.
     ///
     /// Rule: mm.updMemBar
-    pub(super) fn end_fence<S: Sink>(
-        &mut self,
-        k: u32,
-        operation: Box<Operation>,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>> {
-        let Body::Fence { wide, discards, .. } = operation.body else { return Ok(()) };
+    pub(super) fn end_fence<S: Sink>(&mut self, k: u32, operation: Box<Operation>, cx: &mut Cx<'_, S>) -> Acted {
+        let Body::Fence { wide, discards } = operation.body else { return Ok(()) };
         let Issued { issuer, lanes, .. } = operation.issued;
         if !fence_may_end(self.env.sm(issuer.sm), wide, discards) {
             self.stall(k, operation);
@@ -282,7 +265,7 @@ impl Fermi {
         }
         let trouble = |stop| Box::new(Trouble { at: issuer, lanes, fault: Fault::Stop(stop) });
         if S::ON {
-            let shown = Shown { issued: &operation.issued, program: None, sigma: &FENCE };
+            let shown = Shown { issued: &operation.issued, program: None, sigma: &operation.sigma };
             self.tell_step(k, &shown, 0, Micro::End, cx).map_err(trouble)?;
             tell_fence(issuer, lanes, cx).map_err(trouble)?;
         }

@@ -284,19 +284,19 @@ impl<S: Sink> Eta for View<'_, '_, S> {
 /// Whether all that an operation's next micro step would do is to wait.
 pub(super) fn waits(env: &Environment, model: &DeviceModel, set: &ProgramSet, k: u32, operation: &Operation) -> bool {
     let own = operation.issued.issuer.sm;
-    let (id, at, sigma) = match &operation.body {
-        Body::Program { id, at, sigma } => (*id, *at, sigma),
-        Body::Fence { wide, discards, .. } => return !fence_may_end(env.sm(own), *wide, *discards),
+    let (id, at) = match operation.body {
+        Body::Program { id, at } => (id, at),
+        Body::Fence { wide, discards } => return !fence_may_end(env.sm(own), wide, discards),
     };
     let Some((program, sm)) = set.get(id).zip(env.sm(own)) else { return false };
-    let locked = match sigma {
+    let locked = match &operation.sigma {
         Sigma::Atomic(Atomic { place: AtomPlace::Shared(piece), .. }) => sm.locked & banks(*piece, model.banks) != 0,
         _ => false,
     };
     let others = || (0..).zip(&env.sms).filter(|(k, _)| *k != own);
     let pinned_elsewhere = &|key| others().any(|(_, sm)| sm.l1.pinned(key));
     let around = Around { l1: &sm.l1, l2: &env.l2, locked, pinned_elsewhere };
-    stalled(program, at, OpIdx(k), sigma, &around)
+    stalled(program, at, OpIdx(k), &operation.sigma, &around)
 }
 
 /// Whether the condition of D-membar holds, apart from earlier operations: no line that others should see is dirty in the

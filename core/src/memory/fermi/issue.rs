@@ -8,7 +8,7 @@ use super::cache::{ByteMask, Bytes, DeviceSpace, LineKey, span_mask};
 use super::environment::map_local;
 use super::model::DeviceModel;
 use super::operation::{Issued, Part, Rank, Registers, Target};
-use super::program::{AtomPlace, Atomic, Device, OpKey, OpSpace, Piece, Shared, Sigma};
+use super::program::{AtomPlace, Atomic, Device, OpKey, Piece, Shared, Sigma};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::choice::{Oracle, Site, one_of};
@@ -29,7 +29,7 @@ pub(super) struct Draft {
 #[derive(Clone, Copy)]
 struct Access {
     lane: usize,
-    space: OpSpace,
+    space: Space,
     /// Address, or offset in the space.
     address: u64,
 }
@@ -42,28 +42,17 @@ pub(super) struct Maker<'a> {
     pub regs: &'a Frame,
     /// What an observer calls the first lane's access.
     pub access_id: AccessId,
+    pub oracle: &'a mut dyn Oracle,
+    /// Lanes that write one location, and the one that wrote last.
+    pub told: Vec<(LaneMask, usize)>,
 }
 
 impl Maker<'_> {
-    /// The operations of the lanes of `mask`, whose addresses lead to `places`. Of lanes that write one location, `told` is given
-    /// all and the one that wrote last.
-    pub(super) fn operations(
-        &self,
-        mask: LaneMask,
-        places: &[(Space, u64); LANES],
-        oracle: &mut dyn Oracle,
-        told: &mut Vec<(LaneMask, usize)>,
-    ) -> Result<Vec<Draft>, Stop> {
+    /// The operations of the lanes of `mask`, whose addresses lead to `places`.
+    pub(super) fn operations(&mut self, mask: LaneMask, places: &[(Space, u64); LANES]) -> Result<Vec<Draft>, Stop> {
         let mut accesses: SmallVec<[Access; LANES]> = lanes_of(mask)
             .map(|lane| {
                 let (space, address) = places[lane];
-                let space = match space {
-                    Space::Global | Space::Generic => OpSpace::Global,
-                    Space::Const => OpSpace::Const,
-                    Space::Shared => OpSpace::Shared,
-                    Space::Local => OpSpace::Local,
-                    Space::Param => OpSpace::Param,
-                };
                 Access { lane, space, address }
             })
             .collect();
@@ -76,7 +65,7 @@ impl Maker<'_> {
                 return Ok(drafts);
             }
             MemOp::Store => {
-                let losers = self.survivors(&accesses, oracle, told)?;
+                let losers = self.survivors(&accesses)?;
                 accesses.retain(|a| losers >> a.lane & 1 == 0);
                 self.plain(&accesses, &mut drafts);
                 // The registers of lanes whose writes are lost are released with the others.
@@ -96,14 +85,6 @@ impl Maker<'_> {
 
     fn bytes(&self) -> u16 {
         self.width() * u16::from(self.rq.elems)
-    }
-
-    fn rank(&self) -> Rank {
-        Rank {
-            volatile: matches!(self.rq.order, Order::Volatile | Order::Mmio),
-            strong: !matches!(self.rq.order, Order::Weak) || !matches!(self.rq.op, MemOp::Load | MemOp::Store),
-            read: self.rq.op == MemOp::Load,
-        }
     }
 
     fn target(&self) -> Target {
@@ -135,20 +116,15 @@ impl Maker<'_> {
     ///
     /// Writes of equal values are no choice. Lanes of one instruction write as many bytes each, aligned, so locations are
     /// equal or disjoint.
-    fn survivors(
-        &self,
-        accesses: &[Access],
-        oracle: &mut dyn Oracle,
-        told: &mut Vec<(LaneMask, usize)>,
-    ) -> Result<LaneMask, Stop> {
+    fn survivors(&mut self, accesses: &[Access]) -> Result<LaneMask, Stop> {
         let ascending = accesses.is_sorted_by(|a, b| (a.space, a.address) < (b.space, b.address));
         // Local addresses are the thread's own.
-        if ascending || accesses.iter().all(|a| a.space == OpSpace::Local) {
+        if ascending || accesses.iter().all(|a| a.space == Space::Local) {
             return Ok(0);
         }
         let mut losers = 0;
         let mut seen: LaneMask = 0;
-        for a in accesses.iter().filter(|a| a.space != OpSpace::Local) {
+        for a in accesses.iter().filter(|a| a.space != Space::Local) {
             if seen >> a.lane & 1 == 1 {
                 continue;
             }
@@ -166,12 +142,12 @@ impl Maker<'_> {
             let pick = if equal || on(Mutant::LastLaneWins) {
                 same.len() - 1
             } else {
-                one_of(oracle, Site::Winner, same.len())?
+                one_of(self.oracle, Site::Winner, same.len())?
             };
             let winner = same.get(pick).copied().unwrap_or(a.lane);
             let lanes = same.iter().fold(0, |m, l| m | 1 << l);
             losers |= lanes & !(1 << winner);
-            told.push((lanes, winner));
+            self.told.push((lanes, winner));
         }
         Ok(losers)
     }
@@ -182,8 +158,8 @@ impl Maker<'_> {
         let mut banks: SmallVec<[Banks; 2]> = SmallVec::new();
         for access in accesses {
             match access.space {
-                OpSpace::Shared => self.add_shared(*access, &mut banks),
-                OpSpace::Local => {
+                Space::Shared => self.add_shared(*access, &mut banks),
+                Space::Local => {
                     for word in 0..self.bytes().div_ceil(4) {
                         let offset = access.address + u64::from(word) * 4;
                         let place = map_local(access.lane, offset);
@@ -191,27 +167,29 @@ impl Maker<'_> {
                         self.add_line(*access, (place, word * 4, len), &mut lines);
                     }
                 }
-                OpSpace::Global | OpSpace::Const | OpSpace::Param => {
+                Space::Global | Space::Const | Space::Param | Space::Generic => {
                     self.add_line(*access, (access.address, 0, self.bytes()), &mut lines);
                 }
             }
         }
-        let store = self.rq.op == MemOp::Store;
-        for line in lines {
-            let device = if store { Device::store(line.key, line.value) } else { Device::load(line.key, line.mask) };
-            drafts.push(self.draft(line.space, Sigma::Device(device), line.parts));
+        for Lines { space, device, parts } in lines {
+            let device = Device { want: device.mask, ..device };
+            drafts.push(self.draft(space, Sigma::Device(device), parts));
         }
-        for group in banks {
-            let shared = Shared { pieces: group.pieces, value: group.value };
-            drafts.push(self.draft(OpSpace::Shared, Sigma::Shared(shared), group.parts));
+        for Banks { shared, parts, .. } in banks {
+            drafts.push(self.draft(Space::Shared, Sigma::Shared(shared), parts));
         }
     }
 
-    fn draft(&self, space: OpSpace, sigma: Sigma, parts: SmallVec<[Part; 8]>) -> Draft {
+    fn draft(&self, space: Space, sigma: Sigma, parts: SmallVec<[Part; 8]>) -> Draft {
         let lanes = parts.iter().fold(0, |m, p| m | 1 << p.lane);
         let key = OpKey::of(self.rq, space);
-        let mut rank = self.rank();
-        rank.volatile &= space != OpSpace::Shared || self.model.volatile_shared_order;
+        let volatile = matches!(self.rq.order, Order::Volatile | Order::Mmio);
+        let rank = Rank {
+            volatile: volatile && (space != Space::Shared || self.model.volatile_shared_order),
+            strong: self.rq.order != Order::Weak || !matches!(self.rq.op, MemOp::Load | MemOp::Store),
+            read: self.rq.op == MemOp::Load,
+        };
         let (issuer, target, access_id) = (self.issuer, self.target(), self.access_id);
         Draft { key, sigma, issued: Issued { issuer, lanes, parts, target, rank, access_id } }
     }
@@ -225,22 +203,22 @@ impl Maker<'_> {
     /// Adds `len` bytes at `address`, which are a lane's from byte `from` on, to the operation of their line.
     fn add_line(&self, access: Access, (address, from, len): (u64, u16, u16), lines: &mut SmallVec<[Lines; 4]>) {
         let (space, owner) = match access.space {
-            OpSpace::Local => (DeviceSpace::Local, self.issuer.who),
-            OpSpace::Param => (DeviceSpace::Param, Who { launch: self.issuer.who.launch, ..Who::default() }),
-            OpSpace::Const => (DeviceSpace::Const, Who::default()),
-            OpSpace::Global | OpSpace::Shared => (DeviceSpace::Global, Who::default()),
+            Space::Local => (DeviceSpace::Local, self.issuer.who),
+            Space::Param => (DeviceSpace::Param, Who { launch: self.issuer.who.launch, ..Who::default() }),
+            Space::Const => (DeviceSpace::Const, Who::default()),
+            Space::Global | Space::Shared | Space::Generic => (DeviceSpace::Global, Who::default()),
         };
         let (base, at) = self.split(address);
         let key = LineKey { space, owner, base };
-        let line = match lines.iter().rposition(|l| l.key == key) {
+        let line = match lines.iter().rposition(|l| l.device.key == key) {
             Some(k) => lines.get_mut(k),
             None => {
-                lines.push(Lines { space: access.space, key, mask: 0, value: Bytes::NONE, parts: SmallVec::new() });
+                lines.push(Lines { space: access.space, device: Device::load(key, 0), parts: SmallVec::new() });
                 lines.last_mut()
             }
         };
         let Some(line) = line else { return };
-        line.mask |= span_mask(at.into(), len.into());
+        line.device.mask |= span_mask(at.into(), len.into());
         let width = self.width();
         // Element by element: a register may hold less than the lane accesses, and local memory less than a register.
         let mut done = 0;
@@ -253,8 +231,8 @@ impl Maker<'_> {
             if self.rq.op == MemOp::Store {
                 let bytes = self.element(element.into(), access.lane);
                 let some = bytes.get(usize::from(within)..usize::from(within + here)).unwrap_or(&[]);
-                line.value.put(usize::from(at + done), some);
-                line.value.written_by(usize::from(at + done), some.len(), self.access_id.of_lane(access.lane));
+                line.device.value.put(usize::from(at + done), some);
+                line.device.value.written_by(usize::from(at + done), some.len(), self.access_id.of_lane(access.lane));
             }
             line.parts.push(Part {
                 lane: u8::try_from(access.lane).unwrap_or(0),
@@ -273,28 +251,14 @@ impl Maker<'_> {
         let offset = u32::try_from(access.address).unwrap_or(u32::MAX);
         let words = offset / 4..=(offset + u32::from(self.bytes()) - 1) / 4;
         let count = self.model.banks.clamp(1, 64);
-        let fits = |g: &Banks| {
-            words.clone().all(|w| {
-                let bank = (w % count) as usize;
-                g.used >> bank & 1 == 0 || g.word[bank] == w
-            })
-        };
+        let fits = |g: &Banks| words.clone().all(|w| g.word[(w % count) as usize].is_none_or(|own| own == w));
         let k = groups.iter().position(fits).unwrap_or_else(|| {
-            groups.push(Banks {
-                used: 0,
-                word: [0; 64],
-                pieces: Vec::new(),
-                value: Vec::new(),
-                len: 0,
-                parts: SmallVec::new(),
-            });
+            groups.push(Banks { word: [None; 64], shared: Shared::default(), len: 0, parts: SmallVec::new() });
             groups.len() - 1
         });
         let Some(group) = groups.get_mut(k) else { return };
         for w in words {
-            let bank = (w % count) as usize;
-            group.used |= 1 << bank;
-            group.word[bank] = w;
+            group.word[(w % count) as usize] = Some(w);
         }
         let width = self.width();
         let small = |v: u16| u8::try_from(v).unwrap_or(0);
@@ -303,9 +267,9 @@ impl Maker<'_> {
             let at = group.len;
             if self.rq.op == MemOp::Store {
                 let bytes = self.element(element.into(), access.lane);
-                group.value.extend_from_slice(bytes.get(..usize::from(width)).unwrap_or(&[]));
+                group.shared.value.extend_from_slice(bytes.get(..usize::from(width)).unwrap_or(&[]));
             }
-            group.pieces.push(piece);
+            group.shared.pieces.push(piece);
             group.len += width;
             let lane = u8::try_from(access.lane).unwrap_or(0);
             group.parts.push(Part { lane, register: small(element), from: 0, len: small(width), at });
@@ -321,7 +285,7 @@ impl Maker<'_> {
             let address = access.address + u64::from(width) * k as u64;
             let len = u8::try_from(width).unwrap_or(16);
             let (place, at) = match access.space {
-                OpSpace::Shared => {
+                Space::Shared => {
                     let offset = u32::try_from(address).unwrap_or(u32::MAX);
                     (AtomPlace::Shared(Piece { offset, len }), 0)
                 }
@@ -351,20 +315,16 @@ impl Maker<'_> {
 
 /// The operation of a line, being put together.
 struct Lines {
-    space: OpSpace,
-    key: LineKey,
-    mask: ByteMask,
-    value: Bytes,
+    space: Space,
+    device: Device,
     parts: SmallVec<[Part; 8]>,
 }
 
 /// A group of lanes without a bank conflict.
 struct Banks {
-    used: u64,
     /// The word that each used bank serves.
-    word: [u32; 64],
-    pieces: Vec<Piece>,
-    value: Vec<u8>,
+    word: [Option<u32>; 64],
+    shared: Shared,
     len: u16,
     parts: SmallVec<[Part; 8]>,
 }

@@ -4,7 +4,6 @@
 //! decomposition of its value as data ([`Part`]), the registers that it blocks. A fence is an operation, too: it ends when
 //! the condition of D-membar holds, or has a program (D-fence).
 
-use super::cache::LineKey;
 use super::program::{At, AtomPlace, Atomic, Device, ProgramId, Shared, Sigma};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask};
@@ -53,15 +52,12 @@ pub(super) struct Registers {
 }
 
 /// What an operation does.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "nearly all operations are programs, and each is boxed as a whole")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Body {
     /// A memory program.
-    Program { id: ProgramId, at: At, sigma: Sigma },
+    Program { id: ProgramId, at: At },
     /// `membar`, `fence`, or the fence that an acquire or a release implies (D-strong), where no program serves it.
     Fence {
-        /// Its threads may not go on before it has ended.
-        holds: bool,
         /// No line of the multiprocessor's L1 may be dirty (D-membar).
         wide: bool,
         /// It discards the multiprocessor's global L1 lines.
@@ -107,6 +103,8 @@ impl Issued {
 pub(super) struct Operation {
     pub issued: Issued,
     pub body: Body,
+    /// The state of its program; that of a fence also where it has none.
+    pub sigma: Sigma,
     /// How many operations in flight are above it (D-prio). Follows from the rest of the state.
     #[serde(skip)]
     pub above: u32,
@@ -117,26 +115,18 @@ pub(super) struct Operation {
 
 impl Operation {
     /// An operation that nothing is above yet.
-    pub const fn new(issued: Issued, body: Body) -> Self {
-        Self { issued, body, above: 0, stalled: false }
+    pub const fn new(issued: Issued, body: Body, sigma: Sigma) -> Self {
+        Self { issued, body, sigma, above: 0, stalled: false }
     }
 
     /// Whether it is a fence.
     pub const fn is_fence(&self) -> bool {
-        matches!(self.body, Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. })
-    }
-
-    /// The line that it is about.
-    pub const fn key(&self) -> Option<LineKey> {
-        match &self.body {
-            Body::Program { sigma, .. } => sigma.key(),
-            Body::Fence { .. } => None,
-        }
+        matches!(self.sigma, Sigma::Fence { .. })
     }
 
     /// Whether its threads may not go on before it has ended.
     pub const fn holds(&self) -> bool {
-        matches!(self.body, Body::Fence { holds: true, .. } | Body::Program { sigma: Sigma::Fence { holds: true }, .. })
+        matches!(self.sigma, Sigma::Fence { holds: true })
     }
 
     /// Whether `self`, issued earlier, is above `later`, issued by the same warp (D-prio).
@@ -147,20 +137,18 @@ impl Operation {
         if self.is_fence() || later.is_fence() {
             return true;
         }
-        let (Body::Program { sigma, .. }, Body::Program { sigma: other, .. }) = (&self.body, &later.body) else {
-            return true;
-        };
         let (rank, other_rank) = (self.issued.rank, later.issued.rank);
         if rank.volatile && other_rank.volatile && !on(Mutant::VolatileUnordered) {
             return true;
         }
         let keeps = same_thread_order && !on(Mutant::SameBytesUnordered)
             || rank.strong && other_rank.strong && !on(Mutant::VolatileUnordered);
-        keeps && !(rank.read && other_rank.read) && self.overlaps(sigma, later, other)
+        keeps && !(rank.read && other_rank.read) && self.overlaps(later)
     }
 
     /// Whether some thread accesses a byte by both.
-    fn overlaps(&self, sigma: &Sigma, later: &Self, other: &Sigma) -> bool {
+    fn overlaps(&self, later: &Self) -> bool {
+        let (sigma, other) = (&self.sigma, &later.sigma);
         // About one line, or both about shared memory.
         if matches!(sigma, Sigma::Reg) || matches!(other, Sigma::Reg) || sigma.key() != other.key() {
             return false;

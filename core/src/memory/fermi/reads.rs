@@ -8,16 +8,9 @@ use crate::verdict::{AccessId, AllocKind, Event, Performed, ReadsFrom, Sink, Sto
 use smallvec::SmallVec;
 
 impl<S: Sink> View<'_, '_, S> {
-    fn tell_read(
-        &mut self,
-        lane: u32,
-        space: AllocKind,
-        address: u64,
-        writers: impl Iterator<Item = AccessId>,
-    ) -> Result<(), Stop> {
+    fn tell_read(&mut self, lane: u32, space: AllocKind, address: u64, writers: &[AccessId]) -> Result<(), Stop> {
         let (issuer, access_id) = (self.operation.issuer, self.operation.access_id.of_lane(lane as usize));
-        let writers: SmallVec<[AccessId; 16]> = writers.collect();
-        let from = ReadsFrom { pc: issuer.pc, lane, access_id, space, address, writers: &writers };
+        let from = ReadsFrom { pc: issuer.pc, lane, access_id, space, address, writers };
         self.cx.sink.event(issuer.who, Event::Performed(Performed::Read(from)))
     }
 
@@ -38,14 +31,14 @@ impl<S: Sink> View<'_, '_, S> {
             let (address, bytes) = (address_of(sigma, part.at), part.at..part.at + u16::from(part.len));
             match sigma.key() {
                 Some(key) if used && key.space == DeviceSpace::Global => {
-                    let writers = bytes.map(|at| value.writer(at.into()));
-                    self.tell_read(part.lane.into(), AllocKind::Global, address, writers)
+                    let writers: SmallVec<[AccessId; 16]> = bytes.map(|at| value.writer(at.into())).collect();
+                    self.tell_read(part.lane.into(), AllocKind::Global, address, &writers)
                 }
                 None if filled => {
                     let who = self.operation.issuer.who;
                     let piece = Piece { offset: u32::try_from(address).unwrap_or(u32::MAX), len: part.len };
                     let writers = self.env.writers.of_shared((who.launch, who.block), piece);
-                    self.tell_read(part.lane.into(), AllocKind::Shared, address, writers.into_iter())
+                    self.tell_read(part.lane.into(), AllocKind::Shared, address, &writers)
                 }
                 _ => Ok(()),
             }

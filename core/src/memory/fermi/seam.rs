@@ -12,11 +12,10 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, number};
 use crate::memory::flat::{Arena, Told, places, tell};
 use crate::memory::{
-    Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, OperationName, ProgramFault, Stores, Trouble, Uses,
-    Waits,
+    Acted, Active, Cx, Fault, Held, Issuer, LocalMemory, Memory, Movable, OperationName, ProgramFault, Stores, Taken,
+    Trouble, Uses, Waits,
 };
-use crate::program::instr::Slot;
-use crate::program::instr::{Order, Scope, WarpRequest};
+use crate::program::instr::{Order, Scope, Slot, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{AccessId, Contents, Event, MemoryView, Rule, Sink, Who};
 use smallvec::SmallVec;
@@ -59,21 +58,18 @@ impl Memory for Fermi {
     /// Makes the operations of a request.
     ///
     /// Rule: mm.memOp
-    fn issue<S: Sink>(
-        &mut self,
-        Active { at, mask, regs, near, .. }: Active<'_, '_>,
-        rq: &WarpRequest,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    fn issue<S: Sink>(&mut self, on: Active<'_, '_>, rq: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken {
+        let Active { at, mask, regs, near, .. } = on;
         let (arena, name) = (&self.env.arena, Cell::new(AccessId::NONE));
         if S::ON {
             let memory = Contents { later: true, ..arena.contents(near) };
             tell(Told { memory, together: mask, element: 0, access_id: Some(&name) }, at, mask, rq, regs, near, cx)?;
         }
         let places = places(arena, mask, rq, regs, near, cx.hints.at(at.pc))?;
-        let mut told = Vec::new();
-        let maker = Maker { model: &self.model, issuer: at, rq, regs, access_id: name.get() };
-        let drafts = maker.operations(mask, &places, cx.oracle, &mut told)?;
+        let (model, oracle, access_id) = (&*self.model, &mut *cx.oracle, name.get());
+        let mut maker = Maker { model, issuer: at, rq, regs, access_id, oracle, told: Vec::new() };
+        let drafts = maker.operations(mask, &places)?;
+        let told = maker.told;
         if S::ON {
             cx.sink.fire(at.who, Rule::MmRegLookup)?;
             cx.sink.fire(at.who, Rule::MmMemOp)?;
@@ -82,25 +78,16 @@ impl Memory for Fermi {
                 cx.sink.event(at.who, event)?;
             }
         }
-        let (releases, acquires) = match rq.order {
-            Order::Release => (true, false),
-            Order::Acquire => (false, true),
-            Order::AcqRel | Order::Sc => (true, true),
-            Order::Weak | Order::Volatile | Order::Relaxed | Order::Mmio => (false, false),
-        };
-        let wide = rq.scope > Scope::Cta;
-        if releases {
-            let own = Body::Fence { holds: false, wide, discards: false };
-            self.push_fence(at, mask, (Order::Release, rq.scope), own);
+        if matches!(rq.order, Order::Release | Order::AcqRel | Order::Sc) {
+            self.push_fence(at, mask, Order::Release, rq.scope, true);
         }
         let blocked: SmallVec<[(Class, Slot); 8]> =
             data_slots(rq).filter(|s| near.uses.is_some_and(|u| u.names.contains(s))).collect();
         for draft in drafts {
             self.push_draft(rq, draft, &blocked)?;
         }
-        if acquires {
-            let own = Body::Fence { holds: true, wide: false, discards: wide && self.discards };
-            self.push_fence(at, mask, (Order::Acquire, rq.scope), own);
+        if matches!(rq.order, Order::Acquire | Order::AcqRel | Order::Sc) {
+            self.push_fence(at, mask, Order::Acquire, rq.scope, true);
         }
         Ok(())
     }
@@ -139,7 +126,7 @@ impl Memory for Fermi {
         old: &Held,
         regs: &mut Frame,
         cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Taken {
         if S::ON {
             cx.sink.fire(at.who, Rule::MmRegLookup)?;
         }
@@ -157,24 +144,14 @@ impl Memory for Fermi {
         let new = old.again(regs);
         old.put(regs, lanes);
         let blocked: SmallVec<[(Class, Slot); 4]> = new.registers().collect();
-        let body = Body::Program { id, at: At::default(), sigma: Sigma::Reg };
+        let body = Body::Program { id, at: At::default() };
         let issued = Issued { target: Target::Held(new), ..Issued::by(at, lanes) };
-        self.push(Operation::new(issued, body), &blocked);
+        self.push(Operation::new(issued, body, Sigma::Reg), &blocked);
         Ok(())
     }
 
-    fn fence<S: Sink>(
-        &mut self,
-        at: Issuer,
-        lanes: LaneMask,
-        scope: Scope,
-        order: Order,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        let wide = scope > Scope::Cta;
-        let acquires = !matches!(order, Order::Release | Order::Relaxed);
-        let own = Body::Fence { holds: true, wide, discards: wide && acquires && self.discards };
-        if !self.push_fence(at, lanes, (order, scope), own) && S::ON {
+    fn fence<S: Sink>(&mut self, at: Issuer, lanes: LaneMask, scope: Scope, order: Order, cx: &mut Cx<'_, S>) -> Taken {
+        if !self.push_fence(at, lanes, order, scope, false) && S::ON {
             tell_fence(at, lanes, cx)?;
         }
         Ok(())
@@ -211,10 +188,10 @@ impl Memory for Fermi {
     /// Rule: m.step
     ///
     /// Rule: m.end
-    fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
+    fn step<S: Sink>(&mut self, k: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
         let Some(mut operation) = self.operations.take(k) else { return Ok(()) };
-        let Operation { issued, body, .. } = &mut *operation;
-        let Body::Program { id, at, sigma } = body else { return self.end_fence(k, operation, cx) };
+        let Operation { issued, body, sigma, .. } = &mut *operation;
+        let Body::Program { id, at } = body else { return self.end_fence(k, operation, cx) };
         let programs = Arc::clone(&self.programs);
         let Issued { issuer, lanes, .. } = *issued;
         let trouble = |fault| Box::new(Trouble { at: issuer, lanes, fault });
@@ -258,10 +235,10 @@ impl Memory for Fermi {
             Micro::Yield => self.operations.put(k, operation),
             Micro::Wait => self.stall(k, operation),
             Micro::End => self.finish(k, &operation),
-            Micro::Stuck(stuck) => {
-                let (program, file) = (program.name().to_owned(), program.file().to_owned());
-                let line = programs.get(*id).map_or(0, |p| p.line(stuck.at));
-                return Err(trouble(Fault::Program(ProgramFault { program, file, line, cause: cause(stuck.cause) })));
+            Micro::Stuck(at, undefined) => {
+                let (name, file, line) = (program.name(), program.file().to_owned(), program.line(at));
+                let fault = ProgramFault { program: name, file, line, cause: cause(undefined) };
+                return Err(trouble(Fault::Program(fault)));
             }
         }
         self.changed(touched, issuer.sm, key);
@@ -285,13 +262,7 @@ impl Memory for Fermi {
         self.silent_rules(wanted).len()
     }
 
-    fn fire<S: Sink>(
-        &mut self,
-        wanted: bool,
-        nth: usize,
-        stores: &mut dyn Stores,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Trouble>> {
+    fn fire<S: Sink>(&mut self, wanted: bool, nth: usize, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
         let Some(rule) = self.silent_rules(wanted).get(nth).copied() else { return Ok(()) };
         let fired = self.fire_silent(rule, stores, cx);
         fired.map_err(|stop| Box::new(Trouble { at: Issuer::default(), lanes: 0, fault: Fault::Stop(stop) }))

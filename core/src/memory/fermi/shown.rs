@@ -7,9 +7,6 @@ use super::program::{At, AtomPlace, Program, Sigma};
 use crate::verdict::{CacheView, LaneBytes, LineView, OperationView, Region};
 use rustc_hash::FxHashMap;
 
-/// What a fence without a program is shown as.
-pub(super) const FENCE: Sigma = Sigma::Fence { holds: true };
-
 /// What is shown of an operation.
 pub(super) struct Shown<'a> {
     pub issued: &'a Issued,
@@ -26,7 +23,7 @@ impl Shown<'_> {
             pc: issuer.pc,
             lanes,
             processor: issuer.sm,
-            name: program.map_or("fence", |(program, _)| program.name()).to_owned(),
+            name: program.map_or_else(|| "fence".to_owned(), |(program, _)| program.name()),
             file: program.map_or("", |(program, _)| program.file()).to_owned(),
             line: program.map_or(0, |(program, at)| program.line(at)),
             region: region_of(sigma),

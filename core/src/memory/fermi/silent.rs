@@ -6,8 +6,6 @@
 use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
 use super::environment::unmap_local;
-use super::operation::Body;
-use super::program::Sigma;
 use super::shown::region;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Site, one_of};
@@ -80,10 +78,10 @@ impl Fermi {
         for operation in self.operations.stalled.iter().filter_map(|w| self.operations.get(w.operation)) {
             let sm = operation.issued.issuer.sm;
             let Some(l1) = self.env.sm(sm).map(|sm| &sm.l1) else { continue };
-            let all: SmallVec<[LineKey; 4]> = match &operation.body {
-                Body::Fence { .. } | Body::Program { sigma: Sigma::Fence { .. }, .. } => l1.dirty().collect(),
-                Body::Program { sigma, .. } => {
-                    let Some(key) = sigma.key() else { continue };
+            let all: SmallVec<[LineKey; 4]> = match operation.sigma.key() {
+                None if operation.is_fence() => l1.dirty().collect(),
+                None => continue,
+                Some(key) => {
                     if dirty(&self.env.l2, key).into_iter().any(|d| see(Silent::WriteBack(None, d))) {
                         return;
                     }
@@ -121,9 +119,10 @@ impl Fermi {
         stores: &mut dyn Stores,
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Stop> {
-        let (processor, line) = match rule {
-            Silent::Evict(sm, key) | Silent::WriteBack(sm, key) => (sm, Some(key)),
-            Silent::Flush(sm) => (Some(sm), None),
+        let (name, processor, line) = match rule {
+            Silent::Evict(sm, key) => (sm.map_or(Rule::MEvictL2, |_| Rule::MEvictL1), sm, Some(key)),
+            Silent::WriteBack(sm, key) => (sm.map_or(Rule::MWbL2, |_| Rule::MWbL1), sm, Some(key)),
+            Silent::Flush(sm) => (Rule::MFlush, Some(sm), None),
         };
         let written = match rule {
             Silent::WriteBack(sm, key) if S::ON => self.env.cache(sm).and_then(|c| c.line(key)).map_or(0, |l| l.dirty),
@@ -139,7 +138,7 @@ impl Fermi {
                     if !on(Mutant::WriteBackL1Lost) {
                         self.env.l2.write(key, &sm.l1.dirty_bytes(key), victim);
                     }
-                    sm.l1.clean(key);
+                    sm.l1.clean(key, !0);
                 }
             }
             Silent::WriteBack(None, key) => {
@@ -147,20 +146,13 @@ impl Fermi {
                 if !on(Mutant::WriteBackLost) {
                     self.env.write(key, &bytes, stores);
                 }
-                self.env.l2.clean(key);
+                self.env.l2.clean(key, !0);
             }
             Silent::Evict(sm, key) => _ = self.env.cache_mut(sm).map(|cache| cache.evict(key)),
             Silent::Flush(sm) => self.env.cache_mut(Some(sm)).into_iter().for_each(Cache::flush),
         }
         self.changed_all();
         if S::ON {
-            let name = match rule {
-                Silent::Evict(Some(_), _) => Rule::MEvictL1,
-                Silent::Evict(None, _) => Rule::MEvictL2,
-                Silent::WriteBack(Some(_), _) => Rule::MWbL1,
-                Silent::WriteBack(None, _) => Rule::MWbL2,
-                Silent::Flush(_) => Rule::MFlush,
-            };
             cx.sink.fire(Who::default(), name)?;
             let line = line.map(|key| (region(key), key.base));
             let look = || MemoryStep::Silent { rule: name, processor, line, written };
@@ -176,7 +168,7 @@ impl Fermi {
             let Some(cache) = self.env.cache_mut(processor) else { continue };
             let keys = cache.dirty().filter(|key| which(*key));
             let dirty: Vec<(LineKey, Bytes)> = keys.map(|key| (key, cache.dirty_bytes(key))).collect();
-            dirty.iter().for_each(|(key, _)| cache.clean(*key));
+            dirty.iter().for_each(|(key, _)| cache.clean(*key, !0));
             for (key, bytes) in dirty {
                 self.env.l2.overwrite(key, &bytes);
                 self.env.write(key, &bytes, stores);

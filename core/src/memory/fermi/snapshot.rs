@@ -5,14 +5,11 @@
 //! names its operation by warp and place in the warp's queue, and the operations of a queue that is put back take the
 //! numbers of those that were at their places: lines whose sections are the same are pinned by the same operations then.
 
-use super::cache::OpIdx;
+use super::cache::{Name, OpIdx};
 use super::engine::Fermi;
 use super::operation::{Blocked, Operation, Queue};
 use crate::memory::{Part, Snapshot, snapshot};
 use crate::verdict::Who;
-
-/// What pins a line: a warp, and the place of the operation in its queue.
-type Name = (Who, u32);
 
 /// The name of no operation: its line stays pinned.
 const ENDED: u32 = u32::MAX;
@@ -35,7 +32,7 @@ impl Snapshot for Fermi {
 
     fn save(&self, part: Part, out: &mut Vec<u8>) {
         match part {
-            Part::Heap => self.env.arena.save_heap(out),
+            Part::Heap => self.env.arena.save(part, out),
             Part::Warp(who) => self.save_queue(who, out),
             Part::Shared(0) => {
                 if self.env.sms.iter().any(|sm| sm.locked != 0) {
@@ -46,14 +43,14 @@ impl Snapshot for Fermi {
                 Ok((processor, set)) => {
                     self.env.cache(processor).into_iter().for_each(|cache| cache.save(set, |pin| self.name(pin), out));
                 }
-                Err(chunk) => self.env.arena.save(chunk, out),
+                Err(chunk) => self.env.arena.save(Part::Shared(chunk), out),
             },
         }
     }
 
     fn load(&mut self, part: Part, mut from: &[u8]) {
         match part {
-            Part::Heap => self.env.arena.load_heap(from),
+            Part::Heap => self.env.arena.load(part, from),
             Part::Warp(who) => self.load_queue(who, from),
             Part::Shared(0) => {
                 self.env.sms.iter_mut().for_each(|sm| sm.locked = snapshot::take(&mut from).unwrap_or(0));
@@ -69,7 +66,7 @@ impl Snapshot for Fermi {
                     Ok((processor, set)) => {
                         env.cache_mut(processor).into_iter().for_each(|cache| cache.load(set, numbered, from));
                     }
-                    Err(chunk) => env.arena.load(chunk, from),
+                    Err(chunk) => env.arena.load(Part::Shared(chunk), from),
                 }
             }
         }

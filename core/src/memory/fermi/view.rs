@@ -4,7 +4,7 @@ use super::engine::Fermi;
 use super::environment::waits;
 use super::operation::Body;
 use super::program::Micro;
-use super::shown::{FENCE, Shown, cache_view};
+use super::shown::{Shown, cache_view};
 use crate::memory::Cx;
 use crate::verdict::{Event, Look, MemoryStep, MemoryView, OperationView, Sink, StepEnd, Stop};
 use rustc_hash::FxHashMap;
@@ -19,11 +19,11 @@ impl Fermi {
         let operations = numbers.iter().filter_map(|(place, number)| {
             let operation = self.operations.get(*number)?;
             let waits = waits(&self.env, &self.model, &self.programs, *number, operation);
-            let (program, sigma) = match &operation.body {
-                Body::Program { id, at, sigma } => (self.programs.get(*id).map(|p| (p, *at)), sigma),
-                Body::Fence { .. } => (None, &FENCE),
+            let program = match operation.body {
+                Body::Program { id, at } => self.programs.get(id).map(|p| (p, at)),
+                Body::Fence { .. } => None,
             };
-            let shown = Shown { issued: &operation.issued, program, sigma };
+            let shown = Shown { issued: &operation.issued, program, sigma: &operation.sigma };
             Some(OperationView { place: *place, above: operation.above, waits, ..shown.view() })
         });
         let names: FxHashMap<u32, usize> = numbers.iter().zip(0..).map(|((_, number), name)| (*number, name)).collect();
@@ -50,7 +50,7 @@ impl Fermi {
             Micro::Yield => StepEnd::Yields,
             Micro::Wait => StepEnd::Waits,
             Micro::End => StepEnd::Ends,
-            Micro::Stuck(_) => StepEnd::Stuck,
+            Micro::Stuck(..) => StepEnd::Stuck,
         };
         let who = shown.issued.issuer.who;
         let look = || {

@@ -5,8 +5,7 @@
 
 use super::block::{Block, nearest};
 use super::heap;
-use crate::base::LaneMask;
-use crate::memory::{Fault, Hint, Near, snapshot};
+use crate::memory::{Fault, Hint, Near, Part, Snapshot, Taken, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
     AllocKind, Bug, BugKind, Contents, DeviceMemory, Lifetime, LimitKind, Named, Place, Relation, Unwritten,
@@ -90,7 +89,7 @@ impl Arena {
     }
 
     /// Frees a block made by device `malloc`.
-    pub(crate) fn free(&mut self, address: u64, by: Place) -> Result<(), Box<Fault>> {
+    pub(crate) fn free(&mut self, address: u64, by: Place) -> Taken {
         let found = self.blocks.iter_mut().find(|b| b.address == address && b.kind == AllocKind::Heap);
         match found.and_then(|b| b.life.as_mut()) {
             Some(life) if life.freed.is_none() => {
@@ -114,12 +113,6 @@ impl Arena {
     /// What observers see of memory at an access.
     pub(in crate::memory) fn contents<'a>(&'a self, near: &'a Near<'_>) -> Contents<'a> {
         Contents { device: self, window: near.map.shared, shared: near.shared, later: false }
-    }
-
-    /// The blocks, by ascending address.
-    #[must_use]
-    pub fn blocks(&self) -> &[Block] {
-        &self.blocks
     }
 
     /// The blocks that have names.
@@ -148,33 +141,8 @@ impl Arena {
         self.bytes.len() as u64
     }
 
-    /// How many sections the bytes of all blocks make.
-    pub(in crate::memory) fn sections(&self) -> u32 {
-        u32::try_from(self.bytes.len().div_ceil(CHUNK)).unwrap_or(u32::MAX)
-    }
-
-    /// Appends one of them.
-    pub(in crate::memory) fn save(&self, section: u32, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.bytes.chunks(CHUNK).nth(section as usize).unwrap_or(&[]));
-    }
-
-    /// Puts it back.
-    pub(in crate::memory) fn load(&mut self, section: u32, from: &[u8]) {
-        if let Some(bytes) = self.bytes.chunks_mut(CHUNK).nth(section as usize)
-            && bytes.len() == from.len()
-        {
-            bytes.copy_from_slice(from);
-        }
-    }
-
-    /// Appends what `malloc` and `free` have done: with the bytes, all that decides what accesses and they themselves come to.
-    pub(in crate::memory) fn save_heap(&self, out: &mut Vec<u8>) {
-        let heap = self.blocks.iter().filter(|b| b.kind == AllocKind::Heap);
-        heap.for_each(|b| snapshot::put(&(b.len, b.is_freed()), out));
-    }
-
-    /// Undoes what they have done since.
-    pub(in crate::memory) fn load_heap(&mut self, mut from: &[u8]) {
+    /// Undoes what `malloc` and `free` have done since.
+    fn load_heap(&mut self, mut from: &[u8]) {
         self.blocks.retain_mut(|b| {
             let Some(life) = &mut b.life else { return true };
             let earlier = snapshot::take::<(u64, bool)>(&mut from);
@@ -249,15 +217,8 @@ impl Arena {
 
     /// Why an access that [`Arena::index`] refuses is wrong.
     #[cold]
-    pub(super) fn explain(
-        &self,
-        address: u64,
-        bytes: u32,
-        write: bool,
-        space: &'static str,
-        lanes: LaneMask,
-    ) -> Box<Fault> {
-        let kind = if address < 4096 {
+    pub(super) fn explain(&self, address: u64, bytes: u32, write: bool, space: &'static str) -> BugKind {
+        if address < 4096 {
             BugKind::Null { address, bytes, write, space }
         } else if let Some((block, _)) = self.block_at(address, u64::from(bytes)) {
             if block.is_freed() {
@@ -275,8 +236,42 @@ impl Arena {
             // A block further than its own window away says nothing about the address.
             let near = self.blocks.iter().min_by_key(distance).filter(|b| distance(b) < 1 << 40);
             BugKind::OutOfBounds { address, bytes, write, space, nearest: near.map(|b| nearest(b, address)) }
-        };
-        Box::new(Fault::Bug(kind, lanes))
+        }
+    }
+}
+
+/// The sections that all warps share are chunks of the bytes of all blocks.
+impl Snapshot for Arena {
+    fn sections(&self) -> u32 {
+        u32::try_from(self.bytes.len().div_ceil(CHUNK)).unwrap_or(u32::MAX)
+    }
+
+    /// Taking note of each write would cost more than comparing.
+    fn changed(&mut self, out: &mut Vec<u32>) {
+        out.extend(0..self.sections());
+    }
+
+    fn save(&self, part: Part, out: &mut Vec<u8>) {
+        match part {
+            // What `malloc` and `free` have done: with the bytes, all that decides what accesses and they themselves come to.
+            Part::Heap => {
+                let heap = self.blocks.iter().filter(|b| b.kind == AllocKind::Heap);
+                heap.for_each(|b| snapshot::put(&(b.len, b.is_freed()), out));
+            }
+            Part::Warp(_) => {}
+            Part::Shared(k) => out.extend_from_slice(self.bytes.chunks(CHUNK).nth(k as usize).unwrap_or(&[])),
+        }
+    }
+
+    fn load(&mut self, part: Part, from: &[u8]) {
+        match part {
+            Part::Heap => self.load_heap(from),
+            Part::Warp(_) => {}
+            Part::Shared(k) => {
+                let bytes = self.bytes.chunks_mut(CHUNK).nth(k as usize).filter(|bytes| bytes.len() == from.len());
+                bytes.into_iter().for_each(|bytes| bytes.copy_from_slice(from));
+            }
+        }
     }
 }
 
@@ -299,16 +294,9 @@ mod tests {
         assert!(
             arena.bytes_at(a, 10).is_some() && arena.bytes_at(a, 11).is_none() && arena.bytes_at(a + 10, 1).is_none()
         );
-        let Fault::Bug(BugKind::OutOfBounds { nearest: Some(n), .. }, 1) =
-            *arena.explain(a + 12, 4, false, "global", 1)
-        else {
-            panic!()
-        };
+        let BugKind::OutOfBounds { nearest: Some(n), .. } = arena.explain(a + 12, 4, false, "global") else { panic!() };
         assert_eq!((n.name.as_str(), n.relation), ("a", Relation::After(2)));
-        let Fault::Bug(BugKind::OutOfBounds { nearest: Some(n), .. }, 1) = *arena.explain(a - 8, 4, false, "global", 1)
-        else {
-            panic!()
-        };
+        let BugKind::OutOfBounds { nearest: Some(n), .. } = arena.explain(a - 8, 4, false, "global") else { panic!() };
         assert_eq!((n.name.as_str(), n.relation), ("a", Relation::Before(8)));
     }
 
@@ -339,8 +327,8 @@ mod tests {
     fn other_blocks_are_another_state() {
         let saved = |arena: &Arena| {
             let mut state = Vec::new();
-            arena.save_heap(&mut state);
-            (0..arena.sections()).for_each(|k| arena.save(k, &mut state));
+            arena.save(Part::Heap, &mut state);
+            (0..arena.sections()).for_each(|k| arena.save(Part::Shared(k), &mut state));
             state
         };
         let state = |bytes: u64, free: bool| {
@@ -357,11 +345,11 @@ mod tests {
         // The way back.
         let (_, mut arena) = state(20, false);
         let (before, mut heap) = (arena.clone(), Vec::new());
-        arena.save_heap(&mut heap);
+        arena.save(Part::Heap, &mut heap);
         let first = arena.blocks[0].address;
         arena.malloc(3, 1 << 20, Place::default()).unwrap();
         arena.free(first, Place::default()).unwrap();
-        arena.load_heap(&heap);
+        arena.load(Part::Heap, &heap);
         assert_eq!(arena, before);
     }
 

@@ -4,7 +4,7 @@ use super::Arena;
 use super::place::{addresses, bounds, fault, locate, stack};
 use crate::alu::atom;
 use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
-use crate::memory::{Cx, Fault, Hint, Issuer, Near};
+use crate::memory::{Cx, Fault, Hint, Issuer, Near, Taken};
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
 use crate::verdict::{Access, AccessId, AccessKind, Contents, Event, Sink, Stride};
@@ -19,7 +19,7 @@ pub(in crate::memory) fn carry_out(
     regs: &mut Frame,
     near: &mut Near<'_>,
     hint: &mut Hint,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let addresses = addresses(rq, regs);
     if rq.space == Space::Local && same_row(rq, mask, &addresses, regs, near) {
         return Ok(());
@@ -162,8 +162,11 @@ impl Words<'_> {
 /// What [`locate`] gives.
 type Place = (Space, usize);
 
+/// Bytes of an access: how far they are from its place, and how many.
+type Bytes = (usize, u32);
+
 /// Reads so many bytes at an offset from a lane's place.
-fn read(arena: &Arena, near: &Near<'_>, lane: usize, (space, first): Place, (at, width): (usize, u32)) -> u64 {
+fn read(arena: &Arena, near: &Near<'_>, lane: usize, (space, first): Place, (at, width): Bytes) -> u64 {
     let (w, at) = (width as usize, first + at);
     match space {
         Space::Shared => near.shared.get(at..at + w).map_or(0, number),
@@ -178,14 +181,7 @@ fn read(arena: &Arena, near: &Near<'_>, lane: usize, (space, first): Place, (at,
 }
 
 /// Writes them.
-fn write(
-    arena: &mut Arena,
-    near: &mut Near<'_>,
-    lane: usize,
-    (space, first): Place,
-    (at, width): (usize, u32),
-    value: u64,
-) {
+fn write(arena: &mut Arena, near: &mut Near<'_>, lane: usize, (space, first): Place, (at, width): Bytes, value: u64) {
     let (w, at) = (width as usize, first + at);
     let put = |bytes: Option<&mut [u8]>| {
         if let Some(b) = bytes {
@@ -307,7 +303,7 @@ pub(super) fn hand_on<S: Sink>(
     (kind, (addresses, strides, bytes)): (AccessKind, (&[u64; LANES], [Stride; 2], u32)),
     regs: &Frame,
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let (Told { memory, together, element, access_id }, pc) = (told, at.pc);
     let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
     cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
@@ -322,7 +318,7 @@ pub(in crate::memory) fn tell<S: Sink>(
     regs: &Frame,
     near: &Near<'_>,
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let (bytes, kind, window) = (rq.bytes(), rq.op.kind(), near.map.window_of(rq.space));
     let addresses = addresses(rq, regs).map(|x| x.wrapping_add(window));
     let footprint = (&addresses, [Stride::Mixed; 2], bytes);

@@ -11,92 +11,50 @@ mod place;
 mod plain;
 
 pub use arena::Arena;
-pub use block::Block;
 pub(super) use general::{Told, carry_out, extend, tell};
 pub(super) use place::places;
 
-use super::{Active, Cx, Environment, Fault, Memory, Part, Plain32, Snapshot};
+use super::{Active, Cx, Environment, Memory, Plain32, Taken};
 use crate::program::instr::WarpRequest;
 use crate::verdict::Sink;
 use pulp::Simd;
 
-/// Flat device memory.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Flat {
-    arena: Arena,
-}
+/// Flat device memory: the arena itself.
+pub type Flat = Arena;
 
-impl Environment for Flat {
+impl Environment for Arena {
     type Model = ();
 
     fn create((): &(), base: u64, cap: Option<u64>) -> Self {
-        Self { arena: Arena::new(base, cap) }
+        Self::new(base, cap)
     }
 }
 
-impl Snapshot for Flat {
-    fn sections(&self) -> u32 {
-        self.arena.sections()
-    }
-
-    /// Taking note of each write would cost more than comparing.
-    fn changed(&mut self, out: &mut Vec<u32>) {
-        out.extend(0..self.arena.sections());
-    }
-
-    fn save(&self, part: Part, out: &mut Vec<u8>) {
-        match part {
-            Part::Heap => self.arena.save_heap(out),
-            Part::Warp(_) => {}
-            Part::Shared(section) => self.arena.save(section, out),
-        }
-    }
-
-    fn load(&mut self, part: Part, from: &[u8]) {
-        match part {
-            Part::Heap => self.arena.load_heap(from),
-            Part::Warp(_) => {}
-            Part::Shared(section) => self.arena.load(section, from),
-        }
-    }
-}
-
-impl Memory for Flat {
+impl Memory for Arena {
     const IMMEDIATE: bool = true;
     const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
 
     fn arena(&self) -> &Arena {
-        &self.arena
+        self
     }
 
     fn arena_mut(&mut self) -> &mut Arena {
-        &mut self.arena
+        self
     }
 
     #[inline(always)]
-    fn issue<S: Sink>(
-        &mut self,
-        on: Active<'_, '_>,
-        request: &WarpRequest,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    fn issue<S: Sink>(&mut self, on: Active<'_, '_>, request: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken {
         let Active { at, mask, regs, near, .. } = on;
         if S::ON {
-            let told = Told { memory: self.arena.contents(near), together: mask, element: 0, access_id: None };
+            let told = Told { memory: self.contents(near), together: mask, element: 0, access_id: None };
             tell(told, at, mask, request, regs, near, cx)?;
         }
-        carry_out(&mut self.arena, mask, request, regs, near, cx.hints.at(at.pc))
+        carry_out(self, mask, request, regs, near, cx.hints.at(at.pc))
     }
 
     #[inline(always)]
-    fn plain32<V: Simd, S: Sink>(
-        &mut self,
-        simd: V,
-        on: Active<'_, '_>,
-        site: Plain32,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
-        plain::access(simd, &mut self.arena, on, site, cx)
+    fn plain32<V: Simd, S: Sink>(&mut self, simd: V, on: Active<'_, '_>, site: Plain32, cx: &mut Cx<'_, S>) -> Taken {
+        plain::access(simd, self, on, site, cx)
     }
 }

@@ -4,11 +4,16 @@
 //! all, or anything else. Rows and single addresses are one bounds check and one vector access. A row is read whole even
 //! when some lanes sit out, where all of it lies inside the block of memory; else lane by lane.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "adaptors are compiled for the common instruction set before they are inlined"
+)]
+
 use super::Arena;
 use super::general::{Told, hand_on};
 use super::place::fault;
 use crate::base::{LANES, LaneMask, LaneTables, lanes_of};
-use crate::memory::{Active, Cx, Fault, Hint, Plain32};
+use crate::memory::{Active, Cx, Fault, Hint, Plain32, Taken};
 use crate::program::instr::{MemOp, Space};
 use crate::program::origins::Room;
 use crate::verdict::{Extent, Sink, Stride};
@@ -16,6 +21,8 @@ use pulp::Simd;
 
 /// Lanes classified together.
 const HALF: usize = 16;
+/// What each of them has.
+type Half<T> = [T; HALF];
 /// Bytes of a row of 32-bit words.
 const ROW: u64 = 64;
 
@@ -41,7 +48,7 @@ impl Region<'_> {
 /// Whether the lanes' addresses, each made less by what it is given, are all the same one. By vectors: which of them a
 /// compiler would make of a loop is not to be relied on.
 #[inline(always)]
-fn alike<V: Simd>(simd: V, h: &[u64; HALF], less: &[u64; HALF], one: u64) -> bool {
+fn alike<V: Simd>(simd: V, h: &Half<u64>, less: &Half<u64>, one: u64) -> bool {
     let ((h, _), (less, _)) = (V::as_simd_u64s(h), V::as_simd_u64s(less));
     let (one, mut differ) = (simd.splat_u64s(one), simd.splat_u64s(0));
     for (k, x) in h.iter().enumerate() {
@@ -56,7 +63,7 @@ fn alike<V: Simd>(simd: V, h: &[u64; HALF], less: &[u64; HALF], one: u64) -> boo
 
 /// The addresses of the executing lanes, with what the others are to have.
 #[inline(always)]
-fn with_idle(h: &[u64; HALF], lanes: &[u32; HALF], idle: impl Fn(usize) -> u64) -> [u64; HALF] {
+fn with_idle(h: &Half<u64>, lanes: &Half<u32>, idle: impl Fn(usize) -> u64) -> Half<u64> {
     let mut all = [0; HALF];
     for (k, x) in all.iter_mut().enumerate() {
         let runs = i64::from(lanes[k].cast_signed()).cast_unsigned();
@@ -66,14 +73,7 @@ fn with_idle(h: &[u64; HALF], lanes: &[u32; HALF], idle: impl Fn(usize) -> u64) 
 }
 
 #[inline(always)]
-fn classify<V: Simd>(
-    simd: V,
-    h: &[u64; HALF],
-    half: LaneMask,
-    t: &LaneTables,
-    lanes: &[u32; HALF],
-    offset: u64,
-) -> Stride {
+fn classify<V: Simd>(simd: V, h: &Half<u64>, half: LaneMask, t: &LaneTables, lanes: &Half<u32>, offset: u64) -> Stride {
     let times4 = half_of(&t.times4, 0);
     let lead = half.trailing_zeros() as usize & (HALF - 1);
     let (first, row) = (h[lead], h[lead].wrapping_sub(times4[lead]));
@@ -95,7 +95,7 @@ fn classify<V: Simd>(
 }
 
 #[inline(always)]
-fn words(bytes: &[u8; ROW as usize]) -> [u32; HALF] {
+fn words(bytes: &[u8; ROW as usize]) -> Half<u32> {
     let (chunks, _) = bytes.as_chunks::<4>();
     let mut words = [0; HALF];
     for (k, w) in words.iter_mut().enumerate() {
@@ -105,7 +105,7 @@ fn words(bytes: &[u8; ROW as usize]) -> [u32; HALF] {
 }
 
 #[inline(always)]
-fn unwords(words: &[u32; HALF]) -> [u8; ROW as usize] {
+fn unwords(words: &Half<u32>) -> [u8; ROW as usize] {
     let mut bytes = [0; ROW as usize];
     let (chunks, _) = bytes.as_chunks_mut::<4>();
     for (k, c) in chunks.iter_mut().enumerate() {
@@ -115,7 +115,7 @@ fn unwords(words: &[u32; HALF]) -> [u8; ROW as usize] {
 }
 
 #[inline(always)]
-fn blend(d: &mut [u32; HALF], new: &[u32; HALF], half: LaneMask, lanes: &[u32; HALF]) {
+fn blend(d: &mut Half<u32>, new: &Half<u32>, half: LaneMask, lanes: &Half<u32>) {
     if half == 0xffff {
         *d = *new;
     } else {
@@ -126,13 +126,13 @@ fn blend(d: &mut [u32; HALF], new: &[u32; HALF], half: LaneMask, lanes: &[u32; H
 }
 
 #[inline(always)]
-fn half_of<T>(v: &[T; LANES], g: usize) -> &[T; HALF] {
+fn half_of<T>(v: &[T; LANES], g: usize) -> &Half<T> {
     let (halves, _) = v.as_chunks::<HALF>();
     &halves[g]
 }
 
 #[inline(always)]
-fn half_of_mut<T>(v: &mut [T; LANES], g: usize) -> &mut [T; HALF] {
+fn half_of_mut<T>(v: &mut [T; LANES], g: usize) -> &mut Half<T> {
     let (halves, _) = v.as_chunks_mut::<HALF>();
     &mut halves[g]
 }
@@ -150,7 +150,7 @@ pub(super) fn access<V: Simd, S: Sink>(
     on: Active<'_, '_>,
     site: Plain32,
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let known = if S::ON { tell(simd, arena, &on, site, cx)? } else { [Stride::Mixed; 2] };
     if site.op == MemOp::Load {
         load(simd, arena, on, site, known, cx)
@@ -161,10 +161,6 @@ pub(super) fn access<V: Simd, S: Sink>(
 
 /// A load. `known`: how the addresses of each half lie, where an observer was told.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "adaptors are compiled for the common instruction set before they are inlined"
-)]
 fn load<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
@@ -172,7 +168,7 @@ fn load<V: Simd, S: Sink>(
     site: Plain32,
     known: [Stride; 2],
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let Active { at, mask, lanes, regs, near } = on;
     // Rule: expr.add
     let offset = i64::from(site.offset).cast_unsigned();
@@ -229,10 +225,10 @@ fn load<V: Simd, S: Sink>(
 fn gather(
     region: &mut Region<'_>,
     bytes: &[u8],
-    h: &[u64; HALF],
+    h: &Half<u64>,
     half: LaneMask,
     offset: u64,
-    new: &mut [u32; HALF],
+    new: &mut Half<u32>,
 ) -> bool {
     if half == 0xffff {
         let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
@@ -265,10 +261,6 @@ fn gather(
 
 /// A store. Lanes that write one location take effect in ascending order: the highest survives.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "adaptors are compiled for the common instruction set before they are inlined"
-)]
 fn store<V: Simd, S: Sink>(
     simd: V,
     arena: &mut Arena,
@@ -276,7 +268,7 @@ fn store<V: Simd, S: Sink>(
     site: Plain32,
     known: [Stride; 2],
     cx: &mut Cx<'_, S>,
-) -> Result<(), Box<Fault>> {
+) -> Taken {
     let Active { at, mask, lanes, regs, near } = on;
     let offset = i64::from(site.offset).cast_unsigned();
     let global = site.space == Space::Global;
@@ -334,10 +326,6 @@ fn store<V: Simd, S: Sink>(
 
 /// Tells the observer the footprints; gives how the addresses of each half lie in their memory.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "adaptors are compiled for the common instruction set before they are inlined"
-)]
 fn tell<V: Simd, S: Sink>(
     simd: V,
     arena: &Arena,

@@ -2,30 +2,31 @@
 //!
 //! The accesses of one warp instruction take effect lane by lane, and vectors element by element, in any order and
 //! interleaved with those of other warps; the instruction completes before its lanes go on. So this is sequential
-//! consistency of threads in lockstep, where [`Flat`] makes an instruction's accesses atomic together.
+//! consistency of threads in lockstep, where [`Flat`](super::flat::Flat) makes an instruction's accesses atomic together.
 //!
 //! A request becomes one operation for each lane and element that accesses global or shared memory; its step is
-//! [`Flat`]'s own access of that one lane. So nobody sees that a warp has executed a memory instruction before one of these
+//! flat memory's own access of that one lane. So nobody sees that a warp has executed a memory instruction before one of these
 //! steps, as with caches; accesses of local memory, of parameters and constants, which nobody else can see, are done at
 //! once. Addresses are checked when the instruction is executed. An access of 128 bits that is no vector is one operation.
 
 mod pending;
 
-use super::flat::{Arena, Flat, Told, carry_out, places, tell};
+use super::fermi::program::OpKind;
+use super::flat::{Arena, Told, carry_out, places, tell};
 use super::{
-    Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part, Snapshot,
-    Stores, Trouble, Uses,
+    Acted, Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part,
+    Snapshot, Stores, Taken, Trouble, Uses,
 };
 use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::program::env::Root;
 use crate::program::instr::{MemOp, NO_SLOT, Space, WarpRequest, value};
 use crate::verdict::{Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Sink, StepEnd, Stop, Who};
-use pending::{Instruction, Operation, Pending};
+use pending::{Instruction, Pending};
 
 /// Flat memory that is accessed lane by lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Split {
-    flat: Flat,
+    arena: Arena,
     pending: Pending,
     woken: Vec<Who>,
 }
@@ -34,7 +35,7 @@ impl Environment for Split {
     type Model = ();
 
     fn create((): &(), base: u64, cap: Option<u64>) -> Self {
-        Self { flat: Flat::create(&(), base, cap), pending: Pending::default(), woken: Vec::new() }
+        Self { arena: Arena::create(&(), base, cap), pending: Pending::default(), woken: Vec::new() }
     }
 }
 
@@ -58,16 +59,6 @@ fn element(rq: &WarpRequest, k: usize) -> WarpRequest {
     WarpRequest { elems: 1, regs, offset: rq.offset + i64::from(rq.width) * k as i64, ..*rq }
 }
 
-/// What a request is called.
-const fn name(rq: &WarpRequest) -> &'static str {
-    match rq.op {
-        MemOp::Load => "ld",
-        MemOp::Store => "st",
-        MemOp::Atom(..) => "atom",
-        MemOp::Red(..) => "red",
-    }
-}
-
 /// The address that a lane accesses, in the space of the request.
 fn effective(rq: &WarpRequest, lane: usize, regs: &Frame) -> u64 {
     value(regs, rq.address_class(), rq.addr, lane).unwrap_or(0).wrapping_add_signed(rq.offset)
@@ -80,7 +71,7 @@ fn shown(at: Issuer, lanes: LaneMask, rq: &WarpRequest) -> OperationView {
         pc: at.pc,
         lanes,
         processor: at.sm,
-        name: name(rq).to_owned(),
+        name: OpKind::of(rq.op).name().to_owned(),
         region: Some(if rq.space == Space::Shared { Region::Shared } else { Region::Generic }),
         ..OperationView::default()
     }
@@ -88,24 +79,24 @@ fn shown(at: Issuer, lanes: LaneMask, rq: &WarpRequest) -> OperationView {
 
 impl Snapshot for Split {
     fn sections(&self) -> u32 {
-        self.flat.sections()
+        self.arena.sections()
     }
 
     fn changed(&mut self, out: &mut Vec<u32>) {
-        self.flat.changed(out);
+        self.arena.changed(out);
     }
 
     fn save(&self, part: Part, out: &mut Vec<u8>) {
         match part {
             Part::Warp(who) => self.pending.save(who, out),
-            Part::Heap | Part::Shared(_) => self.flat.save(part, out),
+            Part::Heap | Part::Shared(_) => self.arena.save(part, out),
         }
     }
 
     fn load(&mut self, part: Part, from: &[u8]) {
         match part {
             Part::Warp(who) => self.pending.load(who, from),
-            Part::Heap | Part::Shared(_) => self.flat.load(part, from),
+            Part::Heap | Part::Shared(_) => self.arena.load(part, from),
         }
     }
 }
@@ -116,27 +107,22 @@ impl Memory for Split {
     const TAKES_REGISTERS: bool = false;
 
     fn arena(&self) -> &Arena {
-        self.flat.arena()
+        &self.arena
     }
 
     fn arena_mut(&mut self) -> &mut Arena {
-        self.flat.arena_mut()
+        &mut self.arena
     }
 
-    fn issue<S: Sink>(
-        &mut self,
-        on: Active<'_, '_>,
-        request: &WarpRequest,
-        cx: &mut Cx<'_, S>,
-    ) -> Result<(), Box<Fault>> {
+    fn issue<S: Sink>(&mut self, on: Active<'_, '_>, request: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken {
         let Active { at, mask, regs, near, .. } = on;
-        let places = places(self.flat.arena(), mask, request, regs, near, cx.hints.at(at.pc))?;
+        let places = places(&self.arena, mask, request, regs, near, cx.hints.at(at.pc))?;
         let shared = |l: &usize| matches!(places[*l].0, Space::Global | Space::Shared);
         let later: LaneMask = lanes_of(mask).filter(shared).fold(0, |m, l| m | 1 << l);
         let now: LaneMask = mask & !later;
         if now != 0 {
             let lanes = &expand(now, &cx.tables);
-            self.flat.issue(Active { at, mask: now, lanes, regs, near }, request, cx)?;
+            self.arena.issue(Active { at, mask: now, lanes, regs, near }, request, cx)?;
         }
         if later == 0 {
             return Ok(());
@@ -170,8 +156,8 @@ impl Memory for Split {
         self.pending.number(launch, name)
     }
 
-    fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Result<(), Box<Trouble>> {
-        let Some(Operation { instruction, lane, element: k }) = self.pending.take(number) else { return Ok(()) };
+    fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
+        let Some((instruction, lane, k)) = self.pending.take(number) else { return Ok(()) };
         let Instruction { at, request, map, address, lanes: all } = instruction;
         // Also when lanes are left: whoever keeps what registers hold must look again.
         self.woken.push(at.who);
@@ -189,7 +175,7 @@ impl Memory for Split {
             let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
             let mut near = Near { shared, local: &mut local, param: &[], map: &map, root: Root::NONE, uses: None };
             let told = if S::ON {
-                let memory = self.flat.arena().contents(&near);
+                let memory = self.arena.contents(&near);
                 let element = u8::try_from(k).unwrap_or(0);
                 let told = Told { memory, together: all, element, access_id: None };
                 tell(told, at, mask, &request, &regs, &near, cx)
@@ -197,7 +183,7 @@ impl Memory for Split {
                 Ok(())
             };
             // Addresses were found to be right when the instruction was executed.
-            let (arena, hint) = (self.flat.arena_mut(), cx.hints.at(at.pc));
+            let (arena, hint) = (&mut self.arena, cx.hints.at(at.pc));
             told.and_then(|()| carry_out(arena, mask, &request, &mut regs, &mut near, hint))
         };
         if request.regs[0] != request.addr {

@@ -36,17 +36,6 @@ impl Instruction {
     }
 }
 
-/// An operation that is to take effect now.
-#[derive(Clone, Debug)]
-pub(super) struct Operation {
-    /// The instruction that it is a part of.
-    pub(super) instruction: Instruction,
-    /// Its lane.
-    pub(super) lane: usize,
-    /// Its element.
-    pub(super) element: usize,
-}
-
 /// All operations that have not taken effect. Their numbers are stable while their instruction lives.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Pending {
@@ -83,8 +72,9 @@ impl Pending {
         self.slots[slot] = Some(instruction);
     }
 
-    /// Takes an operation out; the instruction's lanes are free when it was the last one.
-    pub(super) fn take(&mut self, number: u32) -> Option<Operation> {
+    /// Takes an operation out: the instruction that it is a part of, its lane and its element. The instruction's lanes are free
+    /// when it was the last one.
+    pub(super) fn take(&mut self, number: u32) -> Option<(Instruction, usize, usize)> {
         let number = number as usize;
         let (slot, bit) = (number / (WORDS * 64), number % (WORDS * 64));
         let instruction = self.slots.get(slot)?.clone()?;
@@ -100,7 +90,7 @@ impl Pending {
             }
             self.leave(slot);
         }
-        Some(Operation { instruction, lane: bit % LANES, element: bit / LANES })
+        Some((instruction, bit % LANES, bit / LANES))
     }
 
     /// Empties a slot.

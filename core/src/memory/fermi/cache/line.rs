@@ -4,7 +4,6 @@ use crate::base::mutant::{Mutant, on};
 use crate::verdict::{AccessId, Who};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 /// The longest line, in bytes: one bit of a mask for each.
@@ -63,7 +62,7 @@ pub enum EvClass {
 }
 
 /// Bytes of one line, and which of them are known. Unknown bytes are zero, so that equal contents compare equal.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Bytes {
     mask: ByteMask,
     data: [u8; MAX_LINE],
@@ -72,7 +71,7 @@ pub struct Bytes {
 }
 
 /// Who wrote the bytes of a line.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Writers {
     of: [AccessId; MAX_LINE],
     /// Bytes that were written since the line was last written back, some with the value that they had: those are not dirty.
@@ -206,19 +205,6 @@ impl Bytes {
             return both;
         }
         bits(both).filter(|at| self.data[*at] == other.data[*at]).fold(0, |found, at| found | 1 << at)
-    }
-}
-
-impl Default for Bytes {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
-
-impl Hash for Bytes {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.mask.hash(state);
-        state.write(&self.data);
     }
 }
 

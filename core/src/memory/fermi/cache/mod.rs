@@ -22,7 +22,8 @@ use crate::base::Aside;
 use fixedbitset::FixedBitSet;
 
 pub use line::{ByteMask, Bytes, DeviceSpace, EvClass, Line, LineKey, MAX_LINE, OpIdx, bits, runs, span_mask};
-pub use ops::{Absent, Effect, Flow, Reserve, Room};
+pub use ops::{Effect, Flow, Reserve, Room};
+pub(super) use sections::Name;
 
 /// The shape of a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

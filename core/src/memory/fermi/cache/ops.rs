@@ -1,6 +1,6 @@
 //! The cache operations of 4.2.2.
 //!
-//! Each is done or waits (the report's ε), or is undefined (⊥: [`Absent`]).
+//! Each is done or waits (the report's ε), or is undefined (⊥: `None`).
 
 use super::{ByteMask, Bytes, Cache, EvClass, Line, LineKey, OpIdx};
 use crate::base::mutant::{Mutant, on};
@@ -38,16 +38,6 @@ impl Effect {
     const fn with(self, pins: Rule) -> Self {
         Self { pins: Some(pins), ..self }
     }
-}
-
-/// The operation is undefined (⊥): there is no line of the address, or it does not hold the bytes; or, for `reserve`,
-/// the address is cached already.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Absent {
-    /// No line holds the address, or not all of its bytes.
-    NotCached,
-    /// `reserve` of an address that is cached.
-    AlreadyCached,
 }
 
 /// Whether a set has room for a line.
@@ -94,18 +84,15 @@ impl Cache {
     }
 
     /// Reserves a line: takes it into use, or evicts `victim` for it, and pins it. `victim` is one of [`Room::Evict`]'s
-    /// lines and is looked at in that case only.
-    ///
-    /// # Errors
-    /// [`Absent::AlreadyCached`].
+    /// lines and is looked at in that case only. `None`: the address is cached already.
     ///
     /// Rule: cache.reserve-unused, cache.reserve-evict, cache.reserve-fill, cache.reserve-join, cache.reserve-wait
-    pub fn reserve(&mut self, want: Reserve, victim: Option<LineKey>) -> Result<Effect, Absent> {
+    pub fn reserve(&mut self, want: Reserve, victim: Option<LineKey>) -> Option<Effect> {
         let rule = match self.room(want.key) {
             Room::Present => {
                 let cached = self.is_cached(want.key, want.mask);
                 if cached && (!want.again || on(Mutant::ReserveNeverJoins)) {
-                    return Err(Absent::AlreadyCached);
+                    return None;
                 }
                 if cached { Rule::CacheReserveJoin } else { Rule::CacheReserveFill }
             }
@@ -114,7 +101,7 @@ impl Cache {
                 self.evict_one_of(&list, victim);
                 Rule::CacheReserveEvict
             }
-            Room::Full => return Ok(Effect::wait(Rule::CacheReserveWait)),
+            Room::Full => return Some(Effect::wait(Rule::CacheReserveWait)),
         };
         if let Some(line) = self.add_line(Line::new(want.key)) {
             line.fill |= want.fill & !line.valid();
@@ -122,26 +109,23 @@ impl Cache {
                 line.pin(want.op);
             }
         }
-        Ok(Effect::done(rule).with(Rule::CachePin))
+        Some(Effect::done(rule).with(Rule::CachePin))
     }
 
     /// Reads bytes. While some are being fetched the operation pins the line and waits; once it has read it pins the line
-    /// no more.
-    ///
-    /// # Errors
-    /// [`Absent::NotCached`].
+    /// no more. `None`: no line holds the address, or not all of its bytes.
     ///
     /// Rule: cache.read-valid, cache.read-wait
-    pub fn read(&mut self, key: LineKey, mask: ByteMask, op: OpIdx, into: &mut Bytes) -> Result<Effect, Absent> {
-        let Some(line) = self.line_mut(key).filter(|l| l.covers(mask)) else { return Err(Absent::NotCached) };
+    pub fn read(&mut self, key: LineKey, mask: ByteMask, op: OpIdx, into: &mut Bytes) -> Option<Effect> {
+        let line = self.line_mut(key).filter(|l| l.covers(mask))?;
         if mask & !line.valid() != 0 && !on(Mutant::ReadNeverWaits) {
             line.pin(op);
-            return Ok(Effect::wait(Rule::CacheReadWait).with(Rule::CachePin));
+            return Some(Effect::wait(Rule::CacheReadWait).with(Rule::CachePin));
         }
         into.copy(&line.bytes, mask);
         let unpinned = !on(Mutant::ReadKeepsPin) && line.unpin(op);
         let effect = Effect::done(Rule::CacheReadValid);
-        Ok(if unpinned { effect.with(Rule::CacheUnpin) } else { effect })
+        Some(if unpinned { effect.with(Rule::CacheUnpin) } else { effect })
     }
 
     /// Writes the known bytes of `from`, into a line that is taken into use if need be; see [`Cache::reserve`] for
@@ -175,18 +159,16 @@ impl Cache {
         Effect::done(rule)
     }
 
-    /// Brings fetched bytes in: those that are invalid still. What was written meanwhile is newer and stays.
-    ///
-    /// # Errors
-    /// [`Absent::NotCached`]: the address has no line.
+    /// Brings fetched bytes in: those that are invalid still. What was written meanwhile is newer and stays. `None`: the
+    /// address has no line.
     ///
     /// Rule: cache.update-fill, cache.update-keep
-    pub fn update(&mut self, key: LineKey, from: &Bytes) -> Result<Effect, Absent> {
-        let Some(line) = self.line_mut(key) else { return Err(Absent::NotCached) };
+    pub fn update(&mut self, key: LineKey, from: &Bytes) -> Option<Effect> {
+        let line = self.line_mut(key)?;
         let missing = if on(Mutant::UpdateOverwrites) { from.mask() } else { from.mask() & !line.valid() };
         line.bytes.copy(from, missing);
         line.fill &= !missing;
-        Ok(Effect::done(if missing == 0 { Rule::CacheUpdateKeep } else { Rule::CacheUpdateFill }))
+        Some(Effect::done(if missing == 0 { Rule::CacheUpdateKeep } else { Rule::CacheUpdateFill }))
     }
 
     /// Evicts the line of an address, whatever its class; waits while it is dirty or pinned.
@@ -219,16 +201,13 @@ impl Cache {
         Effect::done(Rule::CacheDiscardClear)
     }
 
-    /// Sets a line's eviction class.
-    ///
-    /// # Errors
-    /// [`Absent::NotCached`]: the address has no line.
+    /// Sets a line's eviction class. `None`: the address has no line.
     ///
     /// Rule: cache.classify
-    pub fn classify(&mut self, key: LineKey, class: EvClass) -> Result<Effect, Absent> {
-        let Some(line) = self.line_mut(key) else { return Err(Absent::NotCached) };
+    pub fn classify(&mut self, key: LineKey, class: EvClass) -> Option<Effect> {
+        let line = self.line_mut(key)?;
         line.class = class;
-        Ok(Effect::done(Rule::CacheClassify))
+        Some(Effect::done(Rule::CacheClassify))
     }
 
     /// Makes room. A choice that was not offered counts as the first that was.

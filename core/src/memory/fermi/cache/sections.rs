@@ -2,10 +2,11 @@
 
 use super::{Cache, Line, OpIdx};
 use crate::memory::snapshot::{put, take};
+use crate::verdict::Who;
 use smallvec::SmallVec;
 
-/// What pins a line, as a section names it.
-type Pins<N> = SmallVec<[N; 4]>;
+/// An operation that pins a line, as a section names it: its warp, and its place in the warp's queue.
+pub(in crate::memory::fermi) type Name = (Who, u32);
 
 impl Cache {
     /// A set may have changed.
@@ -25,29 +26,19 @@ impl Cache {
     }
 
     /// Appends a set; `name`: of an operation.
-    pub(in crate::memory::fermi) fn save<N: serde::Serialize + Ord>(
-        &self,
-        set: u32,
-        name: impl Fn(OpIdx) -> N,
-        out: &mut Vec<u8>,
-    ) {
+    pub(in crate::memory::fermi) fn save(&self, set: u32, name: impl Fn(OpIdx) -> Name, out: &mut Vec<u8>) {
         for line in self.sets.get(set as usize).into_iter().flatten() {
-            let mut pins: Pins<N> = line.pins.iter().map(|pin| name(*pin)).collect();
+            let mut pins: SmallVec<[Name; 4]> = line.pins.iter().map(|pin| name(*pin)).collect();
             pins.sort_unstable();
             put(&(line, pins), out);
         }
     }
 
     /// A set becomes what was saved; `number`: of an operation.
-    pub(in crate::memory::fermi) fn load<N: serde::de::DeserializeOwned>(
-        &mut self,
-        set: u32,
-        number: impl Fn(N) -> OpIdx,
-        mut from: &[u8],
-    ) {
+    pub(in crate::memory::fermi) fn load(&mut self, set: u32, number: impl Fn(Name) -> OpIdx, mut from: &[u8]) {
         let Some(lines) = self.sets.get_mut(set as usize) else { return };
         lines.clear();
-        while let Some((mut line, pins)) = take::<(Line, Pins<N>)>(&mut from) {
+        while let Some((mut line, pins)) = take::<(Line, SmallVec<[Name; 4]>)>(&mut from) {
             line.pins = pins.into_iter().map(&number).collect();
             line.pins.sort_unstable();
             lines.push(line);

@@ -29,16 +29,8 @@ impl Cache {
         })
     }
 
-    /// Marks a line as written back.
-    pub fn clean(&mut self, key: LineKey) {
-        if let Some(line) = self.line_mut(key) {
-            line.dirty = 0;
-            line.bytes.set_fresh(!0, false);
-        }
-    }
-
-    /// Marks bytes of a line as no newer than the next level's (D-clean).
-    pub fn clean_bytes(&mut self, key: LineKey, mask: ByteMask) {
+    /// Marks bytes of a line as no newer than the next level's (D-clean): as written back.
+    pub fn clean(&mut self, key: LineKey, mask: ByteMask) {
         if let Some(line) = self.line_mut(key) {
             line.dirty &= !mask;
             line.bytes.set_fresh(mask, false);

@@ -11,7 +11,7 @@ use super::state::Sigma;
 use super::tree::{CacheFn, Level, OpExp};
 use crate::base::mutant::{Mutant, on};
 use crate::memory::fermi::cache::{
-    Absent, ByteMask, Bytes, Cache, DeviceSpace, Effect, EvClass, Flow, LineKey, OpIdx, Reserve, Room,
+    ByteMask, Bytes, Cache, DeviceSpace, Effect, EvClass, Flow, LineKey, OpIdx, Reserve, Room,
 };
 use crate::verdict::{Rule, Stop};
 
@@ -37,17 +37,14 @@ impl<E: Eta> Run<'_, E> {
                 let victim = self.victim(level, key)?;
                 let asked = Reserve { key, mask: want, fill: fill | want, op, again };
                 let effect = self.eta.cache(level).reserve(asked, victim);
-                if matches!(effect, Ok(Effect { flow: Flow::Done, .. })) {
+                if matches!(effect, Some(Effect { flow: Flow::Done, .. })) {
                     self.sigma.widen(fill);
                 }
                 effect
             }
             CacheFn::Read => {
                 let cache = self.eta.cache(level);
-                match self.sigma.read() {
-                    Some(into) => cache.read(key, want, op, into),
-                    None => Err(Absent::NotCached),
-                }
+                self.sigma.read().and_then(|into| cache.read(key, want, op, into))
             }
             CacheFn::Write => {
                 let bytes = self.sigma.written();
@@ -55,15 +52,15 @@ impl<E: Eta> Run<'_, E> {
                     return Ok(Err(Undefined::NothingRead));
                 }
                 let victim = self.victim(level, key)?;
-                Ok(self.eta.cache(level).write(key, &bytes, victim))
+                Some(self.eta.cache(level).write(key, &bytes, victim))
             }
-            CacheFn::Update if self.eta.cache(level).line(key).is_none() => Err(Absent::NotCached),
+            CacheFn::Update if self.eta.cache(level).line(key).is_none() => None,
             CacheFn::Update => match self.brought_in(level, key, mask, want) {
                 Some(bytes) => self.eta.cache(level).update(key, &bytes),
                 None => return Ok(Err(Undefined::NothingRead)),
             },
-            CacheFn::Evict => Ok(self.eta.cache(level).evict(key)),
-            CacheFn::Discard => Ok(self.eta.cache(level).discard(key, mask)),
+            CacheFn::Evict => Some(self.eta.cache(level).evict(key)),
+            CacheFn::Discard => Some(self.eta.cache(level).discard(key, mask)),
             CacheFn::ClassifyFirst => self.eta.cache(level).classify(key, EvClass::First),
             CacheFn::ClassifyNormal => self.eta.cache(level).classify(key, EvClass::Normal),
             CacheFn::Clean => {
@@ -71,22 +68,20 @@ impl<E: Eta> Run<'_, E> {
                 if cache.line(key).is_none() {
                     return Ok(Err(Undefined::NotCached(level)));
                 }
-                cache.clean_bytes(key, mask);
+                cache.clean(key, mask);
                 return Ok(Ok(Flow::Done));
             }
             CacheFn::WriteBack => return Ok(Ok(Flow::Done)),
         };
-        match effect {
-            Ok(effect) => {
-                self.fire(effect.rule)?;
-                if let Some(pins) = effect.pins {
-                    self.fire(pins)?;
-                }
-                Ok(Ok(effect.flow))
-            }
-            Err(Absent::NotCached) => Ok(Err(Undefined::NotCached(level))),
-            Err(Absent::AlreadyCached) => Ok(Err(Undefined::AlreadyCached(level))),
+        let Some(effect) = effect else {
+            let reserves = function == CacheFn::Reserve;
+            return Ok(Err(if reserves { Undefined::AlreadyCached(level) } else { Undefined::NotCached(level) }));
+        };
+        self.fire(effect.rule)?;
+        if let Some(pins) = effect.pins {
+            self.fire(pins)?;
         }
+        Ok(Ok(effect.flow))
     }
 
     /// What `update` brings in: what the operation has, and the rest of what it has undertaken to fill. A store, and whoever
@@ -138,7 +133,7 @@ impl<E: Eta> Run<'_, E> {
             } else if !self.eta.write_device(key, &bytes) {
                 return Ok(Err(Undefined::NotWritable));
             }
-            self.eta.cache(level).clean(key);
+            self.eta.cache(level).clean(key, !0);
         }
         Ok(Ok(flow))
     }

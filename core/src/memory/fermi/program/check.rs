@@ -7,8 +7,9 @@
 use super::code::{Code, Program};
 use super::error::MempErrorKind;
 use super::tree::{BExp, CacheFn, Level, OpExp};
-use super::{OpKey, OpKind, OpSpace, Undefined};
+use super::{OpKey, OpKind, Undefined};
 use crate::base::Span;
+use crate::program::instr::Space;
 use indexmap::IndexSet;
 
 /// The most different facts that are followed per statement; a program that has more is not checked completely.
@@ -20,7 +21,7 @@ pub(super) fn check(program: &Program) -> Vec<Complaint> {
     let mut found: IndexSet<Complaint> = IndexSet::new();
     let mut reached = vec![false; program.code.len()];
     let mut done = Vec::new();
-    for &key in &program.serves {
+    for key in program.serves() {
         let sort = (key.kind(), key.space());
         if !done.contains(&sort) {
             Walk { program, key, found: &mut found, reached: &mut reached, next: Vec::new() }.run();
@@ -67,7 +68,7 @@ impl OpKey {
 
     /// Why a statement is undefined for it, if it is.
     fn undefined(&self, op: OpExp) -> Option<Undefined> {
-        let shared = self.space() == OpSpace::Shared;
+        let shared = self.space() == Space::Shared;
         match op {
             OpExp::Cache(CacheFn::WriteBack, _) if self.is_fence() => None,
             OpExp::Cache(..) | OpExp::InvalidateOthersL1 => (!self.cached()).then_some(Undefined::NoCaches),
@@ -78,9 +79,7 @@ impl OpKey {
                 Some(Undefined::NoMemory)
             }
             OpExp::ReadMem => None,
-            OpExp::WriteMem => {
-                matches!(self.space(), OpSpace::Const | OpSpace::Param).then_some(Undefined::NotWritable)
-            }
+            OpExp::WriteMem => matches!(self.space(), Space::Const | Space::Param).then_some(Undefined::NotWritable),
             OpExp::WriteToRegs => (!self.returns()).then_some(Undefined::NoRegisters),
             OpExp::ReleaseRegs => None,
         }
@@ -204,6 +203,13 @@ impl Walk<'_> {
         self.found.insert((kind, span));
     }
 
+    /// Complains where something does not hold.
+    fn demand(&mut self, holds: bool, kind: MempErrorKind, span: Span) {
+        if !holds {
+            self.complain(kind, span);
+        }
+    }
+
     fn step(&mut self, pc: usize, facts: Facts) {
         let Some(instr) = self.program.code.get(pc).copied() else { return };
         match instr.code {
@@ -213,9 +219,8 @@ impl Walk<'_> {
             Code::End => self.end(facts, instr.span),
             Code::If(cond, otherwise) => {
                 let Some(cond) = self.program.conds.get(usize::from(cond)) else { return };
-                if !self.key.cached() && (mentions(cond, Level::L1) || mentions(cond, Level::L2)) {
-                    self.complain(MempErrorKind::NoCaches { key: self.key }, instr.span);
-                }
+                let asks = mentions(cond, Level::L1) || mentions(cond, Level::L2);
+                self.demand(self.key.cached() || !asks, MempErrorKind::NoCaches { key: self.key }, instr.span);
                 for facts in refine(cond, facts) {
                     let holds = holds(cond, &facts);
                     self.go(if holds { pc + 1 } else { usize::from(otherwise) }, facts);
@@ -268,9 +273,8 @@ impl Walk<'_> {
                 facts.through_memory = true;
             }
             OpExp::InvalidateOthersL1 => {
-                if facts.l1.pinned() || facts.l2.pinned() {
-                    self.complain(MempErrorKind::WaitsForEachOther, span);
-                }
+                let pins = facts.l1.pinned() || facts.l2.pinned();
+                self.demand(!pins, MempErrorKind::WaitsForEachOther, span);
             }
             OpExp::FlushL1 => facts.l1 = Line::Unknown,
             OpExp::AtomOp => self.needs_value(op, &facts, span),
@@ -279,21 +283,15 @@ impl Walk<'_> {
                 if self.key.kind() != OpKind::Reg {
                     self.needs_value(op, &facts, span);
                 }
-                if facts.released {
-                    self.complain(MempErrorKind::WrittenAfterRelease, span);
-                }
+                self.demand(!facts.released, MempErrorKind::WrittenAfterRelease, span);
                 facts.written = true;
             }
             OpExp::Lock => {
-                if facts.locked {
-                    self.complain(MempErrorKind::LockTwice, span);
-                }
+                self.demand(!facts.locked, MempErrorKind::LockTwice, span);
                 facts.locked = true;
             }
             OpExp::Unlock => {
-                if !facts.locked {
-                    self.complain(MempErrorKind::NotLocked, span);
-                }
+                self.demand(facts.locked, MempErrorKind::NotLocked, span);
                 facts.locked = false;
                 if let Value::Locked(at) = facts.value {
                     facts.value = Value::Old(at);
@@ -311,26 +309,19 @@ impl Walk<'_> {
         let lacking = MempErrorKind::NotReserved { op, level };
         match function {
             CacheFn::Reserve => {
-                if line != Line::Absent && !again {
-                    self.complain(MempErrorKind::MayBeCached(level), span);
-                }
+                self.demand(line == Line::Absent || again, MempErrorKind::MayBeCached(level), span);
                 *facts.line(level) = Line::Filling;
             }
             CacheFn::Update => {
-                if !present {
-                    self.complain(lacking, span);
-                }
+                self.demand(present, lacking, span);
                 self.needs_value(op, facts, span);
                 if line == Line::Filling {
                     *facts.line(level) = Line::Filled;
                 }
             }
             CacheFn::Read => {
-                if line == Line::Filling {
-                    self.complain(MempErrorKind::WaitsForItself(op), span);
-                } else if !present && !again {
-                    self.complain(lacking, span);
-                }
+                self.demand(line != Line::Filling, MempErrorKind::WaitsForItself(op), span);
+                self.demand(present || again, lacking, span);
                 facts.value = fresh;
                 *facts.line(level) = Line::Cached;
             }
@@ -342,13 +333,9 @@ impl Walk<'_> {
                 facts.through_l2 |= level == Level::L2;
             }
             CacheFn::Clean => {
-                if !present {
-                    self.complain(lacking, span);
-                }
+                self.demand(present, lacking, span);
                 let through = if level == Level::L1 { facts.through_l2 } else { facts.through_memory };
-                if !through {
-                    self.complain(MempErrorKind::NotWrittenThrough(level), span);
-                }
+                self.demand(through, MempErrorKind::NotWrittenThrough(level), span);
             }
             CacheFn::WriteBack => {
                 // The line may be in L2 now: whether it was dirty is not known.
@@ -357,16 +344,10 @@ impl Walk<'_> {
                 }
             }
             CacheFn::Evict | CacheFn::Discard => {
-                if line.pinned() {
-                    self.complain(MempErrorKind::WaitsForItself(op), span);
-                }
+                self.demand(!line.pinned(), MempErrorKind::WaitsForItself(op), span);
                 *facts.line(level) = Line::Absent;
             }
-            CacheFn::ClassifyFirst | CacheFn::ClassifyNormal => {
-                if !present {
-                    self.complain(lacking, span);
-                }
-            }
+            CacheFn::ClassifyFirst | CacheFn::ClassifyNormal => self.demand(present, lacking, span),
         }
     }
 
@@ -385,23 +366,16 @@ impl Walk<'_> {
 
     fn needs_value(&mut self, op: OpExp, facts: &Facts, span: Span) {
         let given = self.key.kind() == OpKind::Store;
-        if facts.value == Value::Unread && !given {
-            self.complain(MempErrorKind::NothingRead(op), span);
-        }
+        self.demand(given || facts.value != Value::Unread, MempErrorKind::NothingRead(op), span);
     }
 
     fn end(&mut self, facts: Facts, span: Span) {
-        let wrong = [
-            (!facts.released && !self.key.is_fence(), MempErrorKind::NotReleased),
-            (!facts.written && self.key.returns(), MempErrorKind::NotWritten),
-            (!facts.effect && self.key.writes(), MempErrorKind::NoEffect),
-            (facts.l1.pinned(), MempErrorKind::StillPinned(Level::L1)),
-            (facts.l2.pinned(), MempErrorKind::StillPinned(Level::L2)),
-            (facts.locked, MempErrorKind::StillLocked),
-        ];
-        for (_, kind) in wrong.into_iter().filter(|(wrong, _)| *wrong) {
-            self.complain(kind, span);
-        }
+        self.demand(facts.released || self.key.is_fence(), MempErrorKind::NotReleased, span);
+        self.demand(facts.written || !self.key.returns(), MempErrorKind::NotWritten, span);
+        self.demand(facts.effect || !self.key.writes(), MempErrorKind::NoEffect, span);
+        self.demand(!facts.l1.pinned(), MempErrorKind::StillPinned(Level::L1), span);
+        self.demand(!facts.l2.pinned(), MempErrorKind::StillPinned(Level::L2), span);
+        self.demand(!facts.locked, MempErrorKind::StillLocked, span);
     }
 }
 
@@ -417,10 +391,7 @@ fn mentions(cond: &BExp, level: Level) -> bool {
 /// The facts with the answers to a condition's questions: one for each answer that is possible.
 fn refine(cond: &BExp, facts: Facts) -> Vec<Facts> {
     let mut all = vec![facts];
-    for level in [Level::L1, Level::L2] {
-        if !mentions(cond, level) {
-            continue;
-        }
+    for level in [Level::L1, Level::L2].into_iter().filter(|level| mentions(cond, *level)) {
         all = all
             .into_iter()
             .flat_map(|mut facts| match *facts.line(level) {

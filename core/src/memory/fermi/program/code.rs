@@ -1,8 +1,8 @@
-//! A memory program made ready to run: the tree laid out as a list, so that a position is a number.
+//! A memory program, ready to run: its statements laid out as a list, so that a position is a number.
 
 use super::OpKey;
-use super::tree::{BExp, MemProgram, OpExp, Stmt, StmtKind};
-use crate::base::{Source, Span};
+use super::tree::{BExp, OpExp};
+use crate::base::Span;
 use serde::{Deserialize, Serialize};
 
 /// A position in a program: plain data, part of an operation's state.
@@ -41,36 +41,22 @@ pub(super) struct Instr {
 }
 
 /// A program, ready to run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
-    pub(super) name: String,
     pub(super) file: String,
-    pub(super) serves: Vec<OpKey>,
+    /// The operations that it serves, each with the place of its name.
+    pub(super) serves: Vec<(OpKey, Span)>,
+    /// The word `program` and the names after it.
+    pub(super) head: Span,
     pub(super) code: Vec<Instr>,
     pub(super) conds: Vec<BExp>,
 }
 
 impl Program {
-    /// Lays a program out. `file` and `text` are the file's name and text, for messages. `None` when it has more
-    /// instructions than a position can number.
-    #[must_use]
-    pub fn new(tree: &MemProgram, source: &Source) -> Option<Self> {
-        let serves: Vec<OpKey> = tree.serves.iter().map(|(key, _)| *key).collect();
-        let mut program = Self {
-            name: serves.first().map(OpKey::name).unwrap_or_default(),
-            file: source.name.clone(),
-            serves,
-            code: Vec::new(),
-            conds: Vec::new(),
-        };
-        program.block(&tree.body, false, source)?;
-        (program.code.len() < usize::from(u16::MAX)).then_some(program)
-    }
-
     /// The first operation that it serves, by which messages name it.
     #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+    pub fn name(&self) -> String {
+        self.serves().next().map(|key| key.name()).unwrap_or_default()
     }
 
     /// The file that it stands in.
@@ -80,9 +66,19 @@ impl Program {
     }
 
     /// The operations that it serves.
-    #[must_use]
-    pub fn serves(&self) -> &[OpKey] {
-        &self.serves
+    pub fn serves(&self) -> impl Iterator<Item = OpKey> {
+        self.serves.iter().map(|(key, _)| *key)
+    }
+
+    /// Appends an instruction, whose place in the text is not known yet; gives its number.
+    pub(super) fn push(&mut self, code: Code) -> usize {
+        self.code.push(Instr { code, span: Span::default(), line: 0, follows: false, implied: false });
+        self.code.len() - 1
+    }
+
+    /// The position of the next instruction. A program that has more than a position can number is not run.
+    pub(super) fn end(&self) -> u16 {
+        u16::try_from(self.code.len()).unwrap_or(u16::MAX)
     }
 
     /// The line of a position, from 1; of the last instruction when it is past the end.
@@ -111,39 +107,5 @@ impl Program {
                 Some(Code::If(..) | Code::Op(_)) | None => return false,
             }
         }
-    }
-
-    fn block(&mut self, body: &[Stmt], follows: bool, source: &Source) -> Option<()> {
-        for (k, stmt) in body.iter().enumerate() {
-            let follows = follows || k + 1 < body.len();
-            let (line, _) = source.line_col(stmt.span.start);
-            let instr = |code| Instr { code, span: stmt.span, line, follows, implied: false };
-            let one = match &stmt.kind {
-                StmtKind::Nop => Code::Nop,
-                StmtKind::Yield => Code::Yield,
-                StmtKind::End => Code::End,
-                StmtKind::Op(op) => Code::Op(*op),
-                StmtKind::If { cond, then, otherwise, .. } => {
-                    let number = u16::try_from(self.conds.len()).ok()?;
-                    self.conds.push(cond.clone());
-                    let head = self.code.len();
-                    self.code.push(instr(Code::If(number, 0)));
-                    self.block(then, follows, source)?;
-                    let skip = self.code.len();
-                    self.code.push(instr(Code::Goto(0)));
-                    match otherwise {
-                        Some(otherwise) => self.block(otherwise, follows, source)?,
-                        // The report's convention: no `else` is `else { ; }`.
-                        None => self.code.push(Instr { implied: true, ..instr(Code::Nop) }),
-                    }
-                    let end = u16::try_from(self.code.len()).ok()?;
-                    self.code.get_mut(skip)?.code = Code::Goto(end);
-                    self.code.get_mut(head)?.code = Code::If(number, u16::try_from(skip + 1).ok()?);
-                    continue;
-                }
-            };
-            self.code.push(instr(one));
-        }
-        Some(())
     }
 }

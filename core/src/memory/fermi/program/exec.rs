@@ -91,17 +91,8 @@ pub enum Micro {
     Wait,
     /// At the program's `end`.
     End,
-    /// Nowhere: no rule applies.
-    Stuck(StuckAt),
-}
-
-/// A memory program that is stuck.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StuckAt {
-    /// Where: see [`Program::line`].
-    pub at: At,
-    /// Why.
-    pub cause: Undefined,
+    /// Nowhere, since no rule applies: where ([`Program::line`]), and why.
+    Stuck(At, Undefined),
 }
 
 phrases! {
@@ -142,7 +133,7 @@ phrases! {
 pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigma, eta: &mut E) -> Result<Micro, Stop> {
     let mut run = Run { op, sigma, eta };
     loop {
-        let Some(instr) = program.code.get(usize::from(at.pc)) else { return Ok(run.stuck(*at, Undefined::NoEnd)) };
+        let Some(instr) = program.code.get(usize::from(at.pc)) else { return Ok(Micro::Stuck(*at, Undefined::NoEnd)) };
         let next = At { pc: at.pc + 1, again: false };
         match instr.code {
             // Rule: op.nop
@@ -173,7 +164,7 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
             // Rule: op.iftt, op.ifff
             Code::If(cond, otherwise) => {
                 let Some(cond) = program.conds.get(usize::from(cond)) else {
-                    return Ok(run.stuck(*at, Undefined::NoEnd));
+                    return Ok(Micro::Stuck(*at, Undefined::NoEnd));
                 };
                 match run.holds(cond)? {
                     Ok(holds) => {
@@ -181,7 +172,7 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
                         run.fire(if holds { Rule::OpIfTt } else { Rule::OpIfFf })?;
                         *at = if holds { next } else { At { pc: otherwise, again: false } };
                     }
-                    Err(cause) => return Ok(run.stuck(*at, cause)),
+                    Err(cause) => return Ok(Micro::Stuck(*at, cause)),
                 }
             }
             // Rule: op.op1, op.op2
@@ -201,7 +192,7 @@ pub fn micro<E: Eta>(program: &Program, at: &mut At, op: OpIdx, sigma: &mut Sigm
                     at.again = true;
                     return Ok(Micro::Wait);
                 }
-                Err(cause) => return Ok(run.stuck(*at, cause)),
+                Err(cause) => return Ok(Micro::Stuck(*at, cause)),
             },
         }
     }
@@ -229,10 +220,6 @@ impl<E: Eta> Run<'_, E> {
     #[inline]
     fn follows(&mut self, follows: bool, rule: Rule) -> Result<(), Stop> {
         if follows { self.fire(rule) } else { Ok(()) }
-    }
-
-    fn stuck(&self, at: At, cause: Undefined) -> Micro {
-        Micro::Stuck(StuckAt { at, cause })
     }
 
     /// B⟦·⟧ (4.4.2). Both sides of `and` and `or` are evaluated: an undefined one leaves the whole undefined.

@@ -6,7 +6,7 @@
 //! refinements of them (D-scope, D-fence).
 
 use crate::base::words;
-use crate::program::instr::{CacheOp, MemOp, Order, Scope, WarpRequest};
+use crate::program::instr::{CacheOp, MemOp, Order, Scope, Space, WarpRequest};
 
 words! {
     /// Kinds of memory operations.
@@ -26,15 +26,15 @@ words! {
     }
 }
 
-words! {
-    /// State spaces after generic addresses are resolved.
-    #[expect(missing_docs, reason = "the state spaces of PTX")]
-    pub enum OpSpace {
-        Global = "global",
-        Local = "local",
-        Shared = "shared",
-        Const = "const",
-        Param = "param",
+impl OpKind {
+    /// That of a request.
+    pub(in crate::memory) const fn of(op: MemOp) -> Self {
+        match op {
+            MemOp::Load => Self::Load,
+            MemOp::Store => Self::Store,
+            MemOp::Atom(..) => Self::Atom,
+            MemOp::Red(..) => Self::Red,
+        }
     }
 }
 
@@ -42,7 +42,7 @@ words! {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OpKey {
     kind: OpKind,
-    space: OpSpace,
+    space: Space,
     order: Order,
     /// [`Scope::Lane`]: every scope that has no program of its own.
     scope: Scope,
@@ -56,7 +56,7 @@ impl OpKey {
     /// The update of registers.
     pub const REG: Self = Self {
         kind: OpKind::Reg,
-        space: OpSpace::Local,
+        space: Space::Local,
         order: Order::Weak,
         scope: Scope::Lane,
         cache: CacheOp::Default,
@@ -65,11 +65,11 @@ impl OpKey {
     /// The key of an operation that PTX has, for every scope; qualifiers that make no difference are normalised: a strong
     /// operation has no cache operator (PTX ISA 9.7.9.8), nor has an operation on a space without caches, an atomic operation
     /// without ordering is relaxed, and memory that no other thread writes has no orderings. `None` for a write to constant
-    /// memory or kernel parameters, for an atomic operation on other than global and shared memory, and for fences, which
-    /// have no space ([`OpKey::fence`]).
+    /// memory or kernel parameters, for an atomic operation on other than global and shared memory, for generic addresses, which
+    /// are to be resolved before, and for fences, which have no space ([`OpKey::fence`]).
     #[must_use]
-    pub fn new(kind: OpKind, space: OpSpace, order: Order, cache: CacheOp) -> Option<Self> {
-        use {CacheOp as C, OpKind as K, OpSpace as S};
+    pub fn new(kind: OpKind, space: Space, order: Order, cache: CacheOp) -> Option<Self> {
+        use {CacheOp as C, OpKind as K, Space as S};
         let order = match (kind, order) {
             (K::Reg, _) => return Some(Self::REG),
             (K::Fence, _) => return None,
@@ -85,7 +85,9 @@ impl OpKey {
         // A thread's own memory, constant memory and parameters have no order with other threads.
         let order = if matches!(space, S::Local | S::Const | S::Param) { Order::Weak } else { order };
         match (kind, space) {
-            (K::Store, S::Const | S::Param) | (K::Atom | K::Red, S::Local | S::Const | S::Param) => return None,
+            (K::Store, S::Const | S::Param) | (K::Atom | K::Red, S::Local | S::Const | S::Param) | (_, S::Generic) => {
+                return None;
+            }
             _ => {}
         }
         let cached = order == Order::Weak && matches!(space, S::Global | S::Local);
@@ -122,14 +124,8 @@ impl OpKey {
 
     /// The key of a request whose address lies in `space`.
     #[must_use]
-    pub fn of(request: &WarpRequest, space: OpSpace) -> Option<Self> {
-        let kind = match request.op {
-            MemOp::Load => OpKind::Load,
-            MemOp::Store => OpKind::Store,
-            MemOp::Atom(..) => OpKind::Atom,
-            MemOp::Red(..) => OpKind::Red,
-        };
-        Self::new(kind, space, request.order, request.cache).map(|key| key.within(request.scope))
+    pub fn of(request: &WarpRequest, space: Space) -> Option<Self> {
+        Self::new(OpKind::of(request.op), space, request.order, request.cache).map(|key| key.within(request.scope))
     }
 
     /// Every key that a complete set of programs has, in a fixed order: those for every scope, without fences.
@@ -137,7 +133,7 @@ impl OpKey {
     pub fn all() -> Vec<Self> {
         let mut all = vec![Self::REG];
         for &kind in OpKind::ALL.iter().filter(|kind| **kind != OpKind::Reg) {
-            for &space in OpSpace::ALL {
+            for space in [Space::Global, Space::Local, Space::Shared, Space::Const, Space::Param] {
                 for &order in Order::ALL {
                     let keys = CacheOp::ALL.iter().filter_map(|cache| {
                         let key = Self::new(kind, space, order, *cache)?;
@@ -173,7 +169,7 @@ impl OpKey {
         for word in words {
             let again = if word.is_empty() {
                 true
-            } else if let Some(found) = OpSpace::named(word) {
+            } else if let Some(found) = Space::named(word) {
                 space.replace(found).is_some()
             } else if let Some(found) = Order::named(word) {
                 order.replace(found).is_some()
@@ -216,20 +212,8 @@ impl OpKey {
 
     /// The state space; of no meaning for [`OpKey::REG`] and fences.
     #[must_use]
-    pub const fn space(&self) -> OpSpace {
+    pub const fn space(&self) -> Space {
         self.space
-    }
-
-    /// The ordering.
-    #[must_use]
-    pub const fn order(&self) -> Order {
-        self.order
-    }
-
-    /// The cache operator.
-    #[must_use]
-    pub const fn cache(&self) -> CacheOp {
-        self.cache
     }
 
     /// Whether its state is one of `Σ_atomic`.
@@ -242,7 +226,7 @@ impl OpKey {
     /// strong or not, atomic or not (the report asks for a cache operator: D-atomic, D-strong).
     #[must_use]
     pub const fn cached(&self) -> bool {
-        !matches!(self.kind, OpKind::Reg | OpKind::Fence) && matches!(self.space, OpSpace::Global | OpSpace::Local)
+        !matches!(self.kind, OpKind::Reg | OpKind::Fence) && matches!(self.space, Space::Global | Space::Local)
     }
 }
 

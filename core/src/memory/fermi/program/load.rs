@@ -1,11 +1,11 @@
 //! From files to a set of programs: parsing, checking, presets, and what is missing.
 
+use super::OpKey;
 use super::check::check;
 use super::error::{MempError, MempErrorKind};
 use super::parse::parse;
 use super::presets::preset_files;
 use super::set::ProgramSet;
-use super::{OpKey, Program};
 use crate::base::{FileId, SourceMap, Span};
 use rustc_hash::FxHashMap;
 
@@ -27,18 +27,22 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
     let mut set = ProgramSet::default();
     let mut errors = Vec::new();
     let mut served: FxHashMap<OpKey, (FileId, Span)> = FxHashMap::default();
-    let mut bases: Vec<(String, FileId, Span)> = Vec::new();
+    let mut base: Option<(String, FileId, Span)> = None;
     let mut end = (FileId::default(), Span::default());
     for file in files {
         let Some(source) = sources.get(*file) else { continue };
-        let (parsed, complaints) = parse(*file, &source.text);
+        let (parsed, complaints) = parse(*file, source);
         // What was left out would only mislead the check.
         let whole = complaints.is_empty();
         errors.extend(complaints);
-        bases.extend(parsed.base.map(|(name, span)| (name, *file, span)));
         let mut found = Vec::new();
-        for tree in &parsed.programs {
-            for (key, span) in &tree.serves {
+        match (parsed.base, &base) {
+            (Some((_, span)), Some((_, _, first))) => found.push((MempErrorKind::SecondUse(*first), span)),
+            (Some((name, span)), None) => base = Some((name, *file, span)),
+            (None, _) => {}
+        }
+        for program in parsed.programs {
+            for (key, span) in &program.serves {
                 match served.get(key) {
                     Some((file, first)) => {
                         found.push((MempErrorKind::Twice { key: *key, file: *file, span: *first }, *span));
@@ -48,21 +52,26 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
                     }
                 }
             }
-            match Program::new(tree, source) {
-                Some(program) => {
-                    if whole {
-                        found.extend(check(&program));
-                    }
-                    set.add(program);
-                }
-                None => found.push((MempErrorKind::TooLong, tree.head)),
+            if program.code.len() >= usize::from(u16::MAX) {
+                found.push((MempErrorKind::TooLong, program.head));
+                continue;
             }
+            if whole {
+                found.extend(check(&program));
+            }
+            set.add(program);
         }
         errors.extend(found.into_iter().map(|(kind, span)| MempError { kind, file: *file, span }));
         let length = u32::try_from(source.text.len()).unwrap_or(u32::MAX);
         end = (*file, Span::new(length, length));
     }
-    complete(&mut set, &bases, &mut errors);
+    // What is missing is taken from the preset that the files name.
+    if let Some((name, file, span)) = base {
+        match preset(&name) {
+            Some(base) => base.programs().iter().for_each(|program| set.add(program.clone())),
+            None => errors.push(MempError { kind: MempErrorKind::UnknownPreset, file, span }),
+        }
+    }
     let missing = set.missing();
     // A file that does not parse may well have what seems to be missing.
     if !missing.is_empty() && errors.iter().all(MempError::is_warning) {
@@ -70,18 +79,4 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
     }
     errors.sort_by_key(|e| (files.iter().position(|f| *f == e.file), e.span));
     (set, errors)
-}
-
-/// Takes what is missing from the preset that the files name.
-fn complete(set: &mut ProgramSet, bases: &[(String, FileId, Span)], errors: &mut Vec<MempError>) {
-    for (k, (name, file, span)) in bases.iter().enumerate() {
-        if let Some((_, _, first)) = bases.first().filter(|_| k > 0) {
-            errors.push(MempError { kind: MempErrorKind::SecondUse(*first), file: *file, span: *span });
-            continue;
-        }
-        match preset(name) {
-            Some(base) => base.programs().iter().for_each(|program| set.add(program.clone())),
-            None => errors.push(MempError { kind: MempErrorKind::UnknownPreset, file: *file, span: *span }),
-        }
-    }
 }

@@ -13,15 +13,25 @@
 //! more tightly than `or`; conditions may have parentheses, which the report does without.
 
 use super::OpKey;
+use super::code::{Code, Program};
 use super::error::{Expected, MAX_ERRORS, MAX_NESTING, MempError, MempErrorKind};
 use super::token::Kind;
-use super::tree::{BExp, Level, MemProgram, MempFile, OpExp, Stmt, StmtKind};
+use super::tree::{BExp, Level, OpExp};
 use crate::base::cursor::{Cursor, Token, Wrong, in_order, lex};
-use crate::base::{FileId, Span};
+use crate::base::{FileId, Source, Span};
+
+/// A file of memory programs.
+#[derive(Debug, Default)]
+pub(super) struct MempFile {
+    /// `use NAME;`: the preset that serves what the files of this folder do not.
+    pub(super) base: Option<(String, Span)>,
+    /// The programs.
+    pub(super) programs: Vec<Program>,
+}
 
 /// Parses a file of memory programs. What was understood is returned with all complaints, in the order of the text.
-#[must_use]
-pub fn parse(file: FileId, text: &str) -> (MempFile, Vec<MempError>) {
+pub(super) fn parse(file: FileId, source: &Source) -> (MempFile, Vec<MempError>) {
+    let text = source.text.as_str();
     let at = |(kind, span)| MempError { kind, file, span };
     if u32::try_from(text.len()).is_err() {
         return (MempFile::default(), vec![at((MempErrorKind::TooLarge, Span::default()))]);
@@ -37,6 +47,10 @@ pub fn parse(file: FileId, text: &str) -> (MempFile, Vec<MempError>) {
         reader.tell(true);
         reader.file(&mut parsed);
         found.append(&mut reader.errors);
+    }
+    for program in &mut parsed.programs {
+        program.file.clone_from(&source.name);
+        program.code.iter_mut().for_each(|instr| instr.line = source.line_col(instr.span.start).0);
     }
     (parsed, in_order(found, MAX_ERRORS, MempErrorKind::TooMany).into_iter().map(at).collect())
 }
@@ -127,46 +141,54 @@ impl<'s> Reader<'s> {
     }
 
     /// `{ … }`
-    fn block(&mut self) -> Option<Vec<Stmt>> {
+    fn block(&mut self, into: &mut Program) -> Option<()> {
         let open = self.is(Kind::LBrace)?;
-        let list = self.statements();
+        self.statements(into);
         if self.is(Kind::RBrace).is_none() {
             self.errors.push((MempErrorKind::OpenBrace, open.span));
         }
-        Some(list)
+        Some(())
     }
 
     /// What stands in a statement.
-    fn statement(&mut self) -> Option<StmtKind> {
+    fn statement(&mut self, into: &mut Program) -> Option<()> {
         if self.is(Kind::Semi).is_some() {
-            return Some(StmtKind::Nop);
+            into.push(Code::Nop);
+            return Some(());
         }
         if self.word("if").is_some() {
-            self.is(Kind::LParen)?;
-            let from = self.at;
-            let cond = self.condition()?;
-            let cond_span = self.since(from);
-            self.is(Kind::RParen)?;
-            let then = self.block()?;
-            let otherwise = if self.word("else").is_some() { Some(self.block()?) } else { None };
-            return Some(StmtKind::If { cond, cond_span, then, otherwise });
+            let cond = self.between(Kind::LParen, Kind::RParen, Self::condition)?;
+            let number = u16::try_from(into.conds.len()).unwrap_or(u16::MAX);
+            into.conds.push(cond);
+            let head = into.push(Code::Nop);
+            self.block(into)?;
+            let skip = into.push(Code::Nop);
+            into.code[head].code = Code::If(number, into.end());
+            if self.word("else").is_some() {
+                self.block(into)?;
+            } else {
+                // The report's convention: no `else` is `else { ; }`.
+                let nop = into.push(Code::Nop);
+                into.code[nop].implied = true;
+            }
+            into.code[skip].code = Code::Goto(into.end());
+            return Some(());
         }
-        let kind = if self.word("yield").is_some() {
-            StmtKind::Yield
+        let code = if self.word("yield").is_some() {
+            Code::Yield
         } else if self.word("end").is_some() {
-            StmtKind::End
+            Code::End
         } else {
             let (word, span) = self.name(Expected::Statement)?;
-            OpExp::named(word).map_or_else(
-                || {
-                    self.errors.push((MempErrorKind::UnknownStatement, span));
-                    StmtKind::Nop
-                },
-                StmtKind::Op,
-            )
+            let op = OpExp::named(word);
+            if op.is_none() {
+                self.errors.push((MempErrorKind::UnknownStatement, span));
+            }
+            op.map_or(Code::Nop, Code::Op)
         };
         self.semi();
-        Some(kind)
+        into.push(code);
+        Some(())
     }
 
     /// Goes to the end of a wrong statement: behind its `;`, or its braces and all between them, or to a new program.
@@ -187,16 +209,23 @@ impl<'s> Reader<'s> {
     }
 
     /// A list of statements (4.4.4), up to a brace that closes none of them or to a new program.
-    fn statements(&mut self) -> Vec<Stmt> {
-        let mut list = Vec::new();
+    fn statements(&mut self, into: &mut Program) {
+        let begin = into.code.len();
+        let mut last = begin;
         while self.token().is_some_and(|t| t.kind != Kind::RBrace && !self.starts_item(t)) {
             let from = self.at;
-            let rule = |r: &mut Self| r.labelled(Expected::Statement, Self::statement);
-            let kind = self.recover(rule, Self::complaint, Self::skip).unwrap_or(StmtKind::Nop);
-            list.push(Stmt { kind, span: self.since(from) });
+            last = into.code.len();
+            let rule = |r: &mut Self| r.labelled(Expected::Statement, |r| r.statement(into));
+            if self.recover(rule, Self::complaint, Self::skip).is_none() {
+                into.code.truncate(last);
+                into.push(Code::Nop);
+            }
+            // What stands within it has its place already.
+            let own = into.code[last..].iter_mut().filter(|instr| instr.span == Span::default());
+            own.for_each(|instr| instr.span = self.since(from));
         }
+        into.code[begin..last].iter_mut().for_each(|instr| instr.follows = true);
         self.miss::<()>(Expected::Statement);
-        list
     }
 
     fn starts_item(&self, token: Token<Kind>) -> bool {
@@ -228,8 +257,9 @@ impl<'s> Reader<'s> {
         self.word("program")?;
         let serves = self.list(Kind::Comma, Self::operation)?.into_iter().flatten().collect();
         self.is(Kind::Colon)?;
-        let head = self.since(from);
-        parsed.programs.push(MemProgram { serves, body: self.statements(), head });
+        let mut program = Program { serves, head: self.since(from), ..Program::default() };
+        self.statements(&mut program);
+        parsed.programs.push(program);
         Some(())
     }
 

@@ -38,7 +38,7 @@ impl ProgramSet {
     pub fn add(&mut self, program: Program) {
         let Ok(id) = u16::try_from(self.programs.len()).map(ProgramId) else { return };
         for key in program.serves() {
-            self.by_key.entry(*key).or_insert(id);
+            self.by_key.entry(key).or_insert(id);
         }
         self.programs.push(program);
     }

@@ -45,12 +45,6 @@ impl Device {
     pub const fn load(key: LineKey, mask: ByteMask) -> Self {
         Self { key, mask, want: mask, value: Bytes::NONE }
     }
-
-    /// A store of the known bytes of `value`.
-    #[must_use]
-    pub const fn store(key: LineKey, value: Bytes) -> Self {
-        Self { key, mask: value.mask(), want: value.mask(), value }
-    }
 }
 
 /// Σ_atomic: one location.
@@ -106,20 +100,6 @@ pub struct Shared {
     pub pieces: Vec<Piece>,
     /// The report's `v_in/out`: their contents one after the other; empty before a load has read.
     pub value: Vec<u8>,
-}
-
-impl Shared {
-    /// Bytes in all.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.pieces.iter().map(|p| usize::from(p.len)).sum()
-    }
-
-    /// Whether there is no location.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 impl Sigma {
@@ -181,7 +161,7 @@ impl Sigma {
         match self {
             Self::Device(d) => d.mask & !d.value.mask() == 0,
             Self::Atomic(a) => a.old().is_some(),
-            Self::Shared(s) => s.value.len() == s.len(),
+            Self::Shared(s) => s.value.len() == s.pieces.iter().map(|p| usize::from(p.len)).sum::<usize>(),
             Self::Reg | Self::Fence { .. } => true,
         }
     }

@@ -1,7 +1,6 @@
-//! Memory programs as syntax (report, 4.4.2 to 4.4.4) and the files that hold them.
+//! What memory programs are made of: conditions and operations (report, 4.4.2, 4.4.3).
 
-use super::OpKey;
-use crate::base::{Span, phrases};
+use crate::base::phrases;
 use crate::verdict::Rule;
 
 phrases! {
@@ -116,57 +115,4 @@ pub enum BExp {
     Not(Box<BExp>),
     And(Box<BExp>, Box<BExp>),
     Or(Box<BExp>, Box<BExp>),
-}
-
-/// A statement (4.4.4), with its place in the file. The report's sequential composition is a list here.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stmt {
-    /// What it does.
-    pub kind: StmtKind,
-    /// Where it stands.
-    pub span: Span,
-}
-
-/// The statements.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum StmtKind {
-    /// `;`
-    Nop,
-    /// `yield;`
-    Yield,
-    /// `end;`
-    End,
-    /// An operation.
-    Op(OpExp),
-    /// `if (…) { … } else { … }`
-    If {
-        /// The condition.
-        cond: BExp,
-        /// Its place.
-        cond_span: Span,
-        /// Executed when it holds.
-        then: Vec<Stmt>,
-        /// Executed when it does not; `None`: no `else`.
-        otherwise: Option<Vec<Stmt>>,
-    },
-}
-
-/// A memory program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MemProgram {
-    /// The operations that it serves, each with the place of its name.
-    pub serves: Vec<(OpKey, Span)>,
-    /// Its statements.
-    pub body: Vec<Stmt>,
-    /// The word `program` and the names after it.
-    pub head: Span,
-}
-
-/// A file of memory programs.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct MempFile {
-    /// `use NAME;`: the preset that serves what the files of this folder do not.
-    pub base: Option<(String, Span)>,
-    /// The programs.
-    pub programs: Vec<MemProgram>,
 }
