@@ -198,7 +198,7 @@ fn computed(op: IntOp, instr: &Instr, tables: &Tables<'_>, state: &State) -> Opt
     let shape = op.shape();
     let source = |k: usize| {
         let slot = [instr.a, instr.b, instr.c, instr.e][k];
-        shape.sources[k].and_then(|class| state.get(&(class, slot)).copied())
+        shape.sources.get(k).and_then(|class| state.get(&(*class, slot)).copied())
     };
     let sum = |a: Option<Value>, b: Option<Value>| match (a, b) {
         (one, None) | (None, one) => one,

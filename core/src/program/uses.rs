@@ -142,13 +142,13 @@ pub fn shape(op: Op) -> Option<Shape> {
 #[inline]
 fn data(instr: &Instr, see: &mut impl FnMut(bool, Class, Slot)) {
     let Some(shape) = shape(instr.op) else { return };
-    for (class, slot) in shape.used().zip([instr.a, instr.b, instr.c, instr.e]) {
+    for (&class, slot) in shape.sources.iter().zip([instr.a, instr.b, instr.c, instr.e]) {
         see(READ, class, slot);
     }
     see(WRITTEN, shape.dest, instr.d);
     if shape.carry_out {
         let last = u16::try_from(instr.imm & 0xffff).map_or(NO_SLOT, Slot);
-        see(WRITTEN, Class::P, if shape.sources[3].is_some() { last } else { instr.e });
+        see(WRITTEN, Class::P, if shape.sources.len() == 4 { last } else { instr.e });
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
         let guard = Some(Guard { pred: Slot(9), negated: true });
         let add = Instr { guard, ..instr(Op::Int(IntOp::Add32)) };
         assert_eq!(both(&add, &NONE), (vec![(P, 9), (W, 3), (W, 4)], vec![(W, 2)]));
-        let carry = IntOp::ALL.iter().find(|op| op.shape().carry_out && op.shape().sources[3].is_none());
+        let carry = IntOp::ALL.iter().find(|op| op.shape().carry_out && op.shape().sources.len() < 4);
         if let Some(op) = carry {
             assert_eq!(both(&instr(Op::Int(*op)), &NONE).1[1], (P, 6));
         }

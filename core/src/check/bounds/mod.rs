@@ -159,7 +159,7 @@ impl Bounds {
         let slots = [i.a, i.b, i.c, i.e];
         let mut classes = [Class::W; 4];
         let mut states = [State::Known(NONE); 4];
-        for (k, class) in shape.used().enumerate() {
+        for (k, &class) in shape.sources.iter().enumerate() {
             classes[k] = class;
             if rule.uses(k) {
                 states[k] = self.plan.state(function, class, slots[k]);

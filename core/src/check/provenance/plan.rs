@@ -395,7 +395,7 @@ impl<'a> Work<'a> {
     fn forward(&mut self, i: &Instr, roots: &mut Roots) {
         let tables = Tables::of(self.env);
         if let Some(op) = plain::data_op(i.op) {
-            let value = self.result(rule(op), i, &op.shape().used().collect::<Vec<_>>());
+            let value = self.result(rule(op), i, op.shape().sources);
             self.set(op.shape().dest, i.d, value);
             return;
         }
@@ -444,7 +444,7 @@ impl<'a> Work<'a> {
             let shape = op.shape();
             if self.at(shape.dest, i.d).is_some_and(|s| s.needed) {
                 let rule = rule(op);
-                for (k, class) in shape.used().enumerate().filter(|(k, _)| rule.uses(*k)) {
+                for (k, &class) in shape.sources.iter().enumerate().filter(|(k, _)| rule.uses(*k)) {
                     self.need(class, [i.a, i.b, i.c, i.e][k]);
                 }
             }

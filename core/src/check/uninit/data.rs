@@ -92,7 +92,7 @@ pub(super) fn run(op: AluOp, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, s
     let shape = op.shape();
     let slots = [i.a, i.b, i.c, i.e];
     let mut from = Sources { classes: [Class::W; 4], slots, bytes: [DEFINED; 4], count: 0 };
-    for (k, class) in shape.used().enumerate() {
+    for (k, &class) in shape.sources.iter().enumerate() {
         from.classes[k] = class;
         from.bytes[k] = shadow.get(class, slots[k]);
         from.count = k + 1;

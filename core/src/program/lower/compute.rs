@@ -43,7 +43,7 @@ impl<'t> FnLower<'_, 't> {
         let ty = self.types.last().copied().unwrap_or(M::B32);
         let mut sources = Sources::new();
         let carry_in = matches!(instr.opcode, Opcode::ADDC | Opcode::SUBC | Opcode::MADC);
-        for (i, class) in shape.used().enumerate() {
+        for (i, &class) in shape.sources.iter().enumerate() {
             sources.push(if carry_in && class == Class::P {
                 self.carry()?
             } else {
@@ -218,7 +218,7 @@ impl<'t> FnLower<'_, 't> {
         let Selected { op, mode } = self.selected?;
         let shape = op.shape();
         let mut sources = Sources::new();
-        for (i, class) in shape.used().enumerate() {
+        for (i, &class) in shape.sources.iter().enumerate() {
             let ty = if class == class_of_type(from) { from } else { M::B32 };
             sources.push(self.source(nth(instr, i + 1)?, class, ty)?);
         }
