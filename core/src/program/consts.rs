@@ -5,7 +5,7 @@
 //! and comparisons.
 
 use crate::base::{Span, phrases};
-use crate::ptx::tree::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use crate::ptx::tree::{BinaryOp, Expr, ExprKind, Name, OperandKind, UnaryOp};
 
 /// The value of a constant expression.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -62,6 +62,24 @@ pub const MAX_DEPTH: u32 = 200;
 /// The reason and the place.
 pub fn evaluate(expr: &Expr) -> Result<Value, (ConstError, Span)> {
     eval(expr, 0)
+}
+
+/// The integer that a constant expression is, if it is one.
+#[must_use]
+pub fn integer(expr: &Expr) -> Option<u64> {
+    if let Ok(Value::Int { bits, .. }) = evaluate(expr) { Some(bits) } else { None }
+}
+
+/// The value of a constant operand; `None` for any other operand.
+#[must_use]
+pub fn operand(operand: &OperandKind) -> Option<Result<Value, (ConstError, Span)>> {
+    Some(match operand {
+        OperandKind::Int(value) => Ok(int(value.cast_unsigned(), false)),
+        OperandKind::F32(bits) => Ok(Value::F32(*bits)),
+        OperandKind::F64(bits) => Ok(Value::F64(f64::from_bits(*bits))),
+        OperandKind::Const(expr) => evaluate(expr),
+        _ => return None,
+    })
 }
 
 fn int(bits: u64, unsigned: bool) -> Value {

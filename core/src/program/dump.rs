@@ -132,7 +132,9 @@ fn line(names: &Names<'_>, instr: &Instr) -> String {
             Some(exchange) => format!("{:?}{}", exchange.kind, if exchange.sync { ".sync" } else { "" }),
             None => "Exchange ?".to_owned(),
         },
-        Op::Unsupported => format!("Unsupported {}", env.unsupported.get(imm as usize).map_or("?", String::as_str)),
+        Op::Unsupported => {
+            format!("Unsupported {}", env.unsupported.get_index(imm as usize).map_or("?", String::as_str))
+        }
         op => format!("{op:?}"),
     };
     let tables = Tables::of(env);

@@ -462,14 +462,15 @@ pub enum Moving {
     Pm64,
 }
 
-/// Functions of the device runtime that kernels call.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "named as in CUDA")]
-pub enum Syscall {
-    Vprintf,
-    Malloc,
-    Free,
-    AssertFail,
+words! {
+    /// Functions of the device runtime that kernels call.
+    #[expect(missing_docs, reason = "named as in CUDA")]
+    pub enum Syscall {
+        Vprintf = "vprintf",
+        Malloc = "malloc",
+        Free = "free",
+        AssertFail = "__assertfail",
+    }
 }
 
 /// What a barrier instruction does on arrival.

@@ -105,16 +105,13 @@ impl Checker<'_> {
                 Some(SymbolKind::Function(_)) => !result,
                 _ => false,
             },
-            OperandKind::Int(_) => !result && !matches!(class, Some(Class::Float)),
-            OperandKind::F32(_) | OperandKind::F64(_) => !result && !matches!(class, Some(Class::Int)),
-            OperandKind::Const(expr) => match consts::evaluate(expr) {
-                Ok(Value::Int { .. } | Value::Address(_)) => !result && !matches!(class, Some(Class::Float)),
-                Ok(_) => !result && !matches!(class, Some(Class::Int)),
-                Err(_) => false,
-            },
             OperandKind::Sink => result,
             OperandKind::Member(name, _) => self.register(*name).is_some(),
-            _ => false,
+            constant => match consts::operand(constant) {
+                Some(Ok(Value::Int { .. } | Value::Address(_))) => !result && !matches!(class, Some(Class::Float)),
+                Some(Ok(_)) => !result && !matches!(class, Some(Class::Int)),
+                Some(Err(_)) | None => false,
+            },
         }
     }
 }

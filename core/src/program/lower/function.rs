@@ -280,11 +280,8 @@ impl<'t> FnLower<'_, 't> {
             text.push('.');
             text.push_str(word.text(names));
         }
-        let next = u32::try_from(self.program.env.unsupported.len()).unwrap_or(u32::MAX);
-        let imm = *self.program.unsupported.entry(text).or_insert_with_key(|text| {
-            self.program.env.unsupported.push(text.clone());
-            next
-        });
+        let (at, _) = self.program.env.unsupported.insert_full(text);
+        let imm = u32::try_from(at).unwrap_or(u32::MAX);
         self.emit(Role::Main, Instr { imm, ..Instr::new(Op::Unsupported) });
     }
 
@@ -386,10 +383,7 @@ impl<'t> FnLower<'_, 't> {
                     Some(place) => Some(Sym::Place(place)),
                     None => return self.complain(LowerErrorKind::TooLarge, declarator.ident.span),
                 },
-                _ => {
-                    let name = self.unit.names().text(declarator.ident.name);
-                    link::place(self.program, self.unit.file, variable, declarator, name).map(Sym::Place)
-                }
+                _ => link::place(self.program, self.unit, variable, declarator).map(Sym::Place),
             };
             let Some(sym) = sym else { return };
             self.name(declarator.ident, sym);

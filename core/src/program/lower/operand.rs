@@ -3,7 +3,7 @@
 use super::function::{FnLower, Role};
 use super::symbol::{Base, Place, Reg, Sym};
 use super::types::constant_bits;
-use crate::program::consts::{Value, evaluate};
+use crate::program::consts::{self, Value, evaluate, integer};
 use crate::program::env::{Area, Init, Special, Within};
 use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class, FloatOp, IntOp};
@@ -32,17 +32,6 @@ impl Located {
 }
 
 impl FnLower<'_, '_> {
-    /// The value of a constant operand.
-    pub(super) fn constant_value(&self, op: &Operand) -> Option<Value> {
-        match &op.kind {
-            OperandKind::Int(value) => Some(Value::Int { bits: value.cast_unsigned(), unsigned: false }),
-            OperandKind::F32(bits) => Some(Value::F32(*bits)),
-            OperandKind::F64(bits) => Some(Value::F64(f64::from_bits(*bits))),
-            OperandKind::Const(expr) => evaluate(expr).ok(),
-            _ => None,
-        }
-    }
-
     /// Whether an operand is `WARP_SZ` and nothing else.
     fn is_warp_size(&self, op: &Operand) -> bool {
         match &op.kind {
@@ -54,7 +43,7 @@ impl FnLower<'_, '_> {
 
     /// An integer constant that the instruction needs while lowering, such as the table of `lop3`.
     pub(super) fn immediate(&self, op: &Operand) -> Option<u64> {
-        match self.constant_value(op) {
+        match constant_value(op) {
             Some(Value::Int { bits, .. }) => Some(bits),
             // What is needed now cannot wait for the machine, as in constant expressions.
             None if self.is_warp_size(op) => Some(32),
@@ -79,7 +68,7 @@ impl FnLower<'_, '_> {
         if self.is_warp_size(op) {
             return self.preload(class, Init::Special(Special::WarpSize));
         }
-        if let Some(value) = self.constant_value(op) {
+        if let Some(value) = constant_value(op) {
             if let Value::Address(address) = value {
                 return match self.register(address.name) {
                     Some(reg) => self.register_sum(reg, address.offset, class),
@@ -189,8 +178,7 @@ impl FnLower<'_, '_> {
     /// `x[3]`: the byte offset in the variable.
     fn element(&mut self, name: Name, index: &Expr) -> Option<i64> {
         let Sym::Place(place) = self.lookup(name)? else { return None };
-        let Ok(Value::Int { bits, .. }) = evaluate(index) else { return None };
-        Some(bits.cast_signed().wrapping_mul(place.element.into()))
+        Some(integer(index)?.cast_signed().wrapping_mul(place.element.into()))
     }
 
     /// The address of a variable, function or label as a value: its own space's, or the generic one.
@@ -337,6 +325,11 @@ impl FnLower<'_, '_> {
             _ => (op, None),
         }
     }
+}
+
+/// The value of a constant operand.
+pub(super) fn constant_value(op: &Operand) -> Option<Value> {
+    consts::operand(&op.kind)?.ok()
 }
 
 /// An instruction's operand.

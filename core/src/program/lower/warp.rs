@@ -3,7 +3,7 @@
 use super::function::{FnLower, Role};
 use super::intern;
 use super::memory::scope_word;
-use super::operand::nth;
+use super::operand::{constant_value, nth};
 use super::types::{class_of_type, constant_bits};
 use crate::program::consts::Value;
 use crate::program::instr::{
@@ -52,12 +52,12 @@ impl<'t> FnLower<'_, 't> {
             d = self.destination_of(nth(instr, 0)?, class)?;
         }
         let aligned = instr.opcode == Opcode::BAR || mods.contains(&M::ALIGNED);
-        let id = match self.constant_value(nth(instr, from)?) {
+        let id = match constant_value(nth(instr, from)?) {
             Some(Value::Address(_)) | None => None,
             Some(value) => constant_bits(value, M::B32).and_then(|id| u8::try_from(id).ok()),
         };
         let barrier = Barrier { kind, aligned, counted, id };
-        let imm = intern(&mut self.program.barriers, &mut self.program.env.barriers, barrier);
+        let imm = intern(&mut self.program.env.barriers, barrier);
         self.emit(Role::Main, Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) });
         Some(())
     }
@@ -109,7 +109,7 @@ impl<'t> FnLower<'_, 't> {
         };
         let d = self.destination_of(d, dest)?;
         // There are far fewer kinds than 65,536.
-        let index = intern(&mut self.program.exchanges, &mut self.program.env.exchanges, Exchange { kind, sync });
+        let index = intern(&mut self.program.env.exchanges, Exchange { kind, sync });
         self.emit(Role::Main, Instr { d, a, b, c, e, imm: index | u32::from(p) << 16, ..Instr::new(Op::Exchange) });
         Some(())
     }
