@@ -26,6 +26,18 @@ pub enum Class {
     P,
 }
 
+impl Class {
+    /// Bits of a slot.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::W => 32,
+            Self::Q => 64,
+            Self::P => 1,
+        }
+    }
+}
+
 /// What an operation reads and writes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {

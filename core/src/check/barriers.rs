@@ -84,8 +84,7 @@ impl Barriers {
     /// Lanes that waited when others left them: their place is told whole, since another instruction is being executed.
     fn waited(&self, who: Who, at: At, kind: BugKind) -> Stop {
         let lane = lanes_of(at.lanes).next().and_then(|l| u32::try_from(l).ok()).unwrap_or(0);
-        let entry = self.env.functions.get_index(self.shape.entry as usize);
-        let kernel = (self.program, entry.map_or_else(String::new, |(name, _)| name.clone()));
+        let kernel = (self.program, self.env.name_of(self.shape.entry));
         let place = Place { lanes: at.lanes, ..self.shape.place(kernel, at.pc, (who.block, at.warp, lane)) };
         Stop::Bug(Box::new(Bug { kind, place, other: None }))
     }

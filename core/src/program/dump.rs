@@ -13,14 +13,6 @@ struct Names<'e> {
     preloads: FxHashMap<(Class, Slot), Init>,
 }
 
-const fn letter(class: Class) -> char {
-    match class {
-        Class::W => 'w',
-        Class::Q => 'q',
-        Class::P => 'p',
-    }
-}
-
 impl Names<'_> {
     fn show(&self, class: Class, slot: Slot) -> String {
         let key = (class, slot);
@@ -30,7 +22,7 @@ impl Names<'_> {
             (_, _, _, Some(init)) => self.init(*init),
             (Class::W, STACK_BASE, ..) => "%stackBase".to_owned(),
             (Class::W, STACK_TOP, ..) => "%stackTop".to_owned(),
-            _ => format!("{}{}", letter(class), slot.0),
+            _ => format!("{class:?}{}", slot.0).to_lowercase(),
         }
     }
 

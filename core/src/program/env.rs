@@ -480,6 +480,12 @@ impl ProgEnv {
         self.function(self.origin.get(pc.0 as usize)?.function)
     }
 
+    /// The name of the kernel of a number; empty where there is none.
+    #[must_use]
+    pub fn name_of(&self, kernel: u32) -> String {
+        self.functions.get_index(kernel as usize).map_or_else(String::new, |(name, _)| name.clone())
+    }
+
     /// The function of a number.
     #[must_use]
     pub fn function(&self, id: FuncId) -> Option<&Function> {

@@ -241,21 +241,23 @@ hot_ops! {
     }
 }
 
-/// State spaces as the machine knows them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Space {
-    /// Device memory.
-    Global,
-    /// The block's shared memory: addresses are offsets in its window.
-    Shared,
-    /// The thread's local memory: addresses are offsets in its window.
-    Local,
-    /// Constant memory.
-    Const,
-    /// Kernel parameters: addresses are offsets in the parameter area.
-    Param,
-    /// Decided by the address, lane by lane (PTX ISA 6.4.1.1).
-    Generic,
+words! {
+    /// State spaces as the machine knows them.
+    #[derive(Serialize, Deserialize)]
+    pub enum Space {
+        /// Device memory.
+        Global = "global",
+        /// The block's shared memory: addresses are offsets in its window.
+        Shared = "shared",
+        /// The thread's local memory: addresses are offsets in its window.
+        Local = "local",
+        /// Constant memory.
+        Const = "const",
+        /// Kernel parameters: addresses are offsets in the parameter area.
+        Param = "param",
+        /// Decided by the address, lane by lane (PTX ISA 6.4.1.1).
+        Generic = "generic",
+    }
 }
 
 impl Space {

@@ -179,13 +179,8 @@ impl Plan {
 
     /// What is known of a slot.
     pub fn state(&self, function: u32, class: Class, slot: Slot) -> State {
-        let class = match class {
-            Class::W => 0,
-            Class::Q => 1,
-            Class::P => return State::Known(NONE),
-        };
-        let states = self.states.get(function as usize);
-        states.and_then(|s| s[class].get(slot.index())).copied().unwrap_or(State::Known(NONE))
+        let states = self.states.get(function as usize).and_then(|s| s.get(class as usize));
+        states.and_then(|s| s.get(slot.index())).copied().unwrap_or(State::Known(NONE))
     }
 
     fn site(&mut self, env: &ProgEnv, pc: Pc, function: u32, roots: &mut Roots) {
@@ -339,11 +334,7 @@ impl<'a> Work<'a> {
     }
 
     fn at(&mut self, class: Class, slot: Slot) -> Option<&mut Slotted> {
-        match class {
-            Class::W => self.slots[0].get_mut(slot.index()),
-            Class::Q => self.slots[1].get_mut(slot.index()),
-            Class::P => None,
-        }
+        self.slots.get_mut(class as usize)?.get_mut(slot.index())
     }
 
     fn get(&mut self, class: Class, slot: Slot) -> Value {

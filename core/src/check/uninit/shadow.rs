@@ -16,11 +16,7 @@ pub(super) const DEFINED: Bytes = [!0; 8];
 
 /// How many bytes of [`Bytes`] a class has.
 pub(super) const fn size(class: Class) -> usize {
-    match class {
-        Class::W => 4,
-        Class::Q => 8,
-        Class::P => 1,
-    }
+    class.bits().div_ceil(8) as usize
 }
 
 /// The lanes in which all bytes are defined.

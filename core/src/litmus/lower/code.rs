@@ -205,7 +205,7 @@ impl Code<'_> {
             }
             Instruction::Atomic { access, op, to, at, value, new } => {
                 let address = self.address(at, *access);
-                self.atomic(*access, *op, to.as_ref(), &address, value, new.as_ref());
+                self.atomic(*access, *op, (to.as_ref(), &address), (value, new.as_ref()));
             }
             // These are written as in PTX.
             Instruction::Fence { .. } | Instruction::ProxyFence(None) => line!(self.out, "    {instruction};"),
@@ -249,10 +249,8 @@ impl Code<'_> {
         &mut self,
         access: Access,
         op: Atom,
-        to: Option<&Ident>,
-        address: &str,
-        value: &Value,
-        new: Option<&Value>,
+        (to, address): (Option<&Ident>, &str),
+        (value, new): (&Value, Option<&Value>),
     ) {
         // PTX subtracts by adding the opposite.
         let operand = match (op, value) {

@@ -123,14 +123,7 @@ pub(super) fn fault(arena: &Arena, mask: LaneMask, rq: &WarpRequest, regs: &Fram
     let bad = lanes_of(mask).filter(|l| wrong(l)).fold(0, |m, l| m | 1 << l);
     let lead = lanes_of(bad).next().unwrap_or(0);
     let (address, bytes, write) = (addresses[lead], rq.bytes(), rq.op != MemOp::Load);
-    let space = match rq.space {
-        Space::Global => "global",
-        Space::Shared => "shared",
-        Space::Local => "local",
-        Space::Const => "const",
-        Space::Param => "param",
-        Space::Generic => "generic",
-    };
+    let space = rq.space.name();
     let bounds = |space| bounds(near, space, stack(regs, lead));
     let bug = |kind| Box::new(Fault::Bug(kind, bad));
     if !address.is_multiple_of(u64::from(bytes.next_power_of_two())) {

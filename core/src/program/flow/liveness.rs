@@ -47,14 +47,8 @@ impl Slots {
     }
 
     fn number(&self, class: Class, slot: Slot) -> Option<usize> {
-        let [w, q, p] = self.counts;
-        let (base, count) = match class {
-            Class::W => (0, w),
-            Class::Q => (w, q),
-            Class::P => (w + q, p),
-        };
-        let slot = u32::from(slot.0);
-        (slot < count).then_some((base + slot) as usize)
+        let (before, slot) = (self.counts[..class as usize].iter().sum::<u32>(), u32::from(slot.0));
+        (slot < self.counts[class as usize]).then_some((before + slot) as usize)
     }
 
     fn name(&self, number: usize) -> (Class, Slot) {

@@ -38,8 +38,8 @@ fn source_type(instr: &Instr, index: usize, class: Class, ty: M) -> M {
 impl<'t> FnLower<'_, 't> {
     /// A data operation that selection knows. `None` when it does not.
     pub(super) fn data(&mut self, instr: &'t Instr) -> Option<()> {
-        let Selected { op, mut mode } = self.selected?;
-        let shape = op.shape();
+        let mut selected = self.selected?;
+        let shape = selected.op.shape();
         let ty = self.types.last().copied().unwrap_or(M::B32);
         let mut sources = Sources::new();
         let carry_in = matches!(instr.opcode, Opcode::ADDC | Opcode::SUBC | Opcode::MADC);
@@ -54,13 +54,13 @@ impl<'t> FnLower<'_, 't> {
         if shape.carry_out {
             let carry = self.carry()?;
             if sources.len() == 4 {
-                mode = u32::from(carry.0);
+                selected.mode = u32::from(carry.0);
             } else {
                 sources.resize(3, Slot(0));
                 sources.push(carry);
             }
         }
-        self.alu(Role::Main, op, d, &sources, mode);
+        self.alu(Role::Main, selected, d, &sources);
         Some(())
     }
 
@@ -81,10 +81,10 @@ impl<'t> FnLower<'_, 't> {
             }
             _ => None,
         };
-        self.alu(Role::Main, IntOp::Lop3, d, &sources, mode);
+        self.alu(Role::Main, Selected { op: IntOp::Lop3.into(), mode }, d, &sources);
         if let Some((p, q, combine)) = second {
             let op = if combine == IntOp::AndP { IntOp::NonzeroAnd } else { IntOp::NonzeroOr };
-            self.alu(Role::Part, op, p, &[d, q], 0);
+            self.alu(Role::Part, op, p, &[d, q]);
         }
         Some(())
     }
@@ -104,11 +104,11 @@ impl<'t> FnLower<'_, 't> {
         };
         let combine = self.combine(instr)?;
         if combine.is_none() && q.is_none() {
-            self.alu(Role::Main, compare.op, p, &[a, b], compare.mode);
+            self.alu(Role::Main, compare, p, &[a, b]);
             return Some(());
         }
         // All is computed before anything is written: p may be one of the sources of q.
-        let first = self.compared(compare, a, b)?;
+        let first = self.helper(compare, Class::P, &[a, b])?;
         if let Some(q) = q {
             let packed = matches!(ty, M::F16X2 | M::BF16X2);
             let other = if packed {
@@ -118,10 +118,10 @@ impl<'t> FnLower<'_, 't> {
             };
             let other = self.combined(combine, other)?;
             let first = self.combined(combine, first)?;
-            self.alu(Role::Main, IntOp::MovP, p, &[first], 0);
-            self.alu(Role::Part, IntOp::MovP, q, &[other], 0);
+            self.alu(Role::Main, IntOp::MovP, p, &[first]);
+            self.alu(Role::Part, IntOp::MovP, q, &[other]);
         } else if let Some((combine, c)) = combine {
-            self.alu(Role::Main, combine, p, &[first, c], 0);
+            self.alu(Role::Main, combine, p, &[first, c]);
         }
         Some(())
     }
@@ -132,18 +132,11 @@ impl<'t> FnLower<'_, 't> {
         Some(Some((combine, self.source(nth(instr, 3)?, Class::P, M::PRED)?)))
     }
 
-    /// The result of a comparison, in a temporary.
-    fn compared(&mut self, compare: Selected, a: Slot, b: Slot) -> Option<Slot> {
-        let t = self.temp(Class::P)?;
-        self.alu(Role::Helper, compare.op, t, &[a, b], compare.mode);
-        Some(t)
-    }
-
     /// A comparison of the high halves of packed values, and temporaries that are free after it.
     fn compare_high(&mut self, compare: Selected, a: Slot, b: Slot) -> Option<(Slot, [Slot; 2])> {
         let x = self.helper(IntOp::Hi16, Class::W, &[a])?;
         let y = self.helper(IntOp::Hi16, Class::W, &[b])?;
-        Some((self.compared(compare, x, y)?, [x, y]))
+        Some((self.helper(compare, Class::P, &[x, y])?, [x, y]))
     }
 
     /// A comparison's result joined with the source predicate, in a temporary.
@@ -171,17 +164,17 @@ impl<'t> FnLower<'_, 't> {
         let packed = matches!(sty, M::F16X2 | M::BF16X2);
         let yes = self.constant(Class::W, if packed { yes & 0xffff } else { yes })?;
         let no = self.constant(Class::W, 0)?;
-        let low = self.compared(compare, a, b)?;
+        let low = self.helper(compare, Class::P, &[a, b])?;
         let low = self.combined(combine, low)?;
         if !packed {
-            self.alu(Role::Main, IntOp::SelW, d, &[yes, no, low], 0);
+            self.alu(Role::Main, IntOp::SelW, d, &[yes, no, low]);
             return Some(());
         }
         let (high, [x, y]) = self.compare_high(compare, a, b)?;
         let high = self.combined(combine, high)?;
-        self.alu(Role::Helper, IntOp::SelW, x, &[yes, no, low], 0);
-        self.alu(Role::Helper, IntOp::SelW, y, &[yes, no, high], 0);
-        self.alu(Role::Main, IntOp::Pack16x2, d, &[x, y], 0);
+        self.alu(Role::Helper, IntOp::SelW, x, &[yes, no, low]);
+        self.alu(Role::Helper, IntOp::SelW, y, &[yes, no, high]);
+        self.alu(Role::Main, IntOp::Pack16x2, d, &[x, y]);
         Some(())
     }
 
@@ -195,8 +188,8 @@ impl<'t> FnLower<'_, 't> {
         let c = self.source(nth(instr, 3)?, Class::W, cty)?;
         let d = self.destination_of(nth(instr, 0)?, class)?;
         let zero = self.constant(Class::W, 0)?;
-        let t = self.compared(compare, c, zero)?;
-        self.alu(Role::Main, if class == Class::Q { IntOp::SelQ } else { IntOp::SelW }, d, &[a, b, t], 0);
+        let t = self.helper(compare, Class::P, &[c, zero])?;
+        self.alu(Role::Main, if class == Class::Q { IntOp::SelQ } else { IntOp::SelW }, d, &[a, b, t]);
         Some(())
     }
 
@@ -210,13 +203,13 @@ impl<'t> FnLower<'_, 't> {
         let d = self.destination(nth(instr, 0)?, class_of_type(to))?;
         let class = self.as_register(operand).map_or(class_of_type(from), |reg| reg.class);
         let sat = instr.mods.contains(&M::SAT);
-        if let Some(Selected { op, mode }) = int_cvt::convert(to, from, sat, d.width(), class) {
+        if let Some(convert) = int_cvt::convert(to, from, sat, d.width(), class) {
             let a = self.source(operand, class, from)?;
-            self.alu(Role::Main, op, d.slot, &[a], mode);
+            self.alu(Role::Main, convert, d.slot, &[a]);
             return Some(());
         }
-        let Selected { op, mode } = self.selected?;
-        let shape = op.shape();
+        let selected = self.selected?;
+        let shape = selected.op.shape();
         let mut sources = Sources::new();
         for (i, &class) in shape.sources.iter().enumerate() {
             let ty = if class == class_of_type(from) { from } else { M::B32 };
@@ -225,16 +218,15 @@ impl<'t> FnLower<'_, 't> {
         let narrow = bits_of(to).is_some_and(|bits| bits < d.width());
         let extend = match int_cvt::convert(to, to, false, d.width(), shape.dest).filter(|_| narrow) {
             None if d.class == shape.dest => {
-                self.alu(Role::Main, op, d.slot, &sources, mode);
+                self.alu(Role::Main, selected, d.slot, &sources);
                 return Some(());
             }
             None if d.class == Class::Q => IntOp::ZextWQ.into(),
             extend => extend?,
         };
         // The result is extended to its register.
-        let t = self.temp(shape.dest)?;
-        self.alu(Role::Helper, op, t, &sources, mode);
-        self.alu(Role::Main, extend.op, d.slot, &[t], extend.mode);
+        let t = self.helper(selected, shape.dest, &sources)?;
+        self.alu(Role::Main, extend, d.slot, &[t]);
         Some(())
     }
 
@@ -246,7 +238,7 @@ impl<'t> FnLower<'_, 't> {
         let a = self.source(nth(instr, 1)?, class, ty)?;
         let d = self.destination_of(nth(instr, 0)?, class)?;
         let Some(window) = self.window(space) else {
-            self.alu(Role::Main, move_of(class), d, &[a], 0);
+            self.alu(Role::Main, move_of(class), d, &[a]);
             return Some(());
         };
         let window = self.constant(class, window)?;
@@ -256,7 +248,7 @@ impl<'t> FnLower<'_, 't> {
             (_, true) => IntOp::Sub64,
             (_, false) => IntOp::Add64,
         };
-        self.alu(Role::Main, op, d, &[a, window], 0);
+        self.alu(Role::Main, op, d, &[a, window]);
         Some(())
     }
 
@@ -275,7 +267,7 @@ impl<'t> FnLower<'_, 't> {
         if let Some(window) = self.window(space) {
             let (start, size) = (self.constant(class, window)?, self.constant(class, map.window)?);
             let t = self.helper(subtract, class, &[a, start])?;
-            self.alu(Role::Main, below, p, &[t, size], 0);
+            self.alu(Role::Main, below, p, &[t, size]);
             return Some(());
         }
         if space != StateSpace::Global {
@@ -286,13 +278,13 @@ impl<'t> FnLower<'_, 't> {
         let (t, outside, one) = (self.temp(class)?, self.temp(Class::P)?, self.temp(Class::P)?);
         for (i, window) in [map.shared, map.local, map.param].into_iter().enumerate() {
             let start = self.constant(class, window)?;
-            self.alu(Role::Helper, subtract, t, &[a, start], 0);
-            self.alu(Role::Helper, not_below, if i == 0 { outside } else { one }, &[t, size], 0);
+            self.alu(Role::Helper, subtract, t, &[a, start]);
+            self.alu(Role::Helper, not_below, if i == 0 { outside } else { one }, &[t, size]);
             if i > 0 {
-                self.alu(Role::Helper, IntOp::AndP, outside, &[outside, one], 0);
+                self.alu(Role::Helper, IntOp::AndP, outside, &[outside, one]);
             }
         }
-        self.alu(Role::Main, IntOp::MovP, p, &[outside], 0);
+        self.alu(Role::Main, IntOp::MovP, p, &[outside]);
         Some(())
     }
 }

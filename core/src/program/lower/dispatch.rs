@@ -51,7 +51,7 @@ impl<'t> FnLower<'_, 't> {
             O::CREATEPOLICY => {
                 let d = self.destination_of(nth(instr, 0)?, Class::Q)?;
                 let zero = self.constant(Class::Q, 0)?;
-                self.alu(Role::Main, IntOp::MovQ, d, &[zero], 0);
+                self.alu(Role::Main, IntOp::MovQ, d, &[zero]);
                 Some(())
             }
             _ => self.data(instr),

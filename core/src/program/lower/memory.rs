@@ -8,7 +8,7 @@ use super::types::class_of_type;
 use crate::program::env::{Area, Init, Within};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
-use crate::program::select::{Selected, atom, int_cvt};
+use crate::program::select::{atom, int_cvt};
 use crate::program::types::{bits_of, is_signed, lanes, state_space};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Names, Operand, OperandKind, StateSpace};
@@ -197,8 +197,8 @@ impl<'t> FnLower<'_, 't> {
         };
         for (slot, reg) in request.regs.iter().zip(&dests) {
             let Some(reg) = reg else { continue };
-            if let Some(Selected { op, mode }) = int_cvt::convert(whole, whole, false, reg.width(), natural) {
-                self.alu(Role::Part, op, reg.slot, &[*slot], mode);
+            if let Some(convert) = int_cvt::convert(whole, whole, false, reg.width(), natural) {
+                self.alu(Role::Part, convert, reg.slot, &[*slot]);
             }
         }
         Some(())
@@ -222,7 +222,7 @@ impl<'t> FnLower<'_, 't> {
                 let ext = if width == 16 { 64 } else { u8::try_from(reg.width()).unwrap_or(64) };
                 let init = Init::Param { offset: offset + at, bytes: width.min(8), signed: is_signed(ty), ext };
                 let from = self.preload(reg.class, init)?;
-                self.alu(Role::Main, move_of(reg.class), Slot(reg.slot.0.saturating_add(part)), &[from], 0);
+                self.alu(Role::Main, move_of(reg.class), Slot(reg.slot.0.saturating_add(part)), &[from]);
             }
         }
         if !self.named {

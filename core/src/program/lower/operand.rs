@@ -7,6 +7,7 @@ use crate::program::consts::{self, Value, evaluate, integer};
 use crate::program::env::{Area, Init, Special, Within};
 use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class, FloatOp, IntOp};
+use crate::program::select::Selected;
 use crate::program::special::{SpecialReg, is_wide};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Address, Expr, ExprKind, Name, Operand, OperandKind, StateSpace};
@@ -104,9 +105,9 @@ impl FnLower<'_, '_> {
     }
 
     /// The result of a helper operation, in a temporary.
-    pub(super) fn helper(&mut self, op: impl Into<AluOp>, class: Class, sources: &[Slot]) -> Option<Slot> {
+    pub(super) fn helper(&mut self, op: impl Into<Selected>, class: Class, sources: &[Slot]) -> Option<Slot> {
         let slot = self.temp(class)?;
-        self.alu(Role::Helper, op, slot, sources, 0);
+        self.alu(Role::Helper, op, slot, sources);
         Some(slot)
     }
 
@@ -208,10 +209,10 @@ impl FnLower<'_, '_> {
             let addend = slot;
             slot = self.temp(class)?;
             if class == Class::W {
-                self.alu(Role::Helper, IntOp::Add32, slot, &[STACK_BASE, addend], 0);
+                self.alu(Role::Helper, IntOp::Add32, slot, &[STACK_BASE, addend]);
             } else {
-                self.alu(Role::Helper, IntOp::ZextWQ, slot, &[STACK_BASE], 0);
-                self.alu(Role::Helper, IntOp::Add64, slot, &[slot, addend], 0);
+                self.alu(Role::Helper, IntOp::ZextWQ, slot, &[STACK_BASE]);
+                self.alu(Role::Helper, IntOp::Add64, slot, &[slot, addend]);
             }
         }
         if generic { self.made_generic(slot, class, place) } else { Some(slot) }
@@ -305,12 +306,7 @@ impl FnLower<'_, '_> {
         if !matches!(op.kind, OperandKind::Sink) {
             return self.as_register(op).filter(|reg| reg.lanes == 1);
         }
-        let bits = match class {
-            Class::W => 32,
-            Class::Q => 64,
-            Class::P => 1,
-        };
-        Some(Reg { slot: self.temp(class)?, class, bits, lanes: 1 })
+        Some(Reg { slot: self.temp(class)?, class, bits: class.bits(), lanes: 1 })
     }
 
     /// A destination of exactly the class.

@@ -192,7 +192,7 @@ impl<'t> FnLower<'_, 't> {
         } else {
             let t = self.temp(Class::Q)?;
             self.emit(Role::Main, Instr { d: t, ..made });
-            self.alu(Role::Part, crate::program::ops::IntOp::TruncQW, d, &[t], 0);
+            self.alu(Role::Part, crate::program::ops::IntOp::TruncQW, d, &[t]);
         }
         Some(())
     }
