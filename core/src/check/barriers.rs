@@ -208,7 +208,7 @@ impl Barriers {
 
     fn exchange(&self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
         let Some(i) = self.env.code.get(step.pc.0 as usize) else { return Ok(()) };
-        let Some(exchange) = self.env.exchanges.get(i.imm as usize & 0xffff) else { return Ok(()) };
+        let Some(exchange) = self.env.exchange(i) else { return Ok(()) };
         if exchange.sync {
             self.members(who, named(step, i.e), step)?;
         }

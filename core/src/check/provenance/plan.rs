@@ -12,7 +12,7 @@ use crate::check::plain;
 use crate::program::env::{Area, Function, Init, ProgEnv, Within};
 use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, STACK_BASE, STACK_TOP, Slot, Syscall, WarpRequest};
 use crate::program::ops::Class;
-use crate::program::uses::{Tables, reads, writes};
+use crate::program::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -185,14 +185,13 @@ impl Plan {
 
     fn site(&mut self, env: &ProgEnv, pc: Pc, function: u32, roots: &mut Roots) {
         let Some(i) = env.code.get(pc.0 as usize) else { return };
-        let tables = Tables::of(env);
         let mut followed = false;
-        writes(i, &tables, |class, slot| followed |= matches!(self.state(function, class, slot), State::Varies(_)));
+        writes(i, env, |class, slot| followed |= matches!(self.state(function, class, slot), State::Varies(_)));
         let site = if let Some(request) = plain::request(env, i) {
             let mut stores = false;
             let class = request.class();
             if request.op != MemOp::Load && request.width >= 4 {
-                operands(i, &tables, |slot| stores |= self.state(function, class, slot) != State::Known(NONE));
+                operands(i, env, |slot| stores |= self.state(function, class, slot) != State::Known(NONE));
             }
             let base = self.base(env, i, &request, function, roots);
             let argument = match base {
@@ -209,9 +208,7 @@ impl Plan {
                 Op::Syscall(Syscall::Malloc) => Site::Malloc,
                 _ if !followed => Site::Nothing,
                 Op::Alloca => Site::Alloca,
-                Op::Exchange if env.exchanges.get(i.imm as usize & 0xffff).is_some_and(|e| e.kind.is_shuffle()) => {
-                    Site::Shuffle
-                }
+                Op::Exchange if env.exchange(i).is_some_and(|e| e.kind.is_shuffle()) => Site::Shuffle,
                 op => plain::data_op(op).map_or(Site::Number, |op| Site::Data(rule(op))),
             }
         };
@@ -251,9 +248,9 @@ impl Plan {
 }
 
 /// The data operands of a store or an atomic operation: what it reads behind its guard and its address.
-fn operands(i: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Slot)) {
+fn operands(i: &Instr, env: &ProgEnv, mut see: impl FnMut(Slot)) {
     let mut address = true;
-    reads(i, tables, |class, slot| {
+    reads(i, env, |class, slot| {
         if class != Class::P && !std::mem::take(&mut address) {
             see(slot);
         }
@@ -384,7 +381,6 @@ impl<'a> Work<'a> {
     }
 
     fn forward(&mut self, i: &Instr, roots: &mut Roots) {
-        let tables = Tables::of(self.env);
         if let Some(op) = plain::data_op(i.op) {
             let value = self.result(rule(op), i, op.shape().sources);
             self.set(op.shape().dest, i.d, value);
@@ -394,7 +390,7 @@ impl<'a> Work<'a> {
         let value = match (plain::request(env, i), i.op) {
             (Some(rq), _) if rq.width >= 8 || rq.width == 4 && self.small => Value::Varies,
             (None, Op::Alloca) => Value::Varies,
-            (None, Op::Exchange) if env.exchanges.get(i.imm as usize & 0xffff).is_some_and(|e| e.kind.is_shuffle()) => {
+            (None, Op::Exchange) if env.exchange(i).is_some_and(|e| e.kind.is_shuffle()) => {
                 // A lane's frame is its own.
                 match self.get(Class::W, i.a) {
                     Value::Root(root) if framed(roots, root) => Value::Varies,
@@ -404,7 +400,7 @@ impl<'a> Work<'a> {
             _ => Value::Root(NONE),
         };
         let mut found = Vec::new();
-        writes(i, &tables, |class, slot| found.push((class, slot)));
+        writes(i, env, |class, slot| found.push((class, slot)));
         found.into_iter().for_each(|(class, slot)| self.set(class, slot, value));
     }
 
@@ -430,7 +426,6 @@ impl<'a> Work<'a> {
     /// Marks what has to be known of other slots.
     fn backward(&mut self, i: &Instr) {
         let env = self.env;
-        let tables = Tables::of(env);
         if let Some(op) = plain::data_op(i.op) {
             let shape = op.shape();
             if self.at(shape.dest, i.d).is_some_and(|s| s.needed) {
@@ -443,7 +438,7 @@ impl<'a> Work<'a> {
             self.need(rq.address_class(), rq.addr);
             let class = rq.class();
             let mut stored = Vec::new();
-            operands(i, &tables, |slot| stored.push(slot));
+            operands(i, env, |slot| stored.push(slot));
             stored.into_iter().filter(|slot| *slot != NO_SLOT).for_each(|slot| self.need(class, slot));
         } else if i.op == Op::Exchange && self.at(Class::W, i.d).is_some_and(|s| s.needed) {
             self.need(Class::W, i.a);

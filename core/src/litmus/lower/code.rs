@@ -214,7 +214,7 @@ impl Code<'_> {
             Instruction::ProxyFence(Some(proxy)) => self.gap(Gap::Proxy(*proxy)),
             Instruction::Barrier { waits, instance, barrier, quorum } => {
                 let (barrier, quorum) = (barrier.as_ref(), quorum.as_ref());
-                match self.barriers.meet(self.thread, self.layout, *instance, barrier, quorum, self.span) {
+                match self.barriers.meet(self.thread, self.layout, *instance, barrier, quorum) {
                     Ok(Met { id, count, late }) => {
                         let kind = if *waits { "sync" } else { "arrive" };
                         let passed = format!("$late{}_{id}", self.thread);
@@ -233,7 +233,7 @@ impl Code<'_> {
                             line!(self.out, "{passed}:");
                         }
                     }
-                    Err(gap) => self.gaps.push(gap),
+                    Err(gap) => self.gap(gap),
                 }
             }
             Instruction::Goto(to) => line!(self.out, "    bra T{}_{};", self.thread, to.name),

@@ -44,11 +44,14 @@ impl Checker<'_> {
 
     /// What a name is, for a message.
     pub fn found(&mut self, name: Name) -> Option<Found> {
-        let names = self.names;
-        match self.scopes.lookup(names, name) {
-            Some(symbol) => Some(Found::of(symbol, |m| format!(".{}", m.text(names)))),
-            None => special(names.text(name)).map(|s| Found::Special(self.word(s.ty))),
-        }
+        Some(match self.kind_of(name) {
+            Some(SymbolKind::Register { ty, lanes, .. }) => Found::Register(self.word(ty), lanes),
+            Some(SymbolKind::Variable { space, .. }) => Found::Variable(format!("{space:?}").to_lowercase()),
+            Some(SymbolKind::Label) => Found::Label,
+            Some(SymbolKind::Function(_)) => Found::Function,
+            Some(_) => Found::Table,
+            None => Found::Special(self.word(special(self.names.text(name))?.ty)),
+        })
     }
 
     /// Complains about every undeclared name in the operands.
@@ -199,8 +202,7 @@ impl Checker<'_> {
         let whole = matches!(class, Some(Class::Bits | Class::Int));
         let predicate = matches!(arg, Arg::Register(Modifier::PRED, 1) | Arg::Int(_));
         let constant = match arg {
-            Arg::Int(_) => whole,
-            Arg::Sum => whole,
+            Arg::Int(_) | Arg::Sum => whole,
             Arg::F32 => matches!(ty, Modifier::F32 | Modifier::F64) || ty == Modifier::B32,
             Arg::F64 => matches!(ty, Modifier::F32 | Modifier::F64) || ty == Modifier::B64,
             Arg::Function => want.ty != OperandType::Fixed(Modifier::U32),

@@ -205,7 +205,6 @@ impl Checker<'_> {
     }
 
     fn initial(&mut self, init: &Initialiser, dims: &[Option<u64>], ty: Modifier, name: &str, span: Span) {
-        let wrong = || Problem::InitialiserType { ty: String::new() };
         match (init, dims) {
             (Initialiser::Value(expr), []) => self.initial_value(expr, ty),
             (Initialiser::Fields(..), _) if opaque(ty) => {}
@@ -224,7 +223,7 @@ impl Checker<'_> {
             }
             (Initialiser::Ints(list, at), [dim, ..]) => {
                 self.fits(list.len(), *dim, name, *at);
-                self.error(wrong(), *at);
+                self.error(Problem::InitialiserType { ty: String::new() }, *at);
             }
             (Initialiser::Value(expr), _) => self.bad_initialiser(ty, expr.span),
             _ => self.bad_initialiser(ty, span),

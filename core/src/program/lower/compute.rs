@@ -5,11 +5,11 @@ use super::memory::space_word;
 use super::moves::move_of;
 use super::operand::nth;
 use super::types::class_of_type;
-use crate::program::instr::Slot;
+use crate::program::instr::{Slot, Space};
 use crate::program::ops::{Class, IntOp};
 use crate::program::select::{Selected, int_cvt};
 use crate::program::types::bits_of;
-use crate::ptx::tree::{Instr, StateSpace};
+use crate::ptx::tree::Instr;
 use crate::ptx::{Modifier as M, Opcode};
 use smallvec::SmallVec;
 
@@ -270,7 +270,7 @@ impl<'t> FnLower<'_, 't> {
             self.alu(Role::Main, below, p, &[t, size]);
             return Some(());
         }
-        if space != StateSpace::Global {
+        if space != Space::Global {
             return None;
         }
         // Global addresses are those of none of the windows. Constant variables lie among them.

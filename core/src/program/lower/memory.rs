@@ -15,12 +15,19 @@ use crate::ptx::tree::{self, Names, Operand, OperandKind, StateSpace};
 use smallvec::SmallVec;
 
 /// The state space that modifiers name.
-pub(super) fn space_word(names: &Names, mods: &[M]) -> Option<StateSpace> {
-    mods.iter().find_map(|m| state_space(*m, names))
+pub(super) fn space_word(names: &Names, mods: &[M]) -> Option<Space> {
+    Some(match mods.iter().find_map(|m| state_space(*m, names))? {
+        StateSpace::Global | StateSpace::Tex => Space::Global,
+        StateSpace::Shared => Space::Shared,
+        StateSpace::Local => Space::Local,
+        StateSpace::Const => Space::Const,
+        StateSpace::Param => Space::Param,
+        StateSpace::Reg | StateSpace::Sreg | StateSpace::Generic => Space::Generic,
+    })
 }
 
 /// The state space that a memory instruction names, and what else its qualifiers say, as a request.
-fn qualifiers(names: &Names, mods: &[M]) -> (StateSpace, WarpRequest) {
+fn qualifiers(names: &Names, mods: &[M]) -> (Space, WarpRequest) {
     let mut asked = WarpRequest { scope: scope_word(names, mods), ..WarpRequest::PLAIN };
     for word in mods {
         let text = word.text(names);
@@ -31,7 +38,7 @@ fn qualifiers(names: &Names, mods: &[M]) -> (StateSpace, WarpRequest) {
         asked.cache = CacheOp::named(text).unwrap_or(asked.cache);
         asked.elems = asked.elems.max(lanes(Some(*word)));
     }
-    (space_word(names, mods).unwrap_or(StateSpace::Generic), asked)
+    (space_word(names, mods).unwrap_or(Space::Generic), asked)
 }
 
 impl Located {
@@ -53,19 +60,11 @@ pub(super) fn scope_word(names: &Names, mods: &[M]) -> Scope {
 impl<'t> FnLower<'_, 't> {
     /// The space of an access. A parameter of a function lies in its frame; a variable named where no space is means
     /// its own.
-    fn space(&self, named: StateSpace, at: &Located) -> Space {
-        let space = match (named, at.place) {
-            (StateSpace::Param | StateSpace::Generic, Some(place)) => space_of(place),
-            (StateSpace::Param, None) if !self.is_entry() => StateSpace::Local,
+    fn space(&self, named: Space, at: &Located) -> Space {
+        match (named, at.place) {
+            (Space::Param | Space::Generic, Some(place)) => space_of(place),
+            (Space::Param, None) if !self.is_entry() => Space::Local,
             (space, _) => space,
-        };
-        match space {
-            StateSpace::Global | StateSpace::Tex => Space::Global,
-            StateSpace::Shared => Space::Shared,
-            StateSpace::Local => Space::Local,
-            StateSpace::Const => Space::Const,
-            StateSpace::Param => Space::Param,
-            StateSpace::Reg | StateSpace::Sreg | StateSpace::Generic => Space::Generic,
         }
     }
 

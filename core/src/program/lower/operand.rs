@@ -5,12 +5,12 @@ use super::symbol::{Base, Place, Reg, Sym};
 use super::types::constant_bits;
 use crate::program::consts::{self, Value, evaluate, integer};
 use crate::program::env::{Area, Init, Special, Within};
-use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot};
+use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot, Space};
 use crate::program::ops::{AluOp, Class, FloatOp, IntOp};
 use crate::program::select::Selected;
 use crate::program::special::{SpecialReg, is_wide};
 use crate::ptx::Modifier as M;
-use crate::ptx::tree::{self, Address, Expr, ExprKind, Name, Operand, OperandKind, StateSpace};
+use crate::ptx::tree::{self, Address, Expr, ExprKind, Name, Operand, OperandKind};
 
 /// The base of an address: a slot, its width, and what is added.
 #[derive(Clone, Copy, Debug)]
@@ -226,14 +226,8 @@ impl FnLower<'_, '_> {
     }
 
     /// The first generic address of a space; `None` where the space's addresses are generic ones.
-    pub(super) fn window(&self, space: StateSpace) -> Option<u64> {
-        let map = self.program.env.addresses();
-        match space {
-            StateSpace::Shared => Some(map.shared),
-            StateSpace::Local => Some(map.local),
-            StateSpace::Param => Some(map.param),
-            _ => None,
-        }
+    pub(super) fn window(&self, space: Space) -> Option<u64> {
+        Some(self.program.env.addresses().window_of(space)).filter(|window| *window != 0)
     }
 
     /// An address in a shared variable, which the function uses then. Where it is, is known when all functions are.
@@ -334,12 +328,12 @@ pub(super) fn nth(instr: &tree::Instr, i: usize) -> Option<&Operand> {
 }
 
 /// The state space that a variable is declared in.
-pub(super) fn space_of(place: Place) -> StateSpace {
+pub(super) fn space_of(place: Place) -> Space {
     match place.base {
-        Base::Variable(_) if place.constant => StateSpace::Const,
-        Base::Variable(_) => StateSpace::Global,
-        Base::Shared(_) | Base::DynamicShared => StateSpace::Shared,
-        Base::Frame(_) | Base::Local(_) => StateSpace::Local,
-        Base::Param(_) => StateSpace::Param,
+        Base::Variable(_) if place.constant => Space::Const,
+        Base::Variable(_) => Space::Global,
+        Base::Shared(_) | Base::DynamicShared => Space::Shared,
+        Base::Frame(_) | Base::Local(_) => Space::Local,
+        Base::Param(_) => Space::Param,
     }
 }
