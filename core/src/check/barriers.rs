@@ -180,19 +180,12 @@ impl Barriers {
             }
         }
         // Lanes that do not exist or have exited are not awaited.
-        let missing = !block.exited(who.warp) & self.populated(who.warp);
+        let missing = !block.exited(who.warp) & self.shape.populated(who.warp);
         let block = self.blocks.entry(who.block).or_default();
         block
             .meetings
             .retain(|m| m.barrier.is_some() || m.at.warp != who.warp || m.members & missing & !m.at.lanes != 0);
         Ok(())
-    }
-
-    /// The lanes of a warp that hold threads.
-    fn populated(&self, warp: u32) -> LaneMask {
-        let before = warp.saturating_mul(self.shape.warp_size);
-        let threads = self.shape.threads().saturating_sub(before).min(self.shape.warp_size);
-        if threads >= 32 { !0 } else { (1 << threads) - 1 }
     }
 
     /// Lanes give a member mask: none of it may have exited.

@@ -142,21 +142,19 @@ impl Plan {
             steps: Arc::default(),
         };
         for (number, function) in (0u32..).zip(env.functions.values()) {
-            let solved = if function.defined {
-                Work::new(env, (number, function), small, &mut roots).solve(&mut roots)
-            } else {
-                [Vec::new(), Vec::new()]
-            };
+            let mut solved = <[Vec<_>; 2]>::default();
+            if function.defined {
+                solved = Work::new(env, (number, function), small, &mut roots).solve(&mut roots);
+            }
             let mut row = 0;
             let mut state = |slot: &Slotted| match slot.value {
-                Value::Unknown => State::Known(NONE),
                 Value::Root(root) => State::Known(root),
                 Value::Varies if slot.needed => {
                     row += 1;
                     State::Varies(row - 1)
                 }
-                // Nobody asks.
-                Value::Varies => State::Known(NONE),
+                // Of what varies and is not needed, nobody asks.
+                Value::Unknown | Value::Varies => State::Known(NONE),
             };
             let states = solved.map(|class| class.iter().map(&mut state).collect());
             plan.states.push(states);
@@ -194,13 +192,11 @@ impl Plan {
                 operands(i, env, |slot| stores |= self.state(function, class, slot) != State::Known(NONE));
             }
             let base = self.base(env, i, &request, function, roots);
-            let argument = match base {
-                Some(State::Known(root)) => match roots.0.get_index(root as usize) {
-                    Some(Root::Argument(offset)) => Some(*offset),
-                    _ => None,
-                },
+            let root = base.and_then(|base| if let State::Known(root) = base { Some(root) } else { None });
+            let argument = root.and_then(|root| match roots.0.get_index(root as usize)? {
+                Root::Argument(offset) => Some(*offset),
                 _ => None,
-            };
+            });
             self.accesses.push(AccessSite { request, function, base, argument, loads: followed, stores });
             Site::Access(u32::try_from(self.accesses.len() - 1).unwrap_or(u32::MAX))
         } else {

@@ -99,11 +99,9 @@ pub(super) struct Block {
 impl Block {
     /// The block of a launch whose warps are numbered from `first`.
     pub fn new(first: u32, launch: &Launch, shared: Shadow) -> Self {
-        let (threads, warp_size) = (launch.shape.threads(), launch.shape.warp_size);
-        let lanes = |w: u32| (threads - w * warp_size).min(warp_size);
         let warp = |w: u32| Warp {
             id: first + w,
-            populated: if lanes(w) >= 32 { !0 } else { (1 << lanes(w)) - 1 },
+            populated: launch.shape.populated(w),
             exited: 0,
             touched: 0,
             clocks: Clocks::Shared(Clock::default()),

@@ -4,7 +4,7 @@ use super::function::{FnLower, Role};
 use super::memory::space_word;
 use super::moves::move_of;
 use super::operand::nth;
-use super::types::class_of_type;
+use super::types::{bits_type, class_of_type};
 use crate::program::instr::{Slot, Space};
 use crate::program::ops::{Class, IntOp};
 use crate::program::select::{Selected, int_cvt};
@@ -18,11 +18,6 @@ type Sources = SmallVec<[Slot; 4]>;
 
 /// The type that a constant has as source number `index`.
 fn source_type(instr: &Instr, index: usize, class: Class, ty: M) -> M {
-    let whole = match class {
-        Class::W => M::B32,
-        Class::Q => M::B64,
-        Class::P => M::PRED,
-    };
     let narrow = matches!(ty, M::U16 | M::S16 | M::B16);
     let other = match instr.opcode {
         // Shift amounts, positions and lengths are 32-bit numbers; so is the addend of a widening product.
@@ -32,7 +27,7 @@ fn source_type(instr: &Instr, index: usize, class: Class, ty: M) -> M {
         _ => false,
     };
     let fits = class_of_type(ty) == class;
-    if other || !fits { whole } else { ty }
+    if other || !fits { bits_type(class.bits().into()) } else { ty }
 }
 
 impl<'t> FnLower<'_, 't> {

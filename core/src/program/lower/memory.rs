@@ -4,7 +4,7 @@ use super::function::{FnLower, Role};
 use super::moves::move_of;
 use super::operand::{Located, nth, space_of};
 use super::symbol::{Base, Place, Reg};
-use super::types::class_of_type;
+use super::types::{bits_type, class_of_type};
 use crate::program::env::{Area, Init, Within};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
@@ -185,15 +185,7 @@ impl<'t> FnLower<'_, 't> {
             *slot = self.temp(natural)?;
         }
         self.request(Role::Main, request, &at);
-        let whole = match (signed, bits) {
-            (true, 8) => M::S8,
-            (true, 16) => M::S16,
-            (true, 32) => M::S32,
-            (_, 8) => M::U8,
-            (_, 16) => M::U16,
-            (_, 32) => M::U32,
-            _ => M::U64,
-        };
+        let whole = if signed { ty } else { bits_type(bits) };
         for (slot, reg) in request.regs.iter().zip(&dests) {
             let Some(reg) = reg else { continue };
             if let Some(convert) = int_cvt::convert(whole, whole, false, reg.width(), natural) {

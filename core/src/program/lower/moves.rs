@@ -3,7 +3,7 @@
 use super::function::{FnLower, Role};
 use super::operand::nth;
 use super::symbol::{Reg, Sym};
-use super::types::class_of_type;
+use super::types::{bits_type, class_of_type};
 use crate::program::env::Init;
 use crate::program::instr::{Op, Slot};
 use crate::program::ops::{Class, IntOp};
@@ -212,13 +212,4 @@ impl<'t> FnLower<'_, 't> {
 /// The slots of a vector register's elements.
 fn slots_of(register: Option<Reg>) -> Vec<Slot> {
     register.into_iter().flat_map(Reg::components).map(|element| element.slot).collect()
-}
-
-fn bits_type(bits: u32) -> M {
-    match bits {
-        0..=8 => M::B8,
-        9..=16 => M::B16,
-        17..=32 => M::B32,
-        _ => M::B64,
-    }
 }

@@ -4,7 +4,7 @@ use super::function::{FnLower, Role};
 use super::intern;
 use super::memory::scope_word;
 use super::operand::{constant_value, nth};
-use super::types::{class_of_type, constant_bits};
+use super::types::{bits_type, class_of_type, constant_bits};
 use crate::program::consts::Value;
 use crate::program::instr::{
     Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind as K, Instr, Op, Order, Redux, Scope, Slot,
@@ -92,12 +92,7 @@ impl<'t> FnLower<'_, 't> {
         let (classes, dest, _) = kind.shape();
         let mut slots = [Slot(0); 3];
         for (i, (slot, class)) in slots.iter_mut().zip(classes).enumerate() {
-            let ty = match (kind, class) {
-                (K::Redux(_), _) => *self.types.last()?,
-                (_, Class::W) => M::B32,
-                (_, Class::Q) => M::B64,
-                (_, Class::P) => M::PRED,
-            };
+            let ty = if let K::Redux(_) = kind { *self.types.last()? } else { bits_type(class.bits().into()) };
             *slot = self.source(nth(instr, i + 1)?, *class, ty)?;
         }
         let [a, b, c] = slots;
