@@ -181,7 +181,6 @@ impl Barriers {
         }
         // Lanes that do not exist or have exited are not awaited.
         let missing = !block.exited(who.warp) & self.shape.populated(who.warp);
-        let block = self.blocks.entry(who.block).or_default();
         block
             .meetings
             .retain(|m| m.barrier.is_some() || m.at.warp != who.warp || m.members & missing & !m.at.lanes != 0);

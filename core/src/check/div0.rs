@@ -5,8 +5,7 @@
 use super::{bug, plain};
 use crate::base::lanes_of;
 use crate::program::env::ProgEnv;
-use crate::program::ops::AluOp;
-use crate::program::ops::IntOp;
+use crate::program::ops::{AluOp, IntOp};
 use crate::verdict::{BugKind, Event, Kind, Sink, Stop, Who};
 use std::sync::Arc;
 

@@ -6,8 +6,7 @@
 use super::plain;
 use crate::program::env::{Init, Preload, ProgEnv};
 use crate::program::instr::{BarrierKind, ExchangeKind, Instr, MemOp, Op};
-use crate::program::ops::IntOp;
-use crate::program::ops::{AluOp, Class};
+use crate::program::ops::{AluOp, Class, IntOp};
 use crate::program::uses::reads;
 use crate::verdict::{Rule, Step};
 

@@ -83,6 +83,12 @@ impl Instr {
     }
 }
 
+impl From<Op> for Instr {
+    fn from(op: Op) -> Self {
+        Self::new(op)
+    }
+}
+
 /// The operations. Targets are program addresses in `imm` (function-local indices until layout).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {

@@ -12,8 +12,8 @@ use super::origins::{Object, Room};
 use crate::base::FileId;
 use crate::ptx::tree::{self, Declarator, Ident, Item, Linkage, Name, StateSpace, Variable};
 use crate::verdict::AllocKind;
-use indexmap::IndexSet;
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// A declaration of a function or a variable at module scope.
 struct Declaration<'t> {
@@ -137,7 +137,7 @@ impl Declaration<'_> {
 }
 
 /// A key of the environment that nobody has yet: the name, or the name with a number.
-fn unique<T>(name: &str, map: &indexmap::IndexMap<String, T, rustc_hash::FxBuildHasher>) -> String {
+fn unique<T>(name: &str, map: &IndexMap<String, T, FxBuildHasher>) -> String {
     if !map.contains_key(name) {
         return name.to_owned();
     }
@@ -355,7 +355,7 @@ pub(super) fn finish(program: &mut Program) {
 fn shared_memory(program: &mut Program) {
     let entries: Vec<usize> =
         program.env.functions.values().enumerate().filter(|(_, f)| f.entry && f.defined).map(|(i, _)| i).collect();
-    let reached: Vec<IndexSet<u32>> = entries.iter().map(|entry| reach(program, *entry)).collect();
+    let reached: Vec<IndexSet<u32, FxBuildHasher>> = entries.iter().map(|entry| reach(program, *entry)).collect();
     let mut users = vec![0u32; program.shared.len()];
     reached.iter().flatten().for_each(|v| users[*v as usize] += 1);
     let mut offsets = vec![0u32; program.shared.len()];
@@ -426,8 +426,8 @@ fn object(program: &Program, offsets: &[u32], owner: Owner) -> Object {
 }
 
 /// The shared variables that an entry and all it may call use, in the order of first use.
-fn reach(program: &Program, entry: usize) -> IndexSet<u32> {
-    let (mut order, mut visited, mut work) = (IndexSet::new(), FxHashSet::default(), vec![entry]);
+fn reach(program: &Program, entry: usize) -> IndexSet<u32, FxBuildHasher> {
+    let (mut order, mut visited, mut work) = (IndexSet::default(), FxHashSet::default(), vec![entry]);
     while let Some(function) = work.pop() {
         let Some(uses) = program.uses.get(function).filter(|_| visited.insert(function)) else { continue };
         order.extend(&uses.shared);

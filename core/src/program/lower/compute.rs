@@ -55,8 +55,7 @@ impl<'t> FnLower<'_, 't> {
                 sources.push(carry);
             }
         }
-        self.alu(Role::Main, selected, d, &sources);
-        Some(())
+        self.operation(selected, d, &sources)
     }
 
     /// `lop3.b32 d, a, b, c, table` and `lop3.and.b32 d|p, a, b, c, table, q`.
@@ -99,8 +98,7 @@ impl<'t> FnLower<'_, 't> {
         };
         let combine = self.combine(instr)?;
         if combine.is_none() && q.is_none() {
-            self.alu(Role::Main, compare, p, &[a, b]);
-            return Some(());
+            return self.operation(compare, p, &[a, b]);
         }
         // All is computed before anything is written: p may be one of the sources of q.
         let first = self.helper(compare, Class::P, &[a, b])?;
@@ -162,15 +160,13 @@ impl<'t> FnLower<'_, 't> {
         let low = self.helper(compare, Class::P, &[a, b])?;
         let low = self.combined(combine, low)?;
         if !packed {
-            self.alu(Role::Main, IntOp::SelW, d, &[yes, no, low]);
-            return Some(());
+            return self.operation(IntOp::SelW, d, &[yes, no, low]);
         }
         let (high, [x, y]) = self.compare_high(compare, a, b)?;
         let high = self.combined(combine, high)?;
         self.alu(Role::Helper, IntOp::SelW, x, &[yes, no, low]);
         self.alu(Role::Helper, IntOp::SelW, y, &[yes, no, high]);
-        self.alu(Role::Main, IntOp::Pack16x2, d, &[x, y]);
-        Some(())
+        self.operation(IntOp::Pack16x2, d, &[x, y])
     }
 
     /// `slct.dtype.ctype d, a, b, c`: a where c is not negative, else b.
@@ -184,8 +180,7 @@ impl<'t> FnLower<'_, 't> {
         let d = self.destination_of(nth(instr, 0)?, class)?;
         let zero = self.constant(Class::W, 0)?;
         let t = self.helper(compare, Class::P, &[c, zero])?;
-        self.alu(Role::Main, if class == Class::Q { IntOp::SelQ } else { IntOp::SelW }, d, &[a, b, t]);
-        Some(())
+        self.operation(if class == Class::Q { IntOp::SelQ } else { IntOp::SelW }, d, &[a, b, t])
     }
 
     /// `cvt`: registers may be wider than the types (PTX ISA 9.4.1).
@@ -200,8 +195,7 @@ impl<'t> FnLower<'_, 't> {
         let sat = instr.mods.contains(&M::SAT);
         if let Some(convert) = int_cvt::convert(to, from, sat, d.width(), class) {
             let a = self.source(operand, class, from)?;
-            self.alu(Role::Main, convert, d.slot, &[a]);
-            return Some(());
+            return self.operation(convert, d.slot, &[a]);
         }
         let selected = self.selected?;
         let shape = selected.op.shape();
@@ -213,16 +207,14 @@ impl<'t> FnLower<'_, 't> {
         let narrow = bits_of(to).is_some_and(|bits| bits < d.width());
         let extend = match int_cvt::convert(to, to, false, d.width(), shape.dest).filter(|_| narrow) {
             None if d.class == shape.dest => {
-                self.alu(Role::Main, selected, d.slot, &sources);
-                return Some(());
+                return self.operation(selected, d.slot, &sources);
             }
             None if d.class == Class::Q => IntOp::ZextWQ.into(),
             extend => extend?,
         };
         // The result is extended to its register.
         let t = self.helper(selected, shape.dest, &sources)?;
-        self.alu(Role::Main, extend, d.slot, &[t]);
-        Some(())
+        self.operation(extend, d.slot, &[t])
     }
 
     /// `cvta{.to}.space.size d, a`: between a space's own addresses and generic ones.
@@ -233,8 +225,7 @@ impl<'t> FnLower<'_, 't> {
         let a = self.source(nth(instr, 1)?, class, ty)?;
         let d = self.destination_of(nth(instr, 0)?, class)?;
         let Some(window) = self.window(space) else {
-            self.alu(Role::Main, move_of(class), d, &[a]);
-            return Some(());
+            return self.operation(move_of(class), d, &[a]);
         };
         let window = self.constant(class, window)?;
         let op = match (class, instr.mods.contains(&M::TO)) {
@@ -243,8 +234,7 @@ impl<'t> FnLower<'_, 't> {
             (_, true) => IntOp::Sub64,
             (_, false) => IntOp::Add64,
         };
-        self.alu(Role::Main, op, d, &[a, window]);
-        Some(())
+        self.operation(op, d, &[a, window])
     }
 
     /// `isspacep.space p, a`: whether a generic address lies in a space's window.
@@ -262,8 +252,7 @@ impl<'t> FnLower<'_, 't> {
         if let Some(window) = self.window(space) {
             let (start, size) = (self.constant(class, window)?, self.constant(class, map.window)?);
             let t = self.helper(subtract, class, &[a, start])?;
-            self.alu(Role::Main, below, p, &[t, size]);
-            return Some(());
+            return self.operation(below, p, &[t, size]);
         }
         if space != Space::Global {
             return None;
@@ -279,8 +268,7 @@ impl<'t> FnLower<'_, 't> {
                 self.alu(Role::Helper, IntOp::AndP, outside, &[outside, one]);
             }
         }
-        self.alu(Role::Main, IntOp::MovP, p, &[outside]);
-        Some(())
+        self.operation(IntOp::MovP, p, &[outside])
     }
 }
 

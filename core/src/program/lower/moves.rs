@@ -101,8 +101,7 @@ impl<'t> FnLower<'_, 't> {
         let a = self.source(source, class, ty)?;
         // Special registers may be wider than a 16-bit destination (`mov.u16 %rs, %tid.x` of PTX 1.x).
         let op = if bits == 16 && self.as_register(source).is_none() { IntOp::Zx16 } else { move_of(class) };
-        self.alu(Role::Main, op, d, &[a]);
-        Some(())
+        self.operation(op, d, &[a])
     }
 
     /// `mov.b64 d, {a, b}`; a 128-bit register is made of two 64-bit halves or four 32-bit quarters.
@@ -110,8 +109,7 @@ impl<'t> FnLower<'_, 't> {
         if bits != 128 {
             let op = select::pack(bits, parts.len())?;
             let d = self.destination_of(dest, if bits == 64 { Class::Q } else { Class::W })?;
-            self.alu(Role::Main, op, d, parts);
-            return Some(());
+            return self.operation(op, d, parts);
         }
         let d = self.wide_source(dest)?;
         let halves = match *parts {

@@ -25,8 +25,7 @@ impl<'t> FnLower<'_, 't> {
         let names = self.unit.names();
         if mods.iter().any(|m| !m.is_known() && m.text(names) == "warp") {
             let mask = self.source(nth(instr, 0)?, Class::W, M::B32)?;
-            self.emit(Role::Main, Instr { a: mask, ..Instr::new(Op::WarpSync) });
-            return Some(());
+            return self.plain(Instr { a: mask, ..Instr::new(Op::WarpSync) });
         }
         // Clusters are not modelled.
         if mods.contains(&M::CLUSTER) {
@@ -58,8 +57,7 @@ impl<'t> FnLower<'_, 't> {
         };
         let barrier = Barrier { kind, aligned, counted, id };
         let imm = intern(&mut self.program.env.barriers, barrier);
-        self.emit(Role::Main, Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) });
-        Some(())
+        self.plain(Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) })
     }
 
     /// `membar…`, `fence…`. Those between proxies do nothing, since there is only one proxy here; that between aliases lets a
@@ -105,8 +103,7 @@ impl<'t> FnLower<'_, 't> {
         let d = self.destination_of(d, dest)?;
         // There are far fewer kinds than 65,536.
         let index = intern(&mut self.program.env.exchanges, Exchange { kind, sync });
-        self.emit(Role::Main, Instr { d, a, b, c, e, imm: index | u32::from(p) << 16, ..Instr::new(Op::Exchange) });
-        Some(())
+        self.plain(Instr { d, a, b, c, e, imm: index | u32::from(p) << 16, ..Instr::new(Op::Exchange) })
     }
 
     /// Which exchange it is: `shfl`, `vote`, `match`, `redux`, `elect` or `activemask`.
@@ -156,8 +153,7 @@ impl<'t> FnLower<'_, 't> {
     /// `nanosleep.u32 t`.
     pub(super) fn nanosleep(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let a = self.source(nth(instr, 0)?, Class::W, M::U32)?;
-        self.emit(Role::Main, Instr { a, ..Instr::new(Op::Nanosleep) });
-        Some(())
+        self.plain(Instr { a, ..Instr::new(Op::Nanosleep) })
     }
 
     /// `alloca.type d, size{, align}`, `stacksave.type d`, `stackrestore.type a`.
@@ -165,8 +161,7 @@ impl<'t> FnLower<'_, 't> {
         let ty = *self.types.last()?;
         if instr.opcode == Opcode::STACKRESTORE {
             let a = self.source(nth(instr, 0)?, Class::Q, M::U64)?;
-            self.emit(Role::Main, Instr { a, ..Instr::new(Op::StackRestore) });
-            return Some(());
+            return self.plain(Instr { a, ..Instr::new(Op::StackRestore) });
         }
         let class = class_of_type(ty);
         if class == Class::P {
