@@ -5,40 +5,35 @@
 
 use super::float::{FloatOp, float_ops};
 use super::int::{IntOp, int_ops};
-use super::table::Bits;
 
-/// What a scalar function takes and returns, as 64 bits and a carry.
-trait Widen {
-    fn of(bits: u64) -> Self;
-    fn widen(self) -> (u64, bool);
+/// What is in a slot for a value of a type, of 64 bits.
+macro_rules! slot {
+    ($bits:expr, bool) => {
+        $bits & 1 == 1
+    };
+    ($bits:expr, u64) => {
+        $bits
+    };
+    ($bits:expr, i64) => {
+        $bits
+    };
+    ($bits:expr, f64) => {
+        $bits
+    };
+    ($bits:expr, $word:ident) => {
+        $bits as u32
+    };
 }
 
-macro_rules! widen {
-    ($($slot:ty: $bits:ident => $value:expr;)*) => {$(
-        impl Widen for $slot {
-            fn of($bits: u64) -> Self {
-                $value
-            }
-            fn widen(self) -> (u64, bool) {
-                (self.into(), false)
-            }
-        }
-    )*};
-}
-
-widen! {
-    u32: bits => bits as u32;
-    u64: bits => bits;
-    bool: bits => bits & 1 == 1;
-}
-
-impl<T: Widen> Widen for (T, bool) {
-    fn of(bits: u64) -> Self {
-        (T::of(bits), false)
-    }
-    fn widen(self) -> (u64, bool) {
-        (self.0.widen().0, self.1)
-    }
+/// A result as 64 bits and a carry.
+macro_rules! wide {
+    ($result:expr) => {
+        ($result.into(), false)
+    };
+    ($result:expr, $carry:ident) => {{
+        let (result, carry) = $result;
+        (result.into(), carry)
+    }};
 }
 
 /// Expands a table into a function on 64-bit values.
@@ -54,10 +49,10 @@ macro_rules! define_apply {
         pub fn $module(op: $name, sources: [u64; 4], mode: u32) -> (u64, bool) {
             let mut rest = sources.into_iter();
             match op {
-                $($name::$op => crate::alu::$module::$function(
-                    $(<$source as Bits>::Slot::of(rest.next().unwrap_or_default()),)*
+                $($name::$op => wide!(crate::alu::$module::$function(
+                    $(slot!(rest.next().unwrap_or_default(), $source),)*
                     $({ let $mode = mode; $mode })?
-                ).widen(),)*
+                ) $(, $carry)?),)*
             }
         }
     };

@@ -25,48 +25,45 @@ words! {
     }
 }
 
-/// The types of numbers, as PTX names them, and the size in bits of one value where it is stored.
-macro_rules! numbers {
-    ($($number:ident $text:literal $bits:literal)*) => {
-        /// The types a conversion names, and those of half-precision operations.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[allow(missing_docs, reason = "named as PTX names them")]
-        #[repr(u8)]
-        pub enum Num {
-            $($number,)*
-        }
-
-        impl Num {
-            const ALL: &[Self] = &[$(Self::$number),*];
-
-            /// The type that PTX calls so.
-            #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                match name {
-                    $($text => Some(Self::$number),)*
-                    _ => None,
-                }
-            }
-
-            /// The size in bits of one value where it is stored.
-            #[must_use]
-            pub const fn bits(self) -> u32 {
-                match self {
-                    $(Self::$number => $bits,)*
-                }
-            }
-        }
-    };
-}
-
-numbers! {
-    U8 "u8" 8 U16 "u16" 16 U32 "u32" 32 U64 "u64" 64
-    S8 "s8" 8 S16 "s16" 16 S32 "s32" 32 S64 "s64" 64
-    F16 "f16" 16 Bf16 "bf16" 16 F32 "f32" 32 F64 "f64" 64 Tf32 "tf32" 32
-    E4m3 "e4m3" 8 E5m2 "e5m2" 8 E2m1 "e2m1" 4 E2m3 "e2m3" 8 E3m2 "e3m2" 8 Ue8m0 "ue8m0" 8
+words! {
+    /// The types a conversion names, and those of half-precision operations.
+    #[allow(missing_docs, reason = "named as PTX names them")]
+    pub enum Num {
+        U8 = "u8",
+        U16 = "u16",
+        U32 = "u32",
+        U64 = "u64",
+        S8 = "s8",
+        S16 = "s16",
+        S32 = "s32",
+        S64 = "s64",
+        F16 = "f16",
+        Bf16 = "bf16",
+        F32 = "f32",
+        F64 = "f64",
+        Tf32 = "tf32",
+        E4m3 = "e4m3",
+        E5m2 = "e5m2",
+        E2m1 = "e2m1",
+        E2m3 = "e2m3",
+        E3m2 = "e3m2",
+        Ue8m0 = "ue8m0",
+    }
 }
 
 impl Num {
+    /// The size in bits of one value where it is stored.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::E2m1 => 4,
+            Self::U16 | Self::S16 | Self::F16 | Self::Bf16 => 16,
+            Self::U32 | Self::S32 | Self::F32 | Self::Tf32 => 32,
+            Self::U64 | Self::S64 | Self::F64 => 64,
+            Self::U8 | Self::S8 | Self::E4m3 | Self::E5m2 | Self::E2m3 | Self::E3m2 | Self::Ue8m0 => 8,
+        }
+    }
+
     /// Whether the type is a signed or unsigned integer.
     #[must_use]
     pub const fn is_integer(self) -> bool {

@@ -26,35 +26,29 @@ pub enum Class {
     P,
 }
 
+impl Class {
+    /// Bits of a slot.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::W => 32,
+            Self::Q => 64,
+            Self::P => 1,
+        }
+    }
+}
+
 /// What an operation reads and writes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
-    /// The sources in order; the used ones come first.
-    pub sources: [Option<Class>; 4],
+    /// The sources in order, at most four.
+    pub sources: &'static [Class],
     /// The destination.
     pub dest: Class,
     /// Whether a predicate is written beside the destination.
     pub carry_out: bool,
     /// Whether the operation reads the instruction's mode word.
     pub mode: bool,
-}
-
-impl Shape {
-    /// The used sources, in order.
-    pub fn used(&self) -> impl Iterator<Item = Class> + '_ {
-        self.sources.iter().map_while(|s| *s)
-    }
-}
-
-/// Pads a list of sources.
-pub(crate) const fn sources(list: &[Class]) -> [Option<Class>; 4] {
-    let mut all = [None; 4];
-    let mut i = 0;
-    while i < list.len() && i < 4 {
-        all[i] = Some(list[i]);
-        i += 1;
-    }
-    all
 }
 
 /// A value as it is held in a register slot.
@@ -71,65 +65,41 @@ pub trait Bits: Copy {
     fn put(self) -> Self::Slot;
 }
 
+/// The NaN that operations on numbers of 32 bits give.
+pub const NAN32: u32 = 0x7fff_ffff;
+
+/// Types of values, each with its slot, what a slot means and what holds a value.
 macro_rules! bits {
-    ($($value:ty, $unsigned:ty => $slot:ty, $class:ident;)*) => {$(
+    ($($value:ty: $slot:ty, $class:ident, $bits:ident => $get:expr, $number:ident => $put:expr;)*) => {$(
         impl Bits for $value {
             type Slot = $slot;
             const CLASS: Class = Class::$class;
             #[inline(always)]
-            #[allow(clippy::cast_lossless, clippy::unnecessary_cast, trivial_numeric_casts)]
-            fn get(slot: $slot) -> Self {
-                slot as $value
+            fn get($bits: $slot) -> Self {
+                $get
             }
             #[inline(always)]
-            #[allow(clippy::cast_lossless, clippy::unnecessary_cast, trivial_numeric_casts)]
             fn put(self) -> $slot {
-                self as $unsigned as $slot
+                let $number = self;
+                $put
             }
         }
     )*};
 }
 
 bits! {
-    u8, u8 => u32, W;
-    u16, u16 => u32, W;
-    u32, u32 => u32, W;
-    u64, u64 => u64, Q;
-    i8, u8 => u32, W;
-    i16, u16 => u32, W;
-    i32, u32 => u32, W;
-    i64, u64 => u64, Q;
-    bool, bool => bool, P;
-}
-
-/// The NaN that operations on numbers of 32 bits give.
-pub const NAN32: u32 = 0x7fff_ffff;
-
-impl Bits for f32 {
-    type Slot = u32;
-    const CLASS: Class = Class::W;
-    #[inline(always)]
-    fn get(slot: u32) -> Self {
-        Self::from_bits(slot)
-    }
-    /// NaN is the canonical one.
-    #[inline(always)]
-    fn put(self) -> u32 {
-        if self.is_nan() { NAN32 } else { self.to_bits() }
-    }
-}
-
-impl Bits for f64 {
-    type Slot = u64;
-    const CLASS: Class = Class::Q;
-    #[inline(always)]
-    fn get(slot: u64) -> Self {
-        Self::from_bits(slot)
-    }
-    #[inline(always)]
-    fn put(self) -> u64 {
-        self.to_bits()
-    }
+    u8: u32, W, s => s as u8, v => v.into();
+    u16: u32, W, s => s as u16, v => v.into();
+    u32: u32, W, s => s, v => v;
+    u64: u64, Q, s => s, v => v;
+    i8: u32, W, s => s as i8, v => (v as u8).into();
+    i16: u32, W, s => s as i16, v => (v as u16).into();
+    i32: u32, W, s => s as i32, v => v as u32;
+    i64: u64, Q, s => s as i64, v => v as u64;
+    bool: bool, P, s => s, v => v;
+    // NaN is the canonical one.
+    f32: u32, W, s => f32::from_bits(s), v => if v.is_nan() { NAN32 } else { v.to_bits() };
+    f64: u64, Q, s => f64::from_bits(s), v => v.to_bits();
 }
 
 impl<T: Bits> Bits for (T, bool) {
@@ -171,11 +141,11 @@ macro_rules! define_ops {
             /// What the operation reads and writes.
             #[must_use]
             pub fn shape(self) -> $crate::alu::table::Shape {
-                use $crate::alu::table::{Shape, sources};
+                use $crate::alu::table::Shape;
                 match self {
                     $(Self::$op => const {
                         Shape {
-                            sources: sources(&[$(<$source as $crate::alu::table::Bits>::CLASS),*]),
+                            sources: &[$(<$source as $crate::alu::table::Bits>::CLASS),*],
                             dest: <$dest as $crate::alu::table::Bits>::CLASS,
                             carry_out: !stringify!($($carry)?).is_empty(),
                             mode: !stringify!($($mode)?).is_empty(),
@@ -237,12 +207,12 @@ mod tests {
     #[test]
     fn a_table_gives_shapes() {
         use Class::{P, Q, W};
-        let shape = |sources: [Option<Class>; 4], dest, carry_out, mode| Shape { sources, dest, carry_out, mode };
-        assert_eq!(SampleOp::Add.shape(), shape([Some(W), Some(W), None, None], W, false, false));
-        assert_eq!(SampleOp::Pick.shape(), shape([Some(Q), Some(Q), Some(P), None], Q, false, false));
-        assert_eq!(SampleOp::Carry.shape(), shape([Some(W), Some(W), Some(P), None], W, true, false));
-        assert_eq!(SampleOp::Table.shape(), shape([Some(W), None, None, None], P, false, true));
-        assert_eq!(SampleOp::Four.shape().used().count(), 4);
+        let shape = |sources: &'static [Class], dest, carry_out, mode| Shape { sources, dest, carry_out, mode };
+        assert_eq!(SampleOp::Add.shape(), shape(&[W, W], W, false, false));
+        assert_eq!(SampleOp::Pick.shape(), shape(&[Q, Q, P], Q, false, false));
+        assert_eq!(SampleOp::Carry.shape(), shape(&[W, W, P], W, true, false));
+        assert_eq!(SampleOp::Table.shape(), shape(&[W], P, false, true));
+        assert_eq!(SampleOp::Four.shape().sources.len(), 4);
         assert_eq!(SampleOp::ALL.len(), 5);
         assert_eq!((SampleOp::named("Four"), SampleOp::named("four")), (Some(SampleOp::Four), None));
     }

@@ -68,21 +68,14 @@ pub struct LaneTables {
     pub zero: usize,
 }
 
-impl LaneTables {
+impl Default for LaneTables {
     /// The tables, opaque to the optimiser.
-    #[must_use]
-    pub fn new() -> Self {
+    fn default() -> Self {
         std::hint::black_box(Self {
             bit: std::array::from_fn(|k| 1 << k),
             times4: std::array::from_fn(|k| 4 * k as u64),
             zero: 0,
         })
-    }
-}
-
-impl Default for LaneTables {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

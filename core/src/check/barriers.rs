@@ -84,8 +84,7 @@ impl Barriers {
     /// Lanes that waited when others left them: their place is told whole, since another instruction is being executed.
     fn waited(&self, who: Who, at: At, kind: BugKind) -> Stop {
         let lane = lanes_of(at.lanes).next().and_then(|l| u32::try_from(l).ok()).unwrap_or(0);
-        let entry = self.env.functions.get_index(self.shape.entry as usize);
-        let kernel = (self.program, entry.map_or_else(String::new, |(name, _)| name.clone()));
+        let kernel = (self.program, self.env.name_of(self.shape.entry));
         let place = Place { lanes: at.lanes, ..self.shape.place(kernel, at.pc, (who.block, at.warp, lane)) };
         Stop::Bug(Box::new(Bug { kind, place, other: None }))
     }
@@ -181,19 +180,11 @@ impl Barriers {
             }
         }
         // Lanes that do not exist or have exited are not awaited.
-        let missing = !block.exited(who.warp) & self.populated(who.warp);
-        let block = self.blocks.entry(who.block).or_default();
+        let missing = !block.exited(who.warp) & self.shape.populated(who.warp);
         block
             .meetings
             .retain(|m| m.barrier.is_some() || m.at.warp != who.warp || m.members & missing & !m.at.lanes != 0);
         Ok(())
-    }
-
-    /// The lanes of a warp that hold threads.
-    fn populated(&self, warp: u32) -> LaneMask {
-        let before = warp.saturating_mul(self.shape.warp_size);
-        let threads = self.shape.threads().saturating_sub(before).min(self.shape.warp_size);
-        if threads >= 32 { !0 } else { (1 << threads) - 1 }
     }
 
     /// Lanes give a member mask: none of it may have exited.
@@ -209,7 +200,7 @@ impl Barriers {
 
     fn exchange(&self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
         let Some(i) = self.env.code.get(step.pc.0 as usize) else { return Ok(()) };
-        let Some(exchange) = self.env.exchanges.get(i.imm as usize & 0xffff) else { return Ok(()) };
+        let Some(exchange) = self.env.exchange(i) else { return Ok(()) };
         if exchange.sync {
             self.members(who, named(step, i.e), step)?;
         }

@@ -5,8 +5,7 @@
 use super::{bug, plain};
 use crate::base::lanes_of;
 use crate::program::env::ProgEnv;
-use crate::program::ops::AluOp;
-use crate::program::ops::IntOp;
+use crate::program::ops::{AluOp, IntOp};
 use crate::verdict::{BugKind, Event, Kind, Sink, Stop, Who};
 use std::sync::Arc;
 
@@ -38,7 +37,7 @@ impl Sink for Div0 {
         let Event::Step(step) = event else { return Ok(()) };
         let Some(i) = self.env.code.get(step.pc.0 as usize) else { return Ok(()) };
         let Some(op) = plain::data_op(i.op).filter(|op| divides(*op)) else { return Ok(()) };
-        let Some(class) = op.shape().sources[1] else { return Ok(()) };
+        let Some(&class) = op.shape().sources.get(1) else { return Ok(()) };
         let zero = |lane: &usize| plain::value(step.regs, class, i.b, *lane) == 0;
         let bad = lanes_of(step.lanes).filter(zero).fold(0, |m, l| m | 1 << l);
         if bad == 0 { Ok(()) } else { Err(bug(BugKind::Plain(Kind::DivisionByZero), step.pc, bad)) }

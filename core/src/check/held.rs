@@ -12,8 +12,8 @@ use crate::verdict::{AllocKind, BugKind, Event, Origin, Place, Shape, Stop, Who}
 /// What is held back of a launch.
 #[derive(Default)]
 pub(super) struct Held {
-    /// The program, its kernel's name and the dimensions of the launch.
-    launch: Option<(u32, String, Shape)>,
+    /// The program and the dimensions of the launch.
+    launch: Option<(u32, Shape)>,
     /// Blocks that have ended.
     ended: u64,
     found: Option<Found>,
@@ -33,21 +33,15 @@ impl Held {
     ///
     /// # Errors
     /// The undefined value, when its time has come and no race explains it.
-    pub fn event(
-        &mut self,
-        who: Who,
-        event: &Event<'_>,
-        entry: impl Fn(u32) -> String,
-        races: &Races,
-    ) -> Result<(), Stop> {
+    pub fn event(&mut self, who: Who, event: &Event<'_>, races: &Races) -> Result<(), Stop> {
         match event {
             Event::Launch { program, shape, .. } => {
-                self.launch = Some((*program, entry(shape.entry), *shape));
+                self.launch = Some((*program, *shape));
                 self.ended = 0;
             }
             Event::BlockDone => {
                 self.ended += 1;
-                let blocks = self.launch.as_ref().map_or(0, |(_, _, s)| s.grid.iter().map(|n| u64::from(*n)).product());
+                let blocks = self.launch.as_ref().map_or(0, |(_, s)| s.grid.iter().map(|n| u64::from(*n)).product());
                 let over = |f: &mut Found| self.ended == blocks || f.block == Some(who.block);
                 if let Some(found) = self.found.take_if(over)
                     && !found.explained(races)
@@ -69,7 +63,7 @@ impl Held {
     ///
     /// # Errors
     /// It is none of these.
-    pub fn hold(&mut self, who: Who, stop: Stop) -> Result<(), Stop> {
+    pub fn hold(&mut self, who: Who, stop: Stop, races: &Races) -> Result<(), Stop> {
         let Stop::Bug(bug) = &stop else { return Err(stop) };
         let BugKind::Uninitialised { origin: Some(origin), .. } = &bug.kind else { return Err(stop) };
         let Origin::Memory { inside, read, .. } = &**origin else { return Err(stop) };
@@ -78,16 +72,16 @@ impl Held {
             return Err(stop);
         }
         let block = shared.then_some(who.block);
-        self.found = Some(Found { stop: self.placed(who, stop), read, block });
+        self.found = Some(Found { stop: self.placed(who, stop, races), read, block });
         Ok(())
     }
 
     /// With the whole place: whoever it is told to later is somewhere else.
-    fn placed(&self, who: Who, mut stop: Stop) -> Stop {
-        if let (Stop::Bug(bug), Some((program, entry, shape))) = (&mut stop, &self.launch) {
+    fn placed(&self, who: Who, mut stop: Stop, races: &Races) -> Stop {
+        if let (Stop::Bug(bug), Some((program, shape))) = (&mut stop, self.launch) {
             let Place { pc, lane, lanes, .. } = bug.place;
-            let at = (who.block, who.warp, lane);
-            bug.place = Place { lanes, ..shape.place((*program, entry.clone()), pc, at) };
+            let (kernel, at) = ((program, races.program().name_of(shape.entry)), (who.block, who.warp, lane));
+            bug.place = Place { lanes, ..shape.place(kernel, pc, at) };
         }
         stop
     }

@@ -43,7 +43,7 @@ pub use safety::Safety;
 pub use trace::TraceHash;
 pub use uninit::{Relied, Uninit};
 
-use crate::base::{LaneMask, Pc, lanes_of};
+use crate::base::{LaneMask, Pc, lanes_of, words};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Bug, BugKind, Place, Stop};
 use std::sync::Arc;
@@ -61,20 +61,13 @@ enum Looks {
 
 macro_rules! checks {
     ($($(#[doc = $help:literal])+ $check:ident = $name:literal, $looks:ident, $join:expr;)*) => {
-        /// What is looked for besides what no kernel may do: accesses outside of all memory, barriers that nobody completes …
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub enum Check { $($(#[doc = $help])+ $check,)* }
+        words! {
+            /// What is looked for besides what no kernel may do: accesses outside of all memory, barriers that nobody
+            /// completes … They see an event in this order.
+            pub enum Check { $($(#[doc = $help])+ $check = $name,)* }
+        }
 
         impl Check {
-            /// Every check, in the order in which they see an event.
-            pub const ALL: &[Self] = &[$(Self::$check,)*];
-
-            /// What it is called, e.g. `div0`.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$check => $name,)* }
-            }
-
             /// What it looks for.
             #[must_use]
             pub fn help(self) -> &'static str {

@@ -159,12 +159,11 @@ impl Sink for Observers {
         let Some(races) = list.iter().find_map(|o| (&**o as &dyn Any).downcast_ref::<Races>()) else {
             return uninit.event(who, event);
         };
-        let entry = |k: u32| races.program().functions.get_index(k as usize).map_or_else(String::new, |f| f.0.clone());
-        held.event(who, &event, entry, races)?;
+        held.event(who, &event, races)?;
         // What follows from an undefined value is undefined as well: nothing new.
         if held.any() {
             return Ok(());
         }
-        uninit.event(who, event).or_else(|stop| held.hold(who, stop))
+        uninit.event(who, event).or_else(|stop| held.hold(who, stop, races))
     }
 }

@@ -6,9 +6,8 @@
 use super::plain;
 use crate::program::env::{Init, Preload, ProgEnv};
 use crate::program::instr::{BarrierKind, ExchangeKind, Instr, MemOp, Op};
-use crate::program::ops::IntOp;
-use crate::program::ops::{AluOp, Class};
-use crate::program::uses::{Tables, reads};
+use crate::program::ops::{AluOp, Class, IntOp};
+use crate::program::uses::reads;
 use crate::verdict::{Rule, Step};
 
 /// The thread rules of a step that at least one lane executes.
@@ -31,7 +30,7 @@ pub(super) fn threads(env: &ProgEnv, i: &Instr, mut fired: impl FnMut(Rule)) {
         },
         Op::Exchange => {
             use ExchangeKind::{VoteAll, VoteAny, VoteBallot, VoteUni};
-            let kind = env.exchanges.get((i.imm & 0xffff) as usize).map(|e| e.kind);
+            let kind = env.exchange(i).map(|e| e.kind);
             if !matches!(kind, Some(VoteAll | VoteAny | VoteUni | VoteBallot)) {
                 return;
             }
@@ -66,7 +65,7 @@ pub(super) fn expressions(env: &ProgEnv, step: &Step<'_>, mut fired: impl FnMut(
     }
     let function = env.function_at(step.pc);
     let preloads: &[Preload] = function.map_or(&[], |f| &f.preloads);
-    reads(i, &Tables::of(env), |class, slot| {
+    reads(i, env, |class, slot| {
         let preload = preloads.iter().find(|p| (p.class, p.slot) == (class, slot));
         fired(match preload.map(|p| p.init) {
             None => Rule::ExprReg,

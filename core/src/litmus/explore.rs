@@ -1,8 +1,7 @@
 //! Litmus programs in the hands of a search.
 
 use super::Lowered;
-use super::outcome::Final;
-use super::outcome::{Outcome, Outcomes};
+use super::outcome::{Final, Outcome, Outcomes};
 use super::tree::Litmus;
 use crate::explore::checkpoint::{CheckpointError, Kept, Owner, search_on};
 use crate::explore::setup_hash;

@@ -228,7 +228,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             }
         }
         let takes_turns = oracle.takes_turns();
-        let mut cx = Cx { sink, oracle, hints: SiteHints::default(), tables: LaneTables::new(), out };
+        let mut cx = Cx { sink, oracle, hints: SiteHints::default(), tables: LaneTables::default(), out };
         let bounds = self.config.bounds.clone();
         let mut time_up = || watch.up().or_else(|| bounds.up());
         let limit = self.config.max_steps.unwrap_or(u64::MAX);

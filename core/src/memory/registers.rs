@@ -8,7 +8,7 @@ use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of, put_mask};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::Class;
-use crate::program::uses::{Tables, reads, writes};
+use crate::program::uses::{reads, writes};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -40,15 +40,15 @@ pub struct Uses {
 impl Uses {
     /// The registers of one instruction; `fixed` says which slots are no registers.
     #[must_use]
-    pub fn of(instr: &Instr, tables: &Tables<'_>, fixed: impl Fn(Class, Slot) -> bool) -> Self {
+    pub fn of(instr: &Instr, env: &ProgEnv, fixed: impl Fn(Class, Slot) -> bool) -> Self {
         let mut uses = Self::default();
         let all = &mut uses.names;
-        reads(instr, tables, |class, slot| {
+        reads(instr, env, |class, slot| {
             if !fixed(class, slot) && !all.contains(&(class, slot)) {
                 all.push((class, slot));
             }
         });
-        writes(instr, tables, |class, slot| {
+        writes(instr, env, |class, slot| {
             if !all.contains(&(class, slot)) {
                 all.push((class, slot));
             }
@@ -67,20 +67,19 @@ impl Uses {
     /// The registers of every instruction of a program, by program address.
     #[must_use]
     pub fn of_program(env: &ProgEnv) -> Vec<Self> {
-        let tables = Tables::of(env);
         let mut all = vec![Self::default(); env.code.len()];
         for function in env.functions.values().filter(|f| f.defined) {
             let range = function.start.0 as usize..function.end.0 as usize;
             let Some(code) = env.code.get(range.clone()) else { continue };
             let mut constant: FxHashSet<(Class, Slot)> = function.preloads.iter().map(|p| (p.class, p.slot)).collect();
             for instr in code {
-                writes(instr, &tables, |class, slot| {
+                writes(instr, env, |class, slot| {
                     constant.remove(&(class, slot));
                 });
             }
             let fixed = |class, slot| constant.contains(&(class, slot));
             for (uses, instr) in all.get_mut(range).unwrap_or_default().iter_mut().zip(code) {
-                *uses = Self::of(instr, &tables, fixed);
+                *uses = Self::of(instr, env, fixed);
             }
         }
         all

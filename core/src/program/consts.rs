@@ -5,7 +5,8 @@
 //! and comparisons.
 
 use crate::base::{Span, phrases};
-use crate::ptx::tree::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use crate::ptx::tree::{BinaryOp, Expr, ExprKind, Name, OperandKind, UnaryOp};
+use std::cmp::Ordering;
 
 /// The value of a constant expression.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -62,6 +63,24 @@ pub const MAX_DEPTH: u32 = 200;
 /// The reason and the place.
 pub fn evaluate(expr: &Expr) -> Result<Value, (ConstError, Span)> {
     eval(expr, 0)
+}
+
+/// The integer that a constant expression is, if it is one.
+#[must_use]
+pub fn integer(expr: &Expr) -> Option<u64> {
+    if let Ok(Value::Int { bits, .. }) = evaluate(expr) { Some(bits) } else { None }
+}
+
+/// The value of a constant operand; `None` for any other operand.
+#[must_use]
+pub fn operand(operand: &OperandKind) -> Option<Result<Value, (ConstError, Span)>> {
+    Some(match operand {
+        OperandKind::Int(value) => Ok(int(value.cast_unsigned(), false)),
+        OperandKind::F32(bits) => Ok(Value::F32(*bits)),
+        OperandKind::F64(bits) => Ok(Value::F64(f64::from_bits(*bits))),
+        OperandKind::Const(expr) => evaluate(expr),
+        _ => return None,
+    })
 }
 
 fn int(bits: u64, unsigned: bool) -> Value {
@@ -134,7 +153,7 @@ fn number(value: Value) -> Option<f64> {
 fn binary(op: BinaryOp, a: Value, b: Value) -> Option<Value> {
     use BinaryOp as B;
     match (a, b) {
-        (Value::Int { bits: a, unsigned: u }, Value::Int { bits: b, unsigned: v }) => Some(integers(op, a, b, u, v)),
+        (Value::Int { bits: a, unsigned: u }, Value::Int { bits: b, unsigned: v }) => integers(op, a, b, u, v),
         (Value::Address(a), Value::Int { bits, .. }) => {
             let offset = match op {
                 B::Add => a.offset.wrapping_add(bits.cast_signed()),
@@ -146,33 +165,39 @@ fn binary(op: BinaryOp, a: Value, b: Value) -> Option<Value> {
         (Value::Int { .. }, Value::Address(_)) if op == B::Add => binary(op, b, a),
         _ => {
             let (a, b) = (number(a)?, number(b)?);
-            let truth = |t: bool| Some(int(u64::from(t), false));
             match op {
                 B::Add => Some(Value::F64(a + b)),
                 B::Sub => Some(Value::F64(a - b)),
                 B::Mul => Some(Value::F64(a * b)),
                 B::Div => Some(Value::F64(a / b)),
-                B::Lt => truth(a < b),
-                B::Le => truth(a <= b),
-                B::Gt => truth(a > b),
-                B::Ge => truth(a >= b),
-                B::Eq => truth(a == b),
-                B::Ne => truth(a != b),
-                _ => None,
+                _ => comparison(op, a.partial_cmp(&b)),
             }
         }
     }
 }
 
+/// Whether two numbers in an order, or in none, are as a comparison says; `None` for another operator.
+fn comparison(op: BinaryOp, order: Option<Ordering>) -> Option<Value> {
+    let holds = match op {
+        BinaryOp::Lt => order.is_some_and(Ordering::is_lt),
+        BinaryOp::Le => order.is_some_and(Ordering::is_le),
+        BinaryOp::Gt => order.is_some_and(Ordering::is_gt),
+        BinaryOp::Ge => order.is_some_and(Ordering::is_ge),
+        BinaryOp::Eq => order == Some(Ordering::Equal),
+        BinaryOp::Ne => order != Some(Ordering::Equal),
+        _ => return None,
+    };
+    Some(int(holds.into(), false))
+}
+
 /// Integer operators; the divisor is not zero.
-fn integers(op: BinaryOp, a: u64, b: u64, a_unsigned: bool, b_unsigned: bool) -> Value {
+fn integers(op: BinaryOp, a: u64, b: u64, a_unsigned: bool, b_unsigned: bool) -> Option<Value> {
     use BinaryOp as B;
     let unsigned = a_unsigned || b_unsigned;
     let (sa, sb) = (a.cast_signed(), b.cast_signed());
     let shift = u32::try_from(b & 63).unwrap_or(0);
     let order = if unsigned { a.cmp(&b) } else { sa.cmp(&sb) };
-    let truth = |t: bool| int(u64::from(t), false);
-    match op {
+    Some(match op {
         B::Mul => int(a.wrapping_mul(b), unsigned),
         B::Add => int(a.wrapping_add(b), unsigned),
         B::Sub => int(a.wrapping_sub(b), unsigned),
@@ -186,15 +211,10 @@ fn integers(op: BinaryOp, a: u64, b: u64, a_unsigned: bool, b_unsigned: bool) ->
         B::BitAnd => int(a & b, unsigned),
         B::BitOr => int(a | b, unsigned),
         B::BitXor => int(a ^ b, unsigned),
-        B::Lt => truth(order.is_lt()),
-        B::Le => truth(order.is_le()),
-        B::Gt => truth(order.is_gt()),
-        B::Ge => truth(order.is_ge()),
-        B::Eq => truth(order.is_eq()),
-        B::Ne => truth(order.is_ne()),
-        B::And => truth(a != 0 && b != 0),
-        B::Or => truth(a != 0 || b != 0),
-    }
+        B::And => int((a != 0 && b != 0).into(), false),
+        B::Or => int((a != 0 || b != 0).into(), false),
+        _ => return comparison(op, Some(order)),
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::env::{FuncId, Function, Init, ProgEnv};
 use super::instr::{CacheOp, Instr, NO_SLOT, Op, Order, STACK_BASE, STACK_TOP, Slot, WarpRequest};
 use super::ops::Class;
-use super::uses::{Tables, reads, shape, writes};
+use super::uses::{reads, shape, writes};
 use rustc_hash::FxHashMap;
 
 /// What slots hold, for one function.
@@ -11,14 +11,6 @@ struct Names<'e> {
     env: &'e ProgEnv,
     by_slot: FxHashMap<(Class, Slot), &'e str>,
     preloads: FxHashMap<(Class, Slot), Init>,
-}
-
-const fn letter(class: Class) -> char {
-    match class {
-        Class::W => 'w',
-        Class::Q => 'q',
-        Class::P => 'p',
-    }
 }
 
 impl Names<'_> {
@@ -30,7 +22,7 @@ impl Names<'_> {
             (_, _, _, Some(init)) => self.init(*init),
             (Class::W, STACK_BASE, ..) => "%stackBase".to_owned(),
             (Class::W, STACK_TOP, ..) => "%stackTop".to_owned(),
-            _ => format!("{}{}", letter(class), slot.0),
+            _ => format!("{class:?}{}", slot.0).to_lowercase(),
         }
     }
 
@@ -128,17 +120,18 @@ fn line(names: &Names<'_>, instr: &Instr) -> String {
         Op::Brx => format!("Brx {:?}", env.tables.get(imm as usize)),
         Op::Call => format!("Call {}", env.functions.get_index(imm as usize).map_or("?", |(name, _)| name.as_str())),
         Op::Bar => format!("{:?}", env.barriers.get(imm as usize)),
-        Op::Exchange => match env.exchanges.get((imm & 0xffff) as usize) {
+        Op::Exchange => match env.exchange(instr) {
             Some(exchange) => format!("{:?}{}", exchange.kind, if exchange.sync { ".sync" } else { "" }),
             None => "Exchange ?".to_owned(),
         },
-        Op::Unsupported => format!("Unsupported {}", env.unsupported.get(imm as usize).map_or("?", String::as_str)),
+        Op::Unsupported => {
+            format!("Unsupported {}", env.unsupported.get_index(imm as usize).map_or("?", String::as_str))
+        }
         op => format!("{op:?}"),
     };
-    let tables = Tables::of(env);
     let (mut written, mut read) = (Vec::new(), Vec::new());
-    writes(instr, &tables, |class, slot| written.push(names.show(class, slot)));
-    reads(instr, &tables, |class, slot| {
+    writes(instr, env, |class, slot| written.push(names.show(class, slot)));
+    reads(instr, env, |class, slot| {
         let guard = instr.guard.is_some_and(|g| class == Class::P && g.pred == slot);
         if !(read.is_empty() && guard) {
             read.push(names.show(class, slot));

@@ -11,7 +11,7 @@ use super::registers::Registers;
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::Loc;
 use crate::verdict::{AllocKind, Inside};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ pub struct ProgEnv {
     /// Branch targets (program addresses) and call targets (function numbers).
     pub tables: Vec<Vec<u32>>,
     /// Opcodes with modifiers that parse but cannot be executed.
-    pub unsupported: Vec<String>,
+    pub unsupported: IndexSet<String, FxBuildHasher>,
     /// The variable of local memory or of the parameters that a request's address names, by the request's index. Other
     /// variables have slots with their addresses.
     pub named: FxHashMap<u32, Within>,
@@ -478,6 +478,12 @@ impl ProgEnv {
     #[must_use]
     pub fn function_at(&self, pc: Pc) -> Option<&Function> {
         self.function(self.origin.get(pc.0 as usize)?.function)
+    }
+
+    /// The name of the kernel of a number; empty where there is none.
+    #[must_use]
+    pub fn name_of(&self, kernel: u32) -> String {
+        self.functions.get_index(kernel as usize).map_or_else(String::new, |(name, _)| name.clone())
     }
 
     /// The function of a number.

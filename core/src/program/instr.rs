@@ -83,6 +83,12 @@ impl Instr {
     }
 }
 
+impl From<Op> for Instr {
+    fn from(op: Op) -> Self {
+        Self::new(op)
+    }
+}
+
 /// The operations. Targets are program addresses in `imm` (function-local indices until layout).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
@@ -464,14 +470,15 @@ pub enum Moving {
     Pm64,
 }
 
-/// Functions of the device runtime that kernels call.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "named as in CUDA")]
-pub enum Syscall {
-    Vprintf,
-    Malloc,
-    Free,
-    AssertFail,
+words! {
+    /// Functions of the device runtime that kernels call.
+    #[expect(missing_docs, reason = "named as in CUDA")]
+    pub enum Syscall {
+        Vprintf = "vprintf",
+        Malloc = "malloc",
+        Free = "free",
+        AssertFail = "__assertfail",
+    }
 }
 
 /// What a barrier instruction does on arrival.

@@ -1,13 +1,13 @@
 //! Layout: sizes and offsets of variables and parameters (steps 3 and 4 of the report's 5.1.3), and of the functions'
 //! code in the environment.
 
-use super::consts::{Value, evaluate};
+use super::consts::integer;
 use super::env::{FuncId, Init, Param, ProgEnv};
 use super::fncode::FnCode;
 use super::instr::Op;
 use super::types::{bits_of, lanes};
 use crate::base::{Pc, Span};
-use crate::ptx::tree::{Declarator, Expr, Initialiser, Names, StateSpace, Variable};
+use crate::ptx::tree::{Declarator, Initialiser, Names, StateSpace, Variable};
 
 /// Rounds up to a multiple of a power of two.
 pub(super) fn align_up(offset: u32, align: u32) -> Option<u32> {
@@ -31,18 +31,12 @@ pub(super) fn element_bytes(variable: &Variable) -> u32 {
     bits_of(variable.ty).unwrap_or(32).div_ceil(8) * u32::from(lanes(variable.vector))
 }
 
-/// A length given by a constant expression.
-fn length(expr: &Expr) -> Option<u64> {
-    if let Ok(Value::Int { bits, .. }) = evaluate(expr) { Some(bits) } else { None }
-}
-
-/// How many elements the outermost dimension of an initialiser has.
-fn elements(init: &Initialiser) -> u64 {
+/// How many elements the outermost dimension of an initialiser has, where it is a list.
+pub(super) fn elements(init: Option<&Initialiser>) -> u64 {
     match init {
-        Initialiser::Value(_) => 1,
-        Initialiser::Ints(values, _) => values.len() as u64,
-        Initialiser::List(values, _) => values.len() as u64,
-        Initialiser::Fields(..) => 0,
+        Some(Initialiser::Ints(values, _)) => values.len() as u64,
+        Some(Initialiser::List(values, _)) => values.len() as u64,
+        _ => 0,
     }
 }
 
@@ -51,14 +45,14 @@ fn elements(init: &Initialiser) -> u64 {
 pub(super) fn extent(variable: &Variable, declarator: &Declarator) -> Option<Extent> {
     let element = element_bytes(variable);
     let sizes = declarator.dims.iter().flatten();
-    let mut count = sizes.map(length).try_fold(1u64, |count, size| count.checked_mul(size?))?;
+    let mut count = sizes.map(integer).try_fold(1u64, |count, size| count.checked_mul(size?))?;
     if declarator.dims.iter().any(Option::is_none) {
         let outer = match &declarator.init {
             // A flat list may spell the elements of all dimensions.
             Some(Initialiser::Ints(values, _)) if declarator.dims.len() > 1 => {
                 (values.len() as u64).div_ceil(count.max(1))
             }
-            init => init.as_ref().map_or(0, elements),
+            init => elements(init.as_ref()),
         };
         count = count.checked_mul(outer)?;
     }

@@ -9,77 +9,86 @@ use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::symbol::{Base, Place, Sym};
 use super::lower::{LowerErrorKind, Owner, Program, SharedVar, Unit, Uses, initialise};
 use super::origins::{Object, Room};
-use crate::base::{FileId, Span};
-use crate::ptx::tree::{self, Declarator, Item, Linkage, Name, StateSpace, Variable};
+use crate::base::FileId;
+use crate::ptx::tree::{self, Declarator, Ident, Item, Linkage, Name, StateSpace, Variable};
 use crate::verdict::AllocKind;
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-/// A definition: the unit, the item, the declarator.
-type Where = (usize, usize, usize);
+/// A declaration of a function or a variable at module scope.
+struct Declaration<'t> {
+    /// Its unit, and its item there.
+    at: (usize, usize),
+    ident: Ident,
+    linkage: Option<Linkage>,
+    of: Declared<'t>,
+    /// Whether some declaration of its module gives the name a linkage.
+    public: bool,
+    /// Whether no other definition takes its place.
+    wins: bool,
+}
 
-/// What a public name stands for.
 #[derive(Clone, Copy)]
-struct Winner {
-    at: Where,
-    strong: bool,
-    span: Span,
+enum Declared<'t> {
+    Function(&'t tree::Function),
+    Variable(&'t Variable, &'t Declarator),
 }
 
 /// Declares everything of all modules and fills variables with their initial values.
 pub(super) fn declare(program: &mut Program, units: &mut [Unit<'_>]) {
-    let public: Vec<FxHashSet<Name>> = units.iter().map(|unit| public_names(unit)).collect();
-    let winners = winners(program, units, &public);
+    let declarations = declarations(program, units);
     let mut linked: FxHashMap<String, Sym> = FxHashMap::default();
-    for (u, unit) in units.iter_mut().enumerate() {
-        let module = unit.module;
-        for (i, item) in module.items.iter().enumerate() {
-            match item {
-                Item::Function(f) => {
-                    let wins = |name: &str| winners.get(name).is_none_or(|w| w.at == (u, i, 0));
-                    let first = unit.checked.items.get(i).copied().unwrap_or(usize::MAX);
-                    function(program, unit, &mut linked, (f, first), public[u].contains(&f.ident.name), wins);
-                }
-                Item::Variable(v) => {
-                    for (d, declarator) in v.declarators.iter().enumerate() {
-                        let wins = |name: &str| winners.get(name).is_none_or(|w| w.at == (u, i, d));
-                        let is_public = public[u].contains(&declarator.ident.name);
-                        variable(program, unit, &mut linked, v, declarator, is_public, wins);
-                    }
-                }
-                _ => {}
+    for declaration in &declarations {
+        let unit = &mut units[declaration.at.0];
+        match declaration.of {
+            Declared::Function(f) => function(program, unit, &mut linked, declaration, f),
+            Declared::Variable(tree, declarator) => {
+                variable(program, unit, &mut linked, declaration, (tree, declarator));
             }
         }
     }
     for unit in units.iter_mut() {
         aliases(program, unit, &mut linked);
     }
-    for (u, unit) in units.iter().enumerate() {
-        for (i, item) in unit.module.items.iter().enumerate() {
-            let Item::Variable(v) = item else { continue };
-            for (d, declarator) in v.declarators.iter().enumerate() {
-                let text = unit.names().text(declarator.ident.name);
-                let loses =
-                    public[u].contains(&declarator.ident.name) && winners.get(text).is_some_and(|w| w.at != (u, i, d));
-                if let Sym::Place(Place { base: Base::Variable(index), .. }) = global(unit, declarator.ident.name)
-                    && !loses
-                {
-                    initialise(program, unit, v, declarator, index);
-                }
-            }
+    for Declaration { at, ident, of, .. } in declarations.iter().filter(|d| d.wins) {
+        let unit = &units[at.0];
+        if let (Declared::Variable(v, declarator), Sym::Place(Place { base: Base::Variable(index), .. })) =
+            (of, global(unit, ident.name))
+        {
+            initialise(program, unit, v, declarator, index);
         }
     }
-    program.syscalls =
-        program.env.functions.values().map(|f| if f.defined { None } else { syscall(&f.name) }).collect();
+    let syscall = |f: &Function| Syscall::named(&f.name).filter(|_| !f.defined);
+    program.syscalls = program.env.functions.values().map(syscall).collect();
 }
 
-fn syscall(name: &str) -> Option<Syscall> {
-    Some(match name {
-        "vprintf" => Syscall::Vprintf,
-        "malloc" => Syscall::Malloc,
-        "free" => Syscall::Free,
-        "__assertfail" => Syscall::AssertFail,
-        _ => return None,
-    })
+/// All declarations, in order.
+fn declarations<'t>(program: &mut Program, units: &[Unit<'t>]) -> Vec<Declaration<'t>> {
+    let mut all = Vec::new();
+    for (u, unit) in units.iter().enumerate() {
+        let first = all.len();
+        for (i, item) in unit.module.items.iter().enumerate() {
+            let declared =
+                |ident, linkage, of| Declaration { at: (u, i), ident, linkage, of, public: false, wins: true };
+            match item {
+                Item::Function(f) => all.push(declared(f.ident, f.linkage, Declared::Function(f))),
+                Item::Variable(v) => {
+                    let one = |d: &'t Declarator| declared(d.ident, v.linkage, Declared::Variable(v, d));
+                    all.extend(v.declarators.iter().map(one));
+                }
+                _ => {}
+            }
+        }
+        let linkages = all[first..].iter().filter(|d| d.linkage.is_some());
+        let public: FxHashSet<Name> = linkages.map(|d| d.ident.name).collect();
+        all[first..].iter_mut().for_each(|d| d.public = public.contains(&d.ident.name));
+    }
+    let winners = winners(program, units, &all);
+    for (k, declaration) in all.iter_mut().enumerate().filter(|(_, d)| d.public) {
+        let name = units[declaration.at.0].names().text(declaration.ident.name);
+        declaration.wins = winners.get(name).is_none_or(|winner| *winner == k);
+    }
+    all
 }
 
 fn global(unit: &Unit<'_>, name: Name) -> Sym {
@@ -92,60 +101,43 @@ fn bind(unit: &mut Unit<'_>, name: Name, sym: Sym) {
     }
 }
 
-/// Every name of a module that some declaration gives a linkage.
-fn public_names(unit: &Unit<'_>) -> FxHashSet<Name> {
-    let mut names = FxHashSet::default();
-    for item in &unit.module.items {
-        match item {
-            Item::Function(f) if f.linkage.is_some() => {
-                names.insert(f.ident.name);
-            }
-            Item::Variable(v) if v.linkage.is_some() => names.extend(v.declarators.iter().map(|d| d.ident.name)),
-            _ => {}
+/// The definition that counts for each public name, an index of `all`.
+fn winners<'t>(program: &mut Program, units: &[Unit<'t>], all: &[Declaration<'t>]) -> FxHashMap<&'t str, usize> {
+    let mut winners: FxHashMap<&str, usize> = FxHashMap::default();
+    for (k, new) in all.iter().enumerate().filter(|(_, d)| d.public && d.defines()) {
+        let unit = &units[new.at.0];
+        let name = unit.names().text(new.ident.name);
+        let winner = winners.entry(name).or_insert(k);
+        let old = &all[*winner];
+        if *winner == k || !new.is_strong() {
+            continue;
         }
-    }
-    names
-}
-
-/// The definition that counts for each public name.
-fn winners(program: &mut Program, units: &[Unit<'_>], public: &[FxHashSet<Name>]) -> FxHashMap<String, Winner> {
-    let mut winners: FxHashMap<String, Winner> = FxHashMap::default();
-    for (u, unit) in units.iter().enumerate() {
-        for (i, item) in unit.module.items.iter().enumerate() {
-            let (idents, linkage): (Vec<tree::Ident>, _) = match item {
-                Item::Function(f) if f.body.is_some() => (vec![f.ident], f.linkage),
-                Item::Variable(v) if v.linkage != Some(Linkage::Extern) => {
-                    (v.declarators.iter().map(|d| d.ident).collect(), v.linkage)
-                }
-                _ => continue,
-            };
-            for (d, ident) in idents.into_iter().enumerate() {
-                if !public[u].contains(&ident.name) {
-                    continue;
-                }
-                let strong = !matches!(linkage, Some(Linkage::Weak | Linkage::Common));
-                let new = Winner { at: (u, i, d), strong, span: ident.span };
-                let name = unit.names().text(ident.name);
-                match winners.get_mut(name) {
-                    None => {
-                        winners.insert(name.to_owned(), new);
-                    }
-                    Some(old) if strong && old.strong => {
-                        let file = units.get(old.at.0).map_or(unit.file, |unit| unit.file);
-                        let kind = LowerErrorKind::Duplicate { name: name.to_owned(), file, span: old.span };
-                        program.complain(unit.file, kind, ident.span);
-                    }
-                    Some(old) if strong => *old = new,
-                    Some(_) => {}
-                }
-            }
+        if old.is_strong() {
+            let kind =
+                LowerErrorKind::Duplicate { name: name.to_owned(), file: units[old.at.0].file, span: old.ident.span };
+            program.complain(unit.file, kind, new.ident.span);
+        } else {
+            *winner = k;
         }
     }
     winners
 }
 
+impl Declaration<'_> {
+    const fn defines(&self) -> bool {
+        match self.of {
+            Declared::Function(f) => f.body.is_some(),
+            Declared::Variable(..) => !matches!(self.linkage, Some(Linkage::Extern)),
+        }
+    }
+
+    const fn is_strong(&self) -> bool {
+        !matches!(self.linkage, Some(Linkage::Weak | Linkage::Common))
+    }
+}
+
 /// A key of the environment that nobody has yet: the name, or the name with a number.
-fn unique<T>(name: &str, map: &indexmap::IndexMap<String, T, rustc_hash::FxBuildHasher>) -> String {
+fn unique<T>(name: &str, map: &IndexMap<String, T, FxBuildHasher>) -> String {
     if !map.contains_key(name) {
         return name.to_owned();
     }
@@ -156,9 +148,8 @@ fn function<'t>(
     program: &mut Program,
     unit: &mut Unit<'t>,
     linked: &mut FxHashMap<String, Sym>,
-    (tree, first): (&'t tree::Function, usize),
-    public: bool,
-    wins: impl Fn(&str) -> bool,
+    &Declaration { at: (_, item), public, wins, .. }: &Declaration<'t>,
+    tree: &'t tree::Function,
 ) {
     let name = unit.names().text(tree.ident.name);
     let known = match (global(unit, tree.ident.name), linked.get(name)) {
@@ -177,7 +168,7 @@ fn function<'t>(
         linked.insert(name.to_owned(), Sym::Function(id));
     }
     let Some((_, function)) = program.env.functions.get_index_mut(id.0 as usize) else { return };
-    let defines = tree.body.is_some() && (!public || wins(name));
+    let defines = tree.body.is_some() && wins;
     if defines && function.defined {
         let kind = LowerErrorKind::Duplicate { name: name.to_owned(), file: function.file, span: function.span };
         program.complain(unit.file, kind, tree.ident.span);
@@ -188,7 +179,7 @@ fn function<'t>(
     }
     if defines {
         *function = Function { defined: true, ..blank(name, unit.file, tree) };
-        unit.bodies.push((tree, id, first));
+        unit.bodies.push((tree, id, unit.checked.items.get(item).copied().unwrap_or(usize::MAX)));
     }
     let mut params = Vec::new();
     let laid = parameters(&tree.returns, unit.names(), 0, &mut params).and_then(|end| {
@@ -224,27 +215,25 @@ fn variable(
     program: &mut Program,
     unit: &mut Unit<'_>,
     linked: &mut FxHashMap<String, Sym>,
-    tree: &Variable,
-    declarator: &Declarator,
-    public: bool,
-    wins: impl Fn(&str) -> bool,
+    declaration: &Declaration<'_>,
+    (tree, declarator): (&Variable, &Declarator),
 ) {
     let name = unit.names().text(declarator.ident.name);
-    let known = if public { linked.get(name).copied() } else { None };
-    let external = tree.linkage == Some(Linkage::Extern);
+    let known = if declaration.public { linked.get(name).copied() } else { None };
+    let defines = declaration.defines() && declaration.wins;
     let sym = match known {
         Some(Sym::Place(place)) => match extent(tree, declarator) {
-            Some(size) => Sym::Place(refine(program, unit.file, tree, place, size, !external && wins(name))),
+            Some(size) => Sym::Place(refine(program, unit.file, tree, place, size, defines)),
             None => return program.complain(unit.file, LowerErrorKind::TooLarge, declarator.ident.span),
         },
         Some(other) => other,
-        None => match place(program, unit.file, tree, declarator, name) {
+        None => match place(program, unit, tree, declarator) {
             Some(place) => Sym::Place(place),
             None => return,
         },
     };
     bind(unit, declarator.ident.name, sym);
-    if public {
+    if declaration.public {
         linked.insert(name.to_owned(), sym);
     }
 }
@@ -280,27 +269,16 @@ fn refine(program: &mut Program, file: FileId, tree: &Variable, old: Place, size
 
 /// Gives a variable of module scope, or a `.global`, `.const` or `.shared` one of a function, its place; complains where it
 /// is too large, or of a space that variables do not have there.
-pub(super) fn place(
-    program: &mut Program,
-    file: FileId,
-    tree: &Variable,
-    declarator: &Declarator,
-    name: &str,
-) -> Option<Place> {
+pub(super) fn place(program: &mut Program, unit: &Unit<'_>, tree: &Variable, declarator: &Declarator) -> Option<Place> {
     let placed = match tree.space {
         StateSpace::Reg | StateSpace::Sreg | StateSpace::Param | StateSpace::Generic => Err(LowerErrorKind::Space),
-        _ => find_place(program, file, tree, declarator, name).ok_or(LowerErrorKind::TooLarge),
+        _ => find_place(program, unit, tree, declarator).ok_or(LowerErrorKind::TooLarge),
     };
-    placed.map_err(|kind| program.complain(file, kind, declarator.ident.span)).ok()
+    placed.map_err(|kind| program.complain(unit.file, kind, declarator.ident.span)).ok()
 }
 
-fn find_place(
-    program: &mut Program,
-    file: FileId,
-    tree: &Variable,
-    declarator: &Declarator,
-    name: &str,
-) -> Option<Place> {
+fn find_place(program: &mut Program, unit: &Unit<'_>, tree: &Variable, declarator: &Declarator) -> Option<Place> {
+    let name = unit.names().text(declarator.ident.name);
     let size = extent(tree, declarator)?;
     let small = u32::try_from(size.bytes);
     let external = tree.linkage == Some(Linkage::Extern);
@@ -313,7 +291,7 @@ fn find_place(
                 init: Vec::new(),
                 relocations: Vec::new(),
                 external,
-                file,
+                file: unit.file,
                 span: tree.span,
             };
             let key = unique(name, &program.env.variables);
@@ -377,35 +355,22 @@ pub(super) fn finish(program: &mut Program) {
 fn shared_memory(program: &mut Program) {
     let entries: Vec<usize> =
         program.env.functions.values().enumerate().filter(|(_, f)| f.entry && f.defined).map(|(i, _)| i).collect();
-    let mut seen_by: Vec<Option<usize>> = vec![None; program.shared.len()];
-    let mut common = vec![false; program.shared.len()];
-    let mut reached: Vec<Vec<u32>> = Vec::with_capacity(entries.len());
-    let mut visited = vec![usize::MAX; program.uses.len()];
-    for (e, entry) in entries.iter().enumerate() {
-        let variables = reach(program, *entry, e, &mut visited);
-        for variable in &variables {
-            let v = *variable as usize;
-            match seen_by.get(v) {
-                Some(Some(other)) if *other != e => common[v] = true,
-                Some(None) => seen_by[v] = Some(e),
-                _ => {}
-            }
-        }
-        reached.push(variables);
-    }
+    let reached: Vec<IndexSet<u32, FxBuildHasher>> = entries.iter().map(|entry| reach(program, *entry)).collect();
+    let mut users = vec![0u32; program.shared.len()];
+    reached.iter().flatten().for_each(|v| users[*v as usize] += 1);
     let mut offsets = vec![0u32; program.shared.len()];
     let mut bottom = 0u32;
     for (v, variable) in program.shared.iter().enumerate() {
         // A variable that no entry reaches still needs a place: a function may be called through an address.
-        if common[v] || seen_by[v].is_none() {
+        if users[v] != 1 {
             offsets[v] = align_up(bottom, variable.align).unwrap_or(u32::MAX);
             bottom = offsets[v].saturating_add(variable.bytes);
         }
     }
     for (entry, variables) in entries.iter().zip(&reached) {
-        let shares = variables.iter().any(|v| common[*v as usize]);
+        let shares = variables.iter().any(|v| users[*v as usize] > 1);
         let mut end = if shares { bottom } else { 0 };
-        for variable in variables.iter().map(|v| *v as usize).filter(|v| !common[*v]) {
+        for variable in variables.iter().map(|v| *v as usize).filter(|v| users[*v] == 1) {
             let SharedVar { bytes, align, .. } = program.shared[variable];
             offsets[variable] = align_up(end, align).unwrap_or(u32::MAX);
             end = offsets[variable].saturating_add(bytes);
@@ -461,17 +426,11 @@ fn object(program: &Program, offsets: &[u32], owner: Owner) -> Object {
 }
 
 /// The shared variables that an entry and all it may call use, in the order of first use.
-fn reach(program: &Program, entry: usize, mark: usize, visited: &mut [usize]) -> Vec<u32> {
-    let mut order = Vec::new();
-    let mut known = FxHashSet::default();
-    let mut work = vec![entry];
+fn reach(program: &Program, entry: usize) -> IndexSet<u32, FxBuildHasher> {
+    let (mut order, mut visited, mut work) = (IndexSet::default(), FxHashSet::default(), vec![entry]);
     while let Some(function) = work.pop() {
-        let Some(uses) = program.uses.get(function) else { continue };
-        if visited.get(function) == Some(&mark) {
-            continue;
-        }
-        visited[function] = mark;
-        order.extend(uses.shared.iter().copied().filter(|v| known.insert(*v)));
+        let Some(uses) = program.uses.get(function).filter(|_| visited.insert(function)) else { continue };
+        order.extend(&uses.shared);
         work.extend(uses.calls.iter().map(|f| f.0 as usize));
         if uses.indirect {
             work.extend(program.taken.iter().map(|f| f.0 as usize));

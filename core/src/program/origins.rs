@@ -9,9 +9,8 @@ use super::env::ProgEnv;
 use super::flow::Graph;
 use super::fncode::FnCode;
 use super::instr::{Instr, Op, Slot};
-use super::ops::Class;
-use super::ops::IntOp;
-use super::uses::{Tables, reads, writes};
+use super::ops::{Class, IntOp};
+use super::uses::{reads, writes};
 use crate::verdict::AllocKind;
 use rustc_hash::FxHashMap;
 
@@ -89,9 +88,8 @@ pub fn origins(function: &FnCode, env: &ProgEnv, seeds: &[(Class, Slot, u32)], f
     if seeds.is_empty() {
         return;
     }
-    let tables = Tables::of(env);
     let graph = Graph::of(&function.code, &function.tables);
-    let states = states(function, &graph, &tables, seeds);
+    let states = states(function, &graph, env, seeds);
     for (block, state) in graph.blocks().iter().zip(states) {
         let Some(mut state) = state else { continue };
         for at in block.start as usize..block.end as usize {
@@ -101,7 +99,7 @@ pub fn origins(function: &FnCode, env: &ProgEnv, seeds: &[(Class, Slot, u32)], f
             {
                 found.entry(instr.imm).or_insert(*object);
             }
-            step(instr, &tables, &mut state);
+            step(instr, env, &mut state);
         }
     }
 }
@@ -113,7 +111,7 @@ pub fn by_instruction(function: &FnCode, found: &FxHashMap<u32, u32>) -> Vec<u32
 }
 
 /// What registers hold where each block begins; `None` for one that is never reached. Empty: that would take too long.
-fn states(function: &FnCode, graph: &Graph, tables: &Tables<'_>, seeds: &[(Class, Slot, u32)]) -> Vec<Option<State>> {
+fn states(function: &FnCode, graph: &Graph, env: &ProgEnv, seeds: &[(Class, Slot, u32)]) -> Vec<Option<State>> {
     let mut states: Vec<Option<State>> = vec![None; graph.blocks().len()];
     let Some(first) = states.first_mut() else { return states };
     *first = Some(seeds.iter().map(|(class, slot, object)| ((*class, *slot), Value::Of(*object))).collect());
@@ -122,7 +120,7 @@ fn states(function: &FnCode, graph: &Graph, tables: &Tables<'_>, seeds: &[(Class
         let Some(mut state) = states[b].clone() else { continue };
         let block = graph.blocks()[b];
         for instr in &function.code[block.start as usize..block.end as usize] {
-            step(instr, tables, &mut state);
+            step(instr, env, &mut state);
         }
         for next in graph.successors(b).map(|n| n as usize) {
             cost += state.len() + 1;
@@ -163,15 +161,15 @@ fn join(known: &mut State, other: &State) -> bool {
 }
 
 /// An instruction changes what registers hold.
-fn step(instr: &Instr, tables: &Tables<'_>, state: &mut State) {
+fn step(instr: &Instr, env: &ProgEnv, state: &mut State) {
     let value = match instr.op {
-        Op::Int(op) => computed(op, instr, tables, state),
+        Op::Int(op) => computed(op, instr, env, state),
         // What memory holds is an integer, whoever put it there.
         Op::Mem => None,
-        _ => any(instr, tables, state),
+        _ => any(instr, env, state),
     };
     let guarded = instr.guard.is_some();
-    writes(instr, tables, |class, slot| {
+    writes(instr, env, |class, slot| {
         let slot = (class, slot);
         // Lanes that sit it out keep what they have.
         let value = if guarded && state.get(&slot).copied() != value { Some(Value::Mixed) } else { value };
@@ -183,9 +181,9 @@ fn step(instr: &Instr, tables: &Tables<'_>, state: &mut State) {
 }
 
 /// A result that is made of what the instruction reads in a way that is not followed.
-fn any(instr: &Instr, tables: &Tables<'_>, state: &State) -> Option<Value> {
+fn any(instr: &Instr, env: &ProgEnv, state: &State) -> Option<Value> {
     let mut mixed = None;
-    reads(instr, tables, |class, slot| {
+    reads(instr, env, |class, slot| {
         if state.contains_key(&(class, slot)) {
             mixed = Some(Value::Mixed);
         }
@@ -193,12 +191,12 @@ fn any(instr: &Instr, tables: &Tables<'_>, state: &State) -> Option<Value> {
     mixed
 }
 
-fn computed(op: IntOp, instr: &Instr, tables: &Tables<'_>, state: &State) -> Option<Value> {
+fn computed(op: IntOp, instr: &Instr, env: &ProgEnv, state: &State) -> Option<Value> {
     use IntOp as I;
     let shape = op.shape();
     let source = |k: usize| {
         let slot = [instr.a, instr.b, instr.c, instr.e][k];
-        shape.sources[k].and_then(|class| state.get(&(class, slot)).copied())
+        shape.sources.get(k).and_then(|class| state.get(&(*class, slot)).copied())
     };
     let sum = |a: Option<Value>, b: Option<Value>| match (a, b) {
         (one, None) | (None, one) => one,
@@ -218,7 +216,7 @@ fn computed(op: IntOp, instr: &Instr, tables: &Tables<'_>, state: &State) -> Opt
         },
         I::MadLo32 | I::MadLo64 | I::MadWideU32 | I::MadWideS32 if source(0).or(source(1)).is_none() => source(2),
         I::SelW | I::SelQ if source(0) == source(1) => source(0),
-        _ => any(instr, tables, state),
+        _ => any(instr, env, state),
     }
 }
 
@@ -239,13 +237,12 @@ mod tests {
         code.push(Instr::new(Op::Exit));
         let function = FnCode { code, ..FnCode::default() };
         let env = ProgEnv::default();
-        let tables = Tables::of(&env);
         let graph = Graph::of(&function.code, &[]);
-        let states = states(&function, &graph, &tables, &[(A.0, A.1, 0), (B.0, B.1, 1)]);
+        let states = states(&function, &graph, &env, &[(A.0, A.1, 0), (B.0, B.1, 1)]);
         let last = graph.blocks().len() - 1;
         let mut state = states[last].clone().unwrap();
         let block = graph.blocks()[last];
-        function.code[block.start as usize..block.end as usize].iter().for_each(|i| step(i, &tables, &mut state));
+        function.code[block.start as usize..block.end as usize].iter().for_each(|i| step(i, &env, &mut state));
         (4..8).map(|slot| state.get(&(Class::W, Slot(slot))).copied()).collect()
     }
 

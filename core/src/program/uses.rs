@@ -4,42 +4,21 @@
 //! call passes lies in local memory, so a call uses only the top of the stack.
 
 use super::env::ProgEnv;
-use super::instr::{
-    Barrier, BarrierKind, BarrierRed, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, WarpRequest,
-};
+use super::instr::{BarrierKind, BarrierRed, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, WarpRequest};
 use super::ops::{AtomOp, Class, Shape};
 use super::special::is_wide;
 
-/// What instructions refer to by index.
-#[derive(Clone, Copy, Debug)]
-pub struct Tables<'a> {
-    /// By `imm` of [`Op::Mem`].
-    pub requests: &'a [WarpRequest],
-    /// By `imm` of [`Op::Bar`].
-    pub barriers: &'a [Barrier],
-    /// By the low half of `imm` of [`Op::Exchange`].
-    pub exchanges: &'a [Exchange],
-}
-
-impl<'a> Tables<'a> {
-    /// The tables of an environment.
+impl ProgEnv {
+    /// The exchange that an instruction makes.
     #[must_use]
-    pub fn of(env: &'a ProgEnv) -> Self {
-        Self { requests: &env.requests, barriers: &env.barriers, exchanges: &env.exchanges }
-    }
-
-    fn request(&self, instr: &Instr) -> Option<&'a WarpRequest> {
-        self.requests.get(instr.imm as usize)
-    }
-
-    fn exchange(&self, instr: &Instr) -> Option<&'a Exchange> {
+    pub fn exchange(&self, instr: &Instr) -> Option<&Exchange> {
         self.exchanges.get((instr.imm & 0xffff) as usize)
     }
 }
 
 /// Calls `see` for each slot that the instruction reads, its guard's predicate first.
-pub fn reads(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slot)) {
-    slots(instr, tables, |written, class, slot| {
+pub fn reads(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(Class, Slot)) {
+    slots(instr, env, |written, class, slot| {
         if !written {
             see(class, slot);
         }
@@ -47,8 +26,8 @@ pub fn reads(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slot
 }
 
 /// Calls `see` for each slot that the instruction writes, in the lanes that execute it.
-pub fn writes(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Class, Slot)) {
-    slots(instr, tables, |written, class, slot| {
+pub fn writes(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(Class, Slot)) {
+    slots(instr, env, |written, class, slot| {
         if written {
             see(class, slot);
         }
@@ -61,7 +40,7 @@ const WRITTEN: bool = true;
 
 /// Calls `see` for each slot that the instruction uses, and says whether that is written.
 #[inline]
-fn slots(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(bool, Class, Slot)) {
+fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
     use Class::{P, Q, W};
     let mut see = |written, class, slot| {
         if slot != NO_SLOT {
@@ -74,7 +53,7 @@ fn slots(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(bool, Class, Sl
     match instr.op {
         Op::Int(_) | Op::Float(_) => data(instr, &mut see),
         Op::Mem => {
-            if let Some(request) = tables.request(instr) {
+            if let Some(request) = env.requests.get(instr.imm as usize) {
                 see(READ, if request.addr_wide { Q } else { W }, request.addr);
                 memory(request, &mut see);
             }
@@ -110,7 +89,7 @@ fn slots(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(bool, Class, Sl
         Op::ReadSpecial(moving) => see(WRITTEN, if is_wide(moving) { Q } else { W }, instr.d),
         Op::Bar => {
             see(READ, W, instr.a);
-            let Some(barrier) = tables.barriers.get(instr.imm as usize) else { return };
+            let Some(barrier) = env.barriers.get(instr.imm as usize) else { return };
             if barrier.counted {
                 see(READ, W, instr.b);
             }
@@ -120,7 +99,7 @@ fn slots(instr: &Instr, tables: &Tables<'_>, mut see: impl FnMut(bool, Class, Sl
             }
         }
         Op::Exchange => {
-            if let Some(of) = tables.exchange(instr) {
+            if let Some(of) = env.exchange(instr) {
                 exchange(of, instr, &mut see);
             }
         }
@@ -142,37 +121,37 @@ pub fn shape(op: Op) -> Option<Shape> {
 #[inline]
 fn data(instr: &Instr, see: &mut impl FnMut(bool, Class, Slot)) {
     let Some(shape) = shape(instr.op) else { return };
-    for (class, slot) in shape.used().zip([instr.a, instr.b, instr.c, instr.e]) {
+    for (&class, slot) in shape.sources.iter().zip([instr.a, instr.b, instr.c, instr.e]) {
         see(READ, class, slot);
     }
     see(WRITTEN, shape.dest, instr.d);
     if shape.carry_out {
         let last = u16::try_from(instr.imm & 0xffff).map_or(NO_SLOT, Slot);
-        see(WRITTEN, Class::P, if shape.sources[3].is_some() { last } else { instr.e });
+        see(WRITTEN, Class::P, if shape.sources.len() == 4 { last } else { instr.e });
     }
 }
 
-/// The data registers of a memory action. Operands of atomics on vectors stand in the second half of `regs`, results in the
-/// first.
+/// The data registers of a memory action.
 #[inline]
 fn memory(request: &WarpRequest, see: &mut impl FnMut(bool, Class, Slot)) {
-    let elems = usize::from(request.elems).min(request.regs.len());
-    let (first, second) = request.regs.split_at(request.regs.len() / 2);
-    let half = elems.min(first.len());
-    let cas = matches!(request.op, MemOp::Atom(AtomOp::Cas, _) | MemOp::Red(AtomOp::Cas, _));
-    let (read, written): (&[Slot], &[Slot]) = match request.op {
-        MemOp::Load => (&[], &request.regs[..elems]),
-        MemOp::Store => (&request.regs[..elems], &[]),
-        MemOp::Atom(..) if elems > 1 => (&second[..half], &first[..half]),
-        MemOp::Red(..) if elems > 1 => (&second[..half], &[]),
-        MemOp::Atom(..) => (&request.regs[1..if cas { 3 } else { 2 }], &request.regs[..1]),
-        MemOp::Red(..) => (&request.regs[1..if cas { 3 } else { 2 }], &[]),
-    };
-    let used = read.iter().map(|slot| (READ, *slot)).chain(written.iter().map(|slot| (WRITTEN, *slot)));
-    for (written, slot) in used.filter(|(_, slot)| *slot != NO_SLOT) {
+    let mut used = |written, slot: Slot| {
         see(written, request.class(), slot);
-        if request.width == 16 {
+        if request.width == 16 && slot != NO_SLOT {
             see(written, Class::Q, Slot(slot.0.saturating_add(1)));
+        }
+    };
+    let elements = usize::from(request.elems).min(request.regs.len());
+    let (MemOp::Atom(op, _) | MemOp::Red(op, _)) = request.op else {
+        let written = request.op == MemOp::Load;
+        return request.regs[..elements].iter().for_each(|slot| used(written, *slot));
+    };
+    for [result, operand, second] in (0..elements.clamp(1, 4)).map(|k| request.atomic_slots(k)) {
+        used(READ, operand);
+        if op == AtomOp::Cas {
+            used(READ, second);
+        }
+        if matches!(request.op, MemOp::Atom(..)) {
+            used(WRITTEN, result);
         }
     }
 }
@@ -194,7 +173,7 @@ fn exchange(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(bool, Class
 
 #[cfg(test)]
 mod tests {
-    use super::super::instr::{ExchangeKind, Guard};
+    use super::super::instr::{Barrier, ExchangeKind, Guard};
     use super::super::ops::AtomTy;
     use super::super::ops::IntOp;
     use super::*;
@@ -202,14 +181,12 @@ mod tests {
 
     type Uses = Vec<(Class, u16)>;
 
-    fn both(instr: &Instr, tables: &Tables<'_>) -> (Uses, Uses) {
+    fn both(instr: &Instr, env: &ProgEnv) -> (Uses, Uses) {
         let (mut r, mut w) = (Vec::new(), Vec::new());
-        reads(instr, tables, |class, slot| r.push((class, slot.0)));
-        writes(instr, tables, |class, slot| w.push((class, slot.0)));
+        reads(instr, env, |class, slot| r.push((class, slot.0)));
+        writes(instr, env, |class, slot| w.push((class, slot.0)));
         (r, w)
     }
-
-    const NONE: Tables<'_> = Tables { requests: &[], barriers: &[], exchanges: &[] };
 
     fn instr(op: Op) -> Instr {
         Instr { d: Slot(2), a: Slot(3), b: Slot(4), c: Slot(5), e: Slot(6), ..Instr::new(op) }
@@ -219,13 +196,13 @@ mod tests {
     fn data_operations_by_their_shapes() {
         let guard = Some(Guard { pred: Slot(9), negated: true });
         let add = Instr { guard, ..instr(Op::Int(IntOp::Add32)) };
-        assert_eq!(both(&add, &NONE), (vec![(P, 9), (W, 3), (W, 4)], vec![(W, 2)]));
-        let carry = IntOp::ALL.iter().find(|op| op.shape().carry_out && op.shape().sources[3].is_none());
+        assert_eq!(both(&add, &ProgEnv::default()), (vec![(P, 9), (W, 3), (W, 4)], vec![(W, 2)]));
+        let carry = IntOp::ALL.iter().find(|op| op.shape().carry_out && op.shape().sources.len() < 4);
         if let Some(op) = carry {
-            assert_eq!(both(&instr(Op::Int(*op)), &NONE).1[1], (P, 6));
+            assert_eq!(both(&instr(Op::Int(*op)), &ProgEnv::default()).1[1], (P, 6));
         }
         let unused = Instr { d: NO_SLOT, ..instr(Op::Int(IntOp::EqW)) };
-        assert_eq!(both(&unused, &NONE), (vec![(W, 3), (W, 4)], vec![]));
+        assert_eq!(both(&unused, &ProgEnv::default()), (vec![(W, 3), (W, 4)], vec![]));
     }
 
     #[test]
@@ -233,14 +210,14 @@ mod tests {
         let regs = [10, 11, 12, 13, 14, 15, 16, 17].map(Slot);
         let base = WarpRequest { elems: 2, addr: Slot(3), regs, ..WarpRequest::PLAIN };
         let cas = MemOp::Atom(AtomOp::Cas, AtomTy::B32);
-        let requests = [
+        let requests = vec![
             base,
             WarpRequest { op: MemOp::Store, width: 16, elems: 1, addr_wide: false, ..base },
             WarpRequest { op: cas, elems: 1, wide: true, ..base },
             WarpRequest { op: MemOp::Red(AtomOp::Add, AtomTy::F32), ..base },
         ];
-        let tables = Tables { requests: &requests, ..NONE };
-        let at = |imm| both(&Instr { imm, ..instr(Op::Mem) }, &tables);
+        let env = ProgEnv { requests, ..ProgEnv::default() };
+        let at = |imm| both(&Instr { imm, ..instr(Op::Mem) }, &env);
         assert_eq!(at(0), (vec![(Q, 3)], vec![(W, 10), (W, 11)]));
         assert_eq!(at(1), (vec![(W, 3), (Q, 10), (Q, 11)], vec![]));
         assert_eq!(at(2), (vec![(Q, 3), (Q, 11), (Q, 12)], vec![(Q, 10)]));
@@ -250,18 +227,19 @@ mod tests {
 
     #[test]
     fn exchanges_and_barriers_by_their_kinds() {
-        let exchanges = [
+        let exchanges = vec![
             Exchange { kind: ExchangeKind::ShflIdx, sync: true },
             Exchange { kind: ExchangeKind::VoteAny, sync: false },
             Exchange { kind: ExchangeKind::MatchAll64, sync: true },
         ];
-        let barriers = [Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: true, id: None }];
-        let tables = Tables { exchanges: &exchanges, barriers: &barriers, ..NONE };
-        let at = |imm| both(&Instr { imm, ..instr(Op::Exchange) }, &tables);
+        let barriers =
+            vec![Barrier { kind: BarrierKind::Red(BarrierRed::Popc), aligned: true, counted: true, id: None }];
+        let env = ProgEnv { exchanges, barriers, ..ProgEnv::default() };
+        let at = |imm| both(&Instr { imm, ..instr(Op::Exchange) }, &env);
         let shuffle = (vec![(W, 3), (W, 4), (W, 5), (W, 6)], vec![(W, 2), (P, 7)]);
         assert_eq!(at(7 << 16), shuffle);
         assert_eq!(at(0xffff_0001), (vec![(P, 3)], vec![(P, 2)]));
         assert_eq!(at(0xffff_0002), (vec![(Q, 3), (W, 6)], vec![(W, 2)]));
-        assert_eq!(both(&instr(Op::Bar), &tables), (vec![(W, 3), (W, 4), (P, 5)], vec![(W, 2)]));
+        assert_eq!(both(&instr(Op::Bar), &env), (vec![(W, 3), (W, 4), (P, 5)], vec![(W, 2)]));
     }
 }

@@ -71,9 +71,7 @@ impl<'s> Parser<'s> {
     fn finish(mut self) -> (Module, Vec<SyntaxError>) {
         if let Some(open) = &self.function {
             let brace = open.blocks.last().copied().unwrap_or(open.brace);
-            if !self.errors().full() {
-                self.errors().push(SyntaxErrorKind::OpenBrace, brace);
-            }
+            self.errors().push(SyntaxErrorKind::OpenBrace, brace);
         }
         self.close();
         let Builder { names, stream, .. } = self.reader.state;

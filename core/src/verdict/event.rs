@@ -44,6 +44,14 @@ impl Shape {
         self.block[0] * self.block[1] * self.block[2]
     }
 
+    /// The lanes of a warp that hold threads.
+    #[must_use]
+    pub fn populated(&self, warp: u32) -> LaneMask {
+        let before = warp.saturating_mul(self.warp_size);
+        let threads = self.threads().saturating_sub(before).min(self.warp_size);
+        if threads >= 32 { !0 } else { (1 << threads) - 1 }
+    }
+
     /// The index in the grid of the block with a linear index.
     #[must_use]
     pub fn block_index(&self, linear: u64) -> [u32; 3] {

@@ -6,13 +6,6 @@
 
 use crate::alu::table::Bits;
 
-/// The host's fused operation. Use it only where the instruction set is known to have one: elsewhere the platform's
-/// library is called.
-#[inline(always)]
-pub fn fused32_hard(a: f32, b: f32, c: f32) -> f32 {
-    a.mul_add(b, c)
-}
-
 /// The fused operation without hardware for it.
 #[inline(always)]
 pub fn fused32_soft(a: f32, b: f32, c: f32) -> f32 {
@@ -23,7 +16,7 @@ pub fn fused32_soft(a: f32, b: f32, c: f32) -> f32 {
 /// The fused operation as the compiled instruction set allows.
 #[inline(always)]
 pub fn fused32(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(target_feature = "fma") { fused32_hard(a, b, c) } else { fused32_soft(a, b, c) }
+    if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { fused32_soft(a, b, c) }
 }
 
 /// The fused operation in double precision as the compiled instruction set allows.
@@ -32,10 +25,11 @@ pub fn fused64(a: f64, b: f64, c: f64) -> f64 {
     if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { libm::fma(a, b, c) }
 }
 
-/// `fma.rn.f32` by the host's instruction; see [`fused32_hard`].
+/// `fma.rn.f32` by the host's instruction. Use it only where the instruction set is known to have one: elsewhere the platform's
+/// library is called.
 #[inline(always)]
 pub fn fma_f32_hard(a: u32, b: u32, c: u32) -> u32 {
-    fused32_hard(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).put()
+    f32::from_bits(a).mul_add(f32::from_bits(b), f32::from_bits(c)).put()
 }
 
 /// The sum rounded to odd: an inexact result has its lowest bit set, so that rounding it again to a format shorter by

@@ -1,4 +1,11 @@
-//! Bitwise logic, counting, fields and permutations.
+//! Bitwise logic, shifts, counting, fields and permutations. Amounts of shifts beyond the width are clamped, not wrapped as a
+//! processor's would be.
+
+/// Two words as one, `b` above `a`: what a funnel shift moves.
+#[inline(always)]
+pub(super) const fn both(a: u32, b: u32) -> u64 {
+    ((b as u64) << 32) | a as u64
+}
 
 /// Any function of three bits, by its table in the low eight bits of `lut`, as a tree of multiplexers.
 #[inline(always)]
@@ -76,8 +83,7 @@ pub(super) const fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
 /// The bytes that four numbers select out of the eight of `b` above `a`, modulo eight.
 #[inline(always)]
 pub(super) fn pick(a: u32, b: u32, select: [u32; 4]) -> u32 {
-    let source = (u64::from(b) << 32) | u64::from(a);
-    let byte = |i: usize| ((source >> ((select[i] & 7) * 8)) as u32 & 0xff) << (8 * i);
+    let byte = |i: usize| ((both(a, b) >> ((select[i] & 7) * 8)) as u32 & 0xff) << (8 * i);
     byte(0) | byte(1) | byte(2) | byte(3)
 }
 

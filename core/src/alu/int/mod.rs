@@ -15,7 +15,6 @@ mod convert;
 mod dot;
 mod ops;
 mod packed;
-mod shift;
 #[cfg(test)]
 pub(crate) mod spec;
 #[cfg(test)]

@@ -2,12 +2,13 @@
 
 use super::IntCvt;
 use super::arith::{low24, signed24};
-use super::bits::{field_s64, insert64, low_ones32, low_ones64, multiplex, nth_set, permute, pick, sign_extend32};
+use super::bits::{
+    both, field_s64, insert64, low_ones32, low_ones64, multiplex, nth_set, permute, pick, sign_extend32,
+};
 use super::carry::{carrying_add32, carrying_add64};
 use super::convert::{convert, pack};
 use super::dot::{s8_at, s16_at, sum2, sum4, u8_at, u16_at};
 use super::packed::{each_s16, each_u16};
-use super::shift::both;
 use crate::alu::table::{define_functions, define_ops};
 
 /// Operation function(sources; mode word) -> result, or result + carry = formula;

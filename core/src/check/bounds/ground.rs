@@ -138,9 +138,7 @@ impl Ground {
 
 const fn space(space: Space) -> &'static str {
     match space {
-        Space::Global => "global",
-        Space::Shared => "shared",
-        Space::Local => "local",
+        Space::Global | Space::Shared | Space::Local => space.name(),
         Space::Const => "constant",
         Space::Param => "parameter",
         Space::Generic => "",

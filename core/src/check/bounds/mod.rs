@@ -21,7 +21,7 @@ use crate::machine::{Sources, shuffle_sources};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Instr;
 use crate::program::ops::Class;
-use crate::program::uses::{Tables, writes};
+use crate::program::uses::writes;
 use crate::verdict::{Access, AccessKind, AllocKind, Enter, Event, Extent, Needs, Sink, Step, Stop, Who};
 use access::{Memories, Registers};
 use ground::Ground;
@@ -140,7 +140,7 @@ impl Bounds {
     fn set(&mut self, who: Who, i: &Instr, step: &Step<'_>, of: impl Fn(usize) -> Id) {
         let function = self.function(step.pc);
         let mut found = Vec::new();
-        writes(i, &Tables::of(&self.ground.launch.env), |class, slot| {
+        writes(i, &self.ground.launch.env, |class, slot| {
             if let State::Varies(row) = self.plan.state(function, class, slot) {
                 found.push(row);
             }
@@ -159,7 +159,7 @@ impl Bounds {
         let slots = [i.a, i.b, i.c, i.e];
         let mut classes = [Class::W; 4];
         let mut states = [State::Known(NONE); 4];
-        for (k, class) in shape.used().enumerate() {
+        for (k, &class) in shape.sources.iter().enumerate() {
             classes[k] = class;
             if rule.uses(k) {
                 states[k] = self.plan.state(function, class, slots[k]);
@@ -182,7 +182,7 @@ impl Bounds {
         let function = self.function(step.pc);
         let Self { plan, ground, blocks, warp_size, .. } = self;
         let Some(i) = ground.launch.env.code.get(step.pc.0 as usize) else { return };
-        let Some(exchange) = ground.launch.env.exchanges.get(i.imm as usize & 0xffff) else { return };
+        let Some(exchange) = ground.launch.env.exchange(i) else { return };
         let State::Varies(to) = plan.state(function, Class::W, i.d) else { return };
         let from = plan.state(function, Class::W, i.a);
         let Sources { from: source, absent, .. } = shuffle_sources(exchange.kind, i, step.lanes, *warp_size, step.regs);

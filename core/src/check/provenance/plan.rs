@@ -12,7 +12,7 @@ use crate::check::plain;
 use crate::program::env::{Area, Function, Init, ProgEnv, Within};
 use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, STACK_BASE, STACK_TOP, Slot, Syscall, WarpRequest};
 use crate::program::ops::Class;
-use crate::program::uses::{Tables, reads, writes};
+use crate::program::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -142,21 +142,19 @@ impl Plan {
             steps: Arc::default(),
         };
         for (number, function) in (0u32..).zip(env.functions.values()) {
-            let solved = if function.defined {
-                Work::new(env, (number, function), small, &mut roots).solve(&mut roots)
-            } else {
-                [Vec::new(), Vec::new()]
-            };
+            let mut solved = <[Vec<_>; 2]>::default();
+            if function.defined {
+                solved = Work::new(env, (number, function), small, &mut roots).solve(&mut roots);
+            }
             let mut row = 0;
             let mut state = |slot: &Slotted| match slot.value {
-                Value::Unknown => State::Known(NONE),
                 Value::Root(root) => State::Known(root),
                 Value::Varies if slot.needed => {
                     row += 1;
                     State::Varies(row - 1)
                 }
-                // Nobody asks.
-                Value::Varies => State::Known(NONE),
+                // Of what varies and is not needed, nobody asks.
+                Value::Unknown | Value::Varies => State::Known(NONE),
             };
             let states = solved.map(|class| class.iter().map(&mut state).collect());
             plan.states.push(states);
@@ -179,34 +177,26 @@ impl Plan {
 
     /// What is known of a slot.
     pub fn state(&self, function: u32, class: Class, slot: Slot) -> State {
-        let class = match class {
-            Class::W => 0,
-            Class::Q => 1,
-            Class::P => return State::Known(NONE),
-        };
-        let states = self.states.get(function as usize);
-        states.and_then(|s| s[class].get(slot.index())).copied().unwrap_or(State::Known(NONE))
+        let states = self.states.get(function as usize).and_then(|s| s.get(class as usize));
+        states.and_then(|s| s.get(slot.index())).copied().unwrap_or(State::Known(NONE))
     }
 
     fn site(&mut self, env: &ProgEnv, pc: Pc, function: u32, roots: &mut Roots) {
         let Some(i) = env.code.get(pc.0 as usize) else { return };
-        let tables = Tables::of(env);
         let mut followed = false;
-        writes(i, &tables, |class, slot| followed |= matches!(self.state(function, class, slot), State::Varies(_)));
+        writes(i, env, |class, slot| followed |= matches!(self.state(function, class, slot), State::Varies(_)));
         let site = if let Some(request) = plain::request(env, i) {
             let mut stores = false;
             let class = request.class();
             if request.op != MemOp::Load && request.width >= 4 {
-                operands(i, &tables, |slot| stores |= self.state(function, class, slot) != State::Known(NONE));
+                operands(i, env, |slot| stores |= self.state(function, class, slot) != State::Known(NONE));
             }
             let base = self.base(env, i, &request, function, roots);
-            let argument = match base {
-                Some(State::Known(root)) => match roots.0.get_index(root as usize) {
-                    Some(Root::Argument(offset)) => Some(*offset),
-                    _ => None,
-                },
+            let root = base.and_then(|base| if let State::Known(root) = base { Some(root) } else { None });
+            let argument = root.and_then(|root| match roots.0.get_index(root as usize)? {
+                Root::Argument(offset) => Some(*offset),
                 _ => None,
-            };
+            });
             self.accesses.push(AccessSite { request, function, base, argument, loads: followed, stores });
             Site::Access(u32::try_from(self.accesses.len() - 1).unwrap_or(u32::MAX))
         } else {
@@ -214,9 +204,7 @@ impl Plan {
                 Op::Syscall(Syscall::Malloc) => Site::Malloc,
                 _ if !followed => Site::Nothing,
                 Op::Alloca => Site::Alloca,
-                Op::Exchange if env.exchanges.get(i.imm as usize & 0xffff).is_some_and(|e| e.kind.is_shuffle()) => {
-                    Site::Shuffle
-                }
+                Op::Exchange if env.exchange(i).is_some_and(|e| e.kind.is_shuffle()) => Site::Shuffle,
                 op => plain::data_op(op).map_or(Site::Number, |op| Site::Data(rule(op))),
             }
         };
@@ -256,9 +244,9 @@ impl Plan {
 }
 
 /// The data operands of a store or an atomic operation: what it reads behind its guard and its address.
-fn operands(i: &Instr, tables: &Tables<'_>, mut see: impl FnMut(Slot)) {
+fn operands(i: &Instr, env: &ProgEnv, mut see: impl FnMut(Slot)) {
     let mut address = true;
-    reads(i, tables, |class, slot| {
+    reads(i, env, |class, slot| {
         if class != Class::P && !std::mem::take(&mut address) {
             see(slot);
         }
@@ -339,11 +327,7 @@ impl<'a> Work<'a> {
     }
 
     fn at(&mut self, class: Class, slot: Slot) -> Option<&mut Slotted> {
-        match class {
-            Class::W => self.slots[0].get_mut(slot.index()),
-            Class::Q => self.slots[1].get_mut(slot.index()),
-            Class::P => None,
-        }
+        self.slots.get_mut(class as usize)?.get_mut(slot.index())
     }
 
     fn get(&mut self, class: Class, slot: Slot) -> Value {
@@ -393,9 +377,8 @@ impl<'a> Work<'a> {
     }
 
     fn forward(&mut self, i: &Instr, roots: &mut Roots) {
-        let tables = Tables::of(self.env);
         if let Some(op) = plain::data_op(i.op) {
-            let value = self.result(rule(op), i, &op.shape().used().collect::<Vec<_>>());
+            let value = self.result(rule(op), i, op.shape().sources);
             self.set(op.shape().dest, i.d, value);
             return;
         }
@@ -403,7 +386,7 @@ impl<'a> Work<'a> {
         let value = match (plain::request(env, i), i.op) {
             (Some(rq), _) if rq.width >= 8 || rq.width == 4 && self.small => Value::Varies,
             (None, Op::Alloca) => Value::Varies,
-            (None, Op::Exchange) if env.exchanges.get(i.imm as usize & 0xffff).is_some_and(|e| e.kind.is_shuffle()) => {
+            (None, Op::Exchange) if env.exchange(i).is_some_and(|e| e.kind.is_shuffle()) => {
                 // A lane's frame is its own.
                 match self.get(Class::W, i.a) {
                     Value::Root(root) if framed(roots, root) => Value::Varies,
@@ -413,7 +396,7 @@ impl<'a> Work<'a> {
             _ => Value::Root(NONE),
         };
         let mut found = Vec::new();
-        writes(i, &tables, |class, slot| found.push((class, slot)));
+        writes(i, env, |class, slot| found.push((class, slot)));
         found.into_iter().for_each(|(class, slot)| self.set(class, slot, value));
     }
 
@@ -439,12 +422,11 @@ impl<'a> Work<'a> {
     /// Marks what has to be known of other slots.
     fn backward(&mut self, i: &Instr) {
         let env = self.env;
-        let tables = Tables::of(env);
         if let Some(op) = plain::data_op(i.op) {
             let shape = op.shape();
             if self.at(shape.dest, i.d).is_some_and(|s| s.needed) {
                 let rule = rule(op);
-                for (k, class) in shape.used().enumerate().filter(|(k, _)| rule.uses(*k)) {
+                for (k, &class) in shape.sources.iter().enumerate().filter(|(k, _)| rule.uses(*k)) {
                     self.need(class, [i.a, i.b, i.c, i.e][k]);
                 }
             }
@@ -452,7 +434,7 @@ impl<'a> Work<'a> {
             self.need(rq.address_class(), rq.addr);
             let class = rq.class();
             let mut stored = Vec::new();
-            operands(i, &tables, |slot| stored.push(slot));
+            operands(i, env, |slot| stored.push(slot));
             stored.into_iter().filter(|slot| *slot != NO_SLOT).for_each(|slot| self.need(class, slot));
         } else if i.op == Op::Exchange && self.at(Class::W, i.d).is_some_and(|s| s.needed) {
             self.need(Class::W, i.a);

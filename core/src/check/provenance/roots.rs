@@ -82,14 +82,9 @@ impl Launched {
     pub fn variable(&self, of: Within, base: u64, function: u32) -> Object {
         let map = self.env.addresses();
         let owner = self.function(function);
-        let parameter = || {
-            let params = owner.map_or(&[][..], |f| &f.params);
-            params.iter().find(|p| (p.offset, p.bytes) == (of.first, of.bytes)).map(|p| p.name.clone())
-        };
-        let local = || {
-            let locals = owner.map_or(&[][..], |f| &f.locals);
-            locals.iter().find(|v| (v.offset, v.bytes) == (of.first, of.bytes)).map(|v| v.name.clone())
-        };
+        let it = |offset: u32, bytes: u32| (offset, bytes) == (of.first, of.bytes);
+        let parameter = || owner?.params.iter().find(|p| it(p.offset, p.bytes)).map(|p| p.name.clone());
+        let local = || owner?.locals.iter().find(|v| it(v.offset, v.bytes)).map(|v| v.name.clone());
         let (kind, window, name) = match of.area {
             Area::Shared => {
                 let inside = self.function(self.entry).map(|f| f.inside_shared(of.first.into()));

@@ -1,8 +1,7 @@
 //! What the result of a data operation is derived from (`spec-notes/bounds.md`, D-provenance).
 
 use super::objects::{Id, LOST, NONE, both};
-use crate::program::ops::AluOp;
-use crate::program::ops::IntOp;
+use crate::program::ops::{AluOp, IntOp};
 
 /// Masks below this leave the low bits of an address: an alignment, no address.
 const SMALL: u64 = 4096;

@@ -283,7 +283,7 @@ impl Watch {
         for lane in lanes_of(lanes) {
             let who = (cx.warp, lane);
             let Some(block) = &mut self.blocks[cx.at] else { return Ok(()) };
-            let mut publish = sync::publish(block, who, address, cx.site, cx.launch.lockstep);
+            let mut publish = sync::publish(block, who, address, cx.site);
             if cx.access_id != AccessId::NONE && cx.site.strength != Strength::Weak {
                 // It is the write that a read has found, not the last one, whose releases the read observes.
                 let publish = std::mem::take(&mut publish);
@@ -326,7 +326,7 @@ impl Watch {
                 conflicts.extend(found.races.into_iter().map(|raced| Conflict { raced, byte, shared }));
             }
             if cx.access_id == AccessId::NONE && (!releases.is_empty() || cx.site.acquires) {
-                sync::observe(block, who, address, cx.site, releases, cx.launch.lockstep);
+                sync::observe(block, who, address, cx.site, releases);
             }
             if let Some(Deed { thread, epoch, pc, .. }) = unordered
                 && !self.fenced.since(thread.block, epoch)

@@ -1,18 +1,24 @@
 //! A conflict becomes a finding: what the two accesses are, where, and why nothing orders them.
 
+use super::clock::Thread;
 use super::context::Context;
 use super::finding::Conflict;
 use super::history::Raced;
 use super::launch::Launch;
 use super::sites::{AccessSite, access_at};
 use super::watch::Watch;
-use crate::base::lanes_of;
+use crate::base::{Pc, lanes_of};
 use crate::program::instr::Space;
-use crate::verdict::{AccessKind, AllocKind, Bug, BugKind, Inside, Party, Race, Reach, Stop, Strength, Unordered};
+use crate::verdict::{
+    AccessKind, AllocKind, Bug, BugKind, Inside, Party, Place, Race, Reach, Stop, Strength, Unordered,
+};
 
 impl Watch {
-    fn entry(&self, launch: &Launch) -> String {
-        self.env.functions.get_index(launch.shape.entry as usize).map_or_else(String::new, |(name, _)| name.clone())
+    /// Where a thread executes an instruction.
+    fn place(&self, launch: &Launch, thread: Thread, pc: Pc) -> Place {
+        let number = thread.warp - launch.first;
+        let at = ((number / launch.warps).into(), number % launch.warps, thread.lane);
+        launch.shape.place((launch.program, self.env.name_of(launch.shape.entry)), pc, at)
     }
 
     /// A lane's access, one element of it at `address`, races with an earlier one.
@@ -51,11 +57,10 @@ impl Watch {
         };
         let space = if conflict.shared { AllocKind::Shared } else { AllocKind::Global };
         let race = Race { first, second, space, inside: None, cause, same_value: equal_stores(&first, &second) };
-        let entry = self.entry(launch);
         let bug = Bug {
             kind: BugKind::Race(Box::new(race)),
-            place: launch.place(&entry, me, cx.pc),
-            other: Some(launch.place(&entry, thread, pc)),
+            place: self.place(launch, me, cx.pc),
+            other: Some(self.place(launch, thread, pc)),
         };
         self.add(launch, bug, times, address)
     }
@@ -77,11 +82,10 @@ impl Watch {
         if a == b {
             return Ok(());
         }
-        let entry = self.entry(launch);
         let kind = BugKind::LaneDecides { address, bytes: site.width, inside: None, first: a, second: b };
-        let mut place = launch.place(&entry, y, access.pc);
+        let mut place = self.place(launch, y, access.pc);
         place.lanes = lanes_of(access.lanes).filter(|l| access.addresses[*l] == address).fold(0, |m, l| m | 1 << l);
-        let bug = Bug { kind, place, other: Some(launch.place(&entry, x, access.pc)) };
+        let bug = Bug { kind, place, other: Some(self.place(launch, x, access.pc)) };
         self.add(launch, bug, 1, address)
     }
 

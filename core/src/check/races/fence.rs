@@ -11,18 +11,15 @@ use std::sync::Arc;
 impl Watch {
     /// Lanes of a warp execute a fence.
     pub(super) fn fence(&mut self, at: usize, warp: usize, lanes: LaneMask, fence: FenceSite) {
-        let lockstep = self.launch.is_some_and(|l| l.lockstep);
         let Some(block) = &mut self.blocks[at] else { return };
         if fence.acquires {
             for lane in lanes_of(lanes) {
                 let first = block.first;
-                acquire_observed(block, warp, lane, lockstep, |_, release| {
-                    fence.reach.includes(release.block == first)
-                });
+                acquire_observed(block, (warp, lane), |_, release| fence.reach.includes(release.block == first));
             }
         }
         if fence.total {
-            self.ordered_fence(at, warp, lanes, fence.reach, lockstep);
+            self.ordered_fence(at, warp, lanes, fence.reach);
         }
         let Some(block) = &mut self.blocks[at] else { return };
         if fence.releases {
@@ -43,7 +40,7 @@ impl Watch {
 
     /// A sequentially consistent fence comes after those before it whose scopes and its own include each other's
     /// threads. Lanes of one instruction are not ordered among each other.
-    fn ordered_fence(&mut self, at: usize, warp: usize, lanes: LaneMask, reach: Reach, lockstep: bool) {
+    fn ordered_fence(&mut self, at: usize, warp: usize, lanes: LaneMask, reach: Reach) {
         let now = self.order.now();
         let Some(block) = &mut self.blocks[at] else { return };
         let near = block.fences.take().unwrap_or_default();
@@ -51,12 +48,10 @@ impl Watch {
         if reach == Reach::Device {
             before.know_fences(now);
         }
-        let before = Arc::new(before);
-        let learners = if lockstep { block.warps.get(warp).map_or(0, |w| w.whole()) } else { lanes };
-        block.join(warp, learners, &before);
+        block.join(warp, block.learners(warp, lanes), &Arc::new(before));
         let mut mine = near;
         for lane in lanes_of(lanes) {
-            mine.join(&block.released(warp, lane, lockstep));
+            mine.join(&Moment::now(block, warp, lane).known());
         }
         if reach == Reach::Device {
             self.order.add(&mine);

@@ -58,7 +58,7 @@ impl Flights {
             self.reads.insert((access_id, address), epoch);
         }
         if cx.site.kind.writes() {
-            let known = Arc::new(Moment::now(block, warp, lane).known(thread, cx.launch.lockstep));
+            let known = Arc::new(Moment::now(block, warp, lane).known());
             let did = Deed { thread, epoch, pc: cx.pc, site: *cx.site, value: None };
             self.writes.insert((access_id, address), Written { did, releases, known });
         }

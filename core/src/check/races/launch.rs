@@ -1,8 +1,6 @@
-//! What a launch fixes for the race check, and where its threads are.
+//! What a launch fixes for the race check.
 
-use super::clock::Thread;
-use crate::base::Pc;
-use crate::verdict::{Place, Shape};
+use crate::verdict::Shape;
 
 /// What a launch fixes.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +17,4 @@ pub(super) struct Launch {
     pub one_block: bool,
     /// Whether accesses and fences take effect later than they are issued.
     pub later: bool,
-}
-
-impl Launch {
-    /// Where a thread executes an instruction.
-    pub fn place(&self, entry: &str, thread: Thread, pc: Pc) -> Place {
-        let number = thread.warp - self.first;
-        let warp = number % self.warps;
-        let kernel = (self.program, entry.to_owned());
-        self.shape.place(kernel, pc, ((number / self.warps).into(), warp, thread.lane))
-    }
 }

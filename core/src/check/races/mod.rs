@@ -37,7 +37,7 @@ pub use shadow::Footing;
 use super::provenance::Launched;
 use super::provenance::plan::Plan;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Needs, Shape, Sink, Step, Stop, Who};
+use crate::verdict::{Event, Needs, Sink, Step, Stop, Who};
 use fixedbitset::FixedBitSet;
 use quiet::Quiet;
 use shadow::Shadow;
@@ -141,13 +141,6 @@ impl Races {
             Some(&site) => self.watch.synchronise(who, step, site),
         }
     }
-
-    fn begin(&mut self, shape: Shape, program: u32, (tokens, later): (bool, bool)) -> Result<(), Stop> {
-        if self.sites.len() > cell::LONGEST {
-            return Err(Stop::Unsupported("a race check of more than 2^27 instructions".to_owned(), None));
-        }
-        self.watch.begin(shape, program, (tokens, later))
-    }
 }
 
 impl Sink for Races {
@@ -170,6 +163,9 @@ impl Sink for Races {
                 return access::run(&mut self.watch, at, who, access, &self.sites);
             }
             Event::Launch { tokens, program, shape, names, params, dynamic_shared, variables, later } => {
+                if self.sites.len() > cell::LONGEST {
+                    return Err(Stop::Unsupported("a race check of more than 2^27 instructions".to_owned(), None));
+                }
                 self.watch.names = names.to_vec();
                 let env = Arc::clone(&self.watch.env);
                 let (params, variables) = (params.to_vec(), variables.to_vec());
@@ -177,7 +173,7 @@ impl Sink for Races {
                 // Where memory acts later, all accesses are told.
                 let quiet = (!later).then(|| Quiet::new(&self.plan, &launched, names, &self.sites));
                 self.quiet = quiet.unwrap_or_default();
-                return self.begin(shape, program, (tokens, later));
+                return self.watch.begin(shape, program, (tokens, later));
             }
             Event::Performed(performed) => self.watch.performed(who, performed, &self.sites),
             Event::BlockDone => self.watch.end_block(who),

@@ -31,7 +31,6 @@ impl Watch {
 
     /// A strong read has found its value.
     fn arrive(&mut self, at: usize, warp: usize, read: &ReadsFrom<'_>, site: &AccessSite) {
-        let lockstep = self.launch.is_some_and(|l| l.lockstep);
         let shared = read.space == AllocKind::Shared;
         let address = read.address.wrapping_add(if shared { self.env.addresses().shared } else { 0 });
         let lane = read.lane as usize;
@@ -61,17 +60,17 @@ impl Watch {
         if let Some(block) = &mut self.blocks[at]
             && (!releases.is_empty() || site.acquires)
         {
-            sync::observe(block, (warp, lane), address, site, releases, lockstep);
+            sync::observe(block, (warp, lane), address, site, releases);
         }
     }
 
     /// Volatile data that nothing but the observation orders (D-unordered).
     fn unordered(&mut self, at: usize, (warp, lane): (usize, usize), does: &Deed, written: &Written) {
-        let Some(w) = self.blocks[at].as_ref().and_then(|b| b.warps.get(warp)) else { return };
+        let Some(block) = &self.blocks[at] else { return };
+        let Some(w) = block.warps.get(warp) else { return };
         let (me, Deed { thread, epoch, pc, site, .. }) = (does.thread, &written.did);
         let data = does.site.takes_data_of(site) && written.releases.is_empty();
-        let lockstep = self.launch.is_some_and(|l| l.lockstep) && thread.warp == me.warp;
-        let follows = lockstep || w.clock(lane).knows(me, *thread, *epoch, &self.order);
+        let follows = block.lockstep && thread.warp == me.warp || w.clock(lane).knows(me, *thread, *epoch, &self.order);
         if data && !follows && !self.fenced.since(thread.block, *epoch) {
             self.findings.unordered(*pc, does.pc, thread.same_block(me));
         }

@@ -5,7 +5,7 @@ use crate::check::plain;
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::AtomTy;
-use crate::program::uses::{self, Tables};
+use crate::program::uses;
 use crate::verdict::{AccessKind, Reach, Strength};
 
 /// What the checker does with an instruction's step.
@@ -110,13 +110,12 @@ pub(super) fn sites(env: &ProgEnv, weak: bool) -> Vec<Site> {
 /// Whether a load reads one location again and again until it holds something else: it stands in a loop that writes no
 /// memory, calls nobody, meets nobody, and leaves the load's address as it is.
 fn waits(env: &ProgEnv, pc: usize, load: &WarpRequest) -> bool {
-    let tables = Tables::of(env);
     let back = |(at, i): &(usize, &Instr)| i.op == Op::Bra && *at >= pc && i.imm as usize <= pc;
     let mut loops = env.code.iter().enumerate().filter(back);
     loops.any(|(end, branch)| {
         env.code[branch.imm as usize..=end].iter().all(|i| {
             let mut moves = false;
-            uses::writes(i, &tables, |c, slot| moves |= (c, slot) == (load.address_class(), load.addr));
+            uses::writes(i, env, |c, slot| moves |= (c, slot) == (load.address_class(), load.addr));
             let loads = plain::request(env, i).is_none_or(|request| request.op == MemOp::Load);
             let alone = !matches!(i.op, Op::Call | Op::CallIndirect | Op::Bar | Op::WarpSync | Op::Exit);
             loads && alone && !moves

@@ -32,37 +32,19 @@ impl Fenced {
 /// width, and of the release.
 pub(super) fn acquire_observed(
     block: &mut Block,
-    warp: usize,
-    lane: usize,
-    lockstep: bool,
+    (warp, lane): (usize, usize),
     included: impl Fn((u64, u32), &Release) -> bool,
 ) {
+    let learners = block.learners(warp, 1 << lane);
     let Some(w) = block.warps.get_mut(warp).filter(|w| !w.is_plain()) else { return };
-    let observed = std::mem::take(&mut w.pending(lane).observed);
-    let learners = if lockstep { w.whole() } else { 1 << lane };
-    let mut kept = Vec::new();
-    for (location, width, release) in observed {
-        if included((location, width), &release) {
-            block.join(warp, learners, &release.known);
-        } else {
-            kept.push((location, width, release));
-        }
-    }
-    if let Some(w) = block.warps.get_mut(warp) {
-        w.pending(lane).observed = kept;
-    }
+    let acquired = w.pending(lane).observed.extract_if(.., |o| included((o.0, o.1), &o.2));
+    let acquired: Vec<Release> = acquired.map(|o| o.2).collect();
+    acquired.iter().for_each(|release| block.join(warp, learners, &release.known));
 }
 
 /// The releases that a lane's write makes visible at a location.
-pub(super) fn publish(
-    block: &mut Block,
-    who: (usize, usize),
-    at: u64,
-    site: &AccessSite,
-    lockstep: bool,
-) -> Vec<Release> {
+pub(super) fn publish(block: &mut Block, who: (usize, usize), at: u64, site: &AccessSite) -> Vec<Release> {
     let (warp, lane) = who;
-    let me = block.thread(warp, lane);
     let reach = match site.strength {
         Strength::Strong(reach) if site.kind.writes() => reach,
         _ => return Vec::new(),
@@ -74,8 +56,7 @@ pub(super) fn publish(
         }
     }
     let Some(pending) = block.warps.get(warp).and_then(|w| w.has_pending(lane)) else { return Vec::new() };
-    let release =
-        |reach, moment: &Moment| Release { block: me.block, reach, known: Arc::new(moment.known(me, lockstep)) };
+    let release = |reach, moment: &Moment| Release { block: block.first, reach, known: Arc::new(moment.known()) };
     let reaches = [Reach::Block, Reach::Device];
     let fences = reaches.into_iter().filter_map(|r| Some(release(r, pending.fences[r as usize].as_ref()?)));
     let heads = reaches.into_iter().filter_map(|r| Some(release(r, pending.heads.get(&(at, site.width, r))?)));
@@ -83,20 +64,12 @@ pub(super) fn publish(
 }
 
 /// A lane's strong read observes releases at a location: it acquires them now, or a fence may later.
-pub(super) fn observe(
-    block: &mut Block,
-    who: (usize, usize),
-    at: u64,
-    site: &AccessSite,
-    releases: Vec<Release>,
-    lockstep: bool,
-) {
-    let (warp, lane) = who;
-    let me = block.thread(warp, lane);
+pub(super) fn observe(block: &mut Block, who: (usize, usize), at: u64, site: &AccessSite, releases: Vec<Release>) {
+    let ((warp, lane), first) = (who, block.first);
     let Strength::Strong(reach) = site.strength else { return };
     let Some(w) = block.warps.get_mut(warp) else { return };
     let observed = &mut w.pending(lane).observed;
-    for release in releases.into_iter().filter(|r| r.reach.includes(r.block == me.block)) {
+    for release in releases.into_iter().filter(|r| r.reach.includes(r.block == first)) {
         let same = |o: &&mut (u64, u32, Release)| {
             (o.0, o.1, o.2.block, o.2.reach) == (at, site.width, release.block, release.reach)
         };
@@ -107,8 +80,8 @@ pub(super) fn observe(
     }
     if site.acquires {
         // It completes the patterns of earlier strong reads of its location.
-        let mine = |of, r: &Release| of == (at, site.width) && reach.includes(r.block == me.block);
-        acquire_observed(block, warp, lane, lockstep, mine);
+        let mine = |of, r: &Release| of == (at, site.width) && reach.includes(r.block == first);
+        acquire_observed(block, who, mine);
     }
 }
 

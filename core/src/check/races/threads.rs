@@ -2,6 +2,7 @@
 
 use super::clock::{Clock, Group, Known, Thread};
 use super::history::Release;
+use super::launch::Launch;
 use super::shadow::Shadow;
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::check::plain::at;
@@ -12,8 +13,11 @@ use std::sync::Arc;
 /// A thread's clock at a moment, to be handed on later.
 #[derive(Clone, Debug)]
 pub(super) struct Moment {
+    me: Thread,
     clock: Clock,
     epoch: u32,
+    /// Who releases by it: the thread, or in lockstep all lanes of its warp.
+    acting: Group,
 }
 
 /// What a thread has released and observed and has not used yet.
@@ -74,6 +78,8 @@ struct Barrier {
 pub(super) struct Block {
     /// The number of its first warp.
     pub first: u32,
+    /// Whether the lanes of a warp execute in lockstep (D-race-lockstep).
+    pub lockstep: bool,
     /// The present epoch, from 1.
     pub epoch: u32,
     /// The epoch after which all threads of the block last met.
@@ -91,13 +97,11 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// A block of `threads` threads in warps of `warp_size`, whose warps are numbered from `first`.
-    pub fn new(first: u32, threads: u32, warp_size: u32, shared: Shadow) -> Self {
-        let warps = threads.div_ceil(warp_size.max(1));
-        let lanes = |w: u32| (threads - w * warp_size).min(warp_size);
+    /// The block of a launch whose warps are numbered from `first`.
+    pub fn new(first: u32, launch: &Launch, shared: Shadow) -> Self {
         let warp = |w: u32| Warp {
             id: first + w,
-            populated: if lanes(w) >= 32 { !0 } else { (1 << lanes(w)) - 1 },
+            populated: launch.shape.populated(w),
             exited: 0,
             touched: 0,
             clocks: Clocks::Shared(Clock::default()),
@@ -106,9 +110,10 @@ impl Block {
         };
         Self {
             first,
+            lockstep: launch.lockstep,
             epoch: 1,
             met: 0,
-            warps: (0..warps).map(warp).collect(),
+            warps: (0..launch.warps).map(warp).collect(),
             shared,
             fences: None,
             unmet: false,
@@ -128,11 +133,9 @@ impl Block {
         if alone { self.met } else { 0 }
     }
 
-    /// What a thread hands on when it releases now.
-    pub fn released(&self, warp: usize, lane: usize, lockstep: bool) -> Known {
-        let me = self.thread(warp, lane);
-        let Some(w) = self.warps.get(warp) else { return Known::default() };
-        w.clock(lane).released(me, acting(me, lockstep), self.epoch)
+    /// The lanes of a warp that know what some of them learn: in lockstep all.
+    pub fn learners(&self, warp: usize, lanes: LaneMask) -> LaneMask {
+        self.warps.get(warp).filter(|_| self.lockstep).map_or(lanes, |w| w.populated)
     }
 
     /// Threads arrive at a barrier.
@@ -304,11 +307,6 @@ impl Warp {
         }
     }
 
-    /// Everything that lanes learn is known to the whole warp: it executes in lockstep.
-    pub const fn whole(&self) -> LaneMask {
-        self.populated
-    }
-
     /// Whether no lane has released or observed anything outside of barriers.
     pub const fn is_plain(&self) -> bool {
         self.pending.is_none()
@@ -328,17 +326,14 @@ impl Warp {
 impl Moment {
     /// A lane's clock now.
     pub fn now(block: &Block, warp: usize, lane: usize) -> Self {
+        let me = block.thread(warp, lane);
         let clock = block.warps.get(warp).map_or_else(Clock::default, |w| w.clock(lane).clone());
-        Self { clock, epoch: block.epoch }
+        let acting = if block.lockstep { Group::Warp(me.warp) } else { Group::Thread(me.warp, me.lane) };
+        Self { me, clock, epoch: block.epoch, acting }
     }
 
     /// What it hands on.
-    pub fn known(&self, me: Thread, lockstep: bool) -> Known {
-        self.clock.released(me, acting(me, lockstep), self.epoch)
+    pub fn known(&self) -> Known {
+        self.clock.released(self.me, self.acting, self.epoch)
     }
-}
-
-/// What a thread's release covers: in lockstep all lanes of its warp.
-const fn acting(me: Thread, lockstep: bool) -> Group {
-    if lockstep { Group::Warp(me.warp) } else { Group::Thread(me.warp, me.lane) }
 }

@@ -79,7 +79,7 @@ impl Watch {
         } else {
             let first = launch.first + u32::try_from(who.block).ok()? * launch.warps;
             let shared = self.spare.pop().unwrap_or_default();
-            let block = Block::new(first, launch.shape.threads(), launch.shape.warp_size, shared);
+            let block = Block::new(first, &launch, shared);
             let at = self.blocks.iter().position(Option::is_none).unwrap_or(self.blocks.len());
             if at == self.blocks.len() {
                 self.blocks.push(None);

@@ -30,11 +30,18 @@ struct Warp {
     seen: LaneMask,
 }
 
+/// By launch and block.
+type Blocks = FxHashMap<(u32, u64), Vec<Option<Warp>>>;
+
+fn warp(blocks: &mut Blocks, who: Who) -> Option<&mut Warp> {
+    blocks.get_mut(&(who.launch, who.block))?.get_mut(who.warp as usize)?.as_mut()
+}
+
 /// Asserts the safety property.
 pub struct Safety {
     env: Arc<ProgEnv>,
     /// The warps of each resident block.
-    blocks: FxHashMap<(u32, u64), Vec<Option<Warp>>>,
+    blocks: Blocks,
     fired: BTreeSet<Rule>,
 }
 
@@ -72,10 +79,6 @@ impl Safety {
         }
         warp.reference.step(env, step, fired);
         Ok(())
-    }
-
-    fn warp(&mut self, who: Who) -> Option<&mut Warp> {
-        self.blocks.get_mut(&(who.launch, who.block))?.get_mut(who.warp as usize)?.as_mut()
     }
 
     /// A block has come to its end: so must have each of its threads.
@@ -142,15 +145,13 @@ impl Sink for Safety {
             Event::Launch { .. } => self.blocks.retain(|(launch, _), _| *launch != who.launch),
             Event::Step(step) => return self.step(who, &step),
             Event::Fired(rule) if of_the_stack(rule) => {
-                if let Some(warp) = self.warp(who) {
+                if let Some(warp) = warp(&mut self.blocks, who) {
                     warp.last = Some(rule);
                 }
             }
             Event::Enter(enter) => {
-                let Self { blocks, fired, .. } = self;
-                let warp = blocks.get_mut(&(who.launch, who.block)).and_then(|b| b.get_mut(who.warp as usize));
-                if let Some(Some(warp)) = warp {
-                    warp.reference.reset(enter.lanes, fired);
+                if let Some(warp) = warp(&mut self.blocks, who) {
+                    warp.reference.reset(enter.lanes, &mut self.fired);
                 }
             }
             Event::BlockDone => return self.done(who),

@@ -3,7 +3,7 @@
 use super::cause::Cause;
 use super::memory::{Fresh, Local, all};
 use super::origin::Device;
-use super::shadow::{Bytes, DEFINED, Regs};
+use super::shadow::{Bytes, DEFINED, Regs, to_lane};
 use crate::base::{LaneMask, Pc, lanes_of};
 use crate::check::plain::{AtomicPart, atomic_parts, elements, pieces};
 use crate::program::env::AddressMap;
@@ -73,13 +73,6 @@ impl Memories<'_> {
 /// One lane's bytes of a slot as a mask, byte 0 lowest.
 fn of_lane(bytes: &Bytes, lane: usize) -> u32 {
     bytes.iter().enumerate().fold(0, |m, (k, b)| m | (b >> lane & 1) << k)
-}
-
-/// Sets one lane's bytes from a mask.
-fn to_lane(bytes: &mut Bytes, lane: usize, defined: u32) {
-    for (k, b) in bytes.iter_mut().enumerate() {
-        *b = *b & !(1 << lane) | (defined >> k & 1) << lane;
-    }
 }
 
 /// Carries definedness through a memory action.

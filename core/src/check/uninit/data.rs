@@ -11,9 +11,7 @@ use crate::base::{Frame, LaneMask, Pc, lanes_of};
 use crate::check::plain::{apply, carry_slot, value};
 use crate::program::instr::{Instr, Slot};
 use crate::program::mode::FMode;
-use crate::program::ops::FloatOp;
-use crate::program::ops::IntOp;
-use crate::program::ops::{AluOp, Class};
+use crate::program::ops::{AluOp, Class, FloatOp, IntOp};
 
 /// How undefined bits go through an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,21 +79,17 @@ fn kind(op: AluOp, mode: u32) -> Kind {
 
 /// The sources of an operation.
 struct Sources {
-    classes: [Class; 4],
+    classes: &'static [Class],
     slots: [Slot; 4],
     bytes: [Bytes; 4],
-    count: usize,
 }
 
 /// Carries definedness through an operation for `lanes` at `pc`; `regs` are the registers before it.
 pub(super) fn run(op: AluOp, i: &Instr, pc: Pc, lanes: LaneMask, regs: &Frame, shadow: &mut Regs) {
     let shape = op.shape();
-    let slots = [i.a, i.b, i.c, i.e];
-    let mut from = Sources { classes: [Class::W; 4], slots, bytes: [DEFINED; 4], count: 0 };
-    for (k, class) in shape.used().enumerate() {
-        from.classes[k] = class;
-        from.bytes[k] = shadow.get(class, slots[k]);
-        from.count = k + 1;
+    let mut from = Sources { classes: shape.sources, slots: [i.a, i.b, i.c, i.e], bytes: [DEFINED; 4] };
+    for ((bytes, class), slot) in from.bytes.iter_mut().zip(from.classes).zip(from.slots) {
+        *bytes = shadow.get(*class, slot);
     }
     narrow(op, i.imm, &mut from.bytes[0]);
     let all = from.bytes.iter().fold(!0, |m, b| m & whole(b));
@@ -128,7 +122,7 @@ impl Sources {
             let first = value(regs, self.classes[2], self.slots[2], lane) != 0;
             [2, if first { 0 } else { 1 }].into_iter().find(bad)
         } else {
-            (0..self.count).find(bad)
+            (0..self.classes.len()).find(bad)
         }?;
         Some(shadow.cause(self.classes[k], self.slots[k], lane, pc))
     }
@@ -162,15 +156,10 @@ fn partly(op: AluOp, mode: u32, lanes: LaneMask, from: &Sources, regs: &Frame) -
             }
         }
         Kind::Move(data) => {
-            for lane in lanes_of(lanes) {
-                let bits = moved(op, mode, data, lane, from, regs);
-                set_lane(&mut result, lane, bits);
-            }
+            lanes_of(lanes).for_each(|lane| set_lane(&mut result, lane, moved(op, mode, data, lane, from, regs)));
         }
         Kind::Bitwise => {
-            for lane in lanes_of(lanes) {
-                set_lane(&mut result, lane, bitwise(op, mode, lane, from, regs));
-            }
+            lanes_of(lanes).for_each(|lane| set_lane(&mut result, lane, bitwise(op, mode, lane, from, regs)));
         }
         Kind::Select => {
             let [a, b, c, _] = &from.bytes;
@@ -187,7 +176,7 @@ fn partly(op: AluOp, mode: u32, lanes: LaneMask, from: &Sources, regs: &Frame) -
 /// The undefined bits of a result whose bits only move.
 fn moved(op: AluOp, mode: u32, data: usize, lane: usize, from: &Sources, regs: &Frame) -> u64 {
     let mut masks = [0; 4];
-    for (k, mask) in masks.iter_mut().enumerate().take(from.count) {
+    for (k, mask) in masks.iter_mut().enumerate().take(from.classes.len()) {
         let bits = undefined(&from.bytes[k], lane);
         if k < data {
             *mask = bits;
@@ -208,16 +197,16 @@ fn moved(op: AluOp, mode: u32, data: usize, lane: usize, from: &Sources, regs: &
 fn bitwise(op: AluOp, mode: u32, lane: usize, from: &Sources, regs: &Frame) -> u64 {
     let mut clear = [0; 4];
     let mut holes = [0; 4];
-    for k in 0..from.count {
+    for k in 0..from.classes.len() {
         let bits = size(from.classes[k]) * 8;
         holes[k] = undefined(&from.bytes[k], lane) & (u64::MAX >> (64 - bits));
         clear[k] = value(regs, from.classes[k], from.slots[k], lane) & !holes[k];
     }
     let base = apply(op, clear, mode).0;
     // Each bit by itself sees every combination; one register named twice has one value.
-    (1u32..1 << from.count).fold(0, |changed, chosen| {
+    (1u32..1 << from.classes.len()).fold(0, |changed, chosen| {
         let mut sources = clear;
-        for k in 0..from.count {
+        for k in 0..from.classes.len() {
             let first = (0..k).find(|j| from.slots[*j] == from.slots[k]).unwrap_or(k);
             if chosen >> first & 1 == 1 {
                 sources[k] |= holes[k];

@@ -24,7 +24,7 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
     let second = Slot((i.imm >> 16) as u16);
     // All lanes get the same: defined when it is so in every lane that takes part.
     let agreed = |m: LaneMask| if m & lanes == lanes { DEFINED } else { [0; 8] };
-    let class = operand(kind);
+    let (class, (_, dest, beside)) = (operand(kind), kind.shape());
     let causes = causes(kind, i, who, regs, shadow);
     // The result, and the predicate beside it.
     let (result, predicate) = match kind {
@@ -61,17 +61,12 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
             }
             (result, None)
         }
-        ExchangeKind::MatchAny32 | ExchangeKind::MatchAny64 => (agreed(whole(&shadow.get(class, i.a))), None),
-        ExchangeKind::MatchAll32 | ExchangeKind::MatchAll64 => {
+        ExchangeKind::Elect | ExchangeKind::ActiveMask => (DEFINED, beside.then_some(DEFINED)),
+        _ => {
             let result = agreed(whole(&shadow.get(class, i.a)));
-            (result, Some(result))
+            (result, beside.then_some(result))
         }
-        ExchangeKind::Redux(_) => (agreed(whole(&shadow.get(class, i.a))), None),
-        ExchangeKind::Elect => (DEFINED, Some(DEFINED)),
-        ExchangeKind::ActiveMask => (DEFINED, None),
     };
-    let vote = matches!(kind, ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni);
-    let dest = if vote { Class::P } else { Class::W };
     shadow.put(dest, i.d, lanes, &result);
     if let Some(predicate) = predicate {
         shadow.put(Class::P, second, lanes, &predicate);
@@ -81,12 +76,8 @@ pub(super) fn run(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, 
 }
 
 /// The class of what lanes give for the exchange, where they give something.
-const fn operand(kind: ExchangeKind) -> Class {
-    match kind {
-        ExchangeKind::VoteAll | ExchangeKind::VoteAny | ExchangeKind::VoteUni | ExchangeKind::VoteBallot => Class::P,
-        ExchangeKind::MatchAny64 | ExchangeKind::MatchAll64 => Class::Q,
-        _ => Class::W,
-    }
+fn operand(kind: ExchangeKind) -> Class {
+    kind.shape().0.first().copied().unwrap_or(Class::W)
 }
 
 /// Why the result of an exchange is not defined in each lane, if it is not: why the source of a shuffle is not; otherwise
@@ -99,7 +90,7 @@ fn causes(kind: ExchangeKind, i: &Instr, who: Exchanging, regs: &Frame, shadow: 
     }
     let class = operand(kind);
     let bad = |lane: &usize| whole(&shadow.get(class, i.a)) >> lane & 1 == 0;
-    if let E::ShflUp | E::ShflDown | E::ShflBfly | E::ShflIdx = kind {
+    if kind.is_shuffle() {
         let Sources { from, absent, .. } = shuffle_sources(kind, i, lanes, size, regs);
         let cause = |lane: usize| {
             if absent >> lane & 1 == 1 {

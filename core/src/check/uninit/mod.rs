@@ -139,28 +139,22 @@ impl Uninit {
             self.warp(who).depths[lane] = step.depth;
         }
         let regs = self.regs(who, step.pc, step.depth);
-        if let Some(guard) = i.guard {
-            let bad = step.active & !regs.get(Class::P, guard.pred)[0];
+        let lanes = step.lanes;
+        let guard = i.guard.map(|guard| (UninitUse::Condition, Class::P, guard.pred));
+        let guards = guard.into_iter().map(|of| (of, step.active));
+        for ((what, class, slot), lanes) in guards.chain(deciding(&env, i).map(|of| (of, lanes))) {
+            let bad = lanes & !whole(&regs.get(class, slot));
             if bad != 0 {
-                let slot = (Class::P, guard.pred);
-                let cause = regs.cause(slot.0, slot.1, first(bad), step.pc);
-                return Err(self.report(UninitUse::Condition, Some(slot), cause, (step.pc, bad), None));
+                let cause = regs.cause(class, slot, first(bad), step.pc);
+                return Err(self.report(what, Some((class, slot)), cause, (step.pc, bad), None));
             }
         }
-        let lanes = step.lanes;
         if lanes == 0 {
             return Ok(());
         }
         if let Some(op) = plain::data_op(i.op) {
             data::run(op, i, step.pc, lanes, step.regs, regs);
             return Ok(());
-        }
-        for (what, class, slot) in deciding(&env, i) {
-            let bad = lanes & !whole(&regs.get(class, slot));
-            if bad != 0 {
-                let cause = regs.cause(class, slot, first(bad), step.pc);
-                return Err(self.report(what, Some((class, slot)), cause, (step.pc, bad), None));
-            }
         }
         match i.op {
             Op::ReadSpecial(which) => {
@@ -286,7 +280,7 @@ impl Uninit {
     fn exchange(&mut self, who: Who, step: &Step<'_>) {
         let env = Arc::clone(&self.env);
         let Some(i) = env.code.get(step.pc.0 as usize) else { return };
-        let Some(exchange) = env.exchanges.get(i.imm as usize & 0xffff) else { return };
+        let Some(exchange) = env.exchange(i) else { return };
         let on = exchange::Exchanging { pc: step.pc, lanes: step.lanes, size: self.warp_size };
         exchange::run(exchange.kind, i, on, step.regs, self.regs(who, step.pc, step.depth));
     }
@@ -307,7 +301,7 @@ fn deciding(env: &ProgEnv, i: &Instr) -> impl Iterator<Item = (UninitUse, Class,
         Op::WarpSync => [condition(Class::W, i.a), None],
         Op::Alloca | Op::StackRestore => [address(Class::Q, i.a), None],
         Op::Exchange => {
-            let sync = env.exchanges.get(i.imm as usize & 0xffff).is_some_and(|e| e.sync);
+            let sync = env.exchange(i).is_some_and(|e| e.sync);
             [if sync { condition(Class::W, i.e) } else { None }, None]
         }
         Op::Bar => {

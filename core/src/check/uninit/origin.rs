@@ -83,12 +83,6 @@ impl Device {
         }
     }
 
-    /// Where an address of device memory lies.
-    fn inside(&self, address: u64) -> Inside {
-        let unknown = || Inside { name: String::new(), kind: AllocKind::Global, offset: address };
-        self.objects.hit(address).unwrap_or_else(unknown)
-    }
-
     /// The first and the last address of the variable or block that an address of device memory lies in.
     fn extent(&self, address: u64) -> Option<(u64, u64)> {
         let object = self.objects.get(self.objects.of_value(address))?;
@@ -151,7 +145,10 @@ impl Ground<'_> {
                         (named.unwrap_or_else(|| nameless(AllocKind::Shared, at)), Space::Shared)
                     }
                     Some((Space::Local, at)) => (nameless(AllocKind::Local, at), Space::Local),
-                    _ => (device.inside(address), Space::Global),
+                    _ => {
+                        let named = device.objects.hit(address);
+                        (named.unwrap_or_else(|| nameless(AllocKind::Global, address)), Space::Global)
+                    }
                 };
                 let beside = self.extent(address, device).and_then(|(first, _)| writes.by.get(&first));
                 let writers = match beside {

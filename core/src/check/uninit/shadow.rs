@@ -16,11 +16,7 @@ pub(super) const DEFINED: Bytes = [!0; 8];
 
 /// How many bytes of [`Bytes`] a class has.
 pub(super) const fn size(class: Class) -> usize {
-    match class {
-        Class::W => 4,
-        Class::Q => 8,
-        Class::P => 1,
-    }
+    class.bits().div_ceil(8) as usize
 }
 
 /// The lanes in which all bytes are defined.
@@ -33,12 +29,17 @@ pub(super) fn undefined(bytes: &Bytes, lane: usize) -> u64 {
     (0..8).filter(|k| bytes[*k] >> lane & 1 == 0).fold(0, |v, k| v | 0xff << (8 * k))
 }
 
+/// Sets one lane's bytes from a mask, byte 0 lowest.
+pub(super) fn to_lane(bytes: &mut Bytes, lane: usize, defined: u32) {
+    for (k, b) in bytes.iter_mut().enumerate() {
+        *b = *b & !(1 << lane) | (defined >> k & 1) << lane;
+    }
+}
+
 /// Makes one lane's bytes defined where `undefined` has no bit set.
 pub(super) fn set_lane(bytes: &mut Bytes, lane: usize, undefined: u64) {
-    for (k, byte) in bytes.iter_mut().enumerate() {
-        let defined = undefined >> (8 * k) & 0xff == 0;
-        *byte = *byte & !(1 << lane) | u32::from(defined) << lane;
-    }
+    let defined = |k: &u32| undefined >> (8 * k) & 0xff == 0;
+    to_lane(bytes, lane, (0..8).filter(defined).fold(0, |m, k| m | 1 << k));
 }
 
 /// The shadow of a frame of registers.

@@ -10,7 +10,6 @@
 //! may come twice that is a gap.
 
 use super::layout::{Layout, Placement};
-use crate::base::Span;
 use crate::litmus::error::Gap;
 use crate::litmus::tree::{DeclKind, Initial, Instruction, Litmus, Thread, Value};
 use indexmap::IndexSet;
@@ -82,10 +81,8 @@ impl<'a> Barriers<'a> {
         instance: i64,
         barrier: Option<&Value>,
         quorum: Option<&Value>,
-        span: Span,
-    ) -> Result<Met, (Gap, Span)> {
+    ) -> Result<Met, Gap> {
         let thread = &self.litmus.threads[k];
-        let at = |gap| (gap, span);
         let number = match barrier.map(|value| known(value, thread, self.litmus)) {
             None => None,
             Some(Some(n)) => Some(n),
@@ -94,7 +91,7 @@ impl<'a> Barriers<'a> {
         // One whose number is not known may be any of its instance.
         let clashes = |k: Key| k.instance == instance && (number == Some(ANY) || k.number == Some(ANY));
         if self.keys(thread, |t| t.number != thread.number).any(clashes) {
-            return Err(at(Gap::BarrierNumber));
+            return Err(Gap::BarrierNumber);
         }
         let key = Key { instance, number };
         let comes = |t: &&Thread| self.keys(t, |other| other.number == t.number).any(|other| other == key);
@@ -102,20 +99,20 @@ impl<'a> Barriers<'a> {
         let count = match quorum {
             None => threads,
             Some(value) => {
-                let quorum = known(value, thread, self.litmus).ok_or_else(|| at(Gap::Quorum))?;
+                let quorum = known(value, thread, self.litmus).ok_or(Gap::Quorum)?;
                 let quorum = u64::try_from(quorum).unwrap_or(0);
                 if quorum < threads.into() && !self.once(thread, key) {
-                    return Err(at(Gap::Latecomers { quorum, threads }));
+                    return Err(Gap::Latecomers { quorum, threads });
                 }
                 u32::try_from(quorum).unwrap_or(u32::MAX)
             }
         };
         if layout.placement == Placement::Blocks && count > 1 {
-            return Err(at(Gap::BarrierOfBlocks));
+            return Err(Gap::BarrierOfBlocks);
         }
         let (id, _) = self.ids.insert_full(key);
         if id >= BARRIERS {
-            return Err(at(Gap::Barriers));
+            return Err(Gap::Barriers);
         }
         // PTX counts whole warps; a barrier that the whole block meets need not be counted.
         if count.is_multiple_of(layout.warp_size) {
@@ -123,7 +120,7 @@ impl<'a> Barriers<'a> {
         } else if quorum.is_none() && threads as usize == self.cta(thread).count() {
             Ok(Met { id, count: None, late: false })
         } else {
-            Err(at(Gap::PartOfWarp { count, warp: layout.warp_size }))
+            Err(Gap::PartOfWarp { count, warp: layout.warp_size })
         }
     }
 

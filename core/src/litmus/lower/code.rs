@@ -1,7 +1,7 @@
 //! The text of the kernel: variables, the way to each thread's code, and that code.
 
 use super::barrier::{Barriers, Met};
-use super::layout::{Layout, ordinary};
+use super::layout::Layout;
 use crate::base::Span;
 use crate::litmus::error::Gap;
 use crate::litmus::tree::{
@@ -170,7 +170,7 @@ impl Code<'_> {
 
     /// What stands between the brackets of an access.
     fn address(&mut self, at: &Ident, access: Access) -> String {
-        if !ordinary(access.proxy) {
+        if access.proxy != Proxy::Generic {
             self.gap(Gap::Proxy(access.proxy));
         } else if let Some(proxy) = self.aliased(&at.name) {
             self.gap(Gap::Proxy(proxy));
@@ -181,7 +181,7 @@ impl Code<'_> {
     /// The proxy that an address is an alias for, unless it is the generic one.
     fn aliased(&self, name: &str) -> Option<Proxy> {
         self.litmus.init.iter().find_map(|d| match &d.kind {
-            DeclKind::Alias { name: n, proxy, .. } if n.name == name && !ordinary(*proxy) => Some(*proxy),
+            DeclKind::Alias { name: n, proxy, .. } if n.name == name && *proxy != Proxy::Generic => Some(*proxy),
             _ => None,
         })
     }
@@ -205,16 +205,16 @@ impl Code<'_> {
             }
             Instruction::Atomic { access, op, to, at, value, new } => {
                 let address = self.address(at, *access);
-                self.atomic(*access, *op, to.as_ref(), &address, value, new.as_ref());
+                self.atomic(*access, *op, (to.as_ref(), &address), (value, new.as_ref()));
             }
             // These are written as in PTX.
             Instruction::Fence { .. } | Instruction::ProxyFence(None) => line!(self.out, "    {instruction};"),
             // Generic accesses are in order among themselves.
-            Instruction::ProxyFence(Some(proxy)) if ordinary(*proxy) => {}
+            Instruction::ProxyFence(Some(Proxy::Generic)) => {}
             Instruction::ProxyFence(Some(proxy)) => self.gap(Gap::Proxy(*proxy)),
             Instruction::Barrier { waits, instance, barrier, quorum } => {
                 let (barrier, quorum) = (barrier.as_ref(), quorum.as_ref());
-                match self.barriers.meet(self.thread, self.layout, *instance, barrier, quorum, self.span) {
+                match self.barriers.meet(self.thread, self.layout, *instance, barrier, quorum) {
                     Ok(Met { id, count, late }) => {
                         let kind = if *waits { "sync" } else { "arrive" };
                         let passed = format!("$late{}_{id}", self.thread);
@@ -233,7 +233,7 @@ impl Code<'_> {
                             line!(self.out, "{passed}:");
                         }
                     }
-                    Err(gap) => self.gaps.push(gap),
+                    Err(gap) => self.gap(gap),
                 }
             }
             Instruction::Goto(to) => line!(self.out, "    bra T{}_{};", self.thread, to.name),
@@ -249,10 +249,8 @@ impl Code<'_> {
         &mut self,
         access: Access,
         op: Atom,
-        to: Option<&Ident>,
-        address: &str,
-        value: &Value,
-        new: Option<&Value>,
+        (to, address): (Option<&Ident>, &str),
+        (value, new): (&Value, Option<&Value>),
     ) {
         // PTX subtracts by adding the opposite.
         let operand = match (op, value) {
@@ -264,12 +262,8 @@ impl Code<'_> {
             _ => text(value),
         };
         let name = match op {
-            Atom::Add | Atom::Sub => "add.u64",
-            Atom::And => "and.b64",
-            Atom::Or => "or.b64",
-            Atom::Xor => "xor.b64",
-            Atom::Cas => "cas.b64",
-            Atom::Exch => "exch.b64",
+            Atom::Add | Atom::Sub => "add.u64".to_owned(),
+            Atom::And | Atom::Or | Atom::Xor | Atom::Cas | Atom::Exch => format!("{}.b64", op.name()),
             Atom::Mul | Atom::Div => return self.gap(Gap::Atomic(op)),
         };
         let new = new.map_or_else(String::new, |new| format!(", {}", text(new)));

@@ -3,7 +3,7 @@
 use crate::base::Span;
 use crate::litmus::check::Names;
 use crate::litmus::error::Gap;
-use crate::litmus::tree::{DeclKind, Initial, Litmus, Proxy};
+use crate::litmus::tree::{DeclKind, Initial, Litmus};
 use indexmap::{IndexMap, IndexSet};
 
 /// Where a test's threads are.
@@ -133,9 +133,4 @@ fn variables<'a>(litmus: &'a Litmus, names: &Names<'a>, used: &mut IndexSet<Stri
         }
     }
     all
-}
-
-/// Whether an access by a proxy is like any other here.
-pub(super) const fn ordinary(proxy: Proxy) -> bool {
-    matches!(proxy, Proxy::Generic)
 }

@@ -34,7 +34,7 @@ fn put(regs: &mut Frame, class: Class, slot: Slot, lane: usize, value: u64) {
 pub(crate) fn carry_slot(op: AluOp, i: &Instr) -> Option<Slot> {
     let shape = op.shape();
     let narrow = u16::try_from(i.imm & 0xffff).unwrap_or(u16::MAX);
-    shape.carry_out.then_some(if shape.used().count() == 4 { Slot(narrow) } else { i.e })
+    shape.carry_out.then_some(if shape.sources.len() == 4 { Slot(narrow) } else { i.e })
 }
 
 /// What an operation gives for a lane's sources: the destination's bits and the carry-out.
@@ -51,8 +51,8 @@ pub(in crate::machine) fn execute(i: &Instr, regs: &mut Frame, mask: LaneMask) {
     let (shape, carry) = (op.shape(), carry_slot(op, i));
     for lane in lanes_of(mask) {
         let mut sources = [0; 4];
-        for (source, (class, slot)) in sources.iter_mut().zip(shape.used().zip([i.a, i.b, i.c, i.e])) {
-            *source = value(regs, class, slot, lane);
+        for (source, (class, slot)) in sources.iter_mut().zip(shape.sources.iter().zip([i.a, i.b, i.c, i.e])) {
+            *source = value(regs, *class, slot, lane);
         }
         let (result, carried) = apply(op, sources, i.imm);
         put(regs, shape.dest, i.d, lane, result);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn lanes_one_by_one_give_what_vectors_of_them_give() {
-        let (mut random, tables) = (ChaCha8Rng::seed_from_u64(1), LaneTables::new());
+        let (mut random, tables) = (ChaCha8Rng::seed_from_u64(1), LaneTables::default());
         let int = IntOp::ALL.iter().map(|op| Op::Int(*op));
         let all: Vec<Op> = int.chain(FloatOp::ALL.iter().map(|op| Op::Float(*op))).collect();
         for op in all {

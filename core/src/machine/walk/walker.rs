@@ -213,7 +213,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             touched: Touched::default(),
             begun: Begun::default(),
             begins: false,
-            tables: LaneTables::new(),
+            tables: LaneTables::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::error::{CheckError, Problem};
 use super::scope::{ParamKind, SymbolKind};
 use super::{Checker, Parameter, Signature};
+use crate::base::Span;
 use crate::program::consts::{self, Value};
 use crate::program::types::{Class, register_fits, type_info};
 use crate::ptx::tree::{Call, Instr, Operand, OperandKind, StateSpace};
@@ -42,8 +43,8 @@ impl Checker<'_> {
         let Some(signature) = signature else {
             return self.error(Problem::NotCallable { name: text }, target.span);
         };
-        self.list(&text, results, &signature.returns, &signature, true, instr);
-        self.list(&text, arguments, &signature.params, &signature, false, instr);
+        self.list(&text, &signature, results, true, instr.span);
+        self.list(&text, &signature, arguments, false, instr.span);
     }
 
     /// The prototype of an indirect call; that of a kernel where the functions are not known.
@@ -61,24 +62,17 @@ impl Checker<'_> {
         }
     }
 
-    fn list(
-        &mut self,
-        name: &str,
-        given: &[Operand],
-        formal: &[Parameter],
-        signature: &Signature,
-        results: bool,
-        instr: &Instr,
-    ) {
+    fn list(&mut self, name: &str, signature: &Signature, given: &[Operand], results: bool, span: Span) {
         // The mark of a call table: nothing to compare with.
         if signature.entry {
             return;
         }
+        let formal = if results { &signature.returns } else { &signature.params };
         let variadic = !results && formal.last().is_some_and(|p| p.array && p.bytes == 0);
         if given.len() != formal.len() && !(variadic && given.len() + 1 >= formal.len()) {
             let kind =
                 Problem::CallCount { name: name.to_owned(), given: given.len(), declared: formal.len(), results };
-            return self.errors.push(CheckError::with(kind, instr.span, signature.span));
+            return self.errors.push(CheckError::with(kind, span, signature.span));
         }
         for (number, (operand, formal)) in given.iter().zip(formal).enumerate() {
             if !self.argument(operand, formal, results) {
@@ -105,16 +99,13 @@ impl Checker<'_> {
                 Some(SymbolKind::Function(_)) => !result,
                 _ => false,
             },
-            OperandKind::Int(_) => !result && !matches!(class, Some(Class::Float)),
-            OperandKind::F32(_) | OperandKind::F64(_) => !result && !matches!(class, Some(Class::Int)),
-            OperandKind::Const(expr) => match consts::evaluate(expr) {
-                Ok(Value::Int { .. } | Value::Address(_)) => !result && !matches!(class, Some(Class::Float)),
-                Ok(_) => !result && !matches!(class, Some(Class::Int)),
-                Err(_) => false,
-            },
             OperandKind::Sink => result,
             OperandKind::Member(name, _) => self.register(*name).is_some(),
-            _ => false,
+            constant => match consts::operand(constant) {
+                Some(Ok(Value::Int { .. } | Value::Address(_))) => !result && !matches!(class, Some(Class::Float)),
+                Some(Ok(_)) => !result && !matches!(class, Some(Class::Int)),
+                Some(Err(_)) | None => false,
+            },
         }
     }
 }

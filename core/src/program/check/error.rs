@@ -1,6 +1,5 @@
 //! What the checker complains about.
 
-use super::scope::{Symbol, SymbolKind};
 use crate::base::{Span, Wording, complaints, either, phrases};
 use crate::program::consts::ConstError;
 use crate::program::forms::Need;
@@ -52,20 +51,6 @@ phrases! {
         Negation => ("a negation");
         /// Something else.
         Other => ("something else");
-    }
-}
-
-impl Found {
-    /// What a symbol is called in a message.
-    #[must_use]
-    pub fn of(symbol: &Symbol, text: impl Fn(crate::ptx::Modifier) -> String) -> Self {
-        match symbol.kind {
-            SymbolKind::Register { ty, lanes, .. } => Self::Register(text(ty), lanes),
-            SymbolKind::Variable { space, .. } => Self::Variable(format!("{space:?}").to_lowercase()),
-            SymbolKind::Label => Self::Label,
-            SymbolKind::Function(_) => Self::Function,
-            _ => Self::Table,
-        }
     }
 }
 

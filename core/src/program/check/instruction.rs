@@ -1,6 +1,6 @@
 //! One instruction: its form, its guard, its operands.
 
-use super::error::{CheckError, Found, Problem};
+use super::error::{CheckError, Problem};
 use super::needs::modifier_need;
 use super::{Checker, Typed, similar};
 use crate::base::Span;
@@ -80,16 +80,12 @@ impl Checker<'_> {
     }
 
     fn guard(&mut self, name: crate::ptx::tree::Name, span: Span) {
-        match self.register(name) {
-            None => match self.found(name) {
-                None => self.undeclared(name, span),
-                Some(found) => self.error(Problem::Guard { found }, span),
-            },
-            Some((Modifier::PRED, 1)) => {}
-            Some((ty, lanes)) => {
-                let found = Found::Register(self.word(ty), lanes);
-                self.error(Problem::Guard { found }, span);
-            }
+        if self.register(name) == Some((Modifier::PRED, 1)) {
+            return;
+        }
+        match self.found(name) {
+            None => self.undeclared(name, span),
+            Some(found) => self.error(Problem::Guard { found }, span),
         }
     }
 

@@ -22,7 +22,7 @@ pub use error::{CheckError, Expected, Found, Problem};
 pub use scope::{ParamKind, Symbol, SymbolKind};
 
 use crate::base::Span;
-use crate::program::forms::Types;
+use crate::program::forms::{Need, Types};
 use crate::program::select::Selected;
 use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names};
 use crate::ptx::{Modifier, Opcode};
@@ -223,20 +223,21 @@ impl<'m> Checker<'m> {
         let mut known = false;
         for ident in names {
             let name = self.names.text(ident.name);
-            if let Some((sm, first)) = version::target(name) {
-                known = true;
-                self.checked.sm = sm;
-                if self.checked.version < first {
-                    let need = crate::program::forms::Need { ptx: first, sm };
-                    let feature = format!("target {name}");
-                    let version = self.checked.version;
-                    self.error(Problem::Needs { feature, need, version, sm }, ident.span);
+            match version::target(name) {
+                Some((sm, ptx)) => {
+                    self.checked.sm = sm;
+                    if self.checked.version < ptx {
+                        let problem = self.lacks(format!("target {name}"), Need { ptx, sm });
+                        self.error(problem, ident.span);
+                    }
                 }
-            } else if !version::PLATFORM.contains(&name) {
-                self.error(Problem::UnknownTarget { target: name.to_owned() }, ident.span);
-                known = true;
-                self.checked.sm = 90;
+                None if version::PLATFORM.contains(&name) => continue,
+                None => {
+                    self.error(Problem::UnknownTarget { target: name.to_owned() }, ident.span);
+                    self.checked.sm = 90;
+                }
             }
+            known = true;
         }
         if !known {
             self.error(Problem::NoTarget, span);

@@ -44,11 +44,14 @@ impl Checker<'_> {
 
     /// What a name is, for a message.
     pub fn found(&mut self, name: Name) -> Option<Found> {
-        let names = self.names;
-        match self.scopes.lookup(names, name) {
-            Some(symbol) => Some(Found::of(symbol, |m| format!(".{}", m.text(names)))),
-            None => special(names.text(name)).map(|s| Found::Special(self.word(s.ty))),
-        }
+        Some(match self.kind_of(name) {
+            Some(SymbolKind::Register { ty, lanes, .. }) => Found::Register(self.word(ty), lanes),
+            Some(SymbolKind::Variable { space, .. }) => Found::Variable(format!("{space:?}").to_lowercase()),
+            Some(SymbolKind::Label) => Found::Label,
+            Some(SymbolKind::Function(_)) => Found::Function,
+            Some(_) => Found::Table,
+            None => Found::Special(self.word(special(self.names.text(name))?.ty)),
+        })
     }
 
     /// Complains about every undeclared name in the operands.
@@ -73,12 +76,11 @@ impl Checker<'_> {
                     self.names_of(std::slice::from_ref(&pair.0));
                     self.names_of(std::slice::from_ref(&pair.1));
                 }
-                OperandKind::Const(expr) => match consts::evaluate(expr) {
-                    Ok(Value::Address(address)) => self.known(address.name, address.span),
-                    Ok(_) => {}
-                    Err((error, span)) => self.error(Problem::Constant(error), span),
+                constant => match consts::operand(constant) {
+                    Some(Ok(Value::Address(address))) => self.known(address.name, address.span),
+                    Some(Err((error, span))) => self.error(Problem::Constant(error), span),
+                    _ => {}
                 },
-                OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) | OperandKind::Sink => {}
             }
         }
     }
@@ -200,8 +202,7 @@ impl Checker<'_> {
         let whole = matches!(class, Some(Class::Bits | Class::Int));
         let predicate = matches!(arg, Arg::Register(Modifier::PRED, 1) | Arg::Int(_));
         let constant = match arg {
-            Arg::Int(_) => whole,
-            Arg::Sum => whole,
+            Arg::Int(_) | Arg::Sum => whole,
             Arg::F32 => matches!(ty, Modifier::F32 | Modifier::F64) || ty == Modifier::B32,
             Arg::F64 => matches!(ty, Modifier::F32 | Modifier::F64) || ty == Modifier::B64,
             Arg::Function => want.ty != OperandType::Fixed(Modifier::U32),
@@ -268,14 +269,15 @@ impl Checker<'_> {
                 }
                 _ => Arg::Other,
             },
-            OperandKind::Int(value) => Arg::Int(*value),
-            OperandKind::F32(_) => Arg::F32,
-            OperandKind::F64(_) => Arg::F64,
-            OperandKind::Const(expr) => match consts::evaluate(expr) {
-                Ok(Value::Int { bits, .. }) => Arg::Int(bits.cast_signed()),
-                Ok(Value::F32(_)) => Arg::F32,
-                Ok(Value::F64(_)) => Arg::F64,
-                Ok(Value::Address(address)) => match self.classify_name(address.name) {
+            OperandKind::Index(name, _) => match self.classify_name(*name) {
+                Arg::Variable(space) => Arg::Variable(space),
+                _ => Arg::Other,
+            },
+            constant => match consts::operand(constant) {
+                Some(Ok(Value::Int { bits, .. })) => Arg::Int(bits.cast_signed()),
+                Some(Ok(Value::F32(_))) => Arg::F32,
+                Some(Ok(Value::F64(_))) => Arg::F64,
+                Some(Ok(Value::Address(address))) => match self.classify_name(address.name) {
                     Arg::Variable(space)
                         if matches!(cx.opcode, Opcode::MOV | Opcode::CVTA | Opcode::MAPA | Opcode::GETCTARANK) =>
                     {
@@ -286,13 +288,8 @@ impl Checker<'_> {
                     Arg::Register(ty, 1) if is_whole(ty) => Arg::Register(ty, 1),
                     _ => Arg::Other,
                 },
-                Err(_) => Arg::Other,
+                Some(Err(_)) | None => Arg::Other,
             },
-            OperandKind::Index(name, _) => match self.classify_name(*name) {
-                Arg::Variable(space) => Arg::Variable(space),
-                _ => Arg::Other,
-            },
-            _ => Arg::Other,
         }
     }
 
@@ -404,29 +401,15 @@ impl Checker<'_> {
         match consts::evaluate(offset) {
             Ok(Value::Int { .. }) => Ok(()),
             Err((error, span)) => Err(CheckError::boxed(Problem::Constant(error), span)),
-            Ok(_) => {
-                let problem = Problem::Operand {
-                    opcode: self.opcode(cx.opcode),
-                    number: cx.number,
-                    expected: Expected::Constant,
-                    found: Found::Other,
-                };
-                Err(CheckError::boxed(problem, offset.span))
-            }
+            Ok(_) => Err(CheckError::boxed(self.mistaken(Expected::Constant, Found::Other, cx), offset.span)),
         }
     }
 
     fn base(&mut self, name: Name, span: Span, cx: &Context) -> Verdict {
-        let names = self.names;
-        let opcode = || cx.opcode.text(names).to_owned();
-        let arg = self.classify_name(name);
-        let problem = match arg {
+        let problem = match self.classify_name(name) {
             Arg::Register(reg, 1) => match type_info(reg) {
                 Some(i) if matches!(i.class, Class::Bits | Class::Int) && i.bits <= 64 => return Ok(()),
-                _ => {
-                    let found = Found::Register(self.word(reg), 1);
-                    Problem::Operand { opcode: opcode(), number: cx.number, expected: Expected::AddressRegister, found }
-                }
+                _ => self.mistaken(Expected::AddressRegister, Found::Register(self.word(reg), 1), cx),
             },
             Arg::Variable(space) => {
                 let named = cx.shape.space;
@@ -439,14 +422,14 @@ impl Checker<'_> {
                     return self.direction(name, span, cx);
                 }
                 Problem::Space {
-                    opcode: opcode(),
+                    opcode: self.opcode(cx.opcode),
                     expected: named.map_or_else(|| "a generic address".to_owned(), |space| space.name().to_owned()),
                     found: space.name().to_owned(),
                 }
             }
             _ => {
                 let found = self.found(name).unwrap_or(Found::Other);
-                Problem::Operand { opcode: opcode(), number: cx.number, expected: Expected::AddressRegister, found }
+                self.mistaken(Expected::AddressRegister, found, cx)
             }
         };
         Err(Box::new(CheckError { kind: problem, span, other: self.declared_at(name) }))
@@ -489,23 +472,23 @@ impl Checker<'_> {
                 Some(Found::Register(ty, lanes)) if lanes > 1 => (Found::Register(ty, 1), None),
                 found => (found.unwrap_or(Found::Other), None),
             },
-            OperandKind::Int(_) => (Found::Integer, None),
-            OperandKind::F32(_) | OperandKind::F64(_) => (Found::FloatConstant, None),
-            OperandKind::Const(expr) => match consts::evaluate(expr) {
-                Ok(Value::Int { .. }) => (Found::Integer, None),
-                Ok(Value::F32(_) | Value::F64(_)) => (Found::FloatConstant, None),
-                _ => (Found::Other, None),
-            },
             OperandKind::Address(_) | OperandKind::Bracket(_) => (Found::Address, None),
             OperandKind::Vector(list) => (Found::Vector(list.len()), None),
             OperandKind::Pair(_) => (Found::Pair, None),
             OperandKind::Sink => (Found::Sink, None),
             OperandKind::Not(_) | OperandKind::Minus(_) => (Found::Negation, None),
-            _ => (Found::Other, None),
+            constant => match consts::operand(constant) {
+                Some(Ok(Value::Int { .. })) => (Found::Integer, None),
+                Some(Ok(Value::F32(_) | Value::F64(_))) => (Found::FloatConstant, None),
+                _ => (Found::Other, None),
+            },
         };
-        let opcode = self.opcode(cx.opcode);
-        let kind = Problem::Operand { opcode, number: cx.number, expected, found };
-        Err(Box::new(CheckError { kind, span: operand.span, other }))
+        Err(Box::new(CheckError { kind: self.mistaken(expected, found, cx), span: operand.span, other }))
+    }
+
+    /// The complaint that an operand is something else than it has to be.
+    fn mistaken(&self, expected: Expected, found: Found, cx: &Context) -> Problem {
+        Problem::Operand { opcode: self.opcode(cx.opcode), number: cx.number, expected, found }
     }
 }
 

@@ -155,18 +155,15 @@ impl Checker<'_> {
         let mut bytes = element;
         for dim in &declarator.dims {
             let n = match dim.as_ref().map(consts::evaluate) {
-                Some(Ok(Value::Int { bits, .. })) => bits,
-                Some(Err((error, span))) => {
-                    self.error(Problem::Constant(error), span);
-                    0
-                }
-                Some(Ok(_)) => {
-                    self.error(Problem::Constant(ConstError::BadOperands), declarator.ident.span);
-                    0
-                }
-                None => initial_elements(declarator),
+                Some(Ok(Value::Int { bits, .. })) => Ok(bits),
+                Some(Ok(_)) => Err((ConstError::BadOperands, declarator.ident.span)),
+                Some(Err(error)) => Err(error),
+                None => Ok(layout::elements(declarator.init.as_ref())),
             };
-            bytes = bytes.saturating_mul(n);
+            bytes = bytes.saturating_mul(n.unwrap_or(0));
+            if let Err((error, span)) = n {
+                self.error(Problem::Constant(error), span);
+            }
         }
         let align = variable.align.unwrap_or(u32::try_from(element.max(1)).unwrap_or(1));
         let array = !declarator.dims.is_empty();
@@ -183,7 +180,7 @@ impl Checker<'_> {
         }
         let empty = declarator.dims.iter().enumerate().any(|(index, dim)| match dim {
             None => index > 0 || declarator.init.is_none(),
-            Some(expr) => matches!(consts::evaluate(expr), Ok(Value::Int { bits: 0, .. })),
+            Some(expr) => consts::integer(expr) == Some(0),
         });
         if empty && variable.linkage != Some(Linkage::Extern) && variable.space != StateSpace::Param {
             self.error(Problem::Incomplete { name: self.text(ident.name) }, ident.span);
@@ -199,10 +196,7 @@ impl Checker<'_> {
             self.error(Problem::NoInitialiser { name, space: variable.space.name().to_owned() }, span);
             return;
         }
-        let size = |dim: &Option<Expr>| match dim.as_ref().map(consts::evaluate) {
-            Some(Ok(Value::Int { bits, .. })) => Some(bits),
-            _ => None,
-        };
+        let size = |dim: &Option<Expr>| dim.as_ref().and_then(consts::integer);
         let mut dims: Vec<Option<u64>> = declarator.dims.iter().map(size).collect();
         if lanes(variable.vector) > 1 {
             dims.push(Some(u64::from(lanes(variable.vector))));
@@ -211,14 +205,13 @@ impl Checker<'_> {
     }
 
     fn initial(&mut self, init: &Initialiser, dims: &[Option<u64>], ty: Modifier, name: &str, span: Span) {
-        let wrong = || Problem::InitialiserType { ty: String::new() };
         match (init, dims) {
             (Initialiser::Value(expr), []) => self.initial_value(expr, ty),
             (Initialiser::Fields(..), _) if opaque(ty) => {}
             (Initialiser::Ints(list, at), [dim]) => {
                 self.fits(list.len(), *dim, name, *at);
                 if type_info(ty).is_none_or(|i| i.class == Class::Float) && !list.is_empty() {
-                    self.error(Problem::InitialiserType { ty: self.word(ty) }, *at);
+                    self.bad_initialiser(ty, *at);
                 }
             }
             (Initialiser::List(list, at), [dim, rest @ ..]) => {
@@ -230,11 +223,15 @@ impl Checker<'_> {
             }
             (Initialiser::Ints(list, at), [dim, ..]) => {
                 self.fits(list.len(), *dim, name, *at);
-                self.error(wrong(), *at);
+                self.error(Problem::InitialiserType { ty: String::new() }, *at);
             }
-            (Initialiser::Value(expr), _) => self.error(Problem::InitialiserType { ty: self.word(ty) }, expr.span),
-            _ => self.error(Problem::InitialiserType { ty: self.word(ty) }, span),
+            (Initialiser::Value(expr), _) => self.bad_initialiser(ty, expr.span),
+            _ => self.bad_initialiser(ty, span),
         }
+    }
+
+    fn bad_initialiser(&mut self, ty: Modifier, span: Span) {
+        self.error(Problem::InitialiserType { ty: self.word(ty) }, span);
     }
 
     fn fits(&mut self, given: usize, dim: Option<u64>, name: &str, span: Span) {
@@ -264,16 +261,8 @@ impl Checker<'_> {
             },
         };
         if !ok {
-            self.error(Problem::InitialiserType { ty: self.word(ty) }, expr.span);
+            self.bad_initialiser(ty, expr.span);
         }
-    }
-}
-
-fn initial_elements(declarator: &Declarator) -> u64 {
-    match &declarator.init {
-        Some(Initialiser::Ints(list, _)) => list.len() as u64,
-        Some(Initialiser::List(list, _)) => list.len() as u64,
-        _ => 0,
     }
 }
 

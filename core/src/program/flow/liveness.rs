@@ -9,7 +9,7 @@ use crate::program::env::ProgEnv;
 use crate::program::fncode::FnCode;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use crate::program::uses::{Tables, reads, writes};
+use crate::program::uses::{reads, writes};
 
 /// Blocks looked at in all, over all registers, before giving up.
 const LIMIT: u64 = 1 << 26;
@@ -21,7 +21,7 @@ const LIMIT: u64 = 1 << 26;
 /// minutes, every slot that is not preloaded is given: that is safe, as more slots are set to zero than needed.
 #[must_use]
 pub fn undefined_at_entry(function: &FnCode, env: &ProgEnv) -> Vec<(Class, Slot)> {
-    Slots::of(function).undefined(function, &Tables::of(env), LIMIT)
+    Slots::of(function).undefined(function, env, LIMIT)
 }
 
 /// The slots of a frame, numbered class by class.
@@ -47,14 +47,8 @@ impl Slots {
     }
 
     fn number(&self, class: Class, slot: Slot) -> Option<usize> {
-        let [w, q, p] = self.counts;
-        let (base, count) = match class {
-            Class::W => (0, w),
-            Class::Q => (w, q),
-            Class::P => (w + q, p),
-        };
-        let slot = u32::from(slot.0);
-        (slot < count).then_some((base + slot) as usize)
+        let (before, slot) = (self.counts[..class as usize].iter().sum::<u32>(), u32::from(slot.0));
+        (slot < self.counts[class as usize]).then_some((before + slot) as usize)
     }
 
     fn name(&self, number: usize) -> (Class, Slot) {
@@ -67,7 +61,7 @@ impl Slots {
         (class, Slot(u16::try_from(slot).unwrap_or(u16::MAX)))
     }
 
-    fn undefined(&self, function: &FnCode, tables: &Tables<'_>, limit: u64) -> Vec<(Class, Slot)> {
+    fn undefined(&self, function: &FnCode, env: &ProgEnv, limit: u64) -> Vec<(Class, Slot)> {
         let graph = Graph::of(&function.code, &function.tables);
         let count = self.preloaded.len();
         // (slot, block): reads that no write of the block precedes; blocks that surely write.
@@ -76,7 +70,7 @@ impl Slots {
         for (b, block) in graph.blocks().iter().enumerate() {
             let b = index(b);
             for instr in &function.code[block.start as usize..block.end as usize] {
-                reads(instr, tables, |class, slot| {
+                reads(instr, env, |class, slot| {
                     let Some(n) = self.number(class, slot).filter(|n| !self.preloaded[*n]) else { return };
                     if written_in[n] != b && read_in[n] != b {
                         read_in[n] = b;
@@ -86,7 +80,7 @@ impl Slots {
                 if instr.guard.is_some() {
                     continue;
                 }
-                writes(instr, tables, |class, slot| {
+                writes(instr, env, |class, slot| {
                     if let Some(n) = self.number(class, slot)
                         && written_in[n] != b
                     {
@@ -168,7 +162,7 @@ mod tests {
 
     /// By definition: walks all (instruction, slot) pairs from the start over instructions that do not write the slot.
     fn by_definition(function: &FnCode) -> Vec<(Class, Slot)> {
-        let tables = Tables { requests: &[], barriers: &[], exchanges: &[] };
+        let env = ProgEnv::default();
         let slots = (2..SLOTS).map(|s| (Class::W, Slot(s))).chain([(Class::P, Slot(0))]);
         let undefined = |(class, slot): &(Class, Slot)| {
             let mut seen = vec![false; function.code.len() + 1];
@@ -179,8 +173,8 @@ mod tests {
                     continue;
                 }
                 let (mut reads_it, mut writes_it) = (false, false);
-                reads(instr, &tables, |c, s| reads_it |= (c, s) == (*class, *slot));
-                writes(instr, &tables, |c, s| writes_it |= (c, s) == (*class, *slot));
+                reads(instr, &env, |c, s| reads_it |= (c, s) == (*class, *slot));
+                writes(instr, &env, |c, s| writes_it |= (c, s) == (*class, *slot));
                 if reads_it {
                     return true;
                 }
@@ -224,7 +218,7 @@ mod tests {
         function.code[1] = Instr { a: Slot(5), d: Slot(2), ..Instr::new(Op::Int(IntOp::MovW)) };
         function.code.insert(1, Instr { imm: 2, ..Instr::new(Op::Bra) });
         let env = ProgEnv::default();
-        assert_eq!(Slots::of(&function).undefined(&function, &Tables::of(&env), 0), all);
+        assert_eq!(Slots::of(&function).undefined(&function, &env, 0), all);
         assert!(!undefined_at_entry(&function, &env).contains(&(Class::W, Slot(2))));
     }
 }

@@ -182,7 +182,7 @@ impl<'t> FnLower<'_, 't> {
             (Class::P, _) => {
                 let (yes, no) = (self.constant(Class::W, 1)?, self.constant(Class::W, 0)?);
                 let t = self.temp(Class::W)?;
-                self.alu(Role::Helper, IntOp::SelW, t, &[yes, no, reg.slot], 0);
+                self.alu(Role::Helper, IntOp::SelW, t, &[yes, no, reg.slot]);
                 self.local_access(Role::Part, MemOp::Store, base, offset, 1, t);
             }
             (_, 128) => {
@@ -207,7 +207,7 @@ impl<'t> FnLower<'_, 't> {
             (Class::P, _) => {
                 let (t, zero) = (self.temp(Class::W)?, self.constant(Class::W, 0)?);
                 self.local_access(role, MemOp::Load, base, offset, 1, t);
-                self.alu(role, IntOp::NeW, reg.slot, &[t, zero], 0);
+                self.alu(role, IntOp::NeW, reg.slot, &[t, zero]);
             }
             (_, 128) => {
                 self.local_access(role, MemOp::Load, base, offset, 8, reg.slot);
@@ -217,7 +217,7 @@ impl<'t> FnLower<'_, 't> {
             (Class::Q, _) if bytes < 8 => {
                 let t = self.temp(Class::W)?;
                 self.local_access(role, MemOp::Load, base, offset, power(bytes), t);
-                self.alu(role, IntOp::ZextWQ, reg.slot, &[t], 0);
+                self.alu(role, IntOp::ZextWQ, reg.slot, &[t]);
             }
             (class, _) => {
                 let width = power(bytes.min(if class == Class::Q { 8 } else { 4 }));

@@ -4,12 +4,12 @@ use super::function::{FnLower, Role};
 use super::memory::space_word;
 use super::moves::move_of;
 use super::operand::nth;
-use super::types::class_of_type;
-use crate::program::instr::Slot;
+use super::types::{bits_type, class_of_type};
+use crate::program::instr::{Slot, Space};
 use crate::program::ops::{Class, IntOp};
 use crate::program::select::{Selected, int_cvt};
 use crate::program::types::bits_of;
-use crate::ptx::tree::{Instr, StateSpace};
+use crate::ptx::tree::Instr;
 use crate::ptx::{Modifier as M, Opcode};
 use smallvec::SmallVec;
 
@@ -18,11 +18,6 @@ type Sources = SmallVec<[Slot; 4]>;
 
 /// The type that a constant has as source number `index`.
 fn source_type(instr: &Instr, index: usize, class: Class, ty: M) -> M {
-    let whole = match class {
-        Class::W => M::B32,
-        Class::Q => M::B64,
-        Class::P => M::PRED,
-    };
     let narrow = matches!(ty, M::U16 | M::S16 | M::B16);
     let other = match instr.opcode {
         // Shift amounts, positions and lengths are 32-bit numbers; so is the addend of a widening product.
@@ -32,18 +27,18 @@ fn source_type(instr: &Instr, index: usize, class: Class, ty: M) -> M {
         _ => false,
     };
     let fits = class_of_type(ty) == class;
-    if other || !fits { whole } else { ty }
+    if other || !fits { bits_type(class.bits().into()) } else { ty }
 }
 
 impl<'t> FnLower<'_, 't> {
     /// A data operation that selection knows. `None` when it does not.
     pub(super) fn data(&mut self, instr: &'t Instr) -> Option<()> {
-        let Selected { op, mut mode } = self.selected?;
-        let shape = op.shape();
+        let mut selected = self.selected?;
+        let shape = selected.op.shape();
         let ty = self.types.last().copied().unwrap_or(M::B32);
         let mut sources = Sources::new();
         let carry_in = matches!(instr.opcode, Opcode::ADDC | Opcode::SUBC | Opcode::MADC);
-        for (i, class) in shape.used().enumerate() {
+        for (i, &class) in shape.sources.iter().enumerate() {
             sources.push(if carry_in && class == Class::P {
                 self.carry()?
             } else {
@@ -54,14 +49,13 @@ impl<'t> FnLower<'_, 't> {
         if shape.carry_out {
             let carry = self.carry()?;
             if sources.len() == 4 {
-                mode = u32::from(carry.0);
+                selected.mode = u32::from(carry.0);
             } else {
                 sources.resize(3, Slot(0));
                 sources.push(carry);
             }
         }
-        self.alu(Role::Main, op, d, &sources, mode);
-        Some(())
+        self.operation(selected, d, &sources)
     }
 
     /// `lop3.b32 d, a, b, c, table` and `lop3.and.b32 d|p, a, b, c, table, q`.
@@ -81,10 +75,10 @@ impl<'t> FnLower<'_, 't> {
             }
             _ => None,
         };
-        self.alu(Role::Main, IntOp::Lop3, d, &sources, mode);
+        self.alu(Role::Main, Selected { op: IntOp::Lop3.into(), mode }, d, &sources);
         if let Some((p, q, combine)) = second {
             let op = if combine == IntOp::AndP { IntOp::NonzeroAnd } else { IntOp::NonzeroOr };
-            self.alu(Role::Part, op, p, &[d, q], 0);
+            self.alu(Role::Part, op, p, &[d, q]);
         }
         Some(())
     }
@@ -104,11 +98,10 @@ impl<'t> FnLower<'_, 't> {
         };
         let combine = self.combine(instr)?;
         if combine.is_none() && q.is_none() {
-            self.alu(Role::Main, compare.op, p, &[a, b], compare.mode);
-            return Some(());
+            return self.operation(compare, p, &[a, b]);
         }
         // All is computed before anything is written: p may be one of the sources of q.
-        let first = self.compared(compare, a, b)?;
+        let first = self.helper(compare, Class::P, &[a, b])?;
         if let Some(q) = q {
             let packed = matches!(ty, M::F16X2 | M::BF16X2);
             let other = if packed {
@@ -118,10 +111,10 @@ impl<'t> FnLower<'_, 't> {
             };
             let other = self.combined(combine, other)?;
             let first = self.combined(combine, first)?;
-            self.alu(Role::Main, IntOp::MovP, p, &[first], 0);
-            self.alu(Role::Part, IntOp::MovP, q, &[other], 0);
+            self.alu(Role::Main, IntOp::MovP, p, &[first]);
+            self.alu(Role::Part, IntOp::MovP, q, &[other]);
         } else if let Some((combine, c)) = combine {
-            self.alu(Role::Main, combine, p, &[first, c], 0);
+            self.alu(Role::Main, combine, p, &[first, c]);
         }
         Some(())
     }
@@ -132,18 +125,11 @@ impl<'t> FnLower<'_, 't> {
         Some(Some((combine, self.source(nth(instr, 3)?, Class::P, M::PRED)?)))
     }
 
-    /// The result of a comparison, in a temporary.
-    fn compared(&mut self, compare: Selected, a: Slot, b: Slot) -> Option<Slot> {
-        let t = self.temp(Class::P)?;
-        self.alu(Role::Helper, compare.op, t, &[a, b], compare.mode);
-        Some(t)
-    }
-
     /// A comparison of the high halves of packed values, and temporaries that are free after it.
     fn compare_high(&mut self, compare: Selected, a: Slot, b: Slot) -> Option<(Slot, [Slot; 2])> {
         let x = self.helper(IntOp::Hi16, Class::W, &[a])?;
         let y = self.helper(IntOp::Hi16, Class::W, &[b])?;
-        Some((self.compared(compare, x, y)?, [x, y]))
+        Some((self.helper(compare, Class::P, &[x, y])?, [x, y]))
     }
 
     /// A comparison's result joined with the source predicate, in a temporary.
@@ -171,18 +157,16 @@ impl<'t> FnLower<'_, 't> {
         let packed = matches!(sty, M::F16X2 | M::BF16X2);
         let yes = self.constant(Class::W, if packed { yes & 0xffff } else { yes })?;
         let no = self.constant(Class::W, 0)?;
-        let low = self.compared(compare, a, b)?;
+        let low = self.helper(compare, Class::P, &[a, b])?;
         let low = self.combined(combine, low)?;
         if !packed {
-            self.alu(Role::Main, IntOp::SelW, d, &[yes, no, low], 0);
-            return Some(());
+            return self.operation(IntOp::SelW, d, &[yes, no, low]);
         }
         let (high, [x, y]) = self.compare_high(compare, a, b)?;
         let high = self.combined(combine, high)?;
-        self.alu(Role::Helper, IntOp::SelW, x, &[yes, no, low], 0);
-        self.alu(Role::Helper, IntOp::SelW, y, &[yes, no, high], 0);
-        self.alu(Role::Main, IntOp::Pack16x2, d, &[x, y], 0);
-        Some(())
+        self.alu(Role::Helper, IntOp::SelW, x, &[yes, no, low]);
+        self.alu(Role::Helper, IntOp::SelW, y, &[yes, no, high]);
+        self.operation(IntOp::Pack16x2, d, &[x, y])
     }
 
     /// `slct.dtype.ctype d, a, b, c`: a where c is not negative, else b.
@@ -195,9 +179,8 @@ impl<'t> FnLower<'_, 't> {
         let c = self.source(nth(instr, 3)?, Class::W, cty)?;
         let d = self.destination_of(nth(instr, 0)?, class)?;
         let zero = self.constant(Class::W, 0)?;
-        let t = self.compared(compare, c, zero)?;
-        self.alu(Role::Main, if class == Class::Q { IntOp::SelQ } else { IntOp::SelW }, d, &[a, b, t], 0);
-        Some(())
+        let t = self.helper(compare, Class::P, &[c, zero])?;
+        self.operation(if class == Class::Q { IntOp::SelQ } else { IntOp::SelW }, d, &[a, b, t])
     }
 
     /// `cvt`: registers may be wider than the types (PTX ISA 9.4.1).
@@ -210,32 +193,28 @@ impl<'t> FnLower<'_, 't> {
         let d = self.destination(nth(instr, 0)?, class_of_type(to))?;
         let class = self.as_register(operand).map_or(class_of_type(from), |reg| reg.class);
         let sat = instr.mods.contains(&M::SAT);
-        if let Some(Selected { op, mode }) = int_cvt::convert(to, from, sat, d.width(), class) {
+        if let Some(convert) = int_cvt::convert(to, from, sat, d.width(), class) {
             let a = self.source(operand, class, from)?;
-            self.alu(Role::Main, op, d.slot, &[a], mode);
-            return Some(());
+            return self.operation(convert, d.slot, &[a]);
         }
-        let Selected { op, mode } = self.selected?;
-        let shape = op.shape();
+        let selected = self.selected?;
+        let shape = selected.op.shape();
         let mut sources = Sources::new();
-        for (i, class) in shape.used().enumerate() {
+        for (i, &class) in shape.sources.iter().enumerate() {
             let ty = if class == class_of_type(from) { from } else { M::B32 };
             sources.push(self.source(nth(instr, i + 1)?, class, ty)?);
         }
         let narrow = bits_of(to).is_some_and(|bits| bits < d.width());
         let extend = match int_cvt::convert(to, to, false, d.width(), shape.dest).filter(|_| narrow) {
             None if d.class == shape.dest => {
-                self.alu(Role::Main, op, d.slot, &sources, mode);
-                return Some(());
+                return self.operation(selected, d.slot, &sources);
             }
             None if d.class == Class::Q => IntOp::ZextWQ.into(),
             extend => extend?,
         };
         // The result is extended to its register.
-        let t = self.temp(shape.dest)?;
-        self.alu(Role::Helper, op, t, &sources, mode);
-        self.alu(Role::Main, extend.op, d.slot, &[t], extend.mode);
-        Some(())
+        let t = self.helper(selected, shape.dest, &sources)?;
+        self.operation(extend, d.slot, &[t])
     }
 
     /// `cvta{.to}.space.size d, a`: between a space's own addresses and generic ones.
@@ -246,8 +225,7 @@ impl<'t> FnLower<'_, 't> {
         let a = self.source(nth(instr, 1)?, class, ty)?;
         let d = self.destination_of(nth(instr, 0)?, class)?;
         let Some(window) = self.window(space) else {
-            self.alu(Role::Main, move_of(class), d, &[a], 0);
-            return Some(());
+            return self.operation(move_of(class), d, &[a]);
         };
         let window = self.constant(class, window)?;
         let op = match (class, instr.mods.contains(&M::TO)) {
@@ -256,8 +234,7 @@ impl<'t> FnLower<'_, 't> {
             (_, true) => IntOp::Sub64,
             (_, false) => IntOp::Add64,
         };
-        self.alu(Role::Main, op, d, &[a, window], 0);
-        Some(())
+        self.operation(op, d, &[a, window])
     }
 
     /// `isspacep.space p, a`: whether a generic address lies in a space's window.
@@ -275,10 +252,9 @@ impl<'t> FnLower<'_, 't> {
         if let Some(window) = self.window(space) {
             let (start, size) = (self.constant(class, window)?, self.constant(class, map.window)?);
             let t = self.helper(subtract, class, &[a, start])?;
-            self.alu(Role::Main, below, p, &[t, size], 0);
-            return Some(());
+            return self.operation(below, p, &[t, size]);
         }
-        if space != StateSpace::Global {
+        if space != Space::Global {
             return None;
         }
         // Global addresses are those of none of the windows. Constant variables lie among them.
@@ -286,14 +262,13 @@ impl<'t> FnLower<'_, 't> {
         let (t, outside, one) = (self.temp(class)?, self.temp(Class::P)?, self.temp(Class::P)?);
         for (i, window) in [map.shared, map.local, map.param].into_iter().enumerate() {
             let start = self.constant(class, window)?;
-            self.alu(Role::Helper, subtract, t, &[a, start], 0);
-            self.alu(Role::Helper, not_below, if i == 0 { outside } else { one }, &[t, size], 0);
+            self.alu(Role::Helper, subtract, t, &[a, start]);
+            self.alu(Role::Helper, not_below, if i == 0 { outside } else { one }, &[t, size]);
             if i > 0 {
-                self.alu(Role::Helper, IntOp::AndP, outside, &[outside, one], 0);
+                self.alu(Role::Helper, IntOp::AndP, outside, &[outside, one]);
             }
         }
-        self.alu(Role::Main, IntOp::MovP, p, &[outside], 0);
-        Some(())
+        self.operation(IntOp::MovP, p, &[outside])
     }
 }
 

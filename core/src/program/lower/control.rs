@@ -1,6 +1,6 @@
 //! Control flow (PTX ISA 9.7.12) but calls.
 
-use super::function::{FnLower, Role};
+use super::function::FnLower;
 use super::operand::nth;
 use super::symbol::Sym;
 use crate::program::instr::{Instr, Op, STACK_BASE};
@@ -15,8 +15,7 @@ impl<'t> FnLower<'_, 't> {
         let [Operand { kind: OperandKind::Name(name), .. }] = instr.operands[..] else { return None };
         let label = self.label(name)?;
         self.target(label);
-        self.emit(Role::Main, Instr::new(Op::Bra));
-        Some(())
+        self.plain(Op::Bra)
     }
 
     /// `brx.idx{.uni} a, list`.
@@ -26,8 +25,7 @@ impl<'t> FnLower<'_, 't> {
         let a = self.source(nth(instr, 0)?, Class::W, M::U32)?;
         let (_, labels) = self.targets.get(index as usize).cloned()?;
         let imm = self.table(&labels);
-        self.emit(Role::Main, Instr { a, imm, ..Instr::new(Op::Brx) });
-        Some(())
+        self.plain(Instr { a, imm, ..Instr::new(Op::Brx) })
     }
 
     /// `ret{.uni}`: in an entry it ends the thread (step 5 of the report's 5.1.3).

@@ -2,9 +2,9 @@
 
 use super::function::{FnLower, Role};
 use super::operand::nth;
-use crate::program::instr::{Instr, Op};
-use crate::program::ops::Class;
-use crate::program::ops::IntOp;
+use crate::program::instr::{Instr, Op, Slot};
+use crate::program::ops::{Class, IntOp};
+use crate::program::select::Selected;
 use crate::ptx::tree;
 use crate::ptx::{Modifier as M, Opcode as O};
 
@@ -51,16 +51,21 @@ impl<'t> FnLower<'_, 't> {
             O::CREATEPOLICY => {
                 let d = self.destination_of(nth(instr, 0)?, Class::Q)?;
                 let zero = self.constant(Class::Q, 0)?;
-                self.alu(Role::Main, IntOp::MovQ, d, &[zero], 0);
-                Some(())
+                self.operation(IntOp::MovQ, d, &[zero])
             }
             _ => self.data(instr),
         }
     }
 
-    /// An instruction without operands.
-    pub(super) fn plain(&mut self, op: Op) -> Option<()> {
-        self.emit(Role::Main, Instr::new(op));
+    /// An instruction that stands for the whole of one of PTX.
+    pub(super) fn plain(&mut self, instr: impl Into<Instr>) -> Option<()> {
+        self.emit(Role::Main, instr.into());
+        Some(())
+    }
+
+    /// A data operation that stands for the whole of an instruction, or for the rest of it.
+    pub(super) fn operation(&mut self, op: impl Into<Selected>, d: Slot, sources: &[Slot]) -> Option<()> {
+        self.alu(Role::Main, op, d, sources);
         Some(())
     }
 }

@@ -90,15 +90,6 @@ pub(super) struct FnLower<'a, 't> {
     pub(super) locals: Vec<SharedName>,
 }
 
-/// The name of a slot class as an index.
-pub(super) const fn file(class: Class) -> usize {
-    match class {
-        Class::W => 0,
-        Class::Q => 1,
-        Class::P => 2,
-    }
-}
-
 /// Bits and lanes of a register that is declared.
 fn shape(variable: &Variable) -> (u8, u8) {
     let bits = bits_of(variable.ty).and_then(|bits| u8::try_from(bits).ok());
@@ -280,11 +271,8 @@ impl<'t> FnLower<'_, 't> {
             text.push('.');
             text.push_str(word.text(names));
         }
-        let next = u32::try_from(self.program.env.unsupported.len()).unwrap_or(u32::MAX);
-        let imm = *self.program.unsupported.entry(text).or_insert_with_key(|text| {
-            self.program.env.unsupported.push(text.clone());
-            next
-        });
+        let (at, _) = self.program.env.unsupported.insert_full(text);
+        let imm = u32::try_from(at).unwrap_or(u32::MAX);
         self.emit(Role::Main, Instr { imm, ..Instr::new(Op::Unsupported) });
     }
 
@@ -303,8 +291,9 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// A data operation with its sources in order. A mode is ignored where the operation has none.
-    pub(super) fn alu(&mut self, role: Role, op: impl Into<AluOp>, d: Slot, sources: &[Slot], mode: u32) {
-        let op = match op.into() {
+    pub(super) fn alu(&mut self, role: Role, op: impl Into<Selected>, d: Slot, sources: &[Slot]) {
+        let Selected { op, mode } = op.into();
+        let op = match op {
             AluOp::Int(op) => Op::Int(op),
             AluOp::Float(op) => Op::Float(op),
         };
@@ -315,7 +304,7 @@ impl<'t> FnLower<'_, 't> {
 
     /// A new slot, or the first of several consecutive ones.
     pub(super) fn slots(&mut self, class: Class, count: u16) -> Option<Slot> {
-        let next = &mut self.next[file(class)];
+        let next = &mut self.next[class as usize];
         let slot = *next;
         let Some(after) = next.checked_add(count).filter(|n| *n <= MAX_SLOTS) else {
             self.complain(LowerErrorKind::TooManyRegisters, self.span);
@@ -327,7 +316,7 @@ impl<'t> FnLower<'_, 't> {
 
     /// A temporary of the current instruction.
     pub(super) fn temp(&mut self, class: Class) -> Option<Slot> {
-        let i = file(class);
+        let i = class as usize;
         let used = self.temps_used[i];
         self.temps_used[i] += 1;
         if let Some(slot) = self.temps[i].get(used) {
@@ -386,10 +375,7 @@ impl<'t> FnLower<'_, 't> {
                     Some(place) => Some(Sym::Place(place)),
                     None => return self.complain(LowerErrorKind::TooLarge, declarator.ident.span),
                 },
-                _ => {
-                    let name = self.unit.names().text(declarator.ident.name);
-                    link::place(self.program, self.unit.file, variable, declarator, name).map(Sym::Place)
-                }
+                _ => link::place(self.program, self.unit, variable, declarator).map(Sym::Place),
             };
             let Some(sym) = sym else { return };
             self.name(declarator.ident, sym);

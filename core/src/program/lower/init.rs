@@ -5,7 +5,7 @@ use super::symbol::{Base, Place, Sym};
 use super::types::constant_bits;
 use super::{Program, Unit};
 use crate::base::Span;
-use crate::program::consts::{Value, evaluate};
+use crate::program::consts::{Value, evaluate, integer};
 use crate::program::env::{Init, Relocation};
 use crate::program::types::{bits_of, lanes};
 use crate::ptx::Modifier as M;
@@ -33,8 +33,8 @@ pub(in crate::program) fn initialise(
         strides.insert(0, stride);
     }
     for dim in declarator.dims.iter().skip(1).rev() {
-        let Some(Ok(Value::Int { bits, .. })) = dim.as_ref().map(evaluate) else { break };
-        stride = stride.saturating_mul(bits);
+        let Some(size) = dim.as_ref().and_then(integer) else { break };
+        stride = stride.saturating_mul(size);
         strides.insert(0, stride);
     }
     let mut writer = Writer { unit, program, ty: tree.ty, scalar, strides, out: Vec::new(), relocations: Vec::new() };

@@ -4,23 +4,30 @@ use super::function::{FnLower, Role};
 use super::moves::move_of;
 use super::operand::{Located, nth, space_of};
 use super::symbol::{Base, Place, Reg};
-use super::types::class_of_type;
+use super::types::{bits_type, class_of_type};
 use crate::program::env::{Area, Init, Within};
 use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
-use crate::program::select::{Selected, atom, int_cvt};
+use crate::program::select::{atom, int_cvt};
 use crate::program::types::{bits_of, is_signed, lanes, state_space};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Names, Operand, OperandKind, StateSpace};
 use smallvec::SmallVec;
 
 /// The state space that modifiers name.
-pub(super) fn space_word(names: &Names, mods: &[M]) -> Option<StateSpace> {
-    mods.iter().find_map(|m| state_space(*m, names))
+pub(super) fn space_word(names: &Names, mods: &[M]) -> Option<Space> {
+    Some(match mods.iter().find_map(|m| state_space(*m, names))? {
+        StateSpace::Global | StateSpace::Tex => Space::Global,
+        StateSpace::Shared => Space::Shared,
+        StateSpace::Local => Space::Local,
+        StateSpace::Const => Space::Const,
+        StateSpace::Param => Space::Param,
+        StateSpace::Reg | StateSpace::Sreg | StateSpace::Generic => Space::Generic,
+    })
 }
 
 /// The state space that a memory instruction names, and what else its qualifiers say, as a request.
-fn qualifiers(names: &Names, mods: &[M]) -> (StateSpace, WarpRequest) {
+fn qualifiers(names: &Names, mods: &[M]) -> (Space, WarpRequest) {
     let mut asked = WarpRequest { scope: scope_word(names, mods), ..WarpRequest::PLAIN };
     for word in mods {
         let text = word.text(names);
@@ -31,7 +38,7 @@ fn qualifiers(names: &Names, mods: &[M]) -> (StateSpace, WarpRequest) {
         asked.cache = CacheOp::named(text).unwrap_or(asked.cache);
         asked.elems = asked.elems.max(lanes(Some(*word)));
     }
-    (space_word(names, mods).unwrap_or(StateSpace::Generic), asked)
+    (space_word(names, mods).unwrap_or(Space::Generic), asked)
 }
 
 impl Located {
@@ -53,19 +60,11 @@ pub(super) fn scope_word(names: &Names, mods: &[M]) -> Scope {
 impl<'t> FnLower<'_, 't> {
     /// The space of an access. A parameter of a function lies in its frame; a variable named where no space is means
     /// its own.
-    fn space(&self, named: StateSpace, at: &Located) -> Space {
-        let space = match (named, at.place) {
-            (StateSpace::Param | StateSpace::Generic, Some(place)) => space_of(place),
-            (StateSpace::Param, None) if !self.is_entry() => StateSpace::Local,
+    fn space(&self, named: Space, at: &Located) -> Space {
+        match (named, at.place) {
+            (Space::Param | Space::Generic, Some(place)) => space_of(place),
+            (Space::Param, None) if !self.is_entry() => Space::Local,
             (space, _) => space,
-        };
-        match space {
-            StateSpace::Global | StateSpace::Tex => Space::Global,
-            StateSpace::Shared => Space::Shared,
-            StateSpace::Local => Space::Local,
-            StateSpace::Const => Space::Const,
-            StateSpace::Param => Space::Param,
-            StateSpace::Reg | StateSpace::Sreg | StateSpace::Generic => Space::Generic,
         }
     }
 
@@ -186,19 +185,11 @@ impl<'t> FnLower<'_, 't> {
             *slot = self.temp(natural)?;
         }
         self.request(Role::Main, request, &at);
-        let whole = match (signed, bits) {
-            (true, 8) => M::S8,
-            (true, 16) => M::S16,
-            (true, 32) => M::S32,
-            (_, 8) => M::U8,
-            (_, 16) => M::U16,
-            (_, 32) => M::U32,
-            _ => M::U64,
-        };
+        let whole = if signed { ty } else { bits_type(bits) };
         for (slot, reg) in request.regs.iter().zip(&dests) {
             let Some(reg) = reg else { continue };
-            if let Some(Selected { op, mode }) = int_cvt::convert(whole, whole, false, reg.width(), natural) {
-                self.alu(Role::Part, op, reg.slot, &[*slot], mode);
+            if let Some(convert) = int_cvt::convert(whole, whole, false, reg.width(), natural) {
+                self.alu(Role::Part, convert, reg.slot, &[*slot]);
             }
         }
         Some(())
@@ -222,7 +213,7 @@ impl<'t> FnLower<'_, 't> {
                 let ext = if width == 16 { 64 } else { u8::try_from(reg.width()).unwrap_or(64) };
                 let init = Init::Param { offset: offset + at, bytes: width.min(8), signed: is_signed(ty), ext };
                 let from = self.preload(reg.class, init)?;
-                self.alu(Role::Main, move_of(reg.class), Slot(reg.slot.0.saturating_add(part)), &[from], 0);
+                self.alu(Role::Main, move_of(reg.class), Slot(reg.slot.0.saturating_add(part)), &[from]);
             }
         }
         if !self.named {

@@ -29,13 +29,11 @@ pub(super) use init::initialise;
 
 use super::check::Checked;
 use super::env::{FuncId, ProgEnv, Target};
-use super::instr::{Barrier, Exchange, Syscall};
+use super::instr::Syscall;
 use super::scope::Scopes;
 use super::{link, promote};
 use crate::base::{FileId, Span};
 use crate::ptx::tree::{Debugging, Function, Item, Module, Names};
-use rustc_hash::FxHashMap;
-use std::hash::Hash;
 use symbol::{Base, Sym};
 
 /// What to do beside lowering.
@@ -100,9 +98,6 @@ pub(super) struct Program {
     /// Bytes of `.local` variables at module scope; they lie at the bottom of every thread's local memory.
     pub(super) local_bytes: u32,
     pub(super) aliases: Vec<(FuncId, FuncId)>,
-    exchanges: FxHashMap<Exchange, u32>,
-    barriers: FxHashMap<Barrier, u32>,
-    unsupported: FxHashMap<String, u32>,
 }
 
 impl Program {
@@ -115,12 +110,13 @@ impl Program {
     }
 }
 
-/// The number of an item of a list that has each once.
-fn intern<T: Clone + Eq + Hash>(known: &mut FxHashMap<T, u32>, list: &mut Vec<T>, item: T) -> u32 {
-    *known.entry(item).or_insert_with_key(|item| {
-        list.push(item.clone());
-        u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
-    })
+/// The number of an item of a short list that has each once.
+fn intern<T: PartialEq>(list: &mut Vec<T>, item: T) -> u32 {
+    let at = list.iter().position(|known| *known == item).unwrap_or_else(|| {
+        list.push(item);
+        list.len() - 1
+    });
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// A module and what its names mean at module scope.

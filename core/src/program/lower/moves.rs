@@ -3,11 +3,11 @@
 use super::function::{FnLower, Role};
 use super::operand::nth;
 use super::symbol::{Reg, Sym};
-use super::types::class_of_type;
+use super::types::{bits_type, class_of_type};
 use crate::program::env::Init;
 use crate::program::instr::{Op, Slot};
 use crate::program::ops::{Class, IntOp};
-use crate::program::select::{self, Selected};
+use crate::program::select;
 use crate::program::special::{SpecialReg, is_wide};
 use crate::program::types::bits_of;
 use crate::ptx::Modifier as M;
@@ -82,8 +82,8 @@ impl<'t> FnLower<'_, 't> {
 
     /// Fills a 128-bit register.
     fn move_halves(&mut self, d: Slot, halves: [Slot; 2]) {
-        self.alu(Role::Main, IntOp::MovQ, d, &[halves[0]], 0);
-        self.alu(Role::Part, IntOp::MovQ, Slot(d.0.saturating_add(1)), &[halves[1]], 0);
+        self.alu(Role::Main, IntOp::MovQ, d, &[halves[0]]);
+        self.alu(Role::Part, IntOp::MovQ, Slot(d.0.saturating_add(1)), &[halves[1]]);
     }
 
     fn move_scalar(&mut self, dest: &Operand, source: &Operand, bits: u32, ty: M) -> Option<()> {
@@ -101,8 +101,7 @@ impl<'t> FnLower<'_, 't> {
         let a = self.source(source, class, ty)?;
         // Special registers may be wider than a 16-bit destination (`mov.u16 %rs, %tid.x` of PTX 1.x).
         let op = if bits == 16 && self.as_register(source).is_none() { IntOp::Zx16 } else { move_of(class) };
-        self.alu(Role::Main, op, d, &[a], 0);
-        Some(())
+        self.operation(op, d, &[a])
     }
 
     /// `mov.b64 d, {a, b}`; a 128-bit register is made of two 64-bit halves or four 32-bit quarters.
@@ -110,8 +109,7 @@ impl<'t> FnLower<'_, 't> {
         if bits != 128 {
             let op = select::pack(bits, parts.len())?;
             let d = self.destination_of(dest, if bits == 64 { Class::Q } else { Class::W })?;
-            self.alu(Role::Main, op, d, parts, 0);
-            return Some(());
+            return self.operation(op, d, parts);
         }
         let d = self.wide_source(dest)?;
         let halves = match *parts {
@@ -138,9 +136,9 @@ impl<'t> FnLower<'_, 't> {
             from = self.helper(IntOp::MovW, class, &[from])?;
         }
         for (i, d) in (0u32..).zip(dests) {
-            let Selected { op, mode } = select::unpack(bits, dests.len(), i)?;
+            let unpack = select::unpack(bits, dests.len(), i)?;
             let Some(d) = d else { continue };
-            self.alu(Role::Main, op, *d, &[from], mode);
+            self.alu(Role::Main, unpack, *d, &[from]);
         }
         if self.named { Some(()) } else { self.plain(Op::Nop) }
     }
@@ -160,7 +158,7 @@ impl<'t> FnLower<'_, 't> {
                 (_, 0) => IntOp::TruncQW,
                 (_, _) => IntOp::Hi32,
             };
-            self.alu(Role::Main, op, *d, &[halves[i / per_half]], 0);
+            self.alu(Role::Main, op, *d, &[halves[i / per_half]]);
         }
         Some(())
     }
@@ -202,7 +200,7 @@ impl<'t> FnLower<'_, 't> {
         let op = if bits_of(ty) == Some(16) { IntOp::Zx16 } else { move_of(class) };
         for (d, from) in dests.iter().zip(&sources) {
             if let Some(d) = d {
-                self.alu(Role::Main, op, *d, &[*from], 0);
+                self.alu(Role::Main, op, *d, &[*from]);
             }
         }
         Some(())
@@ -212,13 +210,4 @@ impl<'t> FnLower<'_, 't> {
 /// The slots of a vector register's elements.
 fn slots_of(register: Option<Reg>) -> Vec<Slot> {
     register.into_iter().flat_map(Reg::components).map(|element| element.slot).collect()
-}
-
-fn bits_type(bits: u32) -> M {
-    match bits {
-        0..=8 => M::B8,
-        9..=16 => M::B16,
-        17..=32 => M::B32,
-        _ => M::B64,
-    }
 }

@@ -3,13 +3,14 @@
 use super::function::{FnLower, Role};
 use super::symbol::{Base, Place, Reg, Sym};
 use super::types::constant_bits;
-use crate::program::consts::{Value, evaluate};
+use crate::program::consts::{self, Value, evaluate, integer};
 use crate::program::env::{Area, Init, Special, Within};
-use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot};
+use crate::program::instr::{Instr, Moving, Op, STACK_BASE, Slot, Space};
 use crate::program::ops::{AluOp, Class, FloatOp, IntOp};
+use crate::program::select::Selected;
 use crate::program::special::{SpecialReg, is_wide};
 use crate::ptx::Modifier as M;
-use crate::ptx::tree::{self, Address, Expr, ExprKind, Name, Operand, OperandKind, StateSpace};
+use crate::ptx::tree::{self, Address, Expr, ExprKind, Name, Operand, OperandKind};
 
 /// The base of an address: a slot, its width, and what is added.
 #[derive(Clone, Copy, Debug)]
@@ -32,17 +33,6 @@ impl Located {
 }
 
 impl FnLower<'_, '_> {
-    /// The value of a constant operand.
-    pub(super) fn constant_value(&self, op: &Operand) -> Option<Value> {
-        match &op.kind {
-            OperandKind::Int(value) => Some(Value::Int { bits: value.cast_unsigned(), unsigned: false }),
-            OperandKind::F32(bits) => Some(Value::F32(*bits)),
-            OperandKind::F64(bits) => Some(Value::F64(f64::from_bits(*bits))),
-            OperandKind::Const(expr) => evaluate(expr).ok(),
-            _ => None,
-        }
-    }
-
     /// Whether an operand is `WARP_SZ` and nothing else.
     fn is_warp_size(&self, op: &Operand) -> bool {
         match &op.kind {
@@ -54,7 +44,7 @@ impl FnLower<'_, '_> {
 
     /// An integer constant that the instruction needs while lowering, such as the table of `lop3`.
     pub(super) fn immediate(&self, op: &Operand) -> Option<u64> {
-        match self.constant_value(op) {
+        match constant_value(op) {
             Some(Value::Int { bits, .. }) => Some(bits),
             // What is needed now cannot wait for the machine, as in constant expressions.
             None if self.is_warp_size(op) => Some(32),
@@ -79,7 +69,7 @@ impl FnLower<'_, '_> {
         if self.is_warp_size(op) {
             return self.preload(class, Init::Special(Special::WarpSize));
         }
-        if let Some(value) = self.constant_value(op) {
+        if let Some(value) = constant_value(op) {
             if let Value::Address(address) = value {
                 return match self.register(address.name) {
                     Some(reg) => self.register_sum(reg, address.offset, class),
@@ -115,9 +105,9 @@ impl FnLower<'_, '_> {
     }
 
     /// The result of a helper operation, in a temporary.
-    pub(super) fn helper(&mut self, op: impl Into<AluOp>, class: Class, sources: &[Slot]) -> Option<Slot> {
+    pub(super) fn helper(&mut self, op: impl Into<Selected>, class: Class, sources: &[Slot]) -> Option<Slot> {
         let slot = self.temp(class)?;
-        self.alu(Role::Helper, op, slot, sources, 0);
+        self.alu(Role::Helper, op, slot, sources);
         Some(slot)
     }
 
@@ -189,8 +179,7 @@ impl FnLower<'_, '_> {
     /// `x[3]`: the byte offset in the variable.
     fn element(&mut self, name: Name, index: &Expr) -> Option<i64> {
         let Sym::Place(place) = self.lookup(name)? else { return None };
-        let Ok(Value::Int { bits, .. }) = evaluate(index) else { return None };
-        Some(bits.cast_signed().wrapping_mul(place.element.into()))
+        Some(integer(index)?.cast_signed().wrapping_mul(place.element.into()))
     }
 
     /// The address of a variable, function or label as a value: its own space's, or the generic one.
@@ -220,10 +209,10 @@ impl FnLower<'_, '_> {
             let addend = slot;
             slot = self.temp(class)?;
             if class == Class::W {
-                self.alu(Role::Helper, IntOp::Add32, slot, &[STACK_BASE, addend], 0);
+                self.alu(Role::Helper, IntOp::Add32, slot, &[STACK_BASE, addend]);
             } else {
-                self.alu(Role::Helper, IntOp::ZextWQ, slot, &[STACK_BASE], 0);
-                self.alu(Role::Helper, IntOp::Add64, slot, &[slot, addend], 0);
+                self.alu(Role::Helper, IntOp::ZextWQ, slot, &[STACK_BASE]);
+                self.alu(Role::Helper, IntOp::Add64, slot, &[slot, addend]);
             }
         }
         if generic { self.made_generic(slot, class, place) } else { Some(slot) }
@@ -237,14 +226,8 @@ impl FnLower<'_, '_> {
     }
 
     /// The first generic address of a space; `None` where the space's addresses are generic ones.
-    pub(super) fn window(&self, space: StateSpace) -> Option<u64> {
-        let map = self.program.env.addresses();
-        match space {
-            StateSpace::Shared => Some(map.shared),
-            StateSpace::Local => Some(map.local),
-            StateSpace::Param => Some(map.param),
-            _ => None,
-        }
+    pub(super) fn window(&self, space: Space) -> Option<u64> {
+        Some(self.program.env.addresses().window_of(space)).filter(|window| *window != 0)
     }
 
     /// An address in a shared variable, which the function uses then. Where it is, is known when all functions are.
@@ -317,12 +300,7 @@ impl FnLower<'_, '_> {
         if !matches!(op.kind, OperandKind::Sink) {
             return self.as_register(op).filter(|reg| reg.lanes == 1);
         }
-        let bits = match class {
-            Class::W => 32,
-            Class::Q => 64,
-            Class::P => 1,
-        };
-        Some(Reg { slot: self.temp(class)?, class, bits, lanes: 1 })
+        Some(Reg { slot: self.temp(class)?, class, bits: class.bits(), lanes: 1 })
     }
 
     /// A destination of exactly the class.
@@ -339,18 +317,23 @@ impl FnLower<'_, '_> {
     }
 }
 
+/// The value of a constant operand.
+pub(super) fn constant_value(op: &Operand) -> Option<Value> {
+    consts::operand(&op.kind)?.ok()
+}
+
 /// An instruction's operand.
 pub(super) fn nth(instr: &tree::Instr, i: usize) -> Option<&Operand> {
     instr.operands.get(i)
 }
 
 /// The state space that a variable is declared in.
-pub(super) fn space_of(place: Place) -> StateSpace {
+pub(super) fn space_of(place: Place) -> Space {
     match place.base {
-        Base::Variable(_) if place.constant => StateSpace::Const,
-        Base::Variable(_) => StateSpace::Global,
-        Base::Shared(_) | Base::DynamicShared => StateSpace::Shared,
-        Base::Frame(_) | Base::Local(_) => StateSpace::Local,
-        Base::Param(_) => StateSpace::Param,
+        Base::Variable(_) if place.constant => Space::Const,
+        Base::Variable(_) => Space::Global,
+        Base::Shared(_) | Base::DynamicShared => Space::Shared,
+        Base::Frame(_) | Base::Local(_) => Space::Local,
+        Base::Param(_) => Space::Param,
     }
 }

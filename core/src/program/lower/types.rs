@@ -19,6 +19,17 @@ pub(super) fn class_of_type(ty: M) -> Class {
     class_of(bits_of(ty).unwrap_or(32))
 }
 
+/// The untyped bits of a size.
+pub(super) fn bits_type(bits: u32) -> M {
+    match bits {
+        1 => M::PRED,
+        0..=8 => M::B8,
+        9..=16 => M::B16,
+        17..=32 => M::B32,
+        _ => M::B64,
+    }
+}
+
 /// The bits of a constant as a value of a type; `None` where it is none (an address, a fraction as an integer).
 pub(in crate::program) fn constant_bits(value: Value, ty: M) -> Option<u64> {
     let bits = bits_of(ty)?;

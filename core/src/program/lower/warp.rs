@@ -3,8 +3,8 @@
 use super::function::{FnLower, Role};
 use super::intern;
 use super::memory::scope_word;
-use super::operand::nth;
-use super::types::{class_of_type, constant_bits};
+use super::operand::{constant_value, nth};
+use super::types::{bits_type, class_of_type, constant_bits};
 use crate::program::consts::Value;
 use crate::program::instr::{
     Barrier, BarrierKind, BarrierRed, Exchange, ExchangeKind as K, Instr, Op, Order, Redux, Scope, Slot,
@@ -25,8 +25,7 @@ impl<'t> FnLower<'_, 't> {
         let names = self.unit.names();
         if mods.iter().any(|m| !m.is_known() && m.text(names) == "warp") {
             let mask = self.source(nth(instr, 0)?, Class::W, M::B32)?;
-            self.emit(Role::Main, Instr { a: mask, ..Instr::new(Op::WarpSync) });
-            return Some(());
+            return self.plain(Instr { a: mask, ..Instr::new(Op::WarpSync) });
         }
         // Clusters are not modelled.
         if mods.contains(&M::CLUSTER) {
@@ -52,14 +51,13 @@ impl<'t> FnLower<'_, 't> {
             d = self.destination_of(nth(instr, 0)?, class)?;
         }
         let aligned = instr.opcode == Opcode::BAR || mods.contains(&M::ALIGNED);
-        let id = match self.constant_value(nth(instr, from)?) {
+        let id = match constant_value(nth(instr, from)?) {
             Some(Value::Address(_)) | None => None,
             Some(value) => constant_bits(value, M::B32).and_then(|id| u8::try_from(id).ok()),
         };
         let barrier = Barrier { kind, aligned, counted, id };
-        let imm = intern(&mut self.program.barriers, &mut self.program.env.barriers, barrier);
-        self.emit(Role::Main, Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) });
-        Some(())
+        let imm = intern(&mut self.program.env.barriers, barrier);
+        self.plain(Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) })
     }
 
     /// `membar…`, `fence…`. Those between proxies do nothing, since there is only one proxy here; that between aliases lets a
@@ -92,12 +90,7 @@ impl<'t> FnLower<'_, 't> {
         let (classes, dest, _) = kind.shape();
         let mut slots = [Slot(0); 3];
         for (i, (slot, class)) in slots.iter_mut().zip(classes).enumerate() {
-            let ty = match (kind, class) {
-                (K::Redux(_), _) => *self.types.last()?,
-                (_, Class::W) => M::B32,
-                (_, Class::Q) => M::B64,
-                (_, Class::P) => M::PRED,
-            };
+            let ty = if let K::Redux(_) = kind { *self.types.last()? } else { bits_type(class.bits().into()) };
             *slot = self.source(nth(instr, i + 1)?, *class, ty)?;
         }
         let [a, b, c] = slots;
@@ -109,9 +102,8 @@ impl<'t> FnLower<'_, 't> {
         };
         let d = self.destination_of(d, dest)?;
         // There are far fewer kinds than 65,536.
-        let index = intern(&mut self.program.exchanges, &mut self.program.env.exchanges, Exchange { kind, sync });
-        self.emit(Role::Main, Instr { d, a, b, c, e, imm: index | u32::from(p) << 16, ..Instr::new(Op::Exchange) });
-        Some(())
+        let index = intern(&mut self.program.env.exchanges, Exchange { kind, sync });
+        self.plain(Instr { d, a, b, c, e, imm: index | u32::from(p) << 16, ..Instr::new(Op::Exchange) })
     }
 
     /// Which exchange it is: `shfl`, `vote`, `match`, `redux`, `elect` or `activemask`.
@@ -161,8 +153,7 @@ impl<'t> FnLower<'_, 't> {
     /// `nanosleep.u32 t`.
     pub(super) fn nanosleep(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let a = self.source(nth(instr, 0)?, Class::W, M::U32)?;
-        self.emit(Role::Main, Instr { a, ..Instr::new(Op::Nanosleep) });
-        Some(())
+        self.plain(Instr { a, ..Instr::new(Op::Nanosleep) })
     }
 
     /// `alloca.type d, size{, align}`, `stacksave.type d`, `stackrestore.type a`.
@@ -170,8 +161,7 @@ impl<'t> FnLower<'_, 't> {
         let ty = *self.types.last()?;
         if instr.opcode == Opcode::STACKRESTORE {
             let a = self.source(nth(instr, 0)?, Class::Q, M::U64)?;
-            self.emit(Role::Main, Instr { a, ..Instr::new(Op::StackRestore) });
-            return Some(());
+            return self.plain(Instr { a, ..Instr::new(Op::StackRestore) });
         }
         let class = class_of_type(ty);
         if class == Class::P {
@@ -192,7 +182,7 @@ impl<'t> FnLower<'_, 't> {
         } else {
             let t = self.temp(Class::Q)?;
             self.emit(Role::Main, Instr { d: t, ..made });
-            self.alu(Role::Part, crate::program::ops::IntOp::TruncQW, d, &[t], 0);
+            self.alu(Role::Part, crate::program::ops::IntOp::TruncQW, d, &[t]);
         }
         Some(())
     }

@@ -31,12 +31,8 @@ fn int(word: M) -> Option<Int> {
 #[must_use]
 pub fn convert(to: M, from: M, sat: bool, register_bits: u32, source: Class) -> Option<Selected> {
     let (to, from) = (int(to)?, int(from)?);
-    let source_bits = match source {
-        Class::W => 32,
-        Class::Q => 64,
-        Class::P => return None,
-    };
-    if !matches!(register_bits, 16 | 32 | 64) || to.bits > register_bits || from.bits > source_bits {
+    // No integer's bits are those of a predicate.
+    if !matches!(register_bits, 16 | 32 | 64) || to.bits > register_bits || from.bits > source.bits().into() {
         return None;
     }
     // Clamping changes nothing when every number of the source type is one of the destination type.

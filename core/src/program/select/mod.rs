@@ -18,8 +18,7 @@ mod tests;
 
 use super::forms::{Choice, Form};
 use super::mode::{FMode, Num, Property, Rounding};
-use super::ops::IntOp;
-use super::ops::{AluOp, AtomOp, AtomTy};
+use super::ops::{AluOp, AtomOp, AtomTy, IntOp};
 use super::types::{Class, is_signed, type_info};
 use crate::ptx::tree::Names;
 use crate::ptx::{Modifier as M, Opcode};
