@@ -5,11 +5,11 @@
 
 use super::graph::Graph;
 use super::{Found, Move, Progress, Reaches, Space};
+use crate::explore::checkpoint::CheckpointError;
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::{follow, stop_on};
 use crate::machine::Bounds;
 use crate::machine::walk::{Reached, State, Walk};
-use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -42,23 +42,12 @@ pub struct Rest {
     pub(super) pruned: bool,
 }
 
-impl Rest {}
-
-/// Keeps what a search has done.
-pub trait Keep<O> {
+/// Who keeps what a search has done.
+pub struct Keep<'a, O> {
     /// Asked now and then: whether it is time.
-    fn is_due(&mut self) -> bool;
-
+    pub due: &'a mut dyn FnMut() -> bool,
     /// Keeps what was seen, and where the search stands.
-    fn keep(&mut self, space: &Space<O>, rest: &Rest);
-}
-
-impl<O> Keep<O> for () {
-    fn is_due(&mut self) -> bool {
-        false
-    }
-
-    fn keep(&mut self, _: &Space<O>, _: &Rest) {}
+    pub save: &'a mut dyn FnMut(&Space<O>, &Rest),
 }
 
 /// All but the graph.
@@ -98,15 +87,6 @@ fn end_of<O>(walk: &mut dyn Walk, path: &[Move], outcome: &mut dyn FnMut(&dyn St
     seen
 }
 
-/// Why a search cannot go on from some bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unfit {
-    /// They are not what [`freeze`] made.
-    Damaged,
-    /// It had other options.
-    Options,
-}
-
 /// A search and where it stands; `options` must be the same when it goes on.
 #[must_use]
 pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest, options: String) -> Vec<u8> {
@@ -114,11 +94,7 @@ pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest, options: Stri
     let found = space.found.iter().map(|f| f.path.clone()).collect();
     let small = Small { options, rest: rest.clone(), outcomes, found, progress: space.progress };
     // Plain data: it always has a form.
-    let small = serde_json::to_vec(&small).unwrap_or_default();
-    let mut out = (small.len() as u64).to_le_bytes().to_vec();
-    out.extend_from_slice(&small);
-    space.graph.put(&mut out);
-    out
+    postcard::to_stdvec(&(small, &space.graph)).unwrap_or_default()
 }
 
 /// The search that was frozen; `walk` stands at its start, and does so afterwards.
@@ -130,30 +106,26 @@ pub fn thaw<O: DeserializeOwned + Eq + std::hash::Hash>(
     options: &str,
     walk: &mut dyn Walk,
     outcome: &mut dyn FnMut(&dyn State) -> O,
-) -> Result<(Space<O>, Rest), Unfit> {
-    let (length, bytes) = bytes.split_first_chunk().ok_or(Unfit::Damaged)?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    let (small, graph) = bytes.split_at_checked(length).ok_or(Unfit::Damaged)?;
-    let small: Small<O> = serde_json::from_slice(small).map_err(|_| Unfit::Damaged)?;
+) -> Result<(Space<O>, Rest), CheckpointError> {
+    let read = postcard::take_from_bytes(bytes);
+    let ((small, graph), []): ((Small<O>, Graph), &[u8]) = read.map_err(|_| CheckpointError::Damaged)? else {
+        return Err(CheckpointError::Damaged);
+    };
     if small.options != options {
-        return Err(Unfit::Options);
+        return Err(CheckpointError::OtherOptions);
     }
-    let graph = Graph::take(graph).ok_or(Unfit::Damaged)?;
-    if !small.is_sound(&graph) {
-        return Err(Unfit::Damaged);
-    }
-    let mut found = Vec::with_capacity(small.found.len());
+    let graph = graph.restored().filter(|graph| small.is_sound(graph)).ok_or(CheckpointError::Damaged)?;
+    let mut space = Space { graph, progress: small.progress, ..Space::default() };
     for path in small.found {
-        let stop = stop_on(walk, &path).ok_or(Unfit::Damaged)?;
-        found.push(Found { stop, path });
+        let stop = stop_on(walk, &path).ok_or(CheckpointError::Damaged)?;
+        space.found.push(Found { stop, path });
     }
-    let mut outcomes = IndexMap::new();
     for (kept, count, path) in small.outcomes {
         // What a way comes to is asked of the program, not of the file.
         if end_of(walk, &path, outcome).is_none_or(|seen| seen != kept) {
-            return Err(Unfit::Damaged);
+            return Err(CheckpointError::Damaged);
         }
-        outcomes.insert(kept, Reaches { count, path });
+        space.outcomes.insert(kept, Reaches { count, path });
     }
-    Ok((Space { outcomes, found, graph, progress: small.progress, limit: None, standing: Vec::new() }, small.rest))
+    Ok((space, small.rest))
 }
