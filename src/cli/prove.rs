@@ -54,12 +54,12 @@ pub(super) struct Prove {
     pub(super) common: Common,
 
     /// Whom the scheduler promises progress.
-    #[arg(long, value_name = "MODEL", default_value = "fair", value_parser = promise)]
+    #[arg(long, value_name = "MODEL", default_value = "fair")]
     pub(super) progress: Progress,
 
     /// How the scheduler keeps its promise. weak: who can step from some point on does; strong: each step that can be taken
     /// again and again is, as published for progress models; strong-threads: who can step again and again does.
-    #[arg(long, value_name = "HOW", default_value = "weak", value_parser = fairness)]
+    #[arg(long, value_name = "HOW", default_value = "weak")]
     fairness: Fairness,
 
     /// The same as --fairness strong.
@@ -146,16 +146,6 @@ const OTHERS: (u64, Duration) = (1 << 18, Duration::from_secs(5));
 enum Reduction {
     Visible,
     None,
-}
-
-fn promise(name: &str) -> Result<Progress, String> {
-    let names = || Progress::ALL.map(Progress::name).join(", ");
-    Progress::named(name).ok_or_else(|| format!("one of {}", names()))
-}
-
-fn fairness(name: &str) -> Result<Fairness, String> {
-    let names = || Fairness::ALL.map(Fairness::name).join(", ");
-    Fairness::named(name).ok_or_else(|| format!("one of {}", names()))
 }
 
 impl Prove {
