@@ -162,7 +162,7 @@ impl Replay {
             // Nobody who follows objects to a run.
             let _ = followers.event(who, *event);
         };
-        let mut watched = Observed::new(&mut *oracle, &seen);
+        let mut watched = Observed::new(&mut *oracle, |menu, pick| seen.add(menu, pick));
         let oracle: &mut dyn Oracle = if self.follow.trace.file.is_some() { &mut watched } else { oracle };
         let (mut played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
         target.explain(&mut played);

@@ -4,7 +4,7 @@
 use super::circle::Circle;
 use super::explain::{explain, stop};
 use super::proof::{Endless, Prove, Shown};
-use super::retrace::{agent, follow, take};
+use super::retrace::{and_back, follow, take};
 use super::space::{Cycle, Graph, Move, Options, Space, explore};
 use super::{Ending, Played, Recorded, Target};
 use crate::base::Pc;
@@ -99,9 +99,9 @@ fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle, bounds: &Bounds) -> 
         taken += 1;
         walk.back(mark);
         let mut tell = |who: Who, event: Event<'_>| circle.event(who, event);
-        let Some(agent) = agent(walk, step) else { continue };
-        let done = take(walk, step, agent, |odometer| odometer, Some(&mut tell));
-        if done.is_ok() && !std::mem::replace(&mut seen[at], true) {
+        if let Some(Ok(())) = take(walk, step, Some(&mut tell))
+            && !std::mem::replace(&mut seen[at], true)
+        {
             stack.push((walk.mark(), steps(to)));
         }
     }
@@ -155,11 +155,11 @@ impl Target {
         (mut recorded, before): (Recorded, (Vec<Stack>, Vec<Taken>)),
     ) -> Endless {
         let Round { cycle, times, path, mut circle } = round;
-        let start = walk.mark();
-        // It was gone a moment ago.
-        let _ = follow(walk, &path, &Bounds::default());
-        let hang = explain(walk, &mut circle, (&before.0, &before.1), (self.control(), self.bounds()));
-        walk.back(start);
+        let hang = and_back(walk, |walk| {
+            // It was gone a moment ago.
+            let _ = follow(walk, &path, &Bounds::default());
+            explain(walk, &mut circle, (&before.0, &before.1), (self.control(), self.bounds()))
+        });
         let class = hang.class;
         let stop = stop(hang);
         // The run goes on by the default schedule, which may leave the cycle for another one or come to an end.

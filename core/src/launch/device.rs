@@ -237,7 +237,12 @@ impl Device {
     ) -> Result<Stats, Failure> {
         let launch = self.check(launch)?;
         let mut oracle = self.context.oracle();
-        Ok(self.context.launch_by(&launch, sink, &mut Observed::new(&mut *oracle, seen), out)?)
+        Ok(self.context.launch_by(
+            &launch,
+            sink,
+            &mut Observed::new(&mut *oracle, |menu, pick| seen.add(menu, pick)),
+            out,
+        )?)
     }
 
     /// The element type and the bytes of a buffer, or of a `.global` or `.const` variable (as bytes unless it was set

@@ -7,7 +7,7 @@ use super::graph::Graph;
 use super::{Found, Move, Progress, Reaches, Space};
 use crate::explore::checkpoint::CheckpointError;
 use crate::explore::odometer::Odometer;
-use crate::explore::retrace::{follow, stop_on};
+use crate::explore::retrace::{and_back, follow, stop_on};
 use crate::machine::Bounds;
 use crate::machine::walk::{Reached, State, Walk};
 use serde::de::DeserializeOwned;
@@ -76,15 +76,14 @@ impl<O> Small<O> {
 
 /// What a run along a path comes to; `None`: not to its end. The walk stands where it stood, afterwards.
 fn end_of<O>(walk: &mut dyn Walk, path: &[Move], outcome: &mut dyn FnMut(&dyn State) -> O) -> Option<O> {
-    let start = walk.mark();
-    let _ = follow(walk, path, &Bounds::default());
-    let mut agents = Vec::new();
-    walk.agents(&mut agents);
-    let state = walk.state();
-    let ended = agents.is_empty() && matches!(state.reached(), Reached::End);
-    let seen = ended.then(|| outcome(state));
-    walk.back(start);
-    seen
+    and_back(walk, |walk| {
+        let _ = follow(walk, path, &Bounds::default());
+        let mut agents = Vec::new();
+        walk.agents(&mut agents);
+        let state = walk.state();
+        let ended = agents.is_empty() && matches!(state.reached(), Reached::End);
+        ended.then(|| outcome(state))
+    })
 }
 
 /// A search and where it stands; `options` must be the same when it goes on.
