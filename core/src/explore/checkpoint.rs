@@ -155,12 +155,16 @@ pub fn search_on<O: Serialize + DeserializeOwned + Clone + Eq + Hash>(
     kept: &mut Kept<'_>,
 ) -> Result<Space<O>, CheckpointError> {
     // What decides which states there are; by whom progress is promised is asked of the graph.
-    let named = format!("{grain:?} stepped {} preemptions {:?}", options.stepped, options.preemptions);
+    let named = format!("{grain:?} stepped {} preemptions {:?}\n", options.stepped, options.preemptions);
     let from = match &kept.before {
         None => (Space::default(), Rest::default()),
-        Some(bytes) => thaw(bytes, &named, walk, outcome)?,
+        Some(bytes) => match bytes.strip_prefix(named.as_bytes()) {
+            Some(search) => thaw(search, walk, outcome).ok_or(CheckpointError::Damaged)?,
+            None if bytes.contains(&b'\n') => return Err(CheckpointError::OtherOptions),
+            None => return Err(CheckpointError::Damaged),
+        },
     };
     let Kept { due, save, .. } = kept;
-    let mut save = |space: &Space<O>, rest: &Rest| save(&freeze(space, rest, named.clone()));
+    let mut save = |space: &Space<O>, rest: &Rest| save(&[named.as_bytes(), &freeze(space, rest)].concat());
     go_on(walk, options, outcome, from, Keep { due, save: &mut save }).ok_or(CheckpointError::Damaged)
 }

@@ -5,7 +5,6 @@
 
 use super::graph::Graph;
 use super::{Found, Move, Progress, Reaches, Space};
-use crate::explore::checkpoint::CheckpointError;
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::{and_back, follow, stop_on};
 use crate::machine::Bounds;
@@ -53,7 +52,6 @@ pub struct Keep<'a, O> {
 /// All but the graph.
 #[derive(Serialize, Deserialize)]
 struct Small<O> {
-    options: String,
     rest: Rest,
     outcomes: Vec<(O, u64, Vec<Move>)>,
     found: Vec<Vec<Move>>,
@@ -86,45 +84,32 @@ fn end_of<O>(walk: &mut dyn Walk, path: &[Move], outcome: &mut dyn FnMut(&dyn St
     })
 }
 
-/// A search and where it stands; `options` must be the same when it goes on.
+/// A search and where it stands.
 #[must_use]
-pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest, options: String) -> Vec<u8> {
+pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest) -> Vec<u8> {
     let outcomes = space.outcomes.iter().map(|(o, r)| (o.clone(), r.count, r.path.clone())).collect();
     let found = space.found.iter().map(|f| f.path.clone()).collect();
-    let small = Small { options, rest: rest.clone(), outcomes, found, progress: space.progress };
+    let small = Small { rest: rest.clone(), outcomes, found, progress: space.progress };
     // Plain data: it always has a form.
     postcard::to_stdvec(&(small, &space.graph)).unwrap_or_default()
 }
 
-/// The search that was frozen; `walk` stands at its start, and does so afterwards.
-///
-/// # Errors
-/// It was not this search's.
+/// The search that was frozen; `walk` stands at its start, and does so afterwards. `None`: it was not this search's.
 pub fn thaw<O: DeserializeOwned + Eq + std::hash::Hash>(
     bytes: &[u8],
-    options: &str,
     walk: &mut dyn Walk,
     outcome: &mut dyn FnMut(&dyn State) -> O,
-) -> Result<(Space<O>, Rest), CheckpointError> {
-    let read = postcard::take_from_bytes(bytes);
-    let ((small, graph), []): ((Small<O>, Graph), &[u8]) = read.map_err(|_| CheckpointError::Damaged)? else {
-        return Err(CheckpointError::Damaged);
-    };
-    if small.options != options {
-        return Err(CheckpointError::OtherOptions);
-    }
-    let graph = graph.restored().filter(|graph| small.is_sound(graph)).ok_or(CheckpointError::Damaged)?;
+) -> Option<(Space<O>, Rest)> {
+    let ((small, graph), []): ((Small<O>, Graph), &[u8]) = postcard::take_from_bytes(bytes).ok()? else { return None };
+    let graph = graph.restored().filter(|graph| small.is_sound(graph))?;
     let mut space = Space { graph, progress: small.progress, ..Space::default() };
     for path in small.found {
-        let stop = stop_on(walk, &path).ok_or(CheckpointError::Damaged)?;
-        space.found.push(Found { stop, path });
+        space.found.push(Found { stop: stop_on(walk, &path)?, path });
     }
     for (kept, count, path) in small.outcomes {
         // What a way comes to is asked of the program, not of the file.
-        if end_of(walk, &path, outcome).is_none_or(|seen| seen != kept) {
-            return Err(CheckpointError::Damaged);
-        }
+        end_of(walk, &path, outcome).filter(|seen| *seen == kept)?;
         space.outcomes.insert(kept, Reaches { count, path });
     }
-    Ok((space, small.rest))
+    Some((space, small.rest))
 }
