@@ -12,7 +12,7 @@ use crate::machine::{
     Bounds, Config, Context, ControlModel, Course, HeapConfig, Launch, MemoryModel, Stats, Tell, again,
 };
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, LimitKind, Place, Stop, StuckKind, Who};
+use crate::verdict::{Event, LimitKind, Place, Stop, Who};
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -347,12 +347,7 @@ impl Repeats<'_> {
         }
         if matches!(event, Event::Repeated) {
             let (who, place) = self.at.clone();
-            return Err(Stop::Stuck(Box::new(StuckKind::Endless {
-                tokens: Vec::new(),
-                who,
-                place,
-                hang: Box::default(),
-            })));
+            return Err(Stop::endless(who, place));
         }
         Ok(())
     }
