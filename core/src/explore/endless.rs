@@ -12,7 +12,8 @@ use crate::launch::Device;
 use crate::machine::walk::Walk;
 use crate::machine::{Bounds, ControlModel};
 use crate::verdict::{Event, Kind, LimitKind, Sink, Stack, Stop, StuckKind, Taken, Who};
-use std::collections::{BTreeMap, BTreeSet};
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
 
 /// Steps of a cycle that are looked at: more say nothing new.
 const STEPS: usize = 1 << 14;
@@ -44,13 +45,11 @@ pub(super) fn rounds(
     bounds: &Bounds,
 ) -> (Vec<Round>, Option<LimitKind>) {
     let start = walk.mark();
-    let mut kinds: BTreeMap<Likeness, usize> = BTreeMap::new();
-    let mut rounds: Vec<Round> = Vec::new();
+    let mut rounds: IndexMap<Likeness, Round> = IndexMap::new();
     let mut limit = None;
     for cycle in cycles.into_iter().take(CYCLES) {
         let path = cycle.states.first().map_or_else(Vec::new, |s| graph.path(*s));
-        let followed = follow(walk, &path, bounds);
-        if let Err(reached) = followed {
+        if let Err(reached) = follow(walk, &path, bounds) {
             limit = Some(reached);
             walk.back(start);
             break;
@@ -62,15 +61,9 @@ pub(super) fn rounds(
         let others = others.map(|(.., l)| (l.pc, l.token.is_some(), l.wait.is_some())).collect();
         let likeness = (code, circle.runs.len() == 1, others, state.unissued().is_some());
         walk.back(start);
-        match kinds.get(&likeness).and_then(|k| rounds.get_mut(*k)) {
-            Some(known) => known.times += 1,
-            None => {
-                kinds.insert(likeness, rounds.len());
-                rounds.push(Round { cycle, times: 1, path, circle });
-            }
-        }
+        rounds.entry(likeness).or_insert(Round { cycle, times: 0, path, circle }).times += 1;
     }
-    (rounds, limit)
+    (rounds.into_values().collect(), limit)
 }
 
 /// Takes every step within a cycle, from its first state, in which the walk stands.

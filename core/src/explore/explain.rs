@@ -15,6 +15,7 @@ use crate::machine::{Bounds, ControlModel};
 use crate::verdict::{
     Blocked, Class, Event, Hang, Holds, LimitKind, NeverPopped, SpinRead, Spinner, Stack, Stop, StuckKind, Taken, Who,
 };
+use indexmap::IndexMap;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -107,20 +108,16 @@ fn class(
 /// The live lanes that execute nothing in the cycle.
 fn blocked(walk: &dyn State, circle: &Circle, stacks: &[Stack]) -> Vec<Blocked> {
     let launch = walk.launch();
-    let mut groups: Vec<(Who, Pc, Holds, LaneMask)> = Vec::new();
+    let mut groups: IndexMap<(Who, Pc, Holds), LaneMask> = IndexMap::new();
     for (block, warp, lane) in walk.lanes() {
         if circle.runs.contains_key(&(block, warp, lane.lane)) {
             continue;
         }
         let who = Who { launch, block, warp };
         let (pc, by) = held(walk, who, &lane, stacks);
-        let bit = 1 << lane.lane;
-        match groups.iter_mut().find(|g| (g.0, g.1, g.2) == (who, pc, by)) {
-            Some(group) => group.3 |= bit,
-            None => groups.push((who, pc, by, bit)),
-        }
+        *groups.entry((who, pc, by)).or_default() |= 1 << lane.lane;
     }
-    groups.into_iter().map(|(who, pc, by, lanes)| Blocked { who, place: walk.place_of(who, lanes, pc), by }).collect()
+    groups.into_iter().map(|((who, pc, by), lanes)| Blocked { who, place: walk.place_of(who, lanes, pc), by }).collect()
 }
 
 /// Where a lane waits, and what holds it.

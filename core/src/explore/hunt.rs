@@ -217,7 +217,9 @@ impl Hunt<'_> {
     fn work(&self, shared: &Mutex<Shared>) {
         // A thread that panics has found a bug of ours, and takes the hunt with it: what it held is as good as it was.
         let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(seed) = self.next(&mut lock()) {
+        // Not in the condition: what is locked there stays so throughout the loop's body.
+        let next = || self.next(&mut lock());
+        while let Some(seed) = next() {
             let mut oracle = self.strategy.oracle(seed);
             let mut observers = self.watchers.map_or_else(Observers::none, |make| make());
             let played = self.target.watch(&mut *oracle, self.limits, &mut observers);

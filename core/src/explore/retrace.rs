@@ -11,7 +11,7 @@ use crate::choice::{Alternative, Fair, Menu, Name, Observed, Oracle, Pick, Site}
 use crate::machine::walk::{Agent, Reached, Walk};
 use crate::machine::{Bounds, Tell};
 use crate::verdict::{Event, LimitKind, Stop, Who};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 
@@ -248,36 +248,33 @@ impl Scene {
     }
 }
 
-/// The state of a run that follows a script.
-struct Following {
-    script: Script,
-    /// The run has done something else than the script says.
-    strayed: bool,
-}
-
 /// An oracle that follows a script, when it is told of the run's events.
-pub struct Follow(RefCell<Following>);
+pub struct Follow {
+    script: RefCell<Script>,
+    /// The run has done something else than the script says.
+    strayed: Cell<bool>,
+}
 
 impl Follow {
     /// Follows a script.
     #[must_use]
     pub const fn new(script: Script) -> Self {
-        Self(RefCell::new(Following { script, strayed: false }))
+        Self { script: RefCell::new(script), strayed: Cell::new(false) }
     }
 
     /// Takes note of what the run does.
     pub fn event(&self, who: Who, event: &Event<'_>) {
-        let Following { script: Script { scenes, .. }, strayed } = &mut *self.0.borrow_mut();
+        let Script { scenes, .. } = &mut *self.script.borrow_mut();
         match (event, scenes.front_mut()) {
             (Event::Step(step), Some(Scene::Turn(turn))) => {
-                *strayed |= turn.who != who || turn.lanes & !step.active != 0;
+                self.strayed.set(self.strayed.get() || turn.who != who || turn.lanes & !step.active != 0);
                 turn.count -= 1;
                 if turn.count == 0 {
                     scenes.pop_front();
                 }
             }
             (Event::Memory, Some(Scene::Memory(_))) => drop(scenes.pop_front()),
-            (Event::Step(_) | Event::Memory, Some(_)) => *strayed = true,
+            (Event::Step(_) | Event::Memory, Some(_)) => self.strayed.set(true),
             _ => {}
         }
     }
@@ -285,18 +282,15 @@ impl Follow {
     /// Whether the run went the whole way, and no other.
     #[must_use]
     pub fn followed(&self) -> bool {
-        let state = self.0.borrow();
-        !state.strayed && state.script.scenes.is_empty()
+        !self.strayed.get() && self.script.borrow().scenes.is_empty()
     }
 }
 
 impl Oracle for &Follow {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
-        let Script { scenes, choices, .. } = &mut self.0.borrow_mut().script;
-        let wanted = scenes.front().and_then(|scene| scene.wanted(&menu)).or_else(|| {
-            let pick = choices.get_mut(&menu.site)?.pop_front()?;
-            Some((pick, 1))
-        });
+        let Script { scenes, choices, .. } = &mut *self.script.borrow_mut();
+        let mut within = || Some((choices.get_mut(&menu.site)?.pop_front()?, 1));
+        let wanted = scenes.front().and_then(|scene| scene.wanted(&menu)).or_else(&mut within);
         let Some((index, count)) = wanted.and_then(|(what, count)| Some((menu.find(what)?, count))) else {
             return Fair.choose(menu);
         };

@@ -101,13 +101,7 @@ impl Units {
 }
 
 /// The parts of a graph in which a fair run never ends. `promised` reduces those who can step in a state to those whom the
-/// scheduler promises progress there.
-#[must_use]
-pub fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
-    cycles_until(graph, fairness, promised, &|| None).0
-}
-
-/// The same until `up` says why not to go on: those that were found by then, and that reason, if they may not be all.
+/// scheduler promises progress there. When `up` says why not to go on, those that were found by then, and that reason.
 #[must_use]
 pub fn cycles_until(
     graph: &Graph,
@@ -363,6 +357,10 @@ impl Tarjan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
+        cycles_until(graph, fairness, promised, &|| None).0
+    }
 
     /// One warp goes round two states; another is able to leave in the first only.
     fn round() -> Graph {

@@ -10,7 +10,7 @@ mod left;
 mod search;
 mod table;
 
-pub use fair::{Cycle, Fairness, Promised, cycles, cycles_until};
+pub use fair::{Cycle, Fairness, Promised, cycles_until};
 pub use frozen::{Keep, Rest, freeze, thaw};
 pub use graph::{Edge, Graph, Move};
 pub use left::Unit;
