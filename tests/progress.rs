@@ -104,8 +104,8 @@ exists 0==0";
 fn a_wait_is_endless_where_the_writer_is_promised_nothing() {
     let endless = |text: &str| {
         let graph = graph("flag", text);
-        let endless = Progress::ALL.into_iter().filter(|m| !m.endless(&graph, Fairness::Weak).is_empty());
-        endless.map(Progress::name).collect::<Vec<_>>()
+        let endless = Progress::ALL.iter().filter(|m| !m.endless(&graph, Fairness::Weak).is_empty());
+        endless.map(|m| m.name()).collect::<Vec<_>>()
     };
     // Who waits may have stepped before who writes; the writer has the lower index.
     assert_eq!(endless(FLAG), ["obe", "unfair"]);

@@ -22,13 +22,12 @@ fn through_text(schedule: &Schedule) -> Schedule {
 /// A seed's run unobserved, and its schedule's replay observed, do the same; the replay's trace is the recorded one.
 fn replays(target: &Target, strategy: Strategy, seed: u64) {
     let mut recorder = Recorder::new(strategy.oracle(seed));
-    let Limits { steps, fair_steps } = LIMITS;
-    let silent = target.run(Way { oracle: &mut recorder, tell: None, steps, fair_steps });
+    let silent = target.run(Way { oracle: &mut recorder, tell: None, limits: LIMITS });
     let recorded = target.record(strategy.oracle(seed), LIMITS, Observers::none());
     let schedule = Schedule { fair_from: silent.fair_from, ..recorder.schedule };
     assert_eq!(schedule, recorded.schedule, "observation changes what is decided");
     let mut replay = Recorder::new(Replay::new(through_text(&schedule)));
-    let limits = Limits { steps: schedule.fair_from.unwrap_or(u64::MAX), fair_steps };
+    let limits = Limits { steps: schedule.fair_from.unwrap_or(u64::MAX), ..LIMITS };
     let (again, trace, _) = target.observe(&mut replay, limits, Observers::none(), &mut |_, _| ());
     assert_eq!((trace, again.clock), (recorded.trace, silent.clock), "seed {seed}, {strategy:?}");
     assert_eq!(again.device.memory_hash(), silent.device.memory_hash(), "seed {seed}, {strategy:?}");

@@ -5,7 +5,7 @@ use super::flags::{size, time};
 use super::form::Form;
 use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Names, check, script, target, words, write};
-use super::target::{Common, named};
+use super::target::Common;
 use super::{output, progress};
 use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
 use crate::explore::space::{Fairness, Options};
@@ -53,12 +53,12 @@ pub(super) struct Prove {
     pub(super) common: Common,
 
     /// Whom the scheduler promises progress.
-    #[arg(long, value_name = "MODEL", default_value = "fair", value_parser = named(Progress::named, &Progress::ALL.map(Progress::name)))]
+    #[arg(long, value_name = "MODEL", default_value = "fair")]
     pub(super) progress: Progress,
 
     /// How the scheduler keeps its promise. weak: who can step from some point on does; strong: each step that can be taken
     /// again and again is, as published for progress models; strong-threads: who can step again and again does.
-    #[arg(long, value_name = "HOW", default_value = "weak", value_parser = named(Fairness::named, &Fairness::ALL.map(Fairness::name)))]
+    #[arg(long, value_name = "HOW", default_value = "weak")]
     fairness: Fairness,
 
     /// The same as --fairness strong.

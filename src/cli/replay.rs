@@ -140,7 +140,7 @@ impl Replay {
             let _ = followers.event(who, *event);
         };
         let mut recorder = Recorder::new(oracle);
-        let mut watched = Observed::new(&mut recorder, &seen);
+        let mut watched = Observed::new(&mut recorder, |menu, pick| seen.add(menu, pick));
         let oracle: &mut dyn Oracle = if self.follow.trace.is_some() { &mut watched } else { &mut recorder };
         let (mut played, trace, switches) = target.observe(oracle, limits, common.stopping(&program), &mut also);
         target.explain(&mut played);

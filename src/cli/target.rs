@@ -93,7 +93,7 @@ pub(super) struct Common {
 
     /// Run with a deliberate error (for tests of the tests).
     #[cfg(feature = "mutants")]
-    #[arg(long, hide = true, value_name = "NAME", value_parser = mutant)]
+    #[arg(long, hide = true, value_name = "NAME")]
     mutant: Option<crate::base::Mutant>,
 
     /// What the command may take.
@@ -142,21 +142,6 @@ fn checks() -> impl TypedValueParser<Value = Check> {
     let of = |check: &Check| PossibleValue::new(check.name()).help(check.help().trim_end_matches('.'));
     PossibleValuesParser::new(Check::ALL.iter().map(of))
         .map(|name| *Check::ALL.iter().find(|check| check.name() == name).expect("only names of checks are taken"))
-}
-
-/// What `of` finds by its name, one of these if it finds none.
-pub(super) fn named<T>(
-    of: fn(&str) -> Option<T>,
-    names: &[&'static str],
-) -> impl Fn(&str) -> Result<T, String> + Clone + use<T> {
-    let names = names.join(", ");
-    move |name| of(name).ok_or_else(|| format!("one of {names}"))
-}
-
-#[cfg(feature = "mutants")]
-fn mutant(name: &str) -> Result<crate::base::Mutant, String> {
-    use crate::base::Mutant;
-    named(Mutant::named, &Mutant::ALL.iter().map(|m| m.name()).collect::<Vec<_>>())(name)
 }
 
 impl Common {

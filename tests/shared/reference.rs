@@ -12,7 +12,7 @@ use petgraph::visit::EdgeRef;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use warpstep::explore::Odometer;
-use warpstep::explore::space::{Fairness, Space, cycles};
+use warpstep::explore::space::{Fairness, Space, cycles_until};
 use warpstep::machine::Tell;
 use warpstep::machine::walk::{Agent, Mark, Reached, State, Walk};
 use warpstep::memory::OperationName;
@@ -34,7 +34,7 @@ impl<O: Ord + Clone> Found<O> {
         Some(Self {
             outcomes: space.outcomes.keys().cloned().collect(),
             defects: space.found.iter().map(|f| name(&f.stop)).collect(),
-            endless: Some(!cycles(&space.graph, Fairness::Weak, &mut |_, _| ()).is_empty()),
+            endless: Some(!cycles_until(&space.graph, Fairness::Weak, &mut |_, _| (), &|| None).0.is_empty()),
         })
         .filter(|_| space.limit.is_none())
     }

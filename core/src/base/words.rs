@@ -1,8 +1,8 @@
 //! Enumerations whose members have words in texts: one table serves both ways.
 
-/// Declares an enumeration with the word of each member beside it.
+/// Declares an enumeration with the word of each member beside it, and others that are taken for it.
 macro_rules! words {
-    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $member:ident = $word:literal,)* }) => {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $member:ident = $word:literal $(| $other:literal)*,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         pub enum $name { $($(#[$doc])* $member,)* }
@@ -20,7 +20,15 @@ macro_rules! words {
             /// The one of a word.
             #[must_use]
             pub fn named(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|member| member.name() == word)
+                match word { $($word $(| $other)* => Some(Self::$member),)* _ => None }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(word: &str) -> Result<Self, String> {
+                Self::named(word).ok_or_else(|| format!("one of {}", [$($word,)*].join(", ")))
             }
         }
     };

@@ -65,6 +65,13 @@ words! {
     }
 }
 
+impl Site {
+    /// Whether a decision holds for some time: somebody goes on, and others wait.
+    pub(crate) const fn is_held(self) -> bool {
+        matches!(self, Self::Warp | Self::Group | Self::Message | Self::Context | Self::Grid)
+    }
+}
+
 /// The alternative of [`Site::Lanes`] that is all the others.
 pub const LANES_ALL: u32 = 0;
 /// The alternative of [`Site::Lanes`] that is lane 0.

@@ -10,6 +10,7 @@
 
 use super::{Menu, Oracle, Pick, Seeded, Site};
 use crate::verdict::Stop;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -59,26 +60,16 @@ impl Pct {
     }
 
     fn priority(&mut self, party: Party) -> i64 {
-        if let Some(known) = self.priorities.get(&party) {
-            return *known;
-        }
-        let drawn = FIRST + i64::try_from(self.random.below_u64(1 << 62)).unwrap_or(0);
-        self.priorities.insert(party, drawn);
-        drawn
+        let drawn = || FIRST + i64::try_from(self.random.below_u64(1 << 62)).unwrap_or(0);
+        *self.priorities.entry(party).or_insert_with(drawn)
     }
 
     /// Who of a menu has the highest priority; `warp`: the warp whose groups it offers.
     fn highest(&mut self, menu: &Menu<'_>, warp: Option<u32>) -> u32 {
         let party = |index: u32| warp.map_or((index, None), |warp| (warp, Some(index)));
         // Ties cannot be told apart by the menu's order alone, but two equal draws of 62 bits do not happen.
-        let mut best: Option<(i64, u32)> = None;
-        for index in menu.offered() {
-            let priority = self.priority(party(index));
-            if best.is_none_or(|(highest, _)| priority > highest) {
-                best = Some((priority, index));
-            }
-        }
-        let index = best.map_or(0, |(_, index)| index);
+        let highest = menu.offered().map(|index| (self.priority(party(index)), Reverse(index))).max();
+        let index = highest.map_or(0, |(_, Reverse(index))| index);
         self.after(party(index), usize::from(warp.is_some()));
         index
     }

@@ -70,19 +70,8 @@ impl Oracle for Seeded {
             return Ok(Pick { index: LANES_ALL, lease: NonZeroU32::MIN });
         }
         let n = self.below(menu.arity());
-        let lease = match menu.site {
-            Site::Warp | Site::Group | Site::Message | Site::Context | Site::Grid => {
-                NonZeroU32::MIN.saturating_add(self.stream.next_u32() >> (24 + self.below(9).min(7)))
-            }
-            Site::Lanes
-            | Site::Target
-            | Site::Issue
-            | Site::Processor
-            | Site::Micro
-            | Site::Silent
-            | Site::Victim
-            | Site::Winner => NonZeroU32::MIN,
-        };
+        let more = if menu.site.is_held() { self.stream.next_u32() >> (24 + self.below(9).min(7)) } else { 0 };
+        let lease = NonZeroU32::MIN.saturating_add(more);
         Ok(Pick { index: menu.nth(n), lease })
     }
 }

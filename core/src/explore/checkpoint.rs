@@ -1,7 +1,7 @@
 //! What a search that stopped early has done, in a file: a frame that names what it belongs to, around the search's own data.
 //!
 //! ```text
-//! warpstep checkpoint 1
+//! warpstep checkpoint 2
 //! hunt 0.1 38f1c2d3e4a5b6c7 1f2e3d4c5b6a7988 57 9a8b7c6d5e4f3a2b
 //! …
 //! ```
@@ -10,7 +10,7 @@
 //! of bytes that follow, and their hash (xxh3).
 
 use super::minor_version;
-use super::space::{Keep, Options, Rest, Space, Unfit, freeze, go_on, thaw};
+use super::space::{Keep, Options, Rest, Space, freeze, go_on, thaw};
 use crate::base::{complaints, files};
 use crate::machine::walk::{Grain, State, Walk};
 use serde::Serialize;
@@ -20,7 +20,7 @@ use std::io::ErrorKind;
 use std::path::{Display, Path};
 use xxhash_rust::xxh3::xxh3_64;
 
-const MAGIC: &str = "warpstep checkpoint 1";
+const MAGIC: &str = "warpstep checkpoint 2";
 
 /// What a checkpoint belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -39,8 +39,10 @@ complaints! {
         /// The file cannot be read or written.
         File(cause: ErrorKind) =>
             "checkpoint-file" ("cannot use checkpoint `{path}`: {}", files::why(*cause)) ("") ("{AGAIN}");
-        /// The file is no checkpoint of this version of the format.
+        /// The file is no checkpoint.
         NoCheckpoint => "no-checkpoint" ("`{path}` is no checkpoint") ("") ("{AGAIN}");
+        /// It is of another version of the format.
+        Format => "checkpoint-format" ("checkpoint `{path}` is of another format than this warpstep reads") ("") ("{AGAIN}");
         /// It is of another kind of search.
         Kind { found: String, wanted: &'static str } =>
             "checkpoint-kind" ("`{path}` is a checkpoint of `{found}`, not of `{wanted}`") ("") ("{AGAIN}");
@@ -104,8 +106,10 @@ pub fn load(path: &Path, kind: &'static str, owner: Owner) -> Result<Option<Vec<
     };
     let mut lines = bytes.splitn(3, |b| *b == b'\n');
     let mut line = || std::str::from_utf8(lines.next().unwrap_or_default()).unwrap_or_default();
-    if line() != MAGIC {
-        return Err(CheckpointError::NoCheckpoint);
+    match line() {
+        MAGIC => {}
+        other if other.starts_with("warpstep checkpoint ") => return Err(CheckpointError::Format),
+        _ => return Err(CheckpointError::NoCheckpoint),
     }
     let words: Vec<&str> = line().split(' ').collect();
     let [found, version, ptx, setup, length, hash] = words[..] else { return Err(CheckpointError::Damaged) };
@@ -138,22 +142,6 @@ pub struct Kept<'a> {
     pub save: &'a mut dyn FnMut(&[u8]),
 }
 
-/// Makes what is kept of a search's state.
-struct Freezer<'k, 'a> {
-    kept: &'k mut Kept<'a>,
-    options: &'k str,
-}
-
-impl<O: Serialize + Clone> Keep<O> for Freezer<'_, '_> {
-    fn is_due(&mut self) -> bool {
-        (self.kept.due)()
-    }
-
-    fn keep(&mut self, space: &Space<O>, rest: &Rest) {
-        (self.kept.save)(&freeze(space, rest, self.options.to_owned()));
-    }
-}
-
 /// Goes on with a search through states that `kept` holds, if anything, and keeps there what it does. `walk` stands at
 /// its start, and does so afterwards. Whole states ([`Options::audit`]) are not kept.
 ///
@@ -167,14 +155,16 @@ pub fn search_on<O: Serialize + DeserializeOwned + Clone + Eq + Hash>(
     kept: &mut Kept<'_>,
 ) -> Result<Space<O>, CheckpointError> {
     // What decides which states there are; by whom progress is promised is asked of the graph.
-    let named = format!("{grain:?} stepped {} preemptions {:?}", options.stepped, options.preemptions);
+    let named = format!("{grain:?} stepped {} preemptions {:?}\n", options.stepped, options.preemptions);
     let from = match &kept.before {
         None => (Space::default(), Rest::default()),
-        Some(bytes) => thaw(bytes, &named, walk, outcome).map_err(|unfit| match unfit {
-            Unfit::Damaged => CheckpointError::Damaged,
-            Unfit::Options => CheckpointError::OtherOptions,
-        })?,
+        Some(bytes) => match bytes.strip_prefix(named.as_bytes()) {
+            Some(search) => thaw(search, walk, outcome).ok_or(CheckpointError::Damaged)?,
+            None if bytes.contains(&b'\n') => return Err(CheckpointError::OtherOptions),
+            None => return Err(CheckpointError::Damaged),
+        },
     };
-    let mut keep = Freezer { kept, options: &named };
-    go_on(walk, options, outcome, from, &mut keep).ok_or(CheckpointError::Damaged)
+    let Kept { due, save, .. } = kept;
+    let mut save = |space: &Space<O>, rest: &Rest| save(&[named.as_bytes(), &freeze(space, rest)].concat());
+    go_on(walk, options, outcome, from, Keep { due, save: &mut save }).ok_or(CheckpointError::Damaged)
 }

@@ -3,7 +3,7 @@
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::machine::walk::State;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Access, AccessKind, Event, Sink, Stop, Who};
+use crate::verdict::{Access, AccessKind, Event, Place, Sink, Stop, Who};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -107,9 +107,7 @@ impl Circle {
         let mut deeds = Deeds::default();
         let reads = self.reads.iter().map(|(at, reads)| (*at, reads.bytes, false));
         for (at, bytes, changes) in reads.chain(self.stores.iter().map(|(at, bytes)| (*at, *bytes, true))) {
-            for k in 0..u64::from(bytes) {
-                *deeds.bytes.entry((at.0, at.1 + k)).or_insert(false) |= changes;
-            }
+            bytes_of(at, bytes).for_each(|byte| *deeds.bytes.entry(byte).or_insert(false) |= changes);
         }
         deeds
     }
@@ -129,37 +127,27 @@ impl Circle {
     }
 
     fn access(&mut self, who: Who, access: &Access<'_>) {
-        if access.kind == AccessKind::Write {
-            let mut writes = Vec::new();
-            self.writes(who, access, &mut writes);
-            self.stores.extend(writes.iter().map(|w| (w.at, w.bytes)));
-            return;
-        }
         self.guesses |= access.kind == AccessKind::Atomic && access.memory.later;
-        for lane in lanes_of(access.lanes) {
-            let address = access.addresses[lane % LANES];
-            let Some(at) = self.location(who, access, address) else { continue };
+        for Write { lane, pc, at, bytes, .. } in self.accesses(who, access) {
+            if access.kind == AccessKind::Write {
+                self.stores.insert((at, bytes));
+                continue;
+            }
             let reads = self.reads.entry(at).or_default();
-            reads.bytes = reads.bytes.max(access.bytes);
-            reads.values.extend(access.memory.number(address, access.bytes));
-            reads.by.insert(((who.block, who.warp, narrow(lane)), access.pc));
-        }
-    }
-
-    /// The writes of an access.
-    pub fn writes(&self, who: Who, access: &Access<'_>, out: &mut Vec<Write>) {
-        if access.kind != AccessKind::Read {
-            self.accesses(who, access, out);
+            reads.bytes = reads.bytes.max(bytes);
+            reads.values.extend(access.memory.number(at.1, bytes));
+            reads.by.insert((lane, pc));
         }
     }
 
     /// What each lane accesses, also when it only reads.
-    pub fn accesses(&self, who: Who, access: &Access<'_>, out: &mut Vec<Write>) {
-        for lane in lanes_of(access.lanes) {
-            let Some(at) = self.location(who, access, access.addresses[lane % LANES]) else { continue };
+    pub fn accesses(&self, who: Who, access: &Access<'_>) -> Vec<Write> {
+        let of = |lane: usize| {
+            let at = self.location(who, access, access.addresses[lane % LANES])?;
             let (lane, atomic) = ((who.block, who.warp, narrow(lane)), access.kind == AccessKind::Atomic);
-            out.push(Write { lane, pc: access.pc, at, bytes: access.bytes, atomic });
-        }
+            Some(Write { lane, pc: access.pc, at, bytes: access.bytes, atomic })
+        };
+        lanes_of(access.lanes).filter_map(of).collect()
     }
 }
 
@@ -174,6 +162,17 @@ impl Reads {
         let (first, second) = (at.1, other.1);
         at.0 == other.0 && first < second + u64::from(bytes) && second < first + u64::from(self.bytes)
     }
+}
+
+/// The bytes from a location on.
+pub(super) fn bytes_of((block, first): Location, bytes: u32) -> impl Iterator<Item = Location> {
+    (0..u64::from(bytes)).map(move |k| (block, first + k))
+}
+
+/// Where lanes stand, or what they executed: one for each warp and instruction.
+pub(super) fn places(walk: &dyn State, lanes: impl IntoIterator<Item = (LaneId, Pc)>) -> Vec<Place> {
+    let place = |((block, warp, pc), lanes)| walk.place_of(Who { launch: walk.launch(), block, warp }, lanes, pc);
+    by_warp(lanes).into_iter().map(place).collect()
 }
 
 pub(super) fn narrow(lane: usize) -> u32 {

@@ -4,7 +4,7 @@
 use super::circle::Circle;
 use super::explain::{explain, stop};
 use super::proof::{Endless, Prove, Shown};
-use super::retrace::{agent, follow, take};
+use super::retrace::{and_back, follow, take};
 use super::space::{Cycle, Graph, Move, Options, Space, explore};
 use super::{Ending, Played, Recorded, Target};
 use crate::base::Pc;
@@ -12,7 +12,8 @@ use crate::launch::Device;
 use crate::machine::walk::Walk;
 use crate::machine::{Bounds, ControlModel};
 use crate::verdict::{Event, Kind, LimitKind, Sink, Stack, Stop, StuckKind, Taken, Who};
-use std::collections::{BTreeMap, BTreeSet};
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
 
 /// Steps of a cycle that are looked at: more say nothing new.
 const STEPS: usize = 1 << 14;
@@ -44,13 +45,11 @@ pub(super) fn rounds(
     bounds: &Bounds,
 ) -> (Vec<Round>, Option<LimitKind>) {
     let start = walk.mark();
-    let mut kinds: BTreeMap<Likeness, usize> = BTreeMap::new();
-    let mut rounds: Vec<Round> = Vec::new();
+    let mut rounds: IndexMap<Likeness, Round> = IndexMap::new();
     let mut limit = None;
     for cycle in cycles.into_iter().take(CYCLES) {
         let path = cycle.states.first().map_or_else(Vec::new, |s| graph.path(*s));
-        let followed = follow(walk, &path, bounds);
-        if let Err(reached) = followed {
+        if let Err(reached) = follow(walk, &path, bounds) {
             limit = Some(reached);
             walk.back(start);
             break;
@@ -62,15 +61,9 @@ pub(super) fn rounds(
         let others = others.map(|(.., l)| (l.pc, l.token.is_some(), l.wait.is_some())).collect();
         let likeness = (code, circle.runs.len() == 1, others, state.unissued().is_some());
         walk.back(start);
-        match kinds.get(&likeness).and_then(|k| rounds.get_mut(*k)) {
-            Some(known) => known.times += 1,
-            None => {
-                kinds.insert(likeness, rounds.len());
-                rounds.push(Round { cycle, times: 1, path, circle });
-            }
-        }
+        rounds.entry(likeness).or_insert(Round { cycle, times: 0, path, circle }).times += 1;
     }
-    (rounds, limit)
+    (rounds.into_values().collect(), limit)
 }
 
 /// Takes every step within a cycle, from its first state, in which the walk stands.
@@ -99,9 +92,9 @@ fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle, bounds: &Bounds) -> 
         taken += 1;
         walk.back(mark);
         let mut tell = |who: Who, event: Event<'_>| circle.event(who, event);
-        let Some(agent) = agent(walk, step) else { continue };
-        let done = take(walk, step, agent, |odometer| odometer, Some(&mut tell));
-        if done.is_ok() && !std::mem::replace(&mut seen[at], true) {
+        if let Some(Ok(())) = take(walk, step, Some(&mut tell))
+            && !std::mem::replace(&mut seen[at], true)
+        {
             stack.push((walk.mark(), steps(to)));
         }
     }
@@ -155,11 +148,11 @@ impl Target {
         (mut recorded, before): (Recorded, (Vec<Stack>, Vec<Taken>)),
     ) -> Endless {
         let Round { cycle, times, path, mut circle } = round;
-        let start = walk.mark();
-        // It was gone a moment ago.
-        let _ = follow(walk, &path, &Bounds::default());
-        let hang = explain(walk, &mut circle, (&before.0, &before.1), (self.control(), self.bounds()));
-        walk.back(start);
+        let hang = and_back(walk, |walk| {
+            // It was gone a moment ago.
+            let _ = follow(walk, &path, &Bounds::default());
+            explain(walk, &mut circle, (&before.0, &before.1), (self.control(), self.bounds()))
+        });
         let class = hang.class;
         let stop = stop(hang);
         // The run goes on by the default schedule, which may leave the cycle for another one or come to an end.

@@ -4,7 +4,7 @@
 //! every fair run from there ends decides the class; who changes what the others read, in one such run, is who they
 //! wait for.
 
-use super::circle::{Circle, LaneId, Location, Reads, Write, by_warp};
+use super::circle::{Circle, LaneId, Location, Reads, Write, by_warp, places};
 use super::locks::locks;
 use super::odometer::Odometer;
 use super::parts::fair_runs_leave;
@@ -13,9 +13,10 @@ use crate::machine::control::{Lane, Wait};
 use crate::machine::walk::{Agent, Free, State, Walk};
 use crate::machine::{Bounds, ControlModel};
 use crate::verdict::{
-    AccessKind, Blocked, Class, Event, Hang, Holds, LimitKind, NeverPopped, Place, SpinRead, Spinner, Stack, Stop,
-    StuckKind, Taken, Who,
+    Blocked, Class, Event, Hang, Holds, LimitKind, NeverPopped, SpinRead, Spinner, Stack, Stop, StuckKind, Taken, Who,
 };
+use indexmap::IndexMap;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -80,9 +81,7 @@ fn class(
         let mut issued = Vec::new();
         let mut tell = |who: Who, event: Event<'_>| {
             if let Event::Access(access) = event {
-                let mut all = Vec::new();
-                circle.accesses(who, access, &mut all);
-                issued.extend(all.into_iter().map(|a| (a, access.kind != AccessKind::Read)));
+                issued.extend(circle.accesses(who, access).into_iter().map(|a| (a, access.kind.writes())));
             }
             Ok(())
         };
@@ -109,20 +108,16 @@ fn class(
 /// The live lanes that execute nothing in the cycle.
 fn blocked(walk: &dyn State, circle: &Circle, stacks: &[Stack]) -> Vec<Blocked> {
     let launch = walk.launch();
-    let mut groups: Vec<(Who, Pc, Holds, LaneMask)> = Vec::new();
+    let mut groups: IndexMap<(Who, Pc, Holds), LaneMask> = IndexMap::new();
     for (block, warp, lane) in walk.lanes() {
         if circle.runs.contains_key(&(block, warp, lane.lane)) {
             continue;
         }
         let who = Who { launch, block, warp };
         let (pc, by) = held(walk, who, &lane, stacks);
-        let bit = 1 << lane.lane;
-        match groups.iter_mut().find(|g| (g.0, g.1, g.2) == (who, pc, by)) {
-            Some(group) => group.3 |= bit,
-            None => groups.push((who, pc, by, bit)),
-        }
+        *groups.entry((who, pc, by)).or_default() |= 1 << lane.lane;
     }
-    groups.into_iter().map(|(who, pc, by, lanes)| Blocked { who, place: walk.place_of(who, lanes, pc), by }).collect()
+    groups.into_iter().map(|((who, pc, by), lanes)| Blocked { who, place: walk.place_of(who, lanes, pc), by }).collect()
 }
 
 /// Where a lane waits, and what holds it.
@@ -181,13 +176,6 @@ fn reads(walk: &dyn State, circle: &Circle, writes: &[(Write, bool)]) -> Vec<Spi
 }
 
 fn read(walk: &dyn State, (block, address): Location, reads: &Reads, writes: &[Write]) -> SpinRead {
-    let launch = walk.launch();
-    let places = |all: BTreeSet<(LaneId, Pc)>| -> Vec<Place> {
-        let place = |((block, warp, pc), lanes): ((u64, u32, Pc), LaneMask)| {
-            walk.place_of(Who { launch, block, warp }, lanes, pc)
-        };
-        by_warp(all).into_iter().map(place).collect()
-    };
     // The first write of each lane: what it does later it does because others went on.
     let mut first: BTreeMap<LaneId, Pc> = BTreeMap::new();
     for write in writes {
@@ -199,34 +187,32 @@ fn read(walk: &dyn State, (block, address): Location, reads: &Reads, writes: &[W
         block,
         inside: walk.inside(block, address),
         values: reads.values.iter().copied().collect(),
-        readers: places(reads.by.clone()),
-        writers: places(first.into_iter().collect()),
+        readers: places(walk, reads.by.clone()),
+        writers: places(walk, first),
     }
 }
 
 /// The writes of what is read in the cycle, and whether they change it, in a run on from a state with lanes set free in which
 /// everybody who can step does in turn. Where nobody can be set free, nobody is seen to write.
 fn writes(from: &dyn State, free: Free, circle: &Circle, over: &dyn Fn() -> Option<LimitKind>) -> Vec<(Write, bool)> {
-    let mut seen = Vec::new();
-    let hear = |seen: &mut Vec<(Write, Option<u64>)>, who: Who, event: Event<'_>| {
-        if let Event::Access(access) = event {
-            let mut here = Vec::new();
-            circle.writes(who, access, &mut here);
-            here.retain(|w| circle.reads.iter().any(|(at, reads)| reads.touched(*at, w.at, w.bytes)));
-            seen.extend(here.into_iter().map(|w| (w, access.memory.number(w.at.1, w.bytes))));
-        }
-    };
-    // A block that is complete has no memory any more: its last write changed it.
-    let judge = |seen: &mut Vec<(Write, Option<u64>)>, state: &dyn State| -> Vec<(Write, bool)> {
-        let changed = |(w, before): &(Write, Option<u64>)| state.number(w.at.0, w.at.1, w.bytes) != *before;
-        seen.drain(..).map(|w| (w.0, changed(&w))).collect()
-    };
+    let seen = RefCell::new(Vec::new());
     let mut tell = |who: Who, event: Event<'_>| {
-        hear(&mut seen, who, event);
+        if let Event::Access(access) = event
+            && access.kind.writes()
+        {
+            let read = |w: &Write| circle.reads.iter().any(|(at, reads)| reads.touched(*at, w.at, w.bytes));
+            let here = circle.accesses(who, access).into_iter().filter(read);
+            seen.borrow_mut().extend(here.map(|w| (w, access.memory.number(w.at.1, w.bytes))));
+        }
         Ok(())
     };
+    // A block that is complete has no memory any more: its last write changed it.
+    let judge = |state: &dyn State| -> Vec<(Write, bool)> {
+        let changed = |w: &Write, before| state.number(w.at.0, w.at.1, w.bytes) != before;
+        seen.take().into_iter().map(|(w, before)| (w, changed(&w, before))).collect()
+    };
     let Ok(mut walk) = from.freed(free, Some(&mut tell)) else { return Vec::new() };
-    let mut found = judge(&mut seen, walk.state());
+    let mut found = judge(walk.state());
     let mut last: BTreeMap<LaneId, u32> = BTreeMap::new();
     for now in 1..=WATCHED {
         let mut agents = Vec::new();
@@ -241,14 +227,10 @@ fn writes(from: &dyn State, free: Free, circle: &Circle, over: &dyn Fn() -> Opti
         let longest = agents.iter().copied().min_by_key(|a| last.get(&key(a)).copied().unwrap_or(0));
         let Some(agent) = longest.filter(|_| over().is_none()) else { break };
         last.insert(key(&agent), now);
-        let mut tell = |who: Who, event: Event<'_>| {
-            hear(&mut seen, who, event);
-            Ok(())
-        };
         if walk.advance(agent, &mut Odometer::new(), Some(&mut tell)).is_err() {
             break;
         }
-        found.extend(judge(&mut seen, walk.state()));
+        found.extend(judge(walk.state()));
     }
     found
 }

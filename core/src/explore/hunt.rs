@@ -1,14 +1,14 @@
 //! Hunting: many schedules of one target, one for each seed, on all cores.
 
-use super::{Ending, Limits, Signature, Target, Way};
+use super::{Ending, Limits, Played, Signature, Target, Way};
 use crate::check::Observers;
-use crate::choice::{Fair, Menu, Oracle, Pick, Site, Strategy};
+use crate::choice::{Fair, Menu, Observed, Site, Strategy};
 use crate::machine::Stopwatch;
 use crate::verdict::{LimitKind, Stop};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Makes the observers of a run.
@@ -92,12 +92,7 @@ impl Hunted {
     /// What this part of a hunt and the next one come to.
     #[must_use]
     pub fn and(mut self, later: Self) -> Self {
-        for finding in later.findings {
-            match self.findings.iter_mut().find(|f| f.signature == finding.signature) {
-                Some(known) => known.times += finding.times,
-                None => self.findings.push(finding),
-            }
-        }
+        later.findings.into_iter().for_each(|finding| add(&mut self.findings, finding));
         Self {
             ended: later.ended,
             done: self.done.start..later.done.end,
@@ -119,56 +114,55 @@ impl HuntState {
     }
 }
 
+/// Adds what was found to what is known.
+fn add(known: &mut Vec<Finding>, new: Finding) {
+    match known.iter_mut().find(|f| f.signature == new.signature) {
+        Some(known) if known.seed < new.seed => known.times += new.times,
+        Some(known) => *known = Finding { times: known.times + new.times, ..new },
+        None => known.push(new),
+    }
+}
+
 /// What the threads of a hunt share.
+#[derive(Default)]
 struct Shared {
-    next: AtomicU64,
+    next: u64,
     /// The smallest seed with a defect.
-    first: AtomicU64,
+    first: Option<u64>,
     /// Whether a thread stopped because the time was up.
-    late: AtomicBool,
+    late: bool,
     /// The smallest seed whose run the bounds of the hunt ended, and which.
-    cut: Mutex<Option<(u64, LimitKind)>>,
-    done: AtomicU64,
+    cut: Option<(u64, LimitKind)>,
+    done: u64,
     /// The seeds that reached a limit.
-    limited: Mutex<Vec<u64>>,
-    defects: AtomicU64,
-    findings: Mutex<Vec<Finding>>,
+    limited: Vec<u64>,
+    defects: u64,
+    findings: Vec<Finding>,
     /// What no seed can help: a gap of ours, or an error.
-    ours: Mutex<Option<Stop>>,
+    ours: Option<Stop>,
 }
 
 impl Hunt<'_> {
     /// Hunts. The defect that is reported first is the one of the smallest seed, on any number of threads.
     #[must_use]
     pub fn run(&self) -> Hunted {
-        let shared = Shared {
-            next: AtomicU64::new(self.seeds.start),
-            first: AtomicU64::new(u64::MAX),
-            late: AtomicBool::new(false),
-            cut: Mutex::new(None),
-            done: AtomicU64::new(0),
-            limited: Mutex::new(Vec::new()),
-            defects: AtomicU64::new(0),
-            findings: Mutex::new(Vec::new()),
-            ours: Mutex::new(None),
-        };
+        let shared = Mutex::new(Shared { next: self.seeds.start, ..Shared::default() });
         std::thread::scope(|scope| {
             for _ in 1..self.threads() {
                 scope.spawn(|| self.work(&shared));
             }
             self.work(&shared);
         });
-        let cut = *lock(&shared.cut);
-        let end = shared.next.load(Ordering::Relaxed).min(self.seeds.end);
+        let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Shared { next, late, cut, limited, mut findings, ours, .. } = shared;
+        let end = next.min(self.seeds.end);
         let end = cut.map_or(end, |(seed, _)| end.min(seed));
-        let mut findings = std::mem::take(&mut *lock(&shared.findings));
         findings.sort_by_key(|f| f.seed);
         if !self.keep_going {
             // Larger seeds may have found others meanwhile; how many depends on the number of threads.
             findings.truncate(1);
             findings.iter_mut().for_each(|f| f.times = 1);
         }
-        let ours = lock(&shared.ours).take();
         let found = !self.keep_going && !findings.is_empty();
         let ended = match ours {
             Some(stop) if stop.is_ours() => Ended::Internal(stop),
@@ -179,11 +173,11 @@ impl Hunt<'_> {
                 LimitKind::Interrupted => Ended::Interrupted,
                 memory => Ended::Memory(memory),
             },
-            None if shared.late.load(Ordering::Relaxed) => Ended::Time,
+            None if late => Ended::Time,
             None => Ended::Interrupted,
         };
         let end = findings.first().filter(|_| found).map_or(end, |f| f.seed + 1);
-        let limited = lock(&shared.limited).iter().filter(|seed| **seed < end).count() as u64;
+        let limited = limited.iter().filter(|seed| **seed < end).count() as u64;
         Hunted { ended, done: self.seeds.start..end, limited, findings }
     }
 
@@ -213,42 +207,39 @@ impl Hunt<'_> {
                 Hunt { seeds: seed..seed + 1, jobs: 1, time: Stopwatch::start(None), progress: &|_, _| (), ..*self };
             let found = again.run().findings;
             shown &= !found.is_empty() || self.interrupted.load(Ordering::Relaxed);
-            for old in found {
-                let finding = Finding { times, ..old };
-                match hunted.findings.iter_mut().find(|f| f.signature == finding.signature) {
-                    Some(known) => *known = Finding { times: known.times + times, ..finding },
-                    None => hunted.findings.push(finding),
-                }
-            }
+            found.into_iter().for_each(|old| add(&mut hunted.findings, Finding { times, ..old }));
         }
         hunted.findings.sort_by_key(|f| f.seed);
         shown
     }
 
     /// Runs one seed after the other. A seed that was taken is run to its end, so that those before it are all done.
-    fn work(&self, shared: &Shared) {
-        loop {
-            if self.interrupted.load(Ordering::Relaxed) {
-                return;
-            }
-            if lock(&shared.cut).is_some() {
-                return;
-            }
-            if self.time.is_up() {
-                shared.late.store(true, Ordering::Relaxed);
-                return;
-            }
-            let beyond = if self.keep_going { u64::MAX } else { shared.first.load(Ordering::Relaxed) };
-            let seed = shared.next.fetch_add(1, Ordering::Relaxed);
-            if seed >= self.seeds.end.min(beyond) {
-                // Not run: it is not counted among those that were.
-                shared.next.fetch_sub(1, Ordering::Relaxed);
-                return;
-            }
-            self.one(seed, shared);
-            let done = shared.done.fetch_add(1, Ordering::Relaxed) + 1;
-            (self.progress)(done, shared.defects.load(Ordering::Relaxed));
+    fn work(&self, shared: &Mutex<Shared>) {
+        // A thread that panics has found a bug of ours, and takes the hunt with it: what it held is as good as it was.
+        let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+        // Not in the condition: what is locked there stays so throughout the loop's body.
+        let next = || self.next(&mut lock());
+        while let Some(seed) = next() {
+            let mut oracle = self.strategy.oracle(seed);
+            let mut observers = self.watchers.map_or_else(Observers::none, |make| make());
+            let played = self.target.watch(&mut *oracle, self.limits, &mut observers);
+            let (done, defects) = self.note(seed, played, &mut lock());
+            (self.progress)(done, defects);
         }
+    }
+
+    /// The seed that a thread runs next, if any.
+    fn next(&self, shared: &mut Shared) -> Option<u64> {
+        if self.interrupted.load(Ordering::Relaxed) || shared.cut.is_some() {
+            return None;
+        }
+        shared.late |= self.time.is_up();
+        let end = shared.first.filter(|_| !self.keep_going).map_or(self.seeds.end, |first| first.min(self.seeds.end));
+        if shared.late || shared.next >= end {
+            return None;
+        }
+        shared.next += 1;
+        Some(shared.next - 1)
     }
 
     /// How many runs go on at a time: each has a copy of the device, and all share the memory.
@@ -264,44 +255,30 @@ impl Hunt<'_> {
         matches!(limit, LimitKind::Taken { .. } | LimitKind::Host { .. }) || bounds.up() == Some(limit)
     }
 
-    fn one(&self, seed: u64, shared: &Shared) {
-        let mut oracle = self.strategy.oracle(seed);
-        let mut observers = self.watchers.map_or_else(Observers::none, |make| make());
-        let played = self.target.watch(&mut *oracle, self.limits, &mut observers);
-        let Some(signature) = Signature::of(&played) else {
-            match played.ending {
-                Ending::Stopped(stop) if stop.is_ours() || matches!(stop, Stop::Unsupported(..)) => {
-                    let mut ours = lock(&shared.ours);
-                    if !ours.as_ref().is_some_and(Stop::is_ours) {
-                        *ours = Some(stop);
-                    }
-                    shared.first.fetch_min(seed, Ordering::Relaxed);
-                }
-                Ending::Stopped(Stop::Limit(limit)) if self.cuts(limit) => {
-                    let mut cut = lock(&shared.cut);
-                    *cut = cut.filter(|(earlier, _)| *earlier < seed).or(Some((seed, limit)));
-                }
-                Ending::Stopped(_) => lock(&shared.limited).push(seed),
-                _ => {}
+    /// Takes note of what the run of a seed came to. Gives how many are done by now, and how many of them showed a defect.
+    fn note(&self, seed: u64, played: Played, shared: &mut Shared) -> (u64, u64) {
+        let signature = Signature::of(&played);
+        let first = Some(shared.first.map_or(seed, |first| first.min(seed)));
+        match (signature, played.ending) {
+            (Some(signature), ending) => {
+                (shared.first, shared.defects) = (first, shared.defects + 1);
+                add(&mut shared.findings, Finding { seed, times: 1, signature, ending });
             }
-            return;
-        };
-        shared.first.fetch_min(seed, Ordering::Relaxed);
-        shared.defects.fetch_add(1, Ordering::Relaxed);
-        let mut findings = lock(&shared.findings);
-        let known = findings.iter_mut().find(|f| f.signature == signature);
-        let new = Finding { seed, times: 1, signature, ending: played.ending };
-        match known {
-            Some(known) if known.seed < seed => known.times += 1,
-            Some(known) => *known = Finding { times: known.times + 1, ..new },
-            None => findings.push(new),
+            (None, Ending::Stopped(stop)) if stop.is_ours() || matches!(stop, Stop::Unsupported(..)) => {
+                shared.first = first;
+                if !shared.ours.as_ref().is_some_and(Stop::is_ours) {
+                    shared.ours = Some(stop);
+                }
+            }
+            (None, Ending::Stopped(Stop::Limit(limit))) if self.cuts(limit) => {
+                shared.cut = shared.cut.filter(|(earlier, _)| *earlier < seed).or(Some((seed, limit)));
+            }
+            (None, Ending::Stopped(_)) => shared.limited.push(seed),
+            (None, _) => {}
         }
+        shared.done += 1;
+        (shared.done, shared.defects)
     }
-}
-
-/// A thread that panics has found a bug of ours, and takes the hunt with it: what it held is as good as it was.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many parties and decisions a target's runs have, for the bound of [`Pct`](crate::choice::Pct).
@@ -317,28 +294,15 @@ impl Measure {
     /// Measures a target by one run with a decision at each instruction.
     #[must_use]
     pub fn of(target: &Target, limits: Limits) -> Self {
-        struct Count {
-            inner: Box<dyn Oracle>,
-            steps: u64,
-        }
-        impl Oracle for Count {
-            fn launch(&mut self, number: u32) -> Result<(), Stop> {
-                self.inner.launch(number)
-            }
-
-            fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
-                self.steps += u64::from(matches!(menu.site, Site::Warp | Site::Group));
-                self.inner.choose(menu)
-            }
-        }
         let warp_size = u64::from(target.start().context().config().warp_size.max(1));
         let size = |dims: [u32; 3]| dims.iter().map(|n| u64::from(*n)).product::<u64>();
         let warps = target.launches().iter().map(|l| size(l.grid) * size(l.block).div_ceil(warp_size)).max();
         let depth_one = Strategy::Pct { depth: 1, steps: limits.steps };
-        let mut count = Count { inner: depth_one.oracle(0), steps: 0 };
-        let Limits { steps, fair_steps } = limits;
-        target.run(Way { oracle: &mut count, tell: None, steps, fair_steps });
-        Self { warps: warps.unwrap_or(1), steps: count.steps.max(1) }
+        let mut steps = 0;
+        let count = |menu: &Menu<'_>, _| steps += u64::from(matches!(menu.site, Site::Warp | Site::Group));
+        let mut oracle = depth_one.oracle(0);
+        target.run(Way { oracle: &mut Observed::new(&mut *oracle, count), tell: None, limits });
+        Self { warps: warps.unwrap_or(1), steps: steps.max(1) }
     }
 }
 
@@ -346,9 +310,8 @@ impl Target {
     /// Runs all launches by the default schedule, for at most `most` warp instructions, and then looks for a state that
     /// repeats.
     #[must_use]
-    pub fn play_fair(&self, limits: Limits) -> super::Played {
-        let Limits { steps, fair_steps } = limits;
-        self.run(Way { oracle: &mut Fair, tell: None, steps, fair_steps })
+    pub fn play_fair(&self, limits: Limits) -> Played {
+        self.run(Way { oracle: &mut Fair, tell: None, limits })
     }
 }
 

@@ -4,7 +4,7 @@
 //! from one of them with lanes set free has left the cycle when a location holds another: how it goes on does not matter to
 //! what the cycle is called, and is often far more than what comes before, since all who were held up compete then.
 
-use super::circle::{Circle, Deeds, LaneId, Location, Write, narrow};
+use super::circle::{Circle, Deeds, LaneId, Location, Write, bytes_of, narrow};
 use crate::base::lanes_of;
 use crate::choice::Oracle;
 use crate::machine::Tell;
@@ -56,11 +56,7 @@ impl<'a> Leaving<'a> {
         all: &'a BTreeSet<LaneId>,
     ) -> Self {
         let new = Self::new(walk, circle);
-        let bytes = |(at, bytes, _): &(Location, u32, &BTreeSet<u64>)| {
-            let (block, first) = *at;
-            (0..u64::from(*bytes)).map(move |k| (block, first + k))
-        };
-        let held = new.holds.iter().flat_map(bytes).collect();
+        let held = new.holds.iter().flat_map(|(at, bytes, _)| bytes_of(*at, *bytes)).collect();
         let part = Part { lanes, all, deeds: Deeds::default(), later: BTreeSet::new(), held };
         Self { part: Some(part), ..new }
     }
@@ -187,10 +183,9 @@ impl Part<'_> {
     fn hear(&mut self, circle: &Circle, who: Who, event: &Event<'_>, seen: &mut Vec<Heard>) {
         match event {
             Event::Access(access) => {
-                let mut all = Vec::new();
-                circle.accesses(who, access, &mut all);
                 let found = |w: &Write| access.memory.number(w.at.1, w.bytes);
-                seen.extend(all.into_iter().map(|w| (w, found(&w), access.kind, access.memory.later)));
+                let all = circle.accesses(who, access).into_iter();
+                seen.extend(all.map(|w| (w, found(&w), access.kind, access.memory.later)));
             }
             Event::Arrive(_) | Event::Exchange(_) | Event::Released(_) => _ = self.deeds.meets.insert(who.block),
             Event::Block { .. } | Event::Alloc { .. } | Event::Launch { .. } => self.deeds.more = true,
@@ -199,8 +194,7 @@ impl Part<'_> {
     }
 
     fn touch(&mut self, (at, bytes): (Location, u32), changes: bool) {
-        for k in 0..u64::from(bytes) {
-            let byte = (at.0, at.1 + k);
+        for byte in bytes_of(at, bytes) {
             *self.deeds.bytes.entry(byte).or_insert(false) |= changes && !self.held.contains(&byte);
         }
     }

@@ -4,13 +4,13 @@
 //! and since then nobody has stored to it. That it succeeded is seen by what the next one finds there; where memory acts
 //! later, or several lanes of an instruction made one, by its lane's having gone on.
 
-use super::circle::{Circle, LaneId, Location, Reads, by_warp};
-use crate::base::{LaneMask, Pc, lanes_of};
+use super::circle::{Circle, LaneId, Location, Reads, places};
+use crate::base::{Pc, lanes_of};
 use crate::machine::walk::State;
 use crate::program::env::ProgEnv;
 use crate::program::instr::{MemOp, Op};
 use crate::program::ops::AtomOp;
-use crate::verdict::{Lock, Place, Taken, Who};
+use crate::verdict::{Lock, Taken, Who};
 use std::collections::BTreeSet;
 
 /// The locks that lanes of the cycle wait for, as far as somebody is known to hold them.
@@ -23,17 +23,13 @@ pub(super) fn locks(walk: &dyn State, circle: &Circle, taken: &[Taken], env: &Pr
             continue;
         };
         let Some((who, lane, pc)) = holder(walk, (*at, reads), taken, env) else { continue };
-        let launch = walk.launch();
-        let waiter = |((block, warp, pc), lanes): ((u64, u32, Pc), LaneMask)| -> Place {
-            walk.place_of(Who { launch, block, warp }, lanes, pc)
-        };
         all.push(Lock {
             address: at.1,
             block: at.0,
             inside: walk.inside(at.0, at.1),
             holder: walk.place_of(who, 1 << lane, pc),
             exited: !live.contains(&(who.block, who.warp, lane)),
-            waiters: by_warp(waits).into_iter().map(waiter).collect(),
+            waiters: places(walk, waits),
         });
     }
     all

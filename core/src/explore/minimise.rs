@@ -5,9 +5,10 @@
 //! differ from the default schedule. Each trial is run, and kept when the defect is the same and less remains; what remains
 //! is what the run did, not what was proposed.
 
-use super::{Limits, Played, Signature, Target, Way};
+use super::{Limits, Played, Signature, Target};
+use crate::check::Observers;
 use crate::choice::{Alternative, Decision, Fair, Guided, Menu, Oracle, Part, Schedule};
-use crate::machine::{Heard, Stopwatch, Tell};
+use crate::machine::Stopwatch;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -75,14 +76,9 @@ impl Minimise<'_> {
     /// Follows a plan; gives what was done.
     fn play(&self, plan: &Schedule) -> (Played, Schedule) {
         let mut oracle = Guided::new(plan.clone());
-        let steps = plan.fair_from.unwrap_or(self.limits.steps);
-        let mut observers = self.watchers.map(|make| make());
-        let mut heard = observers.as_mut().map(Heard);
-        let tell = heard.as_mut().map(|heard| -> Tell<'_> { heard });
-        let mut played = self.target.run(Way { oracle: &mut oracle, tell, steps, fair_steps: self.limits.fair_steps });
-        if let Some(observers) = &mut observers {
-            played.settle(observers);
-        }
+        let limits = Limits { steps: plan.fair_from.unwrap_or(self.limits.steps), ..self.limits };
+        let mut observers = self.watchers.map_or_else(Observers::none, |make| make());
+        let played = self.target.watch(&mut oracle, limits, &mut observers);
         let did = Schedule { fair_from: played.fair_from, ..oracle.did() };
         (played, did)
     }
@@ -161,7 +157,7 @@ impl Search<'_> {
         let (mut low, mut high) = (0, self.best.taken());
         while low < high {
             let middle = low + (high - low) / 2;
-            let plan = edited(&self.best, |k, d| if k < middle { Edit::Keep(*d) } else { Edit::Fair });
+            let plan = edited(&self.best, |k, d| Some(if k < middle { Part::Take(d) } else { Part::Fair(1) }));
             if self.lighter(&plan)? {
                 high = middle.min(self.best.taken());
             } else {
@@ -209,8 +205,8 @@ impl Search<'_> {
         let mut at = 0;
         while at < self.best.taken() {
             let inside = |k: usize| k >= at && k < at + chunk;
-            let gone = edited(&self.best, |k, d| if inside(k) { Edit::Gone } else { Edit::Keep(*d) });
-            let fair = edited(&self.best, |k, d| if inside(k) { Edit::Fair } else { Edit::Keep(*d) });
+            let gone = edited(&self.best, |k, d| (!inside(k)).then_some(Part::Take(d)));
+            let fair = edited(&self.best, |k, d| Some(if inside(k) { Part::Fair(1) } else { Part::Take(d) }));
             if !self.lighter(&gone)? && !self.lighter(&fair)? {
                 at += chunk;
             }
@@ -221,9 +217,8 @@ impl Search<'_> {
     /// A decision is held as long as by default, where that is enough.
     fn hold(&mut self) -> Option<()> {
         let mut at = 0;
-        while at < self.best.taken() {
-            let held = |d: &Decision| Decision { lease: usual(d), ..*d };
-            let plan = edited(&self.best, |k, d| Edit::Keep(if k == at { held(d) } else { *d }));
+        while let Some(now) = nth(&self.best, at) {
+            let plan = replaced(&self.best, at, Decision { lease: usual(&now), ..now });
             if plan == self.best || !self.lighter(&plan)? {
                 at += 1;
             }
@@ -241,8 +236,7 @@ impl Search<'_> {
             }
             let others = self.alternatives.iter().filter(|a| a.site() == now.what.site() && **a != now.what);
             for what in others.copied().collect::<Vec<_>>() {
-                let other = Decision { what, lease: usual(&now) };
-                let plan = edited(&self.best, |k, d| Edit::Keep(if k + 1 == at { other } else { *d }));
+                let plan = replaced(&self.best, at - 1, Decision { what, lease: usual(&now) });
                 if self.lighter(&plan)? {
                     break;
                 }
@@ -255,18 +249,13 @@ impl Search<'_> {
     fn shorten(&mut self) -> Option<()> {
         let mut at = 0;
         let mut step = u32::MAX;
-        while at < self.best.taken() {
-            let Some(now) = nth(&self.best, at).filter(|d| d.lease > 1 && d.lease != usual(d)) else {
-                (at, step) = (at + 1, u32::MAX);
-                continue;
-            };
-            step = step.min(now.lease / 2);
+        while let Some(now) = nth(&self.best, at) {
+            step = if now.lease == usual(&now) { 0 } else { step.min(now.lease / 2) };
             if step == 0 {
                 (at, step) = (at + 1, u32::MAX);
                 continue;
             }
-            let shorter = Decision { lease: now.lease - step, ..now };
-            let plan = edited(&self.best, |k, d| Edit::Keep(if k == at { shorter } else { *d }));
+            let plan = replaced(&self.best, at, Decision { lease: now.lease - step, ..now });
             if !self.lighter(&plan)? {
                 step /= 2;
             }
@@ -294,35 +283,33 @@ fn nth(schedule: &Schedule, k: usize) -> Option<Decision> {
     schedule.launches.iter().flatten().filter_map(taken).nth(k).copied()
 }
 
-/// What becomes of a decision.
-enum Edit {
-    Keep(Decision),
-    /// The default schedule decides.
-    Fair,
-    /// The next decision comes in its place.
-    Gone,
-}
-
-/// A schedule whose decisions, counted over all launches, are edited.
-fn edited(schedule: &Schedule, mut edit: impl FnMut(usize, &Decision) -> Edit) -> Schedule {
+/// A schedule whose decisions, counted over all launches, are added by `add` to the parts before them.
+fn rebuilt(schedule: &Schedule, mut add: impl FnMut(usize, Decision, &mut Vec<Part>)) -> Schedule {
     let mut k = 0;
     let launches = schedule.launches.iter().map(|parts| {
         let mut out = Vec::with_capacity(parts.len());
         for part in parts {
-            let Part::Take(d) = part else {
-                out.push(*part);
-                continue;
-            };
-            match edit(k, d) {
-                Edit::Keep(d) => out.push(Part::Take(d)),
-                Edit::Fair => out.push(Part::Fair(1)),
-                Edit::Gone => {}
+            match part {
+                Part::Take(d) => {
+                    add(k, *d, &mut out);
+                    k += 1;
+                }
+                part => out.push(*part),
             }
-            k += 1;
         }
         out
     });
     Schedule { launches: launches.collect(), fair_from: schedule.fair_from }
+}
+
+/// A schedule in which something else may stand for each decision; nothing: the next one comes in its place.
+fn edited(schedule: &Schedule, mut edit: impl FnMut(usize, Decision) -> Option<Part>) -> Schedule {
+    rebuilt(schedule, |k, d, out| out.extend(edit(k, d)))
+}
+
+/// A schedule with another decision at a place.
+fn replaced(schedule: &Schedule, at: usize, other: Decision) -> Schedule {
+    edited(schedule, |k, d| Some(Part::Take(if k == at { other } else { d })))
 }
 
 /// A schedule in which those of some decisions that are for the same alternative are one, where the first of them was, or
@@ -344,33 +331,20 @@ fn gathered(schedule: &Schedule, which: Range<usize>, last: bool) -> Schedule {
     let mut seen = vec![0; held.len()];
     edited(schedule, |k, d| {
         let known = held.iter().position(|h| h.0.what == d.what).filter(|_| which.contains(&k));
-        let Some(at) = known else { return Edit::Keep(*d) };
+        let Some(at) = known else { return Some(Part::Take(d)) };
         seen[at] += 1;
         let Held(all, count) = held[at];
-        if seen[at] == if last { count } else { 1 } { Edit::Keep(all) } else { Edit::Gone }
+        (seen[at] == if last { count } else { 1 }).then_some(Part::Take(all))
     })
 }
 
 /// A schedule in which decision k and the next one are one, for all k that are asked for and where they are for the same
 /// alternative; what the default schedule decides between the two comes after.
 fn merged(schedule: &Schedule, wanted: impl Fn(usize) -> bool) -> Schedule {
-    let mut k = 0;
-    let launches = schedule.launches.iter().map(|parts| {
-        let mut out: Vec<Part> = Vec::with_capacity(parts.len());
-        for part in parts {
-            let Part::Take(d) = part else {
-                out.push(*part);
-                continue;
-            };
-            match out.iter_mut().rev().find(|part| matches!(part, Part::Take(_))) {
-                Some(Part::Take(last)) if last.what == d.what && k > 0 && wanted(k - 1) => {
-                    last.lease = last.lease.saturating_add(d.lease);
-                }
-                _ => out.push(Part::Take(*d)),
-            }
-            k += 1;
+    rebuilt(schedule, |k, d, out| match out.iter_mut().rev().find(|part| matches!(part, Part::Take(_))) {
+        Some(Part::Take(last)) if last.what == d.what && k > 0 && wanted(k - 1) => {
+            last.lease = last.lease.saturating_add(d.lease);
         }
-        out
-    });
-    Schedule { launches: launches.collect(), fair_from: schedule.fair_from }
+        _ => out.push(Part::Take(d)),
+    })
 }

@@ -53,7 +53,10 @@ pub(super) fn fair_runs_leave(
         for part in parts.iter_mut().filter(|p| p.found.is_none()) {
             let mut walk = Leaving::of(walk, circle, &part.lanes, &all);
             issued.iter().filter(|i| part.lanes.contains(&i.0.lane)).for_each(|i| walk.issued(&i.0, i.1));
-            let endless = endless(&mut walk, over)?;
+            let (endless, limit) = search(&mut walk, over);
+            if limit.is_some() {
+                return None;
+            }
             part.found = Some(Found { deeds: walk.deeds(), endless });
         }
         if merge(&mut parts) {
@@ -74,12 +77,7 @@ pub(super) fn fair_runs_leave(
     if endless { Some(false) } else { limit.is_none().then_some(true) }
 }
 
-/// Whether a fair run is without end; `None`: a limit was reached.
-fn endless(walk: &mut dyn Walk, over: &dyn Fn() -> Option<LimitKind>) -> Option<bool> {
-    let (endless, limit) = search(walk, over);
-    limit.is_none().then_some(endless)
-}
-
+/// Whether a fair run is without end, and the limit that was reached.
 fn search(walk: &mut dyn Walk, over: &dyn Fn() -> Option<LimitKind>) -> (bool, Option<LimitKind>) {
     let mut poll = |_: &Counts| over();
     let most = if walk.state().has_caches() { FREED_CACHES } else { FREED };

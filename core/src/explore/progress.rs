@@ -5,51 +5,32 @@
 //! never idles while a block can step.
 
 use super::space::{Cycle, Fairness, Graph, Promised, cycles_until};
+use crate::base::words;
 use crate::verdict::LimitKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Who is promised progress.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Progress {
-    /// All blocks.
-    Fair,
-    /// The block with the lowest index of those that can step.
-    Hsa,
-    /// Occupancy-bound execution: blocks that have stepped.
-    Obe,
-    /// Both of these.
-    HsaObe,
-    /// Linear occupancy-bound execution: blocks with an index of at most that of one that has stepped.
-    Lobe,
-    /// Nobody.
-    Unfair,
+words! {
+    /// Who is promised progress.
+    #[derive(Serialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Progress {
+        /// All blocks.
+        Fair = "fair" | "weak_fair",
+        /// The block with the lowest index of those that can step.
+        Hsa = "hsa",
+        /// Occupancy-bound execution: blocks that have stepped.
+        Obe = "obe",
+        /// Both of these.
+        HsaObe = "hsa_obe",
+        /// Linear occupancy-bound execution: blocks with an index of at most that of one that has stepped.
+        Lobe = "lobe",
+        /// Nobody.
+        Unfair = "unfair",
+    }
 }
 
 impl Progress {
-    /// All models.
-    pub const ALL: [Self; 6] = [Self::Fair, Self::Hsa, Self::Obe, Self::HsaObe, Self::Lobe, Self::Unfair];
-
-    /// Its name on the command line and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fair => "fair",
-            Self::Hsa => "hsa",
-            Self::Obe => "obe",
-            Self::HsaObe => "hsa_obe",
-            Self::Lobe => "lobe",
-            Self::Unfair => "unfair",
-        }
-    }
-
-    /// The model of a name; `weak_fair` is `fair`.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|m| m.name() == name).or_else(|| (name == "weak_fair").then_some(Self::Fair))
-    }
-
     /// Whether a graph must tell who has stepped ([`Options::stepped`](super::space::Options::stepped)).
     #[must_use]
     pub const fn needs_stepped(self) -> bool {

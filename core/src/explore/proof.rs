@@ -3,9 +3,8 @@
 use super::progress::Progress;
 use super::record::Recorded;
 use super::space::{Cycle, Fairness, Graph, Move, Progress as Counts};
-use super::target::Ending;
 use crate::machine::walk::Grain;
-use crate::verdict::{Class, Identity, LimitKind, Standing, Stop};
+use crate::verdict::{Class, LimitKind, Standing, Stop};
 
 /// How to prove.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +55,21 @@ pub struct Unshown {
 }
 
 impl Proof {
+    /// Nothing is found yet.
+    pub(super) fn new(counts: Counts, limit: Option<LimitKind>, standing: Vec<Standing>) -> Self {
+        Self {
+            proved: Proved::Holds,
+            outcomes: Vec::new(),
+            defects: Vec::new(),
+            endless: Vec::new(),
+            unshown: Unshown::default(),
+            limit,
+            standing,
+            counts,
+            graph: Graph::default(),
+        }
+    }
+
     /// Something is left out because of a limit: nothing is proved then.
     pub(super) fn leave_out(&mut self, limit: LimitKind) -> &mut Unshown {
         self.limit.get_or_insert(limit);
@@ -64,8 +78,8 @@ impl Proof {
 
     /// One more defect, if it is not among them.
     pub(super) fn defect(&mut self, shown: Shown) {
-        let identity = shown.identity();
-        if !self.defects.iter().any(|d| d.identity() == identity) {
+        let identity = |shown: &Shown| shown.stop().map(Stop::identity);
+        if !self.defects.iter().any(|d| identity(d) == identity(&shown)) {
             self.defects.push(shown);
         }
     }
@@ -82,7 +96,7 @@ impl Endless {
     /// Whether the run that shows it never ends either. Where every fair run can leave the cycle, the default schedule may.
     #[must_use]
     pub const fn stays(&self) -> bool {
-        matches!(self.shown.recorded.played.ending, Ending::Stopped(Stop::Stuck(_)))
+        matches!(self.shown.stop(), Some(Stop::Stuck(_)))
     }
 }
 
@@ -99,15 +113,12 @@ pub struct Shown {
 impl Shown {
     /// Whether a check stopped the run, which a search does without.
     pub(super) fn objected(&self) -> bool {
-        matches!(&self.recorded.played.ending, Ending::Stopped(Stop::Bug(bug)) if bug.kind.needs_check())
+        matches!(self.stop(), Some(Stop::Bug(bug)) if bug.kind.needs_check())
     }
 
     /// What stopped the run, if something did.
-    pub(super) fn identity(&self) -> Option<Identity> {
-        match &self.recorded.played.ending {
-            Ending::Stopped(stop) => Some(stop.identity()),
-            _ => None,
-        }
+    pub(super) const fn stop(&self) -> Option<&Stop> {
+        self.recorded.played.ending.stop()
     }
 }
 

@@ -5,14 +5,15 @@ use super::endless::rounds;
 use super::proof::{Proof, Prove, Proved, Shown, Unshown};
 use super::record::{Limits, Recorded};
 use super::retrace::{Follow, Script};
-use super::space::{Graph, Move, Options, Progress as Counts, Space, explore};
+use super::space::{Found, Graph, Move, Options, Progress as Counts, Reaches, Space, explore};
 use super::target::{Ending, Target};
 use crate::base::drop_beside;
 use crate::check::{Liveness, Observers};
 use crate::choice::{Fair, Recorder};
-use crate::machine::walk::{Grain, Walk};
+use crate::machine::walk::Walk;
 use crate::machine::{ControlModel, MemoryModel, Stopwatch};
 use crate::verdict::{Event, LimitKind, Sink, Stack, Stop, Taken, Who};
+use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
 impl Target {
@@ -33,7 +34,7 @@ impl Target {
         };
         options.stepped = how.progress.needs_stepped();
         let space = explore(&mut *walk, options, &mut |walk| walk.memory_hash());
-        let proof = self.judge(how, &mut *walk, space, observers);
+        let proof = self.judge(how, &mut *walk, observers, space);
         drop_beside(walk);
         proof
     }
@@ -57,7 +58,7 @@ impl Target {
         };
         options.stepped = how.progress.needs_stepped();
         let space = search_on(&mut *walk, how.grain, options, &mut |walk| walk.memory_hash(), kept)?;
-        let proof = self.judge(how, &mut *walk, space, observers);
+        let proof = self.judge(how, &mut *walk, observers, space);
         drop_beside(walk);
         match proof {
             // No run goes the way of a step that the program does not make.
@@ -71,68 +72,68 @@ impl Target {
         &self,
         how: Prove,
         walk: &mut dyn Walk,
-        space: Space<u64>,
         observers: &dyn Fn() -> Observers,
+        space: Space<u64>,
     ) -> Result<Proof, Stop> {
-        let bounds = self.bounds();
-        bounds.show();
-        let mut proof = Proof {
-            proved: Proved::Holds,
-            outcomes: Vec::new(),
-            defects: Vec::new(),
-            endless: Vec::new(),
-            unshown: Unshown::default(),
-            limit: space.limit,
-            standing: space.standing,
-            counts: space.progress,
-            graph: Graph::default(),
-        };
-        for found in &space.found {
-            if found.stop.is_ours() || matches!(found.stop, Stop::Unsupported(..)) {
-                return Err(found.stop.clone());
+        let proof = Proof::new(space.progress, space.limit, space.standing);
+        let judge = Judge { target: self, how, walk, observers, proof };
+        judge.all(space.found, space.outcomes, space.graph)
+    }
+
+    /// What a search comes to that ends before anybody has a choice: at a defect that every run shows.
+    fn at_once(&self, observers: Observers) -> Proof {
+        let recorded = self.record(Fair, Limits::of(0), observers);
+        let counts = Counts { states: 1, ..Counts::default() };
+        let defects = vec![Shown { count: 1, path: Vec::new(), recorded }];
+        Proof { proved: Proved::Refuted, defects, ..Proof::new(counts, None, Vec::new()) }
+    }
+
+    /// The control model that the target runs under.
+    #[must_use]
+    pub fn control(&self) -> ControlModel {
+        let context = self.start().context();
+        context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm))
+    }
+}
+
+/// What a search found, while runs are made that show it.
+struct Judge<'a> {
+    target: &'a Target,
+    how: Prove,
+    walk: &'a mut dyn Walk,
+    observers: &'a dyn Fn() -> Observers,
+    proof: Proof,
+}
+
+impl Judge<'_> {
+    /// Shows all that was found, and says what it comes to.
+    fn all(mut self, found: Vec<Found>, outcomes: IndexMap<u64, Reaches>, graph: Graph) -> Result<Proof, Stop> {
+        self.target.bounds().show();
+        for Found { stop, path } in found {
+            if stop.is_ours() || matches!(stop, Stop::Unsupported(..)) {
+                return Err(stop);
             }
-            let Retraced { recorded, .. } = match self.retrace(how.grain, walk, &found.path, observers()) {
-                Ok(retraced) => retraced,
-                Err(Stop::Limit(limit)) => {
-                    proof.leave_out(limit).defects.push(found.stop.clone());
-                    continue;
-                }
-                Err(stop) => return Err(stop),
-            };
-            let shown = Shown { count: 1, path: found.path.clone(), recorded };
-            let identity = shown.identity();
-            if identity != Some(found.stop.identity()) && !shown.objected() {
-                return Err(not_shown());
-            }
-            proof.defect(shown);
+            let identity = stop.identity();
+            let left_out = |unshown: &mut Unshown| unshown.defects.push(stop);
+            let Some(Retraced { recorded, .. }) = self.show(&path, left_out)? else { continue };
+            let shown = Shown { count: 1, path, recorded };
+            let same = shown.stop().map(Stop::identity) == Some(identity);
+            self.defect(shown, same)?;
         }
-        let clocks = self.judge_cycles(how, walk, &space.graph, observers, &mut proof)?;
-        for (memory, reaches) in &space.outcomes {
-            let Retraced { recorded, .. } = match self.retrace(how.grain, walk, &reaches.path, observers()) {
-                Ok(retraced) => retraced,
-                Err(Stop::Limit(limit)) => {
-                    proof.leave_out(limit).outcomes += 1;
-                    continue;
-                }
-                Err(stop) => return Err(stop),
-            };
-            let shown = Shown { count: reaches.count, path: reaches.path.clone(), recorded };
-            if shown.objected() {
-                // A check stopped the run on its way: that it gets no further is no wonder.
-                proof.defect(shown);
-                continue;
+        let clocks = self.cycles(&graph)?;
+        for (memory, Reaches { count, path }) in outcomes {
+            let left_out = |unshown: &mut Unshown| unshown.outcomes += 1;
+            let Some(Retraced { recorded, .. }) = self.show(&path, left_out)? else { continue };
+            let shown = Shown { count, path, recorded };
+            if !shown.objected() && shown.recorded.played.device.memory_hash() == memory {
+                self.proof.outcomes.push(shown);
+            } else {
+                self.defect(shown, false)?;
             }
-            if shown.recorded.played.device.memory_hash() != *memory {
-                return Err(not_shown());
-            }
-            proof.outcomes.push(shown);
         }
-        let ours = |shown: &Shown| match &shown.recorded.played.ending {
-            Ending::Stopped(stop) if stop.is_ours() => Some(stop.clone()),
-            _ => None,
-        };
-        if let Some(stop) = proof.shown().find_map(|(shown, _)| ours(shown)) {
-            return Err(stop);
+        let mut proof = self.proof;
+        if let Some(stop) = proof.shown().filter_map(|(shown, _)| shown.stop()).find(|stop| stop.is_ours()) {
+            return Err(stop.clone());
         }
         proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());
         let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));
@@ -144,88 +145,76 @@ impl Target {
             Some(limit) => Proved::Limit(limit),
             None => Proved::Holds,
         };
-        proof.graph = space.graph;
+        proof.graph = graph;
         Ok(proof)
     }
 
     /// Shows runs that never end. Tells whether none are looked for: a state is a clock's, too, and where one is read, no
     /// cycle proves anything (D-clock).
-    fn judge_cycles(
-        &self,
-        how: Prove,
-        walk: &mut dyn Walk,
-        graph: &Graph,
-        observers: &dyn Fn() -> Observers,
-        proof: &mut Proof,
-    ) -> Result<bool, Stop> {
-        if self.program().reads_clocks() {
+    fn cycles(&mut self, graph: &Graph) -> Result<bool, Stop> {
+        if self.target.program().reads_clocks() {
             return Ok(true);
         }
-        let bounds = self.bounds();
+        let bounds = self.target.bounds();
         // Of a search that has ended before its end, half of the time that is left is for showing what is found.
-        let left = proof.limit.and(bounds.until_the_end());
+        let left = self.proof.limit.and(bounds.until_the_end());
         let half = Stopwatch::start(left.map(|left| left / 2));
         let up = || half.up().or_else(|| bounds.up());
-        let (cycles, cut) = how.progress.endless_until(graph, how.fairness, &up);
+        let (cycles, cut) = self.how.progress.endless_until(graph, self.how.fairness, &up);
         let none = cycles.is_empty();
-        let (rounds, limit) = rounds(walk, graph, cycles, bounds);
+        let (rounds, limit) = rounds(self.walk, graph, cycles, bounds);
         if let Some(limit) = limit.or(cut) {
             // One that is not even looked at is one all the same.
-            proof.leave_out(limit).endless += u64::from(!none && rounds.is_empty());
+            self.proof.leave_out(limit).endless += u64::from(!none && rounds.is_empty());
         }
         for found in rounds {
-            let Retraced { recorded, before, followed } = match self.retrace(how.grain, walk, &found.path, observers())
-            {
-                Ok(retraced) => retraced,
-                Err(Stop::Limit(limit)) => {
-                    proof.leave_out(limit).endless += 1;
-                    continue;
-                }
-                Err(stop) => return Err(stop),
-            };
-            if !followed {
-                let shown = Shown { count: 1, path: found.path, recorded };
-                if !shown.objected() {
-                    return Err(not_shown());
-                }
-                proof.defect(shown);
-                continue;
+            let left_out = |unshown: &mut Unshown| unshown.endless += 1;
+            let Some(Retraced { recorded, before, followed }) = self.show(&found.path, left_out)? else { continue };
+            if followed {
+                self.proof.endless.push(self.target.endless(self.walk, found, (recorded, before)));
+            } else {
+                self.defect(Shown { count: 1, path: found.path, recorded }, false)?;
             }
-            proof.endless.push(self.endless(walk, found, (recorded, before)));
         }
         Ok(false)
     }
 
-    /// What a search comes to that ends before anybody has a choice: at a defect that every run shows.
-    fn at_once(&self, observers: Observers) -> Proof {
-        let recorded = self.record(Fair, Limits::of(0), observers);
-        let counts = Counts { states: 1, ..Counts::default() };
-        let defects = vec![Shown { count: 1, path: Vec::new(), recorded }];
-        let (outcomes, endless, graph) = (Vec::new(), Vec::new(), Graph::default());
-        let (unshown, standing) = (Unshown::default(), Vec::new());
-        Proof { proved: Proved::Refuted, outcomes, defects, endless, unshown, limit: None, standing, counts, graph }
+    /// A run that a defect stopped: the `same` as the search found, or a check's on the way there, so that it is no wonder that
+    /// the run gets no further. Any other run does not show what the search found.
+    fn defect(&mut self, shown: Shown, same: bool) -> Result<(), Stop> {
+        if !same && !shown.objected() {
+            return Err(not_shown());
+        }
+        self.proof.defect(shown);
+        Ok(())
+    }
+
+    /// An ordinary run that goes the way of a search. `None`: a bound was reached before its end, and `left_out` has taken
+    /// note of what is not shown.
+    fn show(&mut self, path: &[Move], left_out: impl FnOnce(&mut Unshown)) -> Result<Option<Retraced>, Stop> {
+        match self.retrace(path) {
+            Err(Stop::Limit(limit)) => {
+                left_out(self.proof.leave_out(limit));
+                Ok(None)
+            }
+            retraced => retraced.map(Some),
+        }
     }
 
     /// An ordinary run that goes the way of a search, and on by the fair schedule.
     ///
     /// # Errors
     /// A bound was reached before it had come to its end.
-    fn retrace(
-        &self,
-        grain: Grain,
-        walk: &mut dyn Walk,
-        path: &[Move],
-        observers: Observers,
-    ) -> Result<Retraced, Stop> {
-        let bounds = self.bounds();
+    fn retrace(&mut self, path: &[Move]) -> Result<Retraced, Stop> {
+        let (target, bounds) = (self.target, self.target.bounds());
         if let Some(limit) = bounds.up() {
             return Err(Stop::Limit(limit));
         }
-        let mut fresh = self.start().context().walk(self.launches(), grain)?;
-        let script = Script::of(walk, &mut *fresh, path, self.control() == ControlModel::ItsSplit, bounds);
-        let script = script.map_err(Stop::Limit)?;
+        let mut fresh = target.start().context().walk(target.launches(), self.how.grain)?;
+        let split = target.control() == ControlModel::ItsSplit;
+        let script = Script::of(self.walk, &mut *fresh, path, split, bounds).map_err(Stop::Limit)?;
         // Where memory acts on its own, it does after the last instruction, too: the path is left at the next one.
-        let after = u64::from(self.start().context().config().memory != MemoryModel::Flat);
+        let after = u64::from(target.start().context().config().memory != MemoryModel::Flat);
         let length = script.length();
         let steps = (length + after).max(1);
         let oracle = Follow::new(script);
@@ -233,26 +222,19 @@ impl Target {
         // A path that ends a run does so within its length; one to a cycle is followed by the fair schedule.
         let limits = Limits { steps, fair_steps: Limits::of(steps).fair_steps };
         let mut stacks = Stacks { left: length, tokens: Liveness::new(), over: BTreeSet::new() };
-        let told = self.observe(&mut recorder, limits, observers, &mut |who, event| {
+        let told = target.observe(&mut recorder, limits, (self.observers)(), &mut |who, event| {
             stacks.event(who, event);
             oracle.event(who, event);
         });
         let (played, trace, switches) = told;
         let followed = oracle.followed();
-        match played.ending {
-            Ending::Stopped(Stop::Limit(LimitKind::Steps(_))) => {}
-            Ending::Stopped(Stop::Limit(limit)) => return Err(Stop::Limit(limit)),
-            _ => {}
+        if let Ending::Stopped(Stop::Limit(limit)) = played.ending
+            && !matches!(limit, LimitKind::Steps(_))
+        {
+            return Err(Stop::Limit(limit));
         }
         let recorded = Recorded::new(played, recorder.schedule, trace, switches);
         Ok(Retraced { recorded, before: (stacks.tokens.stacks(), stacks.tokens.taken()), followed })
-    }
-
-    /// The control model that the target runs under.
-    #[must_use]
-    pub fn control(&self) -> ControlModel {
-        let context = self.start().context();
-        context.config().control.unwrap_or(ControlModel::of_target(context.env().target.sm))
     }
 }
 

@@ -9,9 +9,10 @@ use crate::verdict::{Event, Sink, Who};
 /// Warp instructions of all launches that a run may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// By the oracle under test.
+    /// By the oracle under test; the turn that has begun by then goes on to its end.
     pub steps: u64,
-    /// And then by the fair, deterministic schedule, looking for a state that repeats.
+    /// And then by the fair, deterministic schedule, looking for a state that repeats: only such a schedule proves that a
+    /// run never ends.
     pub fair_steps: u64,
 }
 
@@ -84,12 +85,11 @@ impl Recorded {
 impl Target {
     /// Runs all launches under observers, if there are any.
     pub fn watch(&self, oracle: &mut dyn Oracle, limits: Limits, observers: &mut Observers) -> Played {
-        let Limits { steps, fair_steps } = limits;
         if !observers.any() {
-            return self.run(Way { oracle, tell: None, steps, fair_steps });
+            return self.run(Way { oracle, tell: None, limits });
         }
         let mut tell = Heard(&mut *observers);
-        let mut played = self.run(Way { oracle, tell: Some(&mut tell), steps, fair_steps });
+        let mut played = self.run(Way { oracle, tell: Some(&mut tell), limits });
         played.settle(observers);
         played
     }
@@ -122,8 +122,7 @@ impl Target {
             also(who, &event);
             observers.event(who, event)
         };
-        let Limits { steps, fair_steps } = limits;
-        let mut played = self.run(Way { oracle, tell: Some(&mut tell), steps, fair_steps });
+        let mut played = self.run(Way { oracle, tell: Some(&mut tell), limits });
         played.settle(&mut observers);
         (played, observers.get().map_or(0, TraceHash::value), switches)
     }

@@ -7,11 +7,11 @@
 use super::odometer::Odometer;
 use super::space::Move;
 use crate::base::{LaneMask, Pc};
-use crate::choice::{Alternative, Fair, Menu, Name, Oracle, Pick, Site};
+use crate::choice::{Alternative, Fair, Menu, Name, Observed, Oracle, Pick, Site};
 use crate::machine::walk::{Agent, Reached, Walk};
 use crate::machine::{Bounds, Tell};
 use crate::verdict::{Event, LimitKind, Stop, Who};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 
@@ -42,72 +42,57 @@ type Choices = BTreeMap<Site, VecDeque<Alternative>>;
 pub struct Script {
     scenes: VecDeque<Scene>,
     choices: Choices,
-    /// Instructions in all.
-    length: u64,
-}
-
-/// Takes down what is decided within steps.
-struct Listening<'a> {
-    odometer: Odometer,
-    choices: &'a mut Choices,
-}
-
-impl Oracle for Listening<'_> {
-    fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
-        let pick = self.odometer.choose(menu)?;
-        self.choices.entry(menu.site).or_default().push_back(menu.name(pick.index));
-        Ok(pick)
-    }
-}
-
-/// The scenes so far, and the address and the lanes of the last instruction.
-#[derive(Default)]
-struct Scenes {
-    all: VecDeque<Scene>,
+    /// The address and the lanes of the last instruction.
     last: (Pc, LaneMask),
     /// Instructions in all.
     length: u64,
 }
 
-impl Scenes {
+impl Script {
     /// One more instruction; `said`: the lanes that tell who executes it.
     fn add(&mut self, who: Who, (pc, active): (Pc, LaneMask), said: LaneMask) {
         self.length += 1;
         let (before, lanes) = std::mem::replace(&mut self.last, (pc, active));
         // Lanes that go on do not look for others behind them: who jumps back and meets some there begins a new turn.
         let meets_behind = pc <= before && active & !lanes != 0;
-        match self.all.back_mut() {
+        match self.scenes.back_mut() {
             Some(Scene::Turn(turn)) if (turn.who, turn.lanes) == (who, said) && !meets_behind => turn.count += 1,
-            _ => self.all.push_back(Scene::Turn(Turn { who, lanes: said, count: 1 })),
+            _ => self.scenes.push_back(Scene::Turn(Turn { who, lanes: said, count: 1 })),
         }
     }
 }
 
-/// Makes a step of a path; an error says why the run stops there. `oracle` makes an oracle of one that takes the step's
-/// combination.
-pub(super) fn take<O: Oracle>(
-    walk: &mut dyn Walk,
-    step: Move,
-    agent: Agent,
-    oracle: impl FnOnce(Odometer) -> O,
-    tell: Option<Tell<'_>>,
-) -> Result<(), Stop> {
+/// The choices of a step, as an oracle that takes them.
+fn combination(walk: &mut dyn Walk, step: Move, agent: Agent) -> Odometer {
     // The combinations before the one that was taken are gone through again: only they say what comes next.
     let mut odometer = Odometer::new();
-    let here = walk.mark();
     for _ in 0..step.nth {
         // What they come to was looked at before.
-        let _ = walk.advance(agent, &mut odometer, None);
-        walk.back(here);
+        let _ = and_back(walk, |walk| walk.advance(agent, &mut odometer, None));
         if !odometer.advance() {
             break;
         }
     }
-    walk.advance(agent, &mut oracle(odometer), tell).map(|_| ())
+    odometer
+}
+
+/// Makes a step of a path; an error says why the run stops there. `None`: there is no such step.
+pub(super) fn take(walk: &mut dyn Walk, step: Move, tell: Option<Tell<'_>>) -> Option<Result<(), Stop>> {
+    let agent = agent(walk, step)?;
+    let mut odometer = combination(walk, step, agent);
+    Some(walk.advance(agent, &mut odometer, tell).map(|_| ()))
+}
+
+/// What comes of going on with a walk, which stands where it stood afterwards.
+pub(super) fn and_back<T>(walk: &mut dyn Walk, on: impl FnOnce(&mut dyn Walk) -> T) -> T {
+    let start = walk.mark();
+    let result = on(walk);
+    walk.back(start);
+    result
 }
 
 /// The agent of a step.
-pub(super) fn agent(walk: &mut dyn Walk, step: Move) -> Option<Agent> {
+fn agent(walk: &mut dyn Walk, step: Move) -> Option<Agent> {
     let mut agents = Vec::new();
     walk.agents(&mut agents);
     agents.get(usize::from(step.agent)).copied()
@@ -130,10 +115,7 @@ pub(super) fn follow(walk: &mut dyn Walk, path: &[Move], bounds: &Bounds) -> Res
         if let Some(limit) = up(bounds, k) {
             return Err(limit);
         }
-        let Some(agent) = agent(walk, *step) else { break };
-        if take(walk, *step, agent, |odometer| odometer, None).is_err() {
-            break;
-        }
+        let Some(Ok(())) = take(walk, *step, None) else { break };
     }
     Ok(())
 }
@@ -141,11 +123,9 @@ pub(super) fn follow(walk: &mut dyn Walk, path: &[Move], bounds: &Bounds) -> Res
 /// Why a run stops at the end of a path from where the walk stands, which is where it stands again afterwards. `None`: it
 /// does not.
 pub(super) fn stop_on(walk: &mut dyn Walk, path: &[Move]) -> Option<Stop> {
-    let start = walk.mark();
-    let mut along = || {
+    and_back(walk, |walk| {
         for (k, step) in path.iter().enumerate() {
-            let agent = agent(walk, *step)?;
-            if let Err(stop) = take(walk, *step, agent, |odometer| odometer, None) {
+            if let Err(stop) = take(walk, *step, None)? {
                 return (k + 1 == path.len()).then_some(stop);
             }
         }
@@ -155,10 +135,7 @@ pub(super) fn stop_on(walk: &mut dyn Walk, path: &[Move]) -> Option<Stop> {
             Reached::Stuck(stop) if agents.is_empty() => Some(stop),
             _ => None,
         }
-    };
-    let stop = along();
-    walk.back(start);
-    stop
+    })
 }
 
 impl Script {
@@ -175,10 +152,7 @@ impl Script {
         split: bool,
         bounds: &Bounds,
     ) -> Result<Self, LimitKind> {
-        let start = walk.mark();
-        let script = Self::along(walk, fresh, path, split, bounds);
-        walk.back(start);
-        script
+        and_back(walk, |walk| Self::along(walk, fresh, path, split, bounds))
     }
 
     fn along(
@@ -188,14 +162,14 @@ impl Script {
         split: bool,
         bounds: &Bounds,
     ) -> Result<Self, LimitKind> {
-        let mut scenes = Scenes::default();
+        let mut script = Self::default();
         let mut choices = Choices::default();
         let said = |lanes: LaneMask| if split { lanes } else { lanes & lanes.wrapping_neg() };
         for pick in &walk.begun().picks {
             choices.entry(pick.site()).or_default().push_back(*pick);
         }
         for (who, pc, active) in &walk.begun().steps {
-            scenes.add(*who, (*pc, *active), said(*active));
+            script.add(*who, (*pc, *active), said(*active));
         }
         for (k, step) in path.iter().enumerate() {
             if let Some(limit) = up(bounds, k) {
@@ -206,33 +180,29 @@ impl Script {
                 Agent::Flow { .. } | Agent::Begin => {}
                 Agent::Micro(operation) => {
                     let number = fresh.state().operation(operation.name);
-                    scenes.all.extend(number.map(|k| Scene::Memory(Alternative::Numbered(Site::Micro, k.into()))));
+                    script.scenes.extend(number.map(|k| Scene::Memory(Alternative::Numbered(Site::Micro, k.into()))));
                 }
-                Agent::Silent(k) => scenes.all.push_back(Scene::Memory(Alternative::Numbered(Site::Silent, k.into()))),
+                Agent::Silent(k) => {
+                    script.scenes.push_back(Scene::Memory(Alternative::Numbered(Site::Silent, k.into())))
+                }
             }
             let mut tell = |who: Who, event: Event<'_>| {
                 if let Event::Step(step) = event {
-                    scenes.add(who, (step.pc, step.active), said(step.active));
+                    script.add(who, (step.pc, step.active), said(step.active));
                 }
                 Ok(())
             };
-            let mut taken = Odometer::new();
-            let went = take(
-                walk,
-                *step,
-                agent,
-                |odometer| {
-                    taken = odometer.clone();
-                    odometer
-                },
-                None,
-            );
-            let told = fresh.advance(agent, &mut Listening { odometer: taken, choices: &mut choices }, Some(&mut tell));
+            let mut odometer = combination(walk, *step, agent);
+            let went = walk.advance(agent, &mut odometer.clone(), None);
+            let note = |menu: &Menu<'_>, pick: Pick| {
+                choices.entry(menu.site).or_default().push_back(menu.name(pick.index));
+            };
+            let told = fresh.advance(agent, &mut Observed::new(&mut odometer, note), Some(&mut tell));
             if went.is_err() || told.is_err() {
                 break;
             }
         }
-        Ok(Self { scenes: scenes.all, choices, length: scenes.length })
+        Ok(Self { choices, ..script })
     }
 
     /// Instructions in all.
@@ -278,36 +248,33 @@ impl Scene {
     }
 }
 
-/// The state of a run that follows a script.
-struct Following {
-    script: Script,
-    /// The run has done something else than the script says.
-    strayed: bool,
-}
-
 /// An oracle that follows a script, when it is told of the run's events.
-pub struct Follow(RefCell<Following>);
+pub struct Follow {
+    script: RefCell<Script>,
+    /// The run has done something else than the script says.
+    strayed: Cell<bool>,
+}
 
 impl Follow {
     /// Follows a script.
     #[must_use]
     pub const fn new(script: Script) -> Self {
-        Self(RefCell::new(Following { script, strayed: false }))
+        Self { script: RefCell::new(script), strayed: Cell::new(false) }
     }
 
     /// Takes note of what the run does.
     pub fn event(&self, who: Who, event: &Event<'_>) {
-        let Following { script: Script { scenes, .. }, strayed } = &mut *self.0.borrow_mut();
+        let Script { scenes, .. } = &mut *self.script.borrow_mut();
         match (event, scenes.front_mut()) {
             (Event::Step(step), Some(Scene::Turn(turn))) => {
-                *strayed |= turn.who != who || turn.lanes & !step.active != 0;
+                self.strayed.set(self.strayed.get() || turn.who != who || turn.lanes & !step.active != 0);
                 turn.count -= 1;
                 if turn.count == 0 {
                     scenes.pop_front();
                 }
             }
             (Event::Memory, Some(Scene::Memory(_))) => drop(scenes.pop_front()),
-            (Event::Step(_) | Event::Memory, Some(_)) => *strayed = true,
+            (Event::Step(_) | Event::Memory, Some(_)) => self.strayed.set(true),
             _ => {}
         }
     }
@@ -315,18 +282,15 @@ impl Follow {
     /// Whether the run went the whole way, and no other.
     #[must_use]
     pub fn followed(&self) -> bool {
-        let state = self.0.borrow();
-        !state.strayed && state.script.scenes.is_empty()
+        !self.strayed.get() && self.script.borrow().scenes.is_empty()
     }
 }
 
 impl Oracle for &Follow {
     fn choose(&mut self, menu: Menu<'_>) -> Result<Pick, Stop> {
-        let Script { scenes, choices, .. } = &mut self.0.borrow_mut().script;
-        let wanted = scenes.front().and_then(|scene| scene.wanted(&menu)).or_else(|| {
-            let pick = choices.get_mut(&menu.site)?.pop_front()?;
-            Some((pick, 1))
-        });
+        let Script { scenes, choices, .. } = &mut *self.script.borrow_mut();
+        let mut within = || Some((choices.get_mut(&menu.site)?.pop_front()?, 1));
+        let wanted = scenes.front().and_then(|scene| scene.wanted(&menu)).or_else(&mut within);
         let Some((index, count)) = wanted.and_then(|(what, count)| Some((menu.find(what)?, count))) else {
             return Fair.choose(menu);
         };

@@ -199,19 +199,19 @@ impl ScheduleFile {
 /// Writes the decisions of a launch, a line each.
 fn decisions(parts: &[Part], out: &mut String) {
     for same in parts.chunk_by(|a, b| a == b && matches!(a, Part::Take(_))) {
-        let times = match same {
-            [Part::Take(Decision { what, lease }), more @ ..] => {
+        let times = match same[0] {
+            Part::Take(Decision { what, lease }) => {
                 let _ = write!(out, "{what}");
-                if *lease != 1 {
+                if lease != 1 {
                     let _ = write!(out, " for {lease}");
                 }
-                if more.is_empty() { None } else { Some(same.len()) }
+                Some(same.len()).filter(|n| *n > 1)
             }
-            [Part::Fair(n), ..] => {
+            Part::Fair(n) => {
                 out.push_str("fair");
-                usize::try_from(*n).ok()
+                usize::try_from(n).ok()
             }
-            _ => {
+            Part::Rest => {
                 out.push_str("fair");
                 None
             }

@@ -1,7 +1,7 @@
 //! What is run many times: a program with its memory prepared, its launches, and what must come out.
 
 use super::checkpoint::Owner;
-use super::{Refusal, ScheduleError, ScheduleFile};
+use super::{Limits, Refusal, ScheduleError, ScheduleFile};
 use crate::base::{FileId, Pc, SourceMap};
 use crate::check::Observers;
 use crate::choice::{Fair, Oracle};
@@ -12,7 +12,7 @@ use crate::machine::{
     Bounds, Config, Context, ControlModel, Course, HeapConfig, Launch, MemoryModel, Stats, Tell, again,
 };
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, LimitKind, Place, Stop, StuckKind, Who};
+use crate::verdict::{Event, LimitKind, Place, Stop, Who};
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -37,11 +37,8 @@ pub struct Way<'a> {
     pub oracle: &'a mut dyn Oracle,
     /// The observer, if any.
     pub tell: Option<Tell<'a>>,
-    /// Warp instructions of all launches that the oracle decides about; the turn that has begun by then goes on to its end.
-    pub steps: u64,
-    /// Warp instructions that follow by the fair, deterministic schedule, looking for a state that repeats: only such a
-    /// schedule proves that a run never ends.
-    pub fair_steps: u64,
+    /// For how long.
+    pub limits: Limits,
 }
 
 /// How a run of all launches ended.
@@ -63,6 +60,12 @@ impl Ending {
     #[must_use]
     pub fn of(outcome: Outcome) -> Self {
         if outcome.unexpected.is_empty() { Self::Expected } else { Self::Unexpected(outcome.unexpected) }
+    }
+
+    /// What stopped it, if something did.
+    #[must_use]
+    pub const fn stop(&self) -> Option<&Stop> {
+        if let Self::Stopped(stop) = self { Some(stop) } else { None }
     }
 
     /// Whether it shows a defect of the program.
@@ -231,14 +234,15 @@ impl Target {
             context.start(launch, way.oracle)?;
             if fair_from.is_none() {
                 let tell = again(&mut way.tell);
-                let course = Course { tell, oracle: &mut *way.oracle, out: &mut out, until: way.steps, look: false };
+                let course =
+                    Course { tell, oracle: &mut *way.oracle, out: &mut out, until: way.limits.steps, look: false };
                 if let Some(done) = context.go(course)? {
                     stats.push(done);
                     continue;
                 }
                 *fair_from = Some(context.clock());
             }
-            let until = way.steps.saturating_add(way.fair_steps);
+            let until = way.limits.steps.saturating_add(way.limits.fair_steps);
             let mut watch = Repeats { tell: again(&mut way.tell), at: Default::default(), circle: &mut *circle };
             let mut tell = |who: Who, event: Event<'_>| watch.event(who, event);
             let course = Course { tell: Some(&mut tell), oracle: &mut Fair, out: &mut out, until, look: true };
@@ -343,12 +347,7 @@ impl Repeats<'_> {
         }
         if matches!(event, Event::Repeated) {
             let (who, place) = self.at.clone();
-            return Err(Stop::Stuck(Box::new(StuckKind::Endless {
-                tokens: Vec::new(),
-                who,
-                place,
-                hang: Box::default(),
-            })));
+            return Err(Stop::endless(who, place));
         }
         Ok(())
     }

@@ -393,7 +393,7 @@ pub fn run<S: Sink>(
             None => device.context.launch_with(launch, &mut *sink, &mut both)?,
             Some(seen) => {
                 let mut oracle = device.context.oracle();
-                let oracle = &mut Observed::new(&mut *oracle, seen);
+                let oracle = &mut Observed::new(&mut *oracle, |menu, pick| seen.add(menu, pick));
                 device.context.launch_by(launch, &mut *sink, oracle, &mut both)?
             }
         });

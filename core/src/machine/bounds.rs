@@ -52,12 +52,6 @@ impl Stopwatch {
         let (_, limit) = self.0.filter(|(start, limit)| start.elapsed() >= *limit)?;
         Some(LimitKind::Time(milliseconds(limit)))
     }
-
-    /// What is left of the time.
-    #[must_use]
-    pub fn left(&self) -> Option<Duration> {
-        self.0.map(|(start, limit)| limit.saturating_sub(start.elapsed()))
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a limit of time; no choice depends on it")]

@@ -10,7 +10,7 @@ use crate::machine::config::{Config, ControlModel};
 use crate::machine::device::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, Program, ProgramId, Tag,
 };
-use crate::machine::device::state::{Order, Ran};
+use crate::machine::device::state::Ran;
 use crate::machine::grid::launch::Launch;
 use crate::machine::observer::{Heard, Tell, again};
 use crate::machine::runner::{Machine, Run, machine};
@@ -19,7 +19,7 @@ use crate::machine::walk::Walk;
 use crate::machine::warp::mistakes::nothing_steps;
 use crate::memory::flat::Arena;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Hang, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
+use crate::verdict::{Event, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
 use std::sync::Arc;
 
 /// A context on flat memory.
@@ -81,18 +81,7 @@ impl Context {
 
     /// The device's answer, when no grid runs.
     fn answer(&mut self) -> Result<DeviceOutput, Stop> {
-        let (order, watch) = (Order::Prompt, Stopwatch::start(None));
-        let run = Run {
-            tell: None,
-            oracle: &mut Fair,
-            out: &mut |_| (),
-            order,
-            hold: u64::MAX,
-            whole_turns: true,
-            watch,
-            look: false,
-        };
-        match self.machine.run(run)? {
+        match self.machine.run(Run::new(&mut Fair, &mut |_| ()))? {
             Ran::Output(message) => Ok(message),
             Ran::Spent | Ran::Idle => Err(Stop::internal("the device does not answer", None)),
         }
@@ -225,24 +214,9 @@ impl Context {
         oracle: &mut dyn Oracle,
         out: &mut dyn FnMut(&[u8]),
     ) -> Result<Stats, Stop> {
-        if S::ON {
-            let mut tell = Heard(&mut sink);
-            self.finish(launch, Some(&mut tell), oracle, out)
-        } else {
-            self.finish(launch, None, oracle, out)
-        }
-    }
-
-    /// Starts a grid and waits for its end.
-    fn finish(
-        &mut self,
-        launch: &Launch,
-        mut tell: Option<Tell<'_>>,
-        oracle: &mut dyn Oracle,
-        out: &mut dyn FnMut(&[u8]),
-    ) -> Result<Stats, Stop> {
+        let mut heard = Heard(&mut sink);
+        let tell: Option<Tell<'_>> = if S::ON { Some(&mut heard) } else { None };
         self.start(launch, oracle)?;
-        let tell = again(&mut tell);
         let ran = self.go(Course { tell, oracle, out, until: u64::MAX, look: true })?;
         ran.ok_or_else(|| Stop::internal("a launch without a limit was interrupted", None))
     }
@@ -272,10 +246,9 @@ impl Context {
         loop {
             let hold = course.until.saturating_sub(self.machine.clock());
             let tell = again(&mut course.tell);
-            let (order, watch, look) = (Order::Prompt, self.watch, course.look);
-            let (oracle, out) = (&mut *course.oracle, &mut *course.out);
-            let stopped = match self.machine.run(Run { tell, oracle, out, order, hold, whole_turns: true, watch, look })
-            {
+            let (watch, look) = (self.watch, course.look);
+            let run = Run { tell, hold, watch, look, ..Run::new(&mut *course.oracle, &mut *course.out) };
+            let stopped = match self.machine.run(run) {
                 Ok(Ran::Output(DeviceOutput::Context(_, ContextOutput::Completed(grid)))) => {
                     self.machine.settle(self.context);
                     return Ok(Some(self.machine.stats(grid)));
@@ -314,22 +287,10 @@ impl Context {
         let mut tell = |who: Who, event: Event<'_>| {
             let again = matches!(event, Event::Repeated);
             sink.event(who, event)?;
-            let (tokens, place, hang) = (Vec::new(), Place::default(), Box::<Hang>::default());
-            let stop = || Stop::Stuck(Box::new(StuckKind::Endless { tokens, who, place, hang }));
-            if again { Err(stop()) } else { Ok(()) }
-        };
-        let run = Run {
-            tell: Some(&mut tell),
-            oracle: &mut Fair,
-            out: &mut |_| (),
-            order: Order::Prompt,
-            hold: u64::MAX,
-            whole_turns: true,
-            watch: Stopwatch::start(None),
-            look: true,
+            if again { Err(Stop::endless(who, Place::default())) } else { Ok(()) }
         };
         // It ends where the state is the same again.
-        let _ = machine.run(run);
+        let _ = machine.run(Run { tell: Some(&mut tell), look: true, ..Run::new(&mut Fair, &mut |_| ()) });
     }
 
     /// Warp instructions executed so far, of all launches.

@@ -32,31 +32,25 @@ use std::sync::Arc;
 
 /// How runs that nobody observes are compiled: for every instruction set; memory that acts later costs more than an observer who does not listen, so that it is not compiled for
 /// silence at all.
-trait Quiet<C, M: Environment> {
-    fn quietly(hosted: &mut Hosted<C, M>, run: Run<'_>) -> Result<Ran, Stop>;
+trait Quiet {
+    fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop>;
 }
 
-impl Quiet<Crs, Flat> for (Crs, Flat) {
-    fn quietly(hosted: &mut Hosted<Crs, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
-        hosted.go::<_, Best>(Silent, run)
+impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
+    fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
+        self.go::<_, Best>(Silent, run)
     }
 }
 
-impl Quiet<Its, Flat> for (Its, Flat) {
-    fn quietly(hosted: &mut Hosted<Its, Flat>, run: Run<'_>) -> Result<Ran, Stop> {
-        hosted.go::<_, Best>(Silent, run)
+impl<C: Explored + 'static> Quiet for Hosted<C, Split> {
+    fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
+        self.go::<_, Baseline>(Observed::new(None), run)
     }
 }
 
-impl<C: Explored + 'static> Quiet<C, Split> for (C, Split) {
-    fn quietly(hosted: &mut Hosted<C, Split>, run: Run<'_>) -> Result<Ran, Stop> {
-        hosted.go::<_, Baseline>(Observed::new(None), run)
-    }
-}
-
-impl<C: Explored + 'static> Quiet<C, Fermi> for (C, Fermi) {
-    fn quietly(hosted: &mut Hosted<C, Fermi>, run: Run<'_>) -> Result<Ran, Stop> {
-        hosted.go::<_, Baseline>(Observed::new(None), run)
+impl<C: Explored + 'static> Quiet for Hosted<C, Fermi> {
+    fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
+        self.go::<_, Baseline>(Observed::new(None), run)
     }
 }
 
@@ -79,6 +73,14 @@ pub struct Run<'a> {
     /// Whether an observed run looks for a state that repeats, where the configuration asks for it
     /// ([`Config::liveness`]). The oracle must be one that the state determines.
     pub look: bool,
+}
+
+impl<'a> Run<'a> {
+    /// One that nobody observes, without bounds: turns are whole, and messages are handled as they come.
+    pub fn new(oracle: &'a mut dyn Oracle, out: &'a mut dyn FnMut(&[u8])) -> Self {
+        let (order, hold, watch) = (Order::Prompt, u64::MAX, Stopwatch::start(None));
+        Self { tell: None, oracle, out, order, hold, whole_turns: true, watch, look: false }
+    }
 }
 
 /// A device of any control model and memory.
@@ -196,8 +198,8 @@ fn controlled<M: Environment + 'static>(
     config: &Config,
 ) -> Box<dyn Machine>
 where
-    (Crs, M): Quiet<Crs, M>,
-    (Its, M): Quiet<Its, M>,
+    Hosted<Crs, M>: Quiet,
+    Hosted<Its, M>: Quiet,
 {
     match control {
         ControlModel::Crs => Hosted::<Crs, M>::boxed(model, address_bits, config),
@@ -208,7 +210,7 @@ where
 impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
     fn boxed(model: M::Model, address_bits: u32, config: &Config) -> Box<dyn Machine>
     where
-        (C, M): Quiet<C, M>,
+        Self: Quiet,
     {
         let device = Device::new(model, address_bits);
         let mut config = config.clone();
@@ -265,7 +267,7 @@ impl<C: Control, M: Environment, S: Watched> WithSimd for Go<'_, '_, '_, C, M, S
 
 impl<C: Explored + 'static, M: Environment + 'static> Machine for Hosted<C, M>
 where
-    (C, M): Quiet<C, M>,
+    Self: Quiet,
 {
     fn fork(&self) -> Box<dyn Machine> {
         Box::new(self.clone())
@@ -300,7 +302,7 @@ where
     fn run(&mut self, mut run: Run<'_>) -> Result<Ran, Stop> {
         self.config.liveness = self.liveness && run.look;
         match run.tell.take() {
-            None => <(C, M) as Quiet<C, M>>::quietly(self, run),
+            None => self.quietly(run),
             Some(tell) => self.go::<_, Baseline>(Observed::new(Some(tell)), run),
         }
     }

@@ -201,7 +201,7 @@ pub struct Movable {
 /// What an operation is called in every state that is equal to this one, whereas its number ([`Memory::operation`]) depends
 /// on which operations came and went before. One that makes no step for ever keeps its name
 /// from some point on: others of its warp that end before it are replaced behind it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct OperationName {
     /// Its block.
     pub block: u64,

@@ -56,6 +56,12 @@ impl Stop {
         Self::Internal(Box::new(Internal { what: what.into(), noticed: Location::caller(), place }))
     }
 
+    /// A run that never ends: a warp that runs on, and where it is. What it is called nobody has looked for.
+    #[must_use]
+    pub fn endless(who: Who, place: Place) -> Self {
+        Self::Stuck(Box::new(StuckKind::Endless { tokens: Vec::new(), who, place, hang: Box::default() }))
+    }
+
     /// Whether it is an error of warpstep: noticed, or that a thread did what it would not do alone (`--check safety`).
     #[must_use]
     pub fn is_ours(&self) -> bool {

@@ -12,7 +12,7 @@
 
 use super::graph::{Edge, Graph, NONE};
 use super::left::Unit;
-use crate::base::LaneMask;
+use crate::base::{LaneMask, words};
 use crate::memory::OperationName;
 use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
@@ -20,36 +20,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a scheduler promises.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fairness {
-    /// Who is able to step from some point on does.
-    Weak,
-    /// Each step that can be taken again and again is.
-    Strong,
-    /// Who is able to step again and again does, but perhaps never in this way.
-    StrongThreads,
-}
-
-impl Fairness {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Weak, Self::Strong, Self::StrongThreads];
-
-    /// Its name on the command line and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Weak => "weak",
-            Self::Strong => "strong",
-            Self::StrongThreads => "strong-threads",
-        }
-    }
-
-    /// The fairness of a name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|f| f.name() == name)
+words! {
+    /// What a scheduler promises.
+    #[derive(Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Fairness {
+        /// Who is able to step from some point on does.
+        Weak = "weak",
+        /// Each step that can be taken again and again is.
+        Strong = "strong",
+        /// Who is able to step again and again does, but perhaps never in this way.
+        StrongThreads = "strong-threads",
     }
 }
 
@@ -120,13 +101,7 @@ impl Units {
 }
 
 /// The parts of a graph in which a fair run never ends. `promised` reduces those who can step in a state to those whom the
-/// scheduler promises progress there.
-#[must_use]
-pub fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
-    cycles_until(graph, fairness, promised, &|| None).0
-}
-
-/// The same until `up` says why not to go on: those that were found by then, and that reason, if they may not be all.
+/// scheduler promises progress there. When `up` says why not to go on, those that were found by then, and that reason.
 #[must_use]
 pub fn cycles_until(
     graph: &Graph,
@@ -382,6 +357,10 @@ impl Tarjan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
+        cycles_until(graph, fairness, promised, &|| None).0
+    }
 
     /// One warp goes round two states; another is able to leave in the first only.
     fn round() -> Graph {

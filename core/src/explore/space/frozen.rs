@@ -6,10 +6,9 @@
 use super::graph::Graph;
 use super::{Found, Move, Progress, Reaches, Space};
 use crate::explore::odometer::Odometer;
-use crate::explore::retrace::{follow, stop_on};
+use crate::explore::retrace::{and_back, follow, stop_on};
 use crate::machine::Bounds;
 use crate::machine::walk::{Reached, State, Walk};
-use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -42,29 +41,17 @@ pub struct Rest {
     pub(super) pruned: bool,
 }
 
-impl Rest {}
-
-/// Keeps what a search has done.
-pub trait Keep<O> {
+/// Who keeps what a search has done.
+pub struct Keep<'a, O> {
     /// Asked now and then: whether it is time.
-    fn is_due(&mut self) -> bool;
-
+    pub due: &'a mut dyn FnMut() -> bool,
     /// Keeps what was seen, and where the search stands.
-    fn keep(&mut self, space: &Space<O>, rest: &Rest);
-}
-
-impl<O> Keep<O> for () {
-    fn is_due(&mut self) -> bool {
-        false
-    }
-
-    fn keep(&mut self, _: &Space<O>, _: &Rest) {}
+    pub save: &'a mut dyn FnMut(&Space<O>, &Rest),
 }
 
 /// All but the graph.
 #[derive(Serialize, Deserialize)]
 struct Small<O> {
-    options: String,
     rest: Rest,
     outcomes: Vec<(O, u64, Vec<Move>)>,
     found: Vec<Vec<Move>>,
@@ -87,73 +74,42 @@ impl<O> Small<O> {
 
 /// What a run along a path comes to; `None`: not to its end. The walk stands where it stood, afterwards.
 fn end_of<O>(walk: &mut dyn Walk, path: &[Move], outcome: &mut dyn FnMut(&dyn State) -> O) -> Option<O> {
-    let start = walk.mark();
-    let _ = follow(walk, path, &Bounds::default());
-    let mut agents = Vec::new();
-    walk.agents(&mut agents);
-    let state = walk.state();
-    let ended = agents.is_empty() && matches!(state.reached(), Reached::End);
-    let seen = ended.then(|| outcome(state));
-    walk.back(start);
-    seen
+    and_back(walk, |walk| {
+        let _ = follow(walk, path, &Bounds::default());
+        let mut agents = Vec::new();
+        walk.agents(&mut agents);
+        let state = walk.state();
+        let ended = agents.is_empty() && matches!(state.reached(), Reached::End);
+        ended.then(|| outcome(state))
+    })
 }
 
-/// Why a search cannot go on from some bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unfit {
-    /// They are not what [`freeze`] made.
-    Damaged,
-    /// It had other options.
-    Options,
-}
-
-/// A search and where it stands; `options` must be the same when it goes on.
+/// A search and where it stands.
 #[must_use]
-pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest, options: String) -> Vec<u8> {
+pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest) -> Vec<u8> {
     let outcomes = space.outcomes.iter().map(|(o, r)| (o.clone(), r.count, r.path.clone())).collect();
     let found = space.found.iter().map(|f| f.path.clone()).collect();
-    let small = Small { options, rest: rest.clone(), outcomes, found, progress: space.progress };
+    let small = Small { rest: rest.clone(), outcomes, found, progress: space.progress };
     // Plain data: it always has a form.
-    let small = serde_json::to_vec(&small).unwrap_or_default();
-    let mut out = (small.len() as u64).to_le_bytes().to_vec();
-    out.extend_from_slice(&small);
-    space.graph.put(&mut out);
-    out
+    postcard::to_stdvec(&(small, &space.graph)).unwrap_or_default()
 }
 
-/// The search that was frozen; `walk` stands at its start, and does so afterwards.
-///
-/// # Errors
-/// It was not this search's.
+/// The search that was frozen; `walk` stands at its start, and does so afterwards. `None`: it was not this search's.
 pub fn thaw<O: DeserializeOwned + Eq + std::hash::Hash>(
     bytes: &[u8],
-    options: &str,
     walk: &mut dyn Walk,
     outcome: &mut dyn FnMut(&dyn State) -> O,
-) -> Result<(Space<O>, Rest), Unfit> {
-    let (length, bytes) = bytes.split_first_chunk().ok_or(Unfit::Damaged)?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    let (small, graph) = bytes.split_at_checked(length).ok_or(Unfit::Damaged)?;
-    let small: Small<O> = serde_json::from_slice(small).map_err(|_| Unfit::Damaged)?;
-    if small.options != options {
-        return Err(Unfit::Options);
-    }
-    let graph = Graph::take(graph).ok_or(Unfit::Damaged)?;
-    if !small.is_sound(&graph) {
-        return Err(Unfit::Damaged);
-    }
-    let mut found = Vec::with_capacity(small.found.len());
+) -> Option<(Space<O>, Rest)> {
+    let ((small, graph), []): ((Small<O>, Graph), &[u8]) = postcard::take_from_bytes(bytes).ok()? else { return None };
+    let graph = graph.restored().filter(|graph| small.is_sound(graph))?;
+    let mut space = Space { graph, progress: small.progress, ..Space::default() };
     for path in small.found {
-        let stop = stop_on(walk, &path).ok_or(Unfit::Damaged)?;
-        found.push(Found { stop, path });
+        space.found.push(Found { stop: stop_on(walk, &path)?, path });
     }
-    let mut outcomes = IndexMap::new();
     for (kept, count, path) in small.outcomes {
         // What a way comes to is asked of the program, not of the file.
-        if end_of(walk, &path, outcome).is_none_or(|seen| seen != kept) {
-            return Err(Unfit::Damaged);
-        }
-        outcomes.insert(kept, Reaches { count, path });
+        end_of(walk, &path, outcome).filter(|seen| *seen == kept)?;
+        space.outcomes.insert(kept, Reaches { count, path });
     }
-    Ok((Space { outcomes, found, graph, progress: small.progress, limit: None, standing: Vec::new() }, small.rest))
+    Some((space, small.rest))
 }

@@ -5,7 +5,6 @@
 
 use super::left::{Left, Unit};
 use super::table::Table;
-use crate::memory::OperationName;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A step between two states.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Edge {
     /// Where it leads; `u32::MAX`: not taken, or the run stopped.
     pub to: u32,
@@ -26,31 +25,8 @@ pub struct Edge {
     pub nth: u16,
 }
 
-/// Bytes to be read.
-struct Bytes<'a>(&'a [u8]);
-
-impl Bytes<'_> {
-    fn chunk<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (chunk, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*chunk)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.chunk().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.chunk().map(u64::from_le_bytes)
-    }
-
-    fn u128(&mut self) -> Option<u128> {
-        self.chunk().map(u128::from_le_bytes)
-    }
-}
-
 /// A state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Seen {
     /// Its number by halves: a whole one would be aligned to 16 bytes.
     low: u64,
@@ -80,18 +56,22 @@ const fn hash(number: u128) -> u32 {
 /// Units whose numbers are at hand.
 const AT_HAND: usize = 16;
 
-/// The graph of a search.
-#[derive(Clone, Debug, Default)]
+/// The graph of a search. What can be made again of the rest is not kept in files ([`Graph::restored`]).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Graph {
+    #[serde(skip)]
     table: Table,
     seen: Vec<Seen>,
     edges: Vec<Edge>,
     units: Vec<Unit>,
     /// The blocks that have stepped, where states tell.
     stepped: Vec<u64>,
+    #[serde(skip)]
     known: FxHashMap<Unit, u32>,
     /// Those asked for last, by the low bits of their warps.
+    #[serde(skip)]
     at_hand: [Option<(Unit, u32)>; AT_HAND],
+    #[serde(skip)]
     left: Left,
 }
 
@@ -155,73 +135,17 @@ impl Graph {
         self.stepped[state as usize] = blocks;
     }
 
-    /// Appends the graph as bytes.
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
-        let lengths = [self.seen.len(), self.edges.len(), self.units.len(), self.stepped.len()];
-        lengths.iter().for_each(|n| out.extend_from_slice(&(*n as u64).to_le_bytes()));
-        let word = |out: &mut Vec<u8>, value: u32| out.extend_from_slice(&value.to_le_bytes());
-        for seen in &self.seen {
-            out.extend_from_slice(&seen.number().to_le_bytes());
-            [seen.last, seen.from, seen.by].iter().for_each(|n| word(out, *n));
-        }
-        for edge in &self.edges {
-            let both = u32::from(edge.agent) << 16 | u32::from(edge.nth);
-            [edge.to, edge.next, edge.unit, both].iter().for_each(|n| word(out, *n));
-        }
-        for unit in &self.units {
-            let (kind, [block, warp, lanes]) = match *unit {
-                Unit::Lanes(block, warp, lanes) => (0, [block, warp.into(), lanes.into()]),
-                Unit::Operation(OperationName { block, warp, place }) => (1, [block, warp.into(), place.into()]),
-                Unit::Silent => (2, [0; 3]),
-            };
-            word(out, kind);
-            [block, warp, lanes].iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
-        }
-        self.stepped.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
-    }
-
-    /// The graph that [`Graph::put`] made these bytes of; `None`: it made others.
-    pub(super) fn take(bytes: &[u8]) -> Option<Self> {
-        let mut from = Bytes(bytes);
-        let lengths = [from.u64()?, from.u64()?, from.u64()?, from.u64()?];
-        let [states, edges, units, stepped] = lengths.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-        // A length that the bytes cannot have would be reserved before they are missed.
-        if states.max(edges).max(units).max(stepped) > bytes.len() {
-            return None;
-        }
-        let mut state = || {
-            let new = Seen::new(from.u128()?);
-            Some(Seen { last: from.u32()?, from: from.u32()?, by: from.u32()?, ..new })
-        };
-        let seen: Vec<Seen> = (0..states).map(|_| state()).collect::<Option<_>>()?;
-        let narrow = |n: u32| u16::try_from(n & 0xffff).unwrap_or(u16::MAX);
-        let mut edge = || {
-            let [to, next, unit, both] = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
-            Some(Edge { to, next, unit, agent: narrow(both >> 16), nth: narrow(both) })
-        };
-        let edges = (0..edges).map(|_| edge()).collect::<Option<_>>()?;
-        let small = |n: u64| u32::try_from(n).ok();
-        let mut unit = || {
-            let (kind, [block, warp, lanes]) = (from.u32()?, [from.u64()?, from.u64()?, from.u64()?]);
-            Some(match kind {
-                0 => Unit::Lanes(block, small(warp)?, small(lanes)?),
-                1 => Unit::Operation(OperationName { block, warp: small(warp)?, place: small(lanes)? }),
-                _ => Unit::Silent,
-            })
-        };
-        let units: Vec<Unit> = (0..units).map(|_| unit()).collect::<Option<_>>()?;
-        let known = units.iter().copied().zip(0..).collect();
-        let stepped = (0..stepped).map(|_| from.u64()).collect::<Option<_>>()?;
-        let mut table = Table::default();
-        for (fresh, new) in (0..u32::try_from(states).ok()?).zip(&seen) {
+    /// A graph that was read from a file, with its tables; `None`: no search made it.
+    pub(super) fn restored(mut self) -> Option<Self> {
+        self.known = self.units.iter().copied().zip(0..).collect();
+        let Self { table, seen, .. } = &mut self;
+        for (fresh, new) in (0..u32::try_from(seen.len()).ok()?).zip(&*seen) {
             let of = |s: u32| seen[s as usize].number() == new.number();
             if table.find_or_insert(hash(new.number()), fresh, of) != fresh {
                 return None;
             }
         }
-        let whole = from.0.is_empty();
-        let graph = Self { table, seen, edges, units, stepped, known, at_hand: [None; AT_HAND], left: Left::default() };
-        (whole && graph.is_sound()).then_some(graph)
+        self.is_sound().then_some(self)
     }
 
     /// Whether all numbers in it are those of its own states, steps and units, and lists come to their ends: each step was

@@ -4,10 +4,11 @@
 use crate::base::LaneMask;
 use crate::machine::walk::Agent;
 use crate::memory::OperationName;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Who makes a step, as far as fairness goes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Unit {
     /// Lanes of a warp: block, warp, lanes.
     Lanes(u64, u32, LaneMask),

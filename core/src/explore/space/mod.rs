@@ -10,8 +10,8 @@ mod left;
 mod search;
 mod table;
 
-pub use fair::{Cycle, Fairness, Promised, cycles, cycles_until};
-pub use frozen::{Keep, Rest, Unfit, freeze, thaw};
+pub use fair::{Cycle, Fairness, Promised, cycles_until};
+pub use frozen::{Keep, Rest, freeze, thaw};
 pub use graph::{Edge, Graph, Move};
 pub use left::Unit;
 pub use search::{explore, go_on};

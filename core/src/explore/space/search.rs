@@ -56,7 +56,7 @@ impl Node {
     }
 }
 
-struct Run<'a, 'o, O> {
+struct Run<'a, 'o, 'k, O> {
     walk: &'a mut dyn Walk,
     options: &'a mut Options<'o>,
     outcome: &'a mut dyn FnMut(&dyn State) -> O,
@@ -68,7 +68,7 @@ struct Run<'a, 'o, O> {
     pruned: bool,
     /// States at most, with those of the search that goes on.
     most: u64,
-    keep: &'a mut dyn Keep<O>,
+    keep: Keep<'k, O>,
     /// Warp instructions that were executed.
     executed: u64,
 }
@@ -85,7 +85,8 @@ pub fn explore<O: Eq + Hash>(
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
 ) -> Space<O> {
-    search_from(walk, options, outcome, (Space::default(), Rest::default()), &mut ()).0
+    let nobody = Keep { due: &mut || false, save: &mut |_, _| () };
+    go_on(walk, options, outcome, Default::default(), nobody).unwrap_or_default()
 }
 
 /// Goes on with a search through all states where it stood; `None`: the rest is not of this walk. A search that has seen no
@@ -94,21 +95,9 @@ pub fn go_on<O: Eq + Hash>(
     walk: &mut dyn Walk,
     options: &mut Options<'_>,
     outcome: &mut dyn FnMut(&dyn State) -> O,
-    from: (Space<O>, Rest),
-    keep: &mut dyn Keep<O>,
-) -> Option<Space<O>> {
-    let (space, fits) = search_from(walk, options, outcome, from, keep);
-    fits.then_some(space)
-}
-
-/// The same; also tells whether the rest is of this walk.
-fn search_from<O: Eq + Hash>(
-    walk: &mut dyn Walk,
-    options: &mut Options<'_>,
-    outcome: &mut dyn FnMut(&dyn State) -> O,
     (space, rest): (Space<O>, Rest),
-    keep: &mut dyn Keep<O>,
-) -> (Space<O>, bool) {
+    keep: Keep<'_, O>,
+) -> Option<Space<O>> {
     let start = walk.mark();
     let told = space.found.iter().map(|f| f.stop.identity()).collect();
     let most = options.max_states.map_or(u64::MAX, |most| most.saturating_add(space.progress.states));
@@ -135,7 +124,8 @@ fn search_from<O: Eq + Hash>(
     }
     run.walk.back(start);
     if fits {
-        run.keep.keep(&run.space, &run.rest());
+        let rest = run.rest();
+        (run.keep.save)(&run.space, &rest);
     }
     run.own_up();
     let mut space = run.space;
@@ -143,10 +133,10 @@ fn search_from<O: Eq + Hash>(
         space.limit = Some(LimitKind::Switches(run.options.preemptions.unwrap_or(0)));
     }
     space.progress.bytes = (space.graph.bytes() + walk.held()) as u64;
-    (space, fits)
+    fits.then_some(space)
 }
 
-impl<O: Eq + Hash> Run<'_, '_, O> {
+impl<O: Eq + Hash> Run<'_, '_, '_, O> {
     /// Goes along a stack, to where the search stood. Tells whether its states are those of this walk.
     fn stand(&mut self, stack: &[Level]) -> bool {
         for level in stack {
@@ -205,8 +195,9 @@ impl<O: Eq + Hash> Run<'_, '_, O> {
                 self.step(agent);
             }
             patience -= 1;
-            if patience == 0 && self.keep.is_due() {
-                self.keep.keep(&self.space, &self.rest());
+            if patience == 0 && (self.keep.due)() {
+                let rest = self.rest();
+                (self.keep.save)(&self.space, &rest);
             }
             if patience == 0 || self.space.limit.is_some() {
                 patience = PATIENCE;

@@ -65,7 +65,9 @@ impl ScriptDevice {
             None => Box::new(Fair),
         };
         match seen {
-            Some(seen) => self.run_by(script, &mut Observed::new(&mut *oracle, seen), tell, out),
+            Some(seen) => {
+                self.run_by(script, &mut Observed::new(&mut *oracle, |menu, pick| seen.add(menu, pick)), tell, out)
+            }
             None => self.run_by(script, &mut *oracle, tell, out),
         }
     }

@@ -29,17 +29,6 @@ pub enum Agent {
     Silent(u32),
 }
 
-impl Agent {
-    /// The lanes that step; none for memory's agents.
-    #[must_use]
-    pub const fn lanes(&self) -> LaneMask {
-        match self {
-            Self::Flow { flow, .. } => flow.mask,
-            Self::Begin | Self::Micro(_) | Self::Silent(_) => 0,
-        }
-    }
-}
-
 /// What happened before anybody had a choice.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Begun {
