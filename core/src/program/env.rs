@@ -13,7 +13,6 @@ use crate::ptx::tree::Loc;
 use crate::verdict::{AllocKind, Inside};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use serde::{Deserialize, Serialize};
 
 /// A function's number: its index in [`ProgEnv::functions`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
@@ -377,7 +376,7 @@ pub struct Relocation {
 }
 
 /// Where the windows of the generic address space lie (PTX ISA 6.4.1.1); ours to choose.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddressMap {
     /// First global address.
     pub global: u64,

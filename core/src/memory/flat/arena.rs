@@ -47,9 +47,9 @@ impl Arena {
         let start = used.next_multiple_of(align.max(64));
         let end = start.saturating_add(len).saturating_add(GAP);
         let wanted = self.blocks.iter().filter(|b| !b.is_freed()).map(|b| b.len).sum::<u64>().saturating_add(len);
-        let room = AddressMap::memory(if self.is_wide() { 64 } else { 32 });
+        let room = AddressMap::memory(self.address_bits());
         let cap = self.cap.unwrap_or(u64::MAX).min(room);
-        let apart = if self.is_wide() { FAR } else { 0 };
+        let apart = if self.address_bits() == 64 { FAR } else { 0 };
         let last = (self.blocks.len() as u64).saturating_mul(apart).saturating_add(end);
         let places = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let Some((at, size)) = places.filter(|_| wanted <= cap && last <= room) else {
@@ -65,9 +65,14 @@ impl Arena {
         Ok(address)
     }
 
-    /// Whether addresses have 64 bits: then none fits 32 of them.
-    const fn is_wide(&self) -> bool {
-        self.base >> 32 != 0
+    /// How many bits addresses have: none of 64 fits 32 of them.
+    const fn address_bits(&self) -> u32 {
+        if self.base >> 32 != 0 { 64 } else { 32 }
+    }
+
+    /// The windows of generic addresses.
+    pub(crate) const fn windows(&self) -> AddressMap {
+        AddressMap::of(self.address_bits())
     }
 
     /// Makes a block for device `malloc`; `None` when a heap of `size` bytes has no room for it.

@@ -131,7 +131,7 @@ impl Memory for Split {
         let class = request.address_class();
         let reloads = request.elems > 1 && class == request.class() && request.regs.contains(&request.addr);
         let address = if reloads { Held::capture(&[(class, request.addr)], regs) } else { Held::default() };
-        let instruction = Instruction { at, request: *request, lanes: mask, map: *near.map, address };
+        let instruction = Instruction { at, request: *request, lanes: mask, address };
         self.pending.push(instruction, later, elements(request));
         Ok(())
     }
@@ -158,7 +158,7 @@ impl Memory for Split {
 
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
         let Some((instruction, lane, k)) = self.pending.take(number) else { return Ok(()) };
-        let Instruction { at, request, map, address, lanes: all } = instruction;
+        let Instruction { at, request, address, lanes: all } = instruction;
         // Also when lanes are left: whoever keeps what registers hold must look again.
         self.woken.push(at.who);
         let gone = || {
@@ -168,7 +168,7 @@ impl Memory for Split {
         // The frame is taken out while the block's shared memory is at hand.
         let mut regs = stores.frame(at.who, at.depth).map(std::mem::take).ok_or_else(gone)?;
         let (mask, mut local, request) = (1 << lane, LocalMemory::default(), element(&request, k));
-        let now = address.again(&regs);
+        let (map, now) = (self.arena.windows(), address.again(&regs));
         address.put(&mut regs, mask);
         let from = effective(&request, lane, &regs);
         let done = {

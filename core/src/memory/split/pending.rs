@@ -2,7 +2,6 @@
 
 use crate::base::{LANES, LaneMask};
 use crate::memory::{Held, Issuer, Movable, OperationName, snapshot};
-use crate::program::env::AddressMap;
 use crate::program::instr::WarpRequest;
 use crate::verdict::Who;
 use rustc_hash::FxHashMap;
@@ -23,8 +22,6 @@ pub(super) struct Instruction {
     pub(super) request: WarpRequest,
     /// All its lanes: they go on together.
     pub(super) lanes: LaneMask,
-    /// The windows of generic addresses.
-    pub(super) map: AddressMap,
     /// The address register's values, when the instruction writes it.
     pub(super) address: Held,
 }
