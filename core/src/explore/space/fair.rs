@@ -18,7 +18,7 @@ use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use smallvec::SmallVec;
 
 words! {
     /// What a scheduler promises.
@@ -46,22 +46,35 @@ pub struct Cycle {
 /// Lanes by warp and operations, as sets.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Units {
-    lanes: BTreeMap<(u64, u32), LaneMask>,
+    /// By block and warp, in their order: few, and made for each state, so that they are kept in place.
+    lanes: SmallVec<[((u64, u32), LaneMask); 4]>,
     operations: Vec<OperationName>,
 }
 
 impl Units {
     pub fn insert(&mut self, unit: Unit) {
         match unit {
-            Unit::Lanes(block, warp, lanes) => *self.lanes.entry((block, warp)).or_default() |= lanes,
+            Unit::Lanes(block, warp, lanes) => match self.place((block, warp)) {
+                Ok(k) => self.lanes[k].1 |= lanes,
+                Err(k) => self.lanes.insert(k, ((block, warp), lanes)),
+            },
             Unit::Operation(n) if !self.operations.contains(&n) => self.operations.push(n),
             Unit::Operation(_) | Unit::Silent => {}
         }
     }
 
+    /// Where a warp is, or would be.
+    fn place(&self, warp: (u64, u32)) -> Result<usize, usize> {
+        self.lanes.binary_search_by_key(&warp, |(warp, _)| *warp)
+    }
+
+    fn of(&self, warp: (u64, u32)) -> LaneMask {
+        self.place(warp).map_or(0, |k| self.lanes[k].1)
+    }
+
     fn retain(&mut self, with: &Self) {
-        self.lanes.retain(|warp, lanes| {
-            *lanes &= with.lanes.get(warp).copied().unwrap_or(0);
+        self.lanes.retain(|(warp, lanes)| {
+            *lanes &= with.of(*warp);
             *lanes != 0
         });
         self.operations.retain(|n| with.operations.contains(n));
@@ -69,8 +82,8 @@ impl Units {
 
     fn without(&self, other: &Self) -> Self {
         let mut rest = self.clone();
-        rest.lanes.retain(|warp, lanes| {
-            *lanes &= !other.lanes.get(warp).copied().unwrap_or(0);
+        rest.lanes.retain(|(warp, lanes)| {
+            *lanes &= !other.of(*warp);
             *lanes != 0
         });
         rest.operations.retain(|n| !other.operations.contains(n));
@@ -83,7 +96,7 @@ impl Units {
 
     fn contains(&self, unit: Unit) -> bool {
         match unit {
-            Unit::Lanes(block, warp, lanes) => self.lanes.get(&(block, warp)).is_some_and(|set| set & lanes != 0),
+            Unit::Lanes(block, warp, lanes) => self.of((block, warp)) & lanes != 0,
             Unit::Operation(name) => self.operations.contains(&name),
             Unit::Silent => false,
         }
@@ -91,12 +104,12 @@ impl Units {
 
     /// The units of the blocks of a set.
     pub fn keep(&mut self, promised: impl Fn(u64, u32) -> bool) {
-        self.lanes.retain(|(block, warp), _| promised(*block, *warp));
+        self.lanes.retain(|((block, warp), _)| promised(*block, *warp));
     }
 
     /// The first warp.
     pub fn lowest(&self) -> Option<(u64, u32)> {
-        self.lanes.keys().next().copied()
+        self.lanes.first().map(|(warp, _)| *warp)
     }
 }
 

@@ -53,8 +53,8 @@ const fn hash(number: u128) -> u32 {
     (number >> 96) as u32 ^ number as u32
 }
 
-/// Units whose numbers are at hand.
-const AT_HAND: usize = 16;
+/// Units whose numbers are at hand: a power of two.
+const AT_HAND: usize = 32;
 
 /// The graph of a search. What can be made again of the rest is not kept in files ([`Graph::restored`]).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub struct Graph {
     stepped: Vec<u64>,
     #[serde(skip)]
     known: FxHashMap<Unit, u32>,
-    /// Those asked for last, by the low bits of their warps.
+    /// Those asked for last, by their warps and lanes or places.
     #[serde(skip)]
     at_hand: [Option<(Unit, u32)>; AT_HAND],
     #[serde(skip)]
@@ -89,10 +89,13 @@ impl Graph {
 
     /// The number of a unit.
     fn number_of(&mut self, unit: Unit) -> u32 {
-        let place = match unit {
-            Unit::Lanes(_, warp, _) => warp as usize % AT_HAND,
-            Unit::Operation(_) | Unit::Silent => 0,
+        let (warp, which) = match unit {
+            Unit::Lanes(_, warp, lanes) => (warp, lanes),
+            Unit::Operation(name) => (name.warp, name.place),
+            Unit::Silent => (0, 0),
         };
+        // Fibonacci hashing: the upper bits of a product with the golden ratio.
+        let place = ((warp << 16 ^ which).wrapping_mul(0x9e37_79b9) >> (32 - AT_HAND.ilog2())) as usize;
         if let Some((_, number)) = self.at_hand[place].filter(|(of, _)| *of == unit) {
             return number;
         }
