@@ -165,6 +165,6 @@ pub fn search_on<O: Serialize + DeserializeOwned + Clone + Eq + Hash>(
         },
     };
     let Kept { due, save, .. } = kept;
-    let mut save = |space: &Space<O>, rest: &Rest| save(&[named.as_bytes(), &freeze(space, rest)].concat());
+    let mut save = |space: &Space<O>, rest: &Rest| save(&freeze(space, rest, named.clone().into_bytes()));
     go_on(walk, options, outcome, from, Keep { due, save: &mut save }).ok_or(CheckpointError::Damaged)
 }

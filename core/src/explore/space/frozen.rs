@@ -84,14 +84,14 @@ fn end_of<O>(walk: &mut dyn Walk, path: &[Move], outcome: &mut dyn FnMut(&dyn St
     })
 }
 
-/// A search and where it stands.
+/// A search and where it stands, behind `before`.
 #[must_use]
-pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest) -> Vec<u8> {
+pub fn freeze<O: Serialize + Clone>(space: &Space<O>, rest: &Rest, before: Vec<u8>) -> Vec<u8> {
     let outcomes = space.outcomes.iter().map(|(o, r)| (o.clone(), r.count, r.path.clone())).collect();
     let found = space.found.iter().map(|f| f.path.clone()).collect();
     let small = Small { rest: rest.clone(), outcomes, found, progress: space.progress };
     // Plain data: it always has a form.
-    postcard::to_stdvec(&(small, &space.graph)).unwrap_or_default()
+    postcard::to_extend(&(small, &space.graph), before).unwrap_or_default()
 }
 
 /// The search that was frozen; `walk` stands at its start, and does so afterwards. `None`: it was not this search's.
