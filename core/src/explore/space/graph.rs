@@ -56,7 +56,7 @@ const fn hash(number: u128) -> u32 {
 /// Units whose numbers are at hand: a power of two.
 const AT_HAND: usize = 32;
 
-/// The graph of a search. What can be made again of the rest is not kept in files ([`Graph::restored`]).
+/// The graph of a search. What follows from the rest is not kept in files: it is made again by `Graph::restored`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Graph {
     #[serde(skip)]
