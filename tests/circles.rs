@@ -83,7 +83,9 @@ fn imports(source: &str) -> Vec<Import> {
             continue;
         }
         for start in ["crate::", "super::"] {
-            for (at, _) in statement.match_indices(start) {
+            // Who may see an item is no import.
+            let named = |at: &(usize, &str)| !statement[..at.0].ends_with("pub(in ");
+            for (at, _) in statement.match_indices(start).filter(named) {
                 let path: String =
                     statement[at..].chars().take_while(|c| c.is_alphanumeric() || "_:".contains(*c)).collect();
                 found.push(Import { exported: false, path: words(&path), name: String::new() });

@@ -7,7 +7,7 @@ use crate::check::Check;
 use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
 use crate::explore::{Ending, Limits, Played, Refusal, ScheduleFile, Target};
 use crate::launch::{Arg, Buffer, Data, KernelLaunch, Spec};
-use crate::machine::{Bounds, Config, Host, Stats};
+use crate::machine::{Bounds, Config, DeviceShape, Host, Stats};
 use crate::report::Diagnostic;
 use crate::verdict::Stop;
 
@@ -112,7 +112,7 @@ impl Kernel<'_> {
             ..self.config.clone()
         };
         config.max_memory = Some(config.max_memory.unwrap_or(USUAL_MEMORY));
-        if let Some(shape) = config.memory.shape() {
+        if let Some(shape) = config.memory.device().map(DeviceShape::of) {
             config.device = shape;
         }
         Target::new(self.spec(), env, self.sources.clone(), config)

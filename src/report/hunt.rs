@@ -44,11 +44,7 @@ impl Models {
     /// Those of a run.
     #[must_use]
     pub fn of(control: ControlModel, memory: &MemoryModel) -> Self {
-        let (memory, lanes) = match memory {
-            MemoryModel::Flat => ("flat", Some("whole")),
-            MemoryModel::Split => ("flat", Some("split")),
-            MemoryModel::Fermi(..) => ("fermi", None),
-        };
+        let (memory, lanes) = memory.words();
         Self { control, memory, lanes }
     }
 

@@ -127,7 +127,7 @@ impl How {
 fn context(env: &Arc<ProgEnv>, control: ControlModel, how: How) -> Result<(Context, Launch), Stop> {
     let How { threads, warp: warp_size, seed, .. } = how;
     let memory = MemoryModel::preset(how.memory).unwrap_or_default();
-    let device = memory.shape().unwrap_or(DeviceShape { processors: 1, ..DeviceShape::default() });
+    let device = memory.device().map_or(DeviceShape { processors: 1, ..DeviceShape::default() }, DeviceShape::of);
     let max_steps = Some(1_000_000);
     let config = Config { control: Some(control), warp_size, seed, device, memory, max_steps, ..Config::default() };
     let context = Context::new(Arc::clone(env), config)?;

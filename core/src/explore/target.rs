@@ -8,9 +8,7 @@ use crate::choice::{Fair, Oracle};
 use crate::launch::{
     Data, Device, Expect, ExpectStdout, Failure, Outcome, ProblemKind, Spec, Unexpected, compare, compare_output,
 };
-use crate::machine::{
-    Bounds, Config, Context, ControlModel, Course, HeapConfig, Launch, MemoryModel, Stats, Tell, again,
-};
+use crate::machine::{Bounds, Config, Context, ControlModel, Course, HeapConfig, Launch, Stats, Tell, again};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, LimitKind, Place, Stop, Who};
 use std::sync::Arc;
@@ -314,11 +312,7 @@ pub fn setup_hash(launches: &[Launch], context: &Context) -> u64 {
     if config.heap != HeapConfig::default() {
         add(format!("{:?}", config.heap));
     }
-    match &config.memory {
-        MemoryModel::Flat => add("flat".to_owned()),
-        MemoryModel::Split => add("flat, lanes split".to_owned()),
-        MemoryModel::Fermi(device, programs) => add(format!("{device:?} {:?}", programs.programs())),
-    }
+    add(config.memory.described());
     hasher.update(&context.memory_hash().to_le_bytes());
     hasher.digest()
 }

@@ -2,11 +2,10 @@
 
 use crate::machine::bounds::Bounds;
 use crate::machine::control::Grouping;
+use crate::memory::MemoryModel;
 use crate::memory::fermi::model::DeviceModel;
-use crate::memory::fermi::program::{ProgramSet, preset};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Control models by name.
@@ -73,53 +72,6 @@ impl Default for DeviceShape {
     fn default() -> Self {
         let capacity = Capacity { blocks: 32, threads: 2048, shared: 228 << 10 };
         Self { processors: 132, concurrent_grids: 128, capacity }
-    }
-}
-
-/// A memory engine by name, with what it is made from.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum MemoryModel {
-    /// Every access takes effect at once.
-    #[default]
-    Flat,
-    /// The same lane by lane and element by element: an instruction's accesses are not atomic together.
-    Split,
-    /// The report's chapter 4: caches and memory programs.
-    Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
-}
-
-impl MemoryModel {
-    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory.
-    #[must_use]
-    pub fn preset(name: &str) -> Option<Self> {
-        if name == "flat" {
-            return Some(Self::Flat);
-        }
-        Self::of(DeviceModel::preset(name)?)
-    }
-
-    /// The engine of a device, with the memory programs that it names.
-    #[must_use]
-    pub fn of(model: DeviceModel) -> Option<Self> {
-        let programs = preset(&model.programs)?;
-        Some(Self::Fermi(Arc::new(model), Arc::new(programs)))
-    }
-
-    /// The same engine with the accesses of an instruction split into its lanes', or whole. `None`: it has no such mode.
-    #[must_use]
-    pub fn with_lanes_split(self, split: bool) -> Option<Self> {
-        match (self, split) {
-            (Self::Flat | Self::Split, true) => Some(Self::Split),
-            (Self::Flat | Self::Split, false) => Some(Self::Flat),
-            (Self::Fermi(..), _) => None,
-        }
-    }
-
-    /// The hardware, where the engine has a description of it.
-    #[must_use]
-    pub fn shape(&self) -> Option<DeviceShape> {
-        let Self::Fermi(model, _) = self else { return None };
-        Some(DeviceShape::of(model))
     }
 }
 

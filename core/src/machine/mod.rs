@@ -22,9 +22,10 @@ pub(crate) mod thread;
 pub mod walk;
 pub mod warp;
 
+pub use crate::memory::MemoryModel;
 pub use books::Stats;
 pub use bounds::{Bounds, Host, Stopwatch};
-pub use config::{Capacity, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
+pub use config::{Capacity, Config, ControlModel, DeviceShape, HeapConfig};
 pub use device::Unnoticed;
 pub use device::state::{Device, Order, Ran};
 pub use grid::launch::Launch;

@@ -6,7 +6,7 @@ use crate::base::{Baseline, Best, LaneTables, Tier};
 use crate::choice::Oracle;
 use crate::machine::books::{Books, Budget, Stats};
 use crate::machine::bounds::Stopwatch;
-use crate::machine::config::{Config, ControlModel, DeviceShape, MemoryModel};
+use crate::machine::config::{Config, ControlModel, DeviceShape};
 use crate::machine::context::state::ContextState;
 use crate::machine::control::Control;
 use crate::machine::control::Crs;
@@ -24,7 +24,7 @@ use crate::machine::warp::instrumented::Watched;
 use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
 use crate::memory::split::Split;
-use crate::memory::{Cx, Environment, FermiModel, SiteHints};
+use crate::memory::{Cx, Environment, FermiModel, MemoryModel, SiteHints};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
 use std::any::Any;
@@ -216,7 +216,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let mut config = config.clone();
         // What was described for the device goes before what its memory is like.
         if config.device == DeviceShape::default() {
-            config.device = config.memory.shape().unwrap_or(config.device);
+            config.device = config.memory.device().map_or(config.device, DeviceShape::of);
         }
         let liveness = config.liveness;
         Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0 })

@@ -25,7 +25,74 @@ use crate::choice::Oracle;
 use crate::program::env::{AddressMap, Root};
 use crate::program::instr::{CacheOp, MemOp, Slot, Space, WarpRequest};
 use crate::verdict::{BugKind, LimitKind, Stop, Who};
+use fermi::model::DeviceModel;
+use fermi::program::{ProgramSet, preset};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A memory engine by name, with what it is made from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum MemoryModel {
+    /// Every access takes effect at once.
+    #[default]
+    Flat,
+    /// The same lane by lane and element by element: an instruction's accesses are not atomic together.
+    Split,
+    /// The report's chapter 4: caches and memory programs.
+    Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
+}
+
+impl MemoryModel {
+    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory.
+    #[must_use]
+    pub fn preset(name: &str) -> Option<Self> {
+        if name == "flat" { Some(Self::Flat) } else { Self::of(DeviceModel::preset(name)?) }
+    }
+
+    /// The engine of a device, with the memory programs that it names.
+    #[must_use]
+    pub fn of(model: DeviceModel) -> Option<Self> {
+        let programs = preset(&model.programs)?;
+        Some(Self::Fermi(Arc::new(model), Arc::new(programs)))
+    }
+
+    /// The same engine with the accesses of an instruction split into its lanes', or whole. `None`: it has no such mode.
+    #[must_use]
+    pub fn with_lanes_split(self, split: bool) -> Option<Self> {
+        match (self, split) {
+            (Self::Flat | Self::Split, true) => Some(Self::Split),
+            (Self::Flat | Self::Split, false) => Some(Self::Flat),
+            (Self::Fermi(..), _) => None,
+        }
+    }
+
+    /// The hardware, where the engine has a description of it.
+    #[must_use]
+    pub fn device(&self) -> Option<&DeviceModel> {
+        if let Self::Fermi(device, _) = self { Some(device) } else { None }
+    }
+
+    /// The memory in a word, and whether the lanes of an instruction access it together (`whole`) or one by one (`split`);
+    /// `None`: it has operations of its own.
+    #[must_use]
+    pub const fn words(&self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Flat => ("flat", Some("whole")),
+            Self::Split => ("flat", Some("split")),
+            Self::Fermi(..) => ("fermi", None),
+        }
+    }
+
+    /// All that decides how it behaves, to be hashed: what a schedule was made with is compared by it.
+    #[must_use]
+    pub fn described(&self) -> String {
+        match self {
+            Self::Flat => "flat".to_owned(),
+            Self::Split => "flat, lanes split".to_owned(),
+            Self::Fermi(device, programs) => format!("{device:?} {:?}", programs.programs()),
+        }
+    }
+}
 
 /// Who issues a request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
