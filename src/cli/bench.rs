@@ -39,7 +39,7 @@ pub(super) struct Bench {
     reps: u32,
 
     /// The memory: at once, or by the report's caches and memory programs.
-    #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
+    #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
 
     /// Run under a check, too: prints how many times longer that takes and the memory of the check.

@@ -30,7 +30,7 @@ pub(super) struct Common {
     its_split: bool,
 
     /// The memory: at once, or by the report's caches and memory programs.
-    #[arg(long, value_name = "MODEL", value_parser = ["flat", "fermi"], default_value = "flat")]
+    #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
 
     /// Whether the lanes of an instruction access flat memory together, or one by one in any order, interleaved with
@@ -332,8 +332,11 @@ impl Common {
     /// The same flags with each control model and memory.
     pub fn all_models(&self) -> Vec<Self> {
         let controls = [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit, ControlModel::Thread];
-        let memories = [("flat", None), ("flat", Some(true)), ("fermi", None)];
-        let models = controls.into_iter().flat_map(|control| memories.map(|memory| (control, memory)));
+        let splits = |name| MemoryModel::preset(name).and_then(|memory| memory.with_lanes_split(true)).is_some();
+        let ways = |name| [None, Some(true)].into_iter().filter(move |lanes| lanes.is_none() || splits(name));
+        let memories: Vec<_> =
+            MemoryModel::NAMES.into_iter().flat_map(|name| ways(name).map(move |l| (name, l))).collect();
+        let models = controls.into_iter().flat_map(|control| memories.iter().map(move |memory| (control, *memory)));
         let with = |(control, (memory, lanes)): (ControlModel, (&str, Option<bool>))| Self {
             memory: memory.to_owned(),
             lanes,

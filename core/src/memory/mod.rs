@@ -43,6 +43,9 @@ pub enum MemoryModel {
 }
 
 impl MemoryModel {
+    /// Those that a command is told by name.
+    pub const NAMES: [&'static str; 2] = ["flat", "fermi"];
+
     /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
@@ -299,5 +302,17 @@ impl Plain32 {
     /// The access as the request that it was.
     pub(crate) fn request(self) -> WarpRequest {
         WarpRequest::word(self.op, self.space, (self.a, self.offset), self.d, self.cache)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MemoryModel;
+
+    #[test]
+    fn every_name_is_of_a_memory_that_says_so() {
+        for name in MemoryModel::NAMES {
+            assert_eq!(MemoryModel::preset(name).map(|memory| memory.words().0), Some(name));
+        }
     }
 }
