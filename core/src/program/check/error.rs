@@ -235,7 +235,8 @@ complaints! {
         /// An initialiser of the wrong type or shape.
         InitialiserType { ty: String } => {
             if ty.is_empty() {
-                return Wording::new("initialiser-type", "the braces do not match the array's dimensions", "");
+                let label = "each element of an array of arrays has braces of its own";
+                return Wording::new("initialiser-type", "the braces do not match the array's dimensions", label);
             }
             Wording::new("initialiser-type", format!("this does not initialise a `{ty}`"), "wrong kind of value")
         };

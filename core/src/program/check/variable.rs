@@ -221,10 +221,7 @@ impl Checker<'_> {
                     self.initial(inner, rest, ty, name, *at);
                 }
             }
-            (Initialiser::Ints(list, at), [dim, ..]) => {
-                self.fits(list.len(), *dim, name, *at);
-                self.error(Problem::InitialiserType { ty: String::new() }, *at);
-            }
+            (Initialiser::Ints(_, at), [_, ..]) => self.error(Problem::InitialiserType { ty: String::new() }, *at),
             (Initialiser::Value(expr), _) => self.bad_initialiser(ty, expr.span),
             _ => self.bad_initialiser(ty, span),
         }
