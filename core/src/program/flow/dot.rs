@@ -53,7 +53,7 @@ fn local(code: &[Instr], start: u32, all: &[Vec<u32>]) -> (Vec<Instr>, Vec<Vec<u
     let mut code = code.to_vec();
     for instr in &mut code {
         match instr.op {
-            Op::Bra => instr.imm = instr.imm.wrapping_sub(start),
+            Op::Bra | Op::Break => instr.imm = instr.imm.wrapping_sub(start),
             Op::Brx => {
                 let table = all.get(instr.imm as usize).map_or(&[][..], Vec::as_slice);
                 instr.imm = u32::try_from(tables.len()).unwrap_or(u32::MAX);
@@ -135,6 +135,19 @@ mod tests {
         let (start, end) = (Pc(1), Pc(6));
         let function = Function { name: "f".into(), entry: true, start, end, defined: true, ..Function::default() };
         env.functions.insert("f".into(), function);
+    }
+
+    #[test]
+    fn a_break_leads_to_the_same_block_wherever_its_function_lies() {
+        let guard = Some(Guard { pred: Slot(0), negated: false });
+        let edges = |start: u32| {
+            let code =
+                [Instr { guard, imm: start + 2, ..Instr::new(Op::Break) }, Instr::new(Op::Nop), Instr::new(Op::Exit)];
+            let (code, tables) = local(&code, start, &[]);
+            Graph::of(&code, &tables).edges().iter().map(|e| (e.from, e.to)).collect::<Vec<_>>()
+        };
+        assert_eq!(edges(7), edges(0));
+        assert!(edges(0).contains(&(0, 2)));
     }
 
     #[test]
