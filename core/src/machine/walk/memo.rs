@@ -112,14 +112,28 @@ impl Memo {
         }
     }
 
-    /// The operations of a warp that can go on: looked up, or found.
-    pub fn movable(&mut self, of: (Content, u32), find: impl FnOnce() -> Movables) -> Movables {
-        if self.off { find() } else { self.movable.entry(of).or_insert_with(find).clone() }
+    /// The operations of a warp that can go on, if they are known.
+    pub fn movable(&self, of: (Content, u32)) -> Option<&Movables> {
+        self.movable.get(&of)
     }
 
-    /// How many silent rules may fire: looked up, or found.
-    pub fn silent(&mut self, memory: u32, find: impl FnOnce() -> u32) -> u32 {
-        if self.off { find() } else { *self.silent.entry(memory).or_insert_with(find) }
+    /// They were found.
+    pub fn learn_movable(&mut self, of: (Content, u32), found: Movables) {
+        if !self.off {
+            self.movable.insert(of, found);
+        }
+    }
+
+    /// How many silent rules may fire, if it is known.
+    pub fn silent(&self, memory: u32) -> Option<u32> {
+        self.silent.get(&memory).copied()
+    }
+
+    /// They were counted.
+    pub fn learn_silent(&mut self, memory: u32, count: u32) {
+        if !self.off {
+            self.silent.insert(memory, count);
+        }
     }
 
     /// Bytes that the table grows by when so many more steps are known.

@@ -126,26 +126,27 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     fn movable_of(&mut self, content: Content, who: Who, out: &mut Vec<Movable>) {
         // Without caches nobody waits for anybody else.
         let memory = if M::CACHES { self.journal.memory() } else { 0 };
-        let mut memo = std::mem::take(&mut self.memo);
-        let found = memo.movable((content, memory), || {
-            self.catch_up();
-            let mut found = Vec::new();
-            self.state.memory.movable(who, &mut found);
-            found.iter().map(|m| (m.name.place, m.lanes)).collect()
-        });
-        self.memo = memo;
         let name = |place| OperationName { block: who.block, warp: who.warp, place };
-        out.extend(found.iter().map(|&(place, lanes)| Movable { name: name(place), lanes }));
+        if let Some(known) = self.memo.movable((content, memory)) {
+            out.extend(known.iter().map(|&(place, lanes)| Movable { name: name(place), lanes }));
+            return;
+        }
+        self.catch_up();
+        let first = out.len();
+        self.state.memory.movable(who, out);
+        let found = out[first..].iter().map(|m| (m.name.place, m.lanes)).collect();
+        self.memo.learn_movable((content, memory), found);
     }
 
     /// How many silent rules may fire.
     fn silent_rules(&mut self) -> u32 {
-        let mut memo = std::mem::take(&mut self.memo);
-        let count = memo.silent(self.journal.memory(), || {
-            self.catch_up();
-            index(self.state.memory.silent(false))
-        });
-        self.memo = memo;
+        let memory = self.journal.memory();
+        if let Some(known) = self.memo.silent(memory) {
+            return known;
+        }
+        self.catch_up();
+        let count = index(self.state.memory.silent(false));
+        self.memo.learn_silent(memory, count);
         count
     }
 
