@@ -7,7 +7,7 @@ use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
 use crate::memory::{Cx, Fault, Hint, Issuer, Near, Taken};
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{Access, AccessId, AccessKind, Contents, Event, Sink, Stride};
+use crate::verdict::{Access, AccessId, Contents, Event, Sink, Stride};
 use std::cell::Cell;
 
 /// Carries out a request at once, lanes in ascending order. The observer has been told.
@@ -294,19 +294,11 @@ pub(in crate::memory) struct Told<'a> {
     pub access_id: Option<&'a Cell<AccessId>>,
 }
 
-/// Tells the observer of an access: of its kind, at these addresses, which lie so and of which each has so many bytes.
+/// Tells the observer of an access. Out of line, and by reference, so that the way of an access that it need not hear of
+/// stays short.
 #[inline(never)]
-pub(super) fn hand_on<S: Sink>(
-    told: Told<'_>,
-    at: Issuer,
-    lanes: LaneMask,
-    (kind, (addresses, strides, bytes)): (AccessKind, (&[u64; LANES], [Stride; 2], u32)),
-    regs: &Frame,
-    cx: &mut Cx<'_, S>,
-) -> Taken {
-    let (Told { memory, together, element, access_id }, pc) = (told, at.pc);
-    let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
-    cx.sink.event(at.who, Event::Access(&access)).map_err(|stop| Box::new(Fault::Stop(stop)))
+pub(super) fn hand_on<S: Sink>(at: Issuer, access: &Access<'_>, cx: &mut Cx<'_, S>) -> Taken {
+    cx.sink.event(at.who, Event::Access(access)).map_err(|stop| Box::new(Fault::Stop(stop)))
 }
 
 /// Tells the observer of a request.
@@ -321,11 +313,13 @@ pub(in crate::memory) fn tell<S: Sink>(
 ) -> Taken {
     let (bytes, kind, window) = (rq.bytes(), rq.op.kind(), near.map.window_of(rq.space));
     let addresses = addresses(rq, regs).map(|x| x.wrapping_add(window));
-    let footprint = (&addresses, [Stride::Mixed; 2], bytes);
-    let quiet = cx.sink.quiet(at.pc);
+    let strides = [Stride::Mixed; 2];
+    let (quiet, Told { memory, together, element, access_id }) = (cx.sink.quiet(at.pc), told);
     // Where memory acts later, each access has a name.
-    if quiet.bytes != 0 && !told.memory.later && quiet.outside(footprint, mask) == 0 {
+    if quiet.bytes != 0 && !memory.later && quiet.outside((&addresses, strides, bytes), mask) == 0 {
         return Ok(());
     }
-    hand_on(told, at, mask, (kind, footprint), regs, cx)
+    let (pc, lanes, addresses) = (at.pc, mask, &addresses);
+    let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
+    hand_on(at, &access, cx)
 }

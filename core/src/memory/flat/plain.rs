@@ -10,13 +10,13 @@
 )]
 
 use super::Arena;
-use super::general::{Told, hand_on};
+use super::general::hand_on;
 use super::place::fault;
 use crate::base::{LANES, LaneMask, LaneTables, lanes_of};
 use crate::memory::{Active, Cx, Fault, Hint, Plain32, Taken};
 use crate::program::instr::{MemOp, Space};
 use crate::program::origins::Room;
-use crate::verdict::{Extent, Sink, Stride};
+use crate::verdict::{Access, Extent, Sink, Stride};
 use pulp::Simd;
 
 /// Lanes classified together.
@@ -356,9 +356,20 @@ fn tell<V: Simd, S: Sink>(
     }
     let mut addresses = *base;
     addresses.iter_mut().for_each(|x| *x = x.wrapping_add(shift));
-    let told = Told { memory: arena.contents(near), together: *mask, element: 0, access_id: None };
-    let footprint = (&addresses, found.map(|stride| stride.moved(window)), 4);
-    hand_on(told, *at, *mask, (site.op.kind(), footprint), regs, cx)?;
+    let access = Access {
+        pc: at.pc,
+        lanes: *mask,
+        together: *mask,
+        element: 0,
+        kind: site.op.kind(),
+        addresses: &addresses,
+        strides: found.map(|stride| stride.moved(window)),
+        bytes: 4,
+        regs,
+        memory: arena.contents(near),
+        access_id: None,
+    };
+    hand_on(*at, &access, cx)?;
     Ok(found)
 }
 
