@@ -96,11 +96,13 @@ impl Checker<'_> {
                         && array == formal.array
                         && register_fits(formal.ty, ty, false)
                 }
-                Some(SymbolKind::Function(_)) => !result,
+                Some(SymbolKind::Function(_)) => !result && !formal.array,
                 _ => false,
             },
             OperandKind::Sink => result,
             OperandKind::Member(name, _) => self.register(*name).is_some(),
+            // As ptxas has it: an array is given by a variable.
+            _ if formal.array => false,
             constant => match consts::operand(constant) {
                 Some(Ok(Value::Int { .. } | Value::Address(_))) => !result && !matches!(class, Some(Class::Float)),
                 Some(Ok(_)) => !result && !matches!(class, Some(Class::Int)),

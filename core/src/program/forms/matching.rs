@@ -15,10 +15,10 @@ pub enum Mismatch {
     Head,
     /// The modifier at this index has no place in the form.
     Unexpected(usize),
-    /// The modifier at this index comes twice, or beside one that excludes it (the other index).
-    Repeated(usize, usize),
     /// The types are not the form's.
     Types,
+    /// The modifier at this index comes twice, or beside one that excludes it (the other index).
+    Repeated(usize, usize),
     /// One of these is missing.
     Missing(Vec<Word>),
 }

@@ -120,7 +120,9 @@ impl<'t> FnLower<'_, 't> {
             8 => (Class::Q, M::B64),
             4 => (Class::W, M::B32),
             2 => (Class::W, M::B16),
-            _ => (Class::W, M::B8),
+            1 => (Class::W, M::B8),
+            // What a constant of 16 bytes holds above its first eight is not written down.
+            _ => return None,
         };
         let slot = self.source(op, class, ty)?;
         self.local_access(Role::Part, MemOp::Store, STACK_TOP, i64::from(at.offset), small(at.bytes), slot);
