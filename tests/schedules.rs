@@ -244,6 +244,13 @@ fn the_default_schedule_never_deviates_from_itself() {
     assert_eq!((played.ending, guided.did().taken()), (Ending::Expected, 0));
 }
 
+/// What a schedule was made with stays the same in its eyes, whatever memory programs are made of inside.
+#[test]
+fn a_schedule_of_an_earlier_build_is_replayed_on_caches() {
+    let folder = Folder::new();
+    folder.expect(&["replay", "atomicity.fermi.schedule"], 1, &["trace 60f0ff6c6e0fb413: a defect"]);
+}
+
 #[test]
 fn schedules_on_the_command_line() {
     let folder = Folder::new();

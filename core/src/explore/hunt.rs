@@ -223,7 +223,9 @@ impl Hunt<'_> {
             let mut oracle = self.strategy.oracle(seed);
             let mut observers = self.watchers.map_or_else(Observers::none, |make| make());
             let played = self.target.watch(&mut *oracle, self.limits, &mut observers);
-            let (done, defects) = self.note(seed, played, &mut lock());
+            // A copy of the device goes when nothing is locked any more.
+            let (signature, ending) = (Signature::of(&played), played.ending);
+            let (done, defects) = self.note(seed, signature, ending, &mut lock());
             (self.progress)(done, defects);
         }
     }
@@ -256,10 +258,9 @@ impl Hunt<'_> {
     }
 
     /// Takes note of what the run of a seed came to. Gives how many are done by now, and how many of them showed a defect.
-    fn note(&self, seed: u64, played: Played, shared: &mut Shared) -> (u64, u64) {
-        let signature = Signature::of(&played);
+    fn note(&self, seed: u64, signature: Option<Signature>, ending: Ending, shared: &mut Shared) -> (u64, u64) {
         let first = Some(shared.first.map_or(seed, |first| first.min(seed)));
-        match (signature, played.ending) {
+        match (signature, ending) {
             (Some(signature), ending) => {
                 (shared.first, shared.defects) = (first, shared.defects + 1);
                 add(&mut shared.findings, Finding { seed, times: 1, signature, ending });

@@ -171,7 +171,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     data_op(simd, i, frame, mask, &lanes, &cx.tables);
                     Some(Ok(()))
                 }
-                // Nobody leaves the loop: an injected one is none of the program's.
+                // Nobody leaves the loop, which is so most of the time; the rest is out of line.
                 Op::Break if m == 0 => {
                     mark -= u32::from(env.origin.get(pc as usize).is_some_and(|o| o.hidden));
                     Some(Ok(()))

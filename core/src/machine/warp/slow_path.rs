@@ -103,9 +103,6 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
                 if self.sh.env.origin.get(self.flow.pc as usize).is_some_and(|o| o.hidden) {
                     self.uncount();
                 }
-                if m == 0 {
-                    return Ok(Did::Next);
-                }
                 self.control.brk(self.flow, m, i.imm)
             }
             // No lane executes it.

@@ -100,9 +100,9 @@ impl Checker<'_> {
                 _ => false,
             },
             OperandKind::Sink => result,
+            // As ptxas has it: an array is given by a variable. One without a size takes what is left of a call.
+            _ if formal.array && formal.bytes != 0 => false,
             OperandKind::Member(name, _) => self.register(*name).is_some(),
-            // As ptxas has it: an array is given by a variable.
-            _ if formal.array => false,
             constant => match consts::operand(constant) {
                 Some(Ok(Value::Int { .. } | Value::Address(_))) => !result && !matches!(class, Some(Class::Float)),
                 Some(Ok(_)) => !result && !matches!(class, Some(Class::Int)),

@@ -345,7 +345,7 @@ impl<'a> Writer<'a> {
     }
 
     fn address(&self, label: Label) -> u32 {
-        self.at.get(&label).copied().unwrap_or(0)
+        self.at.get(&label).copied().unwrap_or(u32::MAX)
     }
 
     /// Fills in the addresses.

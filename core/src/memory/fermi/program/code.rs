@@ -4,6 +4,7 @@ use super::OpKey;
 use super::tree::{BExp, OpExp};
 use crate::base::Span;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A position in a program: plain data, part of an operation's state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ pub(super) struct Instr {
 }
 
 /// A program, ready to run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Program {
     pub(super) file: String,
     /// The operations that it serves, each with the place of its name.
@@ -50,6 +51,20 @@ pub struct Program {
     pub(super) head: Span,
     pub(super) code: Vec<Instr>,
     pub(super) conds: Vec<BExp>,
+}
+
+impl fmt::Debug for Program {
+    /// What decides about runs: schedules say by a hash of it what they were made with, so that it stays as it is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let serves: Vec<OpKey> = self.serves().collect();
+        f.debug_struct("Program")
+            .field("name", &self.name())
+            .field("file", &self.file)
+            .field("serves", &serves)
+            .field("code", &self.code)
+            .field("conds", &self.conds)
+            .finish()
+    }
 }
 
 impl Program {
