@@ -137,10 +137,11 @@ impl Memo {
         }
     }
 
-    /// Bytes that the table grows by when so many more steps are known.
+    /// Bytes that the tables grow by when so many more steps are known.
     pub fn grows(&self, more: usize) -> usize {
-        let full = self.known.len() + more > self.known.capacity();
-        if full { 2 * self.known.capacity() * (size_of::<(Key, u32)>() + 1) } else { 0 }
+        let twice = |len, full, size| if len + more > full { 2 * full * size } else { 0 };
+        twice(self.known.len(), self.known.capacity(), size_of::<(Key, u32)>() + 1)
+            + twice(self.effects.len(), self.effects.capacity(), size_of::<Effect>())
     }
 
     /// How many bytes this takes, about.
@@ -149,5 +150,22 @@ impl Memo {
             + self.movable.capacity() * (size_of::<((Content, u32), Movables)>() + 1)
             + self.silent.capacity() * (size_of::<(u32, u32)>() + 1);
         tables + self.effects.capacity() * size_of::<Effect>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_comes_to_take_was_foreseen() {
+        let mut memo = Memo::default();
+        for k in 0..10_000 {
+            let key = Key { memory: k, warp: Content(k), block: Content(0), head: Content(0), who: 0, which: 0 };
+            let (changes, foreseen) = (SmallVec::new(), memo.held() + memo.grows(1));
+            memo.learn(key, Effect { delta: 0, changes, memory: k, used: 1, completes: false });
+            // The smallest tables do not double.
+            assert!(k < 100 || memo.held() <= foreseen, "{k}: {} of {foreseen}", memo.held());
+        }
     }
 }
