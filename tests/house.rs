@@ -239,6 +239,51 @@ fn every_rule_is_in_the_notes() {
     assert!(missing.is_empty() && unknown.is_empty(), "not in spec-notes/: {missing:?}; not in the code: {unknown:?}");
 }
 
+/// The sources that a text names.
+fn sources_in(text: &str) -> impl Iterator<Item = &str> {
+    let inside = |c: char| c.is_ascii_alphanumeric() || "_/.".contains(c);
+    let words = text.split(move |c| !inside(c)).map(|word| word.trim_end_matches('.'));
+    words.filter(|word| ["core/src/", "src/"].iter().any(|root| word.starts_with(root)) && word.ends_with(".rs"))
+}
+
+#[test]
+fn documents_name_sources_that_exist() {
+    assert_eq!(sources_in("(core/src/a/b.rs, `src/c.rs`). src/d").collect::<Vec<_>>(), ["core/src/a/b.rs", "src/c.rs"]);
+    let documents = ["spec-notes", "docs", "benches"].map(|folder| files(&root().join(folder), &["md"])).concat();
+    let of_the_root = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"].map(|name| root().join(name));
+    let mut gone = Vec::new();
+    for document in documents.iter().chain(&of_the_root) {
+        let text = text(document);
+        let missing = sources_in(&text).filter(|source| !root().join(source).exists());
+        gone.extend(missing.map(|source| format!("{}: {source}", document.display())));
+    }
+    assert!(gone.is_empty(), "{}", gone.join("\n"));
+}
+
+/// A rule's home in the notes is the file that has its marker.
+#[test]
+fn notes_name_the_homes_of_rules() {
+    let table = text(&root().join("src/report/rule_table.tsv"));
+    let homes: BTreeMap<&str, &str> = table
+        .lines()
+        .filter_map(|l| l.split_once('\t').map(|(id, rest)| (id, rest.split('\t').next().unwrap_or(rest))))
+        .collect();
+    let mut named = 0;
+    for note in files(&root().join("spec-notes"), &["md"]) {
+        for line in text(&note).lines() {
+            let Some((id, rest)) = line.strip_prefix("- `").and_then(|l| l.split_once("` (")) else { continue };
+            let (Some(home), Some(source)) = (homes.get(id), sources_in(rest).next()) else { continue };
+            named += 1;
+            assert!(
+                rest.split(')').next().is_some_and(|all| all.contains(home)),
+                "{}: {id} is in {home}, not in {source}",
+                note.display()
+            );
+        }
+    }
+    assert!(named > 30, "{named}");
+}
+
 /// The keys that launch files, host scripts, devices and suppressions know, by the lists that their readers compare with.
 fn keys() -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
