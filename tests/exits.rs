@@ -586,3 +586,13 @@ fn a_litmus_test_that_stops_is_one_report() {
         folder.run(&[command, "stop.litmus"]).expect(2, &["litmus test", "warpstep prove stop.litmus"]);
     }
 }
+
+#[test]
+fn a_file_that_is_no_text_is_told_where() {
+    let folder = Folder::new();
+    folder.write("bytes.ptx", b".version 8.0\n\xff");
+    folder.write("bytes.toml", b"ptx = \"store.ptx\"\n\xff");
+    for (words, byte) in [(["check", "bytes.ptx"], "byte 13"), (["run", "bytes.toml"], "byte 18")] {
+        folder.run(&words).expect(2, &["not-text", "is no text", byte]);
+    }
+}
