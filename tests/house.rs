@@ -13,6 +13,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("program", 4),
     ("memory", 5),
     ("machine", 6),
+    ("axiom", 7),
     ("check", 7),
     ("launch", 7),
     ("explore", 8),

@@ -3,6 +3,7 @@
 //! ([`Kernel`](https://docs.rs/warpstep), the command). This one is apart so that an edit of a message compiles in seconds.
 
 pub mod alu;
+pub mod axiom;
 pub mod base;
 pub mod check;
 pub mod choice;
