@@ -1,10 +1,19 @@
 //! Layer 7: memory models as axioms: relations between events, the cat language in which models are written, and which
 //! executions of a program a model allows. Events come as data ([`Program`]); nothing is known of PTX or of litmus files.
 
+mod bounds;
+mod cone;
+mod execution;
+mod frame;
+mod leaf;
 mod model;
 mod program;
 mod relation;
+mod search;
 
+pub use execution::Execution;
+pub use frame::{INITIAL, Id};
 pub use model::{Axiom, Claim, Group, Model, Node, NodeId, Role};
 pub use program::{Arrival, End, Event, Kind, Known, Place, Position, Program, Sources, Stall, Trace};
 pub use relation::{Relation, Set};
+pub use search::{Limits, Question, Searched, search};

@@ -77,6 +77,16 @@ pub struct Event {
     pub origin: u32,
 }
 
+impl Event {
+    /// An event of a kind with nothing else.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        let none = Sources::new;
+        let (addr, data, ctrl) = (none(), none(), none());
+        Self { kind, tags: 0, place: None, value: None, arrival: None, rmw: None, addr, data, ctrl, origin: 0 }
+    }
+}
+
 /// How far a thread has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
@@ -86,6 +96,8 @@ pub enum End {
     Stalled(Stall),
     /// It would go around a loop more often than is looked at.
     Bound,
+    /// It went around a loop in which it only read, and begins again as it began: without this round it would have come as far.
+    Spin,
     /// What it was told to assume is not so.
     Contradiction,
     /// It did what this cannot express; a text that says what.
@@ -119,7 +131,7 @@ pub struct Known<'a> {
     pub reads: &'a [Option<u64>],
     /// What it assumes where it would stall, one after another.
     pub assumed: &'a [u64],
-    /// How often a loop is gone around at most.
+    /// How often the body of a loop is gone through at most.
     pub bound: u32,
 }
 
@@ -140,7 +152,13 @@ pub trait Program: Sync {
     /// The sets that initial writes are in, besides `W`, `M` and `IW`.
     fn initial_tags(&self, place: Place) -> u64;
 
+    /// Values that are tried where values would depend on themselves alone (D-thin-air).
+    fn constants(&self) -> Vec<u64> {
+        vec![0, 1]
+    }
+
     /// The static relations between events that models name besides the usual ones (`sr`, `scta`, `ssg` …): whether two events are
-    /// related. An event is its thread and what that made; threads of initial writes are `None`.
+    /// related. An event is its thread and what that made; threads of initial writes are `None`. The relation `meets` is asked of
+    /// arrivals at one barrier: whether the threads are in the scope of both.
     fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool;
 }

@@ -1,0 +1,375 @@
+//! Executions of a program that a model allows, each built once (way `graphs`).
+//!
+//! Threads run as far as what is known lets them. Then a read is chosen whose source is open: it reads from one of the writes that
+//! are there, or from one that is not there yet. These cases exclude each other, so no execution is met twice; and since they are
+//! all there is, none is missed. Nothing asks for an order in which events happen: a read may wait for a write that comes later
+//! in its own thread, as load buffering needs. Where all open reads wait for writes to come and no thread can go on, some thread
+//! assumes what it would see; models without axioms against values out of thin air allow some of that (D-thin-air).
+//!
+//! After each choice the axioms narrow the others ([`Bounds`]).
+
+use super::bounds::{Bounds, Choices, Conflict};
+use super::cone::Cone;
+use super::execution::Execution;
+use super::frame::{Frame, INITIAL, Id, frame};
+use super::leaf;
+use super::model::Model;
+use super::program::{End, Kind, Known, Place, Program, Trace};
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+/// What an execution has to be like.
+pub struct Question<'a> {
+    /// The places whose last values are asked about.
+    pub finals: &'a [Place],
+    /// Whether registers (of each thread, as its trace gives them) and last values are wanted. None: not known yet.
+    pub wanted: &'a dyn Fn(&[&[Option<u64>]], &[Option<u64>]) -> Option<bool>,
+    /// Whether a flag of the model has to be raised.
+    pub flagged: bool,
+}
+
+/// What limits a search, and what it came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How often the body of a loop is gone through at most.
+    pub bound: u32,
+    /// So many choices are tried at most.
+    pub choices: u64,
+}
+
+/// What a search did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Searched {
+    /// Choices tried.
+    pub choices: u64,
+    /// Consistent executions that were wanted.
+    pub found: u64,
+    /// Whether some thread would have gone on beyond the bound, not just read the same again.
+    pub bounded: bool,
+    /// Whether the search stopped at the limit of choices.
+    pub limited: bool,
+    /// What a thread did that cannot be expressed.
+    pub unsupported: Option<String>,
+}
+
+/// A choice, of events however many there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Decision {
+    /// A read reads from a write.
+    Rf(Id, Id),
+    /// It does not.
+    NotRf(Id, Id),
+}
+
+/// A node of the search.
+#[derive(Clone)]
+struct State<'m> {
+    decisions: Vec<Decision>,
+    /// What each thread's reads returned.
+    reads: Vec<Vec<Option<u64>>>,
+    /// What each thread assumes.
+    assumed: Vec<Vec<u64>>,
+    traces: Vec<Trace>,
+    bounds: Rc<RefCell<Bounds<'m>>>,
+    choices: Choices,
+}
+
+/// What follows for a node of the search.
+enum Next {
+    /// Nothing is left of it.
+    Dead,
+    /// It is to be looked at.
+    Go,
+}
+
+/// Calls `found` with each execution that is wanted and allowed.
+pub fn search(
+    program: &dyn Program,
+    model: &Model,
+    question: &Question<'_>,
+    limits: Limits,
+    found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
+) -> Searched {
+    let cone = Cone::of(model);
+    let mut search = Search { program, model, cone: &cone, question, limits, done: Searched::default(), found };
+    let _ = search.start();
+    search.done
+}
+
+/// Whether coherence orders all writes to a location: not in PTX, whose models close it themselves.
+pub(super) fn total(model: &Model) -> bool {
+    !model.relations.iter().any(|name| name == "sync_fence")
+}
+
+struct Search<'a, 'm> {
+    program: &'a dyn Program,
+    model: &'m Model,
+    cone: &'m Cone,
+    question: &'a Question<'a>,
+    limits: Limits,
+    done: Searched,
+    found: &'a mut dyn FnMut(&Execution) -> ControlFlow<()>,
+}
+
+impl<'m> Search<'_, 'm> {
+    fn run(&self, thread: usize, reads: &[Option<u64>], assumed: &[u64]) -> Trace {
+        self.program.run(thread, Known { reads, assumed, bound: self.limits.bound })
+    }
+
+    /// Notes how a thread ended; whether its execution is one to go on with.
+    fn ended(&mut self, end: &End) -> bool {
+        match end {
+            End::Done | End::Stalled(_) => true,
+            End::Bound => {
+                self.done.bounded = true;
+                false
+            }
+            End::Spin | End::Contradiction => false,
+            End::Unsupported(what) => {
+                self.done.unsupported.get_or_insert_with(|| what.clone());
+                false
+            }
+        }
+    }
+
+    fn start(&mut self) -> ControlFlow<()> {
+        let count = self.program.threads();
+        let (reads, assumed) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        let traces: Vec<Trace> = (0..count).map(|thread| self.run(thread, &[], &[])).collect();
+        if !traces.iter().all(|trace| self.ended(&trace.end)) {
+            return ControlFlow::Continue(());
+        }
+        let (bounds, choices) = self.framed(&traces);
+        self.explore(State { decisions: Vec::new(), reads, assumed, traces, bounds, choices })
+    }
+
+    /// A frame for traces, with nothing chosen.
+    fn framed(&self, traces: &[Trace]) -> (Rc<RefCell<Bounds<'m>>>, Choices) {
+        let frame = Rc::new(frame(self.program, self.model, traces));
+        let choices = Choices::of(&frame);
+        let bounds = Bounds::new(self.model, self.cone, frame, total(self.model), self.question.flagged);
+        (Rc::new(RefCell::new(bounds)), choices)
+    }
+
+    /// Draws conclusions until there are no more.
+    fn conclude(&mut self, state: &mut State<'m>) -> Result<(), Conflict> {
+        loop {
+            state.bounds.borrow_mut().propagate(&mut state.choices)?;
+            let news = learn(state)?;
+            if news.is_empty() {
+                return Ok(());
+            }
+            let mut reshaped = false;
+            for thread in news {
+                let trace = self.run(thread, &state.reads[thread], &state.assumed[thread]);
+                if !self.ended(&trace.end) {
+                    return Err(Conflict);
+                }
+                reshaped |= !same_shape(&trace, &state.traces[thread]);
+                state.traces[thread] = trace;
+            }
+            if reshaped {
+                self.reframe(state)?;
+            }
+        }
+    }
+
+    /// The same choices among the events that there are now.
+    fn reframe(&self, state: &mut State<'m>) -> Result<(), Conflict> {
+        let (bounds, mut choices) = self.framed(&state.traces);
+        let frame = Rc::clone(&bounds.borrow().frame);
+        for decision in &state.decisions {
+            let (Decision::Rf(write, read) | Decision::NotRf(write, read)) = *decision;
+            let (Some(write), Some(read)) = (frame.number(write), frame.number(read)) else { continue };
+            match decision {
+                Decision::Rf(..) => choices.rf.fix(write, read)?,
+                Decision::NotRf(..) => choices.rf.drop(write, read)?,
+            }
+        }
+        (state.bounds, state.choices) = (bounds, choices);
+        Ok(())
+    }
+
+    /// Draws conclusions; whether anything is left, as far as what is asked is known.
+    fn next(&mut self, state: &mut State<'m>) -> Next {
+        self.done.choices += 1;
+        if self.done.choices > self.limits.choices {
+            self.done.limited = true;
+            return Next::Dead;
+        }
+        if self.conclude(state).is_err() {
+            return Next::Dead;
+        }
+        let registers: Vec<&[Option<u64>]> = state.traces.iter().map(|trace| &trace.registers[..]).collect();
+        let unknown = vec![None; self.question.finals.len()];
+        if (self.question.wanted)(&registers, &unknown) == Some(false) {
+            return Next::Dead;
+        }
+        if self.question.flagged && !state.bounds.borrow().may_flag() {
+            return Next::Dead;
+        }
+        Next::Go
+    }
+
+    fn explore(&mut self, mut state: State<'m>) -> ControlFlow<()> {
+        if matches!(self.next(&mut state), Next::Dead) {
+            return ControlFlow::Continue(());
+        }
+        let frame = Rc::clone(&state.bounds.borrow().frame);
+        match pick(&state, &frame) {
+            Some(read) => self.sources(&state, &frame, read),
+            None if frame.open => self.assume(&state),
+            None => self.values(state, &frame),
+        }
+    }
+
+    /// A read reads from one of the writes that are there, or from one to come.
+    fn sources(&mut self, state: &State<'m>, frame: &Frame, read: usize) -> ControlFlow<()> {
+        let writes: Vec<usize> = (0..frame.events.len()).filter(|write| state.choices.rf.may.contains(*write, read)).collect();
+        let id = |event: usize| frame.events[event].0;
+        for write in &writes {
+            let mut child = state.clone();
+            child.decisions.push(Decision::Rf(id(*write), id(read)));
+            if child.choices.rf.fix(*write, read).is_ok() {
+                self.explore(child)?;
+            }
+        }
+        if !frame.open {
+            return ControlFlow::Continue(());
+        }
+        let mut child = state.clone();
+        for write in writes {
+            child.decisions.push(Decision::NotRf(id(write), id(read)));
+            child.choices.rf.may.remove(write, read);
+        }
+        self.explore(child)
+    }
+
+    /// A thread that waits assumes one thing or the other.
+    fn assume(&mut self, state: &State<'m>) -> ControlFlow<()> {
+        let stalls = state.traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.end {
+            End::Stalled(stall) if !stall.options.is_empty() => Some((thread, stall)),
+            _ => None,
+        });
+        let Some((thread, stall)) = stalls.min_by_key(|(_, stall)| stall.options.len()) else {
+            return ControlFlow::Continue(());
+        };
+        for option in &stall.options {
+            let mut child = state.clone();
+            child.assumed[thread].push(*option);
+            self.changed(child, thread)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Goes on after something else is known of a thread.
+    fn changed(&mut self, mut state: State<'m>, thread: usize) -> ControlFlow<()> {
+        let trace = self.run(thread, &state.reads[thread], &state.assumed[thread]);
+        if !self.ended(&trace.end) {
+            return ControlFlow::Continue(());
+        }
+        let reshaped = !same_shape(&trace, &state.traces[thread]);
+        state.traces[thread] = trace;
+        if reshaped && self.reframe(&mut state).is_err() {
+            return ControlFlow::Continue(());
+        }
+        self.explore(state)
+    }
+
+    /// All sources are chosen. Where values still depend on themselves, each that is looked at is tried.
+    fn values(&mut self, state: State<'m>, frame: &Rc<Frame>) -> ControlFlow<()> {
+        let unknown = frame.events.iter().find(|(id, event)| {
+            event.kind == Kind::Read && known(&state, *id).is_none()
+        });
+        let Some((id, _)) = unknown else { return self.leaf(&state, frame) };
+        let thread = id.thread as usize;
+        for value in self.program.constants() {
+            let mut child = state.clone();
+            set(&mut child.reads[thread], id.position, value);
+            self.changed(child, thread)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Everything that threads do is known; orders remain.
+    fn leaf(&mut self, state: &State<'m>, frame: &Rc<Frame>) -> ControlFlow<()> {
+        if frame.blocked.contains(&true) {
+            return ControlFlow::Continue(());
+        }
+        let mut bounds = state.bounds.borrow_mut();
+        let leaf = leaf::Leaf { model: self.model, question: self.question, traces: &state.traces };
+        leaf.orders(&mut bounds, state.choices.clone(), &mut |execution| {
+            self.done.found += 1;
+            (self.found)(execution)
+        })
+    }
+}
+
+/// The value of a read, where it is known.
+fn known(state: &State<'_>, id: Id) -> Option<u64> {
+    state.reads.get(id.thread as usize)?.get(id.position as usize).copied().flatten()
+}
+
+fn set(reads: &mut Vec<Option<u64>>, position: u32, value: u64) {
+    let position = position as usize;
+    if reads.len() <= position {
+        reads.resize(position + 1, None);
+    }
+    reads[position] = Some(value);
+}
+
+/// Reads whose source and value are known now; answers the threads that know more.
+fn learn(state: &mut State<'_>) -> Result<Vec<usize>, Conflict> {
+    let frame = Rc::clone(&state.bounds.borrow().frame);
+    let mut news = Vec::new();
+    for (write, read) in state.choices.rf.must.iter() {
+        let ((source, _), (id, _)) = (&frame.events[write], &frame.events[read]);
+        let value = match source.thread {
+            INITIAL => frame.event(write).value,
+            thread => state.traces[thread as usize].events[source.position as usize].value,
+        };
+        let Some(value) = value else { continue };
+        match known(state, *id) {
+            Some(old) if old != value => return Err(Conflict),
+            Some(_) => {}
+            None => {
+                let thread = id.thread as usize;
+                set(&mut state.reads[thread], id.position, value);
+                if !news.contains(&thread) {
+                    news.push(thread);
+                }
+            }
+        }
+    }
+    Ok(news)
+}
+
+/// Whether two runs of a thread have the same events but for values, and end alike.
+fn same_shape(one: &Trace, two: &Trace) -> bool {
+    let alike = |a: &super::program::Event, b: &super::program::Event| {
+        (a.kind, a.tags, a.place, a.arrival, a.rmw) == (b.kind, b.tags, b.place, b.arrival, b.rmw)
+            && (&a.addr, &a.data, &a.ctrl) == (&b.addr, &b.data, &b.ctrl)
+    };
+    one.end == two.end
+        && one.events.len() == two.events.len()
+        && one.events.iter().zip(&two.events).all(|(a, b)| alike(a, b))
+}
+
+/// The read to choose a source for: one that a thread waits for, with the fewest sources. Reads that are left to writes to come
+/// are not chosen again before there are any.
+fn pick(state: &State<'_>, frame: &Frame) -> Option<usize> {
+    let may = state.choices.rf.may.inverse();
+    let open = |read: &usize| {
+        state.choices.rf.must.inverse().from(*read).next().is_none() && may.from(*read).next().is_some()
+    };
+    let waited = |read: usize| {
+        let id = frame.events[read].0;
+        match &state.traces[id.thread as usize].end {
+            End::Stalled(stall) => stall.on.contains(&id.position),
+            _ => false,
+        }
+    };
+    let reads = (0..frame.events.len()).filter(|n| frame.event(*n).kind == Kind::Read).filter(open);
+    reads.min_by_key(|read| (!waited(*read), may.from(*read).count()))
+}
