@@ -109,6 +109,8 @@ pub enum End {
 pub struct Stall {
     /// The reads that it waits for.
     pub on: Sources,
+    /// How many such decisions it came by before.
+    pub decision: u32,
     /// What it could assume instead, so that it goes on; the assumption is checked once the reads are known.
     pub options: SmallVec<[u64; 2]>,
 }
@@ -124,13 +126,21 @@ pub struct Trace {
     pub registers: Vec<Option<u64>>,
 }
 
+impl Known<'_> {
+    /// What is assumed at a decision.
+    #[must_use]
+    pub fn assumption(&self, decision: u32) -> Option<u64> {
+        self.assumed.iter().find(|(other, _)| *other == decision).map(|(_, option)| *option)
+    }
+}
+
 /// What a thread is run with.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     /// What each read returned, by its position. Positions beyond the end, and those of other events: not known.
     pub reads: &'a [Option<u64>],
-    /// What it assumes where it would stall, one after another.
-    pub assumed: &'a [u64],
+    /// What it assumes at decisions where it would stall: the decision's number and the option, ascending.
+    pub assumed: &'a [(u32, u64)],
     /// How often the body of a loop is gone through at most.
     pub bound: u32,
 }

@@ -69,7 +69,7 @@ struct State<'m> {
     /// What each thread's reads returned.
     reads: Vec<Vec<Option<u64>>>,
     /// What each thread assumes.
-    assumed: Vec<Vec<u64>>,
+    assumed: Vec<Vec<(u32, u64)>>,
     traces: Vec<Trace>,
     bounds: Rc<RefCell<Bounds<'m>>>,
     choices: Choices,
@@ -113,7 +113,7 @@ struct Search<'a, 'm> {
 }
 
 impl<'m> Search<'_, 'm> {
-    fn run(&self, thread: usize, reads: &[Option<u64>], assumed: &[u64]) -> Trace {
+    fn run(&self, thread: usize, reads: &[Option<u64>], assumed: &[(u32, u64)]) -> Trace {
         self.program.run(thread, Known { reads, assumed, bound: self.limits.bound })
     }
 
@@ -257,7 +257,7 @@ impl<'m> Search<'_, 'm> {
         };
         for option in &stall.options {
             let mut child = state.clone();
-            child.assumed[thread].push(*option);
+            child.assumed[thread].push((stall.decision, *option));
             self.changed(child, thread)?;
         }
         ControlFlow::Continue(())

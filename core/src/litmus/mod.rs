@@ -7,7 +7,9 @@
 //! [`Condition`]: tree::Condition
 
 mod check;
+mod decide;
 mod error;
+mod events;
 mod explore;
 mod lower;
 mod names;
@@ -17,6 +19,8 @@ mod print;
 pub mod tree;
 
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
+pub use decide::{Decided, Property, decide};
+pub use events::Threads;
 pub use explore::Board;
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;

@@ -101,6 +101,34 @@ impl Cond {
     }
 }
 
+impl Cond {
+    /// Whether it holds, as far as that is known of values in the order of the observed places.
+    #[must_use]
+    pub fn known(&self, observed: &Observed, values: &[Option<i64>]) -> Option<bool> {
+        let value = |term: &Term| match &term.kind {
+            TermKind::Number(n) => Some(*n),
+            place => values.get(observed.0.get_index_of(place)?).copied().flatten(),
+        };
+        let decided = |list: &[Self], settles: bool| {
+            let mut open = false;
+            for cond in list {
+                match cond.known(observed, values) {
+                    Some(holds) if holds == settles => return Some(settles),
+                    Some(_) => {}
+                    None => open = true,
+                }
+            }
+            (!open).then_some(!settles)
+        };
+        match self {
+            Self::Compare(left, relation, right) => Some(relation.holds(value(left)?, value(right)?)),
+            Self::Not(inner) => inner.known(observed, values).map(|holds| !holds),
+            Self::And(list) => decided(list, false),
+            Self::Or(list) => decided(list, true),
+        }
+    }
+}
+
 /// Values of the places of an [`Observed`], in its order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Outcome(pub Vec<i64>);

@@ -214,6 +214,14 @@ impl Instruction {
         list.into_iter().flatten()
     }
 
+    /// The numbers that it has among its values.
+    pub fn numbers(&self) -> impl Iterator<Item = i64> {
+        self.values().filter_map(|value| match value {
+            Value::Number(n, _) => Some(*n),
+            Value::Register(_) => None,
+        })
+    }
+
     /// The registers that it reads, addresses left out.
     pub fn reads(&self) -> impl Iterator<Item = &Ident> {
         self.values().filter_map(|value| match value {

@@ -1,0 +1,246 @@
+//! The events of litmus tests, as axiomatic models see them ([`crate::axiom`]).
+
+mod code;
+mod tags;
+mod thread;
+
+use super::check::Names;
+use super::outcome::Observed;
+use super::tree::{DeclKind, Initial, Litmus, Proxy, StmtKind, TermKind};
+use crate::axiom::{Event, Known, Place, Program, Trace};
+use code::Code;
+use indexmap::IndexMap;
+use thread::{Data, Runner};
+
+/// Where addresses begin that registers hold; far from the numbers of tests.
+const ADDRESSES: u64 = 0x6c69_746d_0000_0000;
+
+/// The address of a location.
+const fn address(location: usize) -> u64 {
+    ADDRESSES + location as u64
+}
+
+/// The location that an address is of.
+fn pointed(address: u64) -> Option<usize> {
+    usize::try_from(address.checked_sub(ADDRESSES)?).ok()
+}
+
+/// The memory of a test.
+#[derive(Clone, Debug, Default)]
+struct Locations {
+    /// Its locations by name, in the order of their numbers; aliases among them.
+    names: Vec<String>,
+    /// Where each is.
+    places: Vec<Place>,
+    /// The places that are no aliases, with what they begin with.
+    initial: Vec<(Place, u64)>,
+}
+
+/// The threads of a litmus test as an axiomatic model meets them.
+#[derive(Clone, Debug)]
+pub struct Threads {
+    locations: Locations,
+    codes: Vec<Code>,
+    /// The registers of each thread at the start.
+    initial: Vec<Vec<Data>>,
+    /// The registers of each thread that are asked about.
+    asked: Vec<Vec<usize>>,
+    /// Where each thread is: the numbers of its GPU and its cta.
+    homes: Vec<(u32, u32)>,
+    /// Numbers that the test's text has.
+    constants: Vec<u64>,
+    /// What is asked about, in the order of [`Observed`]: a register by thread and index, or an index of the last values.
+    spots: Vec<Spot>,
+    /// The places whose last values are asked about.
+    pub finals: Vec<Place>,
+}
+
+/// Where something is that is asked about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Spot {
+    /// A register: its thread's position and its index among those asked about.
+    Register(usize, usize),
+    /// The index of a last value.
+    Last(usize),
+}
+
+impl Threads {
+    /// The threads of a test without errors.
+    #[must_use]
+    pub fn of(litmus: &Litmus) -> Self {
+        let names = Names::of(litmus);
+        let locations = locations(litmus, &names);
+        let observed = Observed::of(litmus);
+        let mut asked: Vec<Vec<&str>> = vec![Vec::new(); litmus.threads.len()];
+        let mut finals: Vec<Place> = Vec::new();
+        let mut spots = Vec::new();
+        for place in observed.places() {
+            spots.push(match place {
+                TermKind::Register { thread, name } => {
+                    let thread = litmus.thread(*thread).unwrap_or(0);
+                    asked[thread].push(name);
+                    Spot::Register(thread, asked[thread].len() - 1)
+                }
+                TermKind::Location { name, .. } => {
+                    let number = names.locations.get_index_of(name.as_str()).unwrap_or(0);
+                    finals.push(locations.places[number]);
+                    Spot::Last(finals.len() - 1)
+                }
+                TermKind::Number(_) => continue,
+            });
+        }
+        let codes: Vec<Code> = (0..litmus.threads.len()).map(|k| Code::of(litmus, &names, k, &asked[k])).collect();
+        let initial = codes.iter().zip(&litmus.threads).map(|(code, t)| registers(litmus, &names, t.number, code)).collect();
+        let numbers = |code: &Code, wanted: &[&str]| {
+            wanted.iter().filter_map(|name| code.registers.iter().position(|r| r == name)).collect()
+        };
+        Self {
+            asked: codes.iter().zip(&asked).map(|(code, wanted)| numbers(code, wanted)).collect(),
+            codes,
+            initial,
+            homes: litmus.threads.iter().map(|t| (t.gpu, t.cta)).collect(),
+            constants: constants(litmus),
+            locations,
+            spots,
+            finals,
+        }
+    }
+
+    /// The values of what is asked about, in the order of [`Observed`], as far as they are known.
+    pub fn observe<'v>(
+        &'v self,
+        registers: &'v [&'v [Option<u64>]],
+        finals: &'v [Option<u64>],
+    ) -> impl Iterator<Item = Option<i64>> + 'v {
+        self.spots.iter().map(move |spot| {
+            let bits = match spot {
+                Spot::Register(thread, index) => registers[*thread].get(*index).copied().flatten(),
+                Spot::Last(index) => finals.get(*index).copied().flatten(),
+            };
+            bits.map(u64::cast_signed)
+        })
+    }
+
+    /// The name of a location that events access at this address.
+    #[must_use]
+    pub fn location(&self, place: Place) -> &str {
+        self.locations.places.iter().position(|p| *p == place).map_or("?", |k| &self.locations.names[k])
+    }
+}
+
+/// Memory: what is no alias is a location of its own. A generic alias is another address of its location; one of another proxy has
+/// its target's address.
+fn locations(litmus: &Litmus, names: &Names<'_>) -> Locations {
+    let mut values: IndexMap<&str, u64> = IndexMap::new();
+    let mut places: IndexMap<&str, Place> = IndexMap::new();
+    for (number, name) in (0..).zip(&names.locations) {
+        places.insert(name, Place { location: number, address: number, offset: 0, bytes: 8 });
+    }
+    let mut aliases = Vec::new();
+    for decl in &litmus.init {
+        match &decl.kind {
+            DeclKind::Location { name, value } => {
+                let value = match value {
+                    Initial::Number(n) => n.cast_unsigned(),
+                    Initial::Of(of) => values.get(of.name.as_str()).copied().unwrap_or(0),
+                };
+                values.insert(&name.name, value);
+            }
+            DeclKind::Alias { name, proxy, of } => {
+                let own = places[name.name.as_str()].address;
+                let target = places[of.name.as_str()];
+                let address = if *proxy == Proxy::Generic { own } else { target.address };
+                places.insert(&name.name, Place { address, ..target });
+                values.insert(&name.name, values.get(of.name.as_str()).copied().unwrap_or(0));
+                aliases.push(name.name.as_str());
+            }
+            DeclKind::Register { .. } => {}
+        }
+    }
+    let own = names.locations.iter().filter(|name| !aliases.contains(*name));
+    let initial = own.map(|name| (places[name], values.get(name).copied().unwrap_or(0))).collect();
+    let order = names.locations.iter().map(|name| (*name).to_owned()).collect();
+    Locations { places: names.locations.iter().map(|name| places[name]).collect(), names: order, initial }
+}
+
+/// The registers of a thread at the start: zero where nothing else is said.
+fn registers(litmus: &Litmus, names: &Names<'_>, thread: u32, code: &Code) -> Vec<Data> {
+    let mut all = vec![Data::constant(0); code.registers.len()];
+    for decl in &litmus.init {
+        if let DeclKind::Register { thread: of, name, value, .. } = &decl.kind
+            && *of == thread
+            && let Some(number) = code.registers.iter().position(|r| *r == name.name)
+        {
+            all[number] = Data::constant(match value {
+                Initial::Number(n) => n.cast_unsigned(),
+                Initial::Of(of) => names.locations.get_index_of(of.name.as_str()).map_or(0, address),
+            });
+        }
+    }
+    all
+}
+
+/// The numbers that a test's text has, zero and one among them: what a value may be that depends on itself alone (D-thin-air).
+fn constants(litmus: &Litmus) -> Vec<u64> {
+    let mut all = vec![0, 1];
+    for term in litmus.terms() {
+        if let TermKind::Number(n) = term.kind {
+            all.push(n.cast_unsigned());
+        }
+    }
+    for stmt in litmus.threads.iter().flat_map(|t| &t.code) {
+        if let StmtKind::Instruction(instruction) = &stmt.kind {
+            all.extend(instruction.numbers().map(i64::cast_unsigned));
+        }
+    }
+    for decl in &litmus.init {
+        if let DeclKind::Location { value: Initial::Number(n), .. } = &decl.kind {
+            all.push(n.cast_unsigned());
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+impl Program for Threads {
+    fn threads(&self) -> usize {
+        self.codes.len()
+    }
+
+    fn run(&self, thread: usize, known: Known<'_>) -> Trace {
+        Runner::new(&self.codes[thread], &self.locations, &self.initial[thread], known).run(&self.asked[thread])
+    }
+
+    fn tags(&self) -> &[&'static str] {
+        tags::TAGS
+    }
+
+    fn initial(&self) -> Vec<(Place, u64)> {
+        self.locations.initial.clone()
+    }
+
+    fn initial_tags(&self, _: Place) -> u64 {
+        tags::tags(&["WEAK", "GEN"])
+    }
+
+    fn constants(&self) -> Vec<u64> {
+        self.constants.clone()
+    }
+
+    fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
+        let (Some(a), Some(b)) = (one.0, two.0) else { return false };
+        let (home, other) = (self.homes[a], self.homes[b]);
+        // Whether the scope of one includes the thread of the other.
+        let within = |tags: u64| {
+            tags::has(tags, "SYS")
+                || tags::has(tags, "GPU") && home.0 == other.0
+                || tags::has(tags, "CTA") && home == other
+        };
+        match relation {
+            "sr" => within(one.1.tags) && within(two.1.tags),
+            "scta" | "meets" => home == other,
+            _ => false,
+        }
+    }
+}
