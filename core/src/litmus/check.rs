@@ -4,7 +4,7 @@
 //! a location, unless it is no declared one and the thread has a register of that name, which then holds an address.
 
 use super::error::LitmusErrorKind as K;
-use super::tree::{DeclKind, Initial, Litmus, StmtKind, Term, TermKind, Thread};
+use super::tree::{Arch, DeclKind, Initial, Litmus, StmtKind, Term, TermKind, Thread};
 use crate::base::Span;
 use indexmap::{IndexMap, IndexSet};
 
@@ -67,8 +67,12 @@ pub(super) fn check(litmus: &Litmus, errors: &mut Errors) {
         }
     }
     initial(litmus, &names, errors);
+    for pair in &litmus.ssw {
+        let missing = [pair.kind.0, pair.kind.1].into_iter().find(|number| litmus.thread(*number).is_none());
+        errors.extend(missing.map(|number| (no_thread(litmus, number), pair.span)));
+    }
     for thread in &litmus.threads {
-        registers(thread, &names, errors);
+        registers(thread, litmus.arch, &names, errors);
         labels(thread, errors);
     }
     for each in litmus.terms() {
@@ -122,13 +126,13 @@ fn no_location<'a>(known: impl Iterator<Item = &'a str>) -> K {
 }
 
 /// Registers have no names of locations.
-fn registers(thread: &Thread, names: &Names<'_>, errors: &mut Errors) {
+fn registers(thread: &Thread, arch: Arch, names: &Names<'_>, errors: &mut Errors) {
     for (instruction, _) in thread.instructions() {
         if let Some(to) = instruction.target().filter(|to| names.declared.contains_key(to.name.as_str())) {
             errors.push((K::RegisterIsLocation, to.span));
         }
         let locations = instruction.reads().filter(|ident| names.declared.contains_key(ident.name.as_str()));
-        errors.extend(locations.map(|ident| (K::LocationAsValue, ident.span)));
+        errors.extend(locations.map(|ident| (K::LocationAsValue(arch), ident.span)));
     }
 }
 

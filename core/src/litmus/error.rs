@@ -1,7 +1,7 @@
 //! What can be wrong with a litmus file.
 
-use super::instructions;
-use super::tree::{Atom, Proxy};
+use super::names::{counterpart, instructions};
+use super::tree::{Arch, Atom, Proxy};
 use crate::base::{END, FileId, Span, Wording, among, complaints, counted, either, phrases, plain, suggest};
 
 /// The most complaints that are kept for one file.
@@ -31,13 +31,14 @@ complaints! {
         /// The text is empty.
         Empty =>
             "not-litmus" ("the file is empty") ("a litmus test is expected")
-            ("a litmus test begins with `PTX` and its name");
-        /// The text does not begin with the word `PTX`; the word that it begins with.
-        NotPtx(word: String) =>
-            "not-litmus" ("this is no litmus test for PTX: it begins with `{word}`") ("here")
-            ("a litmus test for PTX begins with `PTX` and its name; other languages are not read");
-        /// No name follows `PTX`.
-        NoName => "no-name" ("the test has no name") ("nothing follows on this line") ("write `PTX name`");
+            ("a litmus test begins with `PTX` or `VULKAN` and its name");
+        /// The text begins with no language's word; the word that it begins with.
+        NotLitmus(word: String) =>
+            "not-litmus" ("this is no litmus test for PTX or Vulkan: it begins with `{word}`") ("here")
+            ("a litmus test begins with `PTX` or `VULKAN` and its name; other languages are not read");
+        /// No name follows the language.
+        NoName(arch: Arch) =>
+            "no-name" ("the test has no name") ("nothing follows on this line") ("write `{} name`", arch.name());
         /// There is no `{`.
         NoInit =>
             "no-init" ("the test has no initial state") ("the text ends here")
@@ -74,20 +75,53 @@ complaints! {
         Columns { cells: usize, threads: usize } =>
             "columns" ("the row has {}, there are {threads} threads", counted(*cells as u64, "cell")) ("this row")
             ("separate cells by `|`; a cell may be empty");
-        /// No instruction has this name.
-        UnknownInstruction =>
-            "unknown-instruction" ("there is no instruction `{here}`") ("not an instruction")
-            ("{}", among(here, &instructions().collect::<Vec<_>>(), "", plain));
-        /// A word of an instruction that cannot stand there, and those that can; none: nothing may follow.
-        Modifier { allowed: Vec<&'static str> } => {
+        /// A thread is placed as those of the other language are.
+        Placing(arch: Arch) => {
+            let (levels, form) = match arch {
+                Arch::Ptx => ("cta and gpu", "P0@cta 0,gpu 0"),
+                Arch::Vulkan => ("subgroup, workgroup and queue family", "P0@sg 0,wg 0,qf 0"),
+            };
+            let message = format!("a thread of a test for {} is placed by {levels}", arch.text());
+            Wording::new("placing", message, format!("placed as in tests for {}", arch.other().text()))
+                .hint(format!("write `{form}`; or begin the test with `{}`", arch.other().name()))
+        };
+        /// The language has no instruction of this name.
+        UnknownInstruction(arch: Arch) => {
+            let (own, other) = (arch.text(), arch.other().text());
+            let unknown = |message, label: &str| Wording::new("unknown-instruction", message, label);
+            let same = counterpart(*arch, here).map(|name| format!("{own} has `{name}`"));
+            if same.is_some() || instructions(arch.other()).any(|name| name == here) {
+                let message = format!("`{here}` is an instruction of {other}, and this test is for {own}");
+                return unknown(message, "not one of this language").hint_if(same);
+            }
+            unknown(format!("there is no instruction `{here}`"), "not an instruction")
+                .hint(among(here, &instructions(*arch).collect::<Vec<_>>(), "", plain))
+        };
+        /// A word of an instruction that cannot stand there, and those that can; none: nothing may follow. Perhaps it is one of
+        /// another language.
+        Modifier { allowed: Vec<&'static str>, foreign: Option<Arch> } => {
+            let theirs = foreign.map(|arch| format!("`.{here}` is a word of {}", arch.text()));
             if allowed.is_empty() {
                 let label = if here == "." { "nothing follows this" } else { "one word too many" };
-                return Wording::new("modifier", "the instruction's name ends before this", label);
+                return Wording::new("modifier", "the instruction's name ends before this", label).hint_if(theirs);
             }
-            let near = suggest(here, allowed.iter().copied()).map(|near| format!("did you mean `.{near}`?"));
+            let near = || suggest(here, allowed.iter().copied()).map(|near| format!("did you mean `.{near}`?"));
             Wording::new("modifier", format!("`.{here}` cannot stand here"), format!("expected {}", words(allowed)))
-                .hint_if(near)
+                .hint_if(theirs.or_else(near))
         };
+        /// A scope of an access that is for nobody else.
+        NoScope(arch: Arch) => {
+            let (which, others) = match arch {
+                Arch::Ptx => ("weak", "`relaxed`, `acquire` and `release` take one, e.g. `relaxed"),
+                Arch::Vulkan => ("plain", "`av`, `vis` and `atom` take one, e.g. `atom"),
+            };
+            Wording::new("scope", format!("a {which} access takes no scope"), "a scope")
+                .hint(format!("leave it out; {others}.{here}`"))
+        };
+        /// Semantics of an atomic operation or barrier that has no order.
+        NoOrder =>
+            "no-order" ("`.{here}` is about an order, and none is given") ("nothing is ordered")
+            ("leave it out, or put `.acq`, `.rel` or `.acq_rel` before the scope");
         /// An instruction lacks a word, one of these.
         NoModifier { allowed: Vec<&'static str> } =>
             "modifier" ("the instruction's name is not complete") ("expected {}", words(allowed));
@@ -100,9 +134,12 @@ complaints! {
             "operand" ("`{here}` stands where {wanted} is needed") ("expected {wanted}")
             ("the instruction is written `{form}`");
         /// A location where a register or a number is needed.
-        LocationAsValue =>
+        LocationAsValue(arch: Arch) =>
             "location-as-value" ("`{here}` is a location, not a register") ("a location")
-            ("load it first, e.g. `ld.weak r0, {here}`; `P0:r0=&{here}` begins with its address");
+            ("load it first, e.g. `ld.{} r0, {here}`; `P0:r0=&{here}` begins with its address", match arch {
+                Arch::Ptx => "weak",
+                Arch::Vulkan => "sc0",
+            });
         /// A register that is written but has the name of a location.
         RegisterIsLocation =>
             "register-name" ("`{here}` is declared as a location and written as a register") ("written here")
@@ -150,6 +187,8 @@ complaints! {
     #[derive(Clone, PartialEq, Eq, Debug)]
     #[expect(missing_docs, reason = "fields are named for what the message prints")]
     pub enum Gap() {
+        /// The test is for Vulkan.
+        Vulkan => "unsupported" ("the engines run PTX, and this test is for Vulkan") ("a thread of Vulkan");
         /// Memory is accessed, or fenced, by a path that the engines do not have.
         Proxy(proxy: Proxy) =>
             "unsupported" ("the engines have no {} proxy", proxy.name())

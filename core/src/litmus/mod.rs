@@ -1,7 +1,7 @@
 //! Layer 9: litmus files, and programs for the machine made of them.
 //!
 //! Text ([`parse()`]) becomes a tree ([`tree`]), whose names are then checked; [`print()`] writes it back. [`lower()`] makes a
-//! PTX program of it, one kernel whose blocks are the file's ctas, so that the operational engines run it; [`Condition`]s
+//! PTX program of a test for PTX, one kernel whose blocks are the file's ctas, so that the operational engines run it; [`Condition`]s
 //! are evaluated on final states, and [`Outcomes`] counts what was found. Knows nothing of how messages look.
 //!
 //! [`Condition`]: tree::Condition

@@ -1,25 +1,30 @@
 //! Litmus programs as text, with one column for each thread.
 
-use super::names::{ACCESSES, Kind};
+use super::names::{ACCESSES, CLASSES, Kind, MAKES, ORDERS, SEMANTICS};
 use super::tree::{
-    Access, COMPARISONS, Cond, DeclKind, Initial, Instruction, Litmus, Relation, StmtKind, Term, TermKind, Value,
+    Access, Arch, Atom, COMPARISONS, Cond, DeclKind, Initial, Instruction, Litmus, Placing, PtxAccess, Reach, Relation,
+    Semantics, StmtKind, Term, TermKind, Value, VulkanAccess,
 };
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// A program's text: what [`parse`](super::parse()) reads as the same program.
 #[must_use]
 pub fn print(litmus: &Litmus) -> String {
-    let mut out = format!("PTX {}\n", litmus.name);
+    let mut out = format!("{} {}\n", litmus.arch.name(), litmus.name);
     if !litmus.about.is_empty() {
         out.push_str(&litmus.about);
         out.push('\n');
     }
     out.push_str("{\n");
     for decl in &litmus.init {
-        out.push_str(&declaration(&decl.kind));
+        out.push_str(&declaration(&decl.kind, litmus.arch));
         out.push_str(";\n");
     }
     out.push_str("}\n");
+    if !litmus.ssw.is_empty() {
+        let list = litmus.ssw.iter().map(|pair| format!("ssw {} {};\n", pair.kind.0, pair.kind.1));
+        let _ = writeln!(out, "{{\n{}}}", list.collect::<String>());
+    }
     rows(litmus, &mut out);
     if !litmus.locations.is_empty() {
         let list: Vec<String> = litmus.locations.iter().map(Term::to_string).collect();
@@ -40,7 +45,7 @@ pub fn print(litmus: &Litmus) -> String {
     out
 }
 
-fn declaration(decl: &DeclKind) -> String {
+fn declaration(decl: &DeclKind, arch: Arch) -> String {
     let initial = |value: &Initial, address: &str| match value {
         Initial::Number(n) => n.to_string(),
         Initial::Of(ident) => format!("{address}{}", ident.name),
@@ -50,13 +55,14 @@ fn declaration(decl: &DeclKind) -> String {
         DeclKind::Register { thread, name, value, .. } => {
             format!("P{thread}:{}={}", name.name, initial(value, "&"))
         }
+        DeclKind::Alias { name, of, .. } if arch == Arch::Vulkan => format!("{} aliases {}", name.name, of.name),
         DeclKind::Alias { name, proxy, of } => format!("{} @ {} aliases {}", name.name, proxy.name(), of.name),
     }
 }
 
 /// The threads' heads and their code, in columns.
 fn rows(litmus: &Litmus, out: &mut String) {
-    let heads = litmus.threads.iter().map(|t| format!("P{}@cta {},gpu {}", t.number, t.cta, t.gpu));
+    let heads = litmus.threads.iter().map(|t| format!("P{}@{}", t.number, t.place));
     let columns: Vec<Vec<String>> = heads
         .zip(&litmus.threads)
         .map(|(head, t)| [head].into_iter().chain(t.code.iter().map(cell)).collect())
@@ -77,22 +83,29 @@ fn cell(stmt: &super::tree::Stmt) -> String {
     }
 }
 
+impl Display for Placing {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Ptx { cta, gpu } => write!(f, "cta {cta},gpu {gpu}"),
+            Self::Vulkan { subgroup, workgroup, queue_family } => {
+                write!(f, "sg {subgroup},wg {workgroup},qf {queue_family}")
+            }
+        }
+    }
+}
+
 impl Display for Instruction {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
-            Self::Load { access, to, from } => {
-                write!(f, "{}{access} {}, {}", name(access, Kind::Load), to.name, from.name)
-            }
-            Self::Store { access, to, value } => {
-                write!(f, "{}{access} {}, {value}", name(access, Kind::Store), to.name)
-            }
+            Self::Load { access, to, from } => write!(f, "{} {}, {}", name(access, Kind::Load), to.name, from.name),
+            Self::Store { access, to, value } => write!(f, "{} {}, {value}", name(access, Kind::Store), to.name),
             Self::Move { to, value } => write!(f, "ld {}, {value}", to.name),
             Self::Compute { op, to, left, right } => {
                 write!(f, "{} {}, {left}, {right}", op.name(), to.name)
             }
             Self::Atomic { access, op, to, at, value, new } => {
                 let kind = if to.is_some() { Kind::Atomic } else { Kind::Reduce };
-                write!(f, "{}{access}.{} ", name(access, kind), op.name())?;
+                write!(f, "{}{} ", name(access, kind), operation(access, *op))?;
                 if let Some(to) = to {
                     write!(f, "{}, ", to.name)?;
                 }
@@ -102,8 +115,17 @@ impl Display for Instruction {
             Self::Fence { order, scope } => write!(f, "fence.{}.{}", order.name(), scope.name()),
             Self::ProxyFence(None) => f.write_str("fence.proxy.alias"),
             Self::ProxyFence(Some(proxy)) => write!(f, "fence.proxy.{}", proxy.name()),
-            Self::Barrier { waits, instance, barrier, quorum } => {
-                write!(f, "bar.cta.{} {instance}", if *waits { "sync" } else { "arrive" })?;
+            Self::Membar { scope, semantics } => {
+                write!(f, "membar{}.{}{semantics}", order(*semantics), scope.name())
+            }
+            Self::AvDevice => f.write_str("avdevice"),
+            Self::VisDevice => f.write_str("visdevice"),
+            Self::Barrier { waits, instance, barrier, quorum, fence } => {
+                match fence {
+                    Some((scope, semantics)) => write!(f, "cbar{}.{}{semantics}", order(*semantics), scope.name())?,
+                    None => write!(f, "bar.cta.{}", if *waits { "sync" } else { "arrive" })?,
+                }
+                write!(f, " {instance}")?;
                 [barrier, quorum].into_iter().flatten().try_for_each(|v| write!(f, ", {v}"))
             }
             Self::Goto(to) => write!(f, "goto {}", to.name),
@@ -114,12 +136,61 @@ impl Display for Instruction {
     }
 }
 
-/// The name of an access.
-fn name(access: &Access, kind: Kind) -> &'static str {
-    ACCESSES.iter().find(|(_, proxy, of)| (*proxy, *of) == (access.proxy, kind)).map_or("", |(name, ..)| name)
+/// The name of an access with its qualifiers, up to the operation of an atomic one.
+fn name(access: &Access, kind: Kind) -> String {
+    match access {
+        Access::Ptx(access) => {
+            let found = ACCESSES.iter().find(|(_, proxy, of)| (*proxy, *of) == (access.proxy, kind));
+            format!("{}{access}", found.map_or("", |(name, ..)| name))
+        }
+        Access::Vulkan(access) => {
+            let (name, coherent) = match kind {
+                Kind::Load => ("ld", "vis"),
+                Kind::Store => ("st", "av"),
+                Kind::Atomic | Kind::Reduce => ("rmw", ""),
+            };
+            format!("{name}{}", qualifiers(*access, coherent))
+        }
+    }
 }
 
-impl Display for Access {
+/// The qualifiers of an access of Vulkan, which makes its location `coherent` in one way.
+fn qualifiers(access: VulkanAccess, coherent: &str) -> String {
+    let VulkanAccess { reach, class, semantics } = access;
+    let reach = match reach {
+        Reach::Private => String::new(),
+        Reach::NonPrivate => ".nonpriv".to_owned(),
+        Reach::Coherent(scope) => format!(".{coherent}.{}", scope.name()),
+        Reach::Atomic(scope) => format!(".atom{}.{}", order(semantics), scope.name()),
+    };
+    format!("{reach}.{}{semantics}", CLASSES.get(usize::from(class)).unwrap_or(&""))
+}
+
+/// The operation of an atomic access. Vulkan's exchange has none.
+fn operation(access: &Access, op: Atom) -> String {
+    match (access, op) {
+        (Access::Vulkan(_), Atom::Exch) => String::new(),
+        (Access::Vulkan(_), Atom::CasSuccess) => format!(".{}", Atom::Cas.name()),
+        _ => format!(".{}", op.name()),
+    }
+}
+
+/// An order of Vulkan, nothing where none is given.
+fn order(semantics: Semantics) -> String {
+    let found = ORDERS.iter().find(|(_, order)| *order == semantics.order);
+    found.map_or_else(String::new, |(name, _)| format!(".{name}"))
+}
+
+/// What the order is about.
+impl Display for Semantics {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let classes = (0u8..).zip(SEMANTICS).map(|(class, word)| (self.is_about(class), word));
+        let makes = [self.available, self.visible].into_iter().zip(MAKES);
+        classes.chain(makes).filter(|(there, _)| *there).try_for_each(|(_, word)| write!(f, ".{word}"))
+    }
+}
+
+impl Display for PtxAccess {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, ".{}", self.order.name())?;
         self.scope.map_or(Ok(()), |scope| write!(f, ".{}", scope.name()))

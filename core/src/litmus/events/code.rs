@@ -28,6 +28,8 @@ pub(super) enum Step {
     Compute { op: Arith, to: usize, left: Operand, right: Operand },
     Atomic { load: u64, store: u64, op: Atom, to: Option<usize>, at: Address, value: Operand, new: Option<Operand> },
     Fence { tags: u64 },
+    /// `avdevice`, `visdevice`.
+    Device { tags: u64 },
     Barrier { tags: u64, waits: bool, instance: i64, barrier: Option<Operand>, quorum: Option<Operand> },
     Branch { test: Option<(Relation, Operand, Operand)>, to: usize },
 }
@@ -110,8 +112,11 @@ impl<'a> Resolver<'a> {
             },
             I::Fence { order, scope } => Step::Fence { tags: tags::fence(*order, *scope) },
             I::ProxyFence(proxy) => Step::Fence { tags: tags::proxy_fence(*proxy) },
-            I::Barrier { waits, instance, barrier, quorum } => Step::Barrier {
-                tags: tags::barrier(),
+            I::Membar { scope, semantics } => Step::Fence { tags: tags::membar(*scope, *semantics) },
+            I::AvDevice => Step::Device { tags: tags::tags(&["AVDEVICE"]) },
+            I::VisDevice => Step::Device { tags: tags::tags(&["VISDEVICE"]) },
+            I::Barrier { waits, instance, barrier, quorum, fence } => Step::Barrier {
+                tags: tags::barrier(*fence),
                 waits: *waits,
                 instance: *instance,
                 barrier: operand(barrier),
@@ -138,7 +143,7 @@ impl Step {
             Self::Move { value, .. } => operand(value),
             Self::Compute { left, right, .. } => operand(left) | operand(right),
             Self::Atomic { at, value, new, .. } => address(at) | operand(value) | some(new),
-            Self::Fence { .. } => 0,
+            Self::Fence { .. } | Self::Device { .. } => 0,
             Self::Barrier { barrier, quorum, .. } => some(barrier) | some(quorum),
             Self::Branch { test, .. } => test.as_ref().map_or(0, |(_, left, right)| operand(left) | operand(right)),
         }

@@ -6,7 +6,7 @@ mod thread;
 
 use super::check::Names;
 use super::outcome::Observed;
-use super::tree::{DeclKind, Initial, Litmus, Proxy, StmtKind, TermKind};
+use super::tree::{Arch, DeclKind, Initial, Litmus, Placing, Proxy, StmtKind, TermKind, VulkanScope};
 use crate::axiom::{Event, Known, Place, Program, Trace};
 use code::Code;
 use indexmap::IndexMap;
@@ -45,8 +45,12 @@ pub struct Threads {
     initial: Vec<Vec<Data>>,
     /// The registers of each thread that are asked about.
     asked: Vec<Vec<usize>>,
-    /// Where each thread is: the numbers of its GPU and its cta.
-    homes: Vec<(u32, u32)>,
+    /// Where each thread is.
+    homes: Vec<Placing>,
+    /// Pairs of threads of which the first comes before the other by the host's doing.
+    ssw: Vec<(usize, usize)>,
+    /// What the test is written for.
+    arch: Arch,
     /// Numbers that the test's text has.
     constants: Vec<u64>,
     /// What is asked about, in the order of [`Observed`]: a register by thread and index, or an index of the last values.
@@ -98,7 +102,9 @@ impl Threads {
             asked: codes.iter().zip(&asked).map(|(code, wanted)| numbers(code, wanted)).collect(),
             codes,
             initial,
-            homes: litmus.threads.iter().map(|t| (t.gpu, t.cta)).collect(),
+            homes: litmus.threads.iter().map(|t| t.place).collect(),
+            ssw: litmus.ssw.iter().filter_map(|pair| Some((litmus.thread(pair.kind.0)?, litmus.thread(pair.kind.1)?))).collect(),
+            arch: litmus.arch,
             constants: constants(litmus),
             locations,
             spots,
@@ -221,7 +227,10 @@ impl Program for Threads {
     }
 
     fn initial_tags(&self, _: Place) -> u64 {
-        tags::tags(&["WEAK", "GEN"])
+        match self.arch {
+            Arch::Ptx => tags::tags(&["WEAK", "GEN"]),
+            Arch::Vulkan => 0,
+        }
     }
 
     fn constants(&self) -> Vec<u64> {
@@ -231,15 +240,17 @@ impl Program for Threads {
     fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
         let (Some(a), Some(b)) = (one.0, two.0) else { return false };
         let (home, other) = (self.homes[a], self.homes[b]);
-        // Whether the scope of one includes the thread of the other.
         let within = |tags: u64| {
             tags::has(tags, "SYS")
-                || tags::has(tags, "GPU") && home.0 == other.0
-                || tags::has(tags, "CTA") && home == other
+                || tags::has(tags, "GPU") && home.path()[..1] == other.path()[..1]
+                || tags::has(tags, "CTA") && home.group() == other.group()
         };
         match relation {
             "sr" => within(one.1.tags) && within(two.1.tags),
-            "scta" | "meets" => home == other,
+            "scta" | "swg" | "meets" => home.group() == other.group(),
+            "ssg" => VulkanScope::Subgroup.holds(home, other),
+            "sqf" => VulkanScope::QueueFamily.holds(home, other),
+            "ssw" => self.ssw.contains(&(a, b)),
             _ => false,
         }
     }

@@ -1,12 +1,17 @@
 //! The sets of the models that events of litmus tests are in.
 
-use crate::litmus::tree::{Access, Proxy};
+use crate::litmus::tree::{Access, Proxy, PtxAccess, Semantics, VulkanAccess, VulkanScope};
 use crate::program::instr::{Order, Scope};
 
 /// The names of the sets, by the bits that stand for them.
 pub(super) const TAGS: &[&str] = &[
-    "WEAK", "RLX", "ACQ", "REL", "ACQ_REL", "SC", "CTA", "GPU", "SYS", "GEN", "TEX", "SUR", "CON", "ALIAS", "RMW",
+    "WEAK", "RLX", "ACQ", "REL", "ACQ_REL", "SC", "CTA", "GPU", "SYS", "GEN", "TEX", "SUR", "CON", "ALIAS", "RMW", "ATOM",
+    "NONPRIV", "SG", "WG", "QF", "DV", "AV", "VIS", "SEMAV", "SEMVIS", "AVDEVICE", "VISDEVICE", "SC0", "SC1", "SC2", "SC3",
+    "SEMSC0", "SEMSC1", "SEMSC2", "SEMSC3",
 ];
+
+const CLASSES: [&str; 4] = ["SC0", "SC1", "SC2", "SC3"];
+const SEMANTICS: [&str; 4] = ["SEMSC0", "SEMSC1", "SEMSC2", "SEMSC3"];
 
 /// Events to be in the sets of these names.
 pub(super) fn tags(names: &[&str]) -> u64 {
@@ -27,6 +32,15 @@ const fn scope(scope: Option<Scope>) -> &'static str {
     }
 }
 
+const fn domain(scope: VulkanScope) -> &'static str {
+    match scope {
+        VulkanScope::Subgroup => "SG",
+        VulkanScope::Workgroup => "WG",
+        VulkanScope::QueueFamily => "QF",
+        VulkanScope::Device => "DV",
+    }
+}
+
 const fn proxy(proxy: Proxy) -> &'static str {
     match proxy {
         Proxy::Generic => "GEN",
@@ -43,19 +57,55 @@ pub(super) enum Half {
     Store,
 }
 
-/// The sets of a load or a store, be it half of an atomic operation: there the load is an acquire only where the operation is one,
-/// the store a release likewise; otherwise they are relaxed.
-pub(super) fn memory(access: Access, half: Half, atomic: bool) -> u64 {
-    let order = match (access.order, half) {
-        (Order::Weak, _) => "WEAK",
-        (Order::Acquire | Order::AcqRel, Half::Load) => "ACQ",
-        (Order::Release | Order::AcqRel, Half::Store) => "REL",
-        _ => "RLX",
-    };
-    tags(&[order, scope(access.scope), proxy(access.proxy), if atomic { "RMW" } else { "" }])
+impl Half {
+    /// The set of its order; `weaker` where it is neither acquire nor release. Of an atomic operation the load is an acquire only
+    /// where the operation is one, the store a release likewise.
+    const fn order(self, order: Order, weaker: &'static str) -> &'static str {
+        match (order, self) {
+            (Order::Weak, _) => "WEAK",
+            (Order::Acquire | Order::AcqRel, Self::Load) => "ACQ",
+            (Order::Release | Order::AcqRel, Self::Store) => "REL",
+            _ => weaker,
+        }
+    }
 }
 
-/// The sets of a fence. A fence that is sequentially consistent is an acquire and a release, too.
+/// The sets of a load or a store, be it half of an atomic operation.
+pub(super) fn memory(access: Access, half: Half, rmw: bool) -> u64 {
+    let halves = tags(&[if rmw { "RMW" } else { "" }]);
+    halves
+        | match access {
+            Access::Ptx(PtxAccess { proxy: path, order, scope: reach }) => {
+                tags(&[half.order(order, "RLX"), scope(reach), proxy(path)])
+            }
+            Access::Vulkan(access) => vulkan(access, half),
+        }
+}
+
+/// What is atomic is not private, and makes available or visible what it accesses.
+fn vulkan(access: VulkanAccess, half: Half) -> u64 {
+    let mut all = tags(&[CLASSES[usize::from(access.class & 3)]]);
+    if access.non_private() {
+        all |= tags(&["NONPRIV"]);
+    }
+    if let Some(scope) = access.scope() {
+        all |= tags(&[domain(scope), if half == Half::Load { "VIS" } else { "AV" }]);
+    }
+    if access.atomic() {
+        all |= tags(&["ATOM", half.order(access.semantics.order, "")]) | about(access.semantics);
+    }
+    all
+}
+
+/// The storage classes of semantics, and what is made available and visible.
+fn about(semantics: Semantics) -> u64 {
+    let classes = (0..4u8).filter(|class| semantics.is_about(*class)).map(|class| tags(&[SEMANTICS[usize::from(class)]]));
+    let flags = [(semantics.available, "SEMAV"), (semantics.visible, "SEMVIS")];
+    let flags = flags.into_iter().filter(|(set, _)| *set).map(|(_, name)| tags(&[name]));
+    classes.chain(flags).fold(0, |all, tag| all | tag)
+}
+
+/// The sets of a fence of PTX. One that is sequentially consistent is an acquire and a release, too.
 pub(super) fn fence(order: Order, of: Scope) -> u64 {
     let orders = if order == Order::Sc { ["SC", "ACQ_REL"] } else { ["ACQ_REL", ""] };
     tags(&[orders[0], orders[1], scope(Some(of)), "GEN"])
@@ -66,7 +116,18 @@ pub(super) fn proxy_fence(of: Option<Proxy>) -> u64 {
     tags(&[of.map_or("ALIAS", proxy)])
 }
 
-/// The sets of a barrier of a cta.
-pub(super) fn barrier() -> u64 {
-    tags(&["CTA"])
+/// The sets of a fence of Vulkan, be it a barrier's.
+pub(super) fn membar(of: VulkanScope, semantics: Semantics) -> u64 {
+    let orders: &[&str] = match semantics.order {
+        Order::Acquire => &["ACQ"],
+        Order::Release => &["REL"],
+        Order::AcqRel => &["ACQ", "REL"],
+        _ => &[],
+    };
+    tags(orders) | tags(&[domain(of)]) | about(semantics)
+}
+
+/// The sets of a barrier: PTX's are of a cta.
+pub(super) fn barrier(fence: Option<(VulkanScope, Semantics)>) -> u64 {
+    fence.map_or_else(|| tags(&["CTA"]), |(scope, semantics)| membar(scope, semantics))
 }

@@ -80,7 +80,7 @@ fn atomic(op: Atom, old: u64, value: u64, new: u64) -> u64 {
         Atom::And => old & value,
         Atom::Or => old | value,
         Atom::Xor => old ^ value,
-        Atom::Cas => if old == value { new } else { old },
+        Atom::Cas | Atom::CasSuccess => if old == value { new } else { old },
         Atom::Exch => value,
     }
 }
@@ -212,6 +212,15 @@ impl<'a> Runner<'a> {
                 let position = self.position();
                 let old = self.read(*load, place, &addr);
                 let (value, new) = (self.operand(*value), new.map_or(Data::constant(0), |new| self.operand(new)));
+                if *op == Atom::CasSuccess {
+                    let swaps = old.value.zip(value.value).map(|(old, value)| old == value);
+                    let swaps = self.decide(swaps, &union(&old.from, &value.from))?;
+                    if swaps {
+                        self.write(*store, place, addr, new, Some(position));
+                    }
+                    self.returned(*to, old);
+                    return Ok(());
+                }
                 let pair = value.with(&new, |_, _| 0);
                 let operands = value.value.zip(new.value);
                 let stored = match op {
@@ -223,10 +232,9 @@ impl<'a> Runner<'a> {
                     }
                 };
                 self.write(*store, place, addr, stored, Some(position));
-                if let Some(to) = to {
-                    self.registers[*to] = old;
-                }
+                self.returned(*to, old);
             }
+            Step::Device { tags } => self.event(Event { tags: *tags, ..Event::new(Kind::Other) }),
             Step::Fence { tags } => self.event(Event { tags: *tags, ..Event::new(Kind::Fence) }),
             Step::Barrier { tags, waits, instance, barrier, quorum } => {
                 self.barrier(*tags, *waits, *instance, barrier.map(|b| self.operand(b)), quorum.map(|q| self.operand(q)))?;
@@ -234,6 +242,12 @@ impl<'a> Runner<'a> {
             Step::Branch { test, to } => self.branch(test.as_ref(), *to)?,
         }
         Ok(())
+    }
+
+    fn returned(&mut self, to: Option<usize>, old: Data) {
+        if let Some(to) = to {
+            self.registers[to] = old;
+        }
     }
 
     fn barrier(

@@ -147,7 +147,7 @@ impl<'a> Barriers<'a> {
 
     /// The threads of a thread's cta.
     fn cta(&self, thread: &Thread) -> impl Iterator<Item = &'a Thread> {
-        let of = (thread.gpu, thread.cta);
-        self.litmus.threads.iter().filter(move |t| (t.gpu, t.cta) == of)
+        let of = thread.place.group();
+        self.litmus.threads.iter().filter(move |t| t.place.group() == of)
     }
 }

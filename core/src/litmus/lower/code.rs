@@ -5,7 +5,7 @@ use super::layout::Layout;
 use crate::base::Span;
 use crate::litmus::error::Gap;
 use crate::litmus::tree::{
-    Access, Arith, Atom, DeclKind, Ident, Initial, Instruction, Litmus, Proxy, StmtKind, Thread, Value,
+    Access, Arith, Atom, DeclKind, Ident, Initial, Instruction, Litmus, Proxy, PtxAccess, StmtKind, Thread, Value,
 };
 use crate::program::instr::Order;
 use indexmap::IndexSet;
@@ -169,7 +169,7 @@ impl Code<'_> {
     }
 
     /// What stands between the brackets of an access.
-    fn address(&mut self, at: &Ident, access: Access) -> String {
+    fn address(&mut self, at: &Ident, access: PtxAccess) -> String {
         if access.proxy != Proxy::Generic {
             self.gap(Gap::Proxy(access.proxy));
         } else if let Some(proxy) = self.aliased(&at.name) {
@@ -188,11 +188,11 @@ impl Code<'_> {
 
     fn instruction(&mut self, instruction: &Instruction) {
         match instruction {
-            Instruction::Load { access, to, from } => {
+            Instruction::Load { access: Access::Ptx(access), to, from } => {
                 let address = self.address(from, *access);
                 line!(self.out, "    ld{access}.global.u64 {}, [{address}];", register(&to.name));
             }
-            Instruction::Store { access, to, value } => {
+            Instruction::Store { access: Access::Ptx(access), to, value } => {
                 let address = self.address(to, *access);
                 line!(self.out, "    st{access}.global.u64 [{address}], {};", text(value));
             }
@@ -203,7 +203,7 @@ impl Code<'_> {
                 let name = if *op == Arith::Mul { "mul.lo" } else { op.name() };
                 line!(self.out, "    {name}.s64 {}, {}, {};", register(&to.name), text(left), text(right));
             }
-            Instruction::Atomic { access, op, to, at, value, new } => {
+            Instruction::Atomic { access: Access::Ptx(access), op, to, at, value, new } => {
                 let address = self.address(at, *access);
                 self.atomic(*access, *op, (to.as_ref(), &address), (value, new.as_ref()));
             }
@@ -212,7 +212,7 @@ impl Code<'_> {
             // Generic accesses are in order among themselves.
             Instruction::ProxyFence(Some(Proxy::Generic)) => {}
             Instruction::ProxyFence(Some(proxy)) => self.gap(Gap::Proxy(*proxy)),
-            Instruction::Barrier { waits, instance, barrier, quorum } => {
+            Instruction::Barrier { waits, instance, barrier, quorum, fence: None } => {
                 let (barrier, quorum) = (barrier.as_ref(), quorum.as_ref());
                 match self.barriers.meet(self.thread, self.layout, *instance, barrier, quorum) {
                     Ok(Met { id, count, late }) => {
@@ -242,12 +242,13 @@ impl Code<'_> {
                 line!(self.out, "    setp.{name}.s64 %p, {}, {};", text(left), text(right));
                 line!(self.out, "    @%p bra T{}_{};", self.thread, to.name);
             }
+            _ => self.gap(Gap::Vulkan),
         }
     }
 
     fn atomic(
         &mut self,
-        access: Access,
+        access: PtxAccess,
         op: Atom,
         (to, address): (Option<&Ident>, &str),
         (value, new): (&Value, Option<&Value>),
@@ -263,7 +264,9 @@ impl Code<'_> {
         };
         let name = match op {
             Atom::Add | Atom::Sub => "add.u64".to_owned(),
-            Atom::And | Atom::Or | Atom::Xor | Atom::Cas | Atom::Exch => format!("{}.b64", op.name()),
+            // That it stores what is there already can be seen by nobody.
+            Atom::Cas | Atom::CasSuccess => "cas.b64".to_owned(),
+            Atom::And | Atom::Or | Atom::Xor | Atom::Exch => format!("{}.b64", op.name()),
             Atom::Mul | Atom::Div => return self.gap(Gap::Atomic(op)),
         };
         let new = new.map_or_else(String::new, |new| format!(", {}", text(new)));

@@ -81,12 +81,12 @@ fn spots(litmus: &Litmus, placement: Placement) -> (Vec<Spot>, Vec<usize>) {
         let spots = (0..litmus.threads.len() as u64).map(|block| Spot { block, thread: 0 });
         return (spots.collect(), vec![1; litmus.threads.len()]);
     }
-    let mut ctas: Vec<(u32, u32)> = litmus.threads.iter().map(|t| (t.gpu, t.cta)).collect();
+    let mut ctas: Vec<[u32; 2]> = litmus.threads.iter().map(|t| t.place.group()).collect();
     ctas.sort_unstable();
     ctas.dedup();
     let mut sizes = vec![0usize; ctas.len()];
     let spots = litmus.threads.iter().map(|t| {
-        let block = ctas.partition_point(|cta| *cta < (t.gpu, t.cta));
+        let block = ctas.partition_point(|cta| *cta < t.place.group());
         let thread = u32::try_from(sizes[block]).unwrap_or(u32::MAX);
         sizes[block] += 1;
         Spot { block: block as u64, thread }

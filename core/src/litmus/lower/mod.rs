@@ -6,7 +6,7 @@
 //! goes through the normal pipeline, and its instructions are said to stand where the litmus file has them.
 //!
 //! What of a test only axiomatic models tell apart is dropped where no engine can show it: generic aliases are the same
-//! memory, GPUs matter to scopes only. Other proxies are a gap ([`Gap::Proxy`](super::Gap::Proxy)). Barriers: [`barrier`]; where everything is: [`layout`].
+//! memory, GPUs matter to scopes only. Tests for Vulkan are a gap as a whole. Other proxies are a gap ([`Gap::Proxy`](super::Gap::Proxy)). Barriers: [`barrier`]; where everything is: [`layout`].
 
 mod barrier;
 mod code;
@@ -14,9 +14,9 @@ mod layout;
 
 pub use layout::{Placement, Spot};
 
-use super::error::{LitmusError, LitmusErrorKind};
-use super::tree::Litmus;
-use crate::base::{FileId, SourceMap};
+use super::error::{Gap, LitmusError, LitmusErrorKind};
+use super::tree::{Arch, Litmus};
+use crate::base::{FileId, SourceMap, Span};
 use crate::launch::{Problem, build};
 use crate::machine::{Config, ControlModel, Launch};
 use crate::program::env::ProgEnv;
@@ -86,6 +86,11 @@ impl Lowered {
 /// What the machine cannot express.
 pub fn lower(litmus: &Litmus, file: FileId, options: Options, sources: &mut SourceMap) -> Result<Lowered, Failure> {
     let mut gaps = Vec::new();
+    // One for all that the machine lacks.
+    if litmus.arch == Arch::Vulkan {
+        let span = litmus.threads.first().map_or(Span::default(), |t| t.span);
+        return Err(Failure::Gaps(vec![LitmusError { kind: LitmusErrorKind::Unsupported(Gap::Vulkan), file, span }]));
+    }
     let layout = Layout::of(litmus, options.placement, &mut gaps);
     let writer = code::write(litmus, &layout, &mut gaps);
     if !gaps.is_empty() {

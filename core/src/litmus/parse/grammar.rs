@@ -3,9 +3,9 @@
 use super::Reader;
 use super::head::instruction;
 use super::token::{Kind, Token, number};
-use crate::base::Span;
+use crate::base::{Placed, Span};
 use crate::litmus::error::{Expected, LitmusErrorKind};
-use crate::litmus::tree::{DeclKind, Ident, Initial, Litmus, Proxy, Stmt, StmtKind, Thread, Value};
+use crate::litmus::tree::{Arch, DeclKind, Ident, Initial, Litmus, Placing, Proxy, Stmt, StmtKind, Thread, Value};
 
 impl Reader<'_> {
     /// Any name.
@@ -28,7 +28,7 @@ impl Reader<'_> {
         Some((value.unwrap_or(0), span))
     }
 
-    /// The number of a cta or GPU.
+    /// The number of a group of threads.
     fn ordinal(&mut self) -> Option<u32> {
         let token = self.take(Expected::Number, |r, t| t.kind == Kind::Number && r.str(t).parse::<u32>().is_ok())?;
         self.str(token).parse().ok()
@@ -69,6 +69,14 @@ impl Reader<'_> {
         })
     }
 
+    /// `@ surface`
+    fn proxy(&mut self) -> Option<Proxy> {
+        self.is(Kind::At)?;
+        let named = |r: &Self, token| Proxy::named(r.str(token));
+        let word = self.take(Expected::Proxy, |r, t| named(r, t).is_some())?;
+        named(self, word)
+    }
+
     /// A declaration.
     fn decl(&mut self) -> Option<DeclKind> {
         let from = self.at;
@@ -84,12 +92,57 @@ impl Reader<'_> {
         if self.is(Kind::Eq).is_some() {
             return Some(DeclKind::Location { name, value: self.value(false)? });
         }
-        self.is(Kind::At)?;
-        let proxy = |r: &Self, token| Proxy::named(r.str(token));
-        let word = self.take(Expected::Proxy, |r, t| proxy(r, t).is_some())?;
-        let proxy = proxy(self, word)?;
+        let proxy = if self.state == Arch::Vulkan { Proxy::Generic } else { self.proxy()? };
         self.word("aliases")?;
         Some(DeclKind::Alias { name, proxy, of: self.name(Expected::Location)? })
+    }
+
+    /// `ssw 0 1`
+    fn ssw(&mut self) -> Option<(u32, u32)> {
+        self.word("ssw")?;
+        Some((self.thread()?.0, self.thread()?.0))
+    }
+
+    /// What stands between braces, by a rule for each part.
+    fn block<T>(&mut self, mut rule: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<Placed<T>>> {
+        const ENDS: &[Kind] = &[Kind::Semi, Kind::RBrace];
+        let mut all = Vec::new();
+        self.is(Kind::LBrace)?;
+        loop {
+            if !matches!(self.kind(), Some(Kind::Semi | Kind::RBrace) | None) {
+                all.extend(self.unless(ENDS, |r| {
+                    let part = r.placed(&mut rule)?;
+                    r.before(ENDS)?;
+                    Some(part)
+                }));
+            }
+            if self.is(Kind::Semi).is_none() {
+                break;
+            }
+        }
+        self.is(Kind::RBrace)?;
+        Some(all)
+    }
+
+    /// Where a thread is. What the other language's threads are placed by is read as well, so that it can be told.
+    fn placing(&mut self) -> Option<Placing> {
+        let next = self.token().map_or("", |t| self.str(t));
+        let foreign = [(Arch::Ptx, "sg"), (Arch::Vulkan, "cta")].contains(&(self.state, next));
+        let arch = if foreign { self.state.other() } else { self.state };
+        let levels = if arch == Arch::Ptx { &["cta", "gpu"][..] } else { &["sg", "wg", "qf"] };
+        let mut at = [0; 3];
+        for (k, level) in levels.iter().enumerate() {
+            if k > 0 {
+                self.is(Kind::Comma)?;
+            }
+            self.word(level)?;
+            at[k] = self.ordinal()?;
+        }
+        let [first, second, third] = at;
+        Some(match arch {
+            Arch::Ptx => Placing::Ptx { cta: first, gpu: second },
+            Arch::Vulkan => Placing::Vulkan { subgroup: first, workgroup: second, queue_family: third },
+        })
     }
 
     /// A thread of the row that names them.
@@ -97,12 +150,18 @@ impl Reader<'_> {
         let from = self.at;
         let (number, _) = self.thread()?;
         self.is(Kind::At)?;
-        self.word("cta")?;
-        let cta = self.ordinal()?;
-        self.is(Kind::Comma)?;
-        self.word("gpu")?;
-        let gpu = self.ordinal()?;
-        Some(Thread { number, cta, gpu, span: self.since(from), code: Vec::new() })
+        let place = self.placing()?;
+        Some(Thread { number, place, span: self.since(from), code: Vec::new() })
+    }
+
+    /// The row that names the threads. That they are placed as in another language is told once.
+    fn headings(&mut self) -> Option<Vec<Thread>> {
+        let threads = self.list(Kind::Bar, Self::heading)?;
+        self.is(Kind::Semi)?;
+        if let Some(thread) = threads.iter().find(|t| t.place.arch() != self.state) {
+            self.errors.push((LitmusErrorKind::Placing(self.state), thread.span));
+        }
+        Some(threads)
     }
 
     fn operand(&mut self) -> Option<Value> {
@@ -133,7 +192,8 @@ impl Reader<'_> {
         if self.errors.len() > errors {
             return Some(None);
         }
-        let instruction = instruction(self.str(name), name.span, operands).map_err(|wrong| self.errors.push(wrong));
+        let instruction =
+            instruction(self.str(name), name.span, operands, self.state).map_err(|wrong| self.errors.push(wrong));
         Some(instruction.ok().map(|instruction| Stmt { kind: StmtKind::Instruction(instruction), span }))
     }
 
@@ -179,27 +239,19 @@ impl Reader<'_> {
 
     /// A whole file from its `{` on.
     pub(super) fn file(&mut self, litmus: &mut Litmus) -> Option<()> {
-        self.is(Kind::LBrace)?;
-        loop {
-            if !matches!(self.kind(), Some(Kind::Semi | Kind::RBrace) | None) {
-                let decl = self.unless(&[Kind::Semi, Kind::RBrace], |r| {
-                    let decl = r.placed(Self::decl)?;
-                    r.before(&[Kind::Semi, Kind::RBrace])?;
-                    Some(decl)
-                });
-                litmus.init.extend(decl);
-            }
-            if self.is(Kind::Semi).is_none() {
-                break;
-            }
+        litmus.init = self.block(Self::decl)?;
+        if self.state == Arch::Vulkan && self.kind() == Some(Kind::LBrace) {
+            litmus.ssw = self.block(Self::ssw)?;
         }
-        self.is(Kind::RBrace)?;
-        litmus.threads = self.list(Kind::Bar, Self::heading)?;
-        self.is(Kind::Semi)?;
+        litmus.threads = self.headings()?;
         self.rows(&mut litmus.threads)?;
         litmus.locations = self.locations()?;
         if self.word("filter").is_some() {
             litmus.filter = Some(self.asked()?);
+            // Of some tests it is only asked whether there are races.
+            if self.state == Arch::Vulkan && self.token().is_none() {
+                return Some(());
+            }
         }
         litmus.condition = Some(self.question()?);
         self.end(Some(Expected::End))

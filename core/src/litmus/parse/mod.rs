@@ -1,22 +1,32 @@
 //! Litmus text → syntax tree, with recovery at the end of a cell, of a declaration and of the condition.
 //!
-//! The frame is herd's: `PTX name`, anything up to `{`, the initial state, a row that names the threads, rows of
+//! The frame is herd's: `PTX name` or `VULKAN name`, anything up to `{`, the initial state, a row that names the threads, rows of
 //! instructions, and what is asked of the final states. Names are resolved afterwards ([`super::check`]).
 
 mod condition;
 mod grammar;
 mod head;
+mod ptx;
 mod token;
+mod vulkan;
+mod words;
 
 use super::check::check;
 use super::error::{Expected, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
-use super::tree::Litmus;
-use crate::base::cursor::{Cursor, Wrong, in_order};
+use super::tree::{Arch, Litmus};
+use crate::base::cursor::{Cursor, Source, Wrong, in_order};
 use crate::base::{FileId, Span};
 use token::{Kind, Token, tokens};
 
 /// The grammar's rules are its methods.
-type Reader<'s> = Cursor<'s, Kind, ()>;
+type Reader<'s> = Cursor<'s, Kind, Arch>;
+
+/// All tokens are read at once.
+impl Source<Kind> for Arch {
+    fn next(&mut self) -> Option<Token> {
+        None
+    }
+}
 
 /// Parses and checks a litmus file. What was understood is returned with all complaints, in the order of the text.
 #[must_use]
@@ -41,7 +51,7 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
     } else if let Some(span) = too_deep(&tokens, text) {
         found.push((LitmusErrorKind::TooDeep, span));
     } else {
-        let mut reader = Reader::new(text, tokens, ());
+        let mut reader = Reader::new(text, tokens, litmus.arch);
         reader.tell(true);
         if reader.file(&mut litmus).is_none() {
             let wrong = reader.complaint();
@@ -95,21 +105,21 @@ fn opening(text: &str) -> Result<(Litmus, usize), (LitmusErrorKind, Span)> {
     let begin = text.len() - text.trim_start_matches('\u{feff}').trim_start().len();
     let body = &text[begin..];
     let word = body.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or("");
-    if word != "PTX" {
+    let Some(arch) = Arch::named(word) else {
         let shown: String = word.chars().take(20).collect();
-        let kind = if shown.is_empty() { LitmusErrorKind::Empty } else { LitmusErrorKind::NotPtx(shown) };
+        let kind = if shown.is_empty() { LitmusErrorKind::Empty } else { LitmusErrorKind::NotLitmus(shown) };
         return Err((kind, span(begin, begin + word.len())));
-    }
+    };
     let Some(brace) = body.find('{') else {
         return Err((LitmusErrorKind::NoInit, span(text.trim_end().len(), text.trim_end().len())));
     };
     let head = &body[word.len()..brace];
     let (name, about) = head.split_once('\n').unwrap_or((head, ""));
     if name.trim().is_empty() {
-        return Err((LitmusErrorKind::NoName, span(begin, begin + word.len())));
+        return Err((LitmusErrorKind::NoName(arch), span(begin, begin + word.len())));
     }
     let (name, about) = (name.trim().to_owned(), about.trim().replace("\r\n", "\n"));
-    Ok((Litmus { name, about, ..Litmus::default() }, begin + brace))
+    Ok((Litmus { arch, name, about, ..Litmus::default() }, begin + brace))
 }
 
 /// The place where a condition nests beyond the limit: recursion elsewhere need not fear it then.
