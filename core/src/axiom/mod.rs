@@ -1,6 +1,7 @@
 //! Layer 7: memory models as axioms: relations between events, the cat language in which models are written, and which
 //! executions of a program a model allows. Events come as data ([`Program`]); nothing is known of PTX or of litmus files.
 
+pub mod cat;
 mod model;
 mod program;
 mod relation;
