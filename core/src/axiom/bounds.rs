@@ -416,7 +416,7 @@ impl<'m> Bounds<'m> {
     /// Judges choices none of which is open.
     pub(super) fn judge(&mut self, choices: &Choices) -> Judged {
         self.evaluate(choices);
-        let broken = |axiom: &&Axiom| {
+        let so = |axiom: &&Axiom| {
             let node = axiom.of.index();
             let relation = &self.must.relations[node];
             let holds = match axiom.claim {
@@ -425,11 +425,11 @@ impl<'m> Bounds<'m> {
                 Claim::Irreflexive => relation.reflexive().next().is_none(),
                 Claim::Acyclic => relation.plus().reflexive().next().is_none(),
             };
-            holds == axiom.negated
+            holds != axiom.negated
         };
-        let of = |role: Role| self.model.axioms.iter().filter(move |axiom| axiom.role == role).filter(broken);
-        let failed = of(Role::Axiom).next().map(|axiom| self.must.relations[axiom.of.index()].iter().next());
-        let flags = if self.flags { of(Role::Flag).map(|axiom| axiom.name.clone()).collect() } else { Vec::new() };
+        let of = |role: Role| self.model.axioms.iter().filter(move |axiom| axiom.role == role);
+        let failed = of(Role::Axiom).find(|axiom| !so(axiom)).map(|axiom| self.must.relations[axiom.of.index()].iter().next());
+        let flags = if self.flags { of(Role::Flag).filter(so).map(|axiom| axiom.name.clone()).collect() } else { Vec::new() };
         Judged { failed, flags }
     }
 

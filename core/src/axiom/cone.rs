@@ -1,7 +1,7 @@
 //! What of a model has to be computed, and when: which nodes change with choices, and which bounds of them axioms look at.
 
 use super::frame::{Base, base};
-use super::model::{Group, Model, Node, NodeId, Role};
+use super::model::{Group, Model, Node, Role};
 
 /// What is known of a model before any execution.
 #[derive(Debug)]
@@ -19,21 +19,9 @@ pub(super) struct Cone {
 }
 
 /// The nodes that a node is made of, each with whether more of it makes more of the node.
-pub(super) fn operands(node: &Node) -> ([Option<NodeId>; 2], [bool; 2]) {
-    use Node as N;
-    match *node {
-        N::BaseSet(_) | N::BaseRelation(_) | N::Universe | N::Recursive(_) => ([None, None], [true, true]),
-        N::Domain(a) | N::Range(a) | N::Identity(a) | N::Inverse(a) | N::Optional(a) | N::Plus(a) => {
-            ([Some(a), None], [true, true])
-        }
-        N::SetUnion(a, b)
-        | N::SetIntersection(a, b)
-        | N::Product(a, b)
-        | N::Union(a, b)
-        | N::Intersection(a, b)
-        | N::Sequence(a, b) => ([Some(a), Some(b)], [true, true]),
-        N::SetDifference(a, b) | N::Difference(a, b) => ([Some(a), Some(b)], [true, false]),
-    }
+fn operands(node: &Node) -> impl Iterator<Item = (usize, bool)> + use<> {
+    let differs = matches!(node, Node::SetDifference(..) | Node::Difference(..));
+    node.operands().enumerate().map(move |(k, of)| (of.index(), !(differs && k == 1)))
 }
 
 impl Cone {
@@ -69,7 +57,7 @@ fn dynamic(model: &Model) -> Vec<bool> {
         for (k, node) in model.nodes.iter().enumerate() {
             found[k] |= match node {
                 Node::BaseRelation(name) => base(&model.relations[*name as usize]) != Base::Static,
-                _ => operands(node).0.into_iter().flatten().any(|of| found[of.index()]),
+                _ => node.operands().any(|of| found[of.index()]),
             };
         }
         for Group { names, bodies, .. } in &model.groups {
@@ -88,8 +76,7 @@ fn spread(model: &Model, must: &mut [bool], may: &mut [bool]) {
     loop {
         let before = (must.to_vec(), may.to_vec());
         for (k, node) in model.nodes.iter().enumerate().rev() {
-            let (of, grows) = operands(node);
-            for (of, grows) in of.into_iter().zip(grows).filter_map(|(of, grows)| Some((of?.index(), grows))) {
+            for (of, grows) in operands(node) {
                 must[of] |= if grows { must[k] } else { may[k] };
                 may[of] |= if grows { may[k] } else { must[k] };
             }

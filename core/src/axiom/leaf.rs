@@ -74,17 +74,19 @@ impl Leaf<'_> {
 
     /// An execution that is allowed, with what is chosen already.
     fn complete(&self, bounds: &mut Bounds<'_>, choices: Choices, last: &[(usize, u64)]) -> Option<Execution> {
-        let late = bounds.frame.late.iter().position(|(_, list)| {
-            list.iter().any(|a| list.iter().any(|b| choices.meetings.open(*a, *b)))
-        });
-        if let Some(group) = late {
+        self.met(bounds, choices, 0, last)
+    }
+
+    /// Who comes first to the barriers with late-comers from one of them on, and the rest.
+    fn met(&self, bounds: &mut Bounds<'_>, choices: Choices, group: usize, last: &[(usize, u64)]) -> Option<Execution> {
+        if group < bounds.frame.late.len() {
             let (quorum, list) = bounds.frame.late[group].clone();
             let quorum = usize::try_from(quorum).unwrap_or(usize::MAX);
             return subsets(&list, quorum).into_iter().find_map(|first| {
                 let mut child = choices.clone();
-                meet(&mut child.meetings, &list, &first).ok()?;
+                meet(&mut child.meetings, &bounds.frame.meetings, &list, &first).ok()?;
                 bounds.propagate(&mut child).ok()?;
-                self.complete(bounds, child, last)
+                self.met(bounds, child, group + 1, last)
             });
         }
         self.ordered(bounds, choices, last)
@@ -169,13 +171,9 @@ fn subsets(list: &[usize], size: usize) -> Vec<Vec<usize>> {
 }
 
 /// Those who come first meet each other, and late-comers are after them.
-fn meet(meetings: &mut Interval, list: &[usize], first: &[usize]) -> Result<(), Conflict> {
-    for a in list {
-        for b in list {
-            if meetings.open(*a, *b) {
-                if first.contains(a) { meetings.fix(*a, *b)? } else { meetings.drop(*a, *b)? }
-            }
-        }
+fn meet(meetings: &mut Interval, all: &Relation, list: &[usize], first: &[usize]) -> Result<(), Conflict> {
+    for (a, b) in all.iter().filter(|(a, b)| list.contains(a) && list.contains(b)) {
+        if first.contains(&a) { meetings.fix(a, b)? } else { meetings.drop(a, b)? }
     }
     Ok(())
 }

@@ -55,9 +55,71 @@ pub enum Node {
     Recursive(u32),
 }
 
+impl Node {
+    /// The nodes that it is made of.
+    pub fn operands(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let both = match *self {
+            Self::BaseSet(_) | Self::BaseRelation(_) | Self::Universe | Self::Recursive(_) => [None, None],
+            Self::Domain(a)
+            | Self::Range(a)
+            | Self::Identity(a)
+            | Self::Inverse(a)
+            | Self::Optional(a)
+            | Self::Plus(a) => [Some(a), None],
+            Self::SetUnion(a, b)
+            | Self::SetIntersection(a, b)
+            | Self::SetDifference(a, b)
+            | Self::Product(a, b)
+            | Self::Union(a, b)
+            | Self::Intersection(a, b)
+            | Self::Difference(a, b)
+            | Self::Sequence(a, b) => [Some(a), Some(b)],
+        };
+        both.into_iter().flatten()
+    }
+
+    /// The same of other nodes.
+    #[must_use]
+    pub fn mapped(&self, to: impl Fn(NodeId) -> NodeId) -> Self {
+        match *self {
+            Self::BaseSet(_) | Self::BaseRelation(_) | Self::Universe | Self::Recursive(_) => self.clone(),
+            Self::SetUnion(a, b) => Self::SetUnion(to(a), to(b)),
+            Self::SetIntersection(a, b) => Self::SetIntersection(to(a), to(b)),
+            Self::SetDifference(a, b) => Self::SetDifference(to(a), to(b)),
+            Self::Domain(a) => Self::Domain(to(a)),
+            Self::Range(a) => Self::Range(to(a)),
+            Self::Product(a, b) => Self::Product(to(a), to(b)),
+            Self::Identity(a) => Self::Identity(to(a)),
+            Self::Union(a, b) => Self::Union(to(a), to(b)),
+            Self::Intersection(a, b) => Self::Intersection(to(a), to(b)),
+            Self::Difference(a, b) => Self::Difference(to(a), to(b)),
+            Self::Sequence(a, b) => Self::Sequence(to(a), to(b)),
+            Self::Inverse(a) => Self::Inverse(to(a)),
+            Self::Optional(a) => Self::Optional(to(a)),
+            Self::Plus(a) => Self::Plus(to(a)),
+        }
+    }
+
+    /// Whether it is a relation; otherwise it is a set.
+    #[must_use]
+    pub const fn is_relation(&self) -> bool {
+        !matches!(
+            self,
+            Self::BaseSet(_)
+                | Self::Universe
+                | Self::SetUnion(..)
+                | Self::SetIntersection(..)
+                | Self::SetDifference(..)
+                | Self::Domain(_)
+                | Self::Range(_)
+        )
+    }
+}
+
 /// A `let rec … and …`: the least relations that are equal to their definitions.
 ///
-/// Its nodes are those from `first` to the largest of `bodies`; the `Recursive` nodes among them come first.
+/// Its nodes are those from `first` to `last`; the `Recursive` nodes among them come first. (A body that does not
+/// depend on the names lies before `first`; where there is none that does, there is no group.)
 /// To compute: all names empty; the nodes in order; each name becomes its body; again until nothing changes. After that
 /// [`Node::Recursive`] nodes hold the fixpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
