@@ -1,6 +1,7 @@
 //! What a model says of a litmus test.
 
 use super::events::Threads;
+use super::liveness::Lasso;
 use super::outcome::{Observed, Truth};
 use super::tree::{Cond, Litmus};
 use crate::axiom::{Execution, Limits, Model, Question, Searched, search};
@@ -26,6 +27,8 @@ pub struct Decided {
     pub pass: bool,
     /// An execution that shows it: what was asked for, or what must not be.
     pub witness: Option<Execution>,
+    /// Of liveness: an execution that does not end.
+    pub lasso: Option<Lasso>,
     /// What the search did.
     pub searched: Searched,
 }
@@ -55,7 +58,7 @@ pub fn decide(litmus: &Litmus, model: &Model, property: Property, limits: Limits
         ControlFlow::Break(())
     });
     let pass = witness.is_some() == (truth == Truth::Some && !flagged);
-    Decided { pass, witness, searched }
+    Decided { pass, witness, lasso: None, searched }
 }
 
 /// What holds only if both do.

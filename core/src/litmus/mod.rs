@@ -11,6 +11,7 @@ mod decide;
 mod error;
 mod events;
 mod explore;
+mod liveness;
 mod lower;
 mod names;
 mod outcome;
@@ -22,6 +23,7 @@ pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, M
 pub use decide::{Decided, Property, decide};
 pub use events::Threads;
 pub use explore::Board;
+pub use liveness::{Lasso, liveness};
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;
 pub use outcome::{Final, Observed, Outcome, Outcomes, Truth, Verdict};

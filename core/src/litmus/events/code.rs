@@ -7,21 +7,21 @@ use indexmap::{IndexMap, IndexSet};
 
 /// A number, or the number of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Operand {
+pub(in crate::litmus) enum Operand {
     Number(i64),
     Register(usize),
 }
 
 /// Where an instruction accesses memory: a location, or where a register points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Address {
+pub(in crate::litmus) enum Address {
     Location(usize),
     Register(usize),
 }
 
 /// What a step does.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(in crate::litmus) enum Step {
     Load { tags: u64, to: usize, at: Address },
     Store { tags: u64, at: Address, value: Operand },
     Move { to: usize, value: Operand },
@@ -36,19 +36,19 @@ pub(super) enum Step {
 
 /// A thread's code.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Code {
+pub(in crate::litmus) struct Code {
     /// Its steps, and which of its instructions each is.
-    pub(super) steps: Vec<Step>,
+    pub(in crate::litmus) steps: Vec<Step>,
     /// Its registers.
     pub(super) registers: Vec<String>,
     /// Before each step: the registers whose values matter from there on, as bits of their numbers (those beyond 63 always do).
-    pub(super) live: Vec<u64>,
+    pub(in crate::litmus) live: Vec<u64>,
     /// The steps that some jump goes back to.
     pub(super) heads: Vec<bool>,
 }
 
 /// The bit of a register; none beyond the 64th.
-pub(super) fn bit(register: usize) -> u64 {
+pub(in crate::litmus) fn bit(register: usize) -> u64 {
     u32::try_from(register).ok().and_then(|r| 1u64.checked_shl(r)).unwrap_or(0)
 }
 

@@ -7,10 +7,11 @@ mod thread;
 use super::check::Names;
 use super::outcome::Observed;
 use super::tree::{Arch, DeclKind, Initial, Litmus, Placing, Proxy, StmtKind, TermKind, VulkanScope};
-use crate::axiom::{Event, Known, Place, Program, Trace};
-use code::Code;
+use crate::axiom::{End, Event, Known, Place, Program, Trace};
+pub(super) use code::{Address, Code, Operand, Step, bit};
 use indexmap::IndexMap;
 use thread::{Data, Runner};
+pub(super) use thread::{arithmetic, atomic};
 
 /// Where addresses begin that registers hold; far from the numbers of tests.
 const ADDRESSES: u64 = 0x6c69_746d_0000_0000;
@@ -127,6 +128,76 @@ impl Threads {
         })
     }
 
+    /// The code of each thread.
+    pub(super) fn codes(&self) -> &[Code] {
+        &self.codes
+    }
+
+    /// The registers of each thread at the start.
+    pub(super) fn initial_registers(&self) -> Vec<Vec<u64>> {
+        self.initial.iter().map(|all| all.iter().map(|data| data.value.unwrap_or(0)).collect()).collect()
+    }
+
+    /// What each location begins with; those of aliases are not used.
+    pub(super) fn initial_memory(&self) -> Vec<u64> {
+        let mut memory = vec![0; self.locations.places.len()];
+        for (place, value) in &self.locations.initial {
+            memory[place.location as usize] = *value;
+        }
+        memory
+    }
+
+    /// Whether a place is of the location with a number.
+    #[allow(clippy::unused_self, reason = "how places are numbered is known here")]
+    pub(super) fn is_at(&self, location: usize, place: Place) -> bool {
+        place.location as usize == location
+    }
+
+    /// The number of the location that an address is of.
+    pub(super) fn pointed(&self, at: Address, registers: &[u64]) -> Option<usize> {
+        let number = match at {
+            Address::Location(number) => number,
+            Address::Register(r) => pointed(registers[r])?,
+        };
+        self.locations.places.get(number).map(|place| place.location as usize)
+    }
+
+    /// The barrier that a thread comes to.
+    pub(super) fn arriving(&self, thread: usize, instance: i64, number: Option<i64>, quorum: u64) -> Arriving {
+        Arriving { instance, number, group: self.homes[thread].group(), quorum }
+    }
+
+    /// Whether all accesses are of one location and morally strong towards each other: then coherence orders them all.
+    pub(super) fn coherent(&self) -> bool {
+        let mut all = Vec::new();
+        for (thread, code) in self.codes.iter().enumerate() {
+            for step in &code.steps {
+                let (tags, at) = match step {
+                    Step::Load { tags, at, .. } | Step::Store { tags, at, .. } => (*tags, *at),
+                    Step::Atomic { load, store, at, .. } => (load & store, *at),
+                    Step::Barrier { .. } => return false,
+                    _ => continue,
+                };
+                let Address::Location(number) = at else { return false };
+                all.push((thread, tags, self.locations.places[number]));
+            }
+        }
+        let strong = |one: &(usize, u64, Place), other: &(usize, u64, Place)| {
+            let (a, b) = (self.homes[one.0], self.homes[other.0]);
+            let atomic = match self.arch {
+                Arch::Ptx => !tags::has(one.1, "WEAK"),
+                Arch::Vulkan => tags::has(one.1, "ATOM"),
+            };
+            one.2 == other.2 && atomic && tags::reaches(one.1, a, b)
+        };
+        all.iter().all(|one| all.iter().all(|other| strong(one, other)))
+    }
+
+    /// Where a thread can be stopped: numbers of events, with the next step and the registers then. Reads are as `known` has them.
+    pub(super) fn stops(&self, thread: usize, known: Known<'_>) -> Vec<(usize, usize, Vec<u64>)> {
+        Runner::new(&self.codes[thread], &self.locations, &self.initial[thread], known).stops()
+    }
+
     /// The name of a location that events access at this address.
     #[must_use]
     pub fn location(&self, place: Place) -> &str {
@@ -209,6 +280,54 @@ fn constants(litmus: &Litmus) -> Vec<u64> {
     all
 }
 
+/// A barrier with a quorum that threads come to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub(super) struct Arriving {
+    instance: i64,
+    number: Option<i64>,
+    group: [u32; 2],
+    pub(super) quorum: u64,
+}
+
+/// The same threads, which stop where they would go on beyond the bound, or go around a loop for nothing.
+pub(super) struct Stopping<'a> {
+    pub(super) threads: &'a Threads,
+}
+
+impl Program for Stopping<'_> {
+    fn threads(&self) -> usize {
+        self.threads.threads()
+    }
+
+    fn run(&self, thread: usize, known: Known<'_>) -> Trace {
+        let mut trace = self.threads.run(thread, known);
+        if matches!(trace.end, End::Bound | End::Spin) {
+            trace.end = End::Done;
+        }
+        trace
+    }
+
+    fn tags(&self) -> &[&'static str] {
+        self.threads.tags()
+    }
+
+    fn initial(&self) -> Vec<(Place, u64)> {
+        self.threads.initial()
+    }
+
+    fn initial_tags(&self, place: Place) -> u64 {
+        self.threads.initial_tags(place)
+    }
+
+    fn constants(&self) -> Vec<u64> {
+        self.threads.constants()
+    }
+
+    fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
+        self.threads.related(relation, one, two)
+    }
+}
+
 impl Program for Threads {
     fn threads(&self) -> usize {
         self.codes.len()
@@ -240,13 +359,8 @@ impl Program for Threads {
     fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
         let (Some(a), Some(b)) = (one.0, two.0) else { return false };
         let (home, other) = (self.homes[a], self.homes[b]);
-        let within = |tags: u64| {
-            tags::has(tags, "SYS")
-                || tags::has(tags, "GPU") && home.path()[..1] == other.path()[..1]
-                || tags::has(tags, "CTA") && home.group() == other.group()
-        };
         match relation {
-            "sr" => within(one.1.tags) && within(two.1.tags),
+            "sr" => tags::reaches(one.1.tags, home, other) && tags::reaches(two.1.tags, home, other),
             "scta" | "swg" | "meets" => home.group() == other.group(),
             "ssg" => VulkanScope::Subgroup.holds(home, other),
             "sqf" => VulkanScope::QueueFamily.holds(home, other),

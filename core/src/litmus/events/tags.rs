@@ -1,6 +1,6 @@
 //! The sets of the models that events of litmus tests are in.
 
-use crate::litmus::tree::{Access, Proxy, PtxAccess, Semantics, VulkanAccess, VulkanScope};
+use crate::litmus::tree::{Access, Placing, Proxy, PtxAccess, Semantics, VulkanAccess, VulkanScope};
 use crate::program::instr::{Order, Scope};
 
 /// The names of the sets, by the bits that stand for them.
@@ -103,6 +103,12 @@ fn about(semantics: Semantics) -> u64 {
     let flags = [(semantics.available, "SEMAV"), (semantics.visible, "SEMVIS")];
     let flags = flags.into_iter().filter(|(set, _)| *set).map(|(_, name)| tags(&[name]));
     classes.chain(flags).fold(0, |all, tag| all | tag)
+}
+
+/// Whether the scope of an event of one thread includes the other thread, whichever way round these are.
+pub(super) fn reaches(all: u64, one: Placing, other: Placing) -> bool {
+    let within = |name: &str, levels: usize| has(all, name) && one.path()[..levels] == other.path()[..levels];
+    has(all, "SYS") || has(all, "DV") || within("GPU", 1) || within("QF", 1) || within("CTA", 2) || within("WG", 2) || within("SG", 3)
 }
 
 /// The sets of a fence of PTX. One that is sequentially consistent is an acquire and a release, too.

@@ -60,7 +60,7 @@ pub(super) struct Runner<'a> {
 }
 
 /// The result of arithmetic: two's complement; a division by zero gives all ones, as the machine's does.
-fn arithmetic(op: Arith, a: u64, b: u64) -> u64 {
+pub(in crate::litmus) fn arithmetic(op: Arith, a: u64, b: u64) -> u64 {
     match op {
         Arith::Add => a.wrapping_add(b),
         Arith::Sub => a.wrapping_sub(b),
@@ -71,7 +71,7 @@ fn arithmetic(op: Arith, a: u64, b: u64) -> u64 {
 }
 
 /// What an atomic operation leaves in memory; `new` is what a compare-and-swap stores.
-fn atomic(op: Atom, old: u64, value: u64, new: u64) -> u64 {
+pub(in crate::litmus) fn atomic(op: Atom, old: u64, value: u64, new: u64) -> u64 {
     match op {
         Atom::Add => arithmetic(Arith::Add, old, value),
         Atom::Sub => arithmetic(Arith::Sub, old, value),
@@ -109,6 +109,27 @@ impl<'a> Runner<'a> {
         let done = end == End::Done;
         let registers = asked.iter().map(|r| self.registers[*r].value.filter(|_| done)).collect();
         Trace { events: self.events, end, registers }
+    }
+
+    /// Runs it as far as it goes; answers where it is after each instruction that has events, the start included: the number of events,
+    /// the next step and the registers.
+    pub(super) fn stops(mut self) -> Vec<(usize, usize, Vec<u64>)> {
+        let mut all = Vec::new();
+        loop {
+            let registers = self.registers.iter().map(|data| data.value.unwrap_or(0)).collect();
+            let stop = (self.events.len(), self.pc, registers);
+            // What a thread does by itself belongs to what it did last.
+            if all.last().is_some_and(|last: &(usize, usize, Vec<u64>)| last.0 == stop.0) {
+                all.pop();
+            }
+            all.push(stop);
+            let ends = self.code.heads[self.pc] && self.visit().is_some();
+            let Some(step) = self.code.steps.get(self.pc).filter(|_| !ends) else { return all };
+            self.pc += 1;
+            if self.step(step).is_err() {
+                return all;
+            }
+        }
     }
 
     /// At the head of a loop: whether this ends the run.

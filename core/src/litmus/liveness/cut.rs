@@ -1,0 +1,135 @@
+//! Prefixes that a model allows and in which reads see other than coherence-last writes.
+
+use super::Lasso;
+use super::cycles::Graph;
+use super::tail::{Arrived, State, Tail};
+use crate::axiom::{Execution, INITIAL, Kind, Known, Limits, Model, Program, Question, Searched, search};
+use crate::litmus::events::{Arriving, Stopping, Threads};
+use std::ops::ControlFlow;
+
+/// Goes on from where each allowed prefix ends; answers one from which an execution does not end.
+pub(super) fn prefixes(
+    threads: &Threads,
+    tail: &Tail<'_>,
+    model: &Model,
+    limits: Limits,
+    graph: &mut Graph<'_>,
+) -> (Option<Lasso>, Searched) {
+    let stopping = Stopping { threads };
+    let question = Question { finals: &[], wanted: &|_, _| Some(true), flagged: false };
+    let mut lasso = None;
+    let searched = search(&stopping, model, &question, limits, &mut |execution| {
+        lasso = cuts(threads, tail, execution, limits, graph);
+        if lasso.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    (lasso, searched)
+}
+
+/// An execution's threads: how many events each has, and for each number of events that is a whole number of instructions, where the thread is then.
+struct Stops {
+    /// Numbers of events, with the next step and the registers.
+    stops: Vec<(usize, usize, Vec<u64>)>,
+}
+
+fn stops(threads: &Threads, execution: &Execution, limits: Limits) -> Vec<Stops> {
+    let of = |thread: usize| {
+        let events = execution.events.iter().filter(|(id, _)| id.thread as usize == thread && id.thread != INITIAL);
+        let reads: Vec<Option<u64>> = events.map(|(_, e)| e.value.filter(|_| e.kind == Kind::Read)).collect();
+        let known = Known { reads: &reads, assumed: &[], bound: limits.bound };
+        Stops { stops: threads.stops(thread, known) }
+    };
+    (0..threads.threads()).map(of).collect()
+}
+
+/// Goes on from each set of an execution's events that is closed under program order and reads-from.
+fn cuts(
+    threads: &Threads,
+    tail: &Tail<'_>,
+    execution: &Execution,
+    limits: Limits,
+    graph: &mut Graph<'_>,
+) -> Option<Lasso> {
+    let all = stops(threads, execution, limits);
+    let mut chosen = vec![0; all.len()];
+    loop {
+        let cut: Vec<usize> = all.iter().zip(&chosen).map(|(stops, k)| stops.stops[*k].0).collect();
+        let arrived = arrivals(threads, execution, &cut);
+        if let Some((arrived, waits)) = arrived.filter(|_| closed(execution, &cut)) {
+            for memory in memories(threads, execution, &cut) {
+                let (pcs, registers) = all.iter().zip(&chosen).map(|(s, k)| (s.stops[*k].1, s.stops[*k].2.clone())).unzip();
+                let stepped = cut.iter().enumerate().filter(|(_, n)| **n > 0).fold(0, |all, (t, _)| all | 1 << t);
+                let (arrived, waits) = (arrived.clone(), waits.clone());
+                let state = tail.at(State { pcs, registers, memory, stepped, arrived, waits });
+                if !graph.knows(&state)
+                    && let Some(lasso) = graph.explore(state, limits.choices)
+                {
+                    return Some(Lasso { prefix: Some((execution.clone(), cut)), ..lasso });
+                }
+            }
+        }
+        // The next combination.
+        let next = (0..all.len()).find(|t| chosen[*t] + 1 < all[*t].stops.len())?;
+        chosen[next] += 1;
+        chosen[..next].fill(0);
+    }
+}
+
+/// Whether an event is among the first ones of its thread.
+fn within(execution: &Execution, event: usize, cut: &[usize]) -> bool {
+    let (id, _) = &execution.events[event];
+    cut.get(id.thread as usize).is_none_or(|n| (id.position as usize) < *n)
+}
+
+fn closed(execution: &Execution, cut: &[usize]) -> bool {
+    execution.rf.iter().all(|(write, read)| within(execution, write, cut) || !within(execution, read, cut))
+}
+
+/// Who has come to barriers with a quorum within a cut, and who waits there. None: a thread has passed one too early.
+fn arrivals(threads: &Threads, execution: &Execution, cut: &[usize]) -> Option<(Arrived, Vec<Option<Arriving>>)> {
+    let mut arrived = Arrived::new();
+    let mut comers = Vec::new();
+    for (id, event) in execution.events.iter().filter(|(id, _)| id.thread != INITIAL) {
+        let thread = id.thread as usize;
+        let Some(arrival) = event.arrival.filter(|_| (id.position as usize) < cut[thread]) else { continue };
+        let (Some((instance, number)), Some(quorum)) = (arrival.barrier, arrival.quorum) else { continue };
+        let barrier = threads.arriving(thread, instance, (number != i64::MIN).then_some(number), quorum);
+        *arrived.entry(barrier.clone()).or_default() += 1;
+        if arrival.waits {
+            comers.push((thread, id.position as usize + 1 == cut[thread], barrier));
+        }
+    }
+    let mut waits = vec![None; cut.len()];
+    for (thread, last, barrier) in comers.into_iter().filter(|(.., barrier)| arrived[barrier] < barrier.quorum) {
+        if !last {
+            return None;
+        }
+        waits[thread] = Some(barrier);
+    }
+    arrived.iter_mut().for_each(|(barrier, come)| *come = (*come).min(barrier.quorum));
+    Some((arrived, waits))
+}
+
+/// What memory may hold after a cut: where coherence does not say which write is last, any of them may be.
+fn memories(threads: &Threads, execution: &Execution, cut: &[usize]) -> Vec<Vec<u64>> {
+    let writes: Vec<usize> = (0..execution.events.len())
+        .filter(|n| execution.events[*n].1.kind == Kind::Write && within(execution, *n, cut))
+        .collect();
+    let mut all = vec![threads.initial_memory()];
+    for location in 0..all[0].len() {
+        let here = |n: &&usize| execution.events[**n].1.place.is_some_and(|p| threads.is_at(location, p));
+        let last = |n: &&usize| !writes.iter().any(|later| execution.co.contains(**n, *later));
+        let mut values: Vec<u64> =
+            writes.iter().filter(here).filter(last).filter_map(|n| execution.events[*n].1.value).collect();
+        values.sort_unstable();
+        values.dedup();
+        if values.is_empty() {
+            continue;
+        }
+        all = all.iter().flat_map(|memory| values.iter().map(move |value| {
+            let mut memory = memory.clone();
+            memory[location] = *value;
+            memory
+        })).collect();
+    }
+    all
+}

@@ -1,0 +1,191 @@
+//! The states that a test can come to while reads see coherence-last writes, and the fair cycles among them.
+
+use super::Lasso;
+use super::tail::{State, Tail};
+use crate::explore::Progress;
+use indexmap::IndexMap;
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::VecDeque;
+
+/// States and steps between them.
+pub(super) struct Graph<'a> {
+    tail: &'a Tail<'a>,
+    progress: Progress,
+    /// The states, each with the one that it was found from and the thread that stepped.
+    states: IndexMap<State, Option<(usize, usize)>>,
+    /// Steps: from, thread, to.
+    edges: Vec<(usize, usize, usize)>,
+    limited: bool,
+}
+
+impl<'a> Graph<'a> {
+    pub(super) fn new(tail: &'a Tail<'a>, progress: Progress) -> Self {
+        Self { tail, progress, states: IndexMap::new(), edges: Vec::new(), limited: false }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    pub(super) const fn limited(&self) -> bool {
+        self.limited
+    }
+
+    pub(super) fn knows(&self, state: &State) -> bool {
+        self.states.contains_key(state)
+    }
+
+    fn threads(&self) -> usize {
+        self.tail.threads.codes().len()
+    }
+
+    /// Adds what can be come to from a state; answers a way on which a fair execution does not end.
+    pub(super) fn explore(&mut self, start: State, most: u64) -> Option<Lasso> {
+        let first = self.states.len();
+        if self.knows(&start) {
+            return None;
+        }
+        self.states.insert(start, None);
+        let mut next = first;
+        while next < self.states.len() {
+            if self.states.len() as u64 > most {
+                self.limited = true;
+                return None;
+            }
+            let state = self.states.get_index(next).map(|(state, _)| state.clone())?;
+            let mut ready = false;
+            for thread in 0..self.threads() {
+                if !self.tail.ready(&state, thread) {
+                    continue;
+                }
+                ready = true;
+                if let Some(after) = self.tail.step(&state, thread) {
+                    let entry = self.states.entry(after);
+                    let to = entry.index();
+                    entry.or_insert(Some((next, thread)));
+                    self.edges.push((next, thread, to));
+                }
+            }
+            if !ready && !(0..self.threads()).all(|thread| self.tail.done(&state, thread)) {
+                return Some(Lasso { prefix: None, stem: self.way(next), round: Vec::new() });
+            }
+            next += 1;
+        }
+        self.cycle()
+    }
+
+    /// Whether a thread that can go on is promised to.
+    fn promised(&self, state: &State, thread: usize) -> bool {
+        let has = |thread: usize| state.stepped >> thread & 1 == 1;
+        let lowest = || (0..self.threads()).find(|other| self.tail.ready(state, *other)) == Some(thread);
+        match self.progress {
+            Progress::Fair => true,
+            Progress::Hsa => lowest(),
+            Progress::Obe => has(thread),
+            Progress::HsaObe => has(thread) || lowest(),
+            Progress::Lobe => state.stepped >> thread != 0,
+            Progress::Unfair => false,
+        }
+    }
+
+    /// A part of the graph in which nobody who is promised to go on is left out.
+    fn cycle(&self) -> Option<Lasso> {
+        let mut graph: DiGraph<(), usize> = DiGraph::new();
+        self.states.iter().for_each(|_| drop(graph.add_node(())));
+        for (from, thread, to) in &self.edges {
+            graph.add_edge(NodeIndex::new(*from), NodeIndex::new(*to), *thread);
+        }
+        let parts = tarjan_scc(&graph);
+        let mut part_of = vec![0; self.states.len()];
+        for (k, part) in parts.iter().enumerate() {
+            part.iter().for_each(|node| part_of[node.index()] = k);
+        }
+        let inside: Vec<&(usize, usize, usize)> =
+            self.edges.iter().filter(|(from, _, to)| part_of[*from] == part_of[*to]).collect();
+        let fair = |part: &usize| {
+            let steps = |thread: usize| inside.iter().any(|(from, by, _)| part_of[*from] == *part && *by == thread);
+            let waits = |thread: usize| {
+                parts[*part].iter().any(|node| {
+                    let (state, _) = &self.states.get_index(node.index()).unwrap_or_else(|| unreachable!());
+                    !self.tail.ready(state, thread) || !self.promised(state, thread)
+                })
+            };
+            let some = inside.iter().any(|(from, ..)| part_of[*from] == *part);
+            some && (0..self.threads()).all(|thread| steps(thread) || waits(thread))
+        };
+        let part = (0..parts.len()).filter(fair).min_by_key(|part| parts[*part].iter().map(|n| n.index()).min())?;
+        let start = parts[part].iter().map(|node| node.index()).min()?;
+        let edges: Vec<(usize, usize, usize)> = inside.into_iter().copied().filter(|(from, ..)| part_of[*from] == part).collect();
+        Some(Lasso { prefix: None, stem: self.way(start), round: self.round(start, &edges) })
+    }
+
+    /// The step of a thread in a state: which instruction is next.
+    fn instruction(&self, state: usize, thread: usize) -> (usize, usize) {
+        let pc = self.states.get_index(state).map_or(0, |(state, _)| state.pcs[thread]);
+        (thread, pc)
+    }
+
+    /// The steps to a state.
+    fn way(&self, state: usize) -> Vec<(usize, usize)> {
+        let mut steps = Vec::new();
+        let mut at = state;
+        while let Some((_, Some((before, thread)))) = self.states.get_index(at) {
+            steps.push(self.instruction(*before, *thread));
+            at = *before;
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// A way around from a state to itself that has a step of every thread that takes one there.
+    fn round(&self, start: usize, edges: &[(usize, usize, usize)]) -> Vec<(usize, usize)> {
+        let mut wanted: Vec<usize> = edges.iter().map(|(_, thread, _)| *thread).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let (mut at, mut steps) = (start, Vec::new());
+        for thread in wanted {
+            let already = steps.iter().any(|(by, _)| *by == thread);
+            if already {
+                continue;
+            }
+            let goal = |edge: &(usize, usize, usize)| edge.1 == thread;
+            at = self.walk(at, edges, &goal, &mut steps);
+        }
+        if at != start {
+            self.walk(at, edges, &|edge| edge.2 == start, &mut steps);
+        }
+        steps
+    }
+
+    /// Goes along a shortest way up to and with an edge that passes a test; answers where that is.
+    fn walk(
+        &self,
+        from: usize,
+        edges: &[(usize, usize, usize)],
+        goal: &dyn Fn(&(usize, usize, usize)) -> bool,
+        steps: &mut Vec<(usize, usize)>,
+    ) -> usize {
+        let mut seen: IndexMap<usize, Option<(usize, usize)>> = IndexMap::from([(from, None)]);
+        let mut queue = VecDeque::from([from]);
+        while let Some(at) = queue.pop_front() {
+            for edge in edges.iter().filter(|edge| edge.0 == at) {
+                if goal(edge) {
+                    let mut back = vec![self.instruction(at, edge.1)];
+                    let mut here = at;
+                    while let Some(Some((before, thread))) = seen.get(&here) {
+                        back.push(self.instruction(*before, *thread));
+                        here = *before;
+                    }
+                    steps.extend(back.into_iter().rev());
+                    return edge.2;
+                }
+                if !seen.contains_key(&edge.2) {
+                    seen.insert(edge.2, Some((at, edge.1)));
+                    queue.push_back(edge.2);
+                }
+            }
+        }
+        from
+    }
+}

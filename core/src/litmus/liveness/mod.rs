@@ -1,0 +1,53 @@
+//! Whether every execution of a test ends (D-lasso).
+//!
+//! An execution that does not end is a lasso: a prefix that the model allows, and then a part that repeats for ever, in which every
+//! read sees the coherence-last write. The part is fair: of the threads to whom the progress model promises to go on, each takes a
+//! step in it, or has ended, or waits at a barrier. In the repeated part memory is as one value a location: memory fairness
+//! (Lahav and others 2021) lets each write reach every reader in the end; a repeated part that lags behind for ever is not
+//! looked at. Loops that only read are the spins of the Dartagnan paper's section 6.4; loops that write need no
+//! special case, since the part repeats what memory and threads are like, not the events.
+//!
+//! Scopes do not matter in the repeated part, as in the paper's definition.
+//!
+//! First come the prefixes in which each read sees the coherence-last write, too: every model allows them. Where all accesses are to one
+//! location and morally strong towards each other, there are no others: coherence orders them all. Otherwise the model's
+//! executions, up to a bound on loops, are cut at every set of events that is closed under program order and reads-from.
+
+mod cycles;
+mod cut;
+mod tail;
+
+use super::decide::Decided;
+use super::events::Threads;
+use super::tree::Litmus;
+use crate::axiom::{Execution, Limits, Model, Searched};
+use crate::explore::Progress;
+use cycles::Graph;
+use tail::Tail;
+
+/// An execution that does not end.
+#[derive(Clone, Debug)]
+pub struct Lasso {
+    /// What the model allows before it, where reads see other than coherence-last writes; events that are part of it, by thread.
+    pub prefix: Option<(Execution, Vec<usize>)>,
+    /// The steps up to the repeated part: thread and instruction.
+    pub stem: Vec<(usize, usize)>,
+    /// The steps of the repeated part; none: nobody can take a step, since all wait at barriers.
+    pub round: Vec<(usize, usize)>,
+}
+
+/// Decides whether every execution ends under a progress model.
+#[must_use]
+pub fn liveness(litmus: &Litmus, model: &Model, progress: Progress, limits: Limits) -> Decided {
+    let threads = Threads::of(litmus);
+    let tail = Tail { threads: &threads };
+    let mut graph = Graph::new(&tail, progress);
+    let mut lasso = graph.explore(tail.start(), limits.choices);
+    let mut searched = Searched { choices: graph.len() as u64, ..Searched::default() };
+    if lasso.is_none() && !threads.coherent() {
+        let found = cut::prefixes(&threads, &tail, model, limits, &mut graph);
+        (lasso, searched) = (found.0, Searched { choices: searched.choices + found.1.choices, ..found.1 });
+    }
+    searched.limited |= graph.limited();
+    Decided { pass: lasso.is_none(), witness: None, lasso, searched }
+}
