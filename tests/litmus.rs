@@ -390,7 +390,8 @@ fn instructions_compute_what_they_say() {
                 ble 3, 3, END ;\n ld r11, 2 ;\n END: ;\n bgt 2, n, END ;\n fence.proxy.alias ;\n fence.sc.sys ;\n\
                 bar.cta.sync n ;\n\
                 forall (0:r0=-2 /\\ 0:r1=-3 /\\ 0:r2=6 /\\ 0:r3=-1 /\\ 0:r4=5 /\\ 0:r5=5 /\\ 0:r6=3 /\\ v=-4 /\\ x=-4 /\\ \
-                0:r7=12 /\\ z=28 /\\ 0:r8=9 /\\ 0:r9=8 /\\ 0:r10=8 /\\ y=7 /\\ 0:r11=0 /\\ 0:r12=-4 /\\ 0:r13=1 /\\ 0:r14=1 /\\ ~(z!=28 \\/ not [z] = 0x1c))\n";
+                0:r7=12 /\\ z=28 /\\ 0:r8=9 /\\ 0:r9=8 /\\ 0:r10=8 /\\ y=7 /\\ 0:r11=0 /\\ \
+                0:r12=-4 /\\ 0:r13=1 /\\ 0:r14=1 /\\ ~(z!=28 \\/ not [z] = 0x1c))\n";
     let text = text.replace("bar.cta.sync n", "bar.cta.sync 5, n");
     let mut sources = SourceMap::default();
     let file = sources.add("all.litmus", text.clone());
