@@ -1,18 +1,18 @@
-//! The public litmus tests for PTX: all are read, and printed and read again as the same; those without other proxies
-//! become programs whose instructions point back into the file.
+//! The public litmus tests, and ours for Vulkan: all are read, and printed and read again as the same; those for PTX without
+//! other proxies become programs whose instructions point back into the file.
 
 use crate::shared;
-use crate::tests::suite;
+use crate::tests::{suite, within};
 use libtest_mimic::Trial;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpstep::base::{FileId, SourceMap};
-use warpstep::litmus::tree::Litmus;
+use warpstep::litmus::tree::{Access, Instruction, Litmus, Thread, VulkanScope};
 use warpstep::litmus::{Failure, Final, Gap, LitmusErrorKind, Lowered, Options, Outcome, Outcomes, Placement, Truth};
 use warpstep::litmus::{lower, parse, print};
 use warpstep::machine::{Config, Context};
-use warpstep::program::instr::Op;
+use warpstep::program::instr::{Op, Order};
 use warpstep::program::ops::Class;
 use warpstep::verdict::{Event, Sink, Stop, Who};
 
@@ -24,9 +24,11 @@ fn placeless(litmus: &Litmus) -> String {
     parts.fold(first, |all, part| all + part.split_once('}').map_or("", |(_, rest)| rest))
 }
 
-fn every_public_test_is_read_and_printed_as_the_same() {
-    let suite = suite();
-    for (path, text) in &suite {
+/// Reads the tests of a folder, prints them and reads them again; gives how many there are, and what they are written with.
+fn read_and_printed(folder: &Path) -> (usize, BTreeSet<String>) {
+    let tests = within(folder);
+    let mut heads = BTreeSet::new();
+    for (path, text) in &tests {
         let (litmus, errors) = parse(FileId(0), text);
         assert_eq!(errors, [], "{}", path.display());
         let printed = print(&litmus);
@@ -34,8 +36,129 @@ fn every_public_test_is_read_and_printed_as_the_same() {
         assert_eq!(errors, [], "{}:\n{printed}", path.display());
         assert_eq!(placeless(&litmus), placeless(&again), "{}:\n{printed}", path.display());
         assert_eq!(printed, print(&again), "{}", path.display());
+        for (instruction, span) in litmus.threads.iter().flat_map(Thread::instructions) {
+            let words = |text: &str| text.split_whitespace().next().unwrap_or("").to_owned();
+            let (read, printed) = (words(span.of(text)), words(&instruction.to_string()));
+            assert_eq!(read, printed, "{}: the public tests are in the order that is printed", path.display());
+            heads.insert(printed);
+        }
     }
-    assert_eq!(suite.len(), 567);
+    (tests.len(), heads)
+}
+
+fn public(folder: &str) -> PathBuf {
+    shared::found().expect("asked for where it is").join("conformance/litmus").join(folder)
+}
+
+fn every_public_test_is_read_and_printed_as_the_same() {
+    assert_eq!(read_and_printed(&public("ptx")).0, 567);
+}
+
+fn every_public_test_for_vulkan_is_read_and_printed_as_the_same() {
+    let (tests, heads) = read_and_printed(&public("vulkan"));
+    assert_eq!((tests, heads.len()), (518, 106), "{heads:?}");
+}
+
+fn our_tests_for_vulkan_are_read_and_printed_as_the_same() {
+    let (tests, heads) = read_and_printed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/litmus/vulkan"));
+    assert_eq!((tests, heads.len()), (12, 31), "{heads:?}");
+}
+
+/// Some words, or none of them.
+fn perhaps(words: &[&str]) -> Vec<String> {
+    std::iter::once(String::new()).chain(words.iter().map(|word| format!(".{word}"))).collect()
+}
+
+/// All that can stand after an order: nothing without one, otherwise storage classes and what is made available or visible.
+fn semantics(order: &str, makes: &[&str]) -> Vec<String> {
+    if order.is_empty() {
+        return vec![String::new()];
+    }
+    let words = ["semsc0", "semsc1", "semsc2", "semsc3"].into_iter().chain(makes.iter().copied());
+    let words: Vec<&str> = words.collect();
+    let subset = |bits: usize| {
+        let chosen = words.iter().enumerate().filter(|(k, _)| bits >> k & 1 == 1);
+        chosen.map(|(_, word)| format!(".{word}")).collect::<String>()
+    };
+    (0..1 << words.len()).filter(|bits| bits & 15 != 0).map(subset).collect()
+}
+
+/// Every name that an instruction of Vulkan's can have, with its operands.
+fn instructions_of_vulkan() -> Vec<String> {
+    const SCOPES: [&str; 4] = ["sg", "wg", "qf", "dv"];
+    let mut all = vec!["avdevice".to_owned(), "visdevice".to_owned()];
+    for (name, coherent, order, makes, operands) in
+        [("ld", "vis", "acq", "semvis", "r0, x"), ("st", "av", "rel", "semav", "x, 1")]
+    {
+        for class in 0..4 {
+            all.extend(perhaps(&["nonpriv"]).iter().map(|private| format!("{name}{private}.sc{class} {operands}")));
+            for scope in SCOPES {
+                all.push(format!("{name}.{coherent}.{scope}.sc{class} {operands}"));
+                for order in perhaps(&[order]) {
+                    let each = semantics(&order, &[makes]).into_iter();
+                    all.extend(each.map(|s| format!("{name}.atom{order}.{scope}.sc{class}{s} {operands}")));
+                }
+            }
+        }
+    }
+    let operations = perhaps(&["add", "sub", "mul", "div", "and", "or", "xor", "cas"]);
+    for (order, scope) in perhaps(&["acq", "rel", "acq_rel"]).iter().flat_map(|o| SCOPES.map(|s| (o, s))) {
+        for semantics in semantics(order, &["semav", "semvis"]) {
+            if !order.is_empty() {
+                all.push(format!("membar{order}.{scope}{semantics}"));
+            }
+            all.push(format!("cbar{order}.{scope}{semantics} 3, r0, 2"));
+            for op in &operations {
+                let new = if op == ".cas" { ", 2" } else { "" };
+                let class = all.len() % 4;
+                all.push(format!("rmw.atom{order}.{scope}.sc{class}{semantics}{op} r0, x, 1{new}"));
+            }
+        }
+    }
+    all
+}
+
+/// What the tree says of an instruction is what its words say, each looked at on its own; and it is printed as it was.
+fn every_instruction_of_vulkan_is_read() {
+    let all = instructions_of_vulkan();
+    let rows: String = all.iter().map(|text| format!(" {text} ;\n")).collect();
+    let text = format!("VULKAN all\n{{ x=0; P0:r0=0; }}\n P0@sg 0,wg 0,qf 0 ;\n{rows}exists (x=1)\n");
+    let (litmus, errors) = parse(FileId(0), &text);
+    assert_eq!(errors, []);
+    let read: Vec<&Instruction> = litmus.threads[0].instructions().map(|(i, _)| i).collect();
+    assert_eq!(read.len(), all.len());
+    for (instruction, text) in read.into_iter().zip(&all) {
+        assert_eq!(&instruction.to_string(), text);
+        let head = text.split(' ').next().unwrap();
+        let has = |word: &str| head.split('.').any(|w| w == word);
+        let scope = VulkanScope::ALL.iter().copied().find(|s| has(s.name()));
+        let semantics = match instruction {
+            Instruction::Membar { scope: of, semantics }
+            | Instruction::Barrier { fence: Some((of, semantics)), .. } => {
+                assert_eq!(Some(*of), scope, "{text}");
+                *semantics
+            }
+            Instruction::AvDevice | Instruction::VisDevice => continue,
+            other => {
+                let Some((_, Access::Vulkan(access))) = other.address() else { panic!("{text}") };
+                assert_eq!(access.scope(), scope, "{text}");
+                assert!(has(&format!("sc{}", access.class)), "{text}");
+                assert_eq!(access.atomic(), has("atom"), "{text}");
+                assert_eq!(access.non_private(), ["nonpriv", "av", "vis", "atom"].iter().any(|w| has(w)), "{text}");
+                access.semantics
+            }
+        };
+        let order = match (has("acq"), has("rel"), has("acq_rel")) {
+            (true, ..) => Order::Acquire,
+            (_, true, _) => Order::Release,
+            (.., true) => Order::AcqRel,
+            _ => Order::Relaxed,
+        };
+        assert_eq!(semantics.order, order, "{text}");
+        assert_eq!((semantics.available, semantics.visible), (has("semav"), has("semvis")), "{text}");
+        assert!((0..8).all(|class| semantics.is_about(class) == has(&format!("semsc{class}"))), "{text}");
+    }
+    assert_eq!(all.len(), 9002);
 }
 
 fn the_public_tests_become_programs() {
@@ -223,6 +346,13 @@ fn gaps_are_told() {
     assert_eq!(gap("x=0;", two, warps), [""; 0]);
     assert_eq!(gap("x=0;", two, Placement::SameWarp)[0], "2 of the 3 threads of a warp meet at a barrier");
     assert!(gap("x=0;", two, Placement::Blocks)[0].starts_with("threads of a cta meet at a barrier"));
+    let vulkan = "VULKAN gap\n{ x=0; }\n P0@sg 0,wg 0,qf 0 ;\n st.sc0 x, 1 ;\nexists (x=1)\n";
+    let mut sources = SourceMap::default();
+    let file = sources.add("gap.litmus", vulkan);
+    let (litmus, errors) = parse(file, vulkan);
+    assert_eq!(errors, []);
+    let Err(Failure::Gaps(gaps)) = lower(&litmus, file, Options::default(), &mut sources) else { panic!("it is none") };
+    assert_eq!(gaps.iter().map(|g| &g.kind).collect::<Vec<_>>(), [&LitmusErrorKind::Unsupported(Gap::Vulkan)]);
     let many: Vec<String> = (0..17).map(|k| format!("bar.cta.sync {k} | | ;")).collect();
     assert_eq!(gap("x=0;", &many.join("\n"), warps), ["the test has more than the 16 barriers of a block"]);
 }
@@ -254,11 +384,14 @@ fn instructions_compute_what_they_say() {
                 st.release.sys p, 9 ;\n atom.acq_rel.gpu.sub r5, v, 2 ;\n atom.relaxed.cta.sub r6, x, n ;\n\
                 red.acquire.gpu.xor z, 1 ;\n red.relaxed.gpu.and z, 0xf ;\n atom.relaxed.gpu.or r7, z, 16 ;\n\
                 atom.relaxed.sys.cas r8, y, 9, 8 ;\n atom.relaxed.sys.cas r9, y, 9, 7 ;\n\
+                atom.relaxed.sys.cas.success r12, x, -4, 1 ;\n atom.relaxed.sys.cas.success r13, x, 0, 3 ;\n\
+                atom.relaxed.sys.cas.success r14, x, 1, -4 ;\n\
                 atom.acquire.gpu.exch r10, y, n ;\n blt r0, 0, OVER ;\n ld r11, 1 ;\n OVER: ;\n bge r0, 0, OVER ;\n\
                 ble 3, 3, END ;\n ld r11, 2 ;\n END: ;\n bgt 2, n, END ;\n fence.proxy.alias ;\n fence.sc.sys ;\n\
                 bar.cta.sync n ;\n\
                 forall (0:r0=-2 /\\ 0:r1=-3 /\\ 0:r2=6 /\\ 0:r3=-1 /\\ 0:r4=5 /\\ 0:r5=5 /\\ 0:r6=3 /\\ v=-4 /\\ x=-4 /\\ \
-                0:r7=12 /\\ z=28 /\\ 0:r8=9 /\\ 0:r9=8 /\\ 0:r10=8 /\\ y=7 /\\ 0:r11=0 /\\ ~(z!=28 \\/ not [z] = 0x1c))\n";
+                0:r7=12 /\\ z=28 /\\ 0:r8=9 /\\ 0:r9=8 /\\ 0:r10=8 /\\ y=7 /\\ 0:r11=0 /\\ \
+                0:r12=-4 /\\ 0:r13=1 /\\ 0:r14=1 /\\ ~(z!=28 \\/ not [z] = 0x1c))\n";
     let text = text.replace("bar.cta.sync n", "bar.cta.sync 5, n");
     let mut sources = SourceMap::default();
     let file = sources.add("all.litmus", text.clone());
@@ -286,6 +419,17 @@ pub fn trials() -> Vec<Trial> {
             Some("conformance/litmus/expected.csv"),
             runs_stay_within_the_published_verdicts,
         ),
+        (
+            "every_public_test_for_vulkan_is_read_and_printed_as_the_same",
+            Some("conformance/litmus/vulkan"),
+            every_public_test_for_vulkan_is_read_and_printed_as_the_same,
+        ),
+        (
+            "our_tests_for_vulkan_are_read_and_printed_as_the_same",
+            None,
+            our_tests_for_vulkan_are_read_and_printed_as_the_same,
+        ),
+        ("every_instruction_of_vulkan_is_read", None, every_instruction_of_vulkan_is_read),
         ("gaps_are_told", None, gaps_are_told),
         ("outcomes_are_printed_as_herd_does", None, outcomes_are_printed_as_herd_does),
         ("instructions_compute_what_they_say", None, instructions_compute_what_they_say),

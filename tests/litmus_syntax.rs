@@ -46,3 +46,19 @@ fn complaints_are_data_as_well() {
     assert_eq!(value["problems"][1]["hint"], "did you mean `LC10`?");
     assert_eq!(value["problems"][0]["place"]["line"], 7);
 }
+
+#[test]
+fn a_test_for_vulkan_is_checked_and_no_engine_runs_it() {
+    let test = "../litmus/vulkan/MP-released.litmus";
+    let output = check(&[test]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+    let tree = check(&["--dump", "tree", test]).stdout;
+    assert!(tree.starts_with(b"VULKAN MP-released\n"), "{}", String::from_utf8_lossy(&tree));
+    for arguments in [&["check", "--dump", "program", test][..], &["prove", test]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warpstep"));
+        let output = command.args(arguments).current_dir(folder()).env("NO_COLOR", "1").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {text}");
+        assert_eq!(text.matches("the engines run PTX, and this test is for Vulkan").count(), 1, "{text}");
+    }
+}

@@ -104,7 +104,11 @@ fn kind(name: &str) -> Option<Kind> {
         "launch" => text(corpus("ptx-examples", "toml"), |folder, text| bodies::launch(text, folder)),
         "script" => text(corpus("tests/host", "toml"), |folder, text| bodies::script(text, folder)),
         "memp" => text(corpus("core/src/memory/fermi/programs", "memp"), |_, text| bodies::memory_programs(text)),
-        "litmus" => text(corpus("tests", "litmus"), |_, text| bodies::litmus(text)),
+        "litmus" => {
+            // Those for Vulkan are a folder deeper.
+            let both = ["tests/litmus", "tests/litmus_syntax"].map(|folder| corpus(folder, "litmus"));
+            text(both.concat(), |_, text| bodies::litmus(text))
+        }
         "schedule" => {
             let corpus = one(small.schedule().into_bytes());
             Kind { corpus, body: Box::new(move |_, b| small.replay(&String::from_utf8_lossy(b))), text: true }

@@ -26,8 +26,8 @@ Examples:
   warpstep check --dump program --control crs k.ptx   with ssy, sync, … put in
   warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg")]
 pub(super) struct Check {
-    /// PTX files, litmus tests (*.litmus), files of memory programs (*.memp), folders of those; each is checked on its own. A folder must serve
-    /// every memory operation.
+    /// PTX files, litmus tests for PTX or Vulkan (*.litmus), files of memory programs (*.memp), folders of those; each is
+    /// checked on its own. A folder must serve every memory operation.
     #[arg(required = true)]
     files: Vec<PathBuf>,
 

@@ -1,11 +1,15 @@
-//! The public litmus tests for PTX.
+//! The public litmus tests.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The tests with their texts, in the order of their paths.
+/// The public tests for PTX with their texts, in the order of their paths.
 pub fn suite() -> Vec<(PathBuf, String)> {
-    let root = crate::shared::found().expect("asked for where it is").join("conformance/litmus/ptx");
-    let (mut found, mut folders) = (Vec::new(), vec![root]);
+    within(&crate::shared::found().expect("asked for where it is").join("conformance/litmus/ptx"))
+}
+
+/// The litmus tests of a folder and those in it.
+pub fn within(folder: &Path) -> Vec<(PathBuf, String)> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
             if path.is_dir() {

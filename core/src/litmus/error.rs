@@ -63,6 +63,9 @@ complaints! {
                 _ if expected.contains(&Expected::Quantifier) => {
                     wording.hint("a test ends with `exists`, `~exists` or `forall` and a condition")
                 }
+                "{" if expected.contains(&Expected::Thread) => {
+                    wording.hint("only tests for Vulkan have a second block, which says what the host orders")
+                }
                 "[" => wording.hint("addresses of instructions are written without brackets"),
                 _ => wording,
             }
@@ -78,12 +81,13 @@ complaints! {
         /// A thread is placed as those of the other language are.
         Placing(arch: Arch) => {
             let (levels, form) = match arch {
-                Arch::Ptx => ("cta and gpu", "P0@cta 0,gpu 0"),
-                Arch::Vulkan => ("subgroup, workgroup and queue family", "P0@sg 0,wg 0,qf 0"),
+                Arch::Ptx => ("cta and gpu", "cta 0,gpu 0"),
+                Arch::Vulkan => ("subgroup, workgroup and queue family", "sg 0,wg 0,qf 0"),
             };
+            let thread = here.split('@').next().unwrap_or(here).trim();
             let message = format!("a thread of a test for {} is placed by {levels}", arch.text());
             Wording::new("placing", message, format!("placed as in tests for {}", arch.other().text()))
-                .hint(format!("write `{form}`; or begin the test with `{}`", arch.other().name()))
+                .hint(format!("write `{thread}@{form}`; or begin the test with `{}`", arch.other().name()))
         };
         /// The language has no instruction of this name.
         UnknownInstruction(arch: Arch) => {
@@ -118,10 +122,10 @@ complaints! {
             Wording::new("scope", format!("a {which} access takes no scope"), "a scope")
                 .hint(format!("leave it out; {others}.{here}`"))
         };
-        /// Semantics of an atomic operation or barrier that has no order.
-        NoOrder =>
+        /// Semantics of an atomic operation or barrier that has no order; those that it could have.
+        NoOrder { orders: Vec<&'static str> } =>
             "no-order" ("`.{here}` is about an order, and none is given") ("nothing is ordered")
-            ("leave it out, or put `.acq`, `.rel` or `.acq_rel` before the scope");
+            ("leave it out, or put {} before the scope", words(orders));
         /// An instruction lacks a word, one of these.
         NoModifier { allowed: Vec<&'static str> } =>
             "modifier" ("the instruction's name is not complete") ("expected {}", words(allowed));

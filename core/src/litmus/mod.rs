@@ -1,8 +1,8 @@
 //! Layer 9: litmus files, and programs for the machine made of them.
 //!
 //! Text ([`parse()`]) becomes a tree ([`tree`]), whose names are then checked; [`print()`] writes it back. [`lower()`] makes a
-//! PTX program of a test for PTX, one kernel whose blocks are the file's ctas, so that the operational engines run it; [`Condition`]s
-//! are evaluated on final states, and [`Outcomes`] counts what was found. Knows nothing of how messages look.
+//! PTX program of a test for PTX, one kernel whose blocks are the file's ctas, so that the operational engines run it;
+//! [`Condition`]s are evaluated on final states, and [`Outcomes`] counts what was found. Knows nothing of how messages look.
 //!
 //! [`Condition`]: tree::Condition
 

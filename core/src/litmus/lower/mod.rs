@@ -6,7 +6,8 @@
 //! goes through the normal pipeline, and its instructions are said to stand where the litmus file has them.
 //!
 //! What of a test only axiomatic models tell apart is dropped where no engine can show it: generic aliases are the same
-//! memory, GPUs matter to scopes only. Tests for Vulkan are a gap as a whole. Other proxies are a gap ([`Gap::Proxy`](super::Gap::Proxy)). Barriers: [`barrier`]; where everything is: [`layout`].
+//! memory, GPUs matter to scopes only. Other proxies are a gap ([`Gap::Proxy`](super::Gap::Proxy)), tests for Vulkan are
+//! one as a whole. Barriers: [`barrier`]; where everything is: [`layout`].
 
 mod barrier;
 mod code;

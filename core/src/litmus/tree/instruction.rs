@@ -58,8 +58,9 @@ pub enum Instruction {
     AvDevice,
     /// `visdevice` of Vulkan, which makes what is available to the device visible to all.
     VisDevice,
-    /// `bar.cta.sync 1, 1, 2`, `cbar.acq_rel.wg.semsc0 1, 1, 2`. The instance tells barriers of the source apart, the barrier is the number in
-    /// hardware. `fence`: what Vulkan's barrier orders, and for whom; without an order it is no fence. The threads of a cta or workgroup meet.
+    /// `bar.cta.sync 1, 1, 2`, `cbar.acq_rel.wg.semsc0 1, 1, 2`. The instance tells barriers of the source apart, the
+    /// barrier is the number in hardware. The threads of a cta or workgroup meet. `fence`: for whom Vulkan's barrier is a
+    /// fence, and of what; it is none without an order.
     Barrier {
         waits: bool,
         instance: i64,
