@@ -9,6 +9,7 @@
 mod check;
 mod error;
 mod explore;
+pub mod kernel;
 mod lower;
 mod names;
 mod outcome;
