@@ -212,6 +212,8 @@ impl Thread<'_, '_, '_, '_, '_> {
         }
         let mut write = Written { source: self.shadow.of(class, b), value: None, on: Sources::new(), done: true };
         if op == AtomOp::Cas {
+            // It is there before it is decided what the read makes of it.
+            self.accesses(Kind::Read, doing, (0, bytes), given[0])?.tags |= tags::RMW;
             write.done = self.succeeds(doing, bytes, &mut read, (class, b))?;
             write.on.clone_from(&read.from);
             unite(&mut write.on, &write.source.from);
@@ -221,7 +223,9 @@ impl Thread<'_, '_, '_, '_, '_> {
         self.step()?;
         for (k, value) in (0..parts).zip(given) {
             let (at, part) = (first + 2 * k, (u64::from(k * bytes), bytes));
-            self.accesses(Kind::Read, doing, part, value)?.tags |= tags::RMW;
+            if op != AtomOp::Cas {
+                self.accesses(Kind::Read, doing, part, value)?.tags |= tags::RMW;
+            }
             if !write.done {
                 continue;
             }
