@@ -3,6 +3,7 @@
 use super::model::Model;
 use super::program::{End, Event, Kind, Place, Program, Trace};
 use super::relation::{Relation, Set};
+use indexmap::IndexSet;
 use std::ops::Range;
 
 /// An event, however many others there are: the position of its thread, and within that; initial writes have the thread [`INITIAL`].
@@ -60,6 +61,8 @@ pub(super) struct Frame {
     pub(super) events: Vec<(Id, Event)>,
     /// Whether each thread waits at a barrier to which too few have come.
     pub(super) blocked: Vec<bool>,
+    /// Whether some accesses overlap in part.
+    pub(super) mixed: bool,
     /// Whether more events may come: then one more number stands for all of them, the last.
     pub(super) open: bool,
     /// The base sets of the model.
@@ -153,15 +156,31 @@ fn passed(program: &dyn Program, traces: &[Trace]) -> Vec<(usize, bool)> {
     }
 }
 
+/// The places that have initial writes, with what they hold; and whether some place overlaps another one in part. Places that are
+/// met later come later.
+fn initial(program: &dyn Program, traces: &[Trace], places: &mut IndexSet<Place>) -> (Vec<(Place, Option<u64>)>, bool) {
+    places.extend(program.initial().into_iter().map(|(place, _)| place));
+    let accessed = traces.iter().flat_map(|trace| &trace.events).filter_map(|event| event.place);
+    let mut mixed = false;
+    for place in accessed {
+        let same = |other: &&Place| overlap(**other, place);
+        match places.iter().find(same) {
+            Some(other) => mixed |= (other.offset, other.bytes) != (place.offset, place.bytes),
+            None => drop(places.insert(place)),
+        }
+    }
+    (places.iter().map(|place| (*place, program.initial_value(*place))).collect(), mixed)
+}
+
 /// The events of traces, and the initial writes.
-pub(super) fn frame(program: &dyn Program, model: &Model, traces: &[Trace]) -> Frame {
-    let initial = program.initial();
+pub(super) fn frame(program: &dyn Program, model: &Model, traces: &[Trace], places: &mut IndexSet<Place>) -> Frame {
+    let (initial, mixed) = initial(program, traces, places);
     let mut events: Vec<(Id, Event)> = initial
         .iter()
         .zip(0..)
         .map(|((place, value), position)| {
             let tags = program.initial_tags(*place);
-            let event = Event { place: Some(*place), value: Some(*value), tags, ..Event::new(Kind::Write) };
+            let event = Event { place: Some(*place), value: *value, tags, ..Event::new(Kind::Write) };
             (Id { thread: INITIAL, position }, event)
         })
         .collect();
@@ -182,6 +201,7 @@ pub(super) fn frame(program: &dyn Program, model: &Model, traces: &[Trace]) -> F
         events,
         blocked,
         open,
+        mixed,
         sets: Vec::new(),
         relations: Vec::new(),
         rf: Relation::default(),

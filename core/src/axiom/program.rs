@@ -5,6 +5,7 @@
 //! on past it as long as neither its way nor an address depends on it. So nothing of instruction sets is known here: litmus tests and PTX
 //! kernels come in by [`Program`] alike.
 
+use crate::verdict;
 use smallvec::SmallVec;
 
 /// The number of an event within its thread.
@@ -102,6 +103,8 @@ pub enum End {
     Contradiction,
     /// It did what this cannot express; a text that says what.
     Unsupported(String),
+    /// To a defect of the program's: what it is called.
+    Fault(verdict::Kind),
 }
 
 /// Why a thread does not go on.
@@ -158,6 +161,11 @@ pub trait Program: Sync {
 
     /// Memory at the start: what each place holds that a read may find there. Each is an initial write.
     fn initial(&self) -> Vec<(Place, u64)>;
+
+    /// What a place holds at the start. There is an initial write of each place that some thread accesses.
+    fn initial_value(&self, place: Place) -> Option<u64> {
+        self.initial().into_iter().find(|(at, _)| *at == place).map(|(_, value)| value)
+    }
 
     /// The sets that initial writes are in, besides `W`, `M` and `IW`.
     fn initial_tags(&self, place: Place) -> u64;

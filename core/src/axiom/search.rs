@@ -15,6 +15,8 @@ use super::frame::{Frame, INITIAL, Id, frame};
 use super::leaf;
 use super::model::Model;
 use super::program::{End, Kind, Known, Place, Program, Trace};
+use crate::verdict;
+use indexmap::IndexSet;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -51,6 +53,11 @@ pub struct Searched {
     pub limited: bool,
     /// What a thread did that cannot be expressed.
     pub unsupported: Option<String>,
+    /// How many ways led a thread to a defect of its own, and what the first one is called. Those ways may yet be ones that the model
+    /// does not allow.
+    pub faults: u64,
+    /// See `faults`.
+    pub fault: Option<verdict::Kind>,
 }
 
 /// A choice, of events however many there are.
@@ -92,7 +99,7 @@ pub fn search(
     found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
 ) -> Searched {
     let cone = Cone::of(model);
-    let mut search = Search { program, model, cone: &cone, question, limits, done: Searched::default(), found };
+    let mut search = Search { program, model, cone: &cone, question, limits, places: IndexSet::new(), done: Searched::default(), found };
     let _ = search.start();
     search.done
 }
@@ -108,6 +115,8 @@ struct Search<'a, 'm> {
     cone: &'m Cone,
     question: &'a Question<'a>,
     limits: Limits,
+    /// The places that have initial writes, in the order in which they were met.
+    places: IndexSet<Place>,
     done: Searched,
     found: &'a mut dyn FnMut(&Execution) -> ControlFlow<()>,
 }
@@ -126,6 +135,11 @@ impl<'m> Search<'_, 'm> {
                 false
             }
             End::Spin | End::Contradiction => false,
+            End::Fault(kind) => {
+                self.done.faults += 1;
+                self.done.fault.get_or_insert(*kind);
+                false
+            }
             End::Unsupported(what) => {
                 self.done.unsupported.get_or_insert_with(|| what.clone());
                 false
@@ -145,8 +159,12 @@ impl<'m> Search<'_, 'm> {
     }
 
     /// A frame for traces, with nothing chosen.
-    fn framed(&self, traces: &[Trace]) -> (Rc<RefCell<Bounds<'m>>>, Choices) {
-        let frame = Rc::new(frame(self.program, self.model, traces));
+    fn framed(&mut self, traces: &[Trace]) -> (Rc<RefCell<Bounds<'m>>>, Choices) {
+        let frame = Rc::new(frame(self.program, self.model, traces, &mut self.places));
+        if frame.mixed {
+            let what = "accesses of different widths overlap";
+            self.done.unsupported.get_or_insert_with(|| what.to_owned());
+        }
         let choices = Choices::of(&frame);
         let bounds = Bounds::new(self.model, self.cone, frame, total(self.model), self.question.flagged);
         (Rc::new(RefCell::new(bounds)), choices)
@@ -176,7 +194,7 @@ impl<'m> Search<'_, 'm> {
     }
 
     /// The same choices among the events that there are now.
-    fn reframe(&self, state: &mut State<'m>) -> Result<(), Conflict> {
+    fn reframe(&mut self, state: &mut State<'m>) -> Result<(), Conflict> {
         let (bounds, mut choices) = self.framed(&state.traces);
         let frame = Rc::clone(&bounds.borrow().frame);
         for decision in &state.decisions {

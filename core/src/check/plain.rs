@@ -4,21 +4,13 @@
 use crate::base::{Frame, lanes_of};
 pub(super) use crate::machine::thread::by_lane::{apply, carry_slot, data_op, value};
 use crate::program::env::{AddressMap, ProgEnv};
-use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, Space, WarpRequest};
+use crate::program::instr::{Instr, MemOp, NO_SLOT, STACK_TOP, Slot, WarpRequest};
 use crate::program::ops::{AtomOp, AtomTy, Class};
 use crate::verdict::Access;
 
 /// The memory action of an instruction, if it is one.
 pub(super) fn request(env: &ProgEnv, i: &Instr) -> Option<WarpRequest> {
-    let (op, space) = match i.op {
-        Op::Mem => return env.requests.get(i.imm as usize).copied(),
-        Op::LdGlobal32 => (MemOp::Load, Space::Global),
-        Op::LdShared32 => (MemOp::Load, Space::Shared),
-        Op::StGlobal32 => (MemOp::Store, Space::Global),
-        Op::StShared32 => (MemOp::Store, Space::Shared),
-        _ => return None,
-    };
-    Some(WarpRequest::word(op, space, (i.a, i.imm.cast_signed()), i.d, CacheOp::Default))
+    env.request(i)
 }
 
 /// The elements that an access is about: all of its request's, or the one that memory accesses at this time. An element's

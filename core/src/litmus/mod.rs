@@ -12,6 +12,7 @@ mod error;
 mod events;
 mod explore;
 mod liveness;
+pub mod kernel;
 mod lower;
 mod names;
 mod outcome;

@@ -6,6 +6,7 @@
 //! the only loop that steps. A [`Context`] of one program is what most hosts need; a [`walk`] steps for a search. Knows
 //! nothing of files, of text or of many runs.
 
+mod alone;
 pub mod block;
 mod books;
 mod bounds;
@@ -23,6 +24,7 @@ pub mod walk;
 pub mod warp;
 
 pub use crate::memory::MemoryModel;
+pub use alone::{Alone, Apart};
 pub use books::Stats;
 pub use bounds::{Bounds, Host, Stopwatch};
 pub use config::{Capacity, Config, ControlModel, DeviceShape, HeapConfig};

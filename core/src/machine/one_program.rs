@@ -4,6 +4,7 @@
 //! because this host waits for each answer.
 
 use crate::choice::{Fair, Oracle, Seeded};
+use crate::machine::alone::Apart;
 use crate::machine::books::Stats;
 use crate::machine::bounds::Stopwatch;
 use crate::machine::config::{Config, ControlModel};
@@ -173,6 +174,14 @@ impl Context {
     /// A launch that cannot be; a stop before anybody has a choice.
     pub fn walk(&self, launches: &[Launch], grain: Grain) -> Result<Box<dyn Walk>, Stop> {
         self.machine.walk(self.context, self.program, launches, grain)
+    }
+
+    /// The threads of a launch, each to be run on its own, from the state of the memory now.
+    ///
+    /// # Errors
+    /// A launch that cannot be.
+    pub fn apart(&self, launch: &Launch) -> Result<Apart, Stop> {
+        self.machine.apart(self.context, self.program, launch)
     }
 
     /// Runs a kernel to its end, unobserved; `out` receives what the device prints.

@@ -4,6 +4,7 @@
 
 use crate::base::{Baseline, Best, LaneTables, Tier};
 use crate::choice::Oracle;
+use crate::machine::alone::Apart;
 use crate::machine::books::{Books, Budget, Stats};
 use crate::machine::bounds::Stopwatch;
 use crate::machine::config::{Config, ControlModel, DeviceShape};
@@ -145,6 +146,12 @@ pub trait Machine: Send + Sync {
         launches: &[Launch],
         grain: Grain,
     ) -> Result<Box<dyn Walk>, Stop>;
+
+    /// A launch of a loaded program whose threads run each on its own, from this state of a context.
+    ///
+    /// # Errors
+    /// There is no such context or program; a launch that cannot be.
+    fn apart(&self, context: ContextId, program: ProgramId, launch: &Launch) -> Result<Apart, Stop>;
 
     /// A search's way on from this state of a context in which a grid runs, to the end of that grid. `None`: none runs, or
     /// the state is none that a search can go on from.
@@ -339,6 +346,14 @@ where
         let missing = || Stop::internal("a search from a context that does not exist", None);
         let state = self.device.context(context).ok_or_else(missing)?.clone();
         Ok(Box::new(Walker::new(state, program, launches, &self.config, grain)?))
+    }
+
+    fn apart(&self, context: ContextId, program: ProgramId, launch: &Launch) -> Result<Apart, Stop> {
+        let missing = || Stop::internal("threads of a context that does not exist", None);
+        let mut state = self.device.context(context).ok_or_else(missing)?.clone();
+        let loaded = state.loaded(program, launch, GridId(0), &self.config)?;
+        let env = state.program(program).map(|p| Arc::clone(&p.program.0)).ok_or_else(missing)?;
+        Ok(Apart::new(env, loaded, state.memory.arena().clone()))
     }
 
     fn walk_on(&self, context: ContextId) -> Option<Box<dyn Walk>> {

@@ -4,11 +4,27 @@
 //! call passes lies in local memory, so a call uses only the top of the stack.
 
 use super::env::ProgEnv;
-use super::instr::{BarrierKind, BarrierRed, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, WarpRequest};
+use super::instr::{
+    BarrierKind, BarrierRed, CacheOp, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, Space, WarpRequest,
+};
 use super::ops::{AtomOp, Class, Shape};
 use super::special::is_wide;
 
 impl ProgEnv {
+    /// The memory action of an instruction, if it is one, also where `promote` has given it a form of its own.
+    #[must_use]
+    pub fn request(&self, instr: &Instr) -> Option<WarpRequest> {
+        let (op, space) = match instr.op {
+            Op::Mem => return self.requests.get(instr.imm as usize).copied(),
+            Op::LdGlobal32 => (MemOp::Load, Space::Global),
+            Op::LdShared32 => (MemOp::Load, Space::Shared),
+            Op::StGlobal32 => (MemOp::Store, Space::Global),
+            Op::StShared32 => (MemOp::Store, Space::Shared),
+            _ => return None,
+        };
+        Some(WarpRequest::word(op, space, (instr.a, instr.imm.cast_signed()), instr.d, CacheOp::Default))
+    }
+
     /// The exchange that an instruction makes.
     #[must_use]
     pub fn exchange(&self, instr: &Instr) -> Option<&Exchange> {

@@ -90,7 +90,7 @@ pub(super) fn locate(
 ///
 /// # Errors
 /// Some lead nowhere.
-pub(in crate::memory) fn places(
+pub(crate) fn places(
     arena: &Arena,
     mask: LaneMask,
     rq: &WarpRequest,

@@ -1,0 +1,152 @@
+//! Real kernels as axioms see them: each CUDA thread of a launch is a thread of an [`axiom::Program`](crate::axiom::Program).
+//!
+//! A thread runs alone by the machine's own instructions ([`Apart`]), under a shadow that says which of its values are not known and
+//! on which reads they depend ([`shadow`]). What accesses memory that others see becomes events ([`access`]); local memory, parameters
+//! and constants are the thread's own business. Device memory of the machine is scratch here: a read that is known is put there for the
+//! instruction to find.
+//!
+//! - D-axiom-decisions: where the way of a thread depends on reads (a branch, a guarded access, whether a `cas` succeeds) it decides. The
+//!   k-th decision is what the k-th assumption is about, whether the reads are known or not; so an assumption is
+//!   checked once they are.
+//! - D-axiom-bound: a loop is bounded where reads decide whether it goes on. One whose number of rounds the thread knows by itself is
+//!   gone around as often as it says.
+//! - D-axiom-barriers: the k-th meeting of a thread with a barrier is with the k-th of all others; see [`barrier`].
+//! - D-axiom-fences: `membar` is `fence.sc` (PTX ISA); fences between proxies are none, since kernels have one proxy.
+
+mod access;
+mod barrier;
+mod run;
+mod shadow;
+mod tags;
+#[cfg(test)]
+mod tests;
+
+use crate::axiom::{Event, Known, Place, Program, Trace};
+use crate::base::number;
+use crate::machine::{Apart, Context, Launch};
+use crate::program::env::ProgEnv;
+use crate::program::instr::Space;
+use crate::verdict::{Inside, Named, Stop};
+
+/// A launch of a kernel as a program of events.
+pub struct Kernel {
+    apart: Apart,
+    /// Buffers and variables by address: locations are their numbers, and behind them the shared memory of each block.
+    names: Vec<Named>,
+}
+
+impl Kernel {
+    /// The threads of a launch, from the state of a context's memory now.
+    ///
+    /// # Errors
+    /// A launch that cannot be; more threads or memory than there are numbers for.
+    pub fn new(context: &Context, launch: &Launch) -> Result<Self, Stop> {
+        let apart = context.apart(launch)?;
+        let mut names = apart.memory().names();
+        names.sort_by_key(|name| name.address);
+        Ok(Self { apart, names })
+    }
+
+    /// The program that the origins of events are instructions of.
+    #[must_use]
+    pub fn env(&self) -> &ProgEnv {
+        self.apart.env()
+    }
+
+    /// The linear index of a thread's block, and its own in the block.
+    #[must_use]
+    pub fn spot(&self, thread: usize) -> (u64, u32) {
+        let each = u64::from(self.apart.shape().threads().max(1));
+        let thread = thread as u64;
+        (thread / each, u32::try_from(thread % each).unwrap_or(0))
+    }
+
+    /// The variable or buffer that an access is to, and where in it.
+    #[must_use]
+    pub fn inside(&self, place: Place) -> Option<Inside> {
+        let offset = u64::from(place.offset);
+        if let Some(name) = self.names.get(place.location as usize) {
+            return Some(Inside { name: name.name.clone(), kind: name.kind, offset });
+        }
+        let entry = self.env().functions.get_index(self.apart.shape().entry as usize)?.1;
+        Some(entry.inside_shared(offset))
+    }
+
+    /// The block whose shared memory a location is.
+    #[must_use]
+    pub fn block_of(&self, location: u32) -> Option<u64> {
+        (location as usize).checked_sub(self.names.len()).map(|block| block as u64)
+    }
+
+    /// The place of so many bytes at an offset in a buffer or variable of device memory.
+    #[must_use]
+    pub fn place(&self, name: &str, offset: u32, bytes: u32) -> Option<Place> {
+        let at = self.names.iter().position(|n| n.name == name)?;
+        let location = u32::try_from(at).ok()?;
+        Some(Place { location, address: location, offset, bytes })
+    }
+
+    /// The place that an access leads to; none where there are no numbers for it.
+    fn place_at(&self, block: u64, (space, at): (Space, u64), bytes: u32) -> Option<Place> {
+        let (location, offset) = if space == Space::Shared {
+            (self.names.len() as u64 + block, at)
+        } else {
+            let k = self.names.partition_point(|name| name.address <= at).checked_sub(1)?;
+            (k as u64, at - self.names[k].address)
+        };
+        let (location, offset) = (u32::try_from(location).ok()?, u32::try_from(offset).ok()?);
+        Some(Place { location, address: location, offset, bytes })
+    }
+
+    /// Why a thread stops before its end by a defect or for want of ours, in full; [`Program::run`] gives the kind.
+    #[must_use]
+    pub fn stop(&self, thread: usize, known: Known<'_>) -> Option<Stop> {
+        run::run(self, thread, known).1
+    }
+}
+
+impl Program for Kernel {
+    fn threads(&self) -> usize {
+        let shape = self.apart.shape();
+        let blocks = shape.grid.iter().map(|n| *n as usize).product::<usize>();
+        blocks * shape.threads() as usize
+    }
+
+    fn run(&self, thread: usize, known: Known<'_>) -> Trace {
+        run::run(self, thread, known).0
+    }
+
+    fn tags(&self) -> &[&'static str] {
+        tags::NAMES
+    }
+
+    /// Memory may be large: [`Program::initial_value`] gives what is asked for.
+    fn initial(&self) -> Vec<(Place, u64)> {
+        Vec::new()
+    }
+
+    fn initial_value(&self, place: Place) -> Option<u64> {
+        let bytes = u64::from(place.bytes);
+        match self.names.get(place.location as usize) {
+            Some(name) => self.apart.memory().bytes_at(name.address + u64::from(place.offset), bytes).map(number),
+            // Shared memory is zeroed (D-undefined).
+            None => (u64::from(place.offset) + bytes <= self.apart.shared_bytes().into()).then_some(0),
+        }
+    }
+
+    fn initial_tags(&self, _: Place) -> u64 {
+        tags::GEN
+    }
+
+    fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
+        let (Some(a), Some(b)) = (one.0, two.0) else { return false };
+        let near = self.spot(a).0 == self.spot(b).0;
+        let scopes = tags::CTA | tags::GPU | tags::SYS;
+        let reaches = |event: &Event| event.tags & scopes != 0 && (near || event.tags & tags::CTA == 0);
+        match relation {
+            "scta" => near,
+            "sr" => reaches(one.1) && reaches(two.1),
+            _ => false,
+        }
+    }
+}
