@@ -110,6 +110,14 @@ impl Choices {
     }
 
     fn settle_rf(&mut self, frame: &Frame) -> Result<(), Conflict> {
+        // Nothing is done, and no place accessed, because of itself, whatever the model says (D-thin-air).
+        let mut causes = frame.dep.clone();
+        causes.add(&self.rf.must);
+        let causes = causes.plus();
+        if causes.reflexive().next().is_some() {
+            return Err(Conflict);
+        }
+        self.rf.may.take(&causes.inverse());
         let (must, may) = (self.rf.must.inverse(), self.rf.may.inverse());
         for read in frame.rf.range().iter() {
             let mut chosen = must.from(read);

@@ -71,6 +71,8 @@ pub(super) struct Frame {
     pub(super) relations: Vec<Relation>,
     /// Pairs of writes and reads that may be of `rf`, as far as places tell.
     pub(super) rf: Relation,
+    /// Pairs of which the second depends on the first: by its address, or by whether it is done at all.
+    pub(super) dep: Relation,
     /// Pairs of different writes to overlapping places, but for those that end in an initial write.
     pub(super) co: Relation,
     /// Pairs of writes of which the first is initial.
@@ -205,6 +207,7 @@ pub(super) fn frame(program: &dyn Program, model: &Model, traces: &[Trace], plac
         sets: Vec::new(),
         relations: Vec::new(),
         rf: Relation::default(),
+        dep: Relation::default(),
         co: Relation::default(),
         begins: Relation::default(),
         fences: Relation::default(),
@@ -222,6 +225,8 @@ pub(super) fn frame(program: &dyn Program, model: &Model, traces: &[Trace], plac
     let (rf, co, begins) = (builder.rf(), builder.co(), builder.begins());
     let (fences, near) = (builder.fences(), builder.near());
     let (meetings, late) = builder.meetings();
+    let dep = builder.dep();
+    frame.dep = dep;
     (frame.sets, frame.relations) = (sets, relations);
     (frame.rf, frame.co, frame.begins, frame.fences, frame.near) = (rf, co, begins, fences, near);
     (frame.meetings, frame.late) = (meetings, late);
@@ -276,6 +281,12 @@ impl Builder<'_> {
     /// Pairs of one thread of which the second depends on the first.
     fn depends(&self, of: impl Fn(&Event) -> &[u32]) -> Relation {
         self.pairs(|(a, _), (b, event)| a.thread == b.thread && a.thread != INITIAL && of(event).contains(&a.position))
+    }
+
+    fn dep(&self) -> Relation {
+        let mut all = self.depends(|e| &e.addr);
+        all.add(&self.depends(|e| &e.ctrl));
+        all
     }
 
     fn relation(&self, name: &str) -> Relation {

@@ -112,6 +112,9 @@ pub enum End {
 pub struct Stall {
     /// The reads that it waits for.
     pub on: Sources,
+    /// Whether all that would follow depends on these reads. Then there is nothing that they could read from among it (D-thin-air), and
+    /// nothing needs to be assumed.
+    pub control: bool,
     /// How many such decisions it came by before.
     pub decision: u32,
     /// What it could assume instead, so that it goes on; the assumption is checked once the reads are known.

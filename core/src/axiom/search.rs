@@ -3,8 +3,10 @@
 //! Threads run as far as what is known lets them. Then a read is chosen whose source is open: it reads from one of the writes that
 //! are there, or from one that is not there yet. These cases exclude each other, so no execution is met twice; and since they are
 //! all there is, none is missed. Nothing asks for an order in which events happen: a read may wait for a write that comes later
-//! in its own thread, as load buffering needs. Where all open reads wait for writes to come and no thread can go on, some thread
-//! assumes what it would see; models without axioms against values out of thin air allow some of that (D-thin-air).
+//! in its own thread, as load buffering needs. A thread stops where its way depends on a read that is open; what would follow depends on
+//! that read, too, so that it can read from nothing there: no execution has a cycle of reads-from and dependency
+//! of control or addresses (D-thin-air). Only where what follows does not all depend on the read (a compare-and-swap that may store nothing) and all open reads
+//! wait for writes to come, the thread assumes what it would see.
 //!
 //! After each choice the axioms narrow the others ([`Bounds`]).
 
@@ -267,7 +269,7 @@ impl<'m> Search<'_, 'm> {
     /// A thread that waits assumes one thing or the other.
     fn assume(&mut self, state: &State<'m>) -> ControlFlow<()> {
         let stalls = state.traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.end {
-            End::Stalled(stall) if !stall.options.is_empty() => Some((thread, stall)),
+            End::Stalled(stall) if !stall.control && !stall.options.is_empty() => Some((thread, stall)),
             _ => None,
         });
         let Some((thread, stall)) = stalls.min_by_key(|(_, stall)| stall.options.len()) else {

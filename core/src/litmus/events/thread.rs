@@ -202,14 +202,14 @@ impl<'a> Runner<'a> {
     }
 
     /// Which way a thread goes: as it is known, or as is assumed.
-    fn decide(&mut self, known: Option<bool>, on: &Sources) -> Result<bool, End> {
+    fn decide(&mut self, known: Option<bool>, on: &Sources, control: bool) -> Result<bool, End> {
         let decision = self.decisions;
         self.decisions += 1;
         let assumed = self.known.assumption(decision).map(|option| option != 0);
         match (known, assumed) {
             (Some(known), Some(assumed)) if known != assumed => Err(End::Contradiction),
             (Some(way), _) | (None, Some(way)) => Ok(way),
-            (None, None) => Err(End::Stalled(Stall { on: on.clone(), decision, options: smallvec![1, 0] })),
+            (None, None) => Err(End::Stalled(Stall { on: on.clone(), control, decision, options: smallvec![1, 0] })),
         }
     }
 
@@ -235,7 +235,7 @@ impl<'a> Runner<'a> {
                 let (value, new) = (self.operand(*value), new.map_or(Data::constant(0), |new| self.operand(new)));
                 if *op == Atom::CasSuccess {
                     let swaps = old.value.zip(value.value).map(|(old, value)| old == value);
-                    let swaps = self.decide(swaps, &union(&old.from, &value.from))?;
+                    let swaps = self.decide(swaps, &union(&old.from, &value.from), false)?;
                     if swaps {
                         self.write(*store, place, addr, new, Some(position));
                     }
@@ -280,7 +280,7 @@ impl<'a> Runner<'a> {
         quorum: Option<Data>,
     ) -> Result<(), End> {
         if let Some(Data { value: None, from }) = &quorum {
-            return Err(End::Stalled(Stall { on: from.clone(), decision: self.decisions, options: smallvec![] }));
+            return Err(End::Stalled(Stall { on: from.clone(), control: true, decision: self.decisions, options: smallvec![] }));
         }
         let number = match &barrier {
             // Barriers without a number are told apart by their instance.
@@ -302,7 +302,7 @@ impl<'a> Runner<'a> {
         let (left, right) = (self.operand(*left), self.operand(*right));
         let from = union(&left.from, &right.from);
         let taken = left.value.zip(right.value).map(|(a, b)| relation.holds(a.cast_signed(), b.cast_signed()));
-        let way = self.decide(taken, &from)?;
+        let way = self.decide(taken, &from, true)?;
         self.ctrl = union(&self.ctrl, &from);
         if way {
             self.pc = to;

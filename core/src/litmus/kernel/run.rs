@@ -10,7 +10,7 @@ use crate::program::ops::Class;
 use crate::program::uses;
 use crate::verdict::{self, Stop};
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// Instructions after which a thread is in a loop that no read ends.
 const LONGEST: u32 = 1 << 20;
@@ -253,7 +253,7 @@ impl Thread<'_, '_, '_, '_, '_> {
             (Some(value), _) | (None, Some(value)) => value,
             (None, None) => {
                 let options = SmallVec::from_slice(options);
-                return Err(End::Stalled(Stall { on: on.clone(), decision, options }).into());
+                return Err(End::Stalled(Stall { on: on.clone(), control: false, decision, options }).into());
             }
         };
         self.decided.push(decided);
@@ -326,7 +326,7 @@ impl Thread<'_, '_, '_, '_, '_> {
     pub fn need(&self, class: Class, slot: Slot) -> Result<(), Halt> {
         let taint = self.shadow.of(class, slot);
         if taint.unknown {
-            return Err(End::Stalled(Stall { on: taint.from, decision: u32::MAX, options: SmallVec::new() }).into());
+            return Err(End::Stalled(Stall { on: taint.from, control: false, decision: u32::MAX, options: SmallVec::new() }).into());
         }
         Ok(())
     }
