@@ -17,6 +17,7 @@ use super::frame::{Frame, INITIAL, Id, frame};
 use super::leaf;
 use super::model::Model;
 use super::program::{End, Kind, Known, Place, Program, Trace};
+use super::relation::Set;
 use crate::verdict;
 use indexmap::IndexSet;
 use std::cell::RefCell;
@@ -376,20 +377,48 @@ fn same_shape(one: &Trace, two: &Trace) -> bool {
         && one.events.iter().zip(&two.events).all(|(a, b)| alike(a, b))
 }
 
-/// The read to choose a source for: one that a thread waits for, with the fewest sources. Reads that are left to writes to come
-/// are not chosen again before there are any.
+/// The read to choose a source for, with the fewest sources. While threads wait, only reads that somebody waits for: others could be
+/// left to writes to come in as many ways as there are of them, for nothing. A read that is left to writes to come is not chosen again
+/// before there are any.
 fn pick(state: &State<'_>, frame: &Frame) -> Option<usize> {
     let may = state.choices.rf.may.inverse();
-    let open = |read: &usize| {
-        state.choices.rf.must.inverse().from(*read).next().is_none() && may.from(*read).next().is_some()
-    };
-    let waited = |read: usize| {
-        let id = frame.events[read].0;
-        match &state.traces[id.thread as usize].end {
-            End::Stalled(stall) => stall.on.contains(&id.position),
-            _ => false,
+    let chosen = state.choices.rf.must.range();
+    let open = |read: &usize| !chosen.contains(*read) && may.from(*read).next().is_some();
+    let reads = (0..frame.events.len()).filter(|n| frame.event(*n).kind == Kind::Read).filter(open);
+    let sources = |read: &usize| may.from(*read).count();
+    if !frame.open {
+        return reads.min_by_key(sources);
+    }
+    let waited = waited(state, frame);
+    reads.filter(|read| waited.contains(*read)).min_by_key(sources)
+}
+
+/// The reads that threads wait for, and those that the values of these depend on.
+fn waited(state: &State<'_>, frame: &Frame) -> Set {
+    let mut all = Set::new(frame.len());
+    let mut queue: Vec<usize> = Vec::new();
+    let mut wait = |all: &mut Set, queue: &mut Vec<usize>, thread: u32, on: &[u32]| {
+        for position in on {
+            if let Some(read) = frame.number(Id { thread, position: *position }).filter(|read| !all.contains(*read)) {
+                all.insert(read);
+                queue.push(read);
+            }
         }
     };
-    let reads = (0..frame.events.len()).filter(|n| frame.event(*n).kind == Kind::Read).filter(open);
-    reads.min_by_key(|read| (!waited(*read), may.from(*read).count()))
+    for (thread, trace) in (0..).zip(&state.traces) {
+        if let End::Stalled(stall) = &trace.end {
+            wait(&mut all, &mut queue, thread, &stall.on);
+        }
+        for event in trace.events.iter().filter(|event| event.place.is_none()) {
+            wait(&mut all, &mut queue, thread, &event.addr);
+        }
+    }
+    let sources = state.choices.rf.must.inverse();
+    while let Some(read) = queue.pop() {
+        for write in sources.from(read) {
+            let (id, event) = &frame.events[write];
+            wait(&mut all, &mut queue, id.thread, &event.data);
+        }
+    }
+    all
 }
