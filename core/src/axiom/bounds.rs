@@ -69,8 +69,12 @@ impl Choices {
     pub(super) fn of(frame: &Frame) -> Self {
         let none = Relation::new(frame.len());
         let open = |may: &Relation| Interval { must: none.clone(), may: may.clone() };
-        let mut all =
-            Self { rf: open(&frame.rf), co: open(&frame.co), fences: open(&frame.fences), meetings: open(&frame.meetings) };
+        let mut all = Self {
+            rf: open(&frame.rf),
+            co: open(&frame.co),
+            fences: open(&frame.fences),
+            meetings: open(&frame.meetings),
+        };
         all.co.must = frame.begins.clone();
         all.meetings.must = frame.meetings.clone();
         for list in frame.late.iter().map(|(_, list)| list) {
@@ -436,8 +440,10 @@ impl<'m> Bounds<'m> {
             holds != axiom.negated
         };
         let of = |role: Role| self.model.axioms.iter().filter(move |axiom| axiom.role == role);
-        let failed = of(Role::Axiom).find(|axiom| !so(axiom)).map(|axiom| self.must.relations[axiom.of.index()].iter().next());
-        let flags = if self.flags { of(Role::Flag).filter(so).map(|axiom| axiom.name.clone()).collect() } else { Vec::new() };
+        let failed =
+            of(Role::Axiom).find(|axiom| !so(axiom)).map(|axiom| self.must.relations[axiom.of.index()].iter().next());
+        let flags =
+            if self.flags { of(Role::Flag).filter(so).map(|axiom| axiom.name.clone()).collect() } else { Vec::new() };
         Judged { failed, flags }
     }
 
@@ -571,8 +577,16 @@ impl Sweep<'_, '_> {
                 self.require(b, both(self.must(a)));
             }
             N::Sequence(a, b) => {
-                let one = if self.bounds.cone.dynamic[a.index()] { pairs.then(&self.must(b).inverse()) } else { Relation::default() };
-                let two = if self.bounds.cone.dynamic[b.index()] { self.must(a).inverse().then(pairs) } else { Relation::default() };
+                let one = if self.bounds.cone.dynamic[a.index()] {
+                    pairs.then(&self.must(b).inverse())
+                } else {
+                    Relation::default()
+                };
+                let two = if self.bounds.cone.dynamic[b.index()] {
+                    self.must(a).inverse().then(pairs)
+                } else {
+                    Relation::default()
+                };
                 self.forbid(a, one);
                 self.forbid(b, two);
             }

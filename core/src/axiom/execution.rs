@@ -1,7 +1,8 @@
 //! Executions: what a search finds, and what witnesses show.
 
-use super::bounds::Choices;
-use super::frame::{Frame, Id};
+use super::evaluate::Bases;
+use super::frame::{Base, Choice, Frame, Id, base};
+use super::model::Model;
 use super::program::{Event, Place};
 use super::relation::Relation;
 use std::rc::Rc;
@@ -29,9 +30,19 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// What is chosen in it.
-    pub(super) fn choices(&self) -> Choices {
-        let fixed = |r: &Relation| super::bounds::Interval { must: r.clone(), may: r.clone() };
-        Choices { rf: fixed(&self.rf), co: fixed(&self.co), fences: fixed(&self.fences), meetings: fixed(&self.meetings) }
+    /// It as a model sees it: what [`Evaluation`](super::Evaluation) judges, which knows nothing of how it was found.
+    #[must_use]
+    pub fn bases(&self, model: &Model) -> Bases {
+        let frame = &self.frame;
+        let sets = frame.sets.clone();
+        let relations = model.relations.iter().zip(&frame.relations).map(|(name, fixed)| match base(name) {
+            Base::Choice(Choice::Rf) => self.rf.clone(),
+            Base::Choice(Choice::Co) => self.co.clone(),
+            Base::Choice(Choice::Fences) => self.fences.clone(),
+            Base::Choice(Choice::Meetings) => self.meetings.clone(),
+            Base::Fr => self.rf.inverse().then(&self.co),
+            Base::Static => fixed.clone(),
+        });
+        Bases { events: frame.len(), sets, relations: relations.collect() }
     }
 }

@@ -135,7 +135,12 @@ fn passed(program: &dyn Program, traces: &[Trace]) -> Vec<(usize, bool)> {
         let seen = |t: usize| traces[t].events[..ways[t].0].iter();
         let here = event.arrival.and_then(|a| a.barrier);
         let meets = |t: usize, e: &Event| program.related("meets", (Some(thread), event), (Some(t), e));
-        let same = |t: usize| seen(t).filter(move |e| e.arrival.and_then(|a| a.barrier) == here && here.is_some()).filter(move |e| meets(t, e)).count();
+        let same = |t: usize| {
+            seen(t)
+                .filter(move |e| e.arrival.and_then(|a| a.barrier) == here && here.is_some())
+                .filter(move |e| meets(t, e))
+                .count()
+        };
         (0..traces.len()).map(same).sum::<usize>() as u64
     };
     loop {
@@ -145,7 +150,8 @@ fn passed(program: &dyn Program, traces: &[Trace]) -> Vec<(usize, bool)> {
             while ways[thread].1 {
                 let (at, _) = ways[thread];
                 let waits = |e: &Event| e.arrival.filter(|a| a.waits).and_then(|a| a.quorum);
-                if at > 0 && waits(&events[at - 1]).is_some_and(|quorum| come(&ways, thread, &events[at - 1]) < quorum) {
+                if at > 0 && waits(&events[at - 1]).is_some_and(|quorum| come(&ways, thread, &events[at - 1]) < quorum)
+                {
                     break;
                 }
                 moved = true;

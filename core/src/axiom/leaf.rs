@@ -117,7 +117,8 @@ impl Leaf<'_> {
         })?;
         let is_co = choices.co.open(a, b);
         let partial = if is_co { !total } else { !near.contains(a, b) };
-        let sides: &[Option<bool>] = if partial { &[Some(true), Some(false), None] } else { &[Some(true), Some(false)] };
+        let sides: &[Option<bool>] =
+            if partial { &[Some(true), Some(false), None] } else { &[Some(true), Some(false)] };
         sides.iter().find_map(|forwards| {
             let mut child = choices.clone();
             let order = if is_co { &mut child.co } else { &mut child.fences };
@@ -134,7 +135,13 @@ impl Leaf<'_> {
         })
     }
 
-    fn execution(&self, bounds: &Bounds<'_>, choices: &Choices, flags: Vec<String>, last: &[(usize, u64)]) -> Execution {
+    fn execution(
+        &self,
+        bounds: &Bounds<'_>,
+        choices: &Choices,
+        flags: Vec<String>,
+        last: &[(usize, u64)],
+    ) -> Execution {
         let mut events = bounds.frame.events.clone();
         for (id, event) in &mut events {
             if let Some(trace) = self.traces.get(id.thread as usize) {

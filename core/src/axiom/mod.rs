@@ -4,6 +4,7 @@
 mod bounds;
 pub mod cat;
 mod cone;
+mod evaluate;
 mod execution;
 mod frame;
 mod leaf;
@@ -11,10 +12,13 @@ mod model;
 mod program;
 mod relation;
 mod search;
+mod way;
 
+pub use evaluate::{Bases, Evaluation, Finding, Value, Witness};
 pub use execution::Execution;
 pub use frame::{INITIAL, Id};
 pub use model::{Axiom, Claim, Group, Model, Node, NodeId, Role};
 pub use program::{Arrival, End, Event, Kind, Known, Place, Position, Program, Sources, Stall, Trace};
 pub use relation::{Relation, Set};
 pub use search::{Limits, Question, Searched, search};
+pub use way::{Way, search_by};

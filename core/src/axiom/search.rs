@@ -102,7 +102,16 @@ pub fn search(
     found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
 ) -> Searched {
     let cone = Cone::of(model);
-    let mut search = Search { program, model, cone: &cone, question, limits, places: IndexSet::new(), done: Searched::default(), found };
+    let mut search = Search {
+        program,
+        model,
+        cone: &cone,
+        question,
+        limits,
+        places: IndexSet::new(),
+        done: Searched::default(),
+        found,
+    };
     let _ = search.start();
     search.done
 }
@@ -247,7 +256,8 @@ impl<'m> Search<'_, 'm> {
 
     /// A read reads from one of the writes that are there, or from one to come.
     fn sources(&mut self, state: &State<'m>, frame: &Frame, read: usize) -> ControlFlow<()> {
-        let writes: Vec<usize> = (0..frame.events.len()).filter(|write| state.choices.rf.may.contains(*write, read)).collect();
+        let writes: Vec<usize> =
+            (0..frame.events.len()).filter(|write| state.choices.rf.may.contains(*write, read)).collect();
         let id = |event: usize| frame.events[event].0;
         for write in &writes {
             let mut child = state.clone();
@@ -300,9 +310,7 @@ impl<'m> Search<'_, 'm> {
 
     /// All sources are chosen. Where values still depend on themselves, each that is looked at is tried.
     fn values(&mut self, state: State<'m>, frame: &Rc<Frame>) -> ControlFlow<()> {
-        let unknown = frame.events.iter().find(|(id, event)| {
-            event.kind == Kind::Read && known(&state, *id).is_none()
-        });
+        let unknown = frame.events.iter().find(|(id, event)| event.kind == Kind::Read && known(&state, *id).is_none());
         let Some((id, _)) = unknown else { return self.leaf(&state, frame) };
         let thread = id.thread as usize;
         for value in self.program.constants() {

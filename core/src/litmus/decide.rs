@@ -4,7 +4,7 @@ use super::events::Threads;
 use super::liveness::Lasso;
 use super::outcome::{Observed, Truth};
 use super::tree::{Cond, Litmus};
-use crate::axiom::{Execution, Limits, Model, Question, Searched, search};
+use crate::axiom::{Execution, Limits, Model, Question, Searched, Way, search_by};
 use crate::base::words;
 use std::ops::ControlFlow;
 
@@ -35,7 +35,7 @@ pub struct Decided {
 
 /// Decides safety or freedom from data races.
 #[must_use]
-pub fn decide(litmus: &Litmus, model: &Model, property: Property, limits: Limits) -> Decided {
+pub fn decide(litmus: &Litmus, model: &Model, property: Property, way: Way, limits: Limits) -> Decided {
     let threads = Threads::of(litmus);
     let observed = Observed::of(litmus);
     let truth = litmus.condition.as_ref().map_or(Truth::None, Truth::of);
@@ -53,7 +53,7 @@ pub fn decide(litmus: &Litmus, model: &Model, property: Property, limits: Limits
     };
     let question = Question { finals: &threads.finals, wanted: &wanted, flagged };
     let mut witness = None;
-    let searched = search(&threads, model, &question, limits, &mut |execution| {
+    let searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
         witness = Some(execution.clone());
         ControlFlow::Break(())
     });

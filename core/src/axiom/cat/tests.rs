@@ -1,4 +1,6 @@
-use super::{CatError, compile};
+//! Precedence, names, groups, files and complaints.
+
+use super::{BUILTIN, CatError, builtin, compile, source};
 use crate::axiom::model::{Claim, Model, Node, NodeId, Role};
 use crate::base::{FileId, Span};
 use std::fmt::Write;
@@ -203,6 +205,21 @@ fn public_models_are_understood() {
     if read == 0 {
         eprintln!("skipped: ../shared is absent");
     }
+}
+
+#[test]
+fn models_come_along() {
+    for name in BUILTIN {
+        let model = builtin(name).unwrap_or_else(|| {
+            let include = &mut |file: &str| Ok((FileId(1), source(file).unwrap().to_owned()));
+            panic!("{name}: {:?}", compile(name, FileId(0), source(&format!("{name}.cat")).unwrap(), include))
+        });
+        well_formed(model);
+        assert_eq!(model.name, *name);
+        assert_eq!(model.axioms.iter().filter(|a| a.role == Role::Flag).count(), 1);
+        eprintln!("{name}: {} nodes, bases {:?} {:?}", model.nodes.len(), model.sets, model.relations);
+    }
+    assert!(builtin("ptx").is_none());
 }
 
 #[test]

@@ -22,16 +22,53 @@ pub(in crate::litmus) enum Address {
 /// What a step does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::litmus) enum Step {
-    Load { tags: u64, to: usize, at: Address },
-    Store { tags: u64, at: Address, value: Operand },
-    Move { to: usize, value: Operand },
-    Compute { op: Arith, to: usize, left: Operand, right: Operand },
-    Atomic { load: u64, store: u64, op: Atom, to: Option<usize>, at: Address, value: Operand, new: Option<Operand> },
-    Fence { tags: u64 },
+    Load {
+        tags: u64,
+        to: usize,
+        at: Address,
+    },
+    Store {
+        tags: u64,
+        at: Address,
+        value: Operand,
+    },
+    Move {
+        to: usize,
+        value: Operand,
+    },
+    Compute {
+        op: Arith,
+        to: usize,
+        left: Operand,
+        right: Operand,
+    },
+    Atomic {
+        load: u64,
+        store: u64,
+        op: Atom,
+        to: Option<usize>,
+        at: Address,
+        value: Operand,
+        new: Option<Operand>,
+    },
+    Fence {
+        tags: u64,
+    },
     /// `avdevice`, `visdevice`.
-    Device { tags: u64 },
-    Barrier { tags: u64, waits: bool, instance: i64, barrier: Option<Operand>, quorum: Option<Operand> },
-    Branch { test: Option<(Relation, Operand, Operand)>, to: usize },
+    Device {
+        tags: u64,
+    },
+    Barrier {
+        tags: u64,
+        waits: bool,
+        instance: i64,
+        barrier: Option<Operand>,
+        quorum: Option<Operand>,
+    },
+    Branch {
+        test: Option<(Relation, Operand, Operand)>,
+        to: usize,
+    },
 }
 
 /// A thread's code.
@@ -86,21 +123,20 @@ impl<'a> Resolver<'a> {
         use Instruction as I;
         let operand = |value: &Option<Value>| value.as_ref().map(|v| self.operand(v));
         match instruction {
-            I::Load { access, to, from } => {
-                Step::Load { tags: tags::memory(*access, Half::Load, false), to: self.register(to), at: self.address(from) }
-            }
+            I::Load { access, to, from } => Step::Load {
+                tags: tags::memory(*access, Half::Load, false),
+                to: self.register(to),
+                at: self.address(from),
+            },
             I::Store { access, to, value } => Step::Store {
                 tags: tags::memory(*access, Half::Store, false),
                 at: self.address(to),
                 value: self.operand(value),
             },
             I::Move { to, value } => Step::Move { to: self.register(to), value: self.operand(value) },
-            I::Compute { op, to, left, right } => Step::Compute {
-                op: *op,
-                to: self.register(to),
-                left: self.operand(left),
-                right: self.operand(right),
-            },
+            I::Compute { op, to, left, right } => {
+                Step::Compute { op: *op, to: self.register(to), left: self.operand(left), right: self.operand(right) }
+            }
             I::Atomic { access, op, to, at, value, new } => Step::Atomic {
                 load: tags::memory(*access, Half::Load, true),
                 store: tags::memory(*access, Half::Store, true),
@@ -123,10 +159,9 @@ impl<'a> Resolver<'a> {
                 quorum: operand(quorum),
             },
             I::Goto(to) => Step::Branch { test: None, to: self.label(to) },
-            I::Branch { relation, left, right, to } => Step::Branch {
-                test: Some((*relation, self.operand(left), self.operand(right))),
-                to: self.label(to),
-            },
+            I::Branch { relation, left, right, to } => {
+                Step::Branch { test: Some((*relation, self.operand(left), self.operand(right))), to: self.label(to) }
+            }
         }
     }
 }
@@ -173,7 +208,8 @@ impl Code {
         let registers = names.registers[thread].iter().copied().chain(asked.iter().copied()).collect();
         let resolver = Resolver { names, thread, registers, labels };
         let steps: Vec<Step> = litmus.threads[thread].instructions().map(|(i, _)| resolver.step(i)).collect();
-        let at_end = asked.iter().filter_map(|name| resolver.registers.get_index_of(*name)).fold(0, |all, r| all | bit(r));
+        let at_end =
+            asked.iter().filter_map(|name| resolver.registers.get_index_of(*name)).fold(0, |all, r| all | bit(r));
         let live = live(&steps, at_end);
         let mut heads = vec![false; steps.len() + 1];
         for (k, step) in steps.iter().enumerate() {

@@ -95,7 +95,8 @@ impl Threads {
             });
         }
         let codes: Vec<Code> = (0..litmus.threads.len()).map(|k| Code::of(litmus, &names, k, &asked[k])).collect();
-        let initial = codes.iter().zip(&litmus.threads).map(|(code, t)| registers(litmus, &names, t.number, code)).collect();
+        let initial =
+            codes.iter().zip(&litmus.threads).map(|(code, t)| registers(litmus, &names, t.number, code)).collect();
         let numbers = |code: &Code, wanted: &[&str]| {
             wanted.iter().filter_map(|name| code.registers.iter().position(|r| r == name)).collect()
         };
@@ -104,7 +105,11 @@ impl Threads {
             codes,
             initial,
             homes: litmus.threads.iter().map(|t| t.place).collect(),
-            ssw: litmus.ssw.iter().filter_map(|pair| Some((litmus.thread(pair.kind.0)?, litmus.thread(pair.kind.1)?))).collect(),
+            ssw: litmus
+                .ssw
+                .iter()
+                .filter_map(|pair| Some((litmus.thread(pair.kind.0)?, litmus.thread(pair.kind.1)?)))
+                .collect(),
             arch: litmus.arch,
             constants: constants(litmus),
             locations,

@@ -5,9 +5,41 @@ use crate::program::instr::{Order, Scope};
 
 /// The names of the sets, by the bits that stand for them.
 pub(super) const TAGS: &[&str] = &[
-    "WEAK", "RLX", "ACQ", "REL", "ACQ_REL", "SC", "CTA", "GPU", "SYS", "GEN", "TEX", "SUR", "CON", "ALIAS", "RMW", "ATOM",
-    "NONPRIV", "SG", "WG", "QF", "DV", "AV", "VIS", "SEMAV", "SEMVIS", "AVDEVICE", "VISDEVICE", "SC0", "SC1", "SC2", "SC3",
-    "SEMSC0", "SEMSC1", "SEMSC2", "SEMSC3",
+    "WEAK",
+    "RLX",
+    "ACQ",
+    "REL",
+    "ACQ_REL",
+    "SC",
+    "CTA",
+    "GPU",
+    "SYS",
+    "GEN",
+    "TEX",
+    "SUR",
+    "CON",
+    "ALIAS",
+    "RMW",
+    "ATOM",
+    "NONPRIV",
+    "SG",
+    "WG",
+    "QF",
+    "DV",
+    "AV",
+    "VIS",
+    "SEMAV",
+    "SEMVIS",
+    "AVDEVICE",
+    "VISDEVICE",
+    "SC0",
+    "SC1",
+    "SC2",
+    "SC3",
+    "SEMSC0",
+    "SEMSC1",
+    "SEMSC2",
+    "SEMSC3",
 ];
 
 const CLASSES: [&str; 4] = ["SC0", "SC1", "SC2", "SC3"];
@@ -99,7 +131,8 @@ fn vulkan(access: VulkanAccess, half: Half) -> u64 {
 
 /// The storage classes of semantics, and what is made available and visible.
 fn about(semantics: Semantics) -> u64 {
-    let classes = (0..4u8).filter(|class| semantics.is_about(*class)).map(|class| tags(&[SEMANTICS[usize::from(class)]]));
+    let classes =
+        (0..4u8).filter(|class| semantics.is_about(*class)).map(|class| tags(&[SEMANTICS[usize::from(class)]]));
     let flags = [(semantics.available, "SEMAV"), (semantics.visible, "SEMVIS")];
     let flags = flags.into_iter().filter(|(set, _)| *set).map(|(_, name)| tags(&[name]));
     classes.chain(flags).fold(0, |all, tag| all | tag)
@@ -108,7 +141,13 @@ fn about(semantics: Semantics) -> u64 {
 /// Whether the scope of an event of one thread includes the other thread, whichever way round these are.
 pub(super) fn reaches(all: u64, one: Placing, other: Placing) -> bool {
     let within = |name: &str, levels: usize| has(all, name) && one.path()[..levels] == other.path()[..levels];
-    has(all, "SYS") || has(all, "DV") || within("GPU", 1) || within("QF", 1) || within("CTA", 2) || within("WG", 2) || within("SG", 3)
+    has(all, "SYS")
+        || has(all, "DV")
+        || within("GPU", 1)
+        || within("QF", 1)
+        || within("CTA", 2)
+        || within("WG", 2)
+        || within("SG", 3)
 }
 
 /// The sets of a fence of PTX. One that is sequentially consistent is an acquire and a release, too.

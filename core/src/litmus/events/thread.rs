@@ -80,7 +80,13 @@ pub(in crate::litmus) fn atomic(op: Atom, old: u64, value: u64, new: u64) -> u64
         Atom::And => old & value,
         Atom::Or => old | value,
         Atom::Xor => old ^ value,
-        Atom::Cas | Atom::CasSuccess => if old == value { new } else { old },
+        Atom::Cas | Atom::CasSuccess => {
+            if old == value {
+                new
+            } else {
+                old
+            }
+        }
         Atom::Exch => value,
     }
 }
@@ -172,7 +178,9 @@ impl<'a> Runner<'a> {
                 let place = pointed(*value).and_then(|location| self.locations.places.get(location));
                 match place {
                     Some(place) => Ok((Some(*place), from.clone())),
-                    None => Err(End::Unsupported(format!("`{}` holds no address of a location", self.code.registers[r]))),
+                    None => {
+                        Err(End::Unsupported(format!("`{}` holds no address of a location", self.code.registers[r])))
+                    }
                 }
             }
         }
@@ -258,7 +266,13 @@ impl<'a> Runner<'a> {
             Step::Device { tags } => self.event(Event { tags: *tags, ..Event::new(Kind::Other) }),
             Step::Fence { tags } => self.event(Event { tags: *tags, ..Event::new(Kind::Fence) }),
             Step::Barrier { tags, waits, instance, barrier, quorum } => {
-                self.barrier(*tags, *waits, *instance, barrier.map(|b| self.operand(b)), quorum.map(|q| self.operand(q)))?;
+                self.barrier(
+                    *tags,
+                    *waits,
+                    *instance,
+                    barrier.map(|b| self.operand(b)),
+                    quorum.map(|q| self.operand(q)),
+                )?;
             }
             Step::Branch { test, to } => self.branch(test.as_ref(), *to)?,
         }
@@ -280,15 +294,19 @@ impl<'a> Runner<'a> {
         quorum: Option<Data>,
     ) -> Result<(), End> {
         if let Some(Data { value: None, from }) = &quorum {
-            return Err(End::Stalled(Stall { on: from.clone(), control: true, decision: self.decisions, options: smallvec![] }));
+            return Err(End::Stalled(Stall {
+                on: from.clone(),
+                control: true,
+                decision: self.decisions,
+                options: smallvec![],
+            }));
         }
         let number = match &barrier {
             // Barriers without a number are told apart by their instance.
             None => Some(i64::MIN),
             Some(data) => data.value.map(u64::cast_signed),
         };
-        let arrival =
-            Arrival { barrier: number.map(|n| (instance, n)), quorum: quorum.and_then(|q| q.value), waits };
+        let arrival = Arrival { barrier: number.map(|n| (instance, n)), quorum: quorum.and_then(|q| q.value), waits };
         let addr = barrier.map_or(Sources::new(), |b| b.from);
         self.event(Event { tags, arrival: Some(arrival), addr, ..Event::new(Kind::Barrier) });
         Ok(())

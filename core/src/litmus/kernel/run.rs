@@ -326,7 +326,13 @@ impl Thread<'_, '_, '_, '_, '_> {
     pub fn need(&self, class: Class, slot: Slot) -> Result<(), Halt> {
         let taint = self.shadow.of(class, slot);
         if taint.unknown {
-            return Err(End::Stalled(Stall { on: taint.from, control: false, decision: u32::MAX, options: SmallVec::new() }).into());
+            return Err(End::Stalled(Stall {
+                on: taint.from,
+                control: false,
+                decision: u32::MAX,
+                options: SmallVec::new(),
+            })
+            .into());
         }
         Ok(())
     }

@@ -56,7 +56,8 @@ fn cuts(
         let arrived = arrivals(threads, execution, &cut);
         if let Some((arrived, waits)) = arrived.filter(|_| closed(execution, &cut)) {
             for memory in memories(threads, execution, &cut) {
-                let (pcs, registers) = all.iter().zip(&chosen).map(|(s, k)| (s.stops[*k].1, s.stops[*k].2.clone())).unzip();
+                let (pcs, registers) =
+                    all.iter().zip(&chosen).map(|(s, k)| (s.stops[*k].1, s.stops[*k].2.clone())).unzip();
                 let stepped = cut.iter().enumerate().filter(|(_, n)| **n > 0).fold(0, |all, (t, _)| all | 1 << t);
                 let (arrived, waits) = (arrived.clone(), waits.clone());
                 let state = tail.at(State { pcs, registers, memory, stepped, arrived, waits });
@@ -125,11 +126,16 @@ fn memories(threads: &Threads, execution: &Execution, cut: &[usize]) -> Vec<Vec<
         if values.is_empty() {
             continue;
         }
-        all = all.iter().flat_map(|memory| values.iter().map(move |value| {
-            let mut memory = memory.clone();
-            memory[location] = *value;
-            memory
-        })).collect();
+        all = all
+            .iter()
+            .flat_map(|memory| {
+                values.iter().map(move |value| {
+                    let mut memory = memory.clone();
+                    memory[location] = *value;
+                    memory
+                })
+            })
+            .collect();
     }
     all
 }

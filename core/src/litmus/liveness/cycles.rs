@@ -116,7 +116,8 @@ impl<'a> Graph<'a> {
         };
         let part = (0..parts.len()).filter(fair).min_by_key(|part| parts[*part].iter().map(|n| n.index()).min())?;
         let start = parts[part].iter().map(|node| node.index()).min()?;
-        let edges: Vec<(usize, usize, usize)> = inside.into_iter().copied().filter(|(from, ..)| part_of[*from] == part).collect();
+        let edges: Vec<(usize, usize, usize)> =
+            inside.into_iter().copied().filter(|(from, ..)| part_of[*from] == part).collect();
         Some(Lasso { prefix: None, stem: self.way(start), round: self.round(start, &edges) })
     }
 

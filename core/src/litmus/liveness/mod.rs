@@ -13,8 +13,8 @@
 //! location and morally strong towards each other, there are no others: coherence orders them all. Otherwise the model's
 //! executions, up to a bound on loops, are cut at every set of events that is closed under program order and reads-from.
 
-mod cycles;
 mod cut;
+mod cycles;
 mod tail;
 
 use super::decide::Decided;

@@ -83,7 +83,14 @@ impl Tail<'_> {
         let code = self.code(thread);
         let mut acted = state.waits[thread].is_some();
         while let Some(step) = code.steps.get(next.pcs[thread]) {
-            let local = matches!(step, Step::Move { .. } | Step::Compute { .. } | Step::Branch { .. } | Step::Fence { .. } | Step::Device { .. });
+            let local = matches!(
+                step,
+                Step::Move { .. }
+                    | Step::Compute { .. }
+                    | Step::Branch { .. }
+                    | Step::Fence { .. }
+                    | Step::Device { .. }
+            );
             if !local && acted {
                 break;
             }

@@ -1,0 +1,31 @@
+//! The ways to decide. They share nothing but the events and must agree (`tests/ways.rs`).
+
+use super::execution::Execution;
+use super::model::Model;
+use super::program::Program;
+use super::search::{Limits, Question, Searched, search};
+use crate::base::words;
+use std::ops::ControlFlow;
+
+words! {
+    /// How it is decided what a model allows.
+    pub enum Way {
+        /// By building consistent executions only, each once.
+        Graphs = "graphs",
+    }
+}
+
+/// Calls `found` with executions that are wanted and allowed, found in a way. An execution for each way to read and each last value
+/// that is asked about is enough.
+pub fn search_by(
+    way: Way,
+    program: &dyn Program,
+    model: &Model,
+    question: &Question<'_>,
+    limits: Limits,
+    found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
+) -> Searched {
+    match way {
+        Way::Graphs => search(program, model, question, limits, found),
+    }
+}
