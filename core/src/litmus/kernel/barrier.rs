@@ -1,10 +1,6 @@
 //! Barriers of a block, and of lanes of a warp (PTX ISA 9.7.13).
 //!
-//! D-axiom-barriers: a barrier event is an arrival at the k-th meeting of a barrier, where k counts the thread's own arrivals
-//! at it. Without a count all threads of the block meet that have not exited. With a count so many threads meet; who has the same k meets,
-//! which is how barriers with counts are used, by so many threads each time. Where more of them use the barrier than the count
-//! says, the k-th arrivals of some may meet later ones of others: that is not expressed. A count is one of threads in whole
-//! warps, so in a block of one warp that is not full it stands for all threads of the warp.
+//! A barrier event is an arrival at the k-th meeting of a barrier; spec-notes/kernels.md says what counts mean.
 
 use super::run::{Halt, Thread, fault, gap};
 use super::shadow::{Taint, unite};

@@ -5,13 +5,7 @@
 //! and constants are the thread's own business. Device memory of the machine is scratch here: a read that is known is put there for the
 //! instruction to find.
 //!
-//! - D-axiom-decisions: where the way of a thread depends on reads (a branch, a guarded access, whether a `cas` succeeds) it decides. The
-//!   k-th decision is what the k-th assumption is about, whether the reads are known or not; so an assumption is
-//!   checked once they are.
-//! - D-axiom-bound: a loop is bounded where reads decide whether it goes on. One whose number of rounds the thread knows by itself is
-//!   gone around as often as it says.
-//! - D-axiom-barriers: the k-th meeting of a thread with a barrier is with the k-th of all others; see [`barrier`].
-//! - D-axiom-fences: `membar` is `fence.sc` (PTX ISA); fences between proxies are none, since kernels have one proxy.
+//! The decisions about what is an event, `D-axiom-…`, are in spec-notes/kernels.md.
 
 mod access;
 mod barrier;

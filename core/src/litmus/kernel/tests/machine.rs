@@ -6,20 +6,19 @@ use crate::axiom::{End, Kind, Program};
 use crate::base::SourceMap;
 use crate::launch::{Device, Spec, load};
 use crate::litmus::kernel::Kernel;
-use crate::machine::{Config, ControlModel};
+use crate::machine::Config;
 use crate::verdict::Silent;
 use std::path::{Path, PathBuf};
 
 /// Threads of a launch that are not too many for a test.
-const MANY: usize = 300;
+const MANY: usize = 130;
 
 /// How many launches of a file agree. None: one cannot be compared, for the reason given.
 fn agree(path: &Path) -> Result<usize, String> {
     let mut sources = SourceMap::default();
     let spec = Spec::read(path, &mut sources).map_err(|e| format!("{e:?}"))?;
-    let env = load(&spec.ptx, Some(ControlModel::Its), &mut sources).map_err(|e| format!("{e:?}"))?;
-    let config = Config { control: Some(ControlModel::Its), ..Config::default() };
-    let mut device = Device::new(env, sources, config).map_err(|e| format!("{e:?}"))?;
+    let env = load(&spec.ptx, None, &mut sources).map_err(|e| format!("{e:?}"))?;
+    let mut device = Device::new(env, sources, Config::default()).map_err(|e| format!("{e:?}"))?;
     device.prepare(&spec).map_err(|e| format!("{e:?}"))?;
     let mut count = 0;
     for launch in &spec.launches {

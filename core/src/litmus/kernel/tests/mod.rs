@@ -84,7 +84,7 @@ fn found(kernel: &Kernel, trace: &Trace, before: &Written) -> Vec<Option<u64>> {
 /// waits for others, or what it reads depends too often on what it has read.
 fn alone(kernel: &Kernel, thread: usize, before: &Written) -> Option<(Trace, Vec<Option<u64>>)> {
     let mut reads = Vec::new();
-    for _ in 0..100 {
+    for _ in 0..25 {
         let trace = kernel.run(thread, Known { reads: &reads, assumed: &[], bound: FAR });
         let more = found(kernel, &trace, before);
         if more == reads {
