@@ -3,6 +3,7 @@
 mod bounds_commands;
 mod case;
 mod cli;
+mod consistency;
 mod device;
 mod exits;
 mod golden;
