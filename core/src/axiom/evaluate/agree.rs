@@ -4,14 +4,16 @@ use super::Evaluation;
 use super::naive::{Meaning, Naive, Scope};
 use super::worlds::{Dice, World, ptx, vulkan};
 use crate::axiom::cat::{BUILTIN, builtin, compile, parse, source};
-use crate::axiom::model::Model;
+use crate::axiom::model::{Axiom, Model, Role};
 use crate::base::FileId;
 use std::path::Path;
 
 /// A public model's text, where it is at hand.
 fn public(name: &str) -> Option<String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |up: &str| std::fs::read_to_string(here.join(up).join(format!("shared/conformance/litmus/cat/{name}.cat"))).ok();
+    let read = |up: &str| {
+        std::fs::read_to_string(here.join(up).join(format!("shared/conformance/litmus/cat/{name}.cat"))).ok()
+    };
     let text = ["../..", "../../.."].into_iter().find_map(read);
     if text.is_none() {
         eprintln!("skipped {name}: ../shared is absent");
@@ -30,6 +32,8 @@ fn common(name: &str) -> &'static [(&'static str, &'static str)] {
         "ptx-v6.0" => &[
             ("morally-strong", "morally-strong"),
             ("fr", "fr"),
+            ("release", "release-pattern"),
+            ("acquire", "acquire-pattern"),
             ("observation", "observation"),
             ("sync", "sync"),
             ("cause-base", "cause-base"),
@@ -38,6 +42,8 @@ fn common(name: &str) -> &'static [(&'static str, &'static str)] {
         "ptx-v7.5" => &[
             ("morally-strong", "morally-strong"),
             ("fr", "fr"),
+            ("release", "release-pattern"),
+            ("acquire", "acquire-pattern"),
             ("sync", "sync"),
             ("cause-base", "cause-base"),
             ("preserved", "proxy-preserved-cause-base"),
@@ -45,10 +51,16 @@ fn common(name: &str) -> &'static [(&'static str, &'static str)] {
         ],
         _ => &[
             ("mutually-ordered", "mutordatom"),
+            ("release-sequence", "rs"),
+            ("hypothetical-sequence", "hypors"),
             ("sw", "sw"),
             ("hb", "hb"),
             ("includes", "avvisinc"),
+            ("av-workgroup", "avwg"),
+            ("av-queue-family", "avqf"),
             ("av-shader", "avsh"),
+            ("vis-workgroup", "viswg"),
+            ("vis-queue-family", "visqf"),
             ("vis-shader", "vissh"),
             ("locord", "locord"),
             ("fr", "fr"),
@@ -60,6 +72,11 @@ fn common(name: &str) -> &'static [(&'static str, &'static str)] {
 fn node(evaluation: &Evaluation<'_>, model: &Model, name: &str) -> crate::axiom::Relation {
     let found = model.names.iter().find(|(known, _)| known == name);
     evaluation.relation(found.unwrap_or_else(|| panic!("{name}")).1)
+}
+
+/// What makes executions consistent, in the order of the file.
+fn axioms(model: &Model) -> impl Iterator<Item = &Axiom> {
+    model.axioms.iter().filter(|axiom| axiom.role == Role::Axiom)
 }
 
 #[test]
@@ -77,8 +94,13 @@ fn our_definitions_are_the_public_ones_on_any_bases() {
                 assert_eq!(a, b, "{name}: {our} in {world:?}");
                 full += usize::from(a.count() > 0 && a.count() < world.events * world.events);
             }
+            for (our, their) in axioms(ours).zip(axioms(&theirs)) {
+                assert_eq!((our.claim, our.negated), (their.claim, their.negated));
+                assert_eq!(one.relation(our.of), two.relation(their.of), "{name}: {} in {world:?}", our.name);
+            }
         }
         eprintln!("{name}: {} comparisons, {full} of what is neither empty nor full", 200 * common(name).len());
+        assert_eq!(axioms(ours).count(), axioms(&theirs).count(), "{name}");
         assert!(full > 200, "{full}");
     }
 }
@@ -105,6 +127,11 @@ fn verdicts_are_the_public_ones() {
             let world = execution(name, seed);
             let (one, two) = (verdict(ours, &world), verdict(&theirs, &world));
             assert_eq!(one.0, two.0, "{name}: {world:?}");
+            let both =
+                [(ours, &world), (&theirs, &world)].map(|(model, world)| Evaluation::of(model, &world.bases(model)));
+            for (our, their) in axioms(ours).zip(axioms(&theirs)) {
+                assert_eq!(both[0].relation(our.of), both[1].relation(their.of), "{name}: {} in {world:?}", our.name);
+            }
             if name.starts_with("vulkan") {
                 assert_eq!(one.1, two.1, "{name}: {world:?}");
             }
@@ -143,5 +170,58 @@ fn public_models_mean_the_same_by_a_second_reading() {
                 assert!(evaluation.relation(axiom.of).iter().eq(meaning.iter().copied()), "{name} {}", axiom.name);
             }
         }
+    }
+}
+
+/// Texts with one operator left out or turned into another.
+fn damaged(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let code = |line: &str| line.len() - line.split_once("//").map_or(0, |(_, comment)| comment.len() + 2);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        for (from, to) in
+            [("?", ""), ("+", ""), ("^-1", ""), (" | ", " & "), (" & ", " | "), ("; ", " & "), (" \\ ", " & ")]
+        {
+            for (k, _) in line[..code(line)].match_indices(from) {
+                all.push([&text[..at + k], to, &text[at + k + from.len()..]].concat());
+            }
+        }
+        at += line.len();
+    }
+    all
+}
+
+/// The comparisons above tell nearly every slip: ours with one is told from ours without.
+#[test]
+fn slips_in_our_models_are_noticed() {
+    for (name, every) in [("ptx-v6.0", 1), ("ptx-v7.5", 1), ("vulkan", 4)] {
+        let ours = builtin(name).unwrap();
+        let file = if name == "vulkan" { "vulkan-common.cat" } else { &format!("{name}.cat") };
+        let any = |seed| World::any(&[ours], &mut Dice::new(seed));
+        let worlds: Vec<World> = (0..100).flat_map(|seed| [any(seed), execution(name, seed)]).collect();
+        let right: Vec<Evaluation<'_>> = worlds.iter().map(|w| Evaluation::of(ours, &w.bases(ours))).collect();
+        let (mut tried, mut missed) = (0, Vec::new());
+        for text in damaged(source(file).unwrap()).into_iter().step_by(every) {
+            let include = &mut |_: &str| Ok((FileId(1), text.clone()));
+            let main = if name == "vulkan" { source("vulkan.cat").unwrap() } else { &text };
+            // What no longer has a meaning is noticed, too; a comment may say what it likes.
+            let Ok(wrong) = compile(name, FileId(0), main, include) else { continue };
+            if wrong.nodes == ours.nodes {
+                continue;
+            }
+            tried += 1;
+            let told = worlds.iter().zip(&right).any(|(world, right)| {
+                let evaluation = Evaluation::of(&wrong, &world.bases(&wrong));
+                let differs = |(a, b): (&Axiom, &Axiom)| right.relation(a.of) != evaluation.relation(b.of);
+                let named = |our: &str| node(right, ours, our) != node(&evaluation, &wrong, our);
+                ours.axioms.iter().zip(&wrong.axioms).any(differs) || common(name).iter().any(|(our, _)| named(our))
+            });
+            if !told {
+                let differs = text.lines().zip(source(file).unwrap().lines()).find(|(a, b)| a != b);
+                missed.push(differs.map_or(String::new(), |(line, _)| line.to_owned()));
+            }
+        }
+        eprintln!("{name}: {} of {tried} slips are not noticed: {missed:#?}", missed.len());
+        assert!(tried > 40 && missed.len() * 10 <= tried, "{name}: {missed:#?}");
     }
 }

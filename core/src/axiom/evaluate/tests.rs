@@ -113,7 +113,8 @@ impl Writer<'_> {
 
     fn relation(&mut self, depth: u32, grows: bool) -> String {
         if depth == 0 {
-            let names: Vec<String> = self.relations.iter().chain(self.recursive.iter().filter(|_| grows)).cloned().collect();
+            let names: Vec<String> =
+                self.relations.iter().chain(self.recursive.iter().filter(|_| grows)).cloned().collect();
             return names[self.below(names.len())].clone();
         }
         let depth = depth - 1;
@@ -241,7 +242,11 @@ proptest! {
     }
 }
 
-fn judged(text: &str, events: usize, pairs: &[(&str, &[(usize, usize)])]) -> (Option<(String, Witness)>, Vec<(String, Witness)>) {
+fn judged(
+    text: &str,
+    events: usize,
+    pairs: &[(&str, &[(usize, usize)])],
+) -> (Option<(String, Witness)>, Vec<(String, Witness)>) {
     let model = model(text).unwrap();
     let mut world = World { events, ..World::default() };
     for (name, pairs) in pairs {
@@ -266,7 +271,10 @@ fn witnesses_show_what_is_wrong() {
     assert_eq!(first("~empty po ~acyclic po irreflexive po empty po \\ po"), None);
     let names = |text: &str| judged(text, 4, rel).1.into_iter().map(|f| f.0).collect::<Vec<_>>();
     assert_eq!(names("flag ~empty po as a flag empty po as b flag ~acyclic po as c"), ["a", "c"]);
-    assert_eq!(names("undefined_unless empty po as a undefined_unless ~empty po as b flag empty rf & po as c"), ["a", "c"]);
+    assert_eq!(
+        names("undefined_unless empty po as a undefined_unless ~empty po as b flag empty rf & po as c"),
+        ["a", "c"]
+    );
     let mixed = judged("flag ~empty po as a acyclic po as b empty rf", 4, rel);
     assert_eq!(mixed.0.map(|f| f.0), Some("b".to_owned()));
     assert_eq!(mixed.1, [("a".to_owned(), Witness::Pair(0, 1))]);

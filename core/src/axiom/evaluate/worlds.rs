@@ -182,7 +182,8 @@ impl Draft {
     fn communication(&self, dice: &mut Dice) -> (Relation, Relation) {
         let n = self.events.len();
         let (tidy, partial) = (dice.percent(60), dice.percent(30));
-        let moments: Vec<usize> = (0..n).map(|k| if tidy && dice.percent(85) { k * 100 } else { dice.below(100 * n) }).collect();
+        let moments: Vec<usize> =
+            (0..n).map(|k| if tidy && dice.percent(85) { k * 100 } else { dice.below(100 * n) }).collect();
         let writes = |k: usize| self.events[k].has("W");
         let initial = |k: usize| self.events[k].has("IW");
         let same = |a: usize, b: usize| self.events[a].location == self.events[b].location;
@@ -192,7 +193,8 @@ impl Draft {
         for read in (0..n).filter(|k| self.events[*k].has("R")) {
             let from: Vec<usize> = (0..n).filter(|w| writes(*w) && same(*w, read)).collect();
             let last = from.iter().copied().filter(|w| *w < read).max_by_key(|w| (!initial(*w), moments[*w]));
-            let from = if tidy && dice.percent(70) { last } else { None }.unwrap_or_else(|| from[dice.below(from.len())]);
+            let from =
+                if tidy && dice.percent(70) { last } else { None }.unwrap_or_else(|| from[dice.below(from.len())]);
             rf.insert(from, read);
         }
         let mut kept = co;
