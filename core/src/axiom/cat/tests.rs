@@ -1,6 +1,8 @@
 //! Precedence, names, groups, files and complaints.
 
-use super::{BASES, BUILTIN, CatError, KEYWORDS, Names, Sort, builtin, compile, compile_with, parse, source};
+use super::{
+    BASES, BUILTIN, CatError, KEYWORDS, Names, Sort, StatementKind, builtin, compile, compile_with, parse, source,
+};
 use crate::axiom::model::{Claim, Model, Node, NodeId, Role};
 use crate::base::{FileId, Span};
 use std::fmt::Write;
@@ -220,6 +222,38 @@ fn models_come_along() {
         eprintln!("{name}: {} nodes, bases {:?} {:?}", model.nodes.len(), model.sets, model.relations);
     }
     assert!(builtin("ptx").is_none());
+}
+
+/// The definitions and axioms of a model's own text.
+fn defined(file: &str) -> Vec<String> {
+    let (file, _) = parse(FileId(0), source(file).unwrap());
+    let names = file.statements.iter().flat_map(|s| match &s.kind {
+        StatementKind::Let(made) => made.definitions.iter().map(|d| d.name.name.clone()).collect(),
+        StatementKind::Check(check) => vec![check.name.as_ref().unwrap().name.clone()],
+        _ => Vec::new(),
+    });
+    names.collect()
+}
+
+#[test]
+fn the_notes_have_every_definition_of_ptx_and_no_other() {
+    let notes = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec-notes/axioms.md");
+    let notes = std::fs::read_to_string(notes).unwrap();
+    let rows: Vec<Vec<&str>> =
+        notes.lines().filter(|l| l.starts_with("| `")).map(|l| l.split(" |").collect()).collect();
+    for (column, file) in [(1, "ptx-v6.0.cat"), (2, "ptx-v7.5.cat")] {
+        let told = rows.iter().filter(|row| row[column].trim() == "yes");
+        let mut told: Vec<&str> = told.flat_map(|row| row[0].split('`').skip(1).step_by(2)).collect();
+        let mut defined = defined(file);
+        told.sort_unstable();
+        defined.sort_unstable();
+        assert_eq!(told, defined, "{file}");
+    }
+    // Decisions that the tables, the texts and the code name are there.
+    let decided = |id: &str| notes.contains(&format!("- **{id}**:"));
+    let named = notes.split(|c: char| c.is_whitespace() || "*:,|()".contains(c));
+    let ids: Vec<&str> = named.filter(|word| word.starts_with("D-axiom") || word.starts_with("D-cat")).collect();
+    assert!(ids.len() > 30 && ids.iter().all(|id| decided(id)), "{ids:?}");
 }
 
 #[test]

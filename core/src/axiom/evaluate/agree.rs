@@ -1,8 +1,8 @@
 //! Our models against the public ones: as relations on any bases, and by verdict on executions that could be.
 
-use super::Evaluation;
 use super::naive::{Meaning, Naive, Scope};
 use super::worlds::{Dice, World, ptx, vulkan};
+use super::{Evaluation, Witness};
 use crate::axiom::cat::{BUILTIN, builtin, compile, parse, source};
 use crate::axiom::model::{Axiom, Model, Role};
 use crate::base::FileId;
@@ -142,6 +142,67 @@ fn verdicts_are_the_public_ones() {
         assert!((cases / 4..=3 * cases / 4).contains(&allowed), "{name}: {allowed}");
         assert!(flagged > allowed / 10 && flagged < 9 * allowed / 10, "{name}: {flagged} of {allowed}");
     }
+}
+
+/// D-axiom-race, word by word.
+#[test]
+fn races_of_ptx_are_what_the_text_says() {
+    for (name, thread) in [("ptx-v6.0", true), ("ptx-v7.5", false)] {
+        let model = builtin(name).unwrap();
+        let mut flagged = 0;
+        for seed in 0..400 {
+            let world = execution(name, seed);
+            let evaluation = Evaluation::of(model, &world.bases(model));
+            let strong = node(&evaluation, model, "morally-strong");
+            let mut ordered = node(&evaluation, model, "cause");
+            if thread {
+                ordered.add(&world.relations["po"]);
+            }
+            let is = |set: &str, event: usize| world.sets.get(set).is_some_and(|s| s.contains(event));
+            let conflict = |a: usize, b: usize| {
+                a != b
+                    && world.relations["loc"].contains(a, b)
+                    && (is("W", a) || is("W", b))
+                    && !is("IW", a)
+                    && !is("IW", b)
+            };
+            let races = |a: usize, b: usize| {
+                conflict(a, b) && !strong.contains(a, b) && !ordered.contains(a, b) && !ordered.contains(b, a)
+            };
+            let any = (0..world.events).any(|a| (0..world.events).any(|b| races(a, b)));
+            let flags = evaluation.flags();
+            assert_eq!(!flags.is_empty(), any, "{name}: {world:?}");
+            if let Some(Witness::Pair(a, b)) = flags.first().map(|f| &f.witness) {
+                assert!(races(*a, *b) && flags[0].axiom.name == "racy");
+            }
+            flagged += usize::from(any);
+        }
+        assert!((50..350).contains(&flagged), "{name}: {flagged}");
+    }
+}
+
+/// D-axiom-location: where there is one proxy and no alias, 7.5 needs no axiom for each location.
+#[test]
+fn order_at_each_location_follows_in_ptx_7_5() {
+    let name = "ptx-v7.5";
+    let last = "acyclic morally-strong & (rf | co | fr) | po & loc as SC-per-Location";
+    let with = model(name, &format!("{}\n{last}", source("ptx-v7.5.cat").unwrap())).unwrap();
+    let (mut looked_at, mut alone) = (0, 0);
+    for seed in 0..6000 {
+        let world = execution(name, seed);
+        let other = ["TEX", "SUR", "CON"].iter().any(|proxy| world.sets.contains_key(*proxy));
+        if other || world.relations["vloc"] != world.relations["loc"] {
+            continue;
+        }
+        let evaluation = Evaluation::of(&with, &world.bases(&with));
+        let failed = evaluation.failed().map(|f| f.axiom.name.as_str());
+        assert_ne!(failed, Some("SC-per-Location"), "{world:?}");
+        looked_at += 1;
+        let axiom = axioms(&with).last().unwrap();
+        alone += usize::from(evaluation.relation(axiom.of).cycle().is_some());
+    }
+    eprintln!("{looked_at} executions, {alone} of which are out of order at a location");
+    assert!(looked_at > 1000 && alone > 100, "{looked_at} {alone}");
 }
 
 /// The public models by a second reading, on executions that could be and on those that could not.
