@@ -156,8 +156,10 @@ fn well_formed(model: &Model) {
     }
     assert!(model.groups.iter().zip(groups).all(|(g, n)| g.names.len() == n && g.bodies.len() == n));
     assert!(model.groups.windows(2).all(|w| w[0].last < w[1].first));
-    let mut nodes: Vec<&Node> = model.nodes.iter().filter(|n| !matches!(n, Node::Recursive(_))).collect();
-    nodes.dedup();
+    // What is used outside of a group is its names, or nodes of its own.
+    let roots = model.axioms.iter().map(|a| a.of).chain(model.names.iter().chain(&model.shows).map(|(_, id)| *id));
+    let inner = |id: &NodeId| inside(id.index()).is_some() && !matches!(model.nodes[id.index()], Node::Recursive(_));
+    assert!(!roots.into_iter().any(|id| inner(&id)), "{model:?}");
 }
 
 /// The groups of a text, as names of each with bodies.
