@@ -20,6 +20,7 @@ use super::program::{End, Kind, Known, Place, Program, Trace};
 use super::relation::Set;
 use crate::verdict;
 use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -85,6 +86,9 @@ struct State<'m> {
     choices: Choices,
 }
 
+/// A thread, what its reads returned, and what it assumes.
+type Knowledge = (usize, Vec<Option<u64>>, Vec<(u32, u64)>);
+
 /// What follows for a node of the search.
 enum Next {
     /// Nothing is left of it.
@@ -109,6 +113,7 @@ pub fn search(
         question,
         limits,
         places: IndexSet::new(),
+        ends: FxHashMap::default(),
         done: Searched::default(),
         found,
     };
@@ -129,6 +134,8 @@ struct Search<'a, 'm> {
     limits: Limits,
     /// The places that have initial writes, in the order in which they were met.
     places: IndexSet<Place>,
+    /// How threads end that know so much.
+    ends: FxHashMap<Knowledge, End>,
     done: Searched,
     found: &'a mut dyn FnMut(&Execution) -> ControlFlow<()>,
 }
@@ -188,6 +195,9 @@ impl<'m> Search<'_, 'm> {
             state.bounds.borrow_mut().propagate(&mut state.choices)?;
             let news = learn(state)?;
             if news.is_empty() {
+                if self.leads_nowhere(state) {
+                    continue;
+                }
                 return Ok(());
             }
             let mut reshaped = false;
@@ -203,6 +213,42 @@ impl<'m> Search<'_, 'm> {
                 self.reframe(state)?;
             }
         }
+    }
+
+    /// Leaves out sources whose value would end a thread in a way that is not looked at: around a loop for nothing, say. Whether there were any.
+    fn leads_nowhere(&mut self, state: &mut State<'m>) -> bool {
+        let frame = Rc::clone(&state.bounds.borrow().frame);
+        let sources = state.choices.rf.may.inverse();
+        let mut found = false;
+        for thread in 0..state.traces.len() {
+            let End::Stalled(stall) = &state.traces[thread].end else { continue };
+            let id = |position: u32| Id { thread: thread as u32, position };
+            let mut open = stall.on.iter().copied().filter(|position| known(state, id(*position)).is_none());
+            let (Some(position), None) = (open.next(), open.next()) else { continue };
+            let Some(read) = frame.number(id(position)) else { continue };
+            let mut reads = state.reads[thread].clone();
+            for write in sources.from(read) {
+                let Some(value) = written(state, &frame, write) else { continue };
+                set(&mut reads, position, value);
+                let end = self.end(thread, &reads, &state.assumed[thread]);
+                if !self.ended(&end) {
+                    state.choices.rf.may.remove(write, read);
+                    found = true;
+                }
+            }
+        }
+        found
+    }
+
+    /// How a thread ends that knows so much.
+    fn end(&mut self, thread: usize, reads: &[Option<u64>], assumed: &[(u32, u64)]) -> End {
+        let key = (thread, reads.to_vec(), assumed.to_vec());
+        if let Some(end) = self.ends.get(&key) {
+            return end.clone();
+        }
+        let end = self.run(thread, reads, assumed).end;
+        self.ends.insert(key, end.clone());
+        end
     }
 
     /// The same choices among the events that there are now.
@@ -348,17 +394,22 @@ fn set(reads: &mut Vec<Option<u64>>, position: u32, value: u64) {
     reads[position] = Some(value);
 }
 
+/// What a write writes, where that is known.
+fn written(state: &State<'_>, frame: &Frame, write: usize) -> Option<u64> {
+    let (id, event) = &frame.events[write];
+    match id.thread {
+        INITIAL => event.value,
+        thread => state.traces[thread as usize].events[id.position as usize].value,
+    }
+}
+
 /// Reads whose source and value are known now; answers the threads that know more.
 fn learn(state: &mut State<'_>) -> Result<Vec<usize>, Conflict> {
     let frame = Rc::clone(&state.bounds.borrow().frame);
     let mut news = Vec::new();
     for (write, read) in state.choices.rf.must.iter() {
-        let ((source, _), (id, _)) = (&frame.events[write], &frame.events[read]);
-        let value = match source.thread {
-            INITIAL => frame.event(write).value,
-            thread => state.traces[thread as usize].events[source.position as usize].value,
-        };
-        let Some(value) = value else { continue };
+        let (id, _) = &frame.events[read];
+        let Some(value) = written(state, &frame, write) else { continue };
         match known(state, *id) {
             Some(old) if old != value => return Err(Conflict),
             Some(_) => {}
