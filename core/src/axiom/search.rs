@@ -16,8 +16,9 @@ use super::execution::Execution;
 use super::frame::{Frame, INITIAL, Id, frame};
 use super::leaf;
 use super::model::Model;
-use super::program::{End, Kind, Known, Place, Program, Trace};
+use super::program::{End, Event, Kind, Known, Place, Program, Stall, Trace};
 use super::relation::Set;
+use super::symmetry;
 use crate::verdict;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
@@ -31,6 +32,9 @@ pub struct Question<'a> {
     pub finals: &'a [Place],
     /// Whether registers (of each thread, as its trace gives them) and last values are wanted. None: not known yet.
     pub wanted: &'a dyn Fn(&[&[Option<u64>]], &[Option<u64>]) -> Option<bool>,
+    /// Whether two threads may change places: they do the same, are in the same groups, and `wanted` does not tell them apart. Then some
+    /// executions that only differ by that are left out.
+    pub alike: &'a dyn Fn(usize, usize) -> bool,
     /// Whether a flag of the model has to be raised.
     pub flagged: bool,
 }
@@ -300,15 +304,26 @@ impl<'m> Search<'_, 'm> {
         }
     }
 
-    /// A read reads from one of the writes that are there, or from one to come.
+    /// A read reads from one of the writes that are there, or from one to come. What has been looked at is left out afterwards for the
+    /// same read of threads that may change places with its own.
     fn sources(&mut self, state: &State<'m>, frame: &Frame, read: usize) -> ControlFlow<()> {
         let writes: Vec<usize> =
             (0..frame.events.len()).filter(|write| state.choices.rf.may.contains(*write, read)).collect();
+        let alike = self.alike(state, frame, read);
         let id = |event: usize| frame.events[event].0;
-        for write in &writes {
+        let without = |child: &mut State<'m>, write: usize, read: usize| {
+            child.decisions.push(Decision::NotRf(id(write), id(read)));
+            child.choices.rf.drop(write, read).is_ok()
+        };
+        let others = |child: &mut State<'m>, before: &[usize]| {
+            let mut pairs =
+                before.iter().flat_map(|write| alike.iter().map(move |places| (places[*write], places[read])));
+            pairs.all(|(write, other)| without(child, write, other))
+        };
+        for (k, write) in writes.iter().enumerate() {
             let mut child = state.clone();
             child.decisions.push(Decision::Rf(id(*write), id(read)));
-            if child.choices.rf.fix(*write, read).is_ok() {
+            if child.choices.rf.fix(*write, read).is_ok() && others(&mut child, &writes[..k]) {
                 self.explore(child)?;
             }
         }
@@ -316,11 +331,19 @@ impl<'m> Search<'_, 'm> {
             return ControlFlow::Continue(());
         }
         let mut child = state.clone();
-        for write in writes {
-            child.decisions.push(Decision::NotRf(id(write), id(read)));
-            child.choices.rf.may.remove(write, read);
-        }
-        self.explore(child)
+        let left = writes.iter().all(|write| without(&mut child, *write, read));
+        if left && others(&mut child, &writes) { self.explore(child) } else { ControlFlow::Continue(()) }
+    }
+
+    /// How events change places with threads that are as the thread of a read is.
+    fn alike(&self, state: &State<'m>, frame: &Frame, read: usize) -> Vec<Vec<usize>> {
+        let thread = frame.events[read].0.thread as usize;
+        let others = (0..state.traces.len()).filter(|other| *other != thread && (self.question.alike)(thread, *other));
+        let same = |other: &usize| {
+            state.reads[*other] == state.reads[thread] && state.assumed[*other] == state.assumed[thread]
+        };
+        let swapped = others.filter(same).filter_map(|other| symmetry::swap(frame, &state.traces, thread, other));
+        swapped.filter(|places| symmetry::invariant(&state.choices, places)).collect()
     }
 
     /// A thread that waits assumes one thing or the other.
@@ -329,7 +352,9 @@ impl<'m> Search<'_, 'm> {
             End::Stalled(stall) if !stall.control && !stall.options.is_empty() => Some((thread, stall)),
             _ => None,
         });
-        let Some((thread, stall)) = stalls.min_by_key(|(_, stall)| stall.options.len()) else {
+        let useful: Vec<(usize, &Stall)> =
+            stalls.filter(|(thread, stall)| self.goes_on_apart(state, *thread, stall)).collect();
+        let Some((thread, stall)) = useful.into_iter().min_by_key(|(_, stall)| stall.options.len()) else {
             return ControlFlow::Continue(());
         };
         for option in &stall.options {
@@ -338,6 +363,21 @@ impl<'m> Search<'_, 'm> {
             self.changed(child, thread)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether a thread that assumes something comes to an event that does not depend on what it waits for; without, there would
+    /// be nothing that the reads which it waits for could read from (D-thin-air).
+    fn goes_on_apart(&self, state: &State<'m>, thread: usize, stall: &Stall) -> bool {
+        stall.options.iter().any(|option| {
+            let mut assumed = state.assumed[thread].clone();
+            assumed.push((stall.decision, *option));
+            let trace = self.run(thread, &state.reads[thread], &assumed);
+            let news = &trace.events[state.traces[thread].events.len().min(trace.events.len())..];
+            let apart = |event: &Event| !stall.on.iter().any(|read| event.ctrl.contains(read) || event.addr.contains(read));
+            // Who waits again may come to such an event later.
+            let again = matches!(&trace.end, End::Stalled(next) if !next.control && next.on.iter().all(|read| !stall.on.contains(read)));
+            again || news.iter().any(apart)
+        })
     }
 
     /// Goes on after something else is known of a thread.
@@ -456,7 +496,7 @@ fn pick(state: &State<'_>, frame: &Frame) -> Option<usize> {
 fn waited(state: &State<'_>, frame: &Frame) -> Set {
     let mut all = Set::new(frame.len());
     let mut queue: Vec<usize> = Vec::new();
-    let mut wait = |all: &mut Set, queue: &mut Vec<usize>, thread: u32, on: &[u32]| {
+    let wait = |all: &mut Set, queue: &mut Vec<usize>, thread: u32, on: &[u32]| {
         for position in on {
             if let Some(read) = frame.number(Id { thread, position: *position }).filter(|read| !all.contains(*read)) {
                 all.insert(read);

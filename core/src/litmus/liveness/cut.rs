@@ -16,7 +16,7 @@ pub(super) fn prefixes(
     graph: &mut Graph<'_>,
 ) -> (Option<Lasso>, Searched) {
     let stopping = Stopping { threads };
-    let question = Question { finals: &[], wanted: &|_, _| Some(true), flagged: false };
+    let question = Question { finals: &[], wanted: &|_, _| Some(true), alike: &|_, _| false, flagged: false };
     let mut lasso = None;
     let searched = search(&stopping, model, &question, limits, &mut |execution| {
         lasso = cuts(threads, tail, execution, limits, graph);
