@@ -116,7 +116,7 @@ pub fn search(
         cone: &cone,
         question,
         limits,
-        places: IndexSet::new(),
+        places: question.finals.iter().copied().collect(),
         ends: FxHashMap::default(),
         done: Searched::default(),
         found,
