@@ -114,7 +114,8 @@ impl Litmus {
         if let Some(table) = &self.expected {
             return self.table(table, &bounds);
         }
-        let unfit = |flag, text: String, why| Err(output::refuse(ProblemKind::UnfitFlag { flag, text, why }, self.format));
+        let unfit =
+            |flag, text: String, why| Err(output::refuse(ProblemKind::UnfitFlag { flag, text, why }, self.format));
         if self.progress != Progress::Fair && self.property != Some(Property::Liveness) {
             let why = "progress models are about --property liveness";
             return unfit("--progress", self.progress.name().to_owned(), why);
@@ -167,7 +168,9 @@ impl Litmus {
             (Some(file), Some(dot)) => _ = output::write(file, dot.as_bytes()),
             (Some(file), None) if code < 2 => {
                 let file = file.display();
-                output::complain(format!("{file} is not written: there is no execution to draw; --why may find one that is forbidden\n"));
+                output::complain(format!(
+                    "{file} is not written: there is no execution to draw; --why may find one that is forbidden\n"
+                ));
             }
             _ => {}
         }

@@ -46,8 +46,30 @@ const OF_PTX: &[&str] =
     &["WEAK", "ACQ_REL", "CTA", "GPU", "SYS", "GEN", "TEX", "SUR", "CON", "ALIAS", "scta", "sync_fence"];
 /// Those that only Vulkan's have.
 const OF_VULKAN: &[&str] = &[
-    "ATOM", "NONPRIV", "SG", "WG", "QF", "DV", "AV", "VIS", "SEMAV", "SEMVIS", "AVDEVICE", "VISDEVICE", "SC0", "SC1", "SC2",
-    "SC3", "SEMSC0", "SEMSC1", "SEMSC2", "SEMSC3", "ssg", "swg", "sqf", "ssw",
+    "ATOM",
+    "NONPRIV",
+    "SG",
+    "WG",
+    "QF",
+    "DV",
+    "AV",
+    "VIS",
+    "SEMAV",
+    "SEMVIS",
+    "AVDEVICE",
+    "VISDEVICE",
+    "SC0",
+    "SC1",
+    "SC2",
+    "SC3",
+    "SEMSC0",
+    "SEMSC1",
+    "SEMSC2",
+    "SEMSC3",
+    "ssg",
+    "swg",
+    "sqf",
+    "ssw",
 ];
 
 /// What tests a model is for, by the names that it uses.

@@ -11,7 +11,8 @@ use crate::litmus::tree::{Arch, Litmus, TermKind};
 use crate::litmus::{Decided, Property, accept, decide_until, liveness_until, needed, outcomes, parse};
 use crate::machine::Bounds;
 use crate::report::litmus::{
-    Answer, Edge, Forbidden, LitmusOutcome, ModelVerdict, PlaceValue, Subject, TestVerdicts, asked, diagnostic, said, up_to,
+    Answer, Edge, Forbidden, LitmusOutcome, ModelVerdict, PlaceValue, Subject, TestVerdicts, asked, diagnostic, said,
+    up_to,
 };
 use crate::report::{Diagnostic, Text, limit, litmus as text, problem};
 use serde_json::json;
@@ -141,7 +142,9 @@ impl Ask<'_> {
             let text = self.models.iter().map(|loaded| &*loaded.name).collect::<Vec<_>>().join(", ");
             let why = match litmus.arch {
                 Arch::Ptx => "the model is for Vulkan and the test for PTX: ptx-v6.0 and ptx-v7.5 are for PTX",
-                Arch::Vulkan => "the model is for PTX and the test for Vulkan: vulkan and vulkan-nochains are for Vulkan",
+                Arch::Vulkan => {
+                    "the model is for PTX and the test for Vulkan: vulkan and vulkan-nochains are for Vulkan"
+                }
             };
             return Err(refused(ProblemKind::UnfitFlag { flag: "--model", text, why }));
         }
@@ -241,7 +244,8 @@ fn place_name(place: &TermKind) -> String {
 /// What decides, as a picture.
 fn picture(test: &str, verdict: &ModelVerdict) -> Option<String> {
     let name = format!("{test} under {}: {}", verdict.model, verdict.said);
-    let flags = |flags: &[text::Deciding]| -> Vec<Edge> { flags.iter().flat_map(|f| f.chain.iter().cloned()).collect() };
+    let flags =
+        |flags: &[text::Deciding]| -> Vec<Edge> { flags.iter().flat_map(|f| f.chain.iter().cloned()).collect() };
     if let Some(witness) = &verdict.witness {
         return Some(witness.dot(&name, &flags(&witness.flags)));
     }

@@ -3,6 +3,7 @@
 mod data;
 mod picture;
 mod shown;
+mod table;
 mod verdict;
 
 pub use data::{
@@ -10,6 +11,7 @@ pub use data::{
     LitmusOutcome, LitmusStep, ModelVerdict, PlaceValue, TestVerdicts,
 };
 pub use shown::Subject;
+pub use table::{ExpectedRow, ExpectedVerdicts, Group};
 pub use verdict::{asked, list, said, summary, up_to};
 
 use super::data::Stopped;
@@ -20,6 +22,7 @@ use super::words::counted;
 use crate::axiom::cat::{CatError, CatErrorKind};
 use crate::base::SourceMap;
 use crate::explore::space::Progress;
+use crate::litmus::table::TableError;
 use crate::litmus::tree::TermKind;
 use crate::litmus::{LitmusError, LitmusErrorKind as K, Outcomes, Truth};
 use crate::verdict::LimitKind;
@@ -39,6 +42,13 @@ pub fn diagnostic(error: &LitmusError, sources: &SourceMap) -> Diagnostic {
         }
         _ => diagnostic,
     }
+}
+
+/// The message of a complaint about a table of verdicts.
+pub fn table_diagnostic(error: &TableError, sources: &SourceMap) -> Diagnostic {
+    let text = sources.get(error.file).map_or("", |s| s.text.as_str());
+    let here: String = error.span.of(text).chars().take(40).flat_map(char::escape_debug).collect();
+    Diagnostic::from(error.kind.wording(&here)).at(error.file, error.span)
 }
 
 /// The message of a complaint about a memory model.

@@ -133,7 +133,10 @@ fn outcome(threads: &Threads, execution: &Execution) -> Outcome {
 pub fn accept(litmus: &Litmus, model: &Model, property: Property, execution: &Execution) -> Result<(), String> {
     let evaluation = Evaluation::of(model, &execution.bases(model));
     if let Some(finding) = evaluation.failed() {
-        return Err(format!("a witness of `{}` is refused by the axiom `{}` of {}", litmus.name, finding.axiom.name, model.name));
+        return Err(format!(
+            "a witness of `{}` is refused by the axiom `{}` of {}",
+            litmus.name, finding.axiom.name, model.name
+        ));
     }
     if property == Property::Liveness {
         return Ok(());

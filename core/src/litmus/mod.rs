@@ -18,6 +18,7 @@ mod names;
 mod outcome;
 mod parse;
 mod print;
+pub mod table;
 pub mod tree;
 
 pub use decide::{Decided, Property, accept, decide, decide_until, needed, outcomes};

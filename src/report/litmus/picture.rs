@@ -66,7 +66,8 @@ impl LitmusExecution {
         }
         self.edges.iter().for_each(|e| edge(&mut edges, (e.from, e.to, &e.name), bold));
         // What decides may be a pair that is not drawn otherwise: one of program order with something between, say.
-        let drawn = |edge: &Edge| edges.contains(&format!("e{} -> e{} [label={},", edge.from, edge.to, quote(&edge.name)));
+        let drawn =
+            |edge: &Edge| edges.contains(&format!("e{} -> e{} [label={},", edge.from, edge.to, quote(&edge.name)));
         let missing: Vec<&Edge> = bold.iter().filter(|edge| !drawn(edge)).collect();
         missing.iter().for_each(|e| edge(&mut edges, (e.from, e.to, &e.name), bold));
         let _ = write!(out, "{edges}}}\n");

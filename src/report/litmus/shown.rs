@@ -1,8 +1,6 @@
 //! Executions of litmus tests with names and lines in place of numbers.
 
-use super::data::{
-    Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution, LitmusStep,
-};
+use super::data::{Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution, LitmusStep};
 use crate::axiom::{Evaluation, Execution, Finding, INITIAL, Kind, Link, Model, Program, Relation, Value, Witness};
 use crate::base::{Source, Span};
 use crate::litmus::tree::Litmus;
@@ -25,7 +23,8 @@ impl<'a> Subject<'a> {
     /// The number, the line and the text of an instruction of a thread.
     fn instruction(&self, thread: usize, instruction: usize) -> (u32, u32, String) {
         let number = self.litmus.threads.get(thread).map_or(0, |t| t.number);
-        let span = self.litmus.threads.get(thread).and_then(|t| t.instructions().nth(instruction)).map(|(_, span)| span);
+        let span =
+            self.litmus.threads.get(thread).and_then(|t| t.instructions().nth(instruction)).map(|(_, span)| span);
         let Some(span) = span else { return (number, 0, "the end".to_owned()) };
         (number, self.source.line_col(span.start).0, self.words(span))
     }

@@ -60,8 +60,11 @@ impl Evaluation<'_> {
             Node::Difference(a, _) => deeper(a, from, to),
             Node::Intersection(a, b) => {
                 let (one, two) = (deeper(a, from, to), deeper(b, from, to));
-                let reason = |links: &[Link]| links.iter().all(|link| !PLACES.contains(&&*link.name));
-                if !reason(&one) && reason(&two) && !two.is_empty() { two } else { one }
+                let places = |links: &[Link]| links.iter().filter(|link| PLACES.contains(&&*link.name)).count();
+                let reasons = |links: &[Link]| links.len() - places(links);
+                let better =
+                    (reasons(&one) == 0 && reasons(&two) > 0) || (reasons(&two) > 0 && places(&two) < places(&one));
+                if better { two } else { one }
             }
             Node::Sequence(a, b) => {
                 let (first, second) = (self.relation(a), self.relation(b));
