@@ -73,6 +73,8 @@ impl Evaluation<'_> {
                 };
                 let mut links = deeper(a, from, middle);
                 links.extend(deeper(b, middle, to));
+                // That an event is in some set is no step.
+                links.retain(|link| link.from != link.to || !PLACES.contains(&&*link.name));
                 links
             }
             Node::Inverse(a) => {
