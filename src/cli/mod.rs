@@ -14,6 +14,10 @@ mod flags;
 mod follow;
 mod form;
 mod hunt;
+mod litmus;
+mod litmus_models;
+mod litmus_table;
+mod litmus_test;
 mod minimise;
 mod output;
 mod progress;
@@ -58,6 +62,7 @@ enum Command {
     Minimise(minimise::Minimise),
     Prove(Box<prove::Prove>),
     Compare(Box<compare::Compare>),
+    Litmus(Box<litmus::Litmus>),
     Check(check::Check),
     Bench(bench::Bench),
     Rules(rules::Rules),
@@ -88,6 +93,7 @@ pub fn main(taken: fn() -> u64) -> ExitCode {
         Command::Minimise(minimise) => minimise.execute(),
         Command::Prove(mut prove) => prove.execute(),
         Command::Compare(mut compare) => compare.execute(),
+        Command::Litmus(litmus) => litmus.execute(),
         Command::Check(check) => Ok(check.execute()),
         Command::Bench(bench) => bench.execute(),
         Command::Rules(rules) => Ok(rules.execute()),

@@ -5,7 +5,7 @@
 use super::data::{Stopped, Thread};
 use super::diagnostic::{Message, SourcePlace};
 use super::hunt::{Hunt, Minimised, Replay};
-use super::litmus::Tested;
+use super::litmus::{Consistency, ExpectedVerdicts, Tested};
 use super::parts::{Exit, Extra, Races};
 use super::rule_table::Rules;
 use super::{compare, prove, run, script};
@@ -28,6 +28,8 @@ pub enum Report<'a> {
     Proof(Box<prove::Proved<'a>>),
     Orders(Box<script::Orders<'a>>),
     Litmus(Tested<'a>),
+    Consistency(Consistency),
+    Expected(ExpectedVerdicts),
     Compared(compare::Comparison<'a>),
     Rules(Rules<'a>),
     Bench(Bench),

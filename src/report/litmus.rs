@@ -1,12 +1,28 @@
 //! The text of litmus tests: complaints about files, and outcomes in the form of herd and litmus.
 
+mod data;
+mod picture;
+mod shown;
+mod table;
+mod verdict;
+
+pub use data::{
+    Answer, Consistency, Counts, Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution,
+    LitmusOutcome, LitmusStep, ModelVerdict, PlaceValue, TestVerdicts,
+};
+pub use shown::Subject;
+pub use table::{ExpectedRow, ExpectedVerdicts, Group};
+pub use verdict::{asked, list, said, summary, up_to};
+
 use super::data::Stopped;
 use super::diagnostic::Diagnostic;
 use super::parts::Exit;
 use super::prove::Scope;
 use super::words::counted;
+use crate::axiom::cat::{CatError, CatErrorKind};
 use crate::base::SourceMap;
 use crate::explore::space::Progress;
+use crate::litmus::table::TableError;
 use crate::litmus::tree::TermKind;
 use crate::litmus::{LitmusError, LitmusErrorKind as K, Outcomes, Truth};
 use crate::verdict::LimitKind;
@@ -25,6 +41,28 @@ pub fn diagnostic(error: &LitmusError, sources: &SourceMap) -> Diagnostic {
             diagnostic.also(error.file, first, "the first one")
         }
         _ => diagnostic,
+    }
+}
+
+/// The message of a complaint about a table of verdicts.
+pub fn table_diagnostic(error: &TableError, sources: &SourceMap) -> Diagnostic {
+    let text = sources.get(error.file).map_or("", |s| s.text.as_str());
+    let here: String = error.span.of(text).chars().take(40).flat_map(char::escape_debug).collect();
+    Diagnostic::from(error.kind.wording(&here)).at(error.file, error.span)
+}
+
+/// The message of a complaint about a memory model.
+pub fn model_diagnostic(error: &CatError, sources: &SourceMap) -> Diagnostic {
+    let text = sources.get(error.file).map_or("", |s| s.text.as_str());
+    let here: String = error.span.of(text).chars().take(40).flat_map(char::escape_debug).collect();
+    let diagnostic = Diagnostic::from(error.kind.wording(&here)).at(error.file, error.span);
+    let diagnostic = match error.kind {
+        CatErrorKind::Twice(first) => diagnostic.also(error.file, first, "the first one"),
+        _ => diagnostic,
+    };
+    match error.call {
+        Some((file, span)) => diagnostic.also(file, span, "called here"),
+        None => diagnostic,
     }
 }
 

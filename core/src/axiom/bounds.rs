@@ -439,9 +439,11 @@ impl<'m> Bounds<'m> {
         self.evaluate(choices);
         let so = |axiom: &&Axiom| {
             let node = axiom.of.index();
-            let relation = &self.must.relations[node];
+            // Both bounds are the same now, but of a flag only the one is computed that tells whether it may be raised.
+            let side = if axiom.role == Role::Flag && axiom.negated { &self.may } else { &self.must };
+            let relation = &side.relations[node];
             let holds = match axiom.claim {
-                Claim::Empty if !self.model.is_relation[node] => self.must.sets[node].is_empty(),
+                Claim::Empty if !self.model.is_relation[node] => side.sets[node].is_empty(),
                 Claim::Empty => relation.is_empty(),
                 Claim::Irreflexive => relation.reflexive().next().is_none(),
                 Claim::Acyclic => relation.plus().reflexive().next().is_none(),

@@ -3,6 +3,10 @@
 use super::model::{Axiom, Claim, Group, Model, Node, NodeId, Role};
 use super::relation::{Relation, Set};
 
+mod chain;
+
+pub use chain::Link;
+
 /// An execution as a model sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bases {

@@ -15,7 +15,7 @@ mod search;
 mod symmetry;
 mod way;
 
-pub use evaluate::{Bases, Evaluation, Finding, Value, Witness};
+pub use evaluate::{Bases, Evaluation, Finding, Link, Value, Witness};
 pub use execution::Execution;
 pub use frame::{INITIAL, Id};
 pub use model::{Axiom, Claim, Group, Model, Node, NodeId, Role};

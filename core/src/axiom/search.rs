@@ -467,7 +467,7 @@ fn learn(state: &mut State<'_>) -> Result<Vec<usize>, Conflict> {
 
 /// Whether two runs of a thread have the same events but for values, and end alike.
 fn same_shape(one: &Trace, two: &Trace) -> bool {
-    let alike = |a: &super::program::Event, b: &super::program::Event| {
+    let alike = |a: &Event, b: &Event| {
         (a.kind, a.tags, a.place, a.arrival, a.rmw) == (b.kind, b.tags, b.place, b.arrival, b.rmw)
             && (&a.addr, &a.data, &a.ctrl) == (&b.addr, &b.data, &b.ctrl)
     };

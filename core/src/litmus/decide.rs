@@ -2,10 +2,12 @@
 
 use super::events::Threads;
 use super::liveness::Lasso;
-use super::outcome::{Observed, Truth};
-use super::tree::{Cond, Litmus, Relation, Term, TermKind};
-use crate::axiom::{Execution, Limits, Model, Question, Searched, Way, search_by};
+use super::outcome::{Observed, Outcome, Outcomes, Truth};
+use super::tree::{Cond, Litmus};
+use crate::axiom::{Axiom, Evaluation, Execution, Limits, Model, Question, Role, Searched, Way, search_by};
 use crate::base::words;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 words! {
@@ -36,12 +38,30 @@ pub struct Decided {
 /// Decides safety or freedom from data races.
 #[must_use]
 pub fn decide(litmus: &Litmus, model: &Model, property: Property, way: Way, limits: Limits) -> Decided {
+    decide_until(litmus, model, property, way, limits, &|| false)
+}
+
+/// The same, which stops as at a limit of choices once `up` says so.
+#[must_use]
+pub fn decide_until(
+    litmus: &Litmus,
+    model: &Model,
+    property: Property,
+    way: Way,
+    limits: Limits,
+    up: &dyn Fn() -> bool,
+) -> Decided {
+    let stopped = Cell::new(false);
     let threads = Threads::of(litmus);
     let observed = Observed::of(litmus);
     let truth = litmus.condition.as_ref().map_or(Truth::None, Truth::of);
     let cond = litmus.condition.as_ref().map(|c| &c.cond);
     let flagged = property == Property::Drf;
     let wanted = |registers: &[&[Option<u64>]], finals: &[Option<u64>]| {
+        if up() {
+            stopped.set(true);
+            return Some(false);
+        }
         let values: Vec<Option<i64>> = threads.observe(registers, finals).collect();
         let known = |cond: &Cond| cond.known(&observed, &values);
         let kept = litmus.filter.as_ref().map_or(Some(true), known);
@@ -58,55 +78,105 @@ pub fn decide(litmus: &Litmus, model: &Model, property: Property, way: Way, limi
     };
     let question = Question { finals: &threads.finals, wanted: &wanted, alike: &alike, flagged };
     let mut witness = None;
-    let searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
+    let mut searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
         witness = Some(execution.clone());
         ControlFlow::Break(())
     });
+    searched.limited |= stopped.get();
     let pass = witness.is_some() == (truth == Truth::Some && !flagged);
     Decided { pass, witness, lasso: None, searched }
 }
 
-impl Cond {
-    /// Whether it says the same when two threads change places.
-    fn blind_to(&self, one: u32, other: u32) -> bool {
-        self.canonical(None) == self.canonical(Some((one, other)))
-    }
-
-    /// It as text in which the order of what it joins or compares does not matter, perhaps with two threads changed for each other.
-    fn canonical(&self, swapped: Option<(u32, u32)>) -> String {
-        let term = |term: &Term| match (&term.kind, swapped) {
-            (TermKind::Register { thread, name }, Some((one, other))) => {
-                let thread = if *thread == one {
-                    other
-                } else if *thread == other {
-                    one
-                } else {
-                    *thread
-                };
-                format!("{thread}:{name}")
-            }
-            (TermKind::Register { thread, name }, None) => format!("{thread}:{name}"),
-            (TermKind::Location { name, element }, _) => format!("[{name}+{element}]"),
-            (TermKind::Number(n), _) => n.to_string(),
-        };
-        let joined = |list: &[Self], mark: &str| {
-            let mut parts: Vec<String> = list.iter().map(|cond| cond.canonical(swapped)).collect();
-            parts.sort_unstable();
-            format!("({})", parts.join(mark))
-        };
-        match self {
-            Self::Compare(left, relation, right) => {
-                let mut sides = [term(left), term(right)];
-                if matches!(relation, Relation::Eq | Relation::Ne) {
-                    sides.sort_unstable();
-                }
-                format!("{} {} {}", sides[0], relation.name(), sides[1])
-            }
-            Self::Not(inner) => format!("~({})", inner.canonical(swapped)),
-            Self::And(list) => joined(list, " and "),
-            Self::Or(list) => joined(list, " or "),
+/// What the executions come to that a model allows, each outcome counted once; the search stops as at a limit once `up` says so.
+#[must_use]
+pub fn outcomes<'a>(
+    litmus: &'a Litmus,
+    model: &Model,
+    way: Way,
+    limits: Limits,
+    up: &dyn Fn() -> bool,
+) -> (Outcomes<'a>, Searched) {
+    let threads = Threads::of(litmus);
+    let observed = Observed::of(litmus);
+    let (stopped, seen) = (Cell::new(false), RefCell::new(BTreeSet::new()));
+    let wanted = |registers: &[&[Option<u64>]], finals: &[Option<u64>]| {
+        if up() {
+            stopped.set(true);
+            return Some(false);
         }
+        let values: Vec<Option<i64>> = threads.observe(registers, finals).collect();
+        let kept = litmus.filter.as_ref().map_or(Some(true), |filter| filter.known(&observed, &values));
+        let new = values.into_iter().collect::<Option<Vec<_>>>().map(|all| !seen.borrow().contains(&Outcome(all)));
+        both(kept, new)
+    };
+    let question = Question { finals: &threads.finals, wanted: &wanted, alike: &|_, _| false, flagged: false };
+    let mut all = Outcomes::new(litmus);
+    let mut searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
+        let outcome = outcome(&threads, execution);
+        if seen.borrow_mut().insert(outcome.clone()) {
+            all.count(outcome, 1);
+        }
+        ControlFlow::Continue(())
+    });
+    searched.limited |= stopped.get();
+    (all, searched)
+}
+
+/// What an execution comes to.
+fn outcome(threads: &Threads, execution: &Execution) -> Outcome {
+    let registers: Vec<Vec<Option<u64>>> =
+        execution.registers.iter().map(|all| all.iter().copied().map(Some).collect()).collect();
+    let registers: Vec<&[Option<u64>]> = registers.iter().map(Vec::as_slice).collect();
+    let finals: Vec<Option<u64>> = execution.finals.iter().map(|(_, value)| Some(*value)).collect();
+    Outcome(threads.observe(&registers, &finals).map(Option::unwrap_or_default).collect())
+}
+
+/// Whether an execution shows what it was given for, by the plainest reading of the model: an error of ours, if it does not.
+///
+/// # Errors
+/// What is wrong with it, as a clause.
+pub fn accept(litmus: &Litmus, model: &Model, property: Property, execution: &Execution) -> Result<(), String> {
+    let evaluation = Evaluation::of(model, &execution.bases(model));
+    if let Some(finding) = evaluation.failed() {
+        return Err(format!(
+            "a witness of `{}` is refused by the axiom `{}` of {}",
+            litmus.name, finding.axiom.name, model.name
+        ));
     }
+    if property == Property::Liveness {
+        return Ok(());
+    }
+    let (observed, outcome) = (Observed::of(litmus), outcome(&Threads::of(litmus), execution));
+    let holds = |cond: &Cond| cond.holds(&observed, &outcome);
+    let right = litmus.filter.as_ref().is_none_or(holds)
+        && match &litmus.condition {
+            _ if property == Property::Drf => !evaluation.flags().is_empty(),
+            Some(asked) => holds(&asked.cond) != (Truth::of(asked) == Truth::All),
+            None => true,
+        };
+    if right { Ok(()) } else { Err(format!("a witness of `{}` is not what was asked for", litmus.name)) }
+}
+
+/// The axioms of a model without which it would allow what is asked for, by their numbers, each with an execution of that; and, where no single one is
+/// needed, an execution that no axiom is asked about.
+#[must_use]
+pub fn needed(
+    litmus: &Litmus,
+    model: &Model,
+    property: Property,
+    way: Way,
+    limits: Limits,
+    up: &dyn Fn() -> bool,
+) -> (Vec<(usize, Execution)>, Option<Execution>) {
+    let without = |kept: &dyn Fn(usize, &Axiom) -> bool| {
+        let axioms = model.axioms.iter().enumerate().filter(|(k, a)| a.role == Role::Flag || kept(*k, a));
+        let model = Model { axioms: axioms.map(|(_, a)| a.clone()).collect(), ..model.clone() };
+        decide_until(litmus, &model, property, way, limits, up).witness
+    };
+    let all = (0..model.axioms.len()).filter(|k| model.axioms[*k].role == Role::Axiom);
+    let needed: Vec<_> = all.filter_map(|k| Some((k, without(&|other, _| other != k)?))).collect();
+    let free = if needed.is_empty() { without(&|_, _| false) } else { None };
+    (needed, free)
 }
 
 /// What holds only if both do.

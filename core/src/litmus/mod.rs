@@ -6,6 +6,7 @@
 //!
 //! [`Condition`]: tree::Condition
 
+mod blind;
 mod check;
 mod decide;
 mod error;
@@ -18,13 +19,14 @@ mod names;
 mod outcome;
 mod parse;
 mod print;
+pub mod table;
 pub mod tree;
 
-pub use decide::{Decided, Property, decide};
+pub use decide::{Decided, Property, accept, decide, decide_until, needed, outcomes};
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
 pub use events::Threads;
 pub use explore::Board;
-pub use liveness::{Lasso, liveness};
+pub use liveness::{Lasso, liveness, liveness_until};
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;
 pub use outcome::{Final, Observed, Outcome, Outcomes, Truth, Verdict};

@@ -213,6 +213,12 @@ impl Threads {
         Runner::new(&self.codes[thread], &self.locations, &self.initial[thread], known).stops()
     }
 
+    /// The name of the location that a value is the address of.
+    #[must_use]
+    pub fn address_of(&self, value: u64) -> Option<&str> {
+        self.locations.names.get(pointed(value)?).map(String::as_str)
+    }
+
     /// The name of a location that events access at this address.
     #[must_use]
     pub fn location(&self, place: Place) -> &str {

@@ -5,6 +5,7 @@ use super::cycles::Graph;
 use super::tail::{Arrived, State, Tail};
 use crate::axiom::{Execution, INITIAL, Kind, Known, Limits, Model, Program, Question, Searched, search};
 use crate::litmus::events::{Arriving, Stopping, Threads};
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// Goes on from where each allowed prefix ends; answers one from which an execution does not end.
@@ -13,15 +14,22 @@ pub(super) fn prefixes(
     tail: &Tail<'_>,
     model: &Model,
     limits: Limits,
+    up: &dyn Fn() -> bool,
     graph: &mut Graph<'_>,
 ) -> (Option<Lasso>, Searched) {
     let stopping = Stopping { threads };
-    let question = Question { finals: &[], wanted: &|_, _| Some(true), alike: &|_, _| false, flagged: false };
+    let stopped = Cell::new(false);
+    let wanted = |_: &[&[Option<u64>]], _: &[Option<u64>]| {
+        stopped.set(stopped.get() || up());
+        Some(!stopped.get())
+    };
+    let question = Question { finals: &[], wanted: &wanted, alike: &|_, _| false, flagged: false };
     let mut lasso = None;
-    let searched = search(&stopping, model, &question, limits, &mut |execution| {
+    let mut searched = search(&stopping, model, &question, limits, &mut |execution| {
         lasso = cuts(threads, tail, execution, limits, graph);
         if lasso.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
+    searched.limited |= stopped.get();
     (lasso, searched)
 }
 

@@ -17,11 +17,12 @@ pub(super) struct Graph<'a> {
     /// Steps: from, thread, to.
     edges: Vec<(usize, usize, usize)>,
     limited: bool,
+    up: &'a dyn Fn() -> bool,
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(tail: &'a Tail<'a>, progress: Progress) -> Self {
-        Self { tail, progress, states: IndexMap::new(), edges: Vec::new(), limited: false }
+    pub(super) fn new(tail: &'a Tail<'a>, progress: Progress, up: &'a dyn Fn() -> bool) -> Self {
+        Self { tail, progress, up, states: IndexMap::new(), edges: Vec::new(), limited: false }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -49,7 +50,7 @@ impl<'a> Graph<'a> {
         self.states.insert(start, None);
         let mut next = first;
         while next < self.states.len() {
-            if self.states.len() as u64 > most {
+            if self.states.len() as u64 > most || (self.up)() {
                 self.limited = true;
                 return None;
             }

@@ -39,13 +39,25 @@ pub struct Lasso {
 /// Decides whether every execution ends under a progress model.
 #[must_use]
 pub fn liveness(litmus: &Litmus, model: &Model, progress: Progress, limits: Limits) -> Decided {
+    liveness_until(litmus, model, progress, limits, &|| false)
+}
+
+/// The same, which stops as at a limit once `up` says so.
+#[must_use]
+pub fn liveness_until(
+    litmus: &Litmus,
+    model: &Model,
+    progress: Progress,
+    limits: Limits,
+    up: &dyn Fn() -> bool,
+) -> Decided {
     let threads = Threads::of(litmus);
     let tail = Tail { threads: &threads };
-    let mut graph = Graph::new(&tail, progress);
+    let mut graph = Graph::new(&tail, progress, up);
     let mut lasso = graph.explore(tail.start(), limits.choices);
     let mut searched = Searched { choices: graph.len() as u64, ..Searched::default() };
     if lasso.is_none() && !threads.coherent() {
-        let found = cut::prefixes(&threads, &tail, model, limits, &mut graph);
+        let found = cut::prefixes(&threads, &tail, model, limits, up, &mut graph);
         (lasso, searched) = (found.0, Searched { choices: searched.choices + found.1.choices, ..found.1 });
     }
     searched.limited |= graph.limited();

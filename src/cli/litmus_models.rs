@@ -1,0 +1,121 @@
+//! The memory models of `warpstep litmus`: built in, or files in the cat language.
+
+use super::form::Form;
+use super::output;
+use crate::axiom::Model;
+use crate::axiom::cat::{BUILTIN, CatError, builtin, compile, source};
+use crate::base::SourceMap;
+use crate::launch::{Problem, ProblemKind, open};
+use crate::litmus::tree::Arch;
+use crate::report::litmus::model_diagnostic;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// A model that is asked.
+pub(super) struct Loaded {
+    /// As it was asked for.
+    pub name: String,
+    /// What it says.
+    pub model: Cow<'static, Model>,
+    /// What tests it is for; none: it uses nothing that only one language has.
+    pub arch: Option<Arch>,
+}
+
+/// Why there is no model.
+pub(super) enum NoModel {
+    /// It cannot be read.
+    Problem(Box<Problem>),
+    /// What is wrong with its files.
+    Wrong(Vec<CatError>),
+}
+
+impl NoModel {
+    /// Tells it; gives the exit code.
+    pub fn tell(self, sources: &SourceMap, format: Form) -> u8 {
+        match self {
+            Self::Problem(problem) => output::problems(&[*problem], sources, format),
+            Self::Wrong(errors) => {
+                output::diagnostics(errors.iter().map(|e| model_diagnostic(e, sources)), sources, format)
+            }
+        }
+    }
+}
+
+/// Sets and relations that only PTX's executions have.
+const OF_PTX: &[&str] =
+    &["WEAK", "ACQ_REL", "CTA", "GPU", "SYS", "GEN", "TEX", "SUR", "CON", "ALIAS", "scta", "sync_fence"];
+/// Those that only Vulkan's have.
+const OF_VULKAN: &[&str] = &[
+    "ATOM",
+    "NONPRIV",
+    "SG",
+    "WG",
+    "QF",
+    "DV",
+    "AV",
+    "VIS",
+    "SEMAV",
+    "SEMVIS",
+    "AVDEVICE",
+    "VISDEVICE",
+    "SC0",
+    "SC1",
+    "SC2",
+    "SC3",
+    "SEMSC0",
+    "SEMSC1",
+    "SEMSC2",
+    "SEMSC3",
+    "ssg",
+    "swg",
+    "sqf",
+    "ssw",
+];
+
+/// What tests a model is for, by the names that it uses.
+fn language(model: &Model) -> Option<Arch> {
+    let uses = |names: &[&str]| model.sets.iter().chain(&model.relations).any(|name| names.contains(&&**name));
+    match (uses(OF_PTX), uses(OF_VULKAN)) {
+        (true, false) => Some(Arch::Ptx),
+        (false, true) => Some(Arch::Vulkan),
+        _ => None,
+    }
+}
+
+/// The models of these names or paths; none are the usual ones.
+pub(super) fn load(names: &[String], sources: &mut SourceMap) -> Result<Vec<Loaded>, NoModel> {
+    if names.is_empty() {
+        return ["ptx-v7.5", "vulkan"].iter().map(|name| one(name, sources)).collect();
+    }
+    names.iter().map(|name| one(name, sources)).collect()
+}
+
+/// The model of a name or path.
+pub(super) fn one(name: &str, sources: &mut SourceMap) -> Result<Loaded, NoModel> {
+    let path = Path::new(name);
+    let is_file = path.extension().is_some_and(|e| e == "cat");
+    let model = match builtin(name) {
+        Some(model) => Cow::Borrowed(model),
+        None if is_file => Cow::Owned(read(path, sources)?),
+        None => {
+            let kind = ProblemKind::UnknownWord { key: "--model", text: name.to_owned(), known: BUILTIN.to_vec() };
+            return Err(NoModel::Problem(Box::new(kind.at(None))));
+        }
+    };
+    Ok(Loaded { name: name.to_owned(), arch: language(&model), model })
+}
+
+fn read(path: &Path, sources: &mut SourceMap) -> Result<Model, NoModel> {
+    let file = open(path, sources).map_err(|kind| NoModel::Problem(Box::new(kind.at(None))))?;
+    let text = sources.get(file).map_or_else(String::new, |source| source.text.clone());
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let include = &mut |name: &str| {
+        let beside = folder.join(name);
+        let id = match source(name) {
+            Some(text) if !beside.exists() => sources.add(name, text),
+            _ => open(&beside, sources).map_err(|kind| kind.wording("").message)?,
+        };
+        Ok((id, sources.get(id).map_or_else(String::new, |source| source.text.clone())))
+    };
+    compile(&path.display().to_string(), file, &text, include).map_err(NoModel::Wrong)
+}

@@ -1,0 +1,246 @@
+//! What the axioms say of litmus tests, as data: JSON is this, text and pictures are made of it.
+
+use crate::report::diagnostic::Message;
+use crate::report::parts::Exit;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What models say of litmus tests.
+#[derive(Serialize, JsonSchema)]
+pub struct Consistency {
+    /// The exit code.
+    pub exit: Exit,
+    /// Each test, in the order of their paths.
+    pub tests: Vec<TestVerdicts>,
+    /// How many verdicts there are of each kind.
+    pub counts: Counts,
+}
+
+/// A test under one or more models.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct TestVerdicts {
+    /// Its file.
+    pub path: String,
+    /// Its name.
+    pub test: String,
+    /// What it is written for; null where the file is wrong.
+    pub language: Option<&'static str>,
+    /// One for each model.
+    pub verdicts: Vec<ModelVerdict>,
+    /// What is wrong with the file, or why no model fits it.
+    #[schemars(with = "Vec<Message<'_>>")]
+    pub problems: Vec<Value>,
+}
+
+/// How a question was answered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Answer {
+    /// The property holds.
+    Pass,
+    /// It does not.
+    Fail,
+    /// A limit was reached before that was settled.
+    Limit,
+    /// The test does what the axioms are not applied to here.
+    Unsupported,
+    /// The input is wrong.
+    Wrong,
+}
+
+impl Answer {
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Limit => "limit",
+            Self::Unsupported => "unsupported",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+/// Numbers of verdicts.
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct Counts {
+    /// Tests.
+    pub tests: usize,
+    /// Properties that hold.
+    pub pass: usize,
+    /// Properties that do not.
+    pub fail: usize,
+    /// Limits reached.
+    pub limit: usize,
+    /// Tests that are not supported.
+    pub unsupported: usize,
+    /// Files that are wrong, or that no model fits.
+    pub wrong: usize,
+}
+
+/// What a model says of a test.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct ModelVerdict {
+    /// The model.
+    pub model: String,
+    /// What was asked: `safety`, `liveness` or `drf`.
+    pub property: &'static str,
+    /// Of liveness: who is promised progress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<&'static str>,
+    /// How often the body of a loop is gone through at most.
+    pub bound: u32,
+    /// The question as the test has it.
+    pub asked: String,
+    /// The answer.
+    pub answer: Answer,
+    /// The answer in words.
+    pub said: String,
+    /// Whether something beyond the bound was left out on which the answer may depend.
+    pub bounded: bool,
+    /// How many choices were tried.
+    pub choices: u64,
+    /// An execution that shows the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<LitmusExecution>,
+    /// An execution that never ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endless: Option<EndlessExecution>,
+    /// Why there is none. Only with `--why`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Vec<Forbidden>>,
+    /// What executions come to. Only with `--all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<Vec<LitmusOutcome>>,
+}
+
+/// An execution of a litmus test.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LitmusExecution {
+    /// Its events: initial writes, then those of each thread in program order.
+    pub events: Vec<LitmusEvent>,
+    /// Pairs of a write and a read that reads from it.
+    pub rf: Vec<[usize; 2]>,
+    /// Pairs of writes, the first next before the second in coherence order.
+    pub co: Vec<[usize; 2]>,
+    /// Pairs of a read and the write next after what it read.
+    pub fr: Vec<[usize; 2]>,
+    /// Pairs of other relations: those that the model shows, and the order of sequentially consistent fences.
+    pub edges: Vec<Edge>,
+    /// The flags that are raised.
+    pub flags: Vec<Deciding>,
+}
+
+/// An event of an execution.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LitmusEvent {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Its thread's number; null of initial writes.
+    pub thread: Option<u32>,
+    /// The line of its instruction.
+    pub line: Option<u32>,
+    /// Its instruction, as the file has it.
+    pub instruction: Option<String>,
+    /// What it does.
+    pub kind: EventKind,
+    /// The sets of the model that it is in.
+    pub tags: Vec<&'static str>,
+    /// The location that it accesses.
+    pub location: Option<String>,
+    /// What it reads or writes.
+    pub value: Option<i64>,
+    /// The location whose address the value is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_of: Option<String>,
+    /// The write that it reads from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_from: Option<usize>,
+}
+
+/// What an event does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the kinds of events of models")]
+pub enum EventKind {
+    Read,
+    Write,
+    Fence,
+    Barrier,
+    Other,
+}
+
+/// A pair of a relation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct Edge {
+    /// The event that it leads from.
+    pub from: usize,
+    /// The event that it leads to.
+    pub to: usize,
+    /// The relation.
+    pub name: String,
+}
+
+/// A flag that is raised, or an axiom that does not hold, with the events that show it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Deciding {
+    /// Its name.
+    pub name: String,
+    /// The events.
+    pub events: Vec<usize>,
+    /// How they are related: a way from the first to the last, or around.
+    pub chain: Vec<Edge>,
+}
+
+/// An axiom that forbids what was asked for.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Forbidden {
+    /// The axiom, and what of the execution contradicts it.
+    pub axiom: Deciding,
+    /// Whether what was asked for is reachable without this axiom alone; otherwise other axioms forbid it as well.
+    pub alone: bool,
+    /// The execution.
+    pub execution: LitmusExecution,
+}
+
+/// An execution that never ends.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct EndlessExecution {
+    /// What comes first, where that needs reads of other than the last values.
+    pub prefix: Option<LitmusExecution>,
+    /// The steps up to where it repeats.
+    pub stem: Vec<LitmusStep>,
+    /// The steps that repeat for ever; none: all that are left wait at barriers.
+    pub round: Vec<LitmusStep>,
+}
+
+/// A step of a thread.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct LitmusStep {
+    /// The thread's number.
+    pub thread: u32,
+    /// The line of the instruction.
+    pub line: u32,
+    /// The instruction, as the file has it.
+    pub instruction: String,
+}
+
+/// What executions come to.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct LitmusOutcome {
+    /// The values of what the test asks about.
+    pub values: Vec<PlaceValue>,
+    /// Whether they satisfy the condition.
+    pub satisfies: bool,
+}
+
+/// A register or location and its value.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct PlaceValue {
+    /// As the condition names it.
+    pub place: String,
+    /// The value.
+    pub value: i64,
+}

@@ -1,0 +1,195 @@
+//! Executions of litmus tests with names and lines in place of numbers.
+
+use super::data::{Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution, LitmusStep};
+use crate::axiom::{Evaluation, Execution, Finding, INITIAL, Kind, Link, Model, Program, Relation, Value, Witness};
+use crate::base::{Source, Span};
+use crate::litmus::tree::Litmus;
+use crate::litmus::{Lasso, Threads};
+
+/// A test whose executions are shown.
+pub struct Subject<'a> {
+    litmus: &'a Litmus,
+    source: &'a Source,
+    threads: Threads,
+}
+
+impl<'a> Subject<'a> {
+    /// A test and its text.
+    #[must_use]
+    pub fn new(litmus: &'a Litmus, source: &'a Source) -> Self {
+        Self { litmus, source, threads: Threads::of(litmus) }
+    }
+
+    /// The number, the line and the text of an instruction of a thread.
+    fn instruction(&self, thread: usize, instruction: usize) -> (u32, u32, String) {
+        let number = self.litmus.threads.get(thread).map_or(0, |t| t.number);
+        let span =
+            self.litmus.threads.get(thread).and_then(|t| t.instructions().nth(instruction)).map(|(_, span)| span);
+        let Some(span) = span else { return (number, 0, "the end".to_owned()) };
+        (number, self.source.line_col(span.start).0, self.words(span))
+    }
+
+    fn words(&self, span: Span) -> String {
+        span.of(&self.source.text).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// An execution that a model allows, with the flags that it raises.
+    #[must_use]
+    pub fn execution(&self, model: &Model, execution: &Execution) -> LitmusExecution {
+        self.part(model, execution, &|_| true)
+    }
+
+    /// Of an execution that a model forbids: the axiom that does, with what contradicts it, and the execution.
+    #[must_use]
+    pub fn forbidden(&self, model: &Model, execution: &Execution, axiom: usize, alone: bool) -> Option<Forbidden> {
+        let single = Model { axioms: vec![model.axioms[axiom].clone()], ..model.clone() };
+        let evaluation = Evaluation::of(&single, &execution.bases(model));
+        let axiom = deciding(&evaluation, &evaluation.failed()?);
+        Some(Forbidden { axiom, alone, execution: self.execution(model, execution) })
+    }
+
+    /// The axioms that forbid an execution, by their numbers.
+    #[must_use]
+    pub fn contradicted(model: &Model, execution: &Execution) -> Vec<usize> {
+        let bases = execution.bases(model);
+        let fails = |k: &usize| {
+            let single = Model { axioms: vec![model.axioms[*k].clone()], ..model.clone() };
+            Evaluation::of(&single, &bases).failed().is_some()
+        };
+        (0..model.axioms.len()).filter(fails).collect()
+    }
+
+    /// An execution that never ends.
+    #[must_use]
+    pub fn endless(&self, model: &Model, lasso: &Lasso) -> EndlessExecution {
+        let prefix = lasso.prefix.as_ref().map(|(execution, cut)| {
+            let within = |n: usize| {
+                let (id, _) = execution.events[n];
+                cut.get(id.thread as usize).is_none_or(|most| (id.position as usize) < *most)
+            };
+            self.part(model, execution, &within)
+        });
+        let steps = |all: &[(usize, usize)]| {
+            let step = |(thread, at): &(usize, usize)| {
+                let (thread, line, instruction) = self.instruction(*thread, *at);
+                LitmusStep { thread, line, instruction }
+            };
+            all.iter().map(step).collect()
+        };
+        EndlessExecution { prefix, stem: steps(&lasso.stem), round: steps(&lasso.round) }
+    }
+
+    fn part(&self, model: &Model, execution: &Execution, kept: &dyn Fn(usize) -> bool) -> LitmusExecution {
+        let kept: Vec<usize> = (0..execution.events.len()).filter(|n| kept(*n)).collect();
+        let number = |event: usize| kept.binary_search(&event).ok();
+        let whole = kept.len() == execution.events.len();
+        let pairs = |relation: &Relation| -> Vec<[usize; 2]> {
+            relation.iter().filter_map(|(a, b)| Some([number(a)?, number(b)?])).collect()
+        };
+        let co = next(&execution.co.plus());
+        let evaluation = Evaluation::of(model, &execution.bases(model));
+        let flags = if whole { evaluation.flags() } else { Vec::new() };
+        let named = |name: &str, relation: &Relation| -> Vec<Edge> {
+            let one_way = |pair: &[usize; 2]| pair[0] < pair[1] || !relation.contains(kept[pair[1]], kept[pair[0]]);
+            let edge = |[from, to]: [usize; 2]| Edge { from, to, name: name.to_owned() };
+            pairs(relation).into_iter().filter(one_way).map(edge).collect()
+        };
+        let shown = model.shows.iter().filter_map(|(name, node)| match evaluation.value(*node) {
+            Value::Relation(relation) => Some(named(name, relation)),
+            Value::Set(_) => None,
+        });
+        let edges = shown.flatten().chain(named("sync_fence", &next(&execution.fences.plus())));
+        LitmusExecution {
+            events: kept.iter().enumerate().map(|(k, event)| self.event(execution, *event, k, &number)).collect(),
+            rf: pairs(&execution.rf),
+            fr: pairs(&execution.rf.inverse().then(&co)).into_iter().filter(|[read, write]| read != write).collect(),
+            co: pairs(&co),
+            edges: edges.collect(),
+            flags: flags.iter().map(|flag| deciding(&evaluation, flag)).collect(),
+        }
+    }
+
+    fn event(
+        &self,
+        execution: &Execution,
+        at: usize,
+        number: usize,
+        numbers: &dyn Fn(usize) -> Option<usize>,
+    ) -> LitmusEvent {
+        let (id, event) = &execution.events[at];
+        let place = (id.thread != INITIAL).then(|| self.instruction(id.thread as usize, event.origin as usize));
+        let mut tags: Vec<&'static str> = self.threads.tags().to_vec();
+        let mut bit = 0;
+        tags.retain(|_| {
+            bit += 1;
+            event.tags >> (bit - 1) & 1 == 1
+        });
+        LitmusEvent {
+            number,
+            thread: place.as_ref().map(|(thread, ..)| *thread),
+            line: place.as_ref().map(|(_, line, _)| *line),
+            instruction: place.map(|(.., text)| text),
+            kind: match event.kind {
+                Kind::Read => EventKind::Read,
+                Kind::Write => EventKind::Write,
+                Kind::Fence => EventKind::Fence,
+                Kind::Barrier => EventKind::Barrier,
+                Kind::Other => EventKind::Other,
+            },
+            tags,
+            location: event.place.map(|place| self.threads.location(place).to_owned()),
+            value: event.value.map(u64::cast_signed),
+            address_of: event.value.and_then(|value| self.threads.address_of(value)).map(str::to_owned),
+            reads_from: execution.rf.iter().find(|(_, read)| *read == at).and_then(|(write, _)| numbers(write)),
+        }
+    }
+}
+
+/// The pairs of a transitive relation that have nothing between them.
+fn next(closed: &Relation) -> Relation {
+    let between = |a: usize, b: usize| closed.from(a).any(|c| c != a && c != b && closed.contains(c, b));
+    let pairs: Vec<(usize, usize)> = closed.iter().filter(|(a, b)| a != b && !between(*a, *b)).collect();
+    Relation::of(closed.events(), pairs)
+}
+
+/// What shows a finding.
+fn deciding(evaluation: &Evaluation<'_>, finding: &Finding<'_>) -> Deciding {
+    let of = finding.axiom.of;
+    let chain = |from: usize, to: usize| -> Vec<Edge> {
+        match evaluation.value(of) {
+            Value::Relation(_) => evaluation.chain(of, from, to).into_iter().fold(Vec::new(), joined),
+            Value::Set(_) => Vec::new(),
+        }
+    };
+    let (events, chain) = match &finding.witness {
+        Witness::Cycle(events) => {
+            let ends = events.iter().skip(1).chain(events.first());
+            let chain = events.iter().zip(ends).flat_map(|(from, to)| chain(*from, *to)).collect();
+            (events.clone(), chain)
+        }
+        Witness::Event(event) => (vec![*event], chain(*event, *event)),
+        Witness::Pair(from, to) => (vec![*from, *to], chain(*from, *to)),
+        Witness::Holds => (Vec::new(), Vec::new()),
+    };
+    Deciding { name: finding.axiom.name.clone(), events, chain }
+}
+
+/// Adds a link to a chain: steps of an order are one, and what was read and what overwrites that is `fr`.
+fn joined(mut chain: Vec<Edge>, Link { from, to, name }: Link) -> Vec<Edge> {
+    if let Some(last) = chain.last_mut() {
+        let together = match (&*last.name, &*name) {
+            ("po", "po") | ("co", "co") | ("fr", "co") => true,
+            ("rf^-1", "co") => {
+                "fr".clone_into(&mut last.name);
+                true
+            }
+            _ => false,
+        };
+        if together {
+            last.to = to;
+            return chain;
+        }
+    }
+    chain.push(Edge { from, to, name });
+    chain
+}
