@@ -115,6 +115,8 @@ pub struct Stall {
     /// Whether all that would follow depends on these reads. Then there is nothing that they could read from among it (D-thin-air), and
     /// nothing needs to be assumed.
     pub control: bool,
+    /// Where in its code it is, by a number that its program understands.
+    pub at: u32,
     /// How many such decisions it came by before.
     pub decision: u32,
     /// What it could assume instead, so that it goes on; the assumption is checked once the reads are known.
@@ -172,6 +174,12 @@ pub trait Program: Sync {
 
     /// The sets that initial writes are in, besides `W`, `M` and `IW`.
     fn initial_tags(&self, place: Place) -> u64;
+
+    /// Whether a thread that has stalled may yet write to a place.
+    fn may_write(&self, thread: usize, stall: &Stall, place: Place) -> bool {
+        let _ = (thread, stall, place);
+        true
+    }
 
     /// Values that are tried where values would depend on themselves alone (D-thin-air).
     fn constants(&self) -> Vec<u64> {

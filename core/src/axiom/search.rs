@@ -297,11 +297,28 @@ impl<'m> Search<'_, 'm> {
             return ControlFlow::Continue(());
         }
         let frame = Rc::clone(&state.bounds.borrow().frame);
-        match pick(&state, &frame) {
+        match self.pick(&state, &frame) {
             Some(read) => self.sources(&state, &frame, read),
             None if frame.open => self.assume(&state),
             None => self.values(state, &frame),
         }
+    }
+
+    /// The read to choose a source for, with the fewest sources. While threads wait, only reads that somebody waits for: others could be
+    /// left to writes to come in as many ways as there are of them, for nothing. A read that is left to writes to come is not chosen again
+    /// before there are any.
+    fn pick(&self, state: &State<'m>, frame: &Frame) -> Option<usize> {
+        let may = state.choices.rf.may.inverse();
+        let chosen = state.choices.rf.must.range();
+        let open = |read: &usize| !chosen.contains(*read) && may.from(*read).next().is_some();
+        let reads = (0..frame.events.len()).filter(|n| frame.event(*n).kind == Kind::Read).filter(open);
+        let sources = |read: &usize| may.from(*read).count();
+        if !frame.open {
+            return reads.min_by_key(sources);
+        }
+        let waited = waited(state, frame);
+        // One that reads from what is there for certain is no loss.
+        reads.filter(|read| waited.contains(*read)).min_by_key(|read| (self.later(state, frame, *read), sources(read)))
     }
 
     /// A read reads from one of the writes that are there, or from one to come. What has been looked at is left out afterwards for the
@@ -327,12 +344,32 @@ impl<'m> Search<'_, 'm> {
                 self.explore(child)?;
             }
         }
-        if !frame.open {
+        if !self.later(state, frame, read) {
             return ControlFlow::Continue(());
         }
         let mut child = state.clone();
         let left = writes.iter().all(|write| without(&mut child, *write, read));
         if left && others(&mut child, &writes) { self.explore(child) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether a read may read from a write that is yet to come: of a thread that may still write there, and goes on without that read.
+    fn later(&self, state: &State<'m>, frame: &Frame, read: usize) -> bool {
+        let (id, event) = &frame.events[read];
+        let Some(place) = event.place else { return true };
+        let hidden = state
+            .traces
+            .iter()
+            .any(|trace| trace.events.iter().any(|event| event.place.is_none() && event.kind == Kind::Write));
+        let mut threads = state.traces.iter().enumerate();
+        frame.open
+            && (hidden
+                || threads.any(|(thread, trace)| match &trace.end {
+                    End::Stalled(stall) => {
+                        let own = thread as u32 == id.thread && stall.on.contains(&id.position);
+                        !(own && stall.control) && self.program.may_write(thread, stall, place)
+                    }
+                    _ => frame.blocked[thread],
+                }))
     }
 
     /// How events change places with threads that are as the thread of a read is.
@@ -474,22 +511,6 @@ fn same_shape(one: &Trace, two: &Trace) -> bool {
     one.end == two.end
         && one.events.len() == two.events.len()
         && one.events.iter().zip(&two.events).all(|(a, b)| alike(a, b))
-}
-
-/// The read to choose a source for, with the fewest sources. While threads wait, only reads that somebody waits for: others could be
-/// left to writes to come in as many ways as there are of them, for nothing. A read that is left to writes to come is not chosen again
-/// before there are any.
-fn pick(state: &State<'_>, frame: &Frame) -> Option<usize> {
-    let may = state.choices.rf.may.inverse();
-    let chosen = state.choices.rf.must.range();
-    let open = |read: &usize| !chosen.contains(*read) && may.from(*read).next().is_some();
-    let reads = (0..frame.events.len()).filter(|n| frame.event(*n).kind == Kind::Read).filter(open);
-    let sources = |read: &usize| may.from(*read).count();
-    if !frame.open {
-        return reads.min_by_key(sources);
-    }
-    let waited = waited(state, frame);
-    reads.filter(|read| waited.contains(*read)).min_by_key(sources)
 }
 
 /// The reads that threads wait for, and those that the values of these depend on.

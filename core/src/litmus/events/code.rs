@@ -80,6 +80,8 @@ pub(in crate::litmus) struct Code {
     pub(super) registers: Vec<String>,
     /// Before each step: the registers whose values matter from there on, as bits of their numbers (those beyond 63 always do).
     pub(in crate::litmus) live: Vec<u64>,
+    /// From each step on: the locations that may be written, as bits of their numbers; all where a register says where.
+    pub(super) written: Vec<u64>,
     /// The steps that some jump goes back to.
     pub(super) heads: Vec<bool>,
 }
@@ -211,6 +213,7 @@ impl Code {
         let at_end =
             asked.iter().filter_map(|name| resolver.registers.get_index_of(*name)).fold(0, |all, r| all | bit(r));
         let live = live(&steps, at_end);
+        let written = written(&steps);
         let mut heads = vec![false; steps.len() + 1];
         for (k, step) in steps.iter().enumerate() {
             if let Step::Branch { to, .. } = step
@@ -219,7 +222,7 @@ impl Code {
                 heads[*to] = true;
             }
         }
-        Self { steps, registers: resolver.registers.iter().map(|r| (*r).to_owned()).collect(), live, heads }
+        Self { steps, registers: resolver.registers.iter().map(|r| (*r).to_owned()).collect(), live, written, heads }
     }
 }
 
@@ -239,6 +242,32 @@ fn live(steps: &[Step], at_end: u64) -> Vec<u64> {
         }
         if live == before {
             return live;
+        }
+    }
+}
+
+/// The locations that may be written from each step on.
+fn written(steps: &[Step]) -> Vec<u64> {
+    let mut all = vec![0; steps.len() + 1];
+    let of = |step: &Step| match step {
+        Step::Store { at: Address::Location(n), .. } | Step::Atomic { at: Address::Location(n), .. } if *n < 64 => {
+            bit(*n)
+        }
+        Step::Store { .. } | Step::Atomic { .. } => u64::MAX,
+        _ => 0,
+    };
+    loop {
+        let before = all.clone();
+        for (k, step) in steps.iter().enumerate().rev() {
+            let next = match step {
+                Step::Branch { test: None, to } => all[*to],
+                Step::Branch { to, .. } => all[*to] | all[k + 1],
+                _ => all[k + 1],
+            };
+            all[k] |= of(step) | next;
+        }
+        if all == before {
+            return all;
         }
     }
 }

@@ -7,7 +7,7 @@ mod thread;
 use super::check::Names;
 use super::outcome::Observed;
 use super::tree::{Arch, DeclKind, Initial, Litmus, Placing, Proxy, StmtKind, TermKind, VulkanScope};
-use crate::axiom::{End, Event, Known, Place, Program, Trace};
+use crate::axiom::{End, Event, Known, Place, Program, Stall, Trace};
 pub(super) use code::{Address, Code, Operand, Step, bit};
 use indexmap::IndexMap;
 use thread::{Data, Runner};
@@ -340,6 +340,10 @@ impl Program for Stopping<'_> {
         self.threads.initial_tags(place)
     }
 
+    fn may_write(&self, thread: usize, stall: &Stall, place: Place) -> bool {
+        self.threads.may_write(thread, stall, place)
+    }
+
     fn constants(&self) -> Vec<u64> {
         self.threads.constants()
     }
@@ -371,6 +375,13 @@ impl Program for Threads {
             Arch::Ptx => tags::tags(&["WEAK", "GEN"]),
             Arch::Vulkan => 0,
         }
+    }
+
+    fn may_write(&self, thread: usize, stall: &Stall, place: Place) -> bool {
+        let written = self.codes[thread].written.get(stall.at as usize).copied().unwrap_or(u64::MAX);
+        // Aliases are locations of their own here.
+        let mut places = self.locations.places.iter().enumerate().filter(|(_, p)| p.location == place.location);
+        places.any(|(number, _)| number >= 64 || written & bit(number) != 0)
     }
 
     fn constants(&self) -> Vec<u64> {

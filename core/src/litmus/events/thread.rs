@@ -186,13 +186,18 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// The step that it is at.
+    fn at(&self) -> u32 {
+        u32::try_from(self.pc - 1).unwrap_or(u32::MAX)
+    }
+
     /// The next event's position.
     fn position(&self) -> Position {
         Position::try_from(self.events.len()).unwrap_or(Position::MAX)
     }
 
     fn event(&mut self, event: Event) {
-        let origin = u32::try_from(self.pc - 1).unwrap_or(u32::MAX);
+        let origin = self.at();
         self.events.push(Event { ctrl: self.ctrl.clone(), origin, ..event });
     }
 
@@ -217,7 +222,9 @@ impl<'a> Runner<'a> {
         match (known, assumed) {
             (Some(known), Some(assumed)) if known != assumed => Err(End::Contradiction),
             (Some(way), _) | (None, Some(way)) => Ok(way),
-            (None, None) => Err(End::Stalled(Stall { on: on.clone(), control, decision, options: smallvec![1, 0] })),
+            (None, None) => {
+                Err(End::Stalled(Stall { on: on.clone(), control, at: self.at(), decision, options: smallvec![1, 0] }))
+            }
         }
     }
 
@@ -300,6 +307,7 @@ impl<'a> Runner<'a> {
             return Err(End::Stalled(Stall {
                 on: from.clone(),
                 control: true,
+                at: self.at(),
                 decision: self.decisions,
                 options: smallvec![],
             }));

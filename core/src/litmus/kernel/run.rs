@@ -253,7 +253,9 @@ impl Thread<'_, '_, '_, '_, '_> {
             (Some(value), _) | (None, Some(value)) => value,
             (None, None) => {
                 let options = SmallVec::from_slice(options);
-                return Err(End::Stalled(Stall { on: on.clone(), control: false, decision, options }).into());
+                return Err(
+                    End::Stalled(Stall { on: on.clone(), control: false, at: u32::MAX, decision, options }).into()
+                );
             }
         };
         self.decided.push(decided);
@@ -329,6 +331,7 @@ impl Thread<'_, '_, '_, '_, '_> {
             return Err(End::Stalled(Stall {
                 on: taint.from,
                 control: false,
+                at: u32::MAX,
                 decision: u32::MAX,
                 options: SmallVec::new(),
             })
