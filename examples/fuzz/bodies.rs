@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::time::Duration;
+use warpstep::axiom::{Bases, Evaluation, Relation, Set, cat};
 use warpstep::base::{FileId, SourceMap};
 use warpstep::check::Observers;
 use warpstep::choice::{Replay, Seeded};
@@ -157,6 +158,39 @@ pub fn litmus(text: &str) -> bool {
     };
     let mut options = Options { max_states: Some(300), ..Options::states(false, &mut poll) };
     let _ = board.explore(&test, &mut options);
+    true
+}
+
+/// A memory model, which may include itself and the models that come along; an execution by it.
+pub fn cat(text: &str) -> bool {
+    let include = &mut |name: &str| match cat::source(name) {
+        Some(text) => Ok((FileId(1), text.to_owned())),
+        None if name.len() < 3 => Ok((FileId(2), text.to_owned())),
+        None => Err("no such file".to_owned()),
+    };
+    let model = match cat::compile("fuzz", FileId(0), text, include) {
+        Ok(model) => model,
+        Err(errors) => {
+            assert!(!errors.is_empty() && errors.len() <= 110 * cat::MAX_FILES);
+            for error in errors.iter().take(10) {
+                let here = if error.file == FileId(0) { error.span.of(text) } else { "" };
+                assert!(!error.kind.wording(here).message.is_empty());
+            }
+            return false;
+        }
+    };
+    for (k, node) in model.nodes.iter().enumerate() {
+        assert!(node.operands().all(|operand| operand.index() < k));
+    }
+    // What takes long on purpose is no finding.
+    if model.nodes.len() > 2000 {
+        return false;
+    }
+    let spread = |name: &String, k: usize| (name.bytes().map(usize::from).sum::<usize>() * (k + 3)) % 7 < 3;
+    let set = |name: &String| Set::of(5, (0..5).filter(|k| spread(name, *k)));
+    let relation = |name: &String| Relation::matching(5, |a, b| spread(name, 5 * a + b));
+    let evaluation = Evaluation::of(&model, &Bases::named(&model, 5, set, relation));
+    let _ = (evaluation.failed(), evaluation.flags());
     true
 }
 

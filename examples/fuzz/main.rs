@@ -1,5 +1,5 @@
 //! Random damage to inputs of each kind, for a while: `cargo run --release --example fuzz -- KIND 60`, where KIND is `parse`,
-//! `run`, `launch`, `script`, `schedule`, `memp`, `litmus` or `checkpoint`.
+//! `run`, `launch`, `script`, `schedule`, `memp`, `litmus`, `cat` or `checkpoint`.
 //!
 //! The bodies are also those of the targets in `fuzz/`; this loop needs no nightly compiler. A finding is a panic, or a second
 //! of CPU time more than the limit allows; the seed that repeats it is printed: `-- run 60 SEED`. Where the process is ended
@@ -104,6 +104,7 @@ fn kind(name: &str) -> Option<Kind> {
         "launch" => text(corpus("ptx-examples", "toml"), |folder, text| bodies::launch(text, folder)),
         "script" => text(corpus("tests/host", "toml"), |folder, text| bodies::script(text, folder)),
         "memp" => text(corpus("core/src/memory/fermi/programs", "memp"), |_, text| bodies::memory_programs(text)),
+        "cat" => text(corpus("core/src/axiom/models", "cat"), |_, text| bodies::cat(text)),
         "litmus" => {
             // Those for Vulkan are a folder deeper.
             let both = ["tests/litmus", "tests/litmus_syntax"].map(|folder| corpus(folder, "litmus"));

@@ -378,6 +378,8 @@ impl<'m> Bounds<'m> {
                 let same = Relation::identity(&self.universe(bound));
                 Value::Relation(with(a, &|all| all.add(&same)))
             }
+            // Coherence is kept closed: what may not be in it is not in its closure either.
+            N::Plus(a) if self.is_co(a) => Value::Relation(relation(a).clone()),
             N::Plus(a) => Value::Relation(relation(a).plus()),
             N::Recursive(_) => return,
         };
@@ -385,6 +387,13 @@ impl<'m> Bounds<'m> {
         match value {
             Value::Set(value) => side.sets[node] = value,
             Value::Relation(value) => side.relations[node] = value,
+        }
+    }
+
+    fn is_co(&self, node: NodeId) -> bool {
+        match self.model.nodes[node.index()] {
+            Node::BaseRelation(name) => base(&self.model.relations[name as usize]) == Base::Choice(Choice::Co),
+            _ => false,
         }
     }
 
@@ -494,13 +503,6 @@ impl Sweep<'_, '_> {
     fn require(&mut self, node: NodeId, pairs: Relation) {
         if self.bounds.cone.may[node.index()] && !pairs.is_empty() {
             Self::note(&mut self.required, node, pairs);
-        }
-    }
-
-    fn is_co(&self, node: NodeId) -> bool {
-        match self.bounds.model.nodes[node.index()] {
-            Node::BaseRelation(name) => base(&self.bounds.model.relations[name as usize]) == Base::Choice(Choice::Co),
-            _ => false,
         }
     }
 
@@ -636,7 +638,7 @@ impl Sweep<'_, '_> {
             }
             N::Inverse(a) => self.require(a, pairs.inverse()),
             // Coherence is closed: a pair of its closure is its own.
-            N::Plus(a) if self.is_co(a) => self.require(a, pairs.clone()),
+            N::Plus(a) if self.bounds.is_co(a) => self.require(a, pairs.clone()),
             _ => {}
         }
         Ok(())

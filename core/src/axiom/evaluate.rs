@@ -74,9 +74,10 @@ impl<'m> Evaluation<'m> {
     #[must_use]
     pub fn of(model: &'m Model, bases: &Bases) -> Self {
         let mut this = Self { model, values: Vec::with_capacity(model.nodes.len()) };
+        let mut groups = model.groups.iter().peekable();
         while this.values.len() < model.nodes.len() {
             let next = this.values.len();
-            match model.groups.iter().find(|group| group.first.index() == next) {
+            match groups.next_if(|group| group.first.index() == next) {
                 Some(group) => this.least(group, bases),
                 None => this.values.push(this.node(&model.nodes[next], bases)),
             }

@@ -308,6 +308,9 @@ impl Builder<'_> {
             "loc" => self.pairs(|(_, a), (_, b)| loc(a, b)),
             // Complete overlap at one virtual address.
             "vloc" => self.pairs(|(_, a), (_, b)| places(a, b).is_some_and(|(a, b)| a == b)),
+            "mixed" => self.pairs(|(_, a), (_, b)| {
+                places(a, b).is_some_and(|(a, b)| overlap(a, b) && (a.offset, a.bytes) != (b.offset, b.bytes))
+            }),
             "rmw" => self.pairs(|(a, _), (b, event)| a.thread == b.thread && event.rmw == Some(a.position)),
             "addr" => self.depends(|e| &e.addr),
             "data" => self.depends(|e| &e.data),

@@ -12,6 +12,7 @@ mod model;
 mod program;
 mod relation;
 mod search;
+mod symmetry;
 mod way;
 
 pub use evaluate::{Bases, Evaluation, Finding, Link, Value, Witness};

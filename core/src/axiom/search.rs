@@ -16,10 +16,12 @@ use super::execution::Execution;
 use super::frame::{Frame, INITIAL, Id, frame};
 use super::leaf;
 use super::model::Model;
-use super::program::{End, Kind, Known, Place, Program, Trace};
+use super::program::{End, Event, Kind, Known, Place, Program, Stall, Trace};
 use super::relation::Set;
+use super::symmetry;
 use crate::verdict;
 use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -30,6 +32,9 @@ pub struct Question<'a> {
     pub finals: &'a [Place],
     /// Whether registers (of each thread, as its trace gives them) and last values are wanted. None: not known yet.
     pub wanted: &'a dyn Fn(&[&[Option<u64>]], &[Option<u64>]) -> Option<bool>,
+    /// Whether two threads may change places: they do the same, are in the same groups, and `wanted` does not tell them apart. Then some
+    /// executions that only differ by that are left out.
+    pub alike: &'a dyn Fn(usize, usize) -> bool,
     /// Whether a flag of the model has to be raised.
     pub flagged: bool,
 }
@@ -85,6 +90,9 @@ struct State<'m> {
     choices: Choices,
 }
 
+/// A thread, what its reads returned, and what it assumes.
+type Knowledge = (usize, Vec<Option<u64>>, Vec<(u32, u64)>);
+
 /// What follows for a node of the search.
 enum Next {
     /// Nothing is left of it.
@@ -108,7 +116,8 @@ pub fn search(
         cone: &cone,
         question,
         limits,
-        places: IndexSet::new(),
+        places: question.finals.iter().copied().collect(),
+        ends: FxHashMap::default(),
         done: Searched::default(),
         found,
     };
@@ -129,6 +138,8 @@ struct Search<'a, 'm> {
     limits: Limits,
     /// The places that have initial writes, in the order in which they were met.
     places: IndexSet<Place>,
+    /// How threads end that know so much.
+    ends: FxHashMap<Knowledge, End>,
     done: Searched,
     found: &'a mut dyn FnMut(&Execution) -> ControlFlow<()>,
 }
@@ -188,6 +199,9 @@ impl<'m> Search<'_, 'm> {
             state.bounds.borrow_mut().propagate(&mut state.choices)?;
             let news = learn(state)?;
             if news.is_empty() {
+                if self.leads_nowhere(state) {
+                    continue;
+                }
                 return Ok(());
             }
             let mut reshaped = false;
@@ -203,6 +217,42 @@ impl<'m> Search<'_, 'm> {
                 self.reframe(state)?;
             }
         }
+    }
+
+    /// Leaves out sources whose value would end a thread in a way that is not looked at: around a loop for nothing, say. Whether there were any.
+    fn leads_nowhere(&mut self, state: &mut State<'m>) -> bool {
+        let frame = Rc::clone(&state.bounds.borrow().frame);
+        let sources = state.choices.rf.may.inverse();
+        let mut found = false;
+        for thread in 0..state.traces.len() {
+            let End::Stalled(stall) = &state.traces[thread].end else { continue };
+            let id = |position: u32| Id { thread: thread as u32, position };
+            let mut open = stall.on.iter().copied().filter(|position| known(state, id(*position)).is_none());
+            let (Some(position), None) = (open.next(), open.next()) else { continue };
+            let Some(read) = frame.number(id(position)) else { continue };
+            let mut reads = state.reads[thread].clone();
+            for write in sources.from(read) {
+                let Some(value) = written(state, &frame, write) else { continue };
+                set(&mut reads, position, value);
+                let end = self.end(thread, &reads, &state.assumed[thread]);
+                if !self.ended(&end) {
+                    state.choices.rf.may.remove(write, read);
+                    found = true;
+                }
+            }
+        }
+        found
+    }
+
+    /// How a thread ends that knows so much.
+    fn end(&mut self, thread: usize, reads: &[Option<u64>], assumed: &[(u32, u64)]) -> End {
+        let key = (thread, reads.to_vec(), assumed.to_vec());
+        if let Some(end) = self.ends.get(&key) {
+            return end.clone();
+        }
+        let end = self.run(thread, reads, assumed).end;
+        self.ends.insert(key, end.clone());
+        end
     }
 
     /// The same choices among the events that there are now.
@@ -254,15 +304,26 @@ impl<'m> Search<'_, 'm> {
         }
     }
 
-    /// A read reads from one of the writes that are there, or from one to come.
+    /// A read reads from one of the writes that are there, or from one to come. What has been looked at is left out afterwards for the
+    /// same read of threads that may change places with its own.
     fn sources(&mut self, state: &State<'m>, frame: &Frame, read: usize) -> ControlFlow<()> {
         let writes: Vec<usize> =
             (0..frame.events.len()).filter(|write| state.choices.rf.may.contains(*write, read)).collect();
+        let alike = self.alike(state, frame, read);
         let id = |event: usize| frame.events[event].0;
-        for write in &writes {
+        let without = |child: &mut State<'m>, write: usize, read: usize| {
+            child.decisions.push(Decision::NotRf(id(write), id(read)));
+            child.choices.rf.drop(write, read).is_ok()
+        };
+        let others = |child: &mut State<'m>, before: &[usize]| {
+            let mut pairs =
+                before.iter().flat_map(|write| alike.iter().map(move |places| (places[*write], places[read])));
+            pairs.all(|(write, other)| without(child, write, other))
+        };
+        for (k, write) in writes.iter().enumerate() {
             let mut child = state.clone();
             child.decisions.push(Decision::Rf(id(*write), id(read)));
-            if child.choices.rf.fix(*write, read).is_ok() {
+            if child.choices.rf.fix(*write, read).is_ok() && others(&mut child, &writes[..k]) {
                 self.explore(child)?;
             }
         }
@@ -270,11 +331,19 @@ impl<'m> Search<'_, 'm> {
             return ControlFlow::Continue(());
         }
         let mut child = state.clone();
-        for write in writes {
-            child.decisions.push(Decision::NotRf(id(write), id(read)));
-            child.choices.rf.may.remove(write, read);
-        }
-        self.explore(child)
+        let left = writes.iter().all(|write| without(&mut child, *write, read));
+        if left && others(&mut child, &writes) { self.explore(child) } else { ControlFlow::Continue(()) }
+    }
+
+    /// How events change places with threads that are as the thread of a read is.
+    fn alike(&self, state: &State<'m>, frame: &Frame, read: usize) -> Vec<Vec<usize>> {
+        let thread = frame.events[read].0.thread as usize;
+        let others = (0..state.traces.len()).filter(|other| *other != thread && (self.question.alike)(thread, *other));
+        let same = |other: &usize| {
+            state.reads[*other] == state.reads[thread] && state.assumed[*other] == state.assumed[thread]
+        };
+        let swapped = others.filter(same).filter_map(|other| symmetry::swap(frame, &state.traces, thread, other));
+        swapped.filter(|places| symmetry::invariant(&state.choices, places)).collect()
     }
 
     /// A thread that waits assumes one thing or the other.
@@ -283,7 +352,9 @@ impl<'m> Search<'_, 'm> {
             End::Stalled(stall) if !stall.control && !stall.options.is_empty() => Some((thread, stall)),
             _ => None,
         });
-        let Some((thread, stall)) = stalls.min_by_key(|(_, stall)| stall.options.len()) else {
+        let useful: Vec<(usize, &Stall)> =
+            stalls.filter(|(thread, stall)| self.goes_on_apart(state, *thread, stall)).collect();
+        let Some((thread, stall)) = useful.into_iter().min_by_key(|(_, stall)| stall.options.len()) else {
             return ControlFlow::Continue(());
         };
         for option in &stall.options {
@@ -292,6 +363,21 @@ impl<'m> Search<'_, 'm> {
             self.changed(child, thread)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether a thread that assumes something comes to an event that does not depend on what it waits for; without, there would
+    /// be nothing that the reads which it waits for could read from (D-thin-air).
+    fn goes_on_apart(&self, state: &State<'m>, thread: usize, stall: &Stall) -> bool {
+        stall.options.iter().any(|option| {
+            let mut assumed = state.assumed[thread].clone();
+            assumed.push((stall.decision, *option));
+            let trace = self.run(thread, &state.reads[thread], &assumed);
+            let news = &trace.events[state.traces[thread].events.len().min(trace.events.len())..];
+            let apart = |event: &Event| !stall.on.iter().any(|read| event.ctrl.contains(read) || event.addr.contains(read));
+            // Who waits again may come to such an event later.
+            let again = matches!(&trace.end, End::Stalled(next) if !next.control && next.on.iter().all(|read| !stall.on.contains(read)));
+            again || news.iter().any(apart)
+        })
     }
 
     /// Goes on after something else is known of a thread.
@@ -348,17 +434,22 @@ fn set(reads: &mut Vec<Option<u64>>, position: u32, value: u64) {
     reads[position] = Some(value);
 }
 
+/// What a write writes, where that is known.
+fn written(state: &State<'_>, frame: &Frame, write: usize) -> Option<u64> {
+    let (id, event) = &frame.events[write];
+    match id.thread {
+        INITIAL => event.value,
+        thread => state.traces[thread as usize].events[id.position as usize].value,
+    }
+}
+
 /// Reads whose source and value are known now; answers the threads that know more.
 fn learn(state: &mut State<'_>) -> Result<Vec<usize>, Conflict> {
     let frame = Rc::clone(&state.bounds.borrow().frame);
     let mut news = Vec::new();
     for (write, read) in state.choices.rf.must.iter() {
-        let ((source, _), (id, _)) = (&frame.events[write], &frame.events[read]);
-        let value = match source.thread {
-            INITIAL => frame.event(write).value,
-            thread => state.traces[thread as usize].events[source.position as usize].value,
-        };
-        let Some(value) = value else { continue };
+        let (id, _) = &frame.events[read];
+        let Some(value) = written(state, &frame, write) else { continue };
         match known(state, *id) {
             Some(old) if old != value => return Err(Conflict),
             Some(_) => {}
@@ -376,7 +467,7 @@ fn learn(state: &mut State<'_>) -> Result<Vec<usize>, Conflict> {
 
 /// Whether two runs of a thread have the same events but for values, and end alike.
 fn same_shape(one: &Trace, two: &Trace) -> bool {
-    let alike = |a: &super::program::Event, b: &super::program::Event| {
+    let alike = |a: &Event, b: &Event| {
         (a.kind, a.tags, a.place, a.arrival, a.rmw) == (b.kind, b.tags, b.place, b.arrival, b.rmw)
             && (&a.addr, &a.data, &a.ctrl) == (&b.addr, &b.data, &b.ctrl)
     };
@@ -405,7 +496,7 @@ fn pick(state: &State<'_>, frame: &Frame) -> Option<usize> {
 fn waited(state: &State<'_>, frame: &Frame) -> Set {
     let mut all = Set::new(frame.len());
     let mut queue: Vec<usize> = Vec::new();
-    let mut wait = |all: &mut Set, queue: &mut Vec<usize>, thread: u32, on: &[u32]| {
+    let wait = |all: &mut Set, queue: &mut Vec<usize>, thread: u32, on: &[u32]| {
         for position in on {
             if let Some(read) = frame.number(Id { thread, position: *position }).filter(|read| !all.contains(*read)) {
                 all.insert(read);

@@ -71,7 +71,12 @@ pub fn decide_until(
         };
         both(kept, asked)
     };
-    let question = Question { finals: &threads.finals, wanted: &wanted, flagged };
+    let conds: Vec<&Cond> = litmus.filter.iter().chain(cond.filter(|_| !flagged)).collect();
+    let alike = |a: usize, b: usize| {
+        let (one, other) = (litmus.threads[a].number, litmus.threads[b].number);
+        threads.alike(a, b) && conds.iter().all(|cond| cond.blind_to(one, other))
+    };
+    let question = Question { finals: &threads.finals, wanted: &wanted, alike: &alike, flagged };
     let mut witness = None;
     let mut searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
         witness = Some(execution.clone());
@@ -104,7 +109,7 @@ pub fn outcomes<'a>(
         let new = values.into_iter().collect::<Option<Vec<_>>>().map(|all| !seen.borrow().contains(&Outcome(all)));
         both(kept, new)
     };
-    let question = Question { finals: &threads.finals, wanted: &wanted, flagged: false };
+    let question = Question { finals: &threads.finals, wanted: &wanted, alike: &|_, _| false, flagged: false };
     let mut all = Outcomes::new(litmus);
     let mut searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
         let outcome = outcome(&threads, execution);

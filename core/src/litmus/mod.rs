@@ -6,6 +6,7 @@
 //!
 //! [`Condition`]: tree::Condition
 
+mod blind;
 mod check;
 mod decide;
 mod error;

@@ -11,6 +11,9 @@ use crate::base::{Span, suggest};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
+/// Definitions among which a misspelt one is looked for: each is compared with it.
+const MOST_SUGGESTED: usize = 1000;
+
 /// A call: the function, its arguments, and the recursive group that it is in.
 type Called = (usize, Vec<Value>, Option<u32>);
 
@@ -326,8 +329,10 @@ impl<'t> Lowering<'t> {
             CatErrorKind::CallsItself { name: name.to_owned() }
         } else {
             let locals = scope.locals.iter().map(|(local, _)| *local);
-            let known = locals.chain(self.definitions.names()).chain(self.names.iter());
-            CatErrorKind::Unknown { near: suggest(name, known).map(str::to_owned) }
+            let known = locals.chain(self.names.iter()).chain(self.definitions.names().take(MOST_SUGGESTED));
+            // What is not shown is not looked for.
+            let near = suggest(name, known.take(if self.errors.len() < MAX_ERRORS { usize::MAX } else { 0 }));
+            CatErrorKind::Unknown { near: near.map(str::to_owned) }
         };
         self.wrong(scope, span, kind)
     }

@@ -1,6 +1,8 @@
 //! Precedence, names, groups, files and complaints.
 
-use super::{BUILTIN, CatError, builtin, compile, source};
+use super::{
+    BASES, BUILTIN, CatError, KEYWORDS, Names, Sort, StatementKind, builtin, compile, compile_with, parse, source,
+};
 use crate::axiom::model::{Claim, Model, Node, NodeId, Role};
 use crate::base::{FileId, Span};
 use std::fmt::Write;
@@ -154,8 +156,10 @@ fn well_formed(model: &Model) {
     }
     assert!(model.groups.iter().zip(groups).all(|(g, n)| g.names.len() == n && g.bodies.len() == n));
     assert!(model.groups.windows(2).all(|w| w[0].last < w[1].first));
-    let mut nodes: Vec<&Node> = model.nodes.iter().filter(|n| !matches!(n, Node::Recursive(_))).collect();
-    nodes.dedup();
+    // What is used outside of a group is its names, or nodes of its own.
+    let roots = model.axioms.iter().map(|a| a.of).chain(model.names.iter().chain(&model.shows).map(|(_, id)| *id));
+    let inner = |id: &NodeId| inside(id.index()).is_some() && !matches!(model.nodes[id.index()], Node::Recursive(_));
+    assert!(!roots.into_iter().any(|id| inner(&id)), "{model:?}");
 }
 
 /// The groups of a text, as names of each with bodies.
@@ -220,6 +224,38 @@ fn models_come_along() {
         eprintln!("{name}: {} nodes, bases {:?} {:?}", model.nodes.len(), model.sets, model.relations);
     }
     assert!(builtin("ptx").is_none());
+}
+
+/// The definitions and axioms of a model's own text.
+fn defined(file: &str) -> Vec<String> {
+    let (file, _) = parse(FileId(0), source(file).unwrap());
+    let names = file.statements.iter().flat_map(|s| match &s.kind {
+        StatementKind::Let(made) => made.definitions.iter().map(|d| d.name.name.clone()).collect(),
+        StatementKind::Check(check) => vec![check.name.as_ref().unwrap().name.clone()],
+        _ => Vec::new(),
+    });
+    names.collect()
+}
+
+#[test]
+fn the_notes_have_every_definition_of_ptx_and_no_other() {
+    let notes = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec-notes/axioms.md");
+    let notes = std::fs::read_to_string(notes).unwrap();
+    let rows: Vec<Vec<&str>> =
+        notes.lines().filter(|l| l.starts_with("| `")).map(|l| l.split(" |").collect()).collect();
+    for (column, file) in [(1, "ptx-v6.0.cat"), (2, "ptx-v7.5.cat")] {
+        let told = rows.iter().filter(|row| row[column].trim() == "yes");
+        let mut told: Vec<&str> = told.flat_map(|row| row[0].split('`').skip(1).step_by(2)).collect();
+        let mut defined = defined(file);
+        told.sort_unstable();
+        defined.sort_unstable();
+        assert_eq!(told, defined, "{file}");
+    }
+    // Decisions that the tables, the texts and the code name are there.
+    let decided = |id: &str| notes.contains(&format!("- **{id}**:"));
+    let named = notes.split(|c: char| c.is_whitespace() || "*:,|()".contains(c));
+    let ids: Vec<&str> = named.filter(|word| word.starts_with("D-axiom") || word.starts_with("D-cat")).collect();
+    assert!(ids.len() > 30 && ids.iter().all(|id| decided(id)), "{ids:?}");
 }
 
 #[test]
@@ -340,4 +376,97 @@ fn complaints_name_the_place() {
         }
     }
     assert!(differ.is_empty(), "{differ}");
+}
+
+#[test]
+fn hints_say_what_to_do() {
+    let hint = |text: &str| {
+        let error = made(text).unwrap_err().remove(0);
+        error.kind.wording(error.span.of(text)).hint.unwrap_or_default()
+    };
+    assert_eq!(hint("let cause = po empty couse"), "did you mean `cause`?");
+    assert_eq!(hint("empty po-lco"), "did you mean `po-loc`?");
+    assert_eq!(hint("let f(x, y) = x empty f"), "call it: `f(x, y)`");
+    assert_eq!(hint("let and = po"), "`and` is a keyword and no name");
+    assert_eq!(hint("empty po ∪ rf"), "write `|`");
+    assert_eq!(hint("empty !po"), "write `~`");
+    assert_eq!(hint("let f(x) = f(x)"), "a relation can be defined by itself: `let rec r = s | r; s`");
+    assert!(hint("empty W; po").starts_with("`[S]` is the relation"));
+}
+
+#[test]
+fn several_complaints_are_told_of_one_file() {
+    let codes = |text: &str| complaints(text).iter().map(|c| c.0).collect::<Vec<_>>();
+    assert_eq!(codes("let a = po | \nempty ) acyclic W;\nlet b = rf"), ["syntax", "syntax", "syntax"]);
+    assert_eq!(codes("let a = poo; W let b = a | po acyclic a | rff"), ["unknown-name", "type", "unknown-name"]);
+    // What was complained of is not complained of again where it is used.
+    assert_eq!(codes("let a = W | po let b = a; a let f(x) = x; W empty f(a) empty b | W"), ["type", "type"]);
+    let many = format!("empty {}", vec!["x"; 300].join(" | "));
+    let told = codes(&many.replace(" | x", " | y")).len();
+    assert_eq!(told, 300.min(super::MAX_ERRORS + 1));
+}
+
+#[test]
+fn what_is_wrong_in_a_function_names_the_call() {
+    let text = "let f(x) = x; po let g(x) = f(x) empty g(rf) empty g(W)";
+    let errors = made(text).unwrap_err();
+    let told: Vec<_> = errors.iter().map(|e| (e.span.of(text), e.call.map(|(_, span)| span.of(text)))).collect();
+    assert_eq!(told, [("x", Some("g(W)"))]);
+}
+
+#[test]
+fn other_names_can_be_given() {
+    let names = Names::default().with("A", Sort::Set).with("rmw", Sort::Set);
+    let text = "empty _ * rmw; [A]";
+    let model = compile_with(&names, "m", FileId(0), text, &mut |_| Err(String::new())).unwrap();
+    assert_eq!(model.sets, ["rmw", "A"]);
+    assert_eq!(complaints(text).len(), 2);
+    let twice: Vec<&str> = BASES.iter().map(|base| base.name).collect();
+    assert!(twice.iter().enumerate().all(|(k, name)| !twice[..k].contains(name) && !KEYWORDS.contains(name)));
+    assert!(BASES.iter().all(|base| parse(FileId(0), &format!("empty {}", base.name)).1.is_empty()));
+}
+
+#[test]
+fn hostile_texts_end_in_a_complaint() {
+    let many = |n: usize, text: &str| text.repeat(n);
+    let calls = |body: &str| {
+        let each = (1..60).map(|k| format!("let f{k}(x) = {} ", body.replace('f', &format!("f{}", k - 1))));
+        format!("let f0(x) = x {} empty f59(po)", each.collect::<String>())
+    };
+    let chain = |n: usize| {
+        let each = (1..n).map(|k| format!("let f{k}(x) = f{}(x) ", k - 1));
+        format!("let f0(x) = x {} empty f{}(po)", each.collect::<String>(), n - 1)
+    };
+    for (text, code) in [
+        (format!("empty {}po{}", many(100_000, "("), many(100_000, ")")), "too-deep"),
+        (format!("empty {}", many(100_000, "(")), "too-deep"),
+        (format!("empty {}po", many(100_000, "~")), "too-deep"),
+        (format!("empty {}W{}", many(100_000, "["), many(100_000, "]")), "too-deep"),
+        (format!("empty po{}", many(100_000, "+")), "too-deep"),
+        (format!("empty W{}", many(100_000, " * W")), "too-deep"),
+        (format!("empty {}po", many(100_000, "let a = ")), "too-deep"),
+        (format!("empty {}po{}", many(100_000, "domain("), many(100_000, ")")), "too-deep"),
+        (chain(5000), "too-deep"),
+        (calls("f(x; po) | f(x; co)"), "too-large"),
+        (format!("empty {}", many(200_000, "po;po+;")), "syntax"),
+        (many(100_000, "let "), "syntax"),
+        (many(100_000, "let a = po | "), "too-deep"),
+        (many(99_999, "\" "), "open-text"),
+    ] {
+        let told = complaints(&text);
+        let start: String = text.chars().take(40).collect();
+        assert!(told.iter().any(|c| c.0 == code), "{start}: {:?}", &told[..told.len().min(3)]);
+    }
+    // Nested as deep as may be, and long, but not deep.
+    for text in [
+        format!("empty {}po{}", many(super::MAX_NESTING - 1, "("), many(super::MAX_NESTING - 1, ")")),
+        format!("empty {}po", many(super::MAX_NESTING - 1, "~")),
+        format!("empty po{}", many(20_000, " | po; rf & co \\ id")),
+        format!("empty po{}", many(super::MAX_POSTFIX, "+")),
+        calls("f(x) | f(x); f(x)"),
+        chain(150),
+    ] {
+        let told = complaints(&text);
+        assert!(told.is_empty(), "{}: {:?}", text.chars().take(40).collect::<String>(), told[0]);
+    }
 }

@@ -1,10 +1,10 @@
 //! Our models against the public ones: as relations on any bases, and by verdict on executions that could be.
 
-use super::Evaluation;
 use super::naive::{Meaning, Naive, Scope};
 use super::worlds::{Dice, World, ptx, vulkan};
+use super::{Evaluation, Witness};
 use crate::axiom::cat::{BUILTIN, builtin, compile, parse, source};
-use crate::axiom::model::Model;
+use crate::axiom::model::{Axiom, Model, Role};
 use crate::base::FileId;
 use std::path::Path;
 
@@ -32,6 +32,8 @@ fn common(name: &str) -> &'static [(&'static str, &'static str)] {
         "ptx-v6.0" => &[
             ("morally-strong", "morally-strong"),
             ("fr", "fr"),
+            ("release", "release-pattern"),
+            ("acquire", "acquire-pattern"),
             ("observation", "observation"),
             ("sync", "sync"),
             ("cause-base", "cause-base"),
@@ -40,6 +42,8 @@ fn common(name: &str) -> &'static [(&'static str, &'static str)] {
         "ptx-v7.5" => &[
             ("morally-strong", "morally-strong"),
             ("fr", "fr"),
+            ("release", "release-pattern"),
+            ("acquire", "acquire-pattern"),
             ("sync", "sync"),
             ("cause-base", "cause-base"),
             ("preserved", "proxy-preserved-cause-base"),
@@ -47,10 +51,16 @@ fn common(name: &str) -> &'static [(&'static str, &'static str)] {
         ],
         _ => &[
             ("mutually-ordered", "mutordatom"),
+            ("release-sequence", "rs"),
+            ("hypothetical-sequence", "hypors"),
             ("sw", "sw"),
             ("hb", "hb"),
             ("includes", "avvisinc"),
+            ("av-workgroup", "avwg"),
+            ("av-queue-family", "avqf"),
             ("av-shader", "avsh"),
+            ("vis-workgroup", "viswg"),
+            ("vis-queue-family", "visqf"),
             ("vis-shader", "vissh"),
             ("locord", "locord"),
             ("fr", "fr"),
@@ -62,6 +72,11 @@ fn common(name: &str) -> &'static [(&'static str, &'static str)] {
 fn node(evaluation: &Evaluation<'_>, model: &Model, name: &str) -> crate::axiom::Relation {
     let found = model.names.iter().find(|(known, _)| known == name);
     evaluation.relation(found.unwrap_or_else(|| panic!("{name}")).1)
+}
+
+/// What makes executions consistent, in the order of the file.
+fn axioms(model: &Model) -> impl Iterator<Item = &Axiom> {
+    model.axioms.iter().filter(|axiom| axiom.role == Role::Axiom)
 }
 
 #[test]
@@ -79,8 +94,13 @@ fn our_definitions_are_the_public_ones_on_any_bases() {
                 assert_eq!(a, b, "{name}: {our} in {world:?}");
                 full += usize::from(a.count() > 0 && a.count() < world.events * world.events);
             }
+            for (our, their) in axioms(ours).zip(axioms(&theirs)) {
+                assert_eq!((our.claim, our.negated), (their.claim, their.negated));
+                assert_eq!(one.relation(our.of), two.relation(their.of), "{name}: {} in {world:?}", our.name);
+            }
         }
         eprintln!("{name}: {} comparisons, {full} of what is neither empty nor full", 200 * common(name).len());
+        assert_eq!(axioms(ours).count(), axioms(&theirs).count(), "{name}");
         assert!(full > 200, "{full}");
     }
 }
@@ -107,6 +127,11 @@ fn verdicts_are_the_public_ones() {
             let world = execution(name, seed);
             let (one, two) = (verdict(ours, &world), verdict(&theirs, &world));
             assert_eq!(one.0, two.0, "{name}: {world:?}");
+            let both =
+                [(ours, &world), (&theirs, &world)].map(|(model, world)| Evaluation::of(model, &world.bases(model)));
+            for (our, their) in axioms(ours).zip(axioms(&theirs)) {
+                assert_eq!(both[0].relation(our.of), both[1].relation(their.of), "{name}: {} in {world:?}", our.name);
+            }
             if name.starts_with("vulkan") {
                 assert_eq!(one.1, two.1, "{name}: {world:?}");
             }
@@ -117,6 +142,67 @@ fn verdicts_are_the_public_ones() {
         assert!((cases / 4..=3 * cases / 4).contains(&allowed), "{name}: {allowed}");
         assert!(flagged > allowed / 10 && flagged < 9 * allowed / 10, "{name}: {flagged} of {allowed}");
     }
+}
+
+/// D-axiom-race, word by word.
+#[test]
+fn races_of_ptx_are_what_the_text_says() {
+    for (name, thread) in [("ptx-v6.0", true), ("ptx-v7.5", false)] {
+        let model = builtin(name).unwrap();
+        let mut flagged = 0;
+        for seed in 0..400 {
+            let world = execution(name, seed);
+            let evaluation = Evaluation::of(model, &world.bases(model));
+            let strong = node(&evaluation, model, "morally-strong");
+            let mut ordered = node(&evaluation, model, "cause");
+            if thread {
+                ordered.add(&world.relations["po"]);
+            }
+            let is = |set: &str, event: usize| world.sets.get(set).is_some_and(|s| s.contains(event));
+            let conflict = |a: usize, b: usize| {
+                a != b
+                    && world.relations["loc"].contains(a, b)
+                    && (is("W", a) || is("W", b))
+                    && !is("IW", a)
+                    && !is("IW", b)
+            };
+            let races = |a: usize, b: usize| {
+                conflict(a, b) && !strong.contains(a, b) && !ordered.contains(a, b) && !ordered.contains(b, a)
+            };
+            let any = (0..world.events).any(|a| (0..world.events).any(|b| races(a, b)));
+            let flags = evaluation.flags();
+            assert_eq!(!flags.is_empty(), any, "{name}: {world:?}");
+            if let Some(Witness::Pair(a, b)) = flags.first().map(|f| &f.witness) {
+                assert!(races(*a, *b) && flags[0].axiom.name == "racy");
+            }
+            flagged += usize::from(any);
+        }
+        assert!((50..350).contains(&flagged), "{name}: {flagged}");
+    }
+}
+
+/// D-axiom-location: where there is one proxy and no alias, 7.5 needs no axiom for each location.
+#[test]
+fn order_at_each_location_follows_in_ptx_7_5() {
+    let name = "ptx-v7.5";
+    let last = "acyclic morally-strong & (rf | co | fr) | po & loc as SC-per-Location";
+    let with = model(name, &format!("{}\n{last}", source("ptx-v7.5.cat").unwrap())).unwrap();
+    let (mut looked_at, mut alone) = (0, 0);
+    for seed in 0..6000 {
+        let world = execution(name, seed);
+        let other = ["TEX", "SUR", "CON"].iter().any(|proxy| world.sets.contains_key(*proxy));
+        if other || world.relations["vloc"] != world.relations["loc"] {
+            continue;
+        }
+        let evaluation = Evaluation::of(&with, &world.bases(&with));
+        let failed = evaluation.failed().map(|f| f.axiom.name.as_str());
+        assert_ne!(failed, Some("SC-per-Location"), "{world:?}");
+        looked_at += 1;
+        let axiom = axioms(&with).last().unwrap();
+        alone += usize::from(evaluation.relation(axiom.of).cycle().is_some());
+    }
+    eprintln!("{looked_at} executions, {alone} of which are out of order at a location");
+    assert!(looked_at > 1000 && alone > 100, "{looked_at} {alone}");
 }
 
 /// The public models by a second reading, on executions that could be and on those that could not.
@@ -145,5 +231,58 @@ fn public_models_mean_the_same_by_a_second_reading() {
                 assert!(evaluation.relation(axiom.of).iter().eq(meaning.iter().copied()), "{name} {}", axiom.name);
             }
         }
+    }
+}
+
+/// Texts with one operator left out or turned into another.
+fn damaged(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let code = |line: &str| line.len() - line.split_once("//").map_or(0, |(_, comment)| comment.len() + 2);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        for (from, to) in
+            [("?", ""), ("+", ""), ("^-1", ""), (" | ", " & "), (" & ", " | "), ("; ", " & "), (" \\ ", " & ")]
+        {
+            for (k, _) in line[..code(line)].match_indices(from) {
+                all.push([&text[..at + k], to, &text[at + k + from.len()..]].concat());
+            }
+        }
+        at += line.len();
+    }
+    all
+}
+
+/// The comparisons above tell nearly every slip: ours with one is told from ours without.
+#[test]
+fn slips_in_our_models_are_noticed() {
+    for (name, every) in [("ptx-v6.0", 1), ("ptx-v7.5", 1), ("vulkan", 4)] {
+        let ours = builtin(name).unwrap();
+        let file = if name == "vulkan" { "vulkan-common.cat" } else { &format!("{name}.cat") };
+        let any = |seed| World::any(&[ours], &mut Dice::new(seed));
+        let worlds: Vec<World> = (0..100).flat_map(|seed| [any(seed), execution(name, seed)]).collect();
+        let right: Vec<Evaluation<'_>> = worlds.iter().map(|w| Evaluation::of(ours, &w.bases(ours))).collect();
+        let (mut tried, mut missed) = (0, Vec::new());
+        for text in damaged(source(file).unwrap()).into_iter().step_by(every) {
+            let include = &mut |_: &str| Ok((FileId(1), text.clone()));
+            let main = if name == "vulkan" { source("vulkan.cat").unwrap() } else { &text };
+            // What no longer has a meaning is noticed, too; a comment may say what it likes.
+            let Ok(wrong) = compile(name, FileId(0), main, include) else { continue };
+            if wrong.nodes == ours.nodes {
+                continue;
+            }
+            tried += 1;
+            let told = worlds.iter().zip(&right).any(|(world, right)| {
+                let evaluation = Evaluation::of(&wrong, &world.bases(&wrong));
+                let differs = |(a, b): (&Axiom, &Axiom)| right.relation(a.of) != evaluation.relation(b.of);
+                let named = |our: &str| node(right, ours, our) != node(&evaluation, &wrong, our);
+                ours.axioms.iter().zip(&wrong.axioms).any(differs) || common(name).iter().any(|(our, _)| named(our))
+            });
+            if !told {
+                let differs = text.lines().zip(source(file).unwrap().lines()).find(|(a, b)| a != b);
+                missed.push(differs.map_or(String::new(), |(line, _)| line.to_owned()));
+            }
+        }
+        eprintln!("{name}: {} of {tried} slips are not noticed: {missed:#?}", missed.len());
+        assert!(tried > 40 && missed.len() * 10 <= tried, "{name}: {missed:#?}");
     }
 }

@@ -146,13 +146,13 @@ impl Writer<'_> {
         match self.below(5) {
             0 => {
                 let body = self.relation(3, true);
-                write!(text, "let {name} = {body}\n").unwrap();
+                writeln!(text, "let {name} = {body}").unwrap();
                 self.sets.retain(|known| *known != name);
                 self.relations.push(name);
             }
             1 => {
                 let body = self.set(3);
-                write!(text, "let {name} = {body}\n").unwrap();
+                writeln!(text, "let {name} = {body}").unwrap();
                 self.relations.retain(|known| *known != name);
                 self.sets.push(name);
             }
@@ -162,7 +162,7 @@ impl Writer<'_> {
                 self.recursive = names.to_vec();
                 let (one, two) = (self.relation(3, true), self.relation(3, true));
                 self.recursive.clear();
-                write!(text, "let rec {} = {one} and {} = {two}\n", names[0], names[1]).unwrap();
+                writeln!(text, "let rec {} = {one} and {} = {two}", names[0], names[1]).unwrap();
                 self.relations.extend(names);
                 self.careless = careless;
             }
@@ -181,7 +181,7 @@ impl Writer<'_> {
                     self.set(2)
                 };
                 (self.sets, self.relations) = (sets, relations);
-                write!(text, "let f{number}(x) = {body}\n").unwrap();
+                writeln!(text, "let f{number}(x) = {body}").unwrap();
                 self.functions.push((format!("f{number}"), relation));
                 self.careless = careless;
             }
@@ -202,7 +202,7 @@ impl Writer<'_> {
                 2 => ("empty", self.set(3)),
                 _ => ("empty", self.relation(3, true)),
             };
-            write!(text, "{role}{tilde}{claim} {of}\n").unwrap();
+            writeln!(text, "{role}{tilde}{claim} {of}").unwrap();
         }
         text
     }
@@ -242,11 +242,10 @@ proptest! {
     }
 }
 
-fn judged(
-    text: &str,
-    events: usize,
-    pairs: &[(&str, &[(usize, usize)])],
-) -> (Option<(String, Witness)>, Vec<(String, Witness)>) {
+/// An axiom's or a flag's name, with what shows it.
+type Told = (String, Witness);
+
+fn judged(text: &str, events: usize, pairs: &[(&str, &[(usize, usize)])]) -> (Option<Told>, Vec<Told>) {
     let model = model(text).unwrap();
     let mut world = World { events, ..World::default() };
     for (name, pairs) in pairs {

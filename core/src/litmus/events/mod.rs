@@ -133,6 +133,16 @@ impl Threads {
         })
     }
 
+    /// Whether two threads do the same and are in the same groups.
+    pub(super) fn alike(&self, one: usize, other: usize) -> bool {
+        let host = |thread: usize| self.ssw.iter().any(|(a, b)| *a == thread || *b == thread);
+        let (a, b) = (&self.codes[one], &self.codes[other]);
+        (&a.steps, &self.initial[one], self.homes[one]) == (&b.steps, &self.initial[other], self.homes[other])
+            && self.asked[one] == self.asked[other]
+            && !host(one)
+            && !host(other)
+    }
+
     /// The code of each thread.
     pub(super) fn codes(&self) -> &[Code] {
         &self.codes

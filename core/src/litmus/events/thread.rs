@@ -243,9 +243,12 @@ impl<'a> Runner<'a> {
                 let (value, new) = (self.operand(*value), new.map_or(Data::constant(0), |new| self.operand(new)));
                 if *op == Atom::CasSuccess {
                     let swaps = old.value.zip(value.value).map(|(old, value)| old == value);
-                    let swaps = self.decide(swaps, &union(&old.from, &value.from), false)?;
-                    if swaps {
+                    let on = union(&old.from, &value.from);
+                    if self.decide(swaps, &on, false)? {
                         self.write(*store, place, addr, new, Some(position));
+                        if let Some(written) = self.events.last_mut() {
+                            written.ctrl = union(&written.ctrl, &on);
+                        }
                     }
                     self.returned(*to, old);
                     return Ok(());

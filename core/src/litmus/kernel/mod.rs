@@ -9,11 +9,14 @@
 
 mod access;
 mod barrier;
+mod decide;
 mod run;
 mod shadow;
 mod tags;
 #[cfg(test)]
 mod tests;
+
+pub use decide::decide_kernel;
 
 use crate::axiom::{Event, Known, Place, Program, Trace};
 use crate::base::number;
@@ -138,7 +141,7 @@ impl Program for Kernel {
         let scopes = tags::CTA | tags::GPU | tags::SYS;
         let reaches = |event: &Event| event.tags & scopes != 0 && (near || event.tags & tags::CTA == 0);
         match relation {
-            "scta" => near,
+            "scta" | "meets" => near,
             "sr" => reaches(one.1) && reaches(two.1),
             _ => false,
         }

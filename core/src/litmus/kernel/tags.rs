@@ -43,7 +43,8 @@ pub(super) const fn access(write: bool, order: Order, reach: Scope) -> u64 {
 /// order by: a model has to know them (D-axiom-fences).
 pub(super) const fn fence(order: Order, reach: Scope) -> u64 {
     let order = match order {
-        Order::Sc => SC,
+        // It is an acquire and a release, too.
+        Order::Sc => SC | ACQ_REL,
         Order::Acquire => ACQ,
         Order::Release => REL,
         Order::Relaxed => return F | ALIAS,

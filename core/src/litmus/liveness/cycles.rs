@@ -93,7 +93,9 @@ impl<'a> Graph<'a> {
     /// A part of the graph in which nobody who is promised to go on is left out.
     fn cycle(&self) -> Option<Lasso> {
         let mut graph: DiGraph<(), usize> = DiGraph::new();
-        self.states.iter().for_each(|_| drop(graph.add_node(())));
+        for _ in &self.states {
+            graph.add_node(());
+        }
         for (from, thread, to) in &self.edges {
             graph.add_edge(NodeIndex::new(*from), NodeIndex::new(*to), *thread);
         }

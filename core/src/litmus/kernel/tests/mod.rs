@@ -44,7 +44,8 @@ fn kernel(body: &str, (blocks, threads): (u32, u32)) -> Kernel {
 
 /// A thread whose reads are known as far as given.
 fn traced(kernel: &Kernel, reads: &[Option<u64>], assumed: &[u64]) -> Trace {
-    kernel.run(0, Known { reads, assumed, bound: FAR })
+    let assumed: Vec<(u32, u64)> = (0..).zip(assumed.iter().copied()).collect();
+    kernel.run(0, Known { reads, assumed: &assumed, bound: FAR })
 }
 
 /// Bytes of memory that were written, by location and offset.
