@@ -161,11 +161,7 @@ fn limits_end_with_3_and_wrong_input_with_2() {
 /// A line for each test, in the order of their paths however many are tried at the same time.
 #[test]
 fn a_folder_has_a_line_for_each_test_and_a_summary() {
-    let one = says(
-        &["../litmus/paper", "--jobs", "1"],
-        1,
-        &["pass         ptx-v7.5  safety"],
-    );
+    let one = says(&["../litmus/paper", "--jobs", "1"], 1, &["pass         ptx-v7.5  safety"]);
     let lines: Vec<&str> = one.lines().collect();
     assert!(lines.len() > 40 && lines.windows(2).take(lines.len() - 2).all(|w| path(w[0]) < path(w[1])), "{one}");
     assert!(lines[lines.len() - 1].starts_with(&format!("{} tests: ", lines.len() - 1)), "{one}");
