@@ -12,6 +12,7 @@ mod host;
 mod internal;
 mod library;
 mod limits;
+mod litmus_command;
 mod litmus_syntax;
 mod memenv;
 mod memp;

@@ -25,6 +25,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("benign", &["same-value", "--check", "races"]),
     ("block", &["1"]),
     ("blocks", &[]),
+    ("bound", &["2"]),
     ("check", &["races"]),
     ("checkpoint", &["kept"]),
     ("checkpoint-every", &["1m", "--checkpoint", "kept.every"]),
@@ -38,6 +39,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("entry", &["k"]),
     ("expect", &["x=values:1;first=1"]),
     ("expect-stdout", &[""]),
+    ("expected", &["verdicts.csv"]),
     ("fairness", &["weak"]),
     ("first", &[]),
     ("first-seed", &["3"]),
@@ -52,16 +54,19 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("jobs", &["1"]),
     ("keep-going", &[]),
     ("lanes", &["split"]),
+    ("max-choices", &["1000"]),
     ("max-errors", &["3"]),
     ("max-memory", &["1G"]),
     ("max-states", &["100"]),
     ("max-steps", &["1000"]),
     ("memory", &["flat"]),
     ("memory-programs", &["programs", "--memory", "fermi"]),
+    ("model", &["ptx-v6.0"]),
     ("output", &["short.schedule"]),
     ("preemptions", &["1"]),
     ("print", &["x"]),
     ("progress", &["fair"]),
+    ("property", &["drf"]),
     ("reduction", &["none"]),
     ("reps", &["1"]),
     ("rules", &[]),
@@ -84,6 +89,8 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("turns", &[]),
     ("volatile", &["weak", "--check", "races"]),
     ("warp-size", &["4"]),
+    ("way", &["graphs"]),
+    ("why", &[]),
 ];
 
 /// Flags of litmus tests, which no kernel has.
@@ -103,6 +110,7 @@ fn folder() -> tempfile::TempDir {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let test = std::fs::read_to_string(root.join("tests/litmus/MP-weak.litmus")).unwrap();
     put("MP.litmus", &test);
+    put("verdicts.csv", "path,model,property,expected\nMP.litmus,ptx-v7.5,safety,pass\n");
     std::fs::create_dir(folder.path().join("programs")).unwrap();
     put("programs/own.memp", "use fermi;\n");
     let target = root.join("tests/schedules/atomicity.toml").display().to_string();
@@ -123,6 +131,9 @@ fn base(command: &str, flag: &str) -> Vec<&'static str> {
         "prove" if OF_LITMUS.contains(&flag) => vec!["MP.litmus"],
         "replay" if flag != "seed" => [vec!["--seed", "1"], launch()].concat(),
         "run" | "hunt" | "prove" | "compare" | "replay" => launch(),
+        "litmus" if flag == "expected" => vec![],
+        "litmus" if flag == "progress" => vec!["MP.litmus", "--property", "liveness"],
+        "litmus" => vec!["MP.litmus"],
         "minimise" => vec!["k.schedule"],
         "check" => vec!["k.ptx"],
         "bench" if flag == "shift" => vec!["vecadd"],

@@ -119,7 +119,7 @@ impl Ask<'_> {
                             self.model(&mut tried, (&litmus, &source), loaded, property, full);
                         }
                     }
-                    Err(problem) => tried.wrong(&[problem], &sources),
+                    Err(problem) => tried.wrong(&[*problem], &sources),
                 }
             }
         }
@@ -127,8 +127,8 @@ impl Ask<'_> {
     }
 
     /// What is asked of a test, and the models that are for its language.
-    fn fitting(&self, litmus: &Litmus) -> Result<(Property, Vec<&Loaded>), Diagnostic> {
-        let refused = |kind: ProblemKind| problem(&kind.at(None), &SourceMap::default());
+    fn fitting(&self, litmus: &Litmus) -> Result<(Property, Vec<&Loaded>), Box<Diagnostic>> {
+        let refused = |kind: ProblemKind| Box::new(problem(&kind.at(None), &SourceMap::default()));
         let usual = if litmus.condition.is_none() { Property::Drf } else { Property::Safety };
         let property = self.flags.property.unwrap_or(usual);
         if property == Property::Safety && litmus.condition.is_none() {

@@ -70,7 +70,7 @@ impl LitmusExecution {
             |edge: &Edge| edges.contains(&format!("e{} -> e{} [label={},", edge.from, edge.to, quote(&edge.name)));
         let missing: Vec<&Edge> = bold.iter().filter(|edge| !drawn(edge)).collect();
         missing.iter().for_each(|e| edge(&mut edges, (e.from, e.to, &e.name), bold));
-        let _ = write!(out, "{edges}}}\n");
+        let _ = writeln!(out, "{edges}}}");
         out
     }
 }
