@@ -38,7 +38,9 @@ pub mod api;
 pub mod cli;
 pub mod report;
 
-pub use warpstep_core::{alu, base, check, choice, explore, launch, litmus, machine, memory, program, ptx, verdict};
+pub use warpstep_core::{
+    alu, axiom, base, check, choice, explore, launch, litmus, machine, memory, program, ptx, verdict,
+};
 
 pub use api::{Argument, Buffer, Check, Dimensions, Element, Error, ErrorKind, Finding, Hunted, Kernel, Proof, Run};
 pub use explore::Progress;

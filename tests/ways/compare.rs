@@ -11,7 +11,7 @@ use warpstep::litmus::{Threads, parse, print};
 /// Values of what a test looks at, in its order.
 pub type Outcomes = BTreeSet<Vec<i64>>;
 
-pub const LIMITS: Limits = Limits { bound: 1, choices: 60_000 };
+pub const LIMITS: Limits = Limits { bound: 1, choices: 20_000 };
 
 /// A test without errors.
 pub fn parsed(text: &str) -> Litmus {
@@ -61,7 +61,8 @@ fn checked(execution: &Execution, model: &Model, flagged: bool, litmus: &Litmus)
     }
     assert!(execution.co.plus().reflexive().next().is_none(), "{}", print(litmus));
     for (place, value) in &execution.finals {
-        let here = |n: &usize| event(*n).kind == Kind::Write && event(*n).place.map(|p| p.location) == Some(place.location);
+        let here =
+            |n: &usize| event(*n).kind == Kind::Write && event(*n).place.map(|p| p.location) == Some(place.location);
         let mut last = (0..count).filter(here).filter(|n| execution.co.from(*n).next().is_none());
         assert!(last.any(|n| event(n).value == Some(*value)), "{}", print(litmus));
     }

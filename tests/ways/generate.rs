@@ -73,7 +73,7 @@ impl Maker {
         }
         self.alias();
         // So many instructions in all that most tests have thousands of candidates at most.
-        let most = [6, 4, 3][threads - 2];
+        let most = [4, 3, 2][threads - 2];
         let meet = self.one_in(5);
         let columns: Vec<Vec<String>> = (0..threads).map(|k| self.column(k, most, meet)).collect();
         let heads: Vec<String> = (0..threads).map(|k| format!("P{k}@{}", self.place())).collect();
@@ -99,10 +99,10 @@ impl Maker {
 
     /// Most threads are together, some are apart on each level.
     fn place(&mut self) -> String {
-        let mut apart = || u32::from(self.one_in(3));
+        let [inner, middle, outer] = [3, 3, 6].map(|count| u32::from(self.one_in(count)));
         match self.family {
-            Family::Vulkan => format!("sg {},wg {},qf {}", apart(), apart(), u32::from(self.one_in(6))),
-            _ => format!("cta {},gpu {}", apart(), u32::from(self.one_in(6))),
+            Family::Vulkan => format!("sg {inner},wg {middle},qf {outer}"),
+            _ => format!("cta {middle},gpu {outer}"),
         }
     }
 
@@ -285,7 +285,13 @@ impl Maker {
         let value = self.value(column);
         // Each location has its class, but for a few accesses.
         let class = if (at == "y") == self.one_in(12) { "sc0" } else { "sc1" };
-        let class = if at == "y" { class } else if class == "sc0" { "sc1" } else { "sc0" };
+        let class = if at == "y" {
+            class
+        } else if class == "sc0" {
+            "sc1"
+        } else {
+            "sc0"
+        };
         let register = format!("r{}", column.read.len());
         let (coherent, orders) = if kind < 7 { ("vis", ["acq"]) } else { ("av", ["rel"]) };
         let plain = match self.rng.random_range(0..6) {

@@ -77,7 +77,10 @@ pub fn generated() {
     let tests = numbers().map(|number| parsed(&generate::test(Family::Ptx, number)));
     let (count, all) = inside(tests, LIMITS);
     eprintln!("{all} outcomes of {count} generated tests on the machine are allowed");
-    assert!(u64::try_from(count).is_ok_and(|count| count * 10 >= 9 * (numbers().end - numbers().start)), "{count} tests");
+    assert!(
+        u64::try_from(count).is_ok_and(|count| count * 10 >= 9 * (numbers().end - numbers().start)),
+        "{count} tests"
+    );
 }
 
 pub fn suite() {

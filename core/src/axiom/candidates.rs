@@ -38,8 +38,17 @@ pub(super) fn search(
     runs.collect(question);
     let early = early(model);
     let supplied = (0..runs.all.len()).map(|from| supplied(program, &runs.all[from..])).collect();
-    let mut all =
-        Candidates { program, model, early: &early, question, limits, supplied, done: runs.done, constants: runs.constants, found };
+    let mut all = Candidates {
+        program,
+        model,
+        early: &early,
+        question,
+        limits,
+        supplied,
+        done: runs.done,
+        constants: runs.constants,
+        found,
+    };
     if !all.done.limited && runs.all.iter().all(|of_thread| !of_thread.is_empty()) {
         let _ = all.combine(&runs.all, &mut Vec::new());
     }
@@ -163,7 +172,8 @@ impl Candidates<'_, '_> {
 
     /// Whether memory may hold this at the start.
     fn starts_with(&self, (location, offset, value): Content) -> bool {
-        let mut known = self.program.initial().into_iter().filter(|(p, _)| (p.location, p.offset) == (location, offset));
+        let mut known =
+            self.program.initial().into_iter().filter(|(p, _)| (p.location, p.offset) == (location, offset));
         match known.next() {
             Some((_, initial)) => value == Some(initial),
             // Places that are met only in a run.
@@ -319,13 +329,17 @@ impl Candidates<'_, '_> {
         for place in self.question.finals {
             let here = |n: &usize| {
                 let event = frame.event(*n);
-                event.kind == Kind::Write && event.place.is_some_and(|p| overlap(p, *place)) && co.from(*n).next().is_none()
+                event.kind == Kind::Write
+                    && event.place.is_some_and(|p| overlap(p, *place))
+                    && co.from(*n).next().is_none()
             };
             let values: BTreeSet<u64> =
                 (0..frame.len()).filter(here).map(|n| frame.event(n).value.unwrap_or(0)).collect();
             all = all
                 .iter()
-                .flat_map(|before: &Vec<u64>| values.iter().map(|value| before.iter().copied().chain([*value]).collect()))
+                .flat_map(|before: &Vec<u64>| {
+                    values.iter().map(|value| before.iter().copied().chain([*value]).collect())
+                })
                 .collect();
         }
         all
@@ -377,7 +391,8 @@ fn meetings(frame: &Frame) -> Vec<Relation> {
             let pairs = before.iter().filter(|(a, b)| late(a) != Some(true) || late(b).is_none());
             Relation::of(frame.len(), pairs)
         };
-        all = all.iter().flat_map(|before| firsts.iter().map(|first| meet(before, *first)).collect::<Vec<_>>()).collect();
+        all =
+            all.iter().flat_map(|before| firsts.iter().map(|first| meet(before, *first)).collect::<Vec<_>>()).collect();
     }
     all
 }

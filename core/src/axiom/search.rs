@@ -18,6 +18,7 @@ use super::leaf;
 use super::model::Model;
 use super::program::{End, Kind, Known, Place, Program, Trace};
 use super::relation::Set;
+use crate::base::mutant::{Mutant, on};
 use crate::verdict;
 use indexmap::IndexSet;
 use std::cell::RefCell;
@@ -266,7 +267,7 @@ impl<'m> Search<'_, 'm> {
                 self.explore(child)?;
             }
         }
-        if !frame.open {
+        if !frame.open || on(Mutant::NoLaterSource) {
             return ControlFlow::Continue(());
         }
         let mut child = state.clone();
@@ -405,7 +406,7 @@ fn pick(state: &State<'_>, frame: &Frame) -> Option<usize> {
 fn waited(state: &State<'_>, frame: &Frame) -> Set {
     let mut all = Set::new(frame.len());
     let mut queue: Vec<usize> = Vec::new();
-    let mut wait = |all: &mut Set, queue: &mut Vec<usize>, thread: u32, on: &[u32]| {
+    let wait = |all: &mut Set, queue: &mut Vec<usize>, thread: u32, on: &[u32]| {
         for position in on {
             if let Some(read) = frame.number(Id { thread, position: *position }).filter(|read| !all.contains(*read)) {
                 all.insert(read);

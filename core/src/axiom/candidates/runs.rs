@@ -4,9 +4,9 @@
 //! values that they write, until there are no new ones. Values that arithmetic makes ever larger are cut off: no value goes through
 //! more writes than there are in an execution.
 
+use crate::axiom::program::Kind;
 use crate::axiom::program::{End, Known, Place, Program, Trace};
 use crate::axiom::search::{Limits, Question, Searched};
-use crate::axiom::program::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a place may hold, by location and offset.
@@ -45,8 +45,7 @@ impl<'a> Runs<'a> {
             let ends = (self.done.faults, self.done.fault);
             self.round();
             let writes = |trace: &Trace| trace.events.iter().filter(|e| e.kind == Kind::Write).count();
-            let most: usize =
-                self.all.iter().map(|runs| runs.iter().map(writes).max().unwrap_or(0)).sum();
+            let most: usize = self.all.iter().map(|runs| runs.iter().map(writes).max().unwrap_or(0)).sum();
             round += 1;
             let depends = self.all.iter().flatten().flat_map(|trace| &trace.events).any(|event| !event.data.is_empty());
             let mut grown = self.grow();
@@ -61,7 +60,8 @@ impl<'a> Runs<'a> {
             (self.done.faults, self.done.fault) = ends;
         }
         for thread in 0..self.all.len() {
-            let others: Vec<usize> = self.all.iter().map(|runs| runs.first().map_or(0, |t| t.registers.len())).collect();
+            let others: Vec<usize> =
+                self.all.iter().map(|runs| runs.first().map_or(0, |t| t.registers.len())).collect();
             self.all[thread].retain(|trace| {
                 let unknown: Vec<Vec<Option<u64>>> = others.iter().map(|count| vec![None; *count]).collect();
                 let mut registers: Vec<&[Option<u64>]> = unknown.iter().map(|list| &list[..]).collect();
