@@ -12,6 +12,8 @@ use warpstep::base::{FileId, SourceMap};
 use warpstep::litmus::tree::Litmus;
 use warpstep::litmus::{Property, decide, parse, print};
 
+#[path = "ways/by_hand.rs"]
+mod by_hand;
 #[path = "ways/compare.rs"]
 mod compare;
 #[path = "ways/generate.rs"]
@@ -138,6 +140,7 @@ fn the_public_verdicts() {
 /// The tests of this file.
 pub fn trials() -> Vec<Trial> {
     let mut all = shared::trials(&[
+        ("by_hand", None, by_hand::agree),
         ("public", Some("conformance/litmus/cat"), our_models_are_the_public_ones),
         ("suite", Some("conformance/litmus/expected.csv"), the_public_verdicts),
         ("machine", None, machine::generated),
