@@ -164,6 +164,7 @@ mod programs_world;
 mod reference;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;
+mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
 
@@ -217,11 +218,12 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 4] = [
+    let families: [(&str, fn()); 5] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
+        ("ways to decide", ways_mutants::are_noticed),
     ];
     for (name, noticed) in families {
         trials.push(Trial::test(name, move || {

@@ -19,6 +19,7 @@ mod oracle;
 mod oracle_mutate;
 mod shared;
 mod terminal;
+mod ways;
 mod weak;
 
 #[path = "case/folders.rs"]
@@ -36,7 +37,7 @@ use libtest_mimic::{Arguments, Trial};
 type Trials = fn() -> Vec<Trial>;
 
 /// The files with their tests.
-const FILES: [(&str, Trials); 14] = [
+const FILES: [(&str, Trials); 15] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
     ("barriers", barriers::trials),
@@ -50,6 +51,7 @@ const FILES: [(&str, Trials); 14] = [
     ("ops", ops::trials),
     ("oracle", oracle::trials),
     ("terminal", terminal::trials),
+    ("ways", ways::trials),
     ("weak", weak::trials),
 ];
 

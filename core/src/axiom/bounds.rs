@@ -11,6 +11,7 @@ use super::cone::Cone;
 use super::frame::{Base, Choice, Frame, base};
 use super::model::{Axiom, Claim, Model, Node, NodeId, Role};
 use super::relation::{Relation, Set};
+use crate::base::mutant::{Mutant, on};
 use std::rc::Rc;
 
 /// No choice is left that would satisfy all axioms.
@@ -134,7 +135,10 @@ impl Choices {
             } else if !frame.open {
                 let mut left = may.from(read);
                 let only = left.next().ok_or(Conflict)?;
-                if left.next().is_none() {
+                let others = left.next().is_some();
+                if others && on(Mutant::SourceLost) {
+                    self.rf.may.remove(only, read);
+                } else if !others {
                     self.rf.must.insert(only, read);
                 }
             }
@@ -371,7 +375,10 @@ impl<'m> Bounds<'m> {
             N::Identity(a) => Value::Relation(Relation::identity(set(a))),
             N::Union(a, b) => Value::Relation(with(a, &|all| all.add(relation(b)))),
             N::Intersection(a, b) => Value::Relation(with(a, &|all| all.keep(relation(b)))),
-            N::Difference(a, b) => Value::Relation(with(a, &|all| all.take(&other.relations[b.index()]))),
+            N::Difference(a, b) => {
+                let taken = if on(Mutant::DifferenceOneSided) { this } else { other };
+                Value::Relation(with(a, &|all| all.take(&taken.relations[b.index()])))
+            }
             N::Sequence(a, b) => Value::Relation(relation(a).then(relation(b))),
             N::Inverse(a) => Value::Relation(relation(a).inverse()),
             N::Optional(a) => {
@@ -582,7 +589,8 @@ impl Sweep<'_, '_> {
             }
             N::Sequence(a, b) => {
                 let one = if self.bounds.cone.dynamic[a.index()] {
-                    pairs.then(&self.must(b).inverse())
+                    let mutant = on(Mutant::SequenceBackwards);
+                    pairs.then(&if mutant { self.must(b).clone() } else { self.must(b).inverse() })
                 } else {
                     Relation::default()
                 };

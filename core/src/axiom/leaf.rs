@@ -8,6 +8,7 @@ use super::model::Model;
 use super::program::{Kind, Trace};
 use super::relation::Relation;
 use super::search::{Question, total};
+use crate::base::mutant::{Mutant, on};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -56,7 +57,9 @@ impl Leaf<'_> {
             }
             let mut child = choices.clone();
             let later: Vec<usize> = child.co.may.from(write).collect();
-            later.into_iter().for_each(|other| child.co.may.remove(write, other));
+            if !on(Mutant::LastIsOverwritten) {
+                later.into_iter().for_each(|other| child.co.may.remove(write, other));
+            }
             if bounds.propagate(&mut child).is_ok() {
                 let (id, event) = &frame.events[write];
                 let value = match self.traces.get(id.thread as usize) {
@@ -107,7 +110,7 @@ impl Leaf<'_> {
                 Some(witness) => next = witness.filter(open).or(witness.map(|(a, b)| (b, a)).filter(open)),
             }
         }
-        if self.question.flagged && !bounds.may_flag_of(&choices) {
+        if on(Mutant::FirstOrderOnly) || self.question.flagged && !bounds.may_flag_of(&choices) {
             return None;
         }
         let near = bounds.frame.near.clone();

@@ -2,6 +2,7 @@
 //! executions of a program a model allows. Events come as data ([`Program`]); nothing is known of PTX or of litmus files.
 
 mod bounds;
+mod candidates;
 pub mod cat;
 mod cone;
 mod evaluate;

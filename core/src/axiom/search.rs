@@ -19,6 +19,7 @@ use super::model::Model;
 use super::program::{End, Event, Kind, Known, Place, Program, Stall, Trace};
 use super::relation::Set;
 use super::symmetry;
+use crate::base::mutant::{Mutant, on};
 use crate::verdict;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
@@ -344,7 +345,7 @@ impl<'m> Search<'_, 'm> {
                 self.explore(child)?;
             }
         }
-        if !self.later(state, frame, read) {
+        if !self.later(state, frame, read) || on(Mutant::NoLaterSource) {
             return ControlFlow::Continue(());
         }
         let mut child = state.clone();

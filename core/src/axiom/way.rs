@@ -1,5 +1,6 @@
 //! The ways to decide. They share nothing but the events and must agree (`tests/ways.rs`).
 
+use super::candidates;
 use super::execution::Execution;
 use super::model::Model;
 use super::program::Program;
@@ -12,6 +13,8 @@ words! {
     pub enum Way {
         /// By building consistent executions only, each once.
         Graphs = "graphs",
+        /// By judging every candidate, for small programs.
+        Candidates = "candidates",
     }
 }
 
@@ -27,5 +30,6 @@ pub fn search_by(
 ) -> Searched {
     match way {
         Way::Graphs => search(program, model, question, limits, found),
+        Way::Candidates => candidates::search(program, model, question, limits, found),
     }
 }

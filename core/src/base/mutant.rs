@@ -132,6 +132,18 @@ words! {
         BlockTransposed = "block-transposed",
         /// A reduction takes in a false predicate for lanes that did not arrive.
         ReduceCountsAbsent = "reduce-counts-absent",
+        /// A read that has several sources loses the first of them.
+        SourceLost = "source-lost",
+        /// No read waits for a write that comes later (load buffering).
+        NoLaterSource = "no-later-source",
+        /// What must not be in `r; s` is pushed through `s` the wrong way round.
+        SequenceBackwards = "sequence-backwards",
+        /// The bounds of `r \ s` take what `s` has for certain for what it may have, and the reverse.
+        DifferenceOneSided = "difference-one-sided",
+        /// Where the first order of writes and fences is not allowed, no other is tried.
+        FirstOrderOnly = "first-order-only",
+        /// Other writes may come after the one that is taken for the last one.
+        LastIsOverwritten = "last-is-overwritten",
     }
 }
 
