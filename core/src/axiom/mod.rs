@@ -11,6 +11,7 @@ mod leaf;
 mod model;
 mod program;
 mod relation;
+mod sat;
 mod search;
 mod way;
 

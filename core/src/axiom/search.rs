@@ -54,6 +54,8 @@ pub struct Searched {
     pub bounded: bool,
     /// Whether the search stopped at the limit of choices.
     pub limited: bool,
+    /// Of way `sat`: how many executions satisfied the formula, but not the model itself.
+    pub inexact: u64,
     /// What a thread did that cannot be expressed.
     pub unsupported: Option<String>,
     /// How many ways led a thread to a defect of its own, and what the first one is called. Those ways may yet be ones that the model

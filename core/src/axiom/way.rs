@@ -3,6 +3,7 @@
 use super::execution::Execution;
 use super::model::Model;
 use super::program::Program;
+use super::sat;
 use super::search::{Limits, Question, Searched, search};
 use crate::base::words;
 use std::ops::ControlFlow;
@@ -12,6 +13,8 @@ words! {
     pub enum Way {
         /// By building consistent executions only, each once.
         Graphs = "graphs",
+        /// By a formula that a SAT solver satisfies.
+        Sat = "sat",
     }
 }
 
@@ -27,5 +30,6 @@ pub fn search_by(
 ) -> Searched {
     match way {
         Way::Graphs => search(program, model, question, limits, found),
+        Way::Sat => sat::search(program, model, question, limits, found),
     }
 }
