@@ -73,6 +73,8 @@ pub(super) struct Frame {
     pub(super) rf: Relation,
     /// Pairs of which the second depends on the first: by its address, or by whether it is done at all.
     pub(super) dep: Relation,
+    /// Pairs of which the second writes what depends on the first.
+    pub(super) data: Relation,
     /// Pairs of different writes to overlapping places, but for those that end in an initial write.
     pub(super) co: Relation,
     /// Pairs of writes of which the first is initial.
@@ -219,8 +221,8 @@ pub(super) fn related(program: &dyn Program, model: &Model, mut frame: Frame) ->
     let (rf, co, begins) = (builder.rf(), builder.co(), builder.begins());
     let (fences, near) = (builder.fences(), builder.near());
     let (meetings, late) = builder.meetings();
-    let dep = builder.dep();
-    frame.dep = dep;
+    let (dep, data) = (builder.dep(), builder.depends(|e| &e.data));
+    (frame.dep, frame.data) = (dep, data);
     (frame.sets, frame.relations) = (sets, relations);
     (frame.rf, frame.co, frame.begins, frame.fences, frame.near) = (rf, co, begins, fences, near);
     (frame.meetings, frame.late) = (meetings, late);

@@ -210,6 +210,7 @@ impl Builder<'_> {
         others.into_iter().for_each(|relation| relation.keep(compatible));
         frame.meetings.keep(compatible);
         frame.dep.keep(compatible);
+        frame.data.keep(compatible);
     }
 
     /// Each read reads what one write wrote.

@@ -95,9 +95,14 @@ impl<'a> Encoder<'a> {
 
     /// Nothing is done, and no place accessed, because of itself, whatever the model says (D-thin-air).
     fn no_thin_air(&mut self) {
+        let frame = &self.world.frame;
         let mut causes = self.world.rf.clone();
-        self.world.frame.dep.iter().for_each(|(a, b)| causes.set(a, b, Bit::Yes));
-        self.claim(Claim::Acyclic, &causes);
+        frame.dep.iter().chain(frame.data.iter()).for_each(|(a, b)| causes.set(a, b, Bit::Yes));
+        let causes = circles(&causes);
+        let closure = self.plus(&causes, Needs { up: true, down: false });
+        for (a, b) in frame.dep.iter() {
+            self.formula.forbid([closure.get(b, a), self.world.done[a], self.world.done[b]]);
+        }
     }
 
     /// What refutes a claim; none where that is not expressed.
@@ -379,7 +384,9 @@ fn circles(of: &Pairs) -> Pairs {
     let len = of.may.events();
     let mut graph = DiGraph::<(), ()>::new();
     let nodes: Vec<NodeIndex> = (0..len).map(|_| graph.add_node(())).collect();
-    of.may.iter().for_each(|(a, b)| drop(graph.update_edge(nodes[a], nodes[b], ())));
+    of.may.iter().for_each(|(a, b)| {
+        graph.update_edge(nodes[a], nodes[b], ());
+    });
     let mut parts = vec![0; len];
     for (k, part) in petgraph::algo::tarjan_scc(&graph).into_iter().enumerate() {
         part.into_iter().for_each(|node| parts[node.index()] = k);

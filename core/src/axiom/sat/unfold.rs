@@ -1,9 +1,9 @@
 //! All runs of a program's threads side by side, as trees: runs of a thread share their events until its way, or a place, depends on
 //! what a read returns; there they branch by its value. What only goes into values makes no branches: such a write has a table.
 //!
-//! What a read may return is the least set that has what the writes to its place may write. A value passes each read at most once, so
-//! that what is not there after as many rounds as there are reads is never there. Values that depend on themselves alone begin with the
-//! program's constants (D-thin-air).
+//! What a read may return is the least set that has what the writes to its place may write, but not what comes about only by what this
+//! read returns. Values that depend on themselves alone begin with the program's constants (D-thin-air). A value passes each read at most
+//! once, so that what is not there after as many rounds as an execution has reads is never there.
 
 use crate::axiom::frame::{INITIAL, Id, initial, placed};
 use crate::axiom::program::{End, Event, Kind, Known, Place, Program, Trace};
@@ -63,7 +63,11 @@ const fn spot(place: Place) -> Spot {
     (place.location, place.offset)
 }
 
-type Domains = BTreeMap<Spot, BTreeSet<u64>>;
+/// Reads, by thread and position, that a value passes however it comes about.
+type Passed = BTreeSet<(usize, u32)>;
+
+/// What places may hold.
+type Domains = BTreeMap<Spot, BTreeMap<u64, Passed>>;
 
 struct Unfolder<'a> {
     program: &'a dyn Program,
@@ -75,7 +79,7 @@ struct Unfolder<'a> {
 /// Unfolds the threads of a program.
 pub(super) fn unfold(program: &dyn Program, bound: u32) -> Unfolding {
     let begin = program.initial().into_iter().fold(Domains::new(), |mut all, (place, value)| {
-        all.entry(spot(place)).or_default().insert(value);
+        all.entry(spot(place)).or_default().insert(value, Passed::new());
         all
     });
     let mut this = Unfolder { program, bound, domains: begin, all: Unfolding::default() };
@@ -83,7 +87,8 @@ pub(super) fn unfold(program: &dyn Program, bound: u32) -> Unfolding {
     let looped = this.looped();
     if !looped.is_empty() {
         for spot in looped {
-            this.domains.entry(spot).or_default().extend(program.constants());
+            let constants = program.constants().into_iter().map(|value| (value, Passed::new()));
+            this.domains.entry(spot).or_default().extend(constants);
         }
         this.settle();
         this.all.loops = true;
@@ -130,19 +135,54 @@ impl Unfolder<'_> {
             }
             let mut domains = self.domains.clone();
             for (write, rows) in &self.all.writes {
-                let place = self.all.events[*write].1.place;
-                let values = rows.iter().map(|(_, value)| *value);
-                place.into_iter().for_each(|place| domains.entry(spot(place)).or_default().extend(values.clone()));
+                let Some(spot) = self.spot(*write) else { continue };
+                for row in rows {
+                    let passed = self.passed(*write, row);
+                    let known = domains.entry(spot).or_default().entry(row.1).or_insert_with(|| passed.clone());
+                    known.retain(|read| passed.contains(read));
+                }
             }
-            if domains.values().any(|values| values.len() > MOST / 4) {
-                self.all.cut = true;
-            }
-            if domains == self.domains || self.all.cut || rounds > self.all.returns.len() {
+            self.all.cut |= domains.values().any(|values| values.len() > MOST / 4);
+            if domains == self.domains || self.all.cut || rounds > self.depth() {
                 return;
             }
             self.domains = domains;
             rounds += 1;
         }
+    }
+
+    /// How many reads an execution has at most.
+    fn depth(&self) -> usize {
+        let reads = |branch: &Branch| branch.events.iter().filter(|e| self.all.returns.contains_key(e)).count();
+        let most = |thread: usize| {
+            self.all.branches.iter().filter(|branch| branch.thread == thread).map(reads).max().unwrap_or(0)
+        };
+        (0..self.program.threads()).map(most).sum()
+    }
+
+    /// What a value of a write's table passes: the reads that it, or whether and where it is written, depends on, and what these pass.
+    fn passed(&self, write: usize, row: &Row) -> Passed {
+        let (id, event) = &self.all.events[write];
+        let mut all = Passed::new();
+        let mut pass = |read: usize, value: u64| {
+            let (id, event) = &self.all.events[read];
+            all.insert((id.thread as usize, id.position));
+            let known = event.place.and_then(|place| self.domains.get(&spot(place))?.get(&value));
+            all.extend(known.into_iter().flatten().copied());
+        };
+        row.0.iter().for_each(|(read, value)| pass(*read, *value));
+        let mut part = self.all.owners[write].map(|part| &self.all.branches[part]);
+        while let Some(branch) = part {
+            if let Some((_, read, value)) = branch.before {
+                let position = self.all.events[read].0.position;
+                if [&event.addr, &event.data, &event.ctrl].into_iter().any(|reads| reads.contains(&position)) {
+                    pass(read, value);
+                }
+            }
+            part = branch.before.map(|(before, ..)| &self.all.branches[before]);
+        }
+        debug_assert!(id.thread != INITIAL, "initial writes come later");
+        all
     }
 
     /// The places by which values may depend on themselves.
@@ -173,8 +213,10 @@ impl Unfolder<'_> {
     /// What a read may return.
     fn domain(&self, read: usize) -> Vec<u64> {
         let Some(place) = self.all.events[read].1.place else { return Vec::new() };
+        let id = self.all.events[read].0;
+        let this = (id.thread as usize, id.position);
         match self.domains.get(&spot(place)) {
-            Some(values) => values.iter().copied().collect(),
+            Some(values) => values.iter().filter(|(_, passed)| !passed.contains(&this)).map(|(value, _)| *value).collect(),
             None => self.program.initial_value(place).into_iter().collect(),
         }
     }
