@@ -135,10 +135,12 @@ impl Unfolder<'_> {
             }
             let mut domains = self.domains.clone();
             for (write, rows) in &self.all.writes {
-                let Some(spot) = self.spot(*write) else { continue };
+                let Some(place) = self.all.events[*write].1.place else { continue };
+                let initial = || self.program.initial_value(place).into_iter().map(|v| (v, Passed::new())).collect();
                 for row in rows {
                     let passed = self.passed(*write, row);
-                    let known = domains.entry(spot).or_default().entry(row.1).or_insert_with(|| passed.clone());
+                    let held = domains.entry(spot(place)).or_insert_with(initial);
+                    let known = held.entry(row.1).or_insert_with(|| passed.clone());
                     known.retain(|read| passed.contains(read));
                 }
             }
@@ -162,7 +164,7 @@ impl Unfolder<'_> {
 
     /// What a value of a write's table passes: the reads that it, or whether and where it is written, depends on, and what these pass.
     fn passed(&self, write: usize, row: &Row) -> Passed {
-        let (id, event) = &self.all.events[write];
+        let event = &self.all.events[write].1;
         let mut all = Passed::new();
         let mut pass = |read: usize, value: u64| {
             let (id, event) = &self.all.events[read];
@@ -181,7 +183,6 @@ impl Unfolder<'_> {
             }
             part = branch.before.map(|(before, ..)| &self.all.branches[before]);
         }
-        debug_assert!(id.thread != INITIAL, "initial writes come later");
         all
     }
 
