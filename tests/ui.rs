@@ -17,6 +17,7 @@ mod lowering;
 mod ops;
 mod oracle;
 mod oracle_mutate;
+mod sat;
 mod shared;
 mod terminal;
 mod weak;
@@ -36,7 +37,7 @@ use libtest_mimic::{Arguments, Trial};
 type Trials = fn() -> Vec<Trial>;
 
 /// The files with their tests.
-const FILES: [(&str, Trials); 14] = [
+const FILES: [(&str, Trials); 15] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
     ("barriers", barriers::trials),
@@ -49,6 +50,7 @@ const FILES: [(&str, Trials); 14] = [
     ("lowering", lowering::trials),
     ("ops", ops::trials),
     ("oracle", oracle::trials),
+    ("sat", sat::trials),
     ("terminal", terminal::trials),
     ("weak", weak::trials),
 ];

@@ -329,7 +329,8 @@ impl Builder<'_> {
             let count = ends.first().map_or(0, |part| unfolding.branches[*part].registers.len());
             let mut all = Vec::new();
             for register in 0..count {
-                let tables: Vec<_> = ends.iter().map(|part| (*part, &unfolding.branches[*part].registers[register])).collect();
+                let tables: Vec<_> =
+                    ends.iter().map(|part| (*part, &unfolding.branches[*part].registers[register])).collect();
                 let mut terms: BTreeMap<u64, Vec<Term>> = BTreeMap::new();
                 for (part, row) in tables.iter().flat_map(|(part, rows)| rows.iter().map(move |row| (*part, row))) {
                     let Some(mut when) = self.row(row) else { continue };

@@ -239,8 +239,7 @@ impl Decoder<'_> {
                     None => value(&so_far, id, write),
                 }
             };
-            let news: Vec<(Id, u64)> =
-                unread.iter().filter_map(|(number, id)| Some((*id, known(*number)?))).collect();
+            let news: Vec<(Id, u64)> = unread.iter().filter_map(|(number, id)| Some((*id, known(*number)?))).collect();
             if news.is_empty() {
                 let Some(guess) = value(traces, first_id, first).filter(|value| constants.contains(value)) else {
                     return false;

@@ -39,8 +39,16 @@ pub(super) fn search(
     let total = total(model);
     let world = choices::world(program, model, &unfolding, question.finals, total, &mut formula);
     Encoder::new(model, &world, &mut formula, question.flagged).encode(question.flagged);
-    Decoder { program, model, question, bound: limits.bound, unfolding: &unfolding, world: &world, formula: &mut formula }
-        .run(&mut done, found);
+    Decoder {
+        program,
+        model,
+        question,
+        bound: limits.bound,
+        unfolding: &unfolding,
+        world: &world,
+        formula: &mut formula,
+    }
+    .run(&mut done, found);
     done.choices = formula.decisions();
     done
 }

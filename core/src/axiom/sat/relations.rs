@@ -149,10 +149,9 @@ impl<'a> Encoder<'a> {
     /// Whether a node is an order that is closed already.
     fn is_closed(&self, node: NodeId) -> bool {
         match self.model.nodes[node.index()] {
-            Node::BaseRelation(name) => matches!(
-                base(&self.model.relations[name as usize]),
-                Base::Choice(Choice::Co | Choice::Fences)
-            ),
+            Node::BaseRelation(name) => {
+                matches!(base(&self.model.relations[name as usize]), Base::Choice(Choice::Co | Choice::Fences))
+            }
             _ => false,
         }
     }
@@ -340,7 +339,8 @@ impl<'a> Encoder<'a> {
                     self.nodes[*node].may = may;
                 }
             }
-            for (name, body) in group.names.iter().zip(&group.bodies).filter(|(name, _)| within.contains(&name.index())) {
+            for (name, body) in group.names.iter().zip(&group.bodies).filter(|(name, _)| within.contains(&name.index()))
+            {
                 let grown = self.of(*body).may.clone();
                 let it = &mut self.nodes[name.index()].may;
                 changed |= *it != grown;

@@ -217,7 +217,9 @@ impl Unfolder<'_> {
         let id = self.all.events[read].0;
         let this = (id.thread as usize, id.position);
         match self.domains.get(&spot(place)) {
-            Some(values) => values.iter().filter(|(_, passed)| !passed.contains(&this)).map(|(value, _)| *value).collect(),
+            Some(values) => {
+                values.iter().filter(|(_, passed)| !passed.contains(&this)).map(|(value, _)| *value).collect()
+            }
             None => self.program.initial_value(place).into_iter().collect(),
         }
     }
