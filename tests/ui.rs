@@ -17,6 +17,7 @@ mod lowering;
 mod ops;
 mod oracle;
 mod oracle_mutate;
+mod sat;
 mod shared;
 mod terminal;
 mod ways;
@@ -37,7 +38,7 @@ use libtest_mimic::{Arguments, Trial};
 type Trials = fn() -> Vec<Trial>;
 
 /// The files with their tests.
-const FILES: [(&str, Trials); 15] = [
+const FILES: [(&str, Trials); 16] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
     ("barriers", barriers::trials),
@@ -50,6 +51,7 @@ const FILES: [(&str, Trials); 15] = [
     ("lowering", lowering::trials),
     ("ops", ops::trials),
     ("oracle", oracle::trials),
+    ("sat", sat::trials),
     ("terminal", terminal::trials),
     ("ways", ways::trials),
     ("weak", weak::trials),

@@ -7,6 +7,7 @@
 //!
 //! Where more events may come, one number stands for all of them: it may be related to anything in any way.
 
+use super::choices::{Choices, Conflict};
 use super::cone::Cone;
 use super::frame::{Base, Choice, Frame, base};
 use super::model::{Axiom, Claim, Model, Node, NodeId, Role};
@@ -14,160 +15,11 @@ use super::relation::{Relation, Set};
 use crate::base::mutant::{Mutant, on};
 use std::rc::Rc;
 
-/// No choice is left that would satisfy all axioms.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Conflict;
-
-/// What is known of a choice.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Interval {
-    /// Its pairs.
-    pub(super) must: Relation,
-    /// Pairs that it may have, those of `must` among them.
-    pub(super) may: Relation,
-}
-
-impl Interval {
-    /// Whether a pair is open.
-    pub(super) fn open(&self, a: usize, b: usize) -> bool {
-        self.may.contains(a, b) && !self.must.contains(a, b)
-    }
-
-    /// Adds a pair.
-    pub(super) fn fix(&mut self, a: usize, b: usize) -> Result<(), Conflict> {
-        if !self.may.contains(a, b) {
-            return Err(Conflict);
-        }
-        self.must.insert(a, b);
-        Ok(())
-    }
-
-    /// Leaves a pair out.
-    pub(super) fn drop(&mut self, a: usize, b: usize) -> Result<(), Conflict> {
-        if self.must.contains(a, b) {
-            return Err(Conflict);
-        }
-        self.may.remove(a, b);
-        Ok(())
-    }
-
-    fn check(&self) -> Result<(), Conflict> {
-        if self.must.within(&self.may) { Ok(()) } else { Err(Conflict) }
-    }
-}
-
-/// What is known of all choices.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Choices {
-    pub(super) rf: Interval,
-    pub(super) co: Interval,
-    pub(super) fences: Interval,
-    pub(super) meetings: Interval,
-}
-
-impl Choices {
-    /// Nothing is chosen yet.
-    pub(super) fn of(frame: &Frame) -> Self {
-        let none = Relation::new(frame.len());
-        let open = |may: &Relation| Interval { must: none.clone(), may: may.clone() };
-        let mut all = Self {
-            rf: open(&frame.rf),
-            co: open(&frame.co),
-            fences: open(&frame.fences),
-            meetings: open(&frame.meetings),
-        };
-        all.co.must = frame.begins.clone();
-        all.meetings.must = frame.meetings.clone();
-        for list in frame.late.iter().map(|(_, list)| list) {
-            let all_of_them = Set::of(frame.len(), list.iter().copied());
-            all.meetings.must.take(&Relation::product(&all_of_them, &all_of_them));
-        }
-        all
-    }
-
-    pub(super) const fn get(&self, choice: Choice) -> &Interval {
-        match choice {
-            Choice::Rf => &self.rf,
-            Choice::Co => &self.co,
-            Choice::Fences => &self.fences,
-            Choice::Meetings => &self.meetings,
-        }
-    }
-
-    const fn get_mut(&mut self, choice: Choice) -> &mut Interval {
-        match choice {
-            Choice::Rf => &mut self.rf,
-            Choice::Co => &mut self.co,
-            Choice::Fences => &mut self.fences,
-            Choice::Meetings => &mut self.meetings,
-        }
-    }
-
-    /// What follows from what the choices are: reads have one source, orders no cycles, a total one leaves no pair out.
-    fn settle(&mut self, frame: &Frame, total: bool) -> Result<(), Conflict> {
-        self.settle_rf(frame)?;
-        let co = &mut self.co;
-        co.must = co.must.plus();
-        order(co, &co.must.clone(), total.then_some(&frame.co))?;
-        let closure = self.fences.must.plus();
-        order(&mut self.fences, &closure, Some(&frame.near))?;
-        self.meetings.check()
-    }
-
-    fn settle_rf(&mut self, frame: &Frame) -> Result<(), Conflict> {
-        // Nothing is done, and no place accessed, because of itself, whatever the model says (D-thin-air).
-        let mut causes = frame.dep.clone();
-        causes.add(&self.rf.must);
-        let causes = causes.plus();
-        if causes.reflexive().next().is_some() {
-            return Err(Conflict);
-        }
-        self.rf.may.take(&causes.inverse());
-        let (must, may) = (self.rf.must.inverse(), self.rf.may.inverse());
-        for read in frame.rf.range().iter() {
-            let mut chosen = must.from(read);
-            if let Some(write) = chosen.next() {
-                if chosen.next().is_some() {
-                    return Err(Conflict);
-                }
-                let others: Vec<usize> = may.from(read).filter(|other| *other != write).collect();
-                others.into_iter().for_each(|other| self.rf.may.remove(other, read));
-            } else if !frame.open {
-                let mut left = may.from(read);
-                let only = left.next().ok_or(Conflict)?;
-                let others = left.next().is_some();
-                if others && on(Mutant::SourceLost) {
-                    self.rf.may.remove(only, read);
-                } else if !others {
-                    self.rf.must.insert(only, read);
-                }
-            }
-        }
-        self.rf.check()
-    }
-}
-
-/// What follows in an order: `closure` is what is so already; one of each two pairs of `total` is chosen.
-fn order(it: &mut Interval, closure: &Relation, total: Option<&Relation>) -> Result<(), Conflict> {
-    if closure.reflexive().next().is_some() {
-        return Err(Conflict);
-    }
-    it.may.take(&closure.inverse());
-    if let Some(total) = total {
-        for (a, b) in total.iter() {
-            if !it.may.contains(b, a) && !it.must.contains(a, b) {
-                it.fix(a, b)?;
-            }
-        }
-    }
-    it.check()
-}
-
 /// The bounds of one kind of all nodes; a node is a set or a relation and leaves the other empty.
 #[derive(Clone, Debug, Default)]
-struct Side {
-    sets: Vec<Set>,
-    relations: Vec<Relation>,
+pub(super) struct Side {
+    pub(super) sets: Vec<Set>,
+    pub(super) relations: Vec<Relation>,
 }
 
 /// What a model says of an execution.
@@ -180,7 +32,7 @@ pub(super) struct Judged {
 
 /// Certain pairs, or possible ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bound {
+pub(super) enum Bound {
     Must,
     May,
 }
@@ -188,11 +40,11 @@ enum Bound {
 /// The bounds of a model's nodes on the events of a frame.
 #[derive(Debug)]
 pub(super) struct Bounds<'m> {
-    model: &'m Model,
-    cone: &'m Cone,
+    pub(super) model: &'m Model,
+    pub(super) cone: &'m Cone,
     pub(super) frame: Rc<Frame>,
-    must: Side,
-    may: Side,
+    pub(super) must: Side,
+    pub(super) may: Side,
     /// Whether coherence orders all writes to a location.
     total: bool,
     /// Whether the possible pairs of flags are wanted.
@@ -300,7 +152,7 @@ impl<'m> Bounds<'m> {
     }
 
     /// All events that a bound speaks of.
-    fn universe(&self, bound: Bound) -> Set {
+    pub(super) fn universe(&self, bound: Bound) -> Set {
         let mut all = Set::full(self.frame.len());
         if bound == Bound::Must && self.frame.open {
             all.remove(self.frame.events.len());
@@ -397,48 +249,15 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    fn is_co(&self, node: NodeId) -> bool {
+    pub(super) fn is_co(&self, node: NodeId) -> bool {
         match self.model.nodes[node.index()] {
             Node::BaseRelation(name) => base(&self.model.relations[name as usize]) == Base::Choice(Choice::Co),
             _ => false,
         }
     }
 
-    fn axioms(&self) -> impl Iterator<Item = &'m Axiom> {
+    pub(super) fn axioms(&self) -> impl Iterator<Item = &'m Axiom> {
         self.model.axioms.iter().filter(|axiom| axiom.role == Role::Axiom && !axiom.negated)
-    }
-
-    /// Narrows choices once by what is computed.
-    fn push(&self, choices: &mut Choices) -> Result<(), Conflict> {
-        let len = self.frame.len();
-        let count = self.model.nodes.len();
-        let mut sweep = Sweep { bounds: self, forbidden: vec![None; count], required: vec![None; count] };
-        for axiom in self.axioms().filter(|axiom| self.model.is_relation[axiom.of.index()]) {
-            let node = axiom.of.index();
-            let relation = &self.must.relations[node];
-            let all = Set::full(len);
-            let forbidden = match axiom.claim {
-                Claim::Empty => Relation::product(&all, &all),
-                Claim::Irreflexive => Relation::identity(&all),
-                Claim::Acyclic => relation.plus().inverse().optional(),
-            };
-            if forbidden.meets(relation) {
-                return Err(Conflict);
-            }
-            if self.cone.dynamic[node] {
-                sweep.forbid(axiom.of, forbidden);
-            }
-        }
-        for axiom in self.axioms().filter(|axiom| !self.model.is_relation[axiom.of.index()]) {
-            if !self.must.sets[axiom.of.index()].is_empty() {
-                return Err(Conflict);
-            }
-        }
-        for node in (0..count).rev() {
-            sweep.enter(node);
-            sweep.node(node, choices)?;
-        }
-        Ok(())
     }
 
     /// Judges choices none of which is open.
@@ -481,174 +300,5 @@ impl<'m> Bounds<'m> {
             };
             !axiom.negated || axiom.claim != Claim::Empty || !empty
         })
-    }
-}
-
-/// A walk from the axioms to the choices.
-struct Sweep<'a, 'm> {
-    bounds: &'a Bounds<'m>,
-    /// Pairs that a node must not have.
-    forbidden: Vec<Option<Relation>>,
-    /// Pairs that a node must have.
-    required: Vec<Option<Relation>>,
-}
-
-impl Sweep<'_, '_> {
-    fn note(list: &mut [Option<Relation>], node: NodeId, pairs: Relation) {
-        match &mut list[node.index()] {
-            Some(all) => all.add(&pairs),
-            none => *none = Some(pairs),
-        }
-    }
-
-    fn forbid(&mut self, node: NodeId, pairs: Relation) {
-        if self.bounds.cone.dynamic[node.index()] && self.bounds.cone.must[node.index()] && !pairs.is_empty() {
-            Self::note(&mut self.forbidden, node, pairs);
-        }
-    }
-
-    fn require(&mut self, node: NodeId, pairs: Relation) {
-        if self.bounds.cone.may[node.index()] && !pairs.is_empty() {
-            Self::note(&mut self.required, node, pairs);
-        }
-    }
-
-    fn must(&self, node: NodeId) -> &Relation {
-        &self.bounds.must.relations[node.index()]
-    }
-
-    fn may(&self, node: NodeId) -> &Relation {
-        &self.bounds.may.relations[node.index()]
-    }
-
-    /// Before the last node of a group: what is asked of its names is asked of their definitions. What these then ask of the names
-    /// is left out: once around says enough.
-    fn enter(&mut self, node: usize) {
-        let groups = &self.bounds.model.groups;
-        for group in groups.iter().filter(|group| group.last.index() == node) {
-            for (name, body) in group.names.iter().zip(&group.bodies) {
-                if let Some(pairs) = self.forbidden[name.index()].take() {
-                    self.forbid(*body, pairs);
-                }
-                if let Some(pairs) = self.required[name.index()].take() {
-                    self.require(*body, pairs);
-                }
-            }
-        }
-    }
-
-    fn node(&mut self, node: usize, choices: &mut Choices) -> Result<(), Conflict> {
-        if let Some(pairs) = self.forbidden[node].take() {
-            self.forbidden_of(node, &pairs, choices)?;
-        }
-        if let Some(mut pairs) = self.required[node].take() {
-            // Nothing is known of events to come.
-            if self.bounds.frame.open {
-                let known = self.bounds.universe(Bound::Must);
-                pairs.keep(&Relation::product(&known, &known));
-            }
-            if !pairs.within(&self.bounds.may.relations[node]) {
-                return Err(Conflict);
-            }
-            self.required_of(node, &pairs, choices)?;
-        }
-        Ok(())
-    }
-
-    fn forbidden_of(&mut self, node: usize, pairs: &Relation, choices: &mut Choices) -> Result<(), Conflict> {
-        use Node as N;
-        let both = |a: &Relation| {
-            let mut pairs = pairs.clone();
-            pairs.keep(a);
-            pairs
-        };
-        match self.bounds.model.nodes[node] {
-            N::BaseRelation(name) => match base(&self.bounds.model.relations[name as usize]) {
-                Base::Choice(choice) => {
-                    let it = choices.get_mut(choice);
-                    it.may.take(pairs);
-                    it.check()?;
-                }
-                Base::Fr => self.forbidden_fr(pairs, choices),
-                Base::Static => {}
-            },
-            N::Union(a, b) => {
-                self.forbid(a, pairs.clone());
-                self.forbid(b, pairs.clone());
-            }
-            N::Intersection(a, b) => {
-                let (one, two) = (both(self.must(b)), both(self.must(a)));
-                self.forbid(a, one);
-                self.forbid(b, two);
-            }
-            N::Difference(a, b) => {
-                let mut rest = pairs.clone();
-                rest.take(self.may(b));
-                self.forbid(a, rest);
-                self.require(b, both(self.must(a)));
-            }
-            N::Sequence(a, b) => {
-                let one = if self.bounds.cone.dynamic[a.index()] {
-                    let mutant = on(Mutant::SequenceBackwards);
-                    pairs.then(&if mutant { self.must(b).clone() } else { self.must(b).inverse() })
-                } else {
-                    Relation::default()
-                };
-                let two = if self.bounds.cone.dynamic[b.index()] {
-                    self.must(a).inverse().then(pairs)
-                } else {
-                    Relation::default()
-                };
-                self.forbid(a, one);
-                self.forbid(b, two);
-            }
-            N::Inverse(a) => self.forbid(a, pairs.inverse()),
-            N::Optional(a) => self.forbid(a, pairs.clone()),
-            N::Plus(a) => {
-                let star = self.bounds.must.relations[node].optional().inverse();
-                self.forbid(a, star.then(pairs).then(&star));
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn forbidden_fr(&self, pairs: &Relation, choices: &mut Choices) {
-        let co = choices.rf.must.then(pairs);
-        let rf = choices.co.must.then(&pairs.inverse());
-        choices.co.may.take(&co);
-        choices.rf.may.take(&rf);
-    }
-
-    fn required_of(&mut self, node: usize, pairs: &Relation, choices: &mut Choices) -> Result<(), Conflict> {
-        use Node as N;
-        let without = |a: &Relation| {
-            let mut pairs = pairs.clone();
-            pairs.take(a);
-            pairs
-        };
-        match self.bounds.model.nodes[node] {
-            N::BaseRelation(name) => {
-                if let Base::Choice(choice) = base(&self.bounds.model.relations[name as usize]) {
-                    let it = choices.get_mut(choice);
-                    it.must.add(pairs);
-                    it.check()?;
-                }
-            }
-            N::Union(a, b) => {
-                let (one, two) = (without(self.may(b)), without(self.may(a)));
-                self.require(a, one);
-                self.require(b, two);
-            }
-            N::Intersection(a, b) => {
-                self.require(a, pairs.clone());
-                self.require(b, pairs.clone());
-            }
-            N::Inverse(a) => self.require(a, pairs.inverse()),
-            // Coherence is closed: a pair of its closure is its own.
-            N::Plus(a) if self.bounds.is_co(a) => self.require(a, pairs.clone()),
-            _ => {}
-        }
-        Ok(())
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn base(name: &str) -> Base {
 }
 
 /// The events of all threads, as far as these have come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     /// Initial writes, then the threads' events in their order. Events whose place or barrier is not known are left out.
     pub(super) events: Vec<(Id, Event)>,
@@ -73,6 +73,8 @@ pub(super) struct Frame {
     pub(super) rf: Relation,
     /// Pairs of which the second depends on the first: by its address, or by whether it is done at all.
     pub(super) dep: Relation,
+    /// Pairs of which the second writes what depends on the first.
+    pub(super) data: Relation,
     /// Pairs of different writes to overlapping places, but for those that end in an initial write.
     pub(super) co: Relation,
     /// Pairs of writes of which the first is initial.
@@ -114,7 +116,7 @@ pub(super) const fn overlap(one: Place, two: Place) -> bool {
 }
 
 /// Whether an event is in view: what it accesses, or where it arrives, is known.
-const fn placed(event: &Event) -> bool {
+pub(super) const fn placed(event: &Event) -> bool {
     match event.kind {
         Kind::Read | Kind::Write => event.place.is_some(),
         Kind::Barrier => match &event.arrival {
@@ -164,11 +166,14 @@ fn passed(program: &dyn Program, traces: &[Trace]) -> Vec<(usize, bool)> {
     }
 }
 
-/// The places that have initial writes, with what they hold; and whether some place overlaps another one in part. Places that are
+/// The initial writes; and whether some place overlaps another one in part. Places that are
 /// met later come later.
-fn initial(program: &dyn Program, traces: &[Trace], places: &mut IndexSet<Place>) -> (Vec<(Place, Option<u64>)>, bool) {
+pub(super) fn initial(
+    program: &dyn Program,
+    accessed: impl Iterator<Item = Place>,
+    places: &mut IndexSet<Place>,
+) -> (Vec<(Id, Event)>, bool) {
     places.extend(program.initial().into_iter().map(|(place, _)| place));
-    let accessed = traces.iter().flat_map(|trace| &trace.events).filter_map(|event| event.place);
     let mut mixed = false;
     for place in accessed {
         let same = |other: &&Place| overlap(**other, place);
@@ -177,21 +182,17 @@ fn initial(program: &dyn Program, traces: &[Trace], places: &mut IndexSet<Place>
             None => drop(places.insert(place)),
         }
     }
-    (places.iter().map(|place| (*place, program.initial_value(*place))).collect(), mixed)
+    let write = |(place, position): (&Place, u32)| {
+        let (value, tags) = (program.initial_value(*place), program.initial_tags(*place));
+        (Id { thread: INITIAL, position }, Event { place: Some(*place), value, tags, ..Event::new(Kind::Write) })
+    };
+    (places.iter().zip(0..).map(write).collect(), mixed)
 }
 
 /// The events of traces, and the initial writes.
 pub(super) fn frame(program: &dyn Program, model: &Model, traces: &[Trace], places: &mut IndexSet<Place>) -> Frame {
-    let (initial, mixed) = initial(program, traces, places);
-    let mut events: Vec<(Id, Event)> = initial
-        .iter()
-        .zip(0..)
-        .map(|((place, value), position)| {
-            let tags = program.initial_tags(*place);
-            let event = Event { place: Some(*place), value: *value, tags, ..Event::new(Kind::Write) };
-            (Id { thread: INITIAL, position }, event)
-        })
-        .collect();
+    let accessed = traces.iter().flat_map(|trace| &trace.events).filter_map(|event| event.place);
+    let (mut events, mixed) = initial(program, accessed, places);
     let ways = passed(program, traces);
     let mut open = false;
     for ((trace, thread), (length, blocked)) in traces.iter().zip(0..).zip(&ways) {
@@ -205,22 +206,11 @@ pub(super) fn frame(program: &dyn Program, model: &Model, traces: &[Trace], plac
         }
     }
     let blocked = ways.iter().map(|(_, blocked)| *blocked).collect();
-    let mut frame = Frame {
-        events,
-        blocked,
-        open,
-        mixed,
-        sets: Vec::new(),
-        relations: Vec::new(),
-        rf: Relation::default(),
-        dep: Relation::default(),
-        co: Relation::default(),
-        begins: Relation::default(),
-        fences: Relation::default(),
-        near: Relation::default(),
-        meetings: Relation::default(),
-        late: Vec::new(),
-    };
+    related(program, model, Frame { events, blocked, open, mixed, ..Frame::default() })
+}
+
+/// The sets and relations of the events of a frame.
+pub(super) fn related(program: &dyn Program, model: &Model, mut frame: Frame) -> Frame {
     let builder = Builder { program, frame: &frame };
     let sets = model.sets.iter().map(|name| builder.set(name)).collect();
     let relations = model
@@ -231,8 +221,8 @@ pub(super) fn frame(program: &dyn Program, model: &Model, traces: &[Trace], plac
     let (rf, co, begins) = (builder.rf(), builder.co(), builder.begins());
     let (fences, near) = (builder.fences(), builder.near());
     let (meetings, late) = builder.meetings();
-    let dep = builder.dep();
-    frame.dep = dep;
+    let (dep, data) = (builder.dep(), builder.depends(|e| &e.data));
+    (frame.dep, frame.data) = (dep, data);
     (frame.sets, frame.relations) = (sets, relations);
     (frame.rf, frame.co, frame.begins, frame.fences, frame.near) = (rf, co, begins, fences, near);
     (frame.meetings, frame.late) = (meetings, late);

@@ -1,7 +1,8 @@
 //! The last choices of an execution whose threads and sources are known: which write to a place is the last one, who comes first to
 //! barriers, and the orders of writes and fences. Whether some way of choosing is allowed is what counts: the first one is kept.
 
-use super::bounds::{Bounds, Choices, Conflict, Interval};
+use super::bounds::Bounds;
+use super::choices::{Choices, Conflict, Interval};
 use super::execution::Execution;
 use super::frame::overlap;
 use super::model::Model;

@@ -4,6 +4,7 @@
 mod bounds;
 mod candidates;
 pub mod cat;
+mod choices;
 mod cone;
 mod evaluate;
 mod execution;
@@ -12,7 +13,9 @@ mod leaf;
 mod model;
 mod program;
 mod relation;
+mod sat;
 mod search;
+mod sweep;
 mod symmetry;
 mod way;
 
@@ -22,5 +25,5 @@ pub use frame::{INITIAL, Id};
 pub use model::{Axiom, Claim, Group, Model, Node, NodeId, Role};
 pub use program::{Arrival, End, Event, Kind, Known, Place, Position, Program, Sources, Stall, Trace};
 pub use relation::{Relation, Set};
-pub use search::{Limits, Question, Searched, search};
+pub use search::{Limits, Question, Searched, Wanted, search};
 pub use way::{Way, search_by};

@@ -10,7 +10,8 @@
 //!
 //! After each choice the axioms narrow the others ([`Bounds`]).
 
-use super::bounds::{Bounds, Choices, Conflict};
+use super::bounds::Bounds;
+use super::choices::{Choices, Conflict};
 use super::cone::Cone;
 use super::execution::Execution;
 use super::frame::{Frame, INITIAL, Id, frame};
@@ -27,12 +28,15 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
+/// Whether registers, of each thread as its trace gives them, and last values are wanted. None: not known yet.
+pub type Wanted<'a> = dyn Fn(&[&[Option<u64>]], &[Option<u64>]) -> Option<bool> + 'a;
+
 /// What an execution has to be like.
 pub struct Question<'a> {
     /// The places whose last values are asked about.
     pub finals: &'a [Place],
-    /// Whether registers (of each thread, as its trace gives them) and last values are wanted. None: not known yet.
-    pub wanted: &'a dyn Fn(&[&[Option<u64>]], &[Option<u64>]) -> Option<bool>,
+    /// Which executions are wanted.
+    pub wanted: &'a Wanted<'a>,
     /// Whether two threads may change places: they do the same, are in the same groups, and `wanted` does not tell them apart. Then some
     /// executions that only differ by that are left out.
     pub alike: &'a dyn Fn(usize, usize) -> bool,
@@ -60,6 +64,8 @@ pub struct Searched {
     pub bounded: bool,
     /// Whether the search stopped at the limit of choices.
     pub limited: bool,
+    /// Of way `sat`: how many executions satisfied the formula, but not the model itself.
+    pub inexact: u64,
     /// What a thread did that cannot be expressed.
     pub unsupported: Option<String>,
     /// How many ways led a thread to a defect of its own, and what the first one is called. Those ways may yet be ones that the model

@@ -1,7 +1,7 @@
 //! Threads that may change places: where two threads are alike in what they have done and in what may become of them, a choice for
 //! one of them that has been looked at need not be looked at for the other.
 
-use super::bounds::{Choices, Interval};
+use super::choices::{Choices, Interval};
 use super::frame::Frame;
 use super::program::Trace;
 use super::relation::Relation;

@@ -4,6 +4,7 @@ use super::candidates;
 use super::execution::Execution;
 use super::model::Model;
 use super::program::Program;
+use super::sat;
 use super::search::{Limits, Question, Searched, search};
 use crate::base::words;
 use std::ops::ControlFlow;
@@ -15,6 +16,8 @@ words! {
         Graphs = "graphs",
         /// By judging every candidate, for small programs.
         Candidates = "candidates",
+        /// By a formula that a SAT solver satisfies.
+        Sat = "sat",
     }
 }
 
@@ -31,5 +34,6 @@ pub fn search_by(
     match way {
         Way::Graphs => search(program, model, question, limits, found),
         Way::Candidates => candidates::search(program, model, question, limits, found),
+        Way::Sat => sat::search(program, model, question, limits, found),
     }
 }
