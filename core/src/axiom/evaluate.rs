@@ -3,9 +3,7 @@
 use super::model::{Axiom, Claim, Group, Model, Node, NodeId, Role};
 use super::relation::{Relation, Set};
 
-mod chain;
-
-pub use chain::Link;
+pub(super) mod chain;
 
 /// An execution as a model sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

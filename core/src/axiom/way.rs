@@ -4,8 +4,9 @@ use super::candidates;
 use super::execution::Execution;
 use super::model::Model;
 use super::program::Program;
+use super::question::{Limits, Question, Searched};
 use super::sat;
-use super::search::{Limits, Question, Searched, search};
+use super::search::search;
 use crate::base::words;
 use std::ops::ControlFlow;
 

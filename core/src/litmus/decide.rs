@@ -1,39 +1,13 @@
 //! What a model says of a litmus test.
 
+use super::decided::{Decided, Property};
 use super::events::Threads;
-use super::liveness::Lasso;
 use super::outcome::{Observed, Outcome, Outcomes, Truth};
 use super::tree::{Cond, Litmus};
 use crate::axiom::{Axiom, Evaluation, Execution, Limits, Model, Question, Role, Searched, Way, search_by};
-use crate::base::words;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-
-words! {
-    /// What is asked of a test under a model.
-    pub enum Property {
-        /// What the test's condition asks.
-        Safety = "safety",
-        /// Whether every execution ends, where reads that spin see the coherence-last write in the end.
-        Liveness = "liveness",
-        /// Whether no execution raises a flag of the model, which stands for a data race.
-        Drf = "drf",
-    }
-}
-
-/// What a model says.
-#[derive(Clone, Debug)]
-pub struct Decided {
-    /// Whether the property passes.
-    pub pass: bool,
-    /// An execution that shows it: what was asked for, or what must not be.
-    pub witness: Option<Execution>,
-    /// Of liveness: an execution that does not end.
-    pub lasso: Option<Lasso>,
-    /// What the search did.
-    pub searched: Searched,
-}
 
 /// Decides safety or freedom from data races.
 #[must_use]

@@ -9,6 +9,7 @@
 mod blind;
 mod check;
 mod decide;
+mod decided;
 mod error;
 mod events;
 mod explore;
@@ -22,11 +23,12 @@ mod print;
 pub mod table;
 pub mod tree;
 
-pub use decide::{Decided, Property, accept, decide, decide_until, needed, outcomes};
+pub use decide::{accept, decide, decide_until, needed, outcomes};
+pub use decided::{Decided, Lasso, Property};
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
 pub use events::Threads;
 pub use explore::Board;
-pub use liveness::{Lasso, liveness, liveness_until};
+pub use liveness::{liveness, liveness_until};
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;
 pub use outcome::{Final, Observed, Outcome, Outcomes, Truth, Verdict};

@@ -3,7 +3,7 @@
 //! `path,model,property,expected`, perhaps with `progress` and `bound`; or `path,progress,terminates`, which is liveness under both
 //! models of PTX. Other columns are for people.
 
-use super::decide::Property;
+use super::decided::Property;
 use crate::base::{FileId, Span, complaints, counted};
 use crate::explore::Progress;
 

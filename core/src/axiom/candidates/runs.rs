@@ -6,7 +6,7 @@
 
 use crate::axiom::program::Kind;
 use crate::axiom::program::{End, Known, Place, Program, Trace};
-use crate::axiom::search::{Limits, Question, Searched};
+use crate::axiom::question::{Limits, Question, Searched};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a place may hold, by location and offset.

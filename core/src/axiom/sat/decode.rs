@@ -9,8 +9,8 @@ use crate::axiom::execution::Execution;
 use crate::axiom::frame::{Frame, INITIAL, Id, frame};
 use crate::axiom::model::Model;
 use crate::axiom::program::{End, Kind, Known, Program, Trace};
+use crate::axiom::question::{Question, Searched};
 use crate::axiom::relation::Relation;
-use crate::axiom::search::{Question, Searched};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 

@@ -15,7 +15,7 @@ mod unfold;
 use super::execution::Execution;
 use super::model::Model;
 use super::program::{End, Program};
-use super::search::{Limits, Question, Searched, total};
+use super::question::{Limits, Question, Searched, total};
 use cnf::Formula;
 use decode::Decoder;
 use relations::Encoder;

@@ -1,7 +1,7 @@
 //! A thread, run from its start with what its reads returned.
 
 use super::code::{Address, Code, Operand, Step, bit};
-use super::{Locations, pointed};
+use super::locations::{Locations, pointed};
 use crate::axiom::{Arrival, End, Event, Kind, Known, Place, Position, Sources, Stall, Trace};
 use crate::litmus::tree::{Arith, Atom, Relation};
 use smallvec::smallvec;

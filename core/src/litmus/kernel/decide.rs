@@ -4,7 +4,7 @@ use super::Kernel;
 use crate::axiom::{Limits, Model, Place, Question, Way, search_by};
 use crate::explore::Target;
 use crate::launch::{Device, Expect, Spec, compare};
-use crate::litmus::decide::{Decided, Property};
+use crate::litmus::decided::{Decided, Property};
 use crate::verdict::Stop;
 use std::ops::ControlFlow;
 

@@ -1,9 +1,9 @@
 //! Prefixes that a model allows and in which reads see other than coherence-last writes.
 
-use super::Lasso;
 use super::cycles::Graph;
 use super::tail::{Arrived, State, Tail};
 use crate::axiom::{Execution, INITIAL, Kind, Known, Limits, Model, Program, Question, Searched, search};
+use crate::litmus::decided::Lasso;
 use crate::litmus::events::{Arriving, Stopping, Threads};
 use std::cell::Cell;
 use std::ops::ControlFlow;

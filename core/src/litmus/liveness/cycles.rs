@@ -1,8 +1,8 @@
 //! The states that a test can come to while reads see coherence-last writes, and the fair cycles among them.
 
-use super::Lasso;
 use super::tail::{State, Tail};
 use crate::explore::Progress;
+use crate::litmus::decided::Lasso;
 use indexmap::IndexMap;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};

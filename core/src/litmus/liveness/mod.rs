@@ -17,24 +17,13 @@ mod cut;
 mod cycles;
 mod tail;
 
-use super::decide::Decided;
+use super::decided::Decided;
 use super::events::Threads;
 use super::tree::Litmus;
-use crate::axiom::{Execution, Limits, Model, Searched};
+use crate::axiom::{Limits, Model, Searched};
 use crate::explore::Progress;
 use cycles::Graph;
 use tail::Tail;
-
-/// An execution that does not end.
-#[derive(Clone, Debug)]
-pub struct Lasso {
-    /// What the model allows before it, where reads see other than coherence-last writes; events that are part of it, by thread.
-    pub prefix: Option<(Execution, Vec<usize>)>,
-    /// The steps up to the repeated part: thread and instruction.
-    pub stem: Vec<(usize, usize)>,
-    /// The steps of the repeated part; none: nobody can take a step, since all wait at barriers.
-    pub round: Vec<(usize, usize)>,
-}
 
 /// Decides whether every execution ends under a progress model.
 #[must_use]

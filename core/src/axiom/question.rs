@@ -1,0 +1,57 @@
+//! What a search is asked, and what it did.
+
+use super::model::Model;
+use super::program::Place;
+use crate::verdict;
+
+/// Whether registers, of each thread as its trace gives them, and last values are wanted. None: not known yet.
+pub type Wanted<'a> = dyn Fn(&[&[Option<u64>]], &[Option<u64>]) -> Option<bool> + 'a;
+
+/// What an execution has to be like.
+pub struct Question<'a> {
+    /// The places whose last values are asked about.
+    pub finals: &'a [Place],
+    /// Which executions are wanted.
+    pub wanted: &'a Wanted<'a>,
+    /// Whether two threads may change places: they do the same, are in the same groups, and `wanted` does not tell them apart. Then some
+    /// executions that only differ by that are left out.
+    pub alike: &'a dyn Fn(usize, usize) -> bool,
+    /// Whether a flag of the model has to be raised.
+    pub flagged: bool,
+}
+
+/// What limits a search, and what it came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How often the body of a loop is gone through at most.
+    pub bound: u32,
+    /// So many choices are tried at most.
+    pub choices: u64,
+}
+
+/// What a search did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Searched {
+    /// Choices tried.
+    pub choices: u64,
+    /// Consistent executions that were wanted.
+    pub found: u64,
+    /// Whether some thread would have gone on beyond the bound, not just read the same again.
+    pub bounded: bool,
+    /// Whether the search stopped at the limit of choices.
+    pub limited: bool,
+    /// Of way `sat`: how many executions satisfied the formula, but not the model itself.
+    pub inexact: u64,
+    /// What a thread did that cannot be expressed.
+    pub unsupported: Option<String>,
+    /// How many ways led a thread to a defect of its own, and what the first one is called. Those ways may yet be ones that the model
+    /// does not allow.
+    pub faults: u64,
+    /// See `faults`.
+    pub fault: Option<verdict::Kind>,
+}
+
+/// Whether coherence orders all writes to a location: not in PTX, whose models close it themselves.
+pub(super) fn total(model: &Model) -> bool {
+    !model.relations.iter().any(|name| name == "sync_fence")
+}
