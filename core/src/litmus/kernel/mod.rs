@@ -1,7 +1,7 @@
 //! Real kernels as axioms see them: each CUDA thread of a launch is a thread of an [`axiom::Program`](crate::axiom::Program).
 //!
 //! A thread runs alone by the machine's own instructions ([`Apart`]), under a shadow that says which of its values are not known and
-//! on which reads they depend ([`shadow`]). What accesses memory that others see becomes events ([`access`]); local memory, parameters
+//! on which reads they depend (`shadow`). What accesses memory that others see becomes events (`access`); local memory, parameters
 //! and constants are the thread's own business. Device memory of the machine is scratch here: a read that is known is put there for the
 //! instruction to find.
 //!
