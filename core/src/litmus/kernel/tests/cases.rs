@@ -37,7 +37,7 @@ fn orders_and_scopes_are_sets() {
     assert_eq!(all("atom.acq_rel.sys.global.exch.b32 %r1, [%rd0], 1;"), ["R M ACQ SYS GEN RMW", "W M REL SYS GEN RMW"]);
     assert_eq!(
         all("fence.acq_rel.gpu; fence.sc.cta; membar.gl; fence.proxy.alias;"),
-        ["F ACQ_REL GPU GEN", "F SC CTA GEN", "F SC GPU GEN", "F ALIAS"]
+        ["F ACQ_REL GPU GEN", "F ACQ_REL SC CTA GEN", "F ACQ_REL SC GPU GEN", "F ALIAS"]
     );
 }
 
@@ -132,10 +132,10 @@ fn loops_are_bounded_where_reads_decide() {
         (trace.events.len(), trace.end)
     };
     let zeros = [Some(0); 9];
-    assert_eq!(run(spin, &zeros, 2), (3, End::Bound));
-    assert_eq!(run(spin, &[Some(0), Some(0), Some(1)], 2), (4, End::Done));
-    assert_eq!(run(spin, &[Some(0), Some(1)], 1), (3, End::Done));
-    assert_eq!(run(count, &[], 0), (5, End::Done));
+    assert_eq!(run(spin, &zeros, 2), (2, End::Bound));
+    assert_eq!(run(spin, &[Some(0), Some(0), Some(1)], 3), (4, End::Done));
+    assert_eq!(run(spin, &[Some(0), Some(1)], 2), (3, End::Done));
+    assert_eq!(run(count, &[], 1), (5, End::Done));
     assert_eq!(run("L: bra L;", &[], 1), (0, End::Bound));
 }
 
