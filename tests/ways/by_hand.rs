@@ -82,6 +82,15 @@ const CASES: &[Case] = &[
             locations [P0:r0; P1:r0; P1:r1; x] exists 0 == 0",
         right: None,
     },
+    // A swap that succeeds because of a number that comes out of thin air.
+    Case {
+        model: "vulkan",
+        text: "VULKAN own { x=0; u aliases x; } P0@sg 0,wg 0,qf 0 | P1@sg 0,wg 1,qf 0 ;
+            rmw.atom.qf.sc1.cas r0, x, 1, 2 | ;
+            st.sc1 u, r0 | ;
+            locations [P0:r0; x] exists 0 == 0",
+        right: Some(&[&[0, 0], &[2, 2]]),
+    },
     // Three come to a barrier of two.
     Case {
         model: "ptx-v6.0",

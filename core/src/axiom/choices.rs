@@ -113,6 +113,17 @@ impl Choices {
             return Err(Conflict);
         }
         self.rf.may.take(&causes.inverse());
+        if !frame.data.is_empty() {
+            // Nor because of a value that depends on itself alone.
+            let mut values = causes;
+            values.add(&frame.data);
+            let values = values.plus();
+            let alone: Vec<usize> = values.reflexive().collect();
+            let caused = |read: usize| alone.iter().any(|value| *value == read || values.contains(*value, read));
+            if !alone.is_empty() && frame.dep.domain().iter().any(caused) {
+                return Err(Conflict);
+            }
+        }
         let (must, may) = (self.rf.must.inverse(), self.rf.may.inverse());
         for read in frame.rf.range().iter() {
             let mut chosen = must.from(read);
