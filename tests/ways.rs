@@ -141,6 +141,7 @@ fn the_public_verdicts() {
 pub fn trials() -> Vec<Trial> {
     let mut all = shared::trials(&[
         ("by_hand", None, by_hand::agree),
+        ("sat_differs", None, by_hand::sat_differs),
         ("public", Some("conformance/litmus/cat"), our_models_are_the_public_ones),
         ("suite", Some("conformance/litmus/expected.csv"), the_public_verdicts),
         ("machine", None, machine::generated),

@@ -70,7 +70,8 @@ pub(super) struct Litmus {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) bound: Option<u32>,
 
-    /// How it is decided: graphs (executions that the model allows are built, each once).
+    /// How it is decided: graphs (executions that the model allows are built, each once), candidates (all candidates are judged; small
+    /// tests only), sat (a formula; known to be wrong where values come out of thin air or threads wait at barriers with a quorum).
     #[arg(long, value_name = "WAY", default_value = "graphs")]
     pub(super) way: Way,
 
