@@ -29,6 +29,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("check", &["races"]),
     ("checkpoint", &["kept"]),
     ("checkpoint-every", &["1m", "--checkpoint", "kept.every"]),
+    ("compare", &[]),
     ("confine", &[]),
     ("continue", &[]),
     ("control", &["its"]),
@@ -37,10 +38,12 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("dot", &["graph.dot"]),
     ("dump", &["tree"]),
     ("entry", &["k"]),
+    ("exists", &["x[0] == 1"]),
     ("expect", &["x=values:1;first=1"]),
     ("expect-stdout", &[""]),
     ("expected", &["verdicts.csv"]),
     ("fairness", &["weak"]),
+    ("extract", &["race.schedule"]),
     ("first", &[]),
     ("first-seed", &["3"]),
     ("for", &["10s"]),
@@ -65,6 +68,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("output", &["short.schedule"]),
     ("preemptions", &["1"]),
     ("print", &["x"]),
+    ("ptx", &["k.ptx"]),
     ("progress", &["fair"]),
     ("property", &["drf"]),
     ("reduction", &["none"]),
@@ -93,6 +97,12 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("why", &[]),
 ];
 
+/// Flags of `warpstep litmus` that are about machines.
+const OF_MACHINES: [&str; 5] = ["control", "memory", "same-warp", "max-states", "search-memory"];
+/// Flags of kernels, which no litmus test has.
+const OF_KERNELS: [&str; 10] =
+    ["arg", "block", "buffer", "entry", "exists", "expect", "expect-stdout", "global", "grid", "shared"];
+
 /// Flags of litmus tests, which no kernel has.
 const OF_LITMUS: [&str; 3] = ["all", "blocks", "same-warp"];
 
@@ -116,6 +126,11 @@ fn folder() -> tempfile::TempDir {
     let target = root.join("tests/schedules/atomicity.toml").display().to_string();
     let found = warpstep(folder.path(), &["prove", &target, "--save-schedule", "k.schedule"]);
     assert_eq!(found.status.code(), Some(1), "{}", String::from_utf8_lossy(&found.stderr));
+    let racy = root.join("tests/races/blocks_write.racy.ptx").display().to_string();
+    let launch = ["--block", "64", "--grid", "2", "--buffer", "out:u32:1024", "--arg", "buffer:out"];
+    let hunt =
+        [&["hunt", &racy][..], &launch, &["--check", "races", "--seeds", "2", "--save-schedule", "race.schedule"]];
+    assert_eq!(warpstep(folder.path(), &hunt.concat()).status.code(), Some(1));
     folder
 }
 
@@ -133,6 +148,11 @@ fn base(command: &str, flag: &str) -> Vec<&'static str> {
         "run" | "hunt" | "prove" | "compare" | "replay" => launch(),
         "litmus" if flag == "expected" => vec![],
         "litmus" if flag == "progress" => vec!["MP.litmus", "--property", "liveness"],
+        "litmus" if flag == "extract" => vec![],
+        "litmus" if flag == "output" => vec!["--extract", "race.schedule"],
+        "litmus" if OF_MACHINES.contains(&flag) => vec!["MP.litmus", "--compare"],
+        "litmus" if flag == "ptx" => launch()[1..].to_vec(),
+        "litmus" if OF_KERNELS.contains(&flag) => launch(),
         "litmus" => vec!["MP.litmus"],
         "minimise" => vec!["k.schedule"],
         "check" => vec!["k.ptx"],

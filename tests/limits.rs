@@ -228,6 +228,7 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         ("prove ptx-examples/reduction --memory fermi --control crs".to_owned(), "interrupted"),
         ("prove ptx-examples/bitonic --lanes split".to_owned(), "interrupted"),
         ("prove iriw.litmus --memory fermi".to_owned(), "interrupted"),
+        ("litmus iriw.litmus --compare --memory invalidate --max-states 999999999".to_owned(), "interrupted"),
         // Thousands of warps that could have stepped in each of thousands of states.
         ("prove empty.ptx --grid 2147483647".to_owned(), "interrupted"),
         ("compare count.ptx --block 32".to_owned(), "interrupted"),
@@ -360,6 +361,8 @@ fn every_command_keeps_its_limits_on_every_memory() {
         all.push(format!("compare {target} --search-memory {megabytes}M --for {seconds}s"));
     }
     all.extend(memories.map(|m| format!("prove iriw.litmus {m} --search-memory {megabytes}M --for {seconds}s")));
+    let compare = "litmus iriw.litmus --compare --max-states 999999999 --memory invalidate";
+    all.push(format!("{compare} --search-memory {megabytes}M --timeout {seconds}s"));
     // The race check keeps what each of them knows; with full warps, too.
     let meet =
         format!("meet.ptx --block 64 --grid 4 --buffer p:u32:2 --arg buffer:p --check races --max-memory {megabytes}M");

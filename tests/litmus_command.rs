@@ -1,59 +1,9 @@
 //! `warpstep litmus` on the command line: verdicts, witnesses as text, JSON and pictures, tables, and what is refused.
 
-use crate::schema::Schema;
+use crate::litmus_tool::{Tool, root, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn data(name: &str) -> PathBuf {
-    root().join("tests/litmus_command").join(name)
-}
-
-fn warpstep(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_warpstep"));
-    command.arg("litmus").args(arguments).current_dir(data("")).env("NO_COLOR", "1").output().unwrap()
-}
-
-fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-/// Ends with a code and says words.
-#[track_caller]
-fn says(arguments: &[&str], code: i32, words: &[&str]) -> String {
-    let output = warpstep(arguments);
-    let text = text(&output);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
-    for word in words {
-        assert!(text.contains(word), "{arguments:?} does not say {word:?}:\n{text}");
-    }
-    text
-}
-
-#[track_caller]
-fn json(arguments: &[&str], code: i32) -> Value {
-    let output = warpstep(&[arguments, &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output));
-    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(Schema::read("docs/schema/report.schema.json").complaint(&value), None, "{arguments:?}");
-    assert_eq!(value["exit"], code, "{arguments:?}");
-    value
-}
-
-/// A golden file; `BLESS=1` rewrites it.
-#[track_caller]
-fn golden(name: &str, found: &str) {
-    let file = data(name);
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&file, found).unwrap();
-    }
-    let wanted = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(found == wanted, "{name} is not:\n{found}");
-}
+const TOOL: Tool = Tool { folder: "litmus_command", flags: &[] };
 
 /// Tests whose answers are kept in full: the file's name, what is asked, and the exit code.
 const SHOWN: &[(&str, &[&str], i32)] = &[
@@ -70,11 +20,11 @@ fn answers_are_shown_as_text_json_and_pictures() {
     let folder = tempfile::tempdir().unwrap();
     let dot = folder.path().join("it.dot").display().to_string();
     for (name, arguments, code) in SHOWN {
-        let output = warpstep(&[*arguments, &["--dot", &dot]].concat());
+        let output = TOOL.run(&[*arguments, &["--dot", &dot]].concat());
         assert_eq!(output.status.code(), Some(*code), "{name}: {}", text(&output));
-        golden(&format!("{name}.out"), &text(&output));
-        golden(&format!("{name}.dot"), &std::fs::read_to_string(&dot).unwrap());
-        golden(&format!("{name}.json"), &format!("{:#}\n", json(arguments, *code)));
+        TOOL.golden(&format!("{name}.out"), &text(&output));
+        TOOL.golden(&format!("{name}.dot"), &std::fs::read_to_string(&dot).unwrap());
+        TOOL.golden(&format!("{name}.json"), &format!("{:#}\n", TOOL.json(arguments, *code)));
     }
 }
 
@@ -82,47 +32,51 @@ fn answers_are_shown_as_text_json_and_pictures() {
 #[test]
 fn endless_executions_are_told_by_steps() {
     let liveness = ["spin.litmus", "--property", "liveness"];
-    let told = says(&liveness, 1, &["liveness fair: fail", "an execution never ends", "again and again"]);
-    golden("endless.out", &told);
-    let value = json(&liveness, 1);
+    let told = TOOL.says(&liveness, 1, &["liveness fair: fail", "an execution never ends", "again and again"]);
+    TOOL.golden("endless.out", &told);
+    let value = TOOL.json(&liveness, 1);
     let endless = &value["tests"][0]["verdicts"][0]["endless"];
     let threads: Vec<_> = endless["round"].as_array().unwrap().iter().map(|step| step["thread"].as_u64()).collect();
     assert!(threads.contains(&Some(0)) && threads.contains(&Some(1)), "{endless}");
     assert_eq!(endless["round"][0]["line"], 5);
     // A barrier that nobody else comes to is passed by nobody.
-    says(&["never.litmus", "--property", "liveness"], 1, &["nobody can go on"]);
+    TOOL.says(&["never.litmus", "--property", "liveness"], 1, &["nobody can go on"]);
     // Nobody is promised to go on.
-    says(&["../litmus/MP-fences.litmus", "--property", "liveness"], 0, &["every execution ends"]);
-    says(&["handoff.litmus", "--property", "liveness"], 0, &["every execution ends"]);
-    says(&["handoff.litmus", "--property", "liveness", "--progress", "obe"], 1, &["liveness obe: fail"]);
+    TOOL.says(&["../litmus/MP-fences.litmus", "--property", "liveness"], 0, &["every execution ends"]);
+    TOOL.says(&["handoff.litmus", "--property", "liveness"], 0, &["every execution ends"]);
+    TOOL.says(&["handoff.litmus", "--property", "liveness", "--progress", "obe"], 1, &["liveness obe: fail"]);
 }
 
 #[test]
 fn several_models_each_have_a_verdict() {
-    let value = json(&["../litmus/MP-fences.litmus", "--model", "coherence-only.cat", "--model", "ptx-v6.0"], 1);
+    let value = TOOL.json(&["../litmus/MP-fences.litmus", "--model", "coherence-only.cat", "--model", "ptx-v6.0"], 1);
     let answers: Vec<_> =
         value["tests"][0]["verdicts"].as_array().unwrap().iter().map(|v| v["answer"].clone()).collect();
     assert_eq!(answers, ["pass", "fail"]);
     // Only those that are for the test's language.
-    let value = json(&["../litmus/MP-fences.litmus", "--model", "vulkan", "--model", "ptx-v6.0"], 1);
+    let value = TOOL.json(&["../litmus/MP-fences.litmus", "--model", "vulkan", "--model", "ptx-v6.0"], 1);
     assert_eq!(value["tests"][0]["verdicts"].as_array().unwrap().len(), 1);
-    says(&["../litmus/MP-fences.litmus", "--model", "vulkan"], 2, &["the model is for Vulkan and the test for PTX"]);
-    says(&["late-comer.litmus", "--model", "ptx-v7.5"], 2, &["the model is for PTX and the test for Vulkan"]);
+    TOOL.says(
+        &["../litmus/MP-fences.litmus", "--model", "vulkan"],
+        2,
+        &["the model is for Vulkan and the test for PTX"],
+    );
+    TOOL.says(&["late-comer.litmus", "--model", "ptx-v7.5"], 2, &["the model is for PTX and the test for Vulkan"]);
 }
 
 /// A test without a condition is asked for races; one that is asked for its condition has none.
 #[test]
 fn a_filter_alone_is_about_races() {
-    says(&["filter.litmus"], 0, &["filter under vulkan, drf: pass", "no flag is raised"]);
-    says(&["filter.litmus", "--property", "safety"], 2, &["--property drf asks it for races"]);
+    TOOL.says(&["filter.litmus"], 0, &["filter under vulkan, drf: pass", "no flag is raised"]);
+    TOOL.says(&["filter.litmus", "--property", "safety"], 2, &["--property drf asks it for races"]);
 }
 
 #[test]
 fn outcomes_are_printed_as_herd_does() {
-    let told = says(&["../litmus/SB-weak.litmus", "--all"], 0, &["Test SB-weak Allowed\nStates 4\n", "\nOk\n"]);
+    let told = TOOL.says(&["../litmus/SB-weak.litmus", "--all"], 0, &["Test SB-weak Allowed\nStates 4\n", "\nOk\n"]);
     assert!(told.contains("Positive: 1 Negative: 3") && told.contains("Observation SB-weak Sometimes 1 3"), "{told}");
-    says(&["../litmus/SB-fences.litmus", "--all"], 1, &["States 3\n", "\nNo\n", "Never 0 3"]);
-    let value = json(&["../litmus/SB-fences.litmus", "--all"], 1);
+    TOOL.says(&["../litmus/SB-fences.litmus", "--all"], 1, &["States 3\n", "\nNo\n", "Never 0 3"]);
+    let value = TOOL.json(&["../litmus/SB-fences.litmus", "--all"], 1);
     let outcomes = value["tests"][0]["verdicts"][0]["outcomes"].as_array().unwrap();
     assert!(outcomes.len() == 3 && outcomes.iter().all(|outcome| outcome["satisfies"] == false), "{value}");
 }
@@ -130,45 +84,45 @@ fn outcomes_are_printed_as_herd_does() {
 /// What is beyond a bound is said where it might matter, and nowhere else.
 #[test]
 fn bounds_are_said_where_they_may_hide_something() {
-    says(&["count.litmus"], 1, &["never reachable, up to bound 1"]);
-    says(&["count.litmus", "--bound", "2"], 1, &["never reachable, up to bound 2"]);
-    let found = says(&["count.litmus", "--bound", "3"], 0, &["reachable"]);
+    TOOL.says(&["count.litmus"], 1, &["never reachable, up to bound 1"]);
+    TOOL.says(&["count.litmus", "--bound", "2"], 1, &["never reachable, up to bound 2"]);
+    let found = TOOL.says(&["count.litmus", "--bound", "3"], 0, &["reachable"]);
     assert!(!found.contains("bound"), "{found}");
-    let closed = says(&["../litmus/SB-fences.litmus"], 1, &["never reachable"]);
+    let closed = TOOL.says(&["../litmus/SB-fences.litmus"], 1, &["never reachable"]);
     assert!(!closed.contains("bound"), "{closed}");
 }
 
 #[test]
 fn limits_end_with_3_and_wrong_input_with_2() {
-    let all = ["../litmus/IRIW-fences.litmus", "--max-choices", "2"];
-    says(&all, 3, &["safety: limit", "limit reached: 2 choices"]);
-    let value = json(&all, 3);
+    let all = ["../litmus/table7/ptx/ttaslock.2.2.litmus", "--max-choices", "2"];
+    TOOL.says(&all, 3, &["safety: limit", "limit reached: 2 choices"]);
+    let value = TOOL.json(&all, 3);
     assert_eq!(value["counts"]["limit"], 1);
     let late = ["../litmus/table7/ptx/xf-barrier.3.3.litmus", "--bound", "50", "--timeout", "1ms"];
-    says(&late, 3, &["limit reached: 1 millisecond"]);
-    says(&["broken.litmus"], 2, &["a weak access takes no scope", "broken.litmus:4:9"]);
-    says(&["none.litmus"], 2, &["cannot read `none.litmus`"]);
-    says(&["../litmus/MP-weak.litmus", "--model", "ptx-v7"], 2, &["did you mean `ptx-v7.5`?"]);
-    says(&["../litmus/MP-weak.litmus", "--model", "wrong.cat"], 2, &["wrong.cat:1:15", "did you mean `rf`?"]);
-    says(&["../litmus/MP-weak.litmus", "--model", "none.cat"], 2, &["cannot read `none.cat`"]);
-    says(&["../litmus/MP-weak.litmus", "--progress", "obe"], 2, &["--property liveness"]);
-    says(&["../litmus/MP-weak.litmus", "--property", "drf", "--all"], 2, &["--property safety"]);
-    says(&[".", "--dot", "x.dot"], 2, &["name one test"]);
-    says(&["../memp"], 2, &["there is no file *.litmus"]);
-    says(&["wild.litmus"], 4, &["unsupported: "]);
+    TOOL.says(&late, 3, &["limit reached: 1 millisecond"]);
+    TOOL.says(&["broken.litmus"], 2, &["a weak access takes no scope", "broken.litmus:4:9"]);
+    TOOL.says(&["none.litmus"], 2, &["cannot read `none.litmus`"]);
+    TOOL.says(&["../litmus/MP-weak.litmus", "--model", "ptx-v7"], 2, &["did you mean `ptx-v7.5`?"]);
+    TOOL.says(&["../litmus/MP-weak.litmus", "--model", "wrong.cat"], 2, &["wrong.cat:1:15", "did you mean `rf`?"]);
+    TOOL.says(&["../litmus/MP-weak.litmus", "--model", "none.cat"], 2, &["cannot read `none.cat`"]);
+    TOOL.says(&["../litmus/MP-weak.litmus", "--progress", "obe"], 2, &["--property liveness"]);
+    TOOL.says(&["../litmus/MP-weak.litmus", "--property", "drf", "--all"], 2, &["--property safety"]);
+    TOOL.says(&[".", "--dot", "x.dot"], 2, &["name one test"]);
+    TOOL.says(&["../memp"], 2, &["there is no file *.litmus"]);
+    TOOL.says(&["wild.litmus"], 4, &["unsupported: "]);
 }
 
 /// A line for each test, in the order of their paths however many are tried at the same time.
 #[test]
 fn a_folder_has_a_line_for_each_test_and_a_summary() {
-    let one = says(&["../litmus/paper", "--jobs", "1"], 1, &["pass         ptx-v7.5  safety"]);
+    let one = TOOL.says(&["../litmus/paper", "--jobs", "1"], 1, &["pass         ptx-v7.5  safety"]);
     let lines: Vec<&str> = one.lines().collect();
     assert!(lines.len() > 40 && lines.windows(2).take(lines.len() - 2).all(|w| path(w[0]) < path(w[1])), "{one}");
     assert!(lines[lines.len() - 1].starts_with(&format!("{} tests: ", lines.len() - 1)), "{one}");
-    assert_eq!(says(&["../litmus/paper", "--jobs", "5"], 1, &[]), one);
+    assert_eq!(TOOL.says(&["../litmus/paper", "--jobs", "5"], 1, &[]), one);
     // Wrong files are told before all, and decide the exit code.
-    says(&["."], 2, &["a weak access takes no scope", "wrong        ./broken.litmus", " 1 wrong\n"]);
-    let value = json(&["."], 2);
+    TOOL.says(&["."], 2, &["a weak access takes no scope", "wrong        ./broken.litmus", " 1 wrong\n"]);
+    let value = TOOL.json(&["."], 2);
     let wrong = value["tests"].as_array().unwrap().iter().find(|test| test["path"] == "./broken.litmus").unwrap();
     assert_eq!((&wrong["problems"][0]["code"], &wrong["language"]), (&"scope".into(), &Value::Null));
     assert_eq!(value["counts"]["wrong"], 1);
@@ -181,10 +135,11 @@ fn path(line: &str) -> &str {
 
 #[test]
 fn a_picture_that_cannot_be_written_is_told_after_the_verdict() {
-    let told = says(&["../litmus/MP-weak.litmus", "--dot", "no/such/folder.dot"], 2, &["reachable", "cannot write"]);
+    let told =
+        TOOL.says(&["../litmus/MP-weak.litmus", "--dot", "no/such/folder.dot"], 2, &["reachable", "cannot write"]);
     assert!(told.find("reachable").unwrap() < told.find("cannot write").unwrap(), "{told}");
-    says(&["../litmus/SB-weak.litmus", "--property", "drf", "--dot", "no/such/folder.dot"], 1, &["cannot write"]);
-    says(&["../litmus/SB-fences.litmus", "--dot", "x.dot"], 1, &["x.dot is not written: there is no execution"]);
+    TOOL.says(&["../litmus/SB-weak.litmus", "--property", "drf", "--dot", "no/such/folder.dot"], 1, &["cannot write"]);
+    TOOL.says(&["../litmus/SB-fences.litmus", "--dot", "x.dot"], 1, &["x.dot is not written: there is no execution"]);
 }
 
 /// Names from files do nothing to a terminal.
@@ -196,7 +151,7 @@ fn names_are_escaped() {
     std::fs::write(&file, test.replace("MP-weak", "MP\u{1b}]0;\u{202e}")).unwrap();
     let file = file.display().to_string();
     for arguments in [vec![&*file, "--all"], vec![&*file, &*file], vec![&*file, "--format", "json"]] {
-        let told = says(&arguments, 0, &[]);
+        let told = TOOL.says(&arguments, 0, &[]);
         assert!(!told.contains('\u{1b}') && !told.contains('\u{202e}'), "{told:?}");
     }
 }
@@ -221,28 +176,32 @@ fn tables_are_checked_row_by_row() {
     ];
     put(&right);
     let name = table.display().to_string();
-    says(&["--expected", &name], 0, &["ptx-v6.0", "7 rows: all agree"]);
-    assert_eq!(json(&["--expected", &name], 0)["groups"].as_array().unwrap().len(), 6);
+    TOOL.says(&["--expected", &name], 0, &["ptx-v6.0", "7 rows: all agree"]);
+    assert_eq!(TOOL.json(&["--expected", &name], 0)["groups"].as_array().unwrap().len(), 6);
     put(&[right[0].replace("pass", "fail"), right[1].clone()]);
     let differs = "MP-weak.litmus under ptx-v6.0, safety, bound 1: expected fail, answered pass: reachable";
-    says(&["--expected", &name], 1, &["line 2: ", differs, "2 rows: 1 differ"]);
-    assert_eq!(json(&["--expected", &name], 1)["different"][0]["line"], 2);
+    TOOL.says(&["--expected", &name], 1, &["line 2: ", differs, "2 rows: 1 differ"]);
+    assert_eq!(TOOL.json(&["--expected", &name], 1)["different"][0]["line"], 2);
     put(&[format!("{weak},vulkan,safety,pass,,")]);
-    says(&["--expected", &name], 2, &["the test is for PTX, the model for Vulkan"]);
+    TOOL.says(&["--expected", &name], 2, &["the test is for PTX, the model for Vulkan"]);
     put(&[format!("{weak}.none,ptx-v7.5,safety,pass,,")]);
-    says(&["--expected", &name], 2, &["answered wrong: cannot read"]);
+    TOOL.says(&["--expected", &name], 2, &["answered wrong: cannot read"]);
     put(&[format!("{weak},ptx-v7.5,safety,maybe,,")]);
-    says(&["--expected", &name], 2, &["`maybe` is no verdict", "one of pass, fail"]);
+    TOOL.says(&["--expected", &name], 2, &["`maybe` is no verdict", "one of pass, fail"]);
     put(&[format!("{weak},ptx-v8,safety,pass,,")]);
-    says(&["--expected", &name], 2, &["cannot be `ptx-v8`"]);
+    TOOL.says(&["--expected", &name], 2, &["cannot be `ptx-v8`"]);
     std::fs::write(&table, format!("path,progress,terminates\n{fences},weak_fair,pass\n")).unwrap();
-    says(&["--expected", &name], 0, &["ptx-v6.0  liveness  pass", "ptx-v7.5  liveness  pass", "2 rows: all agree"]);
+    TOOL.says(
+        &["--expected", &name],
+        0,
+        &["ptx-v6.0  liveness  pass", "ptx-v7.5  liveness  pass", "2 rows: all agree"],
+    );
 }
 
 /// The paper's figures, by our own tests.
 #[test]
 fn the_papers_verdicts_are_ours() {
-    says(&["--expected", "../litmus/paper/verdicts.csv"], 0, &["184 rows: all agree"]);
+    TOOL.says(&["--expected", "../litmus/paper/verdicts.csv"], 0, &["184 rows: all agree"]);
 }
 
 /// Every public verdict, with the counts of each kind; each witness is judged by the plainest reading of the model.
@@ -253,6 +212,6 @@ fn public_verdicts_are_ours() {
         return;
     };
     let table = |name: &str| folder.join("conformance/litmus").join(name).display().to_string();
-    golden("expected.out", &says(&["--expected", &table("expected.csv")], 0, &["2106 rows: all agree"]));
-    golden("progress.out", &says(&["--expected", &table("progress.csv")], 0, &["3612 rows: all agree"]));
+    TOOL.golden("expected.out", &TOOL.says(&["--expected", &table("expected.csv")], 0, &["2106 rows: all agree"]));
+    TOOL.golden("progress.out", &TOOL.says(&["--expected", &table("progress.csv")], 0, &["3612 rows: all agree"]));
 }

@@ -12,6 +12,7 @@ use warpstep::machine::{Config, Context, ControlModel, Launch};
 use warpstep::program::check::check;
 use warpstep::program::{Options, build};
 use warpstep::ptx::parse;
+use ways_mutants::{compare, generate};
 
 /// A program that tells a mutant apart.
 struct Killer {
@@ -159,11 +160,15 @@ mod host_mutants;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
 mod programs_world;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod races_agree;
 #[expect(dead_code, reason = "searches are compared without a mutant")]
 #[path = "shared/reference.rs"]
 mod reference;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;
+#[expect(dead_code, reason = "what is beside the repository is not read")]
+mod shared;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
@@ -218,12 +223,13 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 5] = [
+    let families: [(&str, fn()); 6] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
+        ("races of all schedules", races_agree::mutants::are_noticed),
     ];
     for (name, noticed) in families {
         trials.push(Trial::test(name, move || {

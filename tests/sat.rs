@@ -1,5 +1,5 @@
-//! The way `sat` against the way `graphs`, with which it shares nothing but the events: the same verdicts on the public tests, and the
-//! same executions where all of them are wanted. SAT_FULL=1 looks at the executions of every public test.
+//! The way `sat` against the way `graphs`, with which it shares nothing but the events: the same executions where all of them are wanted.
+//! (`tests/ways.rs` compares verdicts and outcomes of all ways.) SAT_FULL=1 looks at the executions of every public test.
 
 use crate::shared;
 use crate::tests::within;
@@ -7,10 +7,9 @@ use libtest_mimic::Trial;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use warpstep::base::FileId;
 use warpstep::litmus::tree::{Arch, Litmus};
-use warpstep::litmus::{Property, Threads, decide, parse};
+use warpstep::litmus::{Threads, parse};
 use warpstep_core::axiom::{Evaluation, Id, Limits, Model, Place, Question, Role, Searched, Way, cat, search_by};
 
 const LIMITS: Limits = Limits { bound: 1, choices: 20_000 };
@@ -27,31 +26,6 @@ fn public(path: &str) -> PathBuf {
 
 fn model(name: &str) -> &'static Model {
     cat::builtin(name).unwrap()
-}
-
-#[expect(clippy::disallowed_methods, reason = "time is what the share is about")]
-fn verdicts_are_the_published_ones() {
-    let table = std::fs::read_to_string(public("expected.csv")).unwrap();
-    let (mut rows, mut decided) = (0, 0);
-    for line in table.lines().skip(1) {
-        let fields: Vec<&str> = line.split(',').collect();
-        let property = Property::named(fields[2]).unwrap();
-        if property == Property::Liveness {
-            continue;
-        }
-        let (litmus, _) = parse(FileId(0), &std::fs::read_to_string(public(fields[0])).unwrap());
-        let begun = Instant::now();
-        let found = decide(&litmus, model(fields[1]), property, Way::Sat, Limits { bound: 1, choices: 1_000_000 });
-        rows += 1;
-        if found.searched.limited || begun.elapsed() > Duration::from_secs(10) {
-            continue;
-        }
-        decided += 1;
-        assert_eq!(found.pass, fields[3] == "pass", "{line}");
-        assert_eq!(found.searched.inexact, 0, "{line}: what satisfies the formula is allowed");
-    }
-    println!("sat decides {decided} of {rows} rows");
-    assert!(rows > 500 && decided * 10 >= rows * 9, "{decided} of {rows}");
 }
 
 /// All executions that a way finds; none if there are too many.
@@ -118,7 +92,6 @@ fn executions_of_public_tests_are_the_same() {
 
 pub fn trials() -> Vec<Trial> {
     shared::trials(&[
-        ("verdicts_are_the_published_ones", Some("conformance/litmus/expected.csv"), verdicts_are_the_published_ones),
         ("executions_of_our_tests_are_the_same", None, executions_of_our_tests_are_the_same),
         (
             "executions_of_public_tests_are_the_same",

@@ -3,6 +3,7 @@
 //! Each file has a function `trials`. `cargo test --test ui -- hangs` runs those of a file, `-- hangs::ring` some of them.
 
 mod agree;
+mod agreement;
 mod barriers;
 mod bounds;
 mod case;
@@ -17,6 +18,7 @@ mod lowering;
 mod ops;
 mod oracle;
 mod oracle_mutate;
+mod races_agree;
 mod sat;
 mod shared;
 mod terminal;
@@ -33,14 +35,16 @@ mod schema;
 mod tests;
 
 use libtest_mimic::{Arguments, Trial};
+use ways::{compare, generate};
 
 /// The tests of a file.
 type Trials = fn() -> Vec<Trial>;
 
 /// The files with their tests.
-const FILES: [(&str, Trials); 16] = [
+const FILES: [(&str, Trials); 18] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
+    ("agreement", agreement::trials),
     ("barriers", barriers::trials),
     ("bounds", bounds::trials),
     ("corpus", corpus::trials),
@@ -51,6 +55,7 @@ const FILES: [(&str, Trials); 16] = [
     ("lowering", lowering::trials),
     ("ops", ops::trials),
     ("oracle", oracle::trials),
+    ("races_agree", races_agree::trials),
     ("sat", sat::trials),
     ("terminal", terminal::trials),
     ("ways", ways::trials),

@@ -1,4 +1,4 @@
-//! Deliberate errors in the way `graphs`: on tests made by chance it then differs from the way `candidates`.
+//! Deliberate errors in the ways `graphs` and `sat`: on tests made by chance they then differ from the way `candidates`.
 
 use std::panic::catch_unwind;
 use warpstep::axiom::cat::builtin;
@@ -8,14 +8,15 @@ use warpstep::litmus::tree::Litmus;
 
 #[expect(dead_code, reason = "differences are not made small")]
 #[path = "ways/compare.rs"]
-mod compare;
+pub mod compare;
 #[path = "ways/generate.rs"]
-mod generate;
+pub mod generate;
 
 use compare::{LIMITS, Outcomes, outcomes, parsed};
+use generate::Family;
 
-/// The mutants.
-const MUTANTS: [Mutant; 6] = [
+/// The mutants of the way `graphs`.
+const GRAPHS: &[Mutant] = &[
     Mutant::SourceLost,
     Mutant::NoLaterSource,
     Mutant::SequenceBackwards,
@@ -24,7 +25,10 @@ const MUTANTS: [Mutant; 6] = [
     Mutant::LastIsOverwritten,
 ];
 
-/// So many tests of each model.
+/// Those of the way `sat`.
+const SAT: &[Mutant] = &[Mutant::GroundsUnasked, Mutant::ConstantsUntried, Mutant::LastWritesAlike];
+
+/// So many tests of each family.
 const TESTS: u64 = 60;
 
 /// A test with what is right.
@@ -35,10 +39,11 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let models = ["ptx-v6.0", "ptx-v7.5", "vulkan"];
-    let all = models.iter().flat_map(|name| (0..TESTS).map(move |number| (*name, number)));
-    let case = |(name, number)| {
-        let litmus = parsed(&generate::test(generate::Family::of(name), number));
+    let models = ["ptx-v6.0", "ptx-v7.5", "vulkan"].map(|name| (name, Family::of(name)));
+    let families = models.into_iter().chain([("vulkan", Family::Circles)]);
+    let all = families.flat_map(|family| (0..TESTS).map(move |number| (family, number)));
+    let case = |((name, family), number)| {
+        let litmus = parsed(&generate::test(family, number));
         let model = builtin(name)?;
         let right = outcomes(&litmus, model, Way::Candidates, false, LIMITS)?;
         Some(Case { litmus, model, right })
@@ -46,11 +51,11 @@ fn cases() -> Vec<Case> {
     all.filter_map(case).collect()
 }
 
-/// On how many tests the way differs, or fails.
-fn noticed(cases: &[Case], mutant: Option<Mutant>) -> usize {
+/// On how many tests a way differs, or fails.
+fn noticed(cases: &[Case], way: Way, mutant: Option<Mutant>) -> usize {
     let differs = |case: &&Case| {
         select(mutant);
-        let found = catch_unwind(|| outcomes(&case.litmus, case.model, Way::Graphs, false, LIMITS));
+        let found = catch_unwind(|| outcomes(&case.litmus, case.model, way, false, LIMITS));
         select(None);
         found.map_or(true, |found| found.is_some_and(|found| found != case.right))
     };
@@ -59,10 +64,12 @@ fn noticed(cases: &[Case], mutant: Option<Mutant>) -> usize {
 
 pub fn are_noticed() {
     let cases = cases();
-    assert_eq!(noticed(&cases, None), 0);
-    for mutant in MUTANTS {
-        let count = noticed(&cases, Some(mutant));
-        eprintln!("{}: noticed on {count} of {} tests", mutant.name(), cases.len());
-        assert!(count > 0, "nothing tells {} apart", mutant.name());
+    for (way, mutants) in [(Way::Graphs, GRAPHS), (Way::Sat, SAT)] {
+        assert_eq!(noticed(&cases, way, None), 0);
+        for mutant in mutants {
+            let count = noticed(&cases, way, Some(*mutant));
+            eprintln!("{}: noticed on {count} of {} tests", mutant.name(), cases.len());
+            assert!(count > 0, "nothing tells {} apart", mutant.name());
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::kernel::{Kernel, observers};
 use super::prepared::USUAL_MEMORY;
-use crate::check::Check;
+use crate::check::{Check, RacesOptions};
 use crate::choice::{Fair, Strategy};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, Target};
@@ -123,8 +123,8 @@ impl Kernel<'_> {
         })
     }
 
-    /// Goes through all states of the kernel, under every schedule that is fair as [`Kernel::progress`] says. Checks look at
-    /// the runs that show what was found. The kernel's memory stays as it is.
+    /// Goes through all states of the kernel, under every schedule that is fair as [`Kernel::progress`] says. Races are looked for
+    /// in all of them on flat memory; other checks look at the runs that show what was found. The kernel's memory stays as it is.
     ///
     /// # Errors
     /// As of [`Kernel::hunt`].
@@ -138,6 +138,8 @@ impl Kernel<'_> {
         options.max_states = self.max_states;
         options.max_steps = self.config.max_steps;
         options.max_bytes = Some(self.config.max_memory.unwrap_or(USUAL_MEMORY));
+        options.races =
+            self.checks.contains(&Check::Races).then(|| RacesOptions { stopping: true, ..RacesOptions::default() });
         let how = Prove { progress: self.progress, fairness: Fairness::Weak, grain: Grain::Visible };
         let proof = target
             .prove(how, &mut options, &|| observers(&self.checks, &env))

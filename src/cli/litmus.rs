@@ -1,8 +1,11 @@
 //! `warpstep litmus`
 
 use super::bounds::{bounds, usual_memory};
-use super::flags::time;
+use super::flags::{LaunchFlags, time};
 use super::form::{Form, PLAIN};
+use super::litmus_compare::CompareFlags;
+use super::litmus_extract::ExtractFlags;
+use super::litmus_kernel::is_kernel;
 use super::litmus_models::{Loaded, load};
 use super::litmus_test::{Ask, Tried};
 use super::output;
@@ -37,8 +40,16 @@ Examples:
   warpstep litmus MP.litmus --all           every outcome, as herd does
   warpstep litmus tests/litmus              a line for each test, a summary
   warpstep litmus --expected verdicts.csv   a whole table: what differs
+  warpstep litmus MP.litmus --compare       what the machine shows of it
+  warpstep litmus --extract k.schedule      a race as a litmus test
+  warpstep litmus DIR --compare --memory all --control all
+  warpstep litmus launch.toml               a kernel: results, races, hangs
+  warpstep litmus launch.toml --exists 'out[0] == 1 && out[1] == 0'
+  warpstep litmus --ptx k.ptx --grid 2 --buffer out:u32:4 --arg buffer:out
 
 The verdict is `pass` where what is asked holds: a condition after `exists` is reachable, one after `~exists` is not, one after `forall` holds in every execution; with --property drf no execution raises a flag of the model; with --property liveness every execution ends, where reads that spin see the last value of a location in the end, and threads go on as the progress model promises. A test that ends with a filter alone is asked for data races.
+
+Of a kernel, given as a launch file or as PTX with the flags of a launch, `safety` passes where every execution leaves the results that are expected and no thread comes to a defect; `drf` and `liveness` as above; with --exists the condition is reachable. Without --property all three are asked. spec-notes/kernels.md says what of PTX is expressed.
 
 Loops are gone through up to the bound, 1 unless --bound says more; 4 for liveness of Vulkan. \"up to bound N\" stands where more rounds might change the answer.
 
@@ -48,14 +59,23 @@ A model is built in (ptx-v6.0, ptx-v7.5, vulkan, vulkan-nochains) or a file in t
 
 Exit codes: 0 passes | 1 fails, or a row of the table differs | 2 bad input | 3 a limit was reached | 4 unsupported. Of several tests: 2 where one is wrong, otherwise 1 where one fails, 4, 3.")]
 pub(super) struct Litmus {
-    /// Litmus tests for PTX or Vulkan, or folders of them.
-    #[arg(required_unless_present = "expected", conflicts_with = "expected")]
-    paths: Vec<PathBuf>,
+    /// Litmus tests for PTX or Vulkan, or folders of them; kernels: a launch file (.toml), its folder, or PTX (.ptx) launched by flags.
+    #[arg(required_unless_present_any = ["expected", "extract", "ptx"], conflicts_with = "expected")]
+    pub(super) paths: Vec<PathBuf>,
+
+    /// A kernel of this file, launched by flags: the same as naming the file.
+    #[arg(long, value_name = "FILE.ptx", conflicts_with_all = ["paths", "expected"])]
+    ptx: Option<PathBuf>,
+
+    /// Of a kernel: whether some execution leaves such results, e.g. 'out[0] == 1 && out[1] == 0'. Names are those of buffers
+    /// and variables.
+    #[arg(long, value_name = "CONDITION", conflicts_with_all = ["expected", "property", "all", "why"])]
+    pub(super) exists: Option<String>,
 
     /// A memory model: built in, or a .cat file; several are asked one after the other. By default ptx-v7.5 for PTX and vulkan
     /// for Vulkan. A test is asked about under those that are for its language.
     #[arg(long, value_name = "M")]
-    model: Vec<String>,
+    pub(super) model: Vec<String>,
 
     /// What is asked: safety (the test's condition), liveness (every execution ends), drf (no data race). safety by default.
     #[arg(long, value_name = "PROPERTY")]
@@ -71,7 +91,7 @@ pub(super) struct Litmus {
     pub(super) bound: Option<u32>,
 
     /// How it is decided: graphs (executions that the model allows are built, each once), candidates (all candidates are judged; small
-    /// tests only), sat (a formula; known to be wrong where values come out of thin air or threads wait at barriers with a quorum).
+    /// tests only), sat (a solver satisfies a formula). They agree; the first is the fastest on most tests.
     #[arg(long, value_name = "WAY", default_value = "graphs")]
     pub(super) way: Way,
 
@@ -101,16 +121,31 @@ pub(super) struct Litmus {
 
     /// Stop after this time, e.g. 10s (exit code 3).
     #[arg(long, value_name = "TIME", value_parser = time)]
-    timeout: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
 
     /// The form of the answer.
     #[arg(long, value_parser = one_of(&PLAIN), default_value = "text")]
     pub(super) format: Form,
+
+    #[command(flatten)]
+    pub(super) compare: CompareFlags,
+
+    #[command(flatten)]
+    pub(super) launch: LaunchFlags,
+
+    #[command(flatten)]
+    pub(super) extract: ExtractFlags,
 }
 
 impl Litmus {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> Result<u8, u8> {
+        if let Some(schedule) = &self.extract.extract {
+            return self.extracted(schedule);
+        }
+        if self.compare.compare {
+            return self.compared();
+        }
         let bounds = bounds(self.timeout, usual_memory(), true);
         if let Some(table) = &self.expected {
             return self.table(table, &bounds);
@@ -125,7 +160,8 @@ impl Litmus {
             return unfit("--all", String::new(), "outcomes are about --property safety");
         }
         let paths = self.tests()?;
-        let single = paths.len() == 1 && self.paths.iter().all(|path| !path.is_dir());
+        let single = paths.len() == 1 && self.paths.iter().all(|path| !path.is_dir() || is_kernel(path));
+        self.fit(&paths)?;
         if let Some(file) = self.dot.as_ref().filter(|_| !single) {
             return unfit("--dot", file.display().to_string(), "one execution is drawn: name one test");
         }
@@ -181,17 +217,22 @@ impl Litmus {
     /// An error of ours, told; gives the exit code.
     #[track_caller]
     pub(super) fn internal(&self, what: String) -> u8 {
-        stopped(&Stop::internal(what, None), (&ProgEnv::default(), &SourceMap::default()), self.format)
+        self.stopped(&Stop::internal(what, None))
+    }
+
+    /// Tells a stop that has nothing to do with a test; gives the exit code.
+    pub(super) fn stopped(&self, stop: &Stop) -> u8 {
+        stopped(stop, (&ProgEnv::default(), &SourceMap::default()), self.format)
     }
 
     /// The tests that are named, and those in folders that are, by their paths.
-    fn tests(&self) -> Result<Vec<PathBuf>, u8> {
+    pub(super) fn tests(&self) -> Result<Vec<PathBuf>, u8> {
         let unreadable = |path: &Path, error: &std::io::Error| {
             output::refuse(ProblemKind::Unreadable { path: path.to_owned(), cause: error.kind() }, self.format)
         };
         let mut found = Vec::new();
-        for path in &self.paths {
-            if !path.is_dir() {
+        for path in self.paths.iter().chain(&self.ptx) {
+            if !path.is_dir() || is_kernel(path) {
                 found.push(path.clone());
                 continue;
             }
@@ -217,9 +258,14 @@ impl Litmus {
         Ok(found)
     }
 
+    /// How many of so many tests are tried at the same time.
+    pub(super) fn workers(&self, tests: usize) -> usize {
+        let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+        jobs.clamp(1, tests.max(1))
+    }
+
     /// What `work` makes of each, in their order.
     pub(super) fn parallel<T: Sync, R: Send>(&self, all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-        let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(all.len())));
         let worker = || {
             loop {
@@ -229,7 +275,7 @@ impl Litmus {
                 done.lock().unwrap_or_else(PoisonError::into_inner).push((k, result));
             }
         };
-        match jobs.clamp(1, all.len().max(1)) {
+        match self.workers(all.len()) {
             1 => worker(),
             jobs => std::thread::scope(|scope| (0..jobs).for_each(|_| _ = scope.spawn(worker))),
         }

@@ -1,6 +1,7 @@
 //! One test of `warpstep litmus`, under each model that fits it.
 
 use super::litmus::{Litmus as Flags, Models, code, worst};
+use super::litmus_kernel::is_kernel;
 use super::litmus_models::Loaded;
 use super::output;
 use crate::axiom::{Limits, Model, Searched};
@@ -98,16 +99,11 @@ pub(super) fn read(path: &Path, sources: &mut SourceMap) -> Result<(Litmus, Sour
 impl Ask<'_> {
     /// Asks about a test. `full`: it is to be shown in full.
     pub fn of(&self, path: &Path, full: bool) -> Tried {
+        if is_kernel(path) {
+            return self.kernel(path, full);
+        }
         let mut sources = SourceMap::default();
-        let data = TestVerdicts {
-            path: path.display().to_string(),
-            test: String::new(),
-            language: None,
-            verdicts: Vec::new(),
-            problems: Vec::new(),
-        };
-        let mut tried =
-            Tried { data, text: String::new(), complaints: Text::default(), code: 0, dot: None, internal: None };
+        let mut tried = Tried::new(path);
         match read(path, &mut sources) {
             Err(errors) => tried.wrong(&errors, &sources),
             Ok((litmus, source)) => {
@@ -184,6 +180,8 @@ impl Ask<'_> {
             said: settled.reason.unwrap_or_else(|| if bounded { up_to(words, bound) } else { words.to_owned() }),
             bounded,
             choices: settled.decided.searched.choices,
+            mismatches: Vec::new(),
+            defect: None,
             witness: settled.decided.witness.as_ref().map(|witness| subject.execution(model, witness)),
             endless: settled.decided.lasso.as_ref().map(|lasso| subject.endless(model, lasso)),
             why: None,
@@ -209,14 +207,7 @@ impl Ask<'_> {
         if tried.dot.is_none() && flags.dot.is_some() {
             tried.dot = picture(&litmus.name, &verdict);
         }
-        if full {
-            if !tried.data.verdicts.is_empty() {
-                tried.text.push('\n');
-            }
-            tried.text.push_str(&verdict.text(&litmus.name));
-        }
-        tried.code = worst([tried.code, code(verdict.answer)]);
-        tried.data.verdicts.push(verdict);
+        tried.add(verdict, &litmus.name, full);
     }
 
     /// The axioms that forbid what was asked for.
@@ -233,7 +224,8 @@ impl Ask<'_> {
     }
 }
 
-fn place_name(place: &TermKind) -> String {
+/// A place as a condition names it.
+pub(super) fn place_name(place: &TermKind) -> String {
     match place {
         TermKind::Register { thread, name } => format!("{thread}:{name}"),
         TermKind::Location { name, .. } => name.clone(),
@@ -242,12 +234,12 @@ fn place_name(place: &TermKind) -> String {
 }
 
 /// What decides, as a picture.
-fn picture(test: &str, verdict: &ModelVerdict) -> Option<String> {
+pub(super) fn picture(test: &str, verdict: &ModelVerdict) -> Option<String> {
     let name = format!("{test} under {}: {}", verdict.model, verdict.said);
-    let flags =
-        |flags: &[text::Deciding]| -> Vec<Edge> { flags.iter().flat_map(|f| f.chain.iter().cloned()).collect() };
     if let Some(witness) = &verdict.witness {
-        return Some(witness.dot(&name, &flags(&witness.flags)));
+        let flags = witness.flags.iter().flat_map(|f| f.chain.iter());
+        let bold: Vec<Edge> = flags.chain(&witness.cycle).cloned().collect();
+        return Some(witness.dot(&name, &bold));
     }
     if let Some(prefix) = verdict.endless.as_ref().and_then(|endless| endless.prefix.as_ref()) {
         return Some(prefix.dot(&name, &[]));
@@ -257,7 +249,32 @@ fn picture(test: &str, verdict: &ModelVerdict) -> Option<String> {
 }
 
 impl Tried {
-    fn wrong(&mut self, errors: &[Diagnostic], sources: &SourceMap) {
+    /// Nothing as yet of a file.
+    pub fn new(path: &Path) -> Self {
+        let data = TestVerdicts {
+            path: path.display().to_string(),
+            test: String::new(),
+            language: None,
+            launch: None,
+            verdicts: Vec::new(),
+            problems: Vec::new(),
+        };
+        Self { data, text: String::new(), complaints: Text::default(), code: 0, dot: None, internal: None }
+    }
+
+    /// One more verdict on what is called `name`.
+    pub fn add(&mut self, verdict: ModelVerdict, name: &str, full: bool) {
+        if full {
+            if !self.data.verdicts.is_empty() {
+                self.text.push('\n');
+            }
+            self.text.push_str(&verdict.text(name));
+        }
+        self.code = worst([self.code, code(verdict.answer)]);
+        self.data.verdicts.push(verdict);
+    }
+
+    pub(super) fn wrong(&mut self, errors: &[Diagnostic], sources: &SourceMap) {
         self.code = 2;
         self.data.problems = errors.iter().map(|e| json!(e.message(sources))).collect();
         errors.iter().for_each(|e| self.complaints.push(e.render(sources, output::colour())));

@@ -7,8 +7,10 @@ use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Names, check, script, target, words, write};
 use super::target::Common;
 use super::{output, progress};
+use crate::check::Check;
 use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
 use crate::explore::space::{Fairness, Options};
+use crate::explore::watched::watches;
 use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Proved, Target};
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
@@ -40,7 +42,7 @@ Examples:
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that it names, and about the launch as it is: other arguments, other blocks need another proof.
 
---check races, uninit, bounds, div0, barriers and safety look at the runs that show what the search found, one for each end, not at every schedule: `hunt` with the same flags looks at as many as there is time for.
+--check races, uninit, bounds, div0, barriers and safety look at the runs that show what the search found, one for each end, not at every schedule: `hunt` with the same flags looks at as many as there is time for. On flat memory, races are looked for in every schedule: states that differ in what happened before what are states of their own, and a step that races ends its run.
 
 Progress models: fair promises progress to all blocks, hsa to the lowest that can step, obe to those that have stepped, hsa_obe to both, lobe to those up to the highest that has stepped, unfair to none.
 
@@ -202,6 +204,7 @@ impl Prove {
         options.max_bytes = self.search_memory;
         options.max_steps = self.common.max_steps;
         options.stepped = self.progress.needs_stepped();
+        options.races = self.common.searched_races();
         let found = search(&mut options);
         bar.finish_and_clear();
         found
@@ -246,7 +249,9 @@ impl Prove {
         if code == 1 && told.iter().all(|t| t.accepted.is_some()) {
             code = if proof.limit.is_some() { 3 } else { 0 };
         }
-        let looks = self.common.looks_at_runs();
+        let everywhere = self.common.searched_races().is_some() && watches(target.start().context().config());
+        let mut looks = self.common.looks_at_runs();
+        looks.retain(|check| !everywhere || check != Check::Races.name());
         let report = |extra| {
             let mut proved = text::Proved::new(&proof, &scope, &told, &controls, (&env, &sources));
             proved.exit = Exit(code);
@@ -262,7 +267,7 @@ impl Prove {
         output::complain(text::unshown(&proof.unshown, &env, &sources, output::colour()));
         output::complain(text::controls(&controls));
         output::complain(text::summary(&proof, &scope));
-        output::complain(text::looked(&proof, &looks));
+        output::complain(text::looked(&proof, &looks, everywhere));
         output::complain(text::fewer(&proof, lanes(&target)));
         if let (Proved::Limit(_), Some(limit)) = (proof.proved, proof.limit) {
             output::complain(StopReport::search_stood(&proof.standing, limit, &env, &sources));

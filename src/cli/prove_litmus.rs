@@ -5,14 +5,16 @@ use super::output;
 use super::prove::Prove;
 use super::report_flags::stopped;
 use crate::base::SourceMap;
+use crate::check::Check;
 use crate::explore::space::Space;
-use crate::launch::open;
+use crate::explore::watched::watches;
+use crate::launch::{Problem, ProblemKind, open};
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
 use crate::report::document::Report;
 use crate::report::parts::Exit;
-use crate::report::prove::Scope;
+use crate::report::prove::{RACES_EVERYWHERE, Scope};
 use crate::report::{Models, StopReport, exit_code, litmus as text, sarif};
 use crate::verdict::Stop;
 
@@ -24,6 +26,15 @@ impl Prove {
             (_, true) => Placement::Blocks,
             _ => Placement::Warps,
         }
+    }
+
+    /// Whether the checks that are asked for go with a litmus test, of which no run is shown.
+    fn fits_litmus(&self, config: &Config) -> Result<(), Vec<Problem>> {
+        let everywhere = |check: &String| check == Check::Races.name() && watches(config);
+        let unfit = self.common.looks_at_runs().into_iter().find(|check| !everywhere(check));
+        let why = "a search through a litmus test looks for races only, and on flat memory";
+        let problem = |text| ProblemKind::UnfitFlag { flag: "--check", text, why }.at(None);
+        unfit.map_or(Ok(()), |check| Err(vec![problem(check)]))
     }
 
     /// Goes through all states of a litmus test.
@@ -41,6 +52,7 @@ impl Prove {
         }
         let config = self.common.config(&mut sources).map_err(|p| output::problems(&p, &sources, format))?;
         let control = config.control.unwrap_or(ControlModel::Its);
+        self.fits_litmus(&config).map_err(|p| output::problems(&p, &sources, format))?;
         let layout = Layout { placement: self.placement(), control: Some(control) };
         let lowered = lower(&litmus, file, layout, &mut sources).map_err(|failure| match failure {
             Failure::Gaps(gaps) => complain(&gaps, &sources),
@@ -50,7 +62,9 @@ impl Prove {
         let config = Config { control: Some(control), ..config };
         let memory = config.memory.clone();
         self.common.bounds.count_from_here();
-        let mut board = Board::new(&lowered, config, self.how().grain).map_err(|stop| stopped(&stop, &lowered.env))?;
+        let (grain, races) = (self.how().grain, self.common.searched_races());
+        let board = Board::watched(&lowered, config, grain, races);
+        let mut board = board.map_err(|stop| stopped(&stop, &lowered.env))?;
         let mut space: Space<Outcome> = self.bounded(control, |options| match &self.checkpoint {
             None => Ok(board.explore(&litmus, options)),
             Some(path) => {
@@ -99,6 +113,12 @@ impl Prove {
             let models = Models::of(control, &memory);
             let scope = Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
             output::complain(text::searched(&scope, &space.progress, endless.len(), space.found.len()));
+            if races.is_some() {
+                output::complain(RACES_EVERYWHERE);
+                if !space.found.is_empty() {
+                    output::complain("the condition is about the runs that came to their ends\n");
+                }
+            }
             if let Some(limit) = space.limit {
                 stopped(&Stop::Limit(limit), &lowered.env);
             }

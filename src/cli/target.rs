@@ -233,8 +233,17 @@ impl Common {
     }
 
     fn observers_that(&self, stopping: bool, program: &Arc<ProgEnv>) -> Observers {
+        Observers::of(&self.check, program, self.races(stopping))
+    }
+
+    fn races(&self, stopping: bool) -> RacesOptions {
         let (benign, weak_volatile) = (self.benign.unwrap_or_default(), self.volatile.unwrap_or_default());
-        Observers::of(&self.check, program, RacesOptions { benign, weak_volatile, stopping })
+        RacesOptions { benign, weak_volatile, stopping }
+    }
+
+    /// How a search looks for races in all schedules, where the flags ask for them.
+    pub fn searched_races(&self) -> Option<RacesOptions> {
+        self.checks(Check::Races).then(|| self.races(true))
     }
 
     /// Whether the flags ask for observers.

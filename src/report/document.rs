@@ -5,7 +5,7 @@
 use super::data::{Stopped, Thread};
 use super::diagnostic::{Message, SourcePlace};
 use super::hunt::{Hunt, Minimised, Replay};
-use super::litmus::{Consistency, ExpectedVerdicts, Tested};
+use super::litmus::{Agreements, Consistency, ExpectedVerdicts, Tested};
 use super::parts::{Exit, Extra, Races};
 use super::rule_table::Rules;
 use super::{compare, prove, run, script};
@@ -30,6 +30,7 @@ pub enum Report<'a> {
     Litmus(Tested<'a>),
     Consistency(Consistency),
     Expected(ExpectedVerdicts),
+    Agreements(Agreements),
     Compared(compare::Comparison<'a>),
     Rules(Rules<'a>),
     Bench(Bench),

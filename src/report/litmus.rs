@@ -1,15 +1,21 @@
 //! The text of litmus tests: complaints about files, and outcomes in the form of herd and litmus.
 
+mod compare;
 mod data;
+mod focus;
+mod kernel;
+mod names;
 mod picture;
 mod shown;
 mod table;
 mod verdict;
 
+pub use compare::{Agreements, EngineCounts, EngineShows, ModelAllows, OutcomeRow, TestAgreement, Under, agreement};
 pub use data::{
-    Answer, Consistency, Counts, Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution,
-    LitmusOutcome, LitmusStep, ModelVerdict, PlaceValue, TestVerdicts,
+    Answer, Consistency, Counts, Deciding, Dimensions, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent,
+    LitmusExecution, LitmusOutcome, LitmusStep, ModelVerdict, PlaceValue, Spot, TestVerdicts,
 };
+pub use kernel::{asked_of_kernel, launched, said_of_kernel, unexpressed};
 pub use shown::Subject;
 pub use table::{ExpectedRow, ExpectedVerdicts, Group};
 pub use verdict::{asked, list, said, summary, up_to};

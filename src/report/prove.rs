@@ -120,15 +120,20 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     )
 }
 
-/// That checks of runs looked at those that are shown, not at every schedule.
+/// That races were looked for in all schedules.
+pub const RACES_EVERYWHERE: &str =
+    "--check races looked at every schedule: states tell what happened before what, and a race ends its run\n";
+
+/// Where checks looked: at every schedule, or at the runs that are shown.
 #[must_use]
-pub fn looked(proof: &Proof, checks: &[String]) -> String {
+pub fn looked(proof: &Proof, checks: &[String], races_everywhere: bool) -> String {
+    let everywhere = if races_everywhere { RACES_EVERYWHERE } else { "" };
     if checks.is_empty() {
-        return String::new();
+        return everywhere.to_owned();
     }
     let runs = counted(proof.shown().count() as u64, "run");
     format!(
-        "--check {} looked at the {runs} that the search shows, one for each end, not at every schedule: `warpstep hunt` with the same \
+        "{everywhere}--check {} looked at the {runs} that the search shows, one for each end, not at every schedule: `warpstep hunt` with the same \
          flags looks at more\n",
         checks.join(",")
     )

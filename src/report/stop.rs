@@ -102,7 +102,8 @@ impl<'a> StopReport<'a> {
         self.diagnostic().render(self.sources, colour)
     }
 
-    pub(super) fn diagnostic(&self) -> Diagnostic {
+    /// What is said of it.
+    pub fn diagnostic(&self) -> Diagnostic {
         match self.stop {
             Stop::Bug(b) => {
                 let mut d = self.of(bug(&b.kind), b.place.pc).note(self.context(&b.place));
@@ -254,10 +255,7 @@ impl<'a> StopReport<'a> {
 
     /// The CUDA source line of an instruction.
     pub(super) fn cuda(&self, pc: Pc) -> Option<Cuda> {
-        let (file, loc) = self.env.cuda(pc)?;
-        let ptx = self.sources.get(self.env.place(pc)?.0)?;
-        let (file, line, column) = (file.to_owned(), loc.line, loc.column);
-        Some(Cuda { text: cuda_line(&ptx.name, &file, line, self.sources.is_confined()), file, line, column })
+        Cuda::of(self.env, self.sources, pc)
     }
 
     fn stuck(&self, stuck: &StuckKind) -> Diagnostic {
@@ -310,7 +308,7 @@ fn runs(calls: &[Pc]) -> Vec<(usize, Pc)> {
 }
 
 /// A line of CUDA source, by `.loc` and `.file`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Cuda {
     /// As the PTX names it.
     pub(super) file: String,
@@ -323,6 +321,14 @@ pub struct Cuda {
 }
 
 impl Cuda {
+    /// That of an instruction.
+    pub(super) fn of(env: &ProgEnv, sources: &SourceMap, pc: Pc) -> Option<Self> {
+        let (file, loc) = env.cuda(pc)?;
+        let ptx = sources.get(env.place(pc)?.0)?;
+        let (file, line, column) = (file.to_owned(), loc.line, loc.column);
+        Some(Self { text: cuda_line(&ptx.name, &file, line, sources.is_confined()), file, line, column })
+    }
+
     fn text(&self) -> String {
         let text = self.text.as_ref().map_or_else(String::new, |t| format!(": {t}"));
         format!("in the source: {}:{}{text}", self.file, self.line)

@@ -159,10 +159,13 @@ impl Kind {
         self.width == other.width && self.strength.with(other.strength, same_block)
     }
 
-    /// Whether whatever races with an earlier access races with this one, too, when it happened after it.
-    fn stands_for(&self, earlier: &Self) -> bool {
+    /// Whether whatever races with an earlier access races with this one, too, when it happened after it; scopes of `near`
+    /// threads, of one block, include the same ones.
+    fn stands_for(&self, earlier: &Self, near: bool) -> bool {
+        let as_strong = (self.strength, self.width) == (earlier.strength, earlier.width);
+        let far = self.strength == Strength::Strong(Reach::Device);
         (self.kind.writes() || !earlier.kind.writes())
-            && (self.strength == Strength::Weak || (self.strength, self.width) == (earlier.strength, earlier.width))
+            && (self.strength == Strength::Weak || as_strong && (near || far))
     }
 }
 
@@ -291,7 +294,7 @@ impl Exact {
             let pair = (x.pc.min(pc), x.pc.max(pc));
             self.all.insert(pair);
             let later = &byte.touches[k + 1..];
-            if !later.iter().any(|z| z.before.has(k) && z.kind.stands_for(&x.kind)) {
+            if !later.iter().any(|z| z.before.has(k) && z.kind.stands_for(&x.kind, z.thread.0 == x.thread.0)) {
                 self.frontier.insert(pair);
             }
         }

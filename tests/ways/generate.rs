@@ -13,6 +13,8 @@ pub enum Family {
     Proxies,
     /// Vulkan.
     Vulkan,
+    /// Vulkan, where most of what is stored, or done at all, depends on what was read (D-thin-air).
+    Circles,
 }
 
 impl Family {
@@ -23,6 +25,10 @@ impl Family {
             "ptx-v7.5" => Self::Proxies,
             _ => Self::Vulkan,
         }
+    }
+
+    fn is_vulkan(self) -> bool {
+        matches!(self, Self::Vulkan | Self::Circles)
     }
 }
 
@@ -74,7 +80,7 @@ impl Maker {
         self.alias();
         // So many instructions in all that most tests have thousands of candidates at most.
         let most = [4, 3, 2][threads - 2];
-        let meet = self.one_in(5);
+        let meet = self.one_in(if self.family == Family::Circles { 3 } else { 5 });
         let columns: Vec<Vec<String>> = (0..threads).map(|k| self.column(k, most, meet)).collect();
         let heads: Vec<String> = (0..threads).map(|k| format!("P{k}@{}", self.place())).collect();
         let mut text = format!("{}\n{{ {}}}\n", self.title(number), self.init);
@@ -94,7 +100,7 @@ impl Maker {
     }
 
     fn title(&self, number: u64) -> String {
-        format!("{} generated-{number}", if self.family == Family::Vulkan { "VULKAN" } else { "PTX" })
+        format!("{} generated-{number}", if self.family.is_vulkan() { "VULKAN" } else { "PTX" })
     }
 
     /// Most threads are together, some are apart on each level.
@@ -102,6 +108,7 @@ impl Maker {
         let [inner, middle, outer] = [3, 3, 6].map(|count| u32::from(self.one_in(count)));
         match self.family {
             Family::Vulkan => format!("sg {inner},wg {middle},qf {outer}"),
+            Family::Circles => "sg 0,wg 0,qf 0".to_owned(),
             _ => format!("cta {middle},gpu {outer}"),
         }
     }
@@ -111,7 +118,7 @@ impl Maker {
             return;
         }
         let target = NAMES[self.rng.random_range(0..self.locations)];
-        if self.family == Family::Vulkan {
+        if self.family.is_vulkan() {
             let _ = write!(self.init, "u aliases {target}; ");
             self.aliases.push(("u".to_owned(), "generic"));
             return;
@@ -125,13 +132,14 @@ impl Maker {
         let mut column = Column { number, rows: Vec::new(), read: Vec::new(), pointers: 0, labels: 0 };
         let count = self.rng.random_range(1..=most);
         let barrier = self.rng.random_range(0..count);
+        let branches = if self.family == Family::Circles { 2 } else { 6 };
         let mut ends: Vec<(usize, String)> = Vec::new();
         for k in 0..count {
             if meet && k == barrier && !self.one_in(4) {
                 let row = self.barrier();
                 column.rows.push(row);
             }
-            if let Some(last) = column.read.last().cloned().filter(|_| k + 1 < count && self.one_in(6)) {
+            if let Some(last) = column.read.last().cloned().filter(|_| k + 1 < count && self.one_in(branches)) {
                 let label = format!("LC{number}{}", column.labels);
                 column.labels += 1;
                 let (test, value) = (self.pick(&["beq", "bne"]), self.rng.random_range(0..2));
@@ -152,7 +160,7 @@ impl Maker {
     /// What is stored: mostly a number, at times what was read.
     fn value(&mut self, column: &Column) -> String {
         match column.read.last() {
-            Some(last) if self.one_in(3) => last.clone(),
+            Some(last) if self.family == Family::Circles && !self.one_in(5) || self.one_in(3) => last.clone(),
             _ => self.rng.random_range(1..3).to_string(),
         }
     }
@@ -178,8 +186,10 @@ impl Maker {
     }
 
     fn instruction(&mut self, column: &mut Column) {
-        if self.family == Family::Vulkan {
-            return self.vulkan(column);
+        match self.family {
+            Family::Vulkan => return self.vulkan(column),
+            Family::Circles => return self.circle(column),
+            Family::Ptx | Family::Proxies => {}
         }
         let kind = self.rng.random_range(0..20);
         if kind >= 17 {
@@ -232,6 +242,9 @@ impl Maker {
     }
 
     fn barrier(&mut self) -> String {
+        if self.family == Family::Circles {
+            return format!("cbar.wg 0, 0, {}", self.pick(&["1", "2", "2", "3"]));
+        }
         if self.family == Family::Vulkan {
             let about = self.about("acq_rel");
             let quorum = self.pick(&["0", "0, 0", "0, 0, 2"]);
@@ -313,6 +326,40 @@ impl Maker {
                 let expected = if op == ".cas" { ", 2" } else { "" };
                 let value = if op == ".cas" { self.rng.random_range(0..2).to_string() } else { value };
                 column.rows.push(format!("rmw.{access}{op} {register}, {at}, {value}{expected}"));
+                column.read.push(register);
+            }
+        }
+    }
+
+    /// A load, a store or an exchange of those that order nothing; mostly from one location to the next.
+    fn circle(&mut self, column: &mut Column) {
+        let register = format!("r{}", column.read.len());
+        let kind = if column.read.is_empty() { self.rng.random_range(4..10) } else { self.rng.random_range(0..9) };
+        let next = column.number + usize::from(kind < 4 || kind == 4 && !column.read.is_empty());
+        let at = match self.one_in(4) {
+            true => self.at(column).0,
+            false => NAMES[next % self.locations].to_owned(),
+        };
+        let value = self.value(column);
+        match kind {
+            0..=3 => column.rows.push(format!("st.atom.dv.sc0 {at}, {value}")),
+            // What was read, and one more or less.
+            4 if !column.read.is_empty() => {
+                let (next, last) = (format!("v{}", column.rows.len()), column.read[column.read.len() - 1].clone());
+                column.rows.push(format!("{} {next}, {last}, 1", self.pick(&["add", "sub"])));
+                column.rows.push(format!("st.atom.dv.sc0 {at}, {next}"));
+            }
+            4..=7 => {
+                column.rows.push(format!("ld.atom.dv.sc0 {register}, {at}"));
+                column.read.push(register);
+            }
+            8 => {
+                let expected = self.rng.random_range(0..3);
+                column.rows.push(format!("rmw.atom.dv.sc0.cas {register}, {at}, {expected}, {value}"));
+                column.read.push(register);
+            }
+            _ => {
+                column.rows.push(format!("rmw.atom.dv.sc0{} {register}, {at}, {value}", self.pick(&["", ".add"])));
                 column.read.push(register);
             }
         }

@@ -9,8 +9,7 @@ use warpstep::axiom::{Limits, Model, Question, Way, search_by};
 use warpstep::base::SourceMap;
 use warpstep::explore::space::{Options, Progress};
 use warpstep::litmus::tree::Litmus;
-use warpstep::litmus::{Board, Options as Layout, Outcome, Placement, Threads, lower, print};
-use warpstep::machine::walk::Grain;
+use warpstep::litmus::{Options as Layout, Outcome, Placement, Threads, print, shown};
 use warpstep::machine::{Config, ControlModel};
 use warpstep::verdict::LimitKind;
 
@@ -22,12 +21,11 @@ fn outcomes(litmus: &Litmus) -> Option<Vec<Outcome>> {
     let mut sources = SourceMap::default();
     let file = sources.add("test", print(litmus));
     let control = Some(ControlModel::Thread);
-    let lowered = lower(litmus, file, Layout { placement: Placement::Warps, control }, &mut sources).ok()?;
-    let mut board = Board::new(&lowered, Config { control, ..Config::default() }, Grain::Visible).ok()?;
+    let layout = Layout { placement: Placement::Warps, control };
     let mut poll = |so_far: &Progress| (so_far.transitions > STEPS).then_some(LimitKind::Steps(STEPS));
     let mut options = Options::states(false, &mut poll);
-    let space = board.explore(litmus, &mut options);
-    space.limit.is_none().then(|| space.outcomes.keys().cloned().collect())
+    let shown = shown(litmus, file, layout, Config::default(), &mut sources, &mut options).ok()?;
+    shown.limit.is_none().then(|| shown.outcomes.iter().map(|(outcome, ..)| outcome.clone()).collect())
 }
 
 /// Whether a model has an execution of exactly this outcome; none where a limit ends the search, or loops may go on beyond the bound.

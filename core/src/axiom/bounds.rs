@@ -51,13 +51,32 @@ pub(super) struct Bounds<'m> {
     flags: bool,
     /// Whether nodes that no choice changes are computed.
     ready: bool,
+    /// Whether each node has changed since its users were last computed.
+    fresh: Vec<bool>,
+}
+
+/// Replaces a value; whether it is another one.
+fn renew<T: PartialEq>(old: &mut T, new: T) -> bool {
+    let changed = *old != new;
+    *old = new;
+    changed
 }
 
 impl<'m> Bounds<'m> {
     pub(super) fn new(model: &'m Model, cone: &'m Cone, frame: Rc<Frame>, total: bool, flags: bool) -> Self {
         let count = model.nodes.len();
         let empty = Side { sets: vec![Set::default(); count], relations: vec![Relation::default(); count] };
-        Self { model, cone, frame, must: empty.clone(), may: empty, total, flags, ready: false }
+        Self {
+            model,
+            cone,
+            frame,
+            must: empty.clone(),
+            may: empty,
+            total,
+            flags,
+            ready: false,
+            fresh: vec![true; count],
+        }
     }
 
     const fn side(&self, bound: Bound) -> &Side {
@@ -74,9 +93,13 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    /// Whether a node's bounds differ from those of the last time.
+    /// Whether a node's bounds may differ from those of the last time: it is a choice, or made of what has changed.
     fn changes(&self, node: usize) -> bool {
-        !self.ready || self.cone.dynamic[node]
+        !self.ready
+            || match self.model.nodes[node] {
+                Node::BaseRelation(name) => base(&self.model.relations[name as usize]) != Base::Static,
+                _ => self.model.nodes[node].operands().any(|of| self.fresh[of.index()]),
+            }
     }
 
     /// Narrows choices by the axioms until nothing more follows.
@@ -85,9 +108,9 @@ impl<'m> Bounds<'m> {
         loop {
             choices.settle(&frame, self.total)?;
             self.evaluate(choices);
-            let before = choices.clone();
+            let before = choices.sum();
             self.push(choices)?;
-            if *choices == before {
+            if choices.sum() == before {
                 return Ok(());
             }
         }
@@ -101,29 +124,32 @@ impl<'m> Bounds<'m> {
                 node = self.evaluate_group(group, choices);
                 continue;
             }
-            if self.changes(node) {
-                self.node(node, choices);
-            }
+            self.fresh[node] = self.changes(node) && self.node(node, choices);
             node += 1;
         }
         self.ready = true;
     }
 
-    fn node(&mut self, node: usize, choices: &Choices) {
+    /// Computes a node's bounds; whether they are others than before.
+    fn node(&mut self, node: usize, choices: &Choices) -> bool {
+        let mut changed = false;
         for bound in [Bound::Must, Bound::May] {
             if self.wanted(node, bound) {
-                self.compute(node, bound, choices);
+                changed |= self.compute(node, bound, choices);
             }
         }
+        changed
     }
 
     /// The least fixpoint of a group; answers the node after it.
     fn evaluate_group(&mut self, group: usize, choices: &Choices) -> usize {
         let group = &self.model.groups[group];
         let (first, last) = (group.first.index(), group.last.index());
+        self.fresh[first..=last].fill(false);
         if !(first..=last).any(|node| self.changes(node)) {
             return last + 1;
         }
+        self.fresh[first..=last].fill(true);
         let len = self.frame.len();
         for name in &group.names {
             self.must.relations[name.index()] = Relation::new(len);
@@ -185,7 +211,8 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    fn compute(&mut self, node: usize, bound: Bound, choices: &Choices) {
+    /// Computes a bound of a node; whether it is another one than before.
+    fn compute(&mut self, node: usize, bound: Bound, choices: &Choices) -> bool {
         use Node as N;
         let (this, other) = match bound {
             Bound::Must => (&self.must, &self.may),
@@ -240,12 +267,12 @@ impl<'m> Bounds<'m> {
             // Coherence is kept closed: what may not be in it is not in its closure either.
             N::Plus(a) if self.is_co(a) => Value::Relation(relation(a).clone()),
             N::Plus(a) => Value::Relation(relation(a).plus()),
-            N::Recursive(_) => return,
+            N::Recursive(_) => return false,
         };
         let side = if bound == Bound::Must { &mut self.must } else { &mut self.may };
         match value {
-            Value::Set(value) => side.sets[node] = value,
-            Value::Relation(value) => side.relations[node] = value,
+            Value::Set(value) => renew(&mut side.sets[node], value),
+            Value::Relation(value) => renew(&mut side.relations[node], value),
         }
     }
 

@@ -75,6 +75,12 @@ impl Choices {
         all
     }
 
+    /// A sum that changes whenever they do: choices only ever gain certain pairs and lose possible ones.
+    pub(super) fn sum(&self) -> [u128; 2] {
+        let all = [&self.rf, &self.co, &self.fences, &self.meetings];
+        [all.iter().map(|it| it.must.sum()).sum(), all.iter().map(|it| it.may.sum()).sum()]
+    }
+
     pub(super) const fn get(&self, choice: Choice) -> &Interval {
         match choice {
             Choice::Rf => &self.rf,

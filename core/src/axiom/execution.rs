@@ -1,10 +1,11 @@
 //! Executions: what a search finds, and what witnesses show.
 
 use super::evaluate::Bases;
-use super::frame::{Base, Choice, Frame, Id, base};
+use super::frame::{Base, Choice, Frame, Id, base, frame};
 use super::model::Model;
-use super::program::{Event, Place};
+use super::program::{Event, Place, Program, Trace};
 use super::relation::Relation;
+use indexmap::IndexSet;
 use std::rc::Rc;
 
 /// A finished execution.
@@ -29,7 +30,44 @@ pub struct Execution {
     pub flags: Vec<String>,
 }
 
+/// The choices that make an execution of events, as pairs of their numbers.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
+pub struct Chosen {
+    /// A write, and a read that reads from it.
+    pub rf: Vec<(usize, usize)>,
+    /// Writes in the order in which they are coherent.
+    pub co: Vec<(usize, usize)>,
+    /// Fences in their order.
+    pub fences: Vec<(usize, usize)>,
+    /// Arrivals at a barrier that meet: the first is behind none of them, the second waits.
+    pub meetings: Vec<(usize, usize)>,
+}
+
 impl Execution {
+    /// The execution of threads that have come to their ends, with choices that somebody has made: nothing is judged. `choose` is given
+    /// the events, initial writes first.
+    pub fn of(
+        program: &dyn Program,
+        model: &Model,
+        traces: &[Trace],
+        choose: impl FnOnce(&[(Id, Event)]) -> Chosen,
+    ) -> Self {
+        let frame = frame(program, model, traces, &mut IndexSet::new());
+        let chosen = choose(&frame.events);
+        let relation = |pairs: &[(usize, usize)]| Relation::of(frame.len(), pairs.iter().copied());
+        Self {
+            events: frame.events.clone(),
+            rf: relation(&chosen.rf),
+            co: relation(&chosen.co),
+            fences: relation(&chosen.fences),
+            meetings: relation(&chosen.meetings),
+            registers: traces.iter().map(|t| t.registers.iter().map(|r| r.unwrap_or(0)).collect()).collect(),
+            finals: Vec::new(),
+            flags: Vec::new(),
+            frame: Rc::new(frame),
+        }
+    }
+
     /// It as a model sees it: what [`Evaluation`](super::Evaluation) judges, which knows nothing of how it was found.
     #[must_use]
     pub fn bases(&self, model: &Model) -> Bases {

@@ -103,6 +103,11 @@ impl Frame {
     pub(super) fn event(&self, number: usize) -> &Event {
         &self.events[number].1
     }
+
+    /// How many initial writes there are.
+    pub(super) fn initial(&self) -> usize {
+        self.events.partition_point(|(id, _)| id.thread == INITIAL)
+    }
 }
 
 /// Initial writes come first.

@@ -191,3 +191,51 @@ pub trait Program: Sync {
     /// arrivals at one barrier: whether the threads are in the scope of both.
     fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool;
 }
+
+/// A program whose threads run in another way; the rest is as it was.
+pub struct Rerun<'a, F> {
+    /// The program.
+    pub of: &'a dyn Program,
+    /// The names of its sets, with those that the other way adds.
+    pub tags: &'a [&'static str],
+    /// Runs a thread from its start.
+    pub run: F,
+}
+
+impl<F: Fn(usize, Known<'_>) -> Trace + Sync> Program for Rerun<'_, F> {
+    fn threads(&self) -> usize {
+        self.of.threads()
+    }
+
+    fn run(&self, thread: usize, known: Known<'_>) -> Trace {
+        (self.run)(thread, known)
+    }
+
+    fn tags(&self) -> &[&'static str] {
+        self.tags
+    }
+
+    fn initial(&self) -> Vec<(Place, u64)> {
+        self.of.initial()
+    }
+
+    fn initial_value(&self, place: Place) -> Option<u64> {
+        self.of.initial_value(place)
+    }
+
+    fn initial_tags(&self, place: Place) -> u64 {
+        self.of.initial_tags(place)
+    }
+
+    fn may_write(&self, thread: usize, stall: &Stall, place: Place) -> bool {
+        self.of.may_write(thread, stall, place)
+    }
+
+    fn constants(&self) -> Vec<u64> {
+        self.of.constants()
+    }
+
+    fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
+        self.of.related(relation, one, two)
+    }
+}

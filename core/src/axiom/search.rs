@@ -15,12 +15,16 @@ use super::choices::{Choices, Conflict};
 use super::cone::Cone;
 use super::execution::Execution;
 use super::frame::{Frame, INITIAL, Id, frame, overlap};
+use super::frames::{Frames, same_shape};
+use super::future::{Futures, Knowledge};
+use super::hope::Waiting;
 use super::leaf;
 use super::model::Model;
 use super::program::{End, Event, Kind, Known, Place, Program, Stall, Trace};
 use super::question::{Limits, Question, Searched, total};
 use super::relation::Set;
 use super::symmetry;
+use super::unwanted::Begun;
 use crate::base::mutant::{Mutant, on};
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
@@ -50,9 +54,6 @@ struct State<'m> {
     choices: Choices,
 }
 
-/// A thread, what its reads returned, and what it assumes.
-type Knowledge = (usize, Vec<Option<u64>>, Vec<(u32, u64)>);
-
 /// What follows for a node of the search.
 enum Next {
     /// Nothing is left of it.
@@ -78,6 +79,8 @@ pub fn search(
         limits,
         places: asked_for(program, question),
         ends: FxHashMap::default(),
+        futures: Futures::default(),
+        frames: Frames::default(),
         done: Searched::default(),
         found,
     };
@@ -107,6 +110,8 @@ struct Search<'a, 'm> {
     places: IndexSet<Place>,
     /// How threads end that know so much.
     ends: FxHashMap<Knowledge, End>,
+    futures: Futures,
+    frames: Frames<'m>,
     done: Searched,
     found: &'a mut dyn FnMut(&Execution) -> ControlFlow<()>,
 }
@@ -145,19 +150,37 @@ impl<'m> Search<'_, 'm> {
             return ControlFlow::Continue(());
         }
         let (bounds, choices) = self.framed(&traces);
-        self.explore(State { decisions: Vec::new(), reads, assumed, traces, bounds, choices })
+        let mut state = State { decisions: Vec::new(), reads, assumed, traces, bounds, choices };
+        self.narrow(&mut state);
+        self.explore(state)
+    }
+
+    /// Leaves out sources with which nothing comes about that is asked for.
+    fn narrow(&self, state: &mut State<'m>) {
+        let frame = Rc::clone(&state.bounds.borrow().frame);
+        let State { traces, reads, choices, .. } = &*state;
+        let begun = Begun { frame: &frame, traces, reads, sources: &choices.rf.may, question: self.question };
+        let written = |write: usize| written(state, &frame, write);
+        let found = begun.unwanted(&written, &|thread, reads| self.run(thread, reads, &[]));
+        for (write, read) in found {
+            state.decisions.push(Decision::NotRf(frame.events[write].0, frame.events[read].0));
+            state.choices.rf.may.remove(write, read);
+        }
     }
 
     /// A frame for traces, with nothing chosen.
     fn framed(&mut self, traces: &[Trace]) -> (Rc<RefCell<Bounds<'m>>>, Choices) {
-        let frame = Rc::new(frame(self.program, self.model, traces, &mut self.places));
+        let bounds = self.frames.of(traces, self.places.len(), || {
+            let frame = Rc::new(frame(self.program, self.model, traces, &mut self.places));
+            Bounds::new(self.model, self.cone, frame, total(self.model), self.question.flagged)
+        });
+        let frame = Rc::clone(&bounds.borrow().frame);
         if frame.mixed {
             let what = "accesses of different widths overlap";
             self.done.unsupported.get_or_insert_with(|| what.to_owned());
         }
         let choices = Choices::of(&frame);
-        let bounds = Bounds::new(self.model, self.cone, frame, total(self.model), self.question.flagged);
-        (Rc::new(RefCell::new(bounds)), choices)
+        (bounds, choices)
     }
 
     /// Draws conclusions until there are no more.
@@ -245,7 +268,7 @@ impl<'m> Search<'_, 'm> {
             self.done.limited = true;
             return Next::Dead;
         }
-        if self.conclude(state).is_err() {
+        if hopeless(state) || self.conclude(state).is_err() || hopeless(state) {
             return Next::Dead;
         }
         let registers: Vec<&[Option<u64>]> = state.traces.iter().map(|trace| &trace.registers[..]).collect();
@@ -266,7 +289,16 @@ impl<'m> Search<'_, 'm> {
         let frame = Rc::clone(&state.bounds.borrow().frame);
         match self.pick(&state, &frame) {
             Some(read) => self.sources(&state, &frame, read),
-            None if frame.open => self.assume(&state),
+            None if frame.open => {
+                if self.assume(&state)? {
+                    return ControlFlow::Continue(());
+                }
+                // Who waits for a value that depends on itself may go on, as long as nothing is done because of it (D-thin-air).
+                match circular(&state, &frame) {
+                    Some(read) => self.constants(&state, frame.events[read].0),
+                    None => ControlFlow::Continue(()),
+                }
+            }
             None => self.values(state, &frame),
         }
     }
@@ -274,7 +306,7 @@ impl<'m> Search<'_, 'm> {
     /// The read to choose a source for, with the fewest sources. While threads wait, only reads that somebody waits for: others could be
     /// left to writes to come in as many ways as there are of them, for nothing. A read that is left to writes to come is not chosen again
     /// before there are any.
-    fn pick(&self, state: &State<'m>, frame: &Frame) -> Option<usize> {
+    fn pick(&mut self, state: &State<'m>, frame: &Frame) -> Option<usize> {
         let may = state.choices.rf.may.inverse();
         let chosen = state.choices.rf.must.range();
         let open = |read: &usize| !chosen.contains(*read) && may.from(*read).next().is_some();
@@ -284,8 +316,11 @@ impl<'m> Search<'_, 'm> {
             return reads.min_by_key(sources);
         }
         let waited = waited(state, frame);
+        // A source whose value is not known yet leads no thread on.
+        let vague = |read: &usize| may.from(*read).any(|write| written(state, frame, write).is_none());
         // One that reads from what is there for certain is no loss.
-        reads.filter(|read| waited.contains(*read)).min_by_key(|read| (self.later(state, frame, *read), sources(read)))
+        let cost = |read: &usize| (self.later(state, frame, *read), vague(read), sources(read));
+        reads.filter(|read| waited.contains(*read)).min_by_key(cost)
     }
 
     /// A read reads from one of the writes that are there, or from one to come. What has been looked at is left out afterwards for the
@@ -320,7 +355,7 @@ impl<'m> Search<'_, 'm> {
     }
 
     /// Whether a read may read from a write that is yet to come: of a thread that may still write there, and goes on without that read.
-    fn later(&self, state: &State<'m>, frame: &Frame, read: usize) -> bool {
+    fn later(&mut self, state: &State<'m>, frame: &Frame, read: usize) -> bool {
         let (id, event) = &frame.events[read];
         let Some(place) = event.place else { return true };
         let hidden = state
@@ -333,10 +368,19 @@ impl<'m> Search<'_, 'm> {
                 || threads.any(|(thread, trace)| match &trace.end {
                     End::Stalled(stall) => {
                         let own = thread as u32 == id.thread && stall.on.contains(&id.position);
-                        !(own && stall.control) && self.program.may_write(thread, stall, place)
+                        !(own && stall.control) && self.may_write(state, (thread, stall), place)
                     }
                     _ => frame.blocked[thread],
                 }))
+    }
+
+    /// Whether a thread that has stalled may yet write to a place.
+    fn may_write(&mut self, state: &State<'m>, (thread, stall): (usize, &Stall), place: Place) -> bool {
+        let (program, bound) = (self.program, self.limits.bound);
+        let run = |(thread, reads, assumed): &Knowledge| program.run(*thread, Known { reads, assumed, bound });
+        let knowledge = (thread, state.reads[thread].clone(), state.assumed[thread].clone());
+        let events = state.traces[thread].events.len();
+        program.may_write(thread, stall, place) && self.futures.may_write(knowledge, events, place, &run)
     }
 
     /// How events change places with threads that are as the thread of a read is.
@@ -350,8 +394,8 @@ impl<'m> Search<'_, 'm> {
         swapped.filter(|places| symmetry::invariant(&state.choices, places)).collect()
     }
 
-    /// A thread that waits assumes one thing or the other.
-    fn assume(&mut self, state: &State<'m>) -> ControlFlow<()> {
+    /// A thread that waits assumes one thing or the other; whether there is one.
+    fn assume(&mut self, state: &State<'m>) -> ControlFlow<(), bool> {
         let stalls = state.traces.iter().enumerate().filter_map(|(thread, trace)| match &trace.end {
             End::Stalled(stall) if !stall.control && !stall.options.is_empty() => Some((thread, stall)),
             _ => None,
@@ -359,14 +403,14 @@ impl<'m> Search<'_, 'm> {
         let useful: Vec<(usize, &Stall)> =
             stalls.filter(|(thread, stall)| self.goes_on_apart(state, *thread, stall)).collect();
         let Some((thread, stall)) = useful.into_iter().min_by_key(|(_, stall)| stall.options.len()) else {
-            return ControlFlow::Continue(());
+            return ControlFlow::Continue(false);
         };
         for option in &stall.options {
             let mut child = state.clone();
             child.assumed[thread].push((stall.decision, *option));
             self.changed(child, thread)?;
         }
-        ControlFlow::Continue(())
+        ControlFlow::Continue(true)
     }
 
     /// Whether a thread that assumes something comes to an event that does not depend on what it waits for; without, there would
@@ -401,11 +445,18 @@ impl<'m> Search<'_, 'm> {
     /// All sources are chosen. Where values still depend on themselves, each that is looked at is tried.
     fn values(&mut self, state: State<'m>, frame: &Rc<Frame>) -> ControlFlow<()> {
         let unknown = frame.events.iter().find(|(id, event)| event.kind == Kind::Read && known(&state, *id).is_none());
-        let Some((id, _)) = unknown else { return self.leaf(&state, frame) };
-        let thread = id.thread as usize;
+        match unknown {
+            Some((id, _)) => self.constants(&state, *id),
+            None => self.leaf(&state, frame),
+        }
+    }
+
+    /// A read whose value depends on itself alone returns one number or another.
+    fn constants(&mut self, state: &State<'m>, read: Id) -> ControlFlow<()> {
+        let thread = read.thread as usize;
         for value in self.program.constants() {
             let mut child = state.clone();
-            set(&mut child.reads[thread], id.position, value);
+            set(&mut child.reads[thread], read.position, value);
             self.changed(child, thread)?;
         }
         ControlFlow::Continue(())
@@ -423,6 +474,13 @@ impl<'m> Search<'_, 'm> {
             (self.found)(execution)
         })
     }
+}
+
+/// Whether no thread that waits can go on.
+fn hopeless(state: &State<'_>) -> bool {
+    let bounds = state.bounds.borrow();
+    let State { traces, reads, choices, .. } = state;
+    Waiting { frame: &bounds.frame, traces, reads, sources: &choices.rf.may }.hopeless()
 }
 
 /// The value of a read, where it is known.
@@ -469,18 +527,19 @@ fn learn(state: &mut State<'_>) -> Result<Vec<usize>, Conflict> {
     Ok(news)
 }
 
-/// Whether two runs of a thread have the same events but for values, and end alike.
-fn same_shape(one: &Trace, two: &Trace) -> bool {
-    let alike = |a: &Event, b: &Event| {
-        (a.kind, a.tags, a.place, a.arrival, a.rmw) == (b.kind, b.tags, b.place, b.arrival, b.rmw)
-            && (&a.addr, &a.data, &a.ctrl) == (&b.addr, &b.data, &b.ctrl)
+/// A read whose value depends on itself, as far as sources are chosen.
+fn circular(state: &State<'_>, frame: &Frame) -> Option<usize> {
+    let mut values = state.choices.rf.must.clone();
+    values.add(&frame.data);
+    let values = values.plus();
+    let unknown = |event: &usize| {
+        let (id, event) = &frame.events[*event];
+        event.kind == Kind::Read && known(state, *id).is_none()
     };
-    one.end == two.end
-        && one.events.len() == two.events.len()
-        && one.events.iter().zip(&two.events).all(|(a, b)| alike(a, b))
+    (0..frame.events.len()).find(|event| values.contains(*event, *event) && unknown(event))
 }
 
-/// The reads that threads wait for, and those that the values of these depend on.
+/// The reads that threads wait for, and those that the values of these may depend on.
 fn waited(state: &State<'_>, frame: &Frame) -> Set {
     let mut all = Set::new(frame.len());
     let mut queue: Vec<usize> = Vec::new();
@@ -500,7 +559,7 @@ fn waited(state: &State<'_>, frame: &Frame) -> Set {
             wait(&mut all, &mut queue, thread, &event.addr);
         }
     }
-    let sources = state.choices.rf.must.inverse();
+    let sources = state.choices.rf.may.inverse();
     while let Some(read) = queue.pop() {
         for write in sources.from(read) {
             let (id, event) = &frame.events[write];

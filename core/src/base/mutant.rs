@@ -144,6 +144,20 @@ words! {
         FirstOrderOnly = "first-order-only",
         /// Other writes may come after the one that is taken for the last one.
         LastIsOverwritten = "last-is-overwritten",
+        /// What satisfies the formula of the way `sat` is not asked whether it comes out of thin air (D-thin-air).
+        GroundsUnasked = "grounds-unasked",
+        /// The formula of the way `sat` has no values that depend on themselves alone.
+        ConstantsUntried = "constants-untried",
+        /// Of executions that read alike the way `sat` finds one, whichever writes are the last ones.
+        LastWritesAlike = "last-writes-alike",
+        /// Acquire operations learn from releases whose scope they do not include (D-race-sync).
+        AcquireAnyScope = "acquire-any-scope",
+        /// Sequentially consistent fences learn nothing from those before them (D-race-sync).
+        FenceOrderForgotten = "fence-order-forgotten",
+        /// A search for races takes states for one that differ in what happened before what (D-race-search).
+        HistoriesMerged = "histories-merged",
+        /// A search for races goes past a sequentially consistent fence as if nobody noticed (D-race-search).
+        FencesUnnoticed = "fences-unnoticed",
     }
 }
 

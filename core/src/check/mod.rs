@@ -37,7 +37,7 @@ pub use div0::Div0;
 pub use liveness::Liveness;
 pub use observers::Observers;
 pub use per_launch::PerLaunch;
-pub use races::{Benign, Finding, Footing, Races, RacesOptions, UnorderedData};
+pub use races::{Benign, Causal, Finding, Footing, History, Races, RacesOptions, UnorderedData};
 pub use reference::{Reference, Thread, topmost};
 pub use safety::Safety;
 pub use trace::TraceHash;

@@ -155,7 +155,8 @@ pub fn search_on<O: Serialize + DeserializeOwned + Clone + Eq + Hash>(
     kept: &mut Kept<'_>,
 ) -> Result<Space<O>, CheckpointError> {
     // What decides which states there are; by whom progress is promised is asked of the graph.
-    let named = format!("{grain:?} stepped {} preemptions {:?}\n", options.stepped, options.preemptions);
+    let races = options.races.map_or_else(String::new, |races| format!(" races {races:?}"));
+    let named = format!("{grain:?} stepped {} preemptions {:?}{races}\n", options.stepped, options.preemptions);
     let from = match &kept.before {
         None => (Space::default(), Rest::default()),
         Some(bytes) => match bytes.strip_prefix(named.as_bytes()) {

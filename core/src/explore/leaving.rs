@@ -124,7 +124,7 @@ impl Walk for Leaving<'_> {
         self.walk.whole()
     }
 
-    fn mark(&self) -> Mark {
+    fn mark(&mut self) -> Mark {
         self.walk.mark()
     }
 

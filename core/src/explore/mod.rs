@@ -25,6 +25,7 @@ mod schedule;
 mod script;
 pub mod space;
 mod target;
+pub mod watched;
 
 pub use compare::{Content, Fate, Fates, Seen};
 pub use endless::{Ends, explained};

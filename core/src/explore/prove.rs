@@ -7,8 +7,9 @@ use super::record::{Limits, Recorded};
 use super::retrace::{Follow, Script};
 use super::space::{Found, Graph, Move, Options, Progress as Counts, Reaches, Space, explore};
 use super::target::{Ending, Target};
+use super::watched::{grain, walk};
 use crate::base::drop_beside;
-use crate::check::{Liveness, Observers};
+use crate::check::{Liveness, Observers, RacesOptions};
 use crate::choice::{Fair, Recorder};
 use crate::machine::walk::Walk;
 use crate::machine::{ControlModel, MemoryModel, Stopwatch};
@@ -28,13 +29,13 @@ impl Target {
         options: &mut Options<'_>,
         observers: &dyn Fn() -> Observers,
     ) -> Result<Proof, Stop> {
-        let mut walk = match self.start().context().walk(self.launches(), how.grain) {
+        let mut walk = match walk(self.start().context(), self.launches(), how.grain, options.races) {
             Err(Stop::Bug(_) | Stop::Stuck(_)) => return Ok(self.at_once(observers())),
             walk => walk?,
         };
         options.stepped = how.progress.needs_stepped();
         let space = explore(&mut *walk, options, &mut |walk| walk.memory_hash());
-        let proof = self.judge(how, &mut *walk, observers, space);
+        let proof = self.judge((how, options.races), &mut *walk, observers, space);
         drop_beside(walk);
         proof
     }
@@ -51,14 +52,14 @@ impl Target {
         observers: &dyn Fn() -> Observers,
         kept: &mut Kept<'_>,
     ) -> Result<Result<Proof, Stop>, CheckpointError> {
-        let mut walk = match self.start().context().walk(self.launches(), how.grain) {
+        let mut walk = match walk(self.start().context(), self.launches(), how.grain, options.races) {
             Ok(walk) => walk,
             Err(Stop::Bug(_) | Stop::Stuck(_)) => return Ok(Ok(self.at_once(observers()))),
             Err(stop) => return Ok(Err(stop)),
         };
         options.stepped = how.progress.needs_stepped();
         let space = search_on(&mut *walk, how.grain, options, &mut |walk| walk.memory_hash(), kept)?;
-        let proof = self.judge(how, &mut *walk, observers, space);
+        let proof = self.judge((how, options.races), &mut *walk, observers, space);
         drop_beside(walk);
         match proof {
             // No run goes the way of a step that the program does not make.
@@ -70,13 +71,13 @@ impl Target {
     /// What a search found comes to.
     fn judge(
         &self,
-        how: Prove,
+        (how, races): (Prove, Option<RacesOptions>),
         walk: &mut dyn Walk,
         observers: &dyn Fn() -> Observers,
         space: Space<u64>,
     ) -> Result<Proof, Stop> {
         let proof = Proof::new(space.progress, space.limit, space.standing);
-        let judge = Judge { target: self, how, walk, observers, proof };
+        let judge = Judge { target: self, how, races, walk, observers, proof };
         judge.all(space.found, space.outcomes, space.graph)
     }
 
@@ -100,6 +101,7 @@ impl Target {
 struct Judge<'a> {
     target: &'a Target,
     how: Prove,
+    races: Option<RacesOptions>,
     walk: &'a mut dyn Walk,
     observers: &'a dyn Fn() -> Observers,
     proof: Proof,
@@ -210,7 +212,8 @@ impl Judge<'_> {
         if let Some(limit) = bounds.up() {
             return Err(Stop::Limit(limit));
         }
-        let mut fresh = target.start().context().walk(target.launches(), self.how.grain)?;
+        let grain = grain(target.start().context(), self.how.grain, self.races);
+        let mut fresh = target.start().context().walk(target.launches(), grain)?;
         let split = target.control() == ControlModel::ItsSplit;
         let script = Script::of(self.walk, &mut *fresh, path, split, bounds).map_err(Stop::Limit)?;
         // Where memory acts on its own, it does after the last instruction, too: the path is left at the next one.

@@ -171,6 +171,10 @@ complaints! {
         UnknownVariable { name: String, known: Vec<String> } =>
             "unknown-variable" ("there is no buffer or .global or .const variable `{name}`") ("here")
             ("{}", among(name, known, "the program has no variables", list));
+        /// No such element of a buffer or variable, and how many there are.
+        BeyondBuffer { name: String, element: u64, elements: u64 } =>
+            "beyond-buffer" ("there is no `{name}[{element}]`") ("here")
+            ("`{name}` has {}", counted(*elements, "element"));
         /// A buffer's data.
         Data { name: String, problem: DataProblem } => { problem.wording(name) };
         /// A variable holds another number of bytes than its value.

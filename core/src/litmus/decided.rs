@@ -37,4 +37,6 @@ pub struct Lasso {
     pub stem: Vec<(usize, usize)>,
     /// The steps of the repeated part; none: nobody can take a step, since all wait at barriers.
     pub round: Vec<(usize, usize)>,
+    /// Threads of a kernel that wait at barriers meanwhile, for those that take steps.
+    pub waits: Vec<(usize, usize)>,
 }

@@ -3,9 +3,11 @@
 use super::Lowered;
 use super::outcome::{Final, Outcome, Outcomes};
 use super::tree::Litmus;
+use crate::check::RacesOptions;
 use crate::explore::checkpoint::{CheckpointError, Kept, Owner, search_on};
 use crate::explore::setup_hash;
 use crate::explore::space::{Options, Space, explore};
+use crate::explore::watched::walk;
 use crate::machine::walk::{Grain, State, Walk};
 use crate::machine::{Config, Context};
 use crate::program::ops::Class;
@@ -51,9 +53,22 @@ impl<'a> Board<'a> {
     /// # Errors
     /// A stop before anybody has a choice.
     pub fn new(lowered: &'a Lowered, config: Config, grain: Grain) -> Result<Self, Stop> {
+        Self::watched(lowered, config, grain, None)
+    }
+
+    /// The same, where races are looked for.
+    ///
+    /// # Errors
+    /// As of [`Board::new`].
+    pub fn watched(
+        lowered: &'a Lowered,
+        config: Config,
+        grain: Grain,
+        races: Option<RacesOptions>,
+    ) -> Result<Self, Stop> {
         let config = Config { keep_finished: true, ..lowered.config(config) };
         let context = Context::new(Arc::clone(&lowered.env), config)?;
-        let walk = context.walk(std::slice::from_ref(&lowered.launch), grain)?;
+        let walk = walk(&context, std::slice::from_ref(&lowered.launch), grain, races)?;
         Ok(Self { lowered, context, grain, walk })
     }
 

@@ -6,6 +6,7 @@
 //!
 //! [`Condition`]: tree::Condition
 
+mod agree;
 mod blind;
 mod check;
 mod decide;
@@ -13,6 +14,7 @@ mod decided;
 mod error;
 mod events;
 mod explore;
+mod extract;
 pub mod kernel;
 mod liveness;
 mod lower;
@@ -23,11 +25,13 @@ mod print;
 pub mod table;
 pub mod tree;
 
+pub use agree::{Agreement, NotShown, Permitted, Row, Says, Shown, rows, shown};
 pub use decide::{accept, decide, decide_until, needed, outcomes};
 pub use decided::{Decided, Lasso, Property};
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
 pub use events::Threads;
 pub use explore::Board;
+pub use extract::{NotExtracted, extract};
 pub use liveness::{liveness, liveness_until};
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;

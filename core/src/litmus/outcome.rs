@@ -58,6 +58,14 @@ impl Observed {
         Self(places.map(|place| (place.clone(), position(place))).collect())
     }
 
+    /// What a condition looks at that is about locations only.
+    pub(super) fn of_condition(cond: &Cond) -> Self {
+        let mut terms = Vec::new();
+        cond.terms(&mut terms);
+        let kinds = terms.into_iter().map(|term| term.kind.clone());
+        Self(kinds.filter(|kind| !matches!(kind, TermKind::Number(_))).map(|kind| (kind, usize::MAX)).collect())
+    }
+
     /// The places.
     pub fn places(&self) -> impl Iterator<Item = &TermKind> {
         self.0.keys()
@@ -176,6 +184,12 @@ impl<'a> Outcomes<'a> {
     #[must_use]
     pub const fn observed(&self) -> &Observed {
         &self.observed
+    }
+
+    /// Whether there is an execution with an outcome.
+    #[must_use]
+    pub fn has(&self, outcome: &Outcome) -> bool {
+        self.counts.contains_key(outcome)
     }
 
     /// The outcomes in ascending order of their values, with their counts and whether they satisfy the condition.

@@ -129,6 +129,21 @@ impl Alone<'_, '_> {
         self.on.block.warps.get_mut(self.warp)?.frames.get_mut(self.flow?.depth as usize)
     }
 
+    /// What it is like: where it is, its registers in all calls, and its local memory.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<u64> {
+        let (Some(flow), Some(warp)) = (self.flow, self.on.block.warps.get(self.warp)) else { return Vec::new() };
+        let lane = self.lane;
+        let mut all = vec![flow.pc.into(), flow.depth.into()];
+        for frame in warp.frames.iter().take(flow.depth as usize + 1) {
+            all.extend(frame.w.iter().map(|slot| u64::from(slot.0[lane])));
+            all.extend(frame.q.iter().map(|slot| slot.0[lane]));
+            all.extend(frame.p.iter().map(|slot| u64::from(slot >> lane & 1)));
+        }
+        all.extend(warp.local.rows().iter().map(|row| u64::from(row.0[lane])));
+        all
+    }
+
     /// Executes its next instruction.
     ///
     /// # Errors

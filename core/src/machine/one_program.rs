@@ -20,7 +20,7 @@ use crate::machine::walk::Walk;
 use crate::machine::warp::mistakes::nothing_steps;
 use crate::memory::flat::Arena;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
+use crate::verdict::{Event, Named, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
 use std::sync::Arc;
 
 /// A context on flat memory.
@@ -129,6 +129,12 @@ impl Context {
         if let Some(arena) = self.machine.arena_mut(self.context) {
             arena.leave_unwritten(address, unwritten);
         }
+    }
+
+    /// The buffers and variables of memory.
+    #[must_use]
+    pub fn names(&self) -> Vec<Named> {
+        self.arena().map(Arena::names).unwrap_or_default()
     }
 
     fn arena(&self) -> Option<&Arena> {

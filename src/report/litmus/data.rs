@@ -1,7 +1,10 @@
 //! What the axioms say of litmus tests, as data: JSON is this, text and pictures are made of it.
 
+use crate::launch::{Mismatch, Value as Typed};
+use crate::report::data::Stopped;
 use crate::report::diagnostic::Message;
 use crate::report::parts::Exit;
+use crate::report::stop::Cuda;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -26,11 +29,32 @@ pub struct TestVerdicts {
     pub test: String,
     /// What it is written for; null where the file is wrong.
     pub language: Option<&'static str>,
+    /// Of a kernel: blocks and threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launch: Option<Dimensions>,
     /// One for each model.
     pub verdicts: Vec<ModelVerdict>,
     /// What is wrong with the file, or why no model fits it.
     #[schemars(with = "Vec<Message<'_>>")]
     pub problems: Vec<Value>,
+}
+
+/// The dimensions of a launch.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+pub struct Dimensions {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+}
+
+/// A thread of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct Spot {
+    /// Its block's index.
+    pub block: [u32; 3],
+    /// Its own in the block.
+    pub thread: [u32; 3],
 }
 
 /// How a question was answered.
@@ -85,7 +109,7 @@ pub struct Counts {
 pub struct ModelVerdict {
     /// The model.
     pub model: String,
-    /// What was asked: `safety`, `liveness` or `drf`.
+    /// What was asked: `safety`, `liveness` or `drf`; of a kernel `exists`, too.
     pub property: &'static str,
     /// Of liveness: who is promised progress.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +126,13 @@ pub struct ModelVerdict {
     pub bounded: bool,
     /// How many choices were tried.
     pub choices: u64,
+    /// Of a kernel: the results that are other than expected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mismatches: Vec<Mismatch>,
+    /// Of a kernel: why a thread stops before its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Stopped<'_>>")]
+    pub defect: Option<Value>,
     /// An execution that shows the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<LitmusExecution>,
@@ -117,7 +148,7 @@ pub struct ModelVerdict {
 }
 
 /// An execution of a litmus test.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct LitmusExecution {
     /// Its events: initial writes, then those of each thread in program order.
     pub events: Vec<LitmusEvent>,
@@ -131,6 +162,9 @@ pub struct LitmusExecution {
     pub edges: Vec<Edge>,
     /// The flags that are raised.
     pub flags: Vec<Deciding>,
+    /// Of a kernel: a cycle of program order, rf, co and fr. Where there is one, no interleaving of the threads is this execution.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cycle: Vec<Edge>,
 }
 
 /// An event of an execution.
@@ -140,10 +174,16 @@ pub struct LitmusEvent {
     pub number: usize,
     /// Its thread's number; null of initial writes.
     pub thread: Option<u32>,
+    /// Of a kernel: its thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot: Option<Spot>,
     /// The line of its instruction.
     pub line: Option<u32>,
     /// Its instruction, as the file has it.
     pub instruction: Option<String>,
+    /// The line of CUDA source that the instruction was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuda: Option<Cuda>,
     /// What it does.
     pub kind: EventKind,
     /// The sets of the model that it is in.
@@ -152,12 +192,18 @@ pub struct LitmusEvent {
     pub location: Option<String>,
     /// What it reads or writes.
     pub value: Option<i64>,
+    /// The same as the buffer's type has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typed: Option<Typed>,
     /// The location whose address the value is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_of: Option<String>,
     /// The write that it reads from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads_from: Option<usize>,
+    /// Whether it has no part in what is to be shown: text and pictures leave it out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub aside: bool,
 }
 
 /// What an event does.
@@ -214,6 +260,9 @@ pub struct EndlessExecution {
     pub stem: Vec<LitmusStep>,
     /// The steps that repeat for ever; none: all that are left wait at barriers.
     pub round: Vec<LitmusStep>,
+    /// Of a kernel: the barriers at which other threads wait meanwhile.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<LitmusStep>,
 }
 
 /// A step of a thread.
@@ -221,10 +270,16 @@ pub struct EndlessExecution {
 pub struct LitmusStep {
     /// The thread's number.
     pub thread: u32,
+    /// Of a kernel: the thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot: Option<Spot>,
     /// The line of the instruction.
     pub line: u32,
     /// The instruction, as the file has it.
     pub instruction: String,
+    /// The line of CUDA source that it was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuda: Option<Cuda>,
 }
 
 /// What executions come to.

@@ -1,6 +1,7 @@
 //! Executions of litmus tests as DOT text.
 
 use super::data::{Edge, EventKind, LitmusEvent, LitmusExecution};
+use super::kernel::place;
 use crate::program::flow::dot::quote;
 use std::fmt::Write;
 
@@ -29,12 +30,24 @@ fn label(event: &LitmusEvent) -> String {
     };
     let mut words = vec![format!("{}:", event.number), kind.to_owned()];
     if event.thread.is_some() {
-        // That an event has the generic path, or is half of an atomic operation, is the rule or seen.
-        words.extend(event.tags.iter().filter(|tag| !["GEN", "RMW"].contains(*tag)).map(|tag| (*tag).to_owned()));
+        // That an event has the generic path is the rule; its kind, and that it is half of an atomic operation, is seen.
+        words.extend(
+            event
+                .tags
+                .iter()
+                .filter(|tag| !["GEN", "RMW", "R", "W", "M", "F"].contains(*tag))
+                .map(|tag| (*tag).to_owned()),
+        );
     }
     words.push(event.content());
     words.retain(|word| !word.is_empty());
-    words.join(" ")
+    let what = words.join(" ");
+    match (&event.instruction, event.spot.and(event.line)) {
+        (Some(instruction), Some(line)) => {
+            format!("{what}\n{instruction}\nline {}", place(line, event.cuda.as_ref()))
+        }
+        _ => what,
+    }
 }
 
 impl LitmusExecution {
@@ -45,11 +58,12 @@ impl LitmusExecution {
         let mut out = format!("digraph {} {{\n  label={};\n", quote(name), quote(name));
         out.push_str("  labelloc=t;\n  fontname=monospace;\n  node [shape=plaintext, fontname=monospace];\n  edge [fontname=monospace];\n");
         let flagged: Vec<usize> = self.flags.iter().flat_map(|flag| flag.events.iter().copied()).collect();
-        let mut threads: Vec<Option<u32>> = self.events.iter().map(|event| event.thread).collect();
+        let mut threads: Vec<Option<u32>> = self.shown().map(|event| event.thread).collect();
         threads.dedup();
         let mut edges = String::new();
+        let both = |from: usize, to: usize| !self.events[from].aside && !self.events[to].aside;
         for thread in threads {
-            let inside: Vec<&LitmusEvent> = self.events.iter().filter(|event| event.thread == thread).collect();
+            let inside: Vec<&LitmusEvent> = self.shown().filter(|event| event.thread == thread).collect();
             let title = inside[0].whose();
             let _ = writeln!(out, "  subgraph {} {{\n    label={};", quote(&format!("cluster_{title}")), quote(&title));
             out.push_str(if thread.is_none() { "    style=dashed;\n" } else { "    style=rounded;\n" });
@@ -62,13 +76,14 @@ impl LitmusExecution {
             program_order.for_each(|pair| edge(&mut edges, (pair[0].number, pair[1].number, "po"), bold));
         }
         for (pairs, name) in [(&self.rf, "rf"), (&self.co, "co"), (&self.fr, "fr")] {
-            pairs.iter().for_each(|[from, to]| edge(&mut edges, (*from, *to, name), bold));
+            let all = pairs.iter().filter(|[from, to]| both(*from, *to));
+            all.for_each(|[from, to]| edge(&mut edges, (*from, *to, name), bold));
         }
-        self.edges.iter().for_each(|e| edge(&mut edges, (e.from, e.to, &e.name), bold));
+        self.edges.iter().filter(|e| both(e.from, e.to)).for_each(|e| edge(&mut edges, (e.from, e.to, &e.name), bold));
         // What decides may be a pair that is not drawn otherwise: one of program order with something between, say.
         let drawn =
             |edge: &Edge| edges.contains(&format!("e{} -> e{} [label={},", edge.from, edge.to, quote(&edge.name)));
-        let missing: Vec<&Edge> = bold.iter().filter(|edge| !drawn(edge)).collect();
+        let missing: Vec<&Edge> = bold.iter().filter(|e| !drawn(e) && both(e.from, e.to)).collect();
         missing.iter().for_each(|e| edge(&mut edges, (e.from, e.to, &e.name), bold));
         let _ = writeln!(out, "{edges}}}");
         out

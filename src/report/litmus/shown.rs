@@ -1,42 +1,70 @@
-//! Executions of litmus tests with names and lines in place of numbers.
+//! Executions of litmus tests and kernels with names and lines in place of numbers.
 
 use super::data::{Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution, LitmusStep};
-use crate::axiom::{Evaluation, Execution, Finding, INITIAL, Kind, Link, Model, Program, Relation, Value, Witness};
-use crate::base::{Source, Span};
+use super::focus::{Focus, asides, cycle};
+use super::names::{KernelNames, Names, Shown, TestNames};
+use crate::axiom::{Evaluation, Execution, Finding, INITIAL, Kind, Link, Model, Place, Relation, Value, Witness};
+use crate::base::Source;
+use crate::explore::Target;
+use crate::litmus::Lasso;
+use crate::litmus::kernel::Kernel;
 use crate::litmus::tree::Litmus;
-use crate::litmus::{Lasso, Threads};
 
-/// A test whose executions are shown.
+/// A test or kernel whose executions are shown.
 pub struct Subject<'a> {
-    litmus: &'a Litmus,
-    source: &'a Source,
-    threads: Threads,
+    names: Box<dyn Names + 'a>,
 }
 
 impl<'a> Subject<'a> {
     /// A test and its text.
     #[must_use]
     pub fn new(litmus: &'a Litmus, source: &'a Source) -> Self {
-        Self { litmus, source, threads: Threads::of(litmus) }
+        Self { names: Box::new(TestNames::new(litmus, source)) }
     }
 
-    /// The number, the line and the text of an instruction of a thread.
-    fn instruction(&self, thread: usize, instruction: usize) -> (u32, u32, String) {
-        let number = self.litmus.threads.get(thread).map_or(0, |t| t.number);
-        let span =
-            self.litmus.threads.get(thread).and_then(|t| t.instructions().nth(instruction)).map(|(_, span)| span);
-        let Some(span) = span else { return (number, 0, "the end".to_owned()) };
-        (number, self.source.line_col(span.start).0, self.words(span))
+    /// The first launch of a target.
+    #[must_use]
+    pub fn kernel(kernel: &'a Kernel, target: &'a Target) -> Self {
+        Self { names: Box::new(KernelNames { kernel, target }) }
     }
 
-    fn words(&self, span: Span) -> String {
-        span.of(&self.source.text).split_whitespace().collect::<Vec<_>>().join(" ")
+    /// An instruction of a thread.
+    #[must_use]
+    pub fn step(&self, thread: usize, instruction: usize) -> LitmusStep {
+        self.names.step(thread, instruction)
+    }
+
+    /// What an access is to.
+    #[must_use]
+    pub fn location(&self, place: Place) -> String {
+        self.names.location(place)
     }
 
     /// An execution that a model allows, with the flags that it raises.
     #[must_use]
     pub fn execution(&self, model: &Model, execution: &Execution) -> LitmusExecution {
-        self.part(model, execution, &|_| true)
+        let shown = self.part(model, execution, &|_| true);
+        self.focused(execution, shown, &Focus { places: &[], threads: &[], flags: true })
+    }
+
+    /// The same; the last values of some places are what is to be shown.
+    #[must_use]
+    pub fn about(&self, model: &Model, execution: &Execution, places: &[Place]) -> LitmusExecution {
+        let shown = self.part(model, execution, &|_| true);
+        self.focused(execution, shown, &Focus { places, threads: &[], flags: false })
+    }
+
+    /// Says what has a part in what is to be shown, of a whole execution of a kernel.
+    fn focused(&self, execution: &Execution, mut shown: LitmusExecution, focus: &Focus<'_>) -> LitmusExecution {
+        if self.names.many() {
+            if !focus.flags {
+                shown.cycle = cycle(execution).into_iter().fold(Vec::new(), joined);
+            }
+            for event in asides(execution, &shown, focus) {
+                shown.events[event].aside = true;
+            }
+        }
+        shown
     }
 
     /// Of an execution that a model forbids: the axiom that does, with what contradicts it, and the execution.
@@ -67,16 +95,12 @@ impl<'a> Subject<'a> {
                 let (id, _) = execution.events[n];
                 cut.get(id.thread as usize).is_none_or(|most| (id.position as usize) < *most)
             };
-            self.part(model, execution, &within)
+            let shown = self.part(model, execution, &within);
+            let threads: Vec<usize> = lasso.round.iter().map(|(thread, _)| *thread).collect();
+            self.focused(execution, shown, &Focus { places: &[], threads: &threads, flags: false })
         });
-        let steps = |all: &[(usize, usize)]| {
-            let step = |(thread, at): &(usize, usize)| {
-                let (thread, line, instruction) = self.instruction(*thread, *at);
-                LitmusStep { thread, line, instruction }
-            };
-            all.iter().map(step).collect()
-        };
-        EndlessExecution { prefix, stem: steps(&lasso.stem), round: steps(&lasso.round) }
+        let steps = |all: &[(usize, usize)]| all.iter().map(|(thread, at)| self.step(*thread, *at)).collect();
+        EndlessExecution { prefix, stem: steps(&lasso.stem), round: steps(&lasso.round), waits: steps(&lasso.waits) }
     }
 
     fn part(&self, model: &Model, execution: &Execution, kept: &dyn Fn(usize) -> bool) -> LitmusExecution {
@@ -106,6 +130,7 @@ impl<'a> Subject<'a> {
             co: pairs(&co),
             edges: edges.collect(),
             flags: flags.iter().map(|flag| deciding(&evaluation, flag)).collect(),
+            cycle: Vec::new(),
         }
     }
 
@@ -117,8 +142,9 @@ impl<'a> Subject<'a> {
         numbers: &dyn Fn(usize) -> Option<usize>,
     ) -> LitmusEvent {
         let (id, event) = &execution.events[at];
-        let place = (id.thread != INITIAL).then(|| self.instruction(id.thread as usize, event.origin as usize));
-        let mut tags: Vec<&'static str> = self.threads.tags().to_vec();
+        let step = (id.thread != INITIAL).then(|| self.step(id.thread as usize, event.origin as usize));
+        let shown = event.value.map_or_else(Shown::default, |value| self.names.value(event.place, value));
+        let mut tags: Vec<&'static str> = self.names.tags().to_vec();
         let mut bit = 0;
         tags.retain(|_| {
             bit += 1;
@@ -126,9 +152,11 @@ impl<'a> Subject<'a> {
         });
         LitmusEvent {
             number,
-            thread: place.as_ref().map(|(thread, ..)| *thread),
-            line: place.as_ref().map(|(_, line, _)| *line),
-            instruction: place.map(|(.., text)| text),
+            thread: step.as_ref().map(|step| step.thread),
+            spot: step.as_ref().and_then(|step| step.spot),
+            line: step.as_ref().map(|step| step.line),
+            cuda: step.as_ref().and_then(|step| step.cuda.clone()),
+            instruction: step.map(|step| step.instruction),
             kind: match event.kind {
                 Kind::Read => EventKind::Read,
                 Kind::Write => EventKind::Write,
@@ -137,10 +165,12 @@ impl<'a> Subject<'a> {
                 Kind::Other => EventKind::Other,
             },
             tags,
-            location: event.place.map(|place| self.threads.location(place).to_owned()),
+            location: event.place.map(|place| self.location(place)),
             value: event.value.map(u64::cast_signed),
-            address_of: event.value.and_then(|value| self.threads.address_of(value)).map(str::to_owned),
+            typed: shown.typed,
+            address_of: shown.address_of,
             reads_from: execution.rf.iter().find(|(_, read)| *read == at).and_then(|(write, _)| numbers(write)),
+            aside: false,
         }
     }
 }

@@ -4,9 +4,10 @@ use super::data::{
     Answer, Counts, Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution, LitmusStep,
     ModelVerdict, TestVerdicts,
 };
+use super::kernel::{differences, place};
 use crate::litmus::tree::{Litmus, Quantifier};
 use crate::litmus::{Property, Truth};
-use crate::report::words::counted;
+use crate::report::words::{counted, plural};
 use std::fmt::Write;
 
 /// The question that is asked of a test, as its file has it.
@@ -56,9 +57,13 @@ impl ModelVerdict {
     pub fn text(&self, test: &str) -> String {
         let mut out = format!("{test} under {}, {}: {}\n", self.model, self.property_words(), self.answer.name());
         let _ = match self.property {
-            "safety" => writeln!(out, "{}: {}", self.asked, self.said),
+            "safety" | "exists" => writeln!(out, "{}: {}", self.asked, self.said),
             _ => writeln!(out, "{}", self.said),
         };
+        out.push_str(&differences(&self.mismatches));
+        if let Some(message) = self.defect.as_ref().and_then(|defect| defect["message"].as_str()) {
+            let _ = writeln!(out, "  {message}");
+        }
         if let Some(witness) = &self.witness {
             out.push('\n');
             out.push_str(&witness.text());
@@ -140,15 +145,20 @@ impl Counts {
 impl LitmusEvent {
     /// Its thread in words.
     pub(super) fn whose(&self) -> String {
-        self.thread.map_or_else(|| "initial".to_owned(), |thread| format!("P{thread}"))
+        match (self.spot, self.thread) {
+            (Some(spot), _) => spot.text(),
+            (None, Some(thread)) => format!("P{thread}"),
+            (None, None) => "initial".to_owned(),
+        }
     }
 
     /// What it accesses and the value, e.g. `x = 1`.
     pub(super) fn content(&self) -> String {
-        let value = match (&self.address_of, self.value) {
-            (Some(name), _) => format!("&{name}"),
-            (None, Some(value)) => value.to_string(),
-            (None, None) => "?".to_owned(),
+        let value = match (&self.address_of, &self.typed, self.value) {
+            (Some(name), ..) => format!("&{name}"),
+            (None, Some(value), _) => value.to_string(),
+            (None, None, Some(value)) => value.to_string(),
+            (None, None, None) => "?".to_owned(),
         };
         self.location.as_ref().map_or_else(String::new, |name| format!("{name} = {value}"))
     }
@@ -167,8 +177,13 @@ impl LitmusEvent {
     }
 }
 
-/// Rows with columns of equal width, the last one as it is.
+/// Rows with columns of equal width, the first one to the right.
 fn columns(rows: &[Vec<String>]) -> String {
+    aligned(rows, |k| k == 0)
+}
+
+/// Rows with columns of equal width, some of them to the right, as numbers are.
+pub(super) fn aligned(rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |k: usize| rows.iter().filter_map(|row| row.get(k)).map(|cell| cell.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(width).collect();
@@ -176,11 +191,7 @@ fn columns(rows: &[Vec<String>]) -> String {
     for row in rows {
         let mut line = String::new();
         for (k, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            // Numbers are to the right.
-            let _ = match k {
-                0 => write!(line, "  {cell:>width$}"),
-                _ => write!(line, "  {cell:<width$}"),
-            };
+            let _ = if right(k) { write!(line, "  {cell:>width$}") } else { write!(line, "  {cell:<width$}") };
         }
         out.push_str(line.trim_end());
         out.push('\n');
@@ -208,15 +219,16 @@ impl LitmusExecution {
     #[must_use]
     pub fn text(&self) -> String {
         let mut rows = vec![["", "thread", "line", "instruction", ""].map(str::to_owned).to_vec()];
-        for event in &self.events {
-            let line = event.line.map_or_else(String::new, |line| line.to_string());
+        for event in self.shown() {
+            let line = event.line.map_or_else(String::new, |line| place(line, event.cuda.as_ref()));
             let instruction = event.instruction.clone().unwrap_or_default();
             rows.push(vec![event.number.to_string(), event.whose(), line, instruction, event.does()]);
         }
-        let mut out = columns(&rows);
-        out.push_str(&pairs("rf", self.rf.iter().copied()));
-        out.push_str(&pairs("co", self.co.iter().copied()));
-        out.push_str(&pairs("fr", self.fr.iter().copied()));
+        let mut out = self.story() + &columns(&rows);
+        let both = |pair: &[usize; 2]| pair.iter().all(|event| !self.events[*event].aside);
+        out.push_str(&pairs("rf", self.rf.iter().copied().filter(both)));
+        out.push_str(&pairs("co", self.co.iter().copied().filter(both)));
+        out.push_str(&pairs("fr", self.fr.iter().copied().filter(both)));
         let mut names: Vec<&str> = Vec::new();
         for edge in &self.edges {
             if !names.contains(&&*edge.name) {
@@ -225,12 +237,88 @@ impl LitmusExecution {
         }
         for name in names {
             let of = self.edges.iter().filter(|edge| edge.name == name);
-            out.push_str(&pairs(name, of.map(|edge| [edge.from, edge.to])));
+            out.push_str(&pairs(name, of.map(|edge| [edge.from, edge.to]).filter(both)));
         }
         for flag in &self.flags {
-            let _ = writeln!(out, "flag `{}` is raised{}", flag.name, flag.shown());
+            let seen = flag.events.iter().all(|event| !self.events[*event].aside);
+            let _ = writeln!(out, "flag `{}` is raised{}", flag.name, if seen { flag.shown() } else { String::new() });
+        }
+        let aside = self.events.iter().filter(|event| event.aside && event.thread.is_some()).count();
+        if aside > 0 {
+            let _ = writeln!(
+                out,
+                "left out: {} that {} no part in this",
+                counted(aside as u64, "event"),
+                plural(aside as u64, "has")
+            );
         }
         out
+    }
+
+    /// Why it is no interleaving, step by step; nothing where it may be one.
+    fn story(&self) -> String {
+        let Some(first) = self.cycle.first() else { return String::new() };
+        let row = |event: usize, how: &str| {
+            let event = &self.events[event];
+            let line = event.line.map_or_else(String::new, |line| place(line, event.cuda.as_ref()));
+            vec![event.number.to_string(), event.whose(), line, event.does(), how.to_owned()]
+        };
+        let mut rows = vec![row(first.from, "")];
+        for edge in &self.cycle {
+            let how = match &*edge.name {
+                "po" => "later in this thread",
+                "rf" => "reads that",
+                "co" => "overwrites that",
+                "fr" => "overwrites what was read",
+                _ => "is one step with that",
+            };
+            let why = if edge.name == "rf" { self.unsynchronised(edge) } else { None };
+            rows.push(row(edge.to, &why.map_or_else(|| how.to_owned(), |why| format!("{how}; {why}"))));
+        }
+        let head = "no interleaving of the threads does this: each step comes after the one above it, and the last is the first\n";
+        format!("{head}{}\n", columns(&rows))
+    }
+
+    /// Why reading from a write does not order what is before that and what is after this, by the forms of the instructions alone.
+    fn unsynchronised(&self, rf: &Edge) -> Option<String> {
+        let (write, read) = (&self.events[rf.from], &self.events[rf.to]);
+        let (from, to) = (write.spot?, read.spot?);
+        let has = |event: &LitmusEvent, names: &[&str]| event.tags.iter().any(|tag| names.contains(tag));
+        if (from.block, from.thread) == (to.block, to.thread) {
+            return None;
+        }
+        let weak: Vec<&str> = [(write, "the write"), (read, "the read")]
+            .into_iter()
+            .filter(|(event, _)| has(event, &["WEAK"]))
+            .map(|(_, name)| name)
+            .collect();
+        if !weak.is_empty() {
+            return Some(format!("{} is weak", weak.join(" and ")));
+        }
+        let narrow = |event| has(event, &["CTA"]) && from.block != to.block;
+        if narrow(write) || narrow(read) {
+            return Some("the scope .cta does not reach another block".to_owned());
+        }
+        let steps = || self.cycle.iter().filter(|edge| edge.name == "po");
+        let before = steps().find(|edge| edge.to == rf.from).map_or(rf.from, |edge| edge.from);
+        let after = steps().find(|edge| edge.from == rf.to).map_or(rf.to, |edge| edge.to);
+        let fence = |from: usize, to: usize| {
+            let mut between = self.events.get(from..to).unwrap_or(&[]).iter();
+            between.any(|event| event.kind == EventKind::Fence && has(event, &["ACQ_REL", "SC", "ACQ", "REL"]))
+        };
+        let releases = has(write, &["REL"]) || fence(before, rf.from);
+        let acquires = has(read, &["ACQ"]) || fence(rf.to, after);
+        match (releases, acquires) {
+            (false, false) => Some("neither releases nor acquires".to_owned()),
+            (false, true) => Some("that releases nothing".to_owned()),
+            (true, false) => Some("acquires nothing".to_owned()),
+            (true, true) => None,
+        }
+    }
+
+    /// The events that have a part in it.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &LitmusEvent> {
+        self.events.iter().filter(|event| !event.aside)
     }
 }
 
@@ -280,7 +368,7 @@ fn reasons(why: &[Forbidden]) -> String {
 
 impl LitmusStep {
     fn row(&self) -> Vec<String> {
-        vec![String::new(), format!("P{}", self.thread), self.line.to_string(), self.instruction.clone()]
+        vec![String::new(), self.whose(), self.place(), self.instruction.clone()]
     }
 }
 
@@ -305,6 +393,10 @@ impl EndlessExecution {
             let rounds = if self.round.len() == 1 { "this step" } else { "these steps" };
             let _ = writeln!(out, "then {rounds} again and again, memory being the same each time:");
             out.push_str(&steps(&self.round));
+        }
+        if !self.waits.is_empty() {
+            out.push_str("while others wait at barriers:\n");
+            out.push_str(&steps(&self.waits));
         }
         out
     }

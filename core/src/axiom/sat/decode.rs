@@ -2,15 +2,17 @@
 
 use super::choices::{Values, World};
 use super::cnf::{Answer, Bit, Formula};
+use super::grounds::Grounds;
 use super::pairs::Pairs;
 use super::unfold::Unfolding;
 use crate::axiom::evaluate::Evaluation;
 use crate::axiom::execution::Execution;
-use crate::axiom::frame::{Frame, INITIAL, Id, frame};
+use crate::axiom::frame::{Frame, INITIAL, frame};
 use crate::axiom::model::Model;
-use crate::axiom::program::{End, Kind, Known, Program, Trace};
+use crate::axiom::program::{End, Known, Program, Trace};
 use crate::axiom::question::{Question, Searched};
 use crate::axiom::relation::Relation;
+use crate::base::mutant::{Mutant, on};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -32,6 +34,7 @@ impl Decoder<'_> {
     /// Calls `found` with each execution.
     pub(super) fn run(&mut self, done: &mut Searched, found: &mut dyn FnMut(&Execution) -> ControlFlow<()>) {
         self.exclude_values();
+        let constants = self.program.constants();
         loop {
             match self.formula.solve() {
                 Answer::None => return,
@@ -48,15 +51,11 @@ impl Decoder<'_> {
                 self.exclude_outcome((registers, finals));
                 continue;
             }
+            if let Some(bits) = Grounds::of(self.unfolding, self.world, self.formula).missing(&constants) {
+                self.exclude(&bits);
+                continue;
+            }
             let frame = frame(self.program, self.model, &traces, &mut self.unfolding.places.clone());
-            if frame.blocked.contains(&true) {
-                self.exclude(&ends.iter().map(|part| self.world.branches[*part]).collect::<Vec<Bit>>());
-                continue;
-            }
-            if self.unfolding.loops && !self.founded(&frame, &traces) {
-                self.exclude(&self.reading());
-                continue;
-            }
             match self.execution(Rc::new(frame), &traces, &finals) {
                 Some(execution) => {
                     done.found += 1;
@@ -186,7 +185,8 @@ impl Decoder<'_> {
     fn reading(&self) -> Vec<Bit> {
         let world = self.world;
         let mut all: Vec<Bit> = self.pairs(&world.rf).map(|(.., bit)| bit).collect();
-        all.extend(world.last.iter().flatten().map(|(_, bit)| *bit).filter(|bit| self.formula.holds(*bit)));
+        let last = world.last.iter().flatten().map(|(_, bit)| *bit).filter(|bit| self.formula.holds(*bit));
+        all.extend(last.filter(|_| !on(Mutant::LastWritesAlike)));
         if self.unfolding.loops {
             let done = |read: &usize| self.formula.holds(world.done[*read]);
             let values = world.returns.iter().filter(|(read, _)| done(read)).flat_map(|(_, values)| values);
@@ -212,44 +212,6 @@ impl Decoder<'_> {
         };
         let pairs = self.pairs(of).filter_map(|(a, b, _)| number(a).zip(number(b)));
         Relation::of(frame.len(), pairs)
-    }
-
-    /// Whether values that depend on themselves alone begin with a constant of the program's (D-thin-air).
-    fn founded(&self, frame: &Frame, traces: &[Trace]) -> bool {
-        let constants = self.program.constants();
-        let sources = self.relation(&self.world.rf, frame).inverse();
-        let value = |traces: &[Trace], id: Id, number: usize| match traces.get(id.thread as usize) {
-            Some(trace) => trace.events[id.position as usize].value,
-            None => frame.event(number).value,
-        };
-        let mut reads: Vec<Vec<Option<u64>>> = traces.iter().map(|trace| vec![None; trace.events.len()]).collect();
-        loop {
-            let so_far: Vec<Trace> = reads.iter().enumerate().map(|(k, known)| self.run_thread(k, known)).collect();
-            let open = |id: &Id| reads[id.thread as usize][id.position as usize].is_none();
-            let unread: Vec<(usize, Id)> = (0..frame.events.len())
-                .map(|number| (number, frame.events[number].0))
-                .filter(|(number, id)| frame.event(*number).kind == Kind::Read && open(id))
-                .collect();
-            let Some((first, first_id)) = unread.first().copied() else { return true };
-            let known = |read: usize| {
-                let write = sources.from(read).next()?;
-                let id = frame.events[write].0;
-                match so_far.get(id.thread as usize) {
-                    Some(trace) => trace.events.get(id.position as usize)?.value,
-                    None => value(&so_far, id, write),
-                }
-            };
-            let news: Vec<(Id, u64)> = unread.iter().filter_map(|(number, id)| Some((*id, known(*number)?))).collect();
-            if news.is_empty() {
-                let Some(guess) = value(traces, first_id, first).filter(|value| constants.contains(value)) else {
-                    return false;
-                };
-                reads[first_id.thread as usize][first_id.position as usize] = Some(guess);
-            }
-            for (id, value) in news {
-                reads[id.thread as usize][id.position as usize] = Some(value);
-            }
-        }
     }
 
     /// The execution, if the model allows it and raises a flag if it has to.

@@ -8,6 +8,7 @@
 mod choices;
 mod cnf;
 mod decode;
+mod grounds;
 mod pairs;
 mod relations;
 mod unfold;

@@ -7,6 +7,7 @@
 
 use crate::axiom::frame::{INITIAL, Id, initial, placed};
 use crate::axiom::program::{End, Event, Kind, Known, Place, Program, Trace};
+use crate::base::mutant::{Mutant, on};
 use indexmap::IndexSet;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,15 +85,17 @@ pub(super) fn unfold(program: &dyn Program, bound: u32) -> Unfolding {
     });
     let mut this = Unfolder { program, bound, domains: begin, all: Unfolding::default() };
     this.settle();
-    let looped = this.looped();
-    if !looped.is_empty() {
-        for spot in looped {
+    // What is tried may lead to parts of threads by which more values may depend on themselves.
+    let mut looped = BTreeSet::new();
+    while let Some(more) = Some(this.looped()).filter(|more| !more.is_subset(&looped) && !this.all.cut) {
+        for spot in more.difference(&looped).filter(|_| !on(Mutant::ConstantsUntried)) {
             let constants = program.constants().into_iter().map(|value| (value, Passed::new()));
-            this.domains.entry(spot).or_default().extend(constants);
+            this.domains.entry(*spot).or_default().extend(constants);
         }
+        looped.extend(more);
         this.settle();
-        this.all.loops = true;
     }
+    this.all.loops = !looped.is_empty();
     let Unfolder { mut all, .. } = this;
     all.with_initial(program);
     all
@@ -191,9 +194,11 @@ impl Unfolder<'_> {
         let events = &self.all.events;
         let mut graph = DiGraph::<(), ()>::new();
         let nodes: Vec<NodeIndex> = events.iter().map(|_| graph.add_node(())).collect();
-        for (write, rows) in &self.all.writes {
-            for (read, _) in rows.iter().flat_map(|row| &row.0) {
-                graph.update_edge(nodes[*read], nodes[*write], ());
+        for write in self.all.writes.keys() {
+            // What a branch is by may be data, too.
+            let Some(part) = self.all.owners[*write].map(|part| &self.all.branches[part]) else { continue };
+            for read in &events[*write].1.data {
+                graph.update_edge(nodes[part.events[*read as usize]], nodes[*write], ());
             }
             for read in self.all.returns.keys().filter(|read| self.spot(**read) == self.spot(*write)) {
                 graph.update_edge(nodes[*write], nodes[*read], ());

@@ -45,16 +45,7 @@ impl Watch {
         };
         let (first, second) = (party(other, start, theirs), party(site, address, value));
         let near = thread.same_block(me);
-        let cause = match (other.strength, site.strength) {
-            (Strength::Strong(_), Strength::Strong(_)) if site.strength.with(other.strength, near) => Unordered::Sizes,
-            (Strength::Strong(a), Strength::Strong(b)) if !near && (a == Reach::Block || b == Reach::Block) => {
-                Unordered::Scopes
-            }
-            _ if same_instruction => Unordered::SameInstruction,
-            _ if thread.warp == me.warp => Unordered::SameWarp,
-            _ if near => Unordered::SameBlock,
-            _ => Unordered::OtherBlock,
-        };
+        let cause = cause(other, site, same_instruction, thread.warp == me.warp, near);
         let space = if conflict.shared { AllocKind::Shared } else { AllocKind::Global };
         let race = Race { first, second, space, inside: None, cause, same_value: equal_stores(&first, &second) };
         let bug = Bug {
@@ -98,6 +89,26 @@ impl Watch {
             }
             Inside::of(names, address)
         })
+    }
+}
+
+/// Why two accesses are a race: of lanes of one instruction, threads of one warp, or of one block (`near`), or neither.
+pub(super) fn cause(
+    other: &AccessSite,
+    site: &AccessSite,
+    same_instruction: bool,
+    same_warp: bool,
+    near: bool,
+) -> Unordered {
+    match (other.strength, site.strength) {
+        (Strength::Strong(_), Strength::Strong(_)) if site.strength.with(other.strength, near) => Unordered::Sizes,
+        (Strength::Strong(a), Strength::Strong(b)) if !near && (a == Reach::Block || b == Reach::Block) => {
+            Unordered::Scopes
+        }
+        _ if same_instruction => Unordered::SameInstruction,
+        _ if same_warp => Unordered::SameWarp,
+        _ if near => Unordered::SameBlock,
+        _ => Unordered::OtherBlock,
     }
 }
 

@@ -26,13 +26,7 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// The number that a lane stores at an address of its access.
     pub fn stored(&self, lane: usize, address: u64) -> Option<u64> {
-        let Self { access, site, .. } = self;
-        let element = address.wrapping_sub(access.addresses[lane & (LANES - 1)]) / u64::from(site.width);
-        let slot = usize::try_from(element).ok().and_then(|k| site.data.slots.get(k + usize::from(access.element)));
-        let slot = slot.filter(|s| **s != NO_SLOT && site.width <= 8)?.index();
-        let value =
-            if site.data.wide { access.regs.q.get(slot)?.0[lane] } else { access.regs.w.get(slot)?.0[lane].into() };
-        Some(if site.width == 8 { value } else { value & ((1 << (8 * site.width)) - 1) })
+        stored(self.access, self.site, lane, address)
     }
 
     /// What a lane writes, or reads, at an address of its access. What an atomic operation finds is not known where an
@@ -62,4 +56,13 @@ impl Context<'_> {
         }
         self.access.memory.number(start, site.width).filter(|_| site.kind != AccessKind::Atomic)
     }
+}
+
+/// The number that a lane stores at an address of an access.
+pub(super) fn stored(access: &Access<'_>, site: &AccessSite, lane: usize, address: u64) -> Option<u64> {
+    let element = address.wrapping_sub(access.addresses[lane & (LANES - 1)]) / u64::from(site.width);
+    let slot = usize::try_from(element).ok().and_then(|k| site.data.slots.get(k + usize::from(access.element)));
+    let slot = slot.filter(|s| **s != NO_SLOT && site.width <= 8)?.index();
+    let value = if site.data.wide { access.regs.q.get(slot)?.0[lane] } else { access.regs.w.get(slot)?.0[lane].into() };
+    Some(if site.width == 8 { value } else { value & ((1 << (8 * site.width)) - 1) })
 }

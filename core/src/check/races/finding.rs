@@ -55,7 +55,8 @@ pub enum Benign {
 }
 
 impl Benign {
-    fn hides(self, kind: &BugKind) -> bool {
+    /// Whether such a race is hidden.
+    pub(super) fn hides(self, kind: &BugKind) -> bool {
         let BugKind::Race(race) = kind else { return false };
         match self {
             Self::None => false,

@@ -316,7 +316,8 @@ impl History {
             if site.kind.writes() {
                 entry.seen = before;
             }
-            !(before && site.stands_for(&entry.did.site))
+            let near = entry.did.thread.same_block(actor.does.thread);
+            !(before && site.stands_for(&entry.did.site, near))
         });
     }
 }

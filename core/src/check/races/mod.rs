@@ -11,6 +11,7 @@
 //! D-races-caches).
 
 mod access;
+mod causal;
 mod cell;
 mod clock;
 mod conflict;
@@ -31,6 +32,7 @@ mod threads;
 mod view;
 mod watch;
 
+pub use causal::{Causal, History};
 pub use finding::{Benign, Finding, UnorderedData};
 pub use shadow::Footing;
 
@@ -61,7 +63,7 @@ pub struct Races {
 }
 
 /// How races are looked for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RacesOptions {
     /// The races that are no defects.
     pub benign: Benign,

@@ -197,11 +197,12 @@ impl AccessSite {
     }
 
     /// Whether `self`, which comes later and after the other, stands for it: whatever races with the other races with
-    /// it, too.
-    pub fn stands_for(&self, other: &Self) -> bool {
+    /// it, too. `near`: their threads are of one block, so that scopes include the same threads.
+    pub fn stands_for(&self, other: &Self, near: bool) -> bool {
         let conflicts_as_much = self.kind.writes() || !other.kind.writes();
+        let as_strong = (self.strength, self.width) == (other.strength, other.width);
         let no_stronger =
-            self.strength == Strength::Weak || (self.strength, self.width) == (other.strength, other.width);
+            self.strength == Strength::Weak || as_strong && (near || self.strength == Strength::Strong(Reach::Device));
         conflicts_as_much && no_stronger
     }
 }
@@ -237,7 +238,11 @@ mod tests {
         let of = |op, order| access(&request(op, order, Scope::Gpu)).unwrap();
         let (read, write) = (of(MemOp::Load, Order::Weak), of(MemOp::Store, Order::Weak));
         let strong = of(MemOp::Store, Order::Relaxed);
-        assert!(write.stands_for(&read) && !read.stands_for(&write));
-        assert!(write.stands_for(&strong) && !strong.stands_for(&write) && strong.stands_for(&strong));
+        assert!(write.stands_for(&read, false) && !read.stands_for(&write, true));
+        assert!(
+            write.stands_for(&strong, false) && !strong.stands_for(&write, true) && strong.stands_for(&strong, false)
+        );
+        let near = access(&request(MemOp::Store, Order::Relaxed, Scope::Cta)).unwrap();
+        assert!(near.stands_for(&near, true) && !near.stands_for(&near, false));
     }
 }

@@ -16,6 +16,7 @@ pub use graph::{Edge, Graph, Move};
 pub use left::Unit;
 pub use search::{explore, go_on};
 
+use crate::check::RacesOptions;
 use crate::verdict::{LimitKind, Standing, Stop};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub struct Options<'a> {
     pub audit: bool,
     /// Whether states tell who has stepped so far, as progress models need to know ([`Graph::stepped`]).
     pub stepped: bool,
+    /// Whether the walk is watched for races, and how they are looked for.
+    pub races: Option<RacesOptions>,
     /// Switches away from a warp that could go on, at most.
     pub preemptions: Option<u32>,
     /// States at most, beyond those of a search that goes on.
@@ -49,6 +52,7 @@ impl<'a> Options<'a> {
             warps,
             audit: false,
             stepped: false,
+            races: None,
             preemptions: None,
             max_states: None,
             max_steps: None,

@@ -8,7 +8,7 @@ mod thread;
 use super::check::Names;
 use super::outcome::Observed;
 use super::tree::{Arch, DeclKind, Initial, Litmus, Placing, StmtKind, TermKind, VulkanScope};
-use crate::axiom::{End, Event, Known, Place, Program, Stall, Trace};
+use crate::axiom::{End, Event, Known, Place, Program, Rerun, Stall, Trace};
 pub(super) use code::{Address, Code, Operand, Step, bit};
 use locations::{Locations, address, locations, pointed};
 use thread::{Data, Runner};
@@ -118,6 +118,18 @@ impl Threads {
             && self.asked[one] == self.asked[other]
             && !host(one)
             && !host(other)
+    }
+
+    /// The same threads, which stop where they would go on beyond the bound, or go around a loop for nothing.
+    pub(super) fn stopping(&self) -> impl Program {
+        let run = |thread: usize, known: Known<'_>| {
+            let mut trace = self.run(thread, known);
+            if matches!(trace.end, End::Bound | End::Spin) {
+                trace.end = End::Done;
+            }
+            trace
+        };
+        Rerun { of: self, tags: self.tags(), run }
     }
 
     /// The code of each thread.
@@ -250,49 +262,6 @@ pub(super) struct Arriving {
     number: Option<i64>,
     group: [u32; 2],
     pub(super) quorum: u64,
-}
-
-/// The same threads, which stop where they would go on beyond the bound, or go around a loop for nothing.
-pub(super) struct Stopping<'a> {
-    pub(super) threads: &'a Threads,
-}
-
-impl Program for Stopping<'_> {
-    fn threads(&self) -> usize {
-        self.threads.threads()
-    }
-
-    fn run(&self, thread: usize, known: Known<'_>) -> Trace {
-        let mut trace = self.threads.run(thread, known);
-        if matches!(trace.end, End::Bound | End::Spin) {
-            trace.end = End::Done;
-        }
-        trace
-    }
-
-    fn tags(&self) -> &[&'static str] {
-        self.threads.tags()
-    }
-
-    fn initial(&self) -> Vec<(Place, u64)> {
-        self.threads.initial()
-    }
-
-    fn initial_tags(&self, place: Place) -> u64 {
-        self.threads.initial_tags(place)
-    }
-
-    fn may_write(&self, thread: usize, stall: &Stall, place: Place) -> bool {
-        self.threads.may_write(thread, stall, place)
-    }
-
-    fn constants(&self) -> Vec<u64> {
-        self.threads.constants()
-    }
-
-    fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
-        self.threads.related(relation, one, two)
-    }
 }
 
 impl Program for Threads {

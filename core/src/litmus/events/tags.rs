@@ -50,6 +50,22 @@ pub(super) fn tags(names: &[&str]) -> u64 {
     names.iter().filter_map(|name| TAGS.iter().position(|tag| tag == name)).fold(0, |all, bit| all | 1 << bit)
 }
 
+/// The bit of a name, for constants. A name that there is not does not compile.
+const fn tag(name: &str) -> u64 {
+    let mut bit = 0;
+    loop {
+        let (tag, name) = (TAGS[bit].as_bytes(), name.as_bytes());
+        let mut same = 0;
+        while same < tag.len() && same < name.len() && tag[same] == name[same] {
+            same += 1;
+        }
+        if same == tag.len() && same == name.len() {
+            return 1 << bit;
+        }
+        bit += 1;
+    }
+}
+
 /// Whether tags have a name among them.
 pub(super) fn has(all: u64, name: &str) -> bool {
     all & tags(&[name]) != 0
@@ -140,14 +156,10 @@ fn about(semantics: Semantics) -> u64 {
 
 /// Whether the scope of an event of one thread includes the other thread, whichever way round these are.
 pub(super) fn reaches(all: u64, one: Placing, other: Placing) -> bool {
-    let within = |name: &str, levels: usize| has(all, name) && one.path()[..levels] == other.path()[..levels];
-    has(all, "SYS")
-        || has(all, "DV")
-        || within("GPU", 1)
-        || within("QF", 1)
-        || within("CTA", 2)
-        || within("WG", 2)
-        || within("SG", 3)
+    const ALL: u64 = tag("SYS") | tag("DV");
+    const LEVELS: [u64; 3] = [tag("GPU") | tag("QF"), tag("CTA") | tag("WG"), tag("SG")];
+    let (one, other) = (one.path(), other.path());
+    all & ALL != 0 || (0..3).any(|level| all & LEVELS[level] != 0 && one[..=level] == other[..=level])
 }
 
 /// The sets of a fence of PTX. One that is sequentially consistent is an acquire and a release, too.

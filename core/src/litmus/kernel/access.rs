@@ -105,6 +105,7 @@ impl Thread<'_, '_, '_, '_, '_> {
         let Doing { rq, at: (space, at), ref addr, .. } = *doing;
         let class = rq.class();
         let mut found: SmallVec<[(Slot, Taint); 8]> = SmallVec::new();
+        self.visits.stores += u32::from(!matches!(rq.op, MemOp::Load));
         match rq.op {
             MemOp::Load => {
                 for Piece { slot, offset, bytes } in pieces(rq) {
@@ -257,7 +258,7 @@ impl Thread<'_, '_, '_, '_, '_> {
         let mut on = self.shadow.of(class, b);
         on.join(read);
         let found = compared.filter(|_| !read.unknown).map(|value| u64::from(value == self.on.get(doing.at, bytes)));
-        let done = self.decide(&on.from, found, &[1, 0])? == 1;
+        let done = self.decide(&on.from, found, &[1, 0], false)? == 1;
         if let (true, true, Some(compared)) = (done, read.unknown, compared) {
             self.on.put(doing.at, bytes, compared);
             read.unknown = false;

@@ -10,29 +10,59 @@
 mod access;
 mod barrier;
 mod decide;
+mod goal;
+mod hang;
+mod onward;
 mod run;
 mod shadow;
+mod spin;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod watched;
 
-pub use decide::decide_kernel;
+pub use decide::{Asks, Judged, accept_kernel, decide_kernel, decide_kernel_until};
+pub use goal::{Goal, NoGoal};
+pub use hang::decide_hang;
 
 use crate::axiom::{Event, Known, Place, Program, Trace};
 use crate::base::number;
+use crate::explore::Target;
+use crate::launch::Mismatch;
 use crate::machine::{Apart, Context, Launch};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Space;
-use crate::verdict::{Inside, Named, Stop};
+use crate::verdict::{Inside, Named, Shape, Stop};
 
 /// A launch of a kernel as a program of events.
 pub struct Kernel {
     apart: Apart,
     /// Buffers and variables by address: locations are their numbers, and behind them the shared memory of each block.
     names: Vec<Named>,
+    heads: spin::Heads,
+}
+
+/// What a thread does that has no events.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Gap {
+    /// The thread.
+    pub thread: usize,
+    /// Its instruction.
+    pub at: Option<u32>,
+    /// What that does.
+    pub what: String,
 }
 
 impl Kernel {
+    /// The first launch of a target.
+    ///
+    /// # Errors
+    /// A launch that cannot be; more threads or memory than there are numbers for.
+    pub fn of(target: &Target) -> Result<Self, Stop> {
+        let launch = target.launches().first().ok_or_else(|| Stop::internal("a target without a launch", None))?;
+        Self::new(target.start().context(), launch)
+    }
+
     /// The threads of a launch, from the state of a context's memory now.
     ///
     /// # Errors
@@ -41,13 +71,20 @@ impl Kernel {
         let apart = context.apart(launch)?;
         let mut names = apart.memory().names();
         names.sort_by_key(|name| name.address);
-        Ok(Self { apart, names })
+        let heads = spin::Heads::of(apart.env());
+        Ok(Self { apart, names, heads })
     }
 
     /// The program that the origins of events are instructions of.
     #[must_use]
     pub fn env(&self) -> &ProgEnv {
         self.apart.env()
+    }
+
+    /// Its dimensions.
+    #[must_use]
+    pub const fn shape(&self) -> Shape {
+        self.apart.shape()
     }
 
     /// The linear index of a thread's block, and its own in the block.
@@ -81,6 +118,27 @@ impl Kernel {
         let at = self.names.iter().position(|n| n.name == name)?;
         let location = u32::try_from(at).ok()?;
         Some(Place { location, address: location, offset, bytes })
+    }
+
+    /// The places of elements that are other than expected. Of a buffer that is compared in ascending order no element is at fault: it counts only
+    /// where there is no other, and as a whole.
+    #[must_use]
+    pub fn differing(&self, all: &[Mismatch]) -> Vec<Place> {
+        let bytes = |mismatch: &Mismatch| u32::from(mismatch.ty.bytes);
+        let element = |mismatch: &Mismatch, index: u64| {
+            let at = u32::try_from(index).ok()?.checked_mul(bytes(mismatch))?;
+            self.place(&mismatch.name, at, bytes(mismatch))
+        };
+        let in_order = all.iter().filter(|mismatch| !mismatch.unordered);
+        let places: Vec<Place> = in_order.flat_map(|m| m.first.iter().filter_map(|d| element(m, d.index))).collect();
+        if !places.is_empty() {
+            return places;
+        }
+        let whole = |mismatch: &Mismatch| {
+            let count = u32::try_from(mismatch.compared).unwrap_or(u32::MAX);
+            self.place(&mismatch.name, 0, count.saturating_mul(bytes(mismatch)))
+        };
+        all.iter().filter_map(whole).collect()
     }
 
     /// The place that an access leads to; none where there are no numbers for it.

@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use super::shadow::{Shadow, Taint, unite};
+use super::spin::Visits;
 use super::tags;
 use crate::axiom::{End, Event, Kind, Known, Position, Sources, Stall, Trace};
 use crate::machine::Alone;
@@ -51,25 +52,28 @@ pub(super) struct Thread<'k, 'r, 'm, 'a, 'c> {
     /// What it has decided.
     decided: Vec<u64>,
     loops: Loops,
+    pub visits: Visits,
     /// How often it has met each barrier.
     pub meetings: FxHashMap<i64, i64>,
 }
 
-/// Runs a thread; with why it stopped, where the machine says so.
-pub(super) fn run(kernel: &Kernel, thread: usize, known: Known<'_>) -> (Trace, Option<Stop>) {
+/// Runs a thread; with why it stopped, where the machine says so, and the instruction at which that was.
+pub(super) fn run(kernel: &Kernel, thread: usize, known: Known<'_>) -> (Trace, Option<Stop>, Option<u32>) {
     let (block, index) = kernel.spot(thread);
     kernel.apart.with(block, index, |on| {
         let mut shadow = Shadow::default();
         shadow.enter(&[]);
         let (ctrl, events, decided) = (Sources::new(), Vec::new(), Vec::new());
-        let (loops, meetings) = (Loops::default(), FxHashMap::default());
-        let mut thread = Thread { kernel, block, index, on, known, shadow, ctrl, events, decided, loops, meetings };
+        let (loops, visits, meetings) = (Loops::default(), Visits::default(), FxHashMap::default());
+        let mut thread =
+            Thread { kernel, block, index, on, known, shadow, ctrl, events, decided, loops, visits, meetings };
         let (end, stop) = match thread.go() {
             Ok(()) => (End::Done, None),
             Err(Halt::At(end)) => (end, None),
             Err(Halt::Stop(stop)) => (ended(&stop), Some(stop)),
         };
-        (Trace { events: thread.events, end, registers: Vec::new() }, stop)
+        let at = thread.on.at().map(|(pc, _)| pc.0);
+        (Trace { events: thread.events, end, registers: Vec::new() }, stop, at)
     })
 }
 
@@ -92,12 +96,21 @@ impl Thread<'_, '_, '_, '_, '_> {
     fn go(&mut self) -> Result<(), Halt> {
         for _ in 0..LONGEST {
             let Some((pc, _)) = self.on.at() else { return Ok(()) };
+            if let Some(registers) = self.at_head(pc.0) {
+                self.visits.note((pc.0, self.shadow.depth()), registers, self.events.len());
+            }
             match self.kernel.env().code.get(pc.0 as usize) {
                 Some(i) => self.execute(pc.0, &i.clone())?,
                 None => self.on.step()?,
             }
         }
         Err(End::Bound.into())
+    }
+
+    /// The registers that matter at the head of a loop; none at another place.
+    fn at_head(&self, pc: u32) -> Option<Vec<Option<u64>>> {
+        let live = self.kernel.heads.at(pc)?;
+        Some(live.iter().map(|(class, slot)| self.value(*class, *slot)).collect())
     }
 
     fn execute(&mut self, pc: u32, i: &Instr) -> Result<(), Halt> {
@@ -182,6 +195,7 @@ impl Thread<'_, '_, '_, '_, '_> {
             self.shadow.enter(&[(Class::W, STACK_BASE, top.clone()), (Class::W, STACK_TOP, top)]);
         } else if depth < self.shadow.depth() {
             self.shadow.leave();
+            self.visits.leave(depth);
         }
         Ok(())
     }
@@ -240,10 +254,10 @@ impl Thread<'_, '_, '_, '_, '_> {
         all
     }
 
-    /// A decision of the thread: which of `options` it is, where `value` is not known.
+    /// A decision of the thread: which of `options` it is, where `value` is not known. `control`: whether everything after it depends on it.
     ///
     /// Rule: D-axiom-decisions
-    pub fn decide(&mut self, on: &Sources, value: Option<u64>, options: &[u64]) -> Result<u64, Halt> {
+    pub fn decide(&mut self, on: &Sources, value: Option<u64>, options: &[u64], control: bool) -> Result<u64, Halt> {
         if let (true, Some(value)) = (on.is_empty(), value) {
             return Ok(value);
         }
@@ -253,9 +267,7 @@ impl Thread<'_, '_, '_, '_, '_> {
             (Some(value), _) | (None, Some(value)) => value,
             (None, None) => {
                 let options = SmallVec::from_slice(options);
-                return Err(
-                    End::Stalled(Stall { on: on.clone(), control: false, at: u32::MAX, decision, options }).into()
-                );
+                return Err(End::Stalled(Stall { on: on.clone(), control, at: u32::MAX, decision, options }).into());
             }
         };
         self.decided.push(decided);
@@ -264,9 +276,13 @@ impl Thread<'_, '_, '_, '_, '_> {
 
     /// Whether a guard holds, which decides; and what that depends on. None: it does not hold.
     pub fn guard(&mut self, i: &Instr) -> Result<Option<Taint>, Halt> {
+        self.guarded(i, false)
+    }
+
+    fn guarded(&mut self, i: &Instr, control: bool) -> Result<Option<Taint>, Halt> {
         let Some(guard) = i.guard else { return Ok(Some(Taint::default())) };
         let (taint, holds) = self.condition(guard);
-        let holds = self.decide(&taint.from, holds.map(u64::from), &[1, 0])? == 1;
+        let holds = self.decide(&taint.from, holds.map(u64::from), &[1, 0], control)? == 1;
         if taint.unknown {
             // What is assumed of a predicate is all that it is.
             let lane = self.on.lane();
@@ -283,7 +299,7 @@ impl Thread<'_, '_, '_, '_, '_> {
     fn branches(&mut self, pc: u32, i: &Instr) -> Result<bool, Halt> {
         let Some(guard) = i.guard else { return Ok(true) };
         let from = self.shadow.of(Class::P, guard.pred).from;
-        let holds = self.guard(i)?.is_some();
+        let holds = self.guarded(i, true)?.is_some();
         if !from.is_empty() {
             self.loops.decided(pc, self.shadow.depth());
             unite(&mut self.ctrl, &from);
@@ -298,7 +314,7 @@ impl Thread<'_, '_, '_, '_, '_> {
         let beyond = table.len() as u64;
         let ways: SmallVec<[u64; 8]> = (0..=beyond).collect();
         let index = self.value(Class::W, i.a).map(|index| index.min(beyond));
-        let index = self.decide(&taint.from, index, &ways)?;
+        let index = self.decide(&taint.from, index, &ways, true)?;
         if taint.unknown {
             let lane = self.on.lane();
             if let Some(slot) = self.on.regs_mut().and_then(|regs| regs.w.get_mut(i.a.index())) {
@@ -316,10 +332,14 @@ impl Thread<'_, '_, '_, '_, '_> {
 
     /// Executes a branch that goes to an address, if it is taken.
     fn turn(&mut self, pc: u32, to: Option<u32>) -> Result<(), Halt> {
-        if let Some(to) = to.filter(|to| *to <= pc)
-            && self.loops.around(to, pc, self.shadow.depth()) >= self.known.bound
-        {
-            return Err(End::Bound.into());
+        if let Some(to) = to.filter(|to| *to <= pc) {
+            let depth = self.shadow.depth();
+            if self.at_head(to).is_some_and(|registers| self.visits.spins((to, depth), &registers, &self.events)) {
+                return Err(End::Spin.into());
+            }
+            if self.loops.around(to, pc, depth) >= self.known.bound {
+                return Err(End::Bound.into());
+            }
         }
         self.step()
     }

@@ -4,7 +4,7 @@ use super::cycles::Graph;
 use super::tail::{Arrived, State, Tail};
 use crate::axiom::{Execution, INITIAL, Kind, Known, Limits, Model, Program, Question, Searched, search};
 use crate::litmus::decided::Lasso;
-use crate::litmus::events::{Arriving, Stopping, Threads};
+use crate::litmus::events::{Arriving, Threads};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ pub(super) fn prefixes(
     up: &dyn Fn() -> bool,
     graph: &mut Graph<'_>,
 ) -> (Option<Lasso>, Searched) {
-    let stopping = Stopping { threads };
+    let stopping = threads.stopping();
     let stopped = Cell::new(false);
     let wanted = |_: &[&[Option<u64>]], _: &[Option<u64>]| {
         stopped.set(stopped.get() || up());
@@ -26,7 +26,10 @@ pub(super) fn prefixes(
     let question = Question { finals: &[], wanted: &wanted, alike: &|_, _| false, flagged: false };
     let mut lasso = None;
     let mut searched = search(&stopping, model, &question, limits, &mut |execution| {
-        lasso = cuts(threads, tail, execution, limits, graph);
+        lasso = cuts(threads, tail, execution, limits, graph, &|| {
+            stopped.set(stopped.get() || up());
+            stopped.get()
+        });
         if lasso.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     searched.limited |= stopped.get();
@@ -56,31 +59,51 @@ fn cuts(
     execution: &Execution,
     limits: Limits,
     graph: &mut Graph<'_>,
+    up: &dyn Fn() -> bool,
 ) -> Option<Lasso> {
     let all = stops(threads, execution, limits);
     let mut chosen = vec![0; all.len()];
-    loop {
-        let cut: Vec<usize> = all.iter().zip(&chosen).map(|(stops, k)| stops.stops[*k].0).collect();
-        let arrived = arrivals(threads, execution, &cut);
-        if let Some((arrived, waits)) = arrived.filter(|_| closed(execution, &cut)) {
-            for memory in memories(threads, execution, &cut) {
-                let (pcs, registers) =
-                    all.iter().zip(&chosen).map(|(s, k)| (s.stops[*k].1, s.stops[*k].2.clone())).unzip();
-                let stepped = cut.iter().enumerate().filter(|(_, n)| **n > 0).fold(0, |all, (t, _)| all | 1 << t);
-                let (arrived, waits) = (arrived.clone(), waits.clone());
-                let state = tail.at(State { pcs, registers, memory, stepped, arrived, waits });
-                if !graph.knows(&state)
-                    && let Some(lasso) = graph.explore(state, limits.choices)
-                {
-                    return Some(Lasso { prefix: Some((execution.clone(), cut)), ..lasso });
-                }
+    let mut cut = vec![0; all.len()];
+    each(&all, execution, &mut chosen, &mut cut, all.len(), up, &mut |chosen, cut| {
+        let (arrived, waits) = arrivals(threads, execution, cut)?;
+        for memory in memories(threads, execution, cut) {
+            let (pcs, registers) = all.iter().zip(chosen).map(|(s, k)| (s.stops[*k].1, s.stops[*k].2.clone())).unzip();
+            let stepped = cut.iter().enumerate().filter(|(_, n)| **n > 0).fold(0, |all, (t, _)| all | 1 << t);
+            let (arrived, waits) = (arrived.clone(), waits.clone());
+            let state = tail.at(State { pcs, registers, memory, stepped, arrived, waits });
+            if !graph.knows(&state)
+                && let Some(lasso) = graph.explore(state, limits.choices)
+            {
+                return Some(Lasso { prefix: Some((execution.clone(), cut.to_vec())), ..lasso });
             }
         }
-        // The next combination.
-        let next = (0..all.len()).find(|t| chosen[*t] + 1 < all[*t].stops.len())?;
-        chosen[next] += 1;
-        chosen[..next].fill(0);
+        None
+    })
+}
+
+/// What is called with the numbers of stops and of events of all threads.
+type See<'a> = dyn FnMut(&[usize], &[usize]) -> Option<Lasso> + 'a;
+
+/// Calls `see` with each closed set; threads from `thread` on have been given their stops.
+fn each(
+    all: &[Stops],
+    execution: &Execution,
+    chosen: &mut [usize],
+    cut: &mut [usize],
+    thread: usize,
+    up: &dyn Fn() -> bool,
+    see: &mut See<'_>,
+) -> Option<Lasso> {
+    let Some(thread) = thread.checked_sub(1) else { return if up() { None } else { see(chosen, cut) } };
+    for (k, stop) in all[thread].stops.iter().enumerate() {
+        (chosen[thread], cut[thread]) = (k, stop.0);
+        if closed(execution, cut, thread)
+            && let Some(lasso) = each(all, execution, chosen, cut, thread, up, see)
+        {
+            return Some(lasso);
+        }
     }
+    None
 }
 
 /// Whether an event is among the first ones of its thread.
@@ -89,8 +112,11 @@ fn within(execution: &Execution, event: usize, cut: &[usize]) -> bool {
     cut.get(id.thread as usize).is_none_or(|n| (id.position as usize) < *n)
 }
 
-fn closed(execution: &Execution, cut: &[usize]) -> bool {
-    execution.rf.iter().all(|(write, read)| within(execution, write, cut) || !within(execution, read, cut))
+/// Whether the threads from one on are closed under reads-from among each other.
+fn closed(execution: &Execution, cut: &[usize], from: usize) -> bool {
+    let given = |event: usize| execution.events[event].0.thread as usize >= from;
+    let inside = |event: usize| within(execution, event, cut);
+    execution.rf.iter().all(|(write, read)| !given(write) || !given(read) || inside(write) || !inside(read))
 }
 
 /// Who has come to barriers with a quorum within a cut, and who waits there. None: a thread has passed one too early.

@@ -43,7 +43,7 @@ impl<'a> Graph<'a> {
 
     /// Adds what can be come to from a state; answers a way on which a fair execution does not end.
     pub(super) fn explore(&mut self, start: State, most: u64) -> Option<Lasso> {
-        let first = self.states.len();
+        let (first, since) = (self.states.len(), self.edges.len());
         if self.knows(&start) {
             return None;
         }
@@ -69,11 +69,11 @@ impl<'a> Graph<'a> {
                 }
             }
             if !ready && !(0..self.threads()).all(|thread| self.tail.done(&state, thread)) {
-                return Some(Lasso { prefix: None, stem: self.way(next), round: Vec::new() });
+                return Some(Lasso { prefix: None, stem: self.way(next), round: Vec::new(), waits: Vec::new() });
             }
             next += 1;
         }
-        self.cycle()
+        self.cycle(first, since)
     }
 
     /// Whether a thread that can go on is promised to.
@@ -90,38 +90,40 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// A part of the graph in which nobody who is promised to go on is left out.
-    fn cycle(&self) -> Option<Lasso> {
+    /// A part of the graph in which nobody who is promised to go on is left out, among states and steps from some on: no step leads
+    /// from an older state to one of these.
+    fn cycle(&self, first: usize, since: usize) -> Option<Lasso> {
         let mut graph: DiGraph<(), usize> = DiGraph::new();
-        for _ in &self.states {
+        for _ in first..self.states.len() {
             graph.add_node(());
         }
-        for (from, thread, to) in &self.edges {
-            graph.add_edge(NodeIndex::new(*from), NodeIndex::new(*to), *thread);
+        let new = || self.edges[since..].iter().filter(|(_, _, to)| *to >= first);
+        for (from, thread, to) in new() {
+            graph.add_edge(NodeIndex::new(*from - first), NodeIndex::new(*to - first), *thread);
         }
-        let parts = tarjan_scc(&graph);
-        let mut part_of = vec![0; self.states.len()];
+        let parts: Vec<Vec<usize>> =
+            tarjan_scc(&graph).into_iter().map(|part| part.iter().map(|n| n.index() + first).collect()).collect();
+        let mut part_of = vec![0; self.states.len() - first];
         for (k, part) in parts.iter().enumerate() {
-            part.iter().for_each(|node| part_of[node.index()] = k);
+            part.iter().for_each(|node| part_of[node - first] = k);
         }
-        let inside: Vec<&(usize, usize, usize)> =
-            self.edges.iter().filter(|(from, _, to)| part_of[*from] == part_of[*to]).collect();
+        let mut inside: Vec<Vec<(usize, usize, usize)>> = vec![Vec::new(); parts.len()];
+        for edge in new().filter(|(from, _, to)| part_of[from - first] == part_of[to - first]) {
+            inside[part_of[edge.0 - first]].push(*edge);
+        }
         let fair = |part: &usize| {
-            let steps = |thread: usize| inside.iter().any(|(from, by, _)| part_of[*from] == *part && *by == thread);
+            let steps = |thread: usize| inside[*part].iter().any(|(_, by, _)| *by == thread);
             let waits = |thread: usize| {
                 parts[*part].iter().any(|node| {
-                    let (state, _) = &self.states.get_index(node.index()).unwrap_or_else(|| unreachable!());
+                    let (state, _) = &self.states.get_index(*node).unwrap_or_else(|| unreachable!());
                     !self.tail.ready(state, thread) || !self.promised(state, thread)
                 })
             };
-            let some = inside.iter().any(|(from, ..)| part_of[*from] == *part);
-            some && (0..self.threads()).all(|thread| steps(thread) || waits(thread))
+            !inside[*part].is_empty() && (0..self.threads()).all(|thread| steps(thread) || waits(thread))
         };
-        let part = (0..parts.len()).filter(fair).min_by_key(|part| parts[*part].iter().map(|n| n.index()).min())?;
-        let start = parts[part].iter().map(|node| node.index()).min()?;
-        let edges: Vec<(usize, usize, usize)> =
-            inside.into_iter().copied().filter(|(from, ..)| part_of[*from] == part).collect();
-        Some(Lasso { prefix: None, stem: self.way(start), round: self.round(start, &edges) })
+        let part = (0..parts.len()).filter(fair).min_by_key(|part| parts[*part].iter().min())?;
+        let (start, edges) = (*parts[part].iter().min()?, &inside[part]);
+        Some(Lasso { prefix: None, stem: self.way(start), round: self.round(start, edges), waits: Vec::new() })
     }
 
     /// The step of a thread in a state: which instruction is next.

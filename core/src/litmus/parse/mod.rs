@@ -13,7 +13,7 @@ mod words;
 
 use super::check::check;
 use super::error::{Expected, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
-use super::tree::{Arch, Litmus};
+use super::tree::{Arch, Cond, Litmus};
 use crate::base::cursor::{Cursor, Source, Wrong, in_order};
 use crate::base::{FileId, Span};
 use token::{Kind, Token, tokens};
@@ -72,6 +72,32 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
     }
     let found = in_order(found, MAX_ERRORS, LitmusErrorKind::TooMany);
     (litmus, found.into_iter().map(at).collect())
+}
+
+/// Parses a condition that stands alone: `x[0]=1 /\\ ~(y=0)`.
+///
+/// # Errors
+/// What is wrong with it, in the order of the text.
+pub fn parse_condition(file: FileId, text: &str) -> Result<Cond, Vec<LitmusError>> {
+    let lexed = tokens(text, 0);
+    let mut found: Vec<_> = lexed.garbage.into_iter().map(|span| (LitmusErrorKind::Garbage, span)).collect();
+    found.extend(lexed.open.map(|span| (LitmusErrorKind::OpenComment, span)));
+    found.extend(too_deep(&lexed.tokens, text).map(|span| (LitmusErrorKind::TooDeep, span)));
+    if found.is_empty() {
+        let mut reader = Reader::new(text, lexed.tokens, Arch::Ptx);
+        reader.tell(true);
+        match reader.asked().filter(|_| reader.end(None).is_some()) {
+            Some(cond) if reader.errors.is_empty() => return Ok(cond),
+            Some(_) => {}
+            None => {
+                let wrong = reader.complaint();
+                reader.errors.push(wrong);
+            }
+        }
+        found.append(&mut reader.errors);
+    }
+    let found = in_order(found, MAX_ERRORS, LitmusErrorKind::TooMany);
+    Err(found.into_iter().map(|(kind, span)| LitmusError { kind, file, span }).collect())
 }
 
 impl Reader<'_> {

@@ -53,7 +53,7 @@ pub enum Cond {
 
 impl Cond {
     /// Adds its terms, in the order of the text.
-    pub(super) fn terms<'a>(&'a self, all: &mut Vec<&'a Term>) {
+    pub(in crate::litmus) fn terms<'a>(&'a self, all: &mut Vec<&'a Term>) {
         match self {
             Self::Compare(left, _, right) => all.extend([left, right]),
             Self::Not(inner) => inner.terms(all),

@@ -29,7 +29,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         for (k, address) in variables.iter().enumerate() {
             initialise(&mut self.memory, env, &variables, k, *address);
         }
-        let visible = Arc::new(Visible::of(env, !C::JOINS, true));
+        let visible = Arc::new(Visible::of(env, !C::JOINS, true, false));
         self.programs.push(LoadedProgram { program: program.clone(), tag, variables, visible });
         Ok(ProgramId(u32::try_from(self.programs.len() - 1).unwrap_or(u32::MAX)))
     }

@@ -1,7 +1,8 @@
 //! Which instructions others can notice, decided once per program.
 
+use crate::base::mutant::{Mutant, on};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Instr, Op, Space};
+use crate::program::instr::{Instr, Op, Order, Space};
 
 /// For each program address: how many instructions from there on nobody else can notice, up to and with the next that can
 /// lead elsewhere. 0: the first can be noticed.
@@ -11,12 +12,18 @@ pub(in crate::machine) struct Visible(Vec<u16>);
 impl Visible {
     /// The table of a program. `warps_apart`: lanes of a warp never wait for each other (control model `crs`), so that
     /// exchanges are the warp's own affair. `ends`: the end of a thread can be noticed, because barriers count threads or a
-    /// block waits for its place.
-    pub fn of(env: &ProgEnv, warps_apart: bool, ends: bool) -> Self {
+    /// block waits for its place. `ordered`: so can whatever orders threads ([`Grain::Ordered`](crate::machine::walk::Grain)).
+    pub fn of(env: &ProgEnv, warps_apart: bool, ends: bool, ordered: bool) -> Self {
+        let meets = ordered && env.code.iter().any(|i| i.op == Op::WarpSync);
+        let noticed = |instr: &Instr| match instr.op {
+            Op::Fence { order: Order::Sc, .. } => ordered && !on(Mutant::FencesUnnoticed),
+            Op::WarpSync | Op::Exit if meets => true,
+            _ => noticed(env, instr, warps_apart, ends),
+        };
         let mut table = vec![0u16; env.code.len()];
         let mut next = 0u16;
         for (length, instr) in table.iter_mut().zip(&env.code).rev() {
-            *length = match noticed(env, instr, warps_apart, ends) {
+            *length = match noticed(instr) {
                 true => 0,
                 false if leads_away(instr.op) => 1,
                 false => next.saturating_add(1),

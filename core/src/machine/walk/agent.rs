@@ -45,6 +45,17 @@ pub enum Grain {
     Instruction,
     /// Up to the next instruction whose effect others can notice.
     Visible,
+    /// The same, where others notice sequentially consistent fences, too, and threads that meet or end: what is ordered by them
+    /// decides about races (D-race-search).
+    Ordered,
+}
+
+impl Grain {
+    /// Whether a step goes on through what nobody notices.
+    #[must_use]
+    pub const fn carries_on(self) -> bool {
+        !matches!(self, Self::Instruction)
+    }
 }
 
 /// Where a walk ends.

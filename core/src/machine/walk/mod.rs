@@ -42,6 +42,20 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Mark(usize);
 
+impl Mark {
+    /// The mark of a number, for a walk that keeps its own.
+    #[must_use]
+    pub const fn numbered(number: usize) -> Self {
+        Self(number)
+    }
+
+    /// Its number.
+    #[must_use]
+    pub const fn number(self) -> usize {
+        self.0
+    }
+}
+
 /// Who is set free besides lanes that wait for a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Free {
@@ -74,7 +88,7 @@ pub trait Walk: Send {
     fn whole(&self) -> Vec<u8>;
 
     /// Where the walk stands.
-    fn mark(&self) -> Mark;
+    fn mark(&mut self) -> Mark;
 
     /// Goes back to where it stood.
     fn back(&mut self, to: Mark);

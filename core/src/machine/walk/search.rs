@@ -80,7 +80,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         self.journal.whole()
     }
 
-    fn mark(&self) -> Mark {
+    fn mark(&mut self) -> Mark {
         self.journal.mark()
     }
 
@@ -173,7 +173,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// Whether steps are looked up: not in the reference, where nothing is left out.
     fn remembers(&self) -> bool {
-        !self.grows && self.grain == Grain::Visible
+        !self.grows && self.grain.carries_on()
     }
 
     /// The block's slot and the warp whose lanes step, or what it has in flight.
@@ -253,7 +253,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// A step of a warp, in the walk's grain.
     fn flow_step(&mut self, slot: usize, w: usize, flow: Flow, cx: &mut Cx<'_, Observed<'_>>) -> Result<u32, Stop> {
-        let fuel = if self.grain == Grain::Visible { self.hidden(flow).max(1) } else { 1 };
+        let fuel = if self.grain.carries_on() { self.hidden(flow).max(1) } else { 1 };
         self.turn(slot, w, flow, fuel, cx)
     }
 }

@@ -180,7 +180,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
             let room = u64::from(config.device.capacity.blocks);
             let ends = !env.barriers.is_empty() || blocks > room;
-            let (layout, visible) = (Layout::of(&env, &loaded), Visible::of(&env, !C::JOINS, ends));
+            let (layout, visible) =
+                (Layout::of(&env, &loaded), Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered));
             Fixed { loaded, layout, visible }
         };
         let launches: Arc<[Fixed]> = loaded.into_iter().map(fixed).collect();
@@ -314,7 +315,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// Whether lanes go on through what nobody else can notice.
     pub(super) fn hides(&self, flow: Flow) -> bool {
-        self.grain == Grain::Visible && self.hidden(flow) > 0
+        self.grain.carries_on() && self.hidden(flow) > 0
     }
 
     /// A step and what follows from it without a choice of the search's: blocks that are complete make room, blocks and
@@ -348,7 +349,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         // Warps that only compute: each of their turns touches them again.
         let mut tired = SmallVec::<[(usize, usize); 4]>::new();
         loop {
-            if self.grain == Grain::Visible {
+            if self.grain.carries_on() {
                 while let Some(&(slot, w)) = self.touched.warps.get(carried) {
                     carried += 1;
                     if tired.contains(&(slot, w)) {

@@ -1,6 +1,6 @@
 //! What single instructions are as events.
 
-use super::{kernel, traced};
+use super::{kernel, module, traced};
 use crate::axiom::{End, Event, Kind, Program};
 use crate::litmus::kernel::{Kernel, tags};
 use crate::verdict;
@@ -121,22 +121,59 @@ fn a_cas_writes_where_it_succeeds() {
     assert_eq!(traced(&kernel, &[Some(4)], &[1]).end, End::Contradiction);
 }
 
+/// How a thread ends that goes around loops so often at most, and how many events it has.
+fn bounded(body: &str, reads: &[u64], bound: u32) -> (usize, End) {
+    let reads: Vec<Option<u64>> = reads.iter().copied().map(Some).collect();
+    let trace = one(body).run(0, crate::axiom::Known { reads: &reads, assumed: &[], bound });
+    (trace.events.len(), trace.end)
+}
+
 #[test]
 fn loops_are_bounded_where_reads_decide() {
-    let spin =
-        "L: ld.relaxed.gpu.global.u32 %r1, [%rd0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; st.global.u32 [%rd0+4], 1;";
+    let last = "mov.u32 %r2, 0; L: ld.relaxed.gpu.global.u32 %r1, [%rd0]; add.u32 %r2, %r2, %r1; setp.ne.u32 %p1, %r1, 0; @%p1 bra L;
+        st.global.u32 [%rd0+4], %r2;";
     let count =
         "mov.u32 %r2, 5; L: ld.global.u32 %r1, [%rd0]; sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra L;";
-    let run = |body: &str, reads: &[Option<u64>], bound| {
-        let trace = one(body).run(0, crate::axiom::Known { reads, assumed: &[], bound });
-        (trace.events.len(), trace.end)
+    assert_eq!(bounded(last, &[1; 9], 2), (2, End::Bound));
+    assert_eq!(bounded(last, &[1, 1, 0], 3), (4, End::Done));
+    assert_eq!(bounded(last, &[1, 0], 2), (3, End::Done));
+    assert_eq!(bounded(count, &[0; 5], 1), (5, End::Done));
+}
+
+#[test]
+fn rounds_that_only_read_and_change_nothing_are_spins() {
+    let spin = |inside: &str| {
+        format!(
+            "mov.u32 %r2, 0; mov.u64 %rd3, frame; L: ld.relaxed.gpu.global.u32 %r1, [%rd0]; {inside} setp.eq.u32 %p1, %r1, 0;
+             @%p1 bra L; st.global.u32 [%rd0+4], %r2;"
+        )
     };
-    let zeros = [Some(0); 9];
-    assert_eq!(run(spin, &zeros, 2), (2, End::Bound));
-    assert_eq!(run(spin, &[Some(0), Some(0), Some(1)], 3), (4, End::Done));
-    assert_eq!(run(spin, &[Some(0), Some(1)], 2), (3, End::Done));
-    assert_eq!(run(count, &[], 1), (5, End::Done));
-    assert_eq!(run("L: bra L;", &[], 1), (0, End::Bound));
+    let end = |inside: &str, reads: &[u64]| bounded(&spin(inside), reads, 9);
+    assert_eq!(end("", &[0; 99]), (1, End::Spin));
+    assert_eq!(end("", &[1]), (2, End::Done));
+    assert_eq!(end("fence.acq_rel.gpu;", &[0; 99]), (2, End::Spin));
+    // What fails to swap only reads.
+    assert_eq!(end("atom.cas.b32 %r3, [%rd0], 7, 8;", &[0; 99]), (2, End::Spin));
+    // A register that nobody reads any more does not count, one that is read later does; so does what is written, also by nobody else seen.
+    assert_eq!(end("add.u32 %r4, %r1, 1;", &[0; 99]), (1, End::Spin));
+    for inside in ["add.u32 %r2, %r2, 1;", "st.global.u32 [%rd0+8], 1;", "st.local.u32 [%rd3], 1;", "bar.sync 0;"] {
+        assert_eq!(end(inside, &[0; 99]).1, End::Bound, "{inside}");
+    }
+    // Under a guard it may keep what it was, so that matters.
+    let kept =
+        "mov.u32 %r2, 0; L: ld.relaxed.gpu.global.u32 %r1, [%rd0]; setp.eq.u32 %p1, %r1, 0; @!%p1 mov.u32 %r2, 3;
+        setp.ne.u32 %p2, %r1, 2; @%p2 bra L; st.global.u32 [%rd0+4], %r2;";
+    assert_eq!(bounded(kept, &[0; 99], 9), (1, End::Spin));
+    assert_eq!(bounded(kept, &[1; 99], 9), (2, End::Spin));
+    // A second call is no second round.
+    let called = module(
+        ".func wait() { .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>; mov.u64 %rd0, x;
+         L: ld.relaxed.gpu.global.u32 %r1, [%rd0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; ret; }",
+        "call wait; call wait;",
+    );
+    let kernel = Kernel::new(&super::context(&called), &super::launch(1, 1)).unwrap();
+    assert_eq!(traced(&kernel, &[Some(1), Some(1)], &[]).end, End::Done);
+    assert_eq!(traced(&kernel, &[Some(1), Some(0)], &[]).end, End::Spin);
 }
 
 #[test]
