@@ -217,7 +217,7 @@ fn main() {
         let files = std::fs::read_dir(folder)?.flatten().filter_map(|e| std::fs::read_to_string(e.path()).ok());
         let all: Vec<String> = files.collect();
         let named = |m: &Mutant| {
-            let uses = [",", ")"].map(|end| format!("::{m:?}{end}"));
+            let uses = [",", ")", "]"].map(|end| format!("::{m:?}{end}"));
             all.iter().any(|text| uses.iter().any(|named| text.contains(named)))
         };
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
