@@ -31,7 +31,7 @@ fn model(name: &str) -> &'static Model {
 /// All executions that a way finds; none if there are too many.
 fn executions(way: Way, litmus: &Litmus, model: &Model, flagged: bool) -> (Option<BTreeSet<Signature>>, Searched) {
     let threads = Threads::of(litmus);
-    let question = Question { finals: &threads.finals, wanted: &|_, _| Some(true), alike: &|_, _| false, flagged };
+    let question = Question { finals: &threads.finals, wanted: &|_, _| Some(true), symmetries: &[], flagged };
     let mut all = BTreeSet::new();
     let done = search_by(way, &threads, model, &question, LIMITS, &mut |execution| {
         let evaluation = Evaluation::of(model, &execution.bases(model));

@@ -31,7 +31,7 @@ pub fn outcomes(litmus: &Litmus, model: &Model, way: Way, flagged: bool, limits:
     let wanted = |registers: &[&[Option<u64>]], finals: &[Option<u64>]| {
         known(registers, finals).map(|outcome| !found.borrow().contains(&outcome))
     };
-    let question = Question { finals: &threads.finals, wanted: &wanted, alike: &|_, _| false, flagged };
+    let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &[], flagged };
     let searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
         checked(execution, model, flagged, litmus);
         let registers: Vec<Vec<Option<u64>>> =

@@ -42,7 +42,7 @@ fn allowed(litmus: &Litmus, model: &Model, outcome: &Outcome, limits: Limits) ->
         }
         (!open).then_some(true)
     };
-    let question = Question { finals: &threads.finals, wanted: &wanted, alike: &|_, _| false, flagged: false };
+    let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &[], flagged: false };
     let searched = search_by(Way::Graphs, &threads, model, &question, limits, &mut |_| ControlFlow::Break(()));
     (searched.found > 0 || !searched.limited && !searched.bounded).then_some(searched.found > 0)
 }

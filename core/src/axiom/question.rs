@@ -13,9 +13,9 @@ pub struct Question<'a> {
     pub finals: &'a [Place],
     /// Which executions are wanted.
     pub wanted: &'a Wanted<'a>,
-    /// Whether two threads may change places: they do the same, are in the same groups, and `wanted` does not tell them apart. Then some
-    /// executions that only differ by that are left out.
-    pub alike: &'a dyn Fn(usize, usize) -> bool,
+    /// Ways in which threads may change places, each as who takes the place of each thread, and its own inverse: who change places do the
+    /// same, groups stay groups, and `wanted` does not tell the difference. Then some executions that only differ by that are left out.
+    pub symmetries: &'a [Vec<usize>],
     /// Whether a flag of the model has to be raised.
     pub flagged: bool,
 }

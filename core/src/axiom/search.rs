@@ -323,12 +323,12 @@ impl<'m> Search<'_, 'm> {
         reads.filter(|read| waited.contains(*read)).min_by_key(cost)
     }
 
-    /// A read reads from one of the writes that are there, or from one to come. What has been looked at is left out afterwards for the
-    /// same read of threads that may change places with its own.
+    /// A read reads from one of the writes that are there, or from one to come. What has been looked at is left out afterwards where
+    /// it is the same but for threads that may change places.
     fn sources(&mut self, state: &State<'m>, frame: &Frame, read: usize) -> ControlFlow<()> {
         let writes: Vec<usize> =
             (0..frame.events.len()).filter(|write| state.choices.rf.may.contains(*write, read)).collect();
-        let alike = self.alike(state, frame, read);
+        let alike = self.alike(state, frame);
         let id = |event: usize| frame.events[event].0;
         let without = |child: &mut State<'m>, write: usize, read: usize| {
             child.decisions.push(Decision::NotRf(id(write), id(read)));
@@ -383,15 +383,15 @@ impl<'m> Search<'_, 'm> {
         program.may_write(thread, stall, place) && self.futures.may_write(knowledge, events, place, &run)
     }
 
-    /// How events change places with threads that are as the thread of a read is.
-    fn alike(&self, state: &State<'m>, frame: &Frame, read: usize) -> Vec<Vec<usize>> {
-        let thread = frame.events[read].0.thread as usize;
-        let others = (0..state.traces.len()).filter(|other| *other != thread && (self.question.alike)(thread, *other));
-        let same = |other: &usize| {
-            state.reads[*other] == state.reads[thread] && state.assumed[*other] == state.assumed[thread]
+    /// How events may change places now.
+    fn alike(&self, state: &State<'m>, frame: &Frame) -> Vec<Vec<usize>> {
+        let State { reads, assumed, traces, choices, .. } = state;
+        let known = |symmetry: &&Vec<usize>| {
+            let mut all = symmetry.iter().enumerate();
+            all.all(|(thread, other)| reads[thread] == reads[*other] && assumed[thread] == assumed[*other])
         };
-        let swapped = others.filter(same).filter_map(|other| symmetry::swap(frame, &state.traces, thread, other));
-        swapped.filter(|places| symmetry::invariant(&state.choices, places)).collect()
+        let moved = self.question.symmetries.iter().filter(known).filter_map(|s| symmetry::moved(frame, traces, s));
+        moved.filter(|places| symmetry::invariant(choices, places)).collect()
     }
 
     /// A thread that waits assumes one thing or the other; whether there is one.

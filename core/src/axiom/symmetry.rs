@@ -1,24 +1,22 @@
-//! Threads that may change places: where two threads are alike in what they have done and in what may become of them, a choice for
-//! one of them that has been looked at need not be looked at for the other.
+//! Threads that may change places: where they are alike in what they have done and in what may become of them, a choice that
+//! has been looked at need not be looked at where it is the same but for that (D-alike).
 
 use super::choices::{Choices, Interval};
-use super::frame::Frame;
+use super::frame::{Frame, INITIAL, Id};
 use super::program::Trace;
 use super::relation::Relation;
 
-/// The events of a frame with those of two threads changed for each other. None: the threads have done different things.
-pub(super) fn swap(frame: &Frame, traces: &[Trace], one: usize, other: usize) -> Option<Vec<usize>> {
-    if traces[one] != traces[other] {
+/// The events of a frame with those of threads changed for each other. None: threads that would change places have done different things.
+pub(super) fn moved(frame: &Frame, traces: &[Trace], symmetry: &[usize]) -> Option<Vec<usize>> {
+    let same = |(thread, other): (usize, &usize)| thread == *other || traces[thread] == traces[*other];
+    if !symmetry.iter().enumerate().all(same) {
         return None;
     }
-    let of = |thread: usize| (0..frame.events.len()).filter(move |n| frame.events[*n].0.thread as usize == thread);
     let mut places: Vec<usize> = (0..frame.len()).collect();
-    let (first, second): (Vec<usize>, Vec<usize>) = (of(one).collect(), of(other).collect());
-    if first.len() != second.len() {
-        return None;
-    }
-    for (a, b) in first.into_iter().zip(second) {
-        places.swap(a, b);
+    for (number, (id, _)) in frame.events.iter().enumerate().filter(|(_, (id, _))| id.thread != INITIAL) {
+        let thread = u32::try_from(symmetry[id.thread as usize]).ok()?;
+        // Who waits at a barrier may have fewer events there.
+        places[number] = frame.number(Id { thread, ..*id })?;
     }
     Some(places)
 }

@@ -161,7 +161,7 @@ impl<'a> Permitted<'a> {
             }
             (!open).then_some(true)
         };
-        let question = Question { finals: &threads.finals, wanted: &wanted, alike: &|_, _| false, flagged: false };
+        let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &[], flagged: false };
         let first = &mut |_: &_| ControlFlow::Break(());
         let mut searched = search_by(self.way, &threads, self.model, &question, limits, first);
         searched.limited |= stopped.get();

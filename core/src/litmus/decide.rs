@@ -46,11 +46,8 @@ pub fn decide_until(
         both(kept, asked)
     };
     let conds: Vec<&Cond> = litmus.filter.iter().chain(cond.filter(|_| !flagged)).collect();
-    let alike = |a: usize, b: usize| {
-        let (one, other) = (litmus.threads[a].number, litmus.threads[b].number);
-        threads.alike(a, b) && conds.iter().all(|cond| cond.blind_to(one, other))
-    };
-    let question = Question { finals: &threads.finals, wanted: &wanted, alike: &alike, flagged };
+    let symmetries = blind(litmus, &threads, &conds);
+    let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &symmetries, flagged };
     let mut witness = None;
     let mut searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
         witness = Some(execution.clone());
@@ -59,6 +56,16 @@ pub fn decide_until(
     searched.limited |= stopped.get();
     let pass = witness.is_some() == (truth == Truth::Some && !flagged);
     Decided { pass, witness, lasso: None, searched }
+}
+
+/// The ways in which threads may change places so that conditions say the same.
+fn blind(litmus: &Litmus, threads: &Threads, conds: &[&Cond]) -> Vec<Vec<usize>> {
+    let mut all = threads.symmetries();
+    all.retain(|symmetry| {
+        let to = |number: u32| litmus.thread(number).map_or(number, |at| litmus.threads[symmetry[at]].number);
+        conds.iter().all(|cond| cond.blind_to(&to))
+    });
+    all
 }
 
 /// What the executions come to that a model allows, each outcome counted once; the search stops as at a limit once `up` says so.
@@ -83,7 +90,7 @@ pub fn outcomes<'a>(
         let new = values.into_iter().collect::<Option<Vec<_>>>().map(|all| !seen.borrow().contains(&Outcome(all)));
         both(kept, new)
     };
-    let question = Question { finals: &threads.finals, wanted: &wanted, alike: &|_, _| false, flagged: false };
+    let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &[], flagged: false };
     let mut all = Outcomes::new(litmus);
     let mut searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
         let outcome = outcome(&threads, execution);

@@ -2,6 +2,7 @@
 
 mod code;
 mod locations;
+mod symmetry;
 mod tags;
 mod thread;
 
@@ -108,16 +109,6 @@ impl Threads {
             };
             bits.map(u64::cast_signed)
         })
-    }
-
-    /// Whether two threads do the same and are in the same groups.
-    pub(super) fn alike(&self, one: usize, other: usize) -> bool {
-        let host = |thread: usize| self.ssw.iter().any(|(a, b)| *a == thread || *b == thread);
-        let (a, b) = (&self.codes[one], &self.codes[other]);
-        (&a.steps, &self.initial[one], self.homes[one]) == (&b.steps, &self.initial[other], self.homes[other])
-            && self.asked[one] == self.asked[other]
-            && !host(one)
-            && !host(other)
     }
 
     /// The same threads, which stop where they would go on beyond the bound, or go around a loop for nothing.

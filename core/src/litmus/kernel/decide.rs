@@ -131,7 +131,7 @@ pub fn decide_kernel_until(
     let flagged = matches!(asks, Asks::Races);
     let watched = Watched::new(kernel, false);
     let ask = |_: &[&[Option<u64>]], values: &[Option<u64>]| wanted(values);
-    let question = Question { finals: &finals, wanted: &ask, alike: &|_, _| false, flagged };
+    let question = Question { finals: &finals, wanted: &ask, symmetries: &[], flagged };
     let (mut witness, mut searched) = first(way, &watched, model, &question, limits);
     let (mut defect, mut gap) = (None, watched.gap());
     // Where nothing is expected, no execution is wanted, and none was built.
@@ -145,7 +145,7 @@ pub fn decide_kernel_until(
             Fate::some_fault(registers)
         };
         let watched = Watched::new(kernel, true);
-        let question = Question { finals: &[], wanted: &fates, alike: &|_, _| false, flagged: false };
+        let question = Question { finals: &[], wanted: &fates, symmetries: &[], flagged: false };
         let (found, more) = first(way, &watched, model, &question, limits);
         defect = found.as_ref().and_then(|execution| faulty(kernel, execution, limits));
         (witness, gap) = (found, gap.or(watched.gap()));

@@ -192,7 +192,7 @@ impl Spinning<'_> {
             }
             self.possible(registers)
         };
-        let question = Question { finals: &[], wanted: &wanted, alike: &|_, _| false, flagged: false };
+        let question = Question { finals: &[], wanted: &wanted, symmetries: &[], flagged: false };
         let lasso = RefCell::new(None);
         let run = |thread: usize, known: Known<'_>| self.run(thread, known);
         let again = Rerun { of: self.kernel, tags: self.tags, run };

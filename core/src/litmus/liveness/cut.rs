@@ -23,7 +23,7 @@ pub(super) fn prefixes(
         stopped.set(stopped.get() || up());
         Some(!stopped.get())
     };
-    let question = Question { finals: &[], wanted: &wanted, alike: &|_, _| false, flagged: false };
+    let question = Question { finals: &[], wanted: &wanted, symmetries: &[], flagged: false };
     let mut lasso = None;
     let mut searched = search(&stopping, model, &question, limits, &mut |execution| {
         lasso = cuts(threads, tail, execution, limits, graph, &|| {
