@@ -14,7 +14,7 @@ use super::bounds::Bounds;
 use super::choices::{Choices, Conflict};
 use super::cone::Cone;
 use super::execution::Execution;
-use super::frame::{Frame, INITIAL, Id, frame, overlap};
+use super::frame::{Frame, INITIAL, Id, frame, overlap, placed};
 use super::frames::{Frames, same_shape};
 use super::future::{Futures, Knowledge};
 use super::hope::Waiting;
@@ -22,7 +22,7 @@ use super::leaf;
 use super::model::Model;
 use super::program::{End, Event, Kind, Known, Place, Program, Stall, Trace};
 use super::question::{Limits, Question, Searched, total};
-use super::relation::Set;
+use super::relation::{Relation, Set};
 use super::symmetry;
 use super::unwanted::Begun;
 use crate::base::mutant::{Mutant, on};
@@ -31,6 +31,9 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
+
+/// The most ways to read what is there that are looked at to see whether a thread writes then.
+const WAYS: usize = 64;
 
 /// A choice, of events however many there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +82,7 @@ pub fn search(
         limits,
         places: asked_for(program, question),
         ends: FxHashMap::default(),
+        going: FxHashMap::default(),
         futures: Futures::default(),
         frames: Frames::default(),
         done: Searched::default(),
@@ -110,6 +114,8 @@ struct Search<'a, 'm> {
     places: IndexSet<Place>,
     /// How threads end that know so much.
     ends: FxHashMap<Knowledge, End>,
+    /// Whether threads that know so much write or wait then.
+    going: FxHashMap<Knowledge, bool>,
     futures: Futures,
     frames: Frames<'m>,
     done: Searched,
@@ -287,8 +293,12 @@ impl<'m> Search<'_, 'm> {
             return ControlFlow::Continue(());
         }
         let frame = Rc::clone(&state.bounds.borrow().frame);
-        match self.pick(&state, &frame) {
-            Some(read) => self.sources(&state, &frame, read),
+        let coming = frame.open && self.coming(&state, &frame);
+        if frame.open && !coming && starves(&state, &frame) {
+            return ControlFlow::Continue(());
+        }
+        match self.pick(&state, &frame, coming) {
+            Some(read) => self.sources(&state, &frame, read, coming),
             None if frame.open => {
                 if self.assume(&state)? {
                     return ControlFlow::Continue(());
@@ -306,7 +316,7 @@ impl<'m> Search<'_, 'm> {
     /// The read to choose a source for, with the fewest sources. While threads wait, only reads that somebody waits for: others could be
     /// left to writes to come in as many ways as there are of them, for nothing. A read that is left to writes to come is not chosen again
     /// before there are any.
-    fn pick(&mut self, state: &State<'m>, frame: &Frame) -> Option<usize> {
+    fn pick(&mut self, state: &State<'m>, frame: &Frame, coming: bool) -> Option<usize> {
         let may = state.choices.rf.may.inverse();
         let chosen = state.choices.rf.must.range();
         let open = |read: &usize| !chosen.contains(*read) && may.from(*read).next().is_some();
@@ -319,13 +329,13 @@ impl<'m> Search<'_, 'm> {
         // A source whose value is not known yet leads no thread on.
         let vague = |read: &usize| may.from(*read).any(|write| written(state, frame, write).is_none());
         // One that reads from what is there for certain is no loss.
-        let cost = |read: &usize| (self.later(state, frame, *read), vague(read), sources(read));
+        let cost = |read: &usize| (coming && self.later(state, frame, *read), vague(read), sources(read));
         reads.filter(|read| waited.contains(*read)).min_by_key(cost)
     }
 
     /// A read reads from one of the writes that are there, or from one to come. What has been looked at is left out afterwards where
     /// it is the same but for threads that may change places.
-    fn sources(&mut self, state: &State<'m>, frame: &Frame, read: usize) -> ControlFlow<()> {
+    fn sources(&mut self, state: &State<'m>, frame: &Frame, read: usize, coming: bool) -> ControlFlow<()> {
         let writes: Vec<usize> =
             (0..frame.events.len()).filter(|write| state.choices.rf.may.contains(*write, read)).collect();
         let alike = self.alike(state, frame);
@@ -346,7 +356,7 @@ impl<'m> Search<'_, 'm> {
                 self.explore(child)?;
             }
         }
-        if !self.later(state, frame, read) || on(Mutant::NoLaterSource) {
+        if !(coming && self.later(state, frame, read)) || on(Mutant::NoLaterSource) {
             return ControlFlow::Continue(());
         }
         let mut child = state.clone();
@@ -372,6 +382,73 @@ impl<'m> Search<'_, 'm> {
                     }
                     _ => frame.blocked[thread],
                 }))
+    }
+
+    /// Whether any write is to come: whether the first thread to go on, which reads what is there, writes something then, or comes to
+    /// wait again. Where nobody does, reads are left with the writes that are there.
+    fn coming(&mut self, state: &State<'m>, frame: &Frame) -> bool {
+        let State { traces, choices, .. } = state;
+        if frame.blocked.contains(&true) || !traces.iter().all(|trace| trace.events.iter().all(placed)) {
+            return true;
+        }
+        let sources = choices.rf.may.inverse();
+        (0..traces.len()).any(|thread| match &traces[thread].end {
+            End::Stalled(stall) => self.writes_on(state, frame, (thread, stall), &sources),
+            _ => false,
+        })
+    }
+
+    /// Whether a thread that has stalled writes or waits again once it reads what is there.
+    fn writes_on(
+        &mut self,
+        state: &State<'m>,
+        frame: &Frame,
+        (thread, stall): (usize, &Stall),
+        sources: &Relation,
+    ) -> bool {
+        if !stall.control && !stall.options.is_empty() {
+            return true;
+        }
+        let mut ways = vec![state.reads[thread].clone()];
+        for position in stall.on.iter().copied() {
+            let id = Id { thread: thread as u32, position };
+            if known(state, id).is_some() {
+                continue;
+            }
+            let Some(read) = frame.number(id) else { return true };
+            let values: Option<Vec<u64>> = sources.from(read).map(|write| written(state, frame, write)).collect();
+            let Some(mut values) = values else { return true };
+            values.sort_unstable();
+            values.dedup();
+            if ways.len() * values.len() > WAYS {
+                return true;
+            }
+            let with = |reads: &Vec<Option<u64>>, value: u64| {
+                let mut reads = reads.clone();
+                set(&mut reads, position, value);
+                reads
+            };
+            ways = ways.iter().flat_map(|reads| values.iter().map(move |value| with(reads, *value))).collect();
+        }
+        let before = state.traces[thread].events.len();
+        ways.iter().any(|reads| self.goes_on(thread, reads, &state.assumed[thread], before))
+    }
+
+    /// Whether a thread that knows so much writes behind so many events, or waits.
+    fn goes_on(&mut self, thread: usize, reads: &[Option<u64>], assumed: &[(u32, u64)], before: usize) -> bool {
+        let key = (thread, reads.to_vec(), assumed.to_vec());
+        if let Some(goes_on) = self.going.get(&key) {
+            return *goes_on;
+        }
+        let trace = self.run(thread, reads, assumed);
+        let writes = || trace.events.iter().skip(before).any(|event| event.kind == Kind::Write);
+        let goes_on = match trace.end {
+            End::Stalled(_) => true,
+            End::Done => writes(),
+            _ => false,
+        };
+        self.going.insert(key, goes_on);
+        goes_on
     }
 
     /// Whether a thread that has stalled may yet write to a place.
@@ -474,6 +551,13 @@ impl<'m> Search<'_, 'm> {
             (self.found)(execution)
         })
     }
+}
+
+/// Whether a read has nothing to read from among the writes that are there.
+fn starves(state: &State<'_>, frame: &Frame) -> bool {
+    let State { choices, .. } = state;
+    let fed = choices.rf.may.range();
+    (0..frame.events.len()).any(|n| frame.event(n).kind == Kind::Read && !fed.contains(n))
 }
 
 /// Whether no thread that waits can go on.

@@ -16,6 +16,7 @@ mod events;
 mod explore;
 mod extract;
 pub mod kernel;
+mod lasting;
 mod liveness;
 mod lower;
 mod names;

@@ -187,7 +187,7 @@ impl Step {
     }
 
     /// The register that it writes.
-    fn writes(&self) -> u64 {
+    pub(super) fn writes(&self) -> u64 {
         match self {
             Self::Load { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } => bit(*to),
             Self::Atomic { to: Some(to), .. } => bit(*to),
@@ -212,6 +212,12 @@ impl Code {
         let steps: Vec<Step> = litmus.threads[thread].instructions().map(|(i, _)| resolver.step(i)).collect();
         let at_end =
             asked.iter().filter_map(|name| resolver.registers.get_index_of(*name)).fold(0, |all, r| all | bit(r));
+        let registers = resolver.registers.iter().map(|r| (*r).to_owned()).collect();
+        Self::made(steps, registers, at_end)
+    }
+
+    /// The code that has these steps; registers of `at_end` matter at its end.
+    pub(super) fn made(steps: Vec<Step>, registers: Vec<String>, at_end: u64) -> Self {
         let live = live(&steps, at_end);
         let written = written(&steps);
         let mut heads = vec![false; steps.len() + 1];
@@ -222,7 +228,7 @@ impl Code {
                 heads[*to] = true;
             }
         }
-        Self { steps, registers: resolver.registers.iter().map(|r| (*r).to_owned()).collect(), live, written, heads }
+        Self { steps, registers, live, written, heads }
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod code;
 mod locations;
+mod quiet;
+mod relevant;
 mod symmetry;
 mod tags;
 mod thread;
@@ -162,18 +164,18 @@ impl Threads {
         Arriving { instance, number, group: self.homes[thread].group(), quorum }
     }
 
-    /// Whether all accesses are of one location and morally strong towards each other: then coherence orders them all.
-    pub(super) fn coherent(&self) -> bool {
+    /// Whether all accesses of each location are morally strong towards each other, so that coherence orders them; and whether they are all
+    /// of one location. None: what is accessed is not known, or some are not.
+    pub(super) fn ordered(&self) -> Option<bool> {
         let mut all = Vec::new();
         for (thread, code) in self.codes.iter().enumerate() {
             for step in &code.steps {
                 let (tags, at) = match step {
                     Step::Load { tags, at, .. } | Step::Store { tags, at, .. } => (*tags, *at),
                     Step::Atomic { load, store, at, .. } => (load & store, *at),
-                    Step::Barrier { .. } => return false,
                     _ => continue,
                 };
-                let Address::Location(number) = at else { return false };
+                let Address::Location(number) = at else { return None };
                 all.push((thread, tags, self.locations.places[number]));
             }
         }
@@ -183,9 +185,22 @@ impl Threads {
                 Arch::Ptx => !tags::has(one.1, "WEAK"),
                 Arch::Vulkan => tags::has(one.1, "ATOM"),
             };
-            one.2 == other.2 && atomic && tags::reaches(one.1, a, b)
+            one.2.location != other.2.location || one.2 == other.2 && atomic && tags::reaches(one.1, a, b)
         };
-        all.iter().all(|one| all.iter().all(|other| strong(one, other)))
+        let one_location = all.iter().all(|(.., place)| place.location == all[0].2.location);
+        all.iter().all(|one| all.iter().all(|other| strong(one, other))).then_some(one_location)
+    }
+
+    /// Whether all accesses are of one location and morally strong towards each other: then coherence orders them all.
+    pub(super) fn coherent(&self) -> bool {
+        let barrier = |code: &Code| code.steps.iter().any(|step| matches!(step, Step::Barrier { .. }));
+        self.ordered() == Some(true) && !self.codes.iter().any(barrier)
+    }
+
+    /// Runs a thread as [`Program::run`] does; answers also how many events it had when the round began in which it only read, if
+    /// it ends in one.
+    pub(super) fn spun(&self, thread: usize, known: Known<'_>) -> (Trace, Option<usize>) {
+        Runner::new(&self.codes[thread], &self.locations, &self.initial[thread], known).run(&self.asked[thread])
     }
 
     /// Where a thread can be stopped: numbers of events, with the next step and the registers then. Reads are as `known` has them.
@@ -261,7 +276,7 @@ impl Program for Threads {
     }
 
     fn run(&self, thread: usize, known: Known<'_>) -> Trace {
-        Runner::new(&self.codes[thread], &self.locations, &self.initial[thread], known).run(&self.asked[thread])
+        self.spun(thread, known).0
     }
 
     fn tags(&self) -> &[&'static str] {

@@ -98,8 +98,9 @@ impl<'a> Runner<'a> {
         Self { code, locations, known, registers: initial.to_vec(), events, ctrl, decisions: 0, visits, pc: 0 }
     }
 
-    /// Runs it as far as it goes; answers the registers of some numbers.
-    pub(super) fn run(mut self, asked: &[usize]) -> Trace {
+    /// Runs it as far as it goes, for the registers of some numbers; answers also how many events it had when the round began in which it
+    /// only read, if it ends in one.
+    pub(super) fn run(mut self, asked: &[usize]) -> (Trace, Option<usize>) {
         let end = loop {
             if self.code.heads[self.pc]
                 && let Some(end) = self.visit()
@@ -113,8 +114,9 @@ impl<'a> Runner<'a> {
             }
         };
         let done = end == End::Done;
+        let spins = (end == End::Spin).then(|| self.visits[self.pc].as_ref().map(|visit| visit.events)).flatten();
         let registers = asked.iter().map(|r| self.registers[*r].value.filter(|_| done)).collect();
-        Trace { events: self.events, end, registers }
+        (Trace { events: self.events, end, registers }, spins)
     }
 
     /// Runs it as far as it goes; answers where it is after each instruction that has events, the start included: the number of events,
@@ -246,12 +248,14 @@ impl<'a> Runner<'a> {
             Step::Atomic { load, store, op, to, at, value, new } => {
                 let (place, addr) = self.place(*at)?;
                 let position = self.position();
-                let old = self.read(*load, place, &addr);
+                let mut old = self.read(*load, place, &addr);
                 let (value, new) = (self.operand(*value), new.map_or(Data::constant(0), |new| self.operand(new)));
                 if *op == Atom::CasSuccess {
                     let swaps = old.value.zip(value.value).map(|(old, value)| old == value);
                     let on = union(&old.from, &value.from);
                     if self.decide(swaps, &on, false)? {
+                        // One that succeeds has read what it compares with.
+                        old.value = old.value.or(value.value);
                         self.write(*store, place, addr, new, Some(position));
                         if let Some(written) = self.events.last_mut() {
                             written.ctrl = union(&written.ctrl, &on);

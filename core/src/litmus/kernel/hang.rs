@@ -9,18 +9,15 @@ use super::onward::{Onward, onward};
 use super::watched::Fate;
 use super::{Gap, Judged, Kernel, run, tags};
 use crate::axiom::{
-    Axiom, Claim, End, Event, Execution, INITIAL, Kind, Known, Limits, Model, Node, NodeId, Place, Program, Question,
-    Rerun, Role, Searched, Trace, Way, search_by,
+    End, Event, Execution, INITIAL, Kind, Known, Limits, Model, Place, Program, Question, Rerun, Searched, Trace, Way,
+    search_by,
 };
-use crate::base::Span;
 use crate::litmus::decided::{Decided, Lasso};
+use crate::litmus::lasting::{LASTING, lasting};
 use crate::program::instr::Op;
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
-
-/// The set of reads that see the coherence-last write.
-const LASTING: &str = "LASTING";
 
 /// Choices that are tried at first for each plan.
 const FIRST: u64 = 64;
@@ -148,33 +145,6 @@ impl Plans {
         }
         false
     }
-}
-
-/// A model with the axiom that reads of [`LASTING`] see the coherence-last write.
-fn lasting(model: &Model) -> Model {
-    fn index(names: &mut Vec<String>, name: &str) -> u32 {
-        let at = names.iter().position(|known| known == name).unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
-        });
-        u32::try_from(at).unwrap_or(u32::MAX)
-    }
-    let mut model = model.clone();
-    let (set, fr) = (index(&mut model.sets, LASTING), index(&mut model.relations, "fr"));
-    let mut node = |node: Node| {
-        let at = model.nodes.iter().position(|known| *known == node).unwrap_or_else(|| {
-            model.is_relation.push(node.is_relation());
-            model.nodes.push(node);
-            model.nodes.len() - 1
-        });
-        NodeId(u32::try_from(at).unwrap_or(u32::MAX))
-    };
-    let set = node(Node::BaseSet(set));
-    let (from, fr) = (node(Node::Identity(set)), node(Node::BaseRelation(fr)));
-    let of = node(Node::Sequence(from, fr));
-    let (name, role, claim) = ("lasting".to_owned(), Role::Axiom, Claim::Empty);
-    model.axioms.push(Axiom { name, role, negated: false, claim, of, span: Span::default() });
-    model
 }
 
 impl Spinning<'_> {

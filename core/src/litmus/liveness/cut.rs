@@ -2,7 +2,7 @@
 
 use super::cycles::Graph;
 use super::tail::{Arrived, State, Tail};
-use crate::axiom::{Execution, INITIAL, Kind, Known, Limits, Model, Program, Question, Searched, search};
+use crate::axiom::{Execution, INITIAL, Id, Kind, Known, Limits, Model, Program, Question, Searched, search};
 use crate::litmus::decided::Lasso;
 use crate::litmus::events::{Arriving, Threads};
 use std::cell::Cell;
@@ -26,7 +26,7 @@ pub(super) fn prefixes(
     let question = Question { finals: &[], wanted: &wanted, symmetries: &[], flagged: false };
     let mut lasso = None;
     let mut searched = search(&stopping, model, &question, limits, &mut |execution| {
-        lasso = cuts(threads, tail, execution, limits, graph, &|| {
+        lasso = Begun::new(threads, tail, execution, limits).cuts(graph, &|| {
             stopped.set(stopped.get() || up());
             stopped.get()
         });
@@ -36,49 +36,64 @@ pub(super) fn prefixes(
     (lasso, searched)
 }
 
-/// An execution's threads: how many events each has, and for each number of events that is a whole number of instructions, where the thread is then.
-struct Stops {
-    /// Numbers of events, with the next step and the registers.
-    stops: Vec<(usize, usize, Vec<u64>)>,
+/// For each number of a thread's events that is a whole number of instructions: that, the next step, and the registers.
+type Stops = Vec<(usize, usize, Vec<u64>)>;
+
+/// An execution from which a test goes on.
+pub(super) struct Begun<'a> {
+    threads: &'a Threads,
+    tail: &'a Tail<'a>,
+    execution: &'a Execution,
+    /// The most states that are looked at.
+    most: u64,
+    /// Of each thread.
+    stops: Vec<Stops>,
 }
 
-fn stops(threads: &Threads, execution: &Execution, limits: Limits) -> Vec<Stops> {
-    let of = |thread: usize| {
-        let events = execution.events.iter().filter(|(id, _)| id.thread as usize == thread && id.thread != INITIAL);
-        let reads: Vec<Option<u64>> = events.map(|(_, e)| e.value.filter(|_| e.kind == Kind::Read)).collect();
-        let known = Known { reads: &reads, assumed: &[], bound: limits.bound };
-        Stops { stops: threads.stops(thread, known) }
-    };
-    (0..threads.threads()).map(of).collect()
-}
+impl<'a> Begun<'a> {
+    pub(super) fn new(threads: &'a Threads, tail: &'a Tail<'a>, execution: &'a Execution, limits: Limits) -> Self {
+        let of = |thread: usize| {
+            let own = |id: &Id| id.thread as usize == thread && id.thread != INITIAL;
+            let events = execution.events.iter().filter(|(id, _)| own(id));
+            let reads: Vec<Option<u64>> = events.map(|(_, e)| e.value.filter(|_| e.kind == Kind::Read)).collect();
+            threads.stops(thread, Known { reads: &reads, assumed: &[], bound: limits.bound })
+        };
+        let stops = (0..threads.threads()).map(of).collect();
+        Self { threads, tail, execution, most: limits.choices, stops }
+    }
 
-/// Goes on from each set of an execution's events that is closed under program order and reads-from.
-fn cuts(
-    threads: &Threads,
-    tail: &Tail<'_>,
-    execution: &Execution,
-    limits: Limits,
-    graph: &mut Graph<'_>,
-    up: &dyn Fn() -> bool,
-) -> Option<Lasso> {
-    let all = stops(threads, execution, limits);
-    let mut chosen = vec![0; all.len()];
-    let mut cut = vec![0; all.len()];
-    each(&all, execution, &mut chosen, &mut cut, all.len(), up, &mut |chosen, cut| {
-        let (arrived, waits) = arrivals(threads, execution, cut)?;
-        for memory in memories(threads, execution, cut) {
-            let (pcs, registers) = all.iter().zip(chosen).map(|(s, k)| (s.stops[*k].1, s.stops[*k].2.clone())).unzip();
+    /// Goes on from the execution's end.
+    pub(super) fn whole(&self, graph: &mut Graph<'_>) -> Option<Lasso> {
+        let chosen: Vec<usize> = self.stops.iter().map(|stops| stops.len() - 1).collect();
+        let cut: Vec<usize> = self.stops.iter().zip(&chosen).map(|(stops, k)| stops[*k].0).collect();
+        self.onward(&chosen, &cut, graph)
+    }
+
+    /// Goes on from each set of its events that is closed under program order and reads-from.
+    fn cuts(&self, graph: &mut Graph<'_>, up: &dyn Fn() -> bool) -> Option<Lasso> {
+        let mut chosen = vec![0; self.stops.len()];
+        let mut cut = vec![0; self.stops.len()];
+        let see = &mut |chosen: &[usize], cut: &[usize]| self.onward(chosen, cut, graph);
+        each(&self.stops, self.execution, &mut chosen, &mut cut, self.stops.len(), up, see)
+    }
+
+    /// Goes on from where each thread is at a stop, with so many events.
+    fn onward(&self, chosen: &[usize], cut: &[usize], graph: &mut Graph<'_>) -> Option<Lasso> {
+        let (arrived, waits) = arrivals(self.threads, self.execution, cut)?;
+        for memory in memories(self.threads, self.execution, cut) {
+            let stops = self.stops.iter().zip(chosen).map(|(stops, k)| &stops[*k]);
+            let (pcs, registers) = stops.map(|(_, pc, registers)| (*pc, registers.clone())).unzip();
             let stepped = cut.iter().enumerate().filter(|(_, n)| **n > 0).fold(0, |all, (t, _)| all | 1 << t);
             let (arrived, waits) = (arrived.clone(), waits.clone());
-            let state = tail.at(State { pcs, registers, memory, stepped, arrived, waits });
+            let state = self.tail.at(State { pcs, registers, memory, stepped, arrived, waits });
             if !graph.knows(&state)
-                && let Some(lasso) = graph.explore(state, limits.choices)
+                && let Some(lasso) = graph.explore(state, self.most)
             {
-                return Some(Lasso { prefix: Some((execution.clone(), cut.to_vec())), ..lasso });
+                return Some(Lasso { prefix: Some((self.execution.clone(), cut.to_vec())), ..lasso });
             }
         }
         None
-    })
+    }
 }
 
 /// What is called with the numbers of stops and of events of all threads.
@@ -95,7 +110,7 @@ fn each(
     see: &mut See<'_>,
 ) -> Option<Lasso> {
     let Some(thread) = thread.checked_sub(1) else { return if up() { None } else { see(chosen, cut) } };
-    for (k, stop) in all[thread].stops.iter().enumerate() {
+    for (k, stop) in all[thread].iter().enumerate() {
         (chosen[thread], cut[thread]) = (k, stop.0);
         if closed(execution, cut, thread)
             && let Some(lasso) = each(all, execution, chosen, cut, thread, up, see)

@@ -15,15 +15,20 @@
 
 mod cut;
 mod cycles;
+mod spins;
 mod tail;
 
 use super::decided::Decided;
 use super::events::Threads;
 use super::tree::Litmus;
-use crate::axiom::{Limits, Model, Searched};
+use crate::axiom::{Limits, Model, Searched, forgets};
 use crate::explore::Progress;
 use cycles::Graph;
+use spins::spins;
 use tail::Tail;
+
+/// The most states that are looked at first where they are not needed.
+const STATES: u64 = 20_000;
 
 /// Decides whether every execution ends under a progress model.
 #[must_use]
@@ -41,14 +46,36 @@ pub fn liveness_until(
     up: &dyn Fn() -> bool,
 ) -> Decided {
     let threads = Threads::of(litmus);
-    let tail = Tail { threads: &threads };
-    let mut graph = Graph::new(&tail, progress, up);
-    let mut lasso = graph.explore(tail.start(), limits.choices);
-    let mut searched = Searched { choices: graph.len() as u64, ..Searched::default() };
-    if lasso.is_none() && !threads.coherent() {
-        let found = cut::prefixes(&threads, &tail, model, limits, up, &mut graph);
-        (lasso, searched) = (found.0, Searched { choices: searched.choices + found.1.choices, ..found.1 });
+    if let Some(relevant) = threads.relevant().filter(|_| forgets(model)) {
+        let decided = ends(&relevant, model, progress, limits, up);
+        if decided.pass || up() {
+            return decided;
+        }
     }
-    searched.limited |= graph.limited();
+    ends(&threads, model, progress, limits, up)
+}
+
+/// Decides whether every execution of threads ends.
+fn ends(threads: &Threads, model: &Model, progress: Progress, limits: Limits, up: &dyn Fn() -> bool) -> Decided {
+    let tail = Tail { threads };
+    let mut graph = Graph::new(&tail, progress, up);
+    let spinning = progress == Progress::Fair && threads.quiet() && threads.ordered().is_some();
+    let most = if spinning { limits.choices.min(STATES) } else { limits.choices };
+    let mut lasso = graph.explore(tail.start(), most);
+    let mut searched = Searched { choices: graph.len() as u64, limited: graph.limited(), ..Searched::default() };
+    if lasso.is_none() && (!threads.coherent() || spinning && graph.limited()) && !up() {
+        if graph.limited() {
+            // What was begun is not looked at to its end, and nothing may be taken from it.
+            graph = Graph::new(&tail, progress, up);
+        }
+        let found = if spinning {
+            spins((threads, &tail), model, limits, up, &mut graph)
+        } else {
+            cut::prefixes(threads, &tail, model, limits, up, &mut graph)
+        };
+        let limited = found.1.limited || graph.limited() || searched.limited && !spinning;
+        (lasso, searched) =
+            (found.0, Searched { choices: searched.choices + found.1.choices, limited, ..found.1 });
+    }
     Decided { pass: lasso.is_none(), witness: None, lasso, searched }
 }

@@ -1,0 +1,35 @@
+//! Reads that see what memory holds in the end: those of a thread that goes around a loop for ever.
+
+use crate::axiom::{Axiom, Claim, Model, Node, NodeId, Role};
+use crate::base::Span;
+
+/// The set of reads that see the coherence-last write.
+pub(super) const LASTING: &str = "LASTING";
+
+/// A model with the axiom that reads of [`LASTING`] see the coherence-last write.
+pub(super) fn lasting(model: &Model) -> Model {
+    fn index(names: &mut Vec<String>, name: &str) -> u32 {
+        let at = names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        });
+        u32::try_from(at).unwrap_or(u32::MAX)
+    }
+    let mut model = model.clone();
+    let (set, fr) = (index(&mut model.sets, LASTING), index(&mut model.relations, "fr"));
+    let mut node = |node: Node| {
+        let at = model.nodes.iter().position(|known| *known == node).unwrap_or_else(|| {
+            model.is_relation.push(node.is_relation());
+            model.nodes.push(node);
+            model.nodes.len() - 1
+        });
+        NodeId(u32::try_from(at).unwrap_or(u32::MAX))
+    };
+    let set = node(Node::BaseSet(set));
+    let (from, fr) = (node(Node::Identity(set)), node(Node::BaseRelation(fr)));
+    let of = node(Node::Sequence(from, fr));
+    let (name, role, claim) = ("lasting".to_owned(), Role::Axiom, Claim::Empty);
+    model.axioms.push(Axiom { name, role, negated: false, claim, of, span: Span::default() });
+    model
+}
+
