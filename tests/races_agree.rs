@@ -120,8 +120,7 @@ pub fn interleaved(litmus: &Litmus, model: &Model) -> Option<Said> {
 /// Asks a model of all executions, too; none where a limit is met.
 fn said(litmus: &Litmus, model: &Model) -> Option<Said> {
     let (mut said, threads) = (interleaved(litmus, model)?, Threads::of(litmus));
-    let question =
-        Question { finals: &threads.finals, wanted: &|_, _| Some(true), symmetries: &[], flagged: true };
+    let question = Question { finals: &threads.finals, wanted: &|_, _| Some(true), symmetries: &[], flagged: true };
     let searched = search_by(Way::Graphs, &threads, model, &question, LIMITS, &mut |execution| {
         said.flagged.push(execution.clone());
         ControlFlow::Continue(())

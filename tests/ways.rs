@@ -19,8 +19,12 @@ mod by_hand;
 pub mod compare;
 #[path = "ways/generate.rs"]
 pub mod generate;
+#[path = "ways/loops.rs"]
+mod loops;
 #[path = "ways/machine.rs"]
 mod machine;
+#[path = "ways/waits.rs"]
+mod waits;
 
 use compare::{LIMITS, Outcomes, outcomes, parsed, smallest};
 use generate::Family;
@@ -174,6 +178,8 @@ pub fn trials() -> Vec<Trial> {
         ("by_hand", None, by_hand::agree),
         ("public", Some("conformance/litmus/cat"), our_models_are_the_public_ones),
         ("suite", Some("conformance/litmus/expected.csv"), the_public_verdicts),
+        ("liveness", None, waits::liveness_agrees),
+        ("symmetries", None, waits::symmetries_lose_nothing),
         ("machine", None, machine::generated),
         ("machine_suite", Some("conformance/litmus/ptx"), machine::suite),
     ]);

@@ -33,3 +33,17 @@ pub(super) fn lasting(model: &Model) -> Model {
     model
 }
 
+/// The threads whose places one may take.
+pub(super) fn orbit(thread: usize, symmetries: &[Vec<usize>]) -> Vec<usize> {
+    let mut all = vec![thread];
+    let mut next = 0;
+    while let Some(thread) = all.get(next).copied() {
+        next += 1;
+        for to in symmetries.iter().map(|to| to[thread]) {
+            if !all.contains(&to) {
+                all.push(to);
+            }
+        }
+    }
+    all
+}

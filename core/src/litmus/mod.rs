@@ -33,7 +33,7 @@ pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, M
 pub use events::Threads;
 pub use explore::Board;
 pub use extract::{NotExtracted, extract};
-pub use liveness::{liveness, liveness_until};
+pub use liveness::{liveness, liveness_plainly, liveness_until};
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;
 pub use outcome::{Final, Observed, Outcome, Outcomes, Truth, Verdict};

@@ -111,7 +111,8 @@ impl Step {
 impl Code {
     /// Whether a swap that succeeds here decides where the thread goes next: the step at which the first branch on what it read leads on.
     pub(super) fn after_success(&self, at: usize) -> Option<usize> {
-        let Step::Atomic { op: Atom::CasSuccess, to: Some(to), value: Operand::Number(found), .. } = self.steps[at] else {
+        let Step::Atomic { op: Atom::CasSuccess, to: Some(to), value: Operand::Number(found), .. } = self.steps[at]
+        else {
             return None;
         };
         let value = |operand: &Operand| match operand {

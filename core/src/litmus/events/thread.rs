@@ -38,6 +38,8 @@ fn union(one: &Sources, two: &Sources) -> Sources {
 /// What a thread was like when it came to the head of a loop.
 struct Visit {
     registers: Vec<Data>,
+    /// How often each register had been written.
+    writes: Vec<u32>,
     /// How many events it had.
     events: usize,
     /// How many times it has been here.
@@ -50,6 +52,8 @@ pub(super) struct Runner<'a> {
     locations: &'a Locations,
     known: Known<'a>,
     registers: Vec<Data>,
+    /// How often each register was written.
+    writes: Vec<u32>,
     events: Vec<Event>,
     /// Reads that later events depend on being done at all.
     ctrl: Sources,
@@ -95,7 +99,8 @@ impl<'a> Runner<'a> {
     pub(super) fn new(code: &'a Code, locations: &'a Locations, initial: &[Data], known: Known<'a>) -> Self {
         let visits = code.heads.iter().map(|_| None).collect();
         let (events, ctrl) = (Vec::new(), Sources::new());
-        Self { code, locations, known, registers: initial.to_vec(), events, ctrl, decisions: 0, visits, pc: 0 }
+        let (registers, writes) = (initial.to_vec(), vec![0; initial.len()]);
+        Self { code, locations, known, registers, writes, events, ctrl, decisions: 0, visits, pc: 0 }
     }
 
     /// Runs it as far as it goes, for the registers of some numbers; answers also how many events it had when the round began in which it
@@ -148,7 +153,8 @@ impl<'a> Runner<'a> {
             times = before.times + 1;
             let same = |r: usize| {
                 let matters = live & bit(r) != 0 || bit(r) == 0;
-                !matters || self.registers[r].value.is_some() && self.registers[r].value == before.registers[r].value
+                let (now, then) = (self.registers[r].value, before.registers[r].value);
+                !matters || self.writes[r] == before.writes[r] || now.is_some() && now == then
             };
             let round = &self.events[before.events..];
             let harmless = round.iter().all(|e| matches!(e.kind, Kind::Read | Kind::Fence));
@@ -159,7 +165,8 @@ impl<'a> Runner<'a> {
                 return Some(End::Bound);
             }
         }
-        self.visits[self.pc] = Some(Visit { registers: self.registers.clone(), events: self.events.len(), times });
+        let (registers, writes) = (self.registers.clone(), self.writes.clone());
+        self.visits[self.pc] = Some(Visit { registers, writes, events: self.events.len(), times });
         None
     }
 
@@ -234,16 +241,18 @@ impl<'a> Runner<'a> {
         match step {
             Step::Load { tags, to, at } => {
                 let (place, addr) = self.place(*at)?;
-                self.registers[*to] = self.read(*tags, place, &addr);
+                let read = self.read(*tags, place, &addr);
+                self.set(*to, read);
             }
             Step::Store { tags, at, value } => {
                 let (place, addr) = self.place(*at)?;
                 let value = self.operand(*value);
                 self.write(*tags, place, addr, value, None);
             }
-            Step::Move { to, value } => self.registers[*to] = self.operand(*value),
+            Step::Move { to, value } => self.set(*to, self.operand(*value)),
             Step::Compute { op, to, left, right } => {
-                self.registers[*to] = self.operand(*left).with(&self.operand(*right), |a, b| arithmetic(*op, a, b));
+                let result = self.operand(*left).with(&self.operand(*right), |a, b| arithmetic(*op, a, b));
+                self.set(*to, result);
             }
             Step::Atomic { load, store, op, to, at, value, new } => {
                 let (place, addr) = self.place(*at)?;
@@ -295,8 +304,13 @@ impl<'a> Runner<'a> {
 
     fn returned(&mut self, to: Option<usize>, old: Data) {
         if let Some(to) = to {
-            self.registers[to] = old;
+            self.set(to, old);
         }
+    }
+
+    fn set(&mut self, register: usize, data: Data) {
+        self.registers[register] = data;
+        self.writes[register] = self.writes[register].wrapping_add(1);
     }
 
     fn barrier(

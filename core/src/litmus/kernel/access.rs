@@ -1,6 +1,6 @@
 //! Accesses of memory: events where others see it, a thread's own business otherwise.
 
-use super::run::{Halt, Thread, gap};
+use super::run::{Halt, Thread, gap, hidden};
 use super::shadow::{Taint, unite};
 use super::tags;
 use crate::axiom::{Event, Kind, Place, Sources};
@@ -63,6 +63,10 @@ impl Thread<'_, '_, '_, '_, '_> {
         }
         if rq.width == 16 {
             return Err(gap("an access of 128 bits that is no vector"));
+        }
+        let whole = self.bytes_of(&doing, 0, rq.bytes())?;
+        if self.shown.hides(whole.location) {
+            return self.hidden(i, &doing, whole.location);
         }
         match rq.op {
             MemOp::Load => self.load(i, &doing),
@@ -137,6 +141,20 @@ impl Thread<'_, '_, '_, '_, '_> {
         }
         self.step()?;
         found.into_iter().for_each(|(slot, taint)| self.loaded(i, class, slot, taint));
+        Ok(())
+    }
+
+    /// An access of a location that is left out: what it loads is not known.
+    fn hidden(&mut self, i: &Instr, doing: &Doing<'_>, location: u32) -> Result<(), Halt> {
+        self.step()?;
+        let slots: SmallVec<[Slot; 8]> = match doing.rq.op {
+            MemOp::Load => pieces(doing.rq).iter().map(|piece| piece.slot).collect(),
+            MemOp::Atom(..) => SmallVec::from_slice(&[doing.rq.regs[0]]),
+            MemOp::Store | MemOp::Red(..) => SmallVec::new(),
+        };
+        for slot in slots {
+            self.loaded(i, doing.rq.class(), slot, Taint::read(hidden(location), false));
+        }
         Ok(())
     }
 

@@ -6,11 +6,13 @@
 //! any other, and what is found is run on by values, to see that it repeats (`onward`).
 
 use super::onward::{Onward, onward};
+use super::plans::{Plan, Plans, symmetries};
+use super::runs::{Ran, Runs, View};
 use super::watched::Fate;
-use super::{Gap, Judged, Kernel, run, tags};
+use super::{Gap, Judged, Kernel, tags};
 use crate::axiom::{
     End, Event, Execution, INITIAL, Kind, Known, Limits, Model, Place, Program, Question, Rerun, Searched, Trace, Way,
-    search_by,
+    forgets, search_by,
 };
 use crate::litmus::decided::{Decided, Lasso};
 use crate::litmus::lasting::{LASTING, lasting};
@@ -24,15 +26,6 @@ const FIRST: u64 = 64;
 
 /// Its bit: behind those of the kernel's sets.
 const BIT: u64 = 1 << tags::NAMES.len();
-
-/// Who spins first, and who waits.
-#[derive(Clone, Debug)]
-struct Plan {
-    /// The first thread that spins.
-    first: usize,
-    /// By block: how many barriers its threads pass before they wait at the next one; none: they pass all.
-    waits: Vec<Option<u64>>,
-}
 
 /// What runs of threads told.
 #[derive(Default)]
@@ -54,96 +47,97 @@ struct Spinning<'k> {
     plan: Plan,
     tags: &'k [&'static str],
     notes: &'k Mutex<Notes>,
+    runs: &'k Runs<'k>,
+}
+
+/// What is searched, and how far.
+struct Asked<'a> {
+    kernel: &'a Kernel,
+    model: &'a Model,
+    tags: &'a [&'static str],
+    way: Way,
+    limits: Limits,
+    up: &'a dyn Fn() -> bool,
 }
 
 /// Decides whether every execution ends.
 ///
+/// First for what the ways of threads depend on alone: where none of that spins for ever, nothing does.
+///
 /// Rule: D-axiom-hang
 #[must_use]
 pub fn decide_hang(kernel: &Kernel, model: &Model, (way, limits): (Way, Limits), up: &dyn Fn() -> bool) -> Judged {
+    let apart = forgets(model);
     let model = lasting(model);
     let mut all: Vec<&'static str> = kernel.tags().to_vec();
     all.push(LASTING);
-    let shape = kernel.shape();
-    let each = shape.threads() as usize;
-    let blocks = kernel.threads() / each.max(1);
-    let notes = Mutex::new(Notes { ways: vec![Vec::new(); blocks], ..Notes::default() });
-    let told = || notes.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut searched = Searched::default();
-    let mut lasso = None;
-    // A plan that leads far is put off: another may show soon what it would in the end.
-    let mut budget = FIRST;
-    loop {
-        let mut put_off = false;
-        let mut plans = Plans::new(kernel.threads(), blocks, each);
+    let asked = Asked { kernel, model: &model, tags: &all, way, limits, up };
+    if apart {
+        let judged = asked.alike(true);
+        if judged.decided.pass || up() {
+            return judged;
+        }
+    }
+    asked.alike(false)
+}
+
+impl Asked<'_> {
+    /// Searches, until what is taken to be alike, and not to matter, is so.
+    fn alike(&self, apart: bool) -> Judged {
+        let mut view = View::first(self.kernel.threads(), apart);
         loop {
-            let arrivals = told().arrivals;
-            let Some(plan) = plans.next(arrivals) else { break };
-            let left = limits.choices.saturating_sub(searched.choices).min(budget);
-            let spinning = Spinning { kernel, plan, tags: &all, notes: &notes };
-            let (found, more) = spinning.search(&model, (way, Limits { choices: left, ..limits }), up);
-            searched.choices += more.choices;
-            searched.unsupported = searched.unsupported.or(more.unsupported);
-            put_off |= more.limited;
-            lasso = found;
-            if lasso.is_some() || searched.unsupported.is_some() || up() {
+            let runs = Runs::new(self.kernel, view);
+            let judged = self.search(&runs);
+            match runs.better() {
+                Some(better) if !(self.up)() => view = better,
+                _ => return judged,
+            }
+        }
+    }
+
+    fn search(&self, runs: &Runs<'_>) -> Judged {
+        let Asked { kernel, limits, up, .. } = *self;
+        let each = kernel.shape().threads().max(1) as usize;
+        let symmetries = symmetries(runs.view(), each);
+        let notes = Mutex::new(Notes { ways: vec![Vec::new(); kernel.threads() / each], ..Notes::default() });
+        let told = || notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut searched = Searched::default();
+        let mut lasso = None;
+        // A plan that leads far is put off: another may show soon what it would in the end.
+        let mut budget = FIRST;
+        let stop = || up() || runs.better().is_some();
+        loop {
+            let mut put_off = false;
+            let mut plans = Plans::new(&symmetries, kernel.threads(), each);
+            loop {
+                let arrivals = told().arrivals;
+                let Some(plan) = plans.next(arrivals) else { break };
+                let choices = limits.choices.saturating_sub(searched.choices).min(budget);
+                let spinning = Spinning { kernel, plan, tags: self.tags, notes: &notes, runs };
+                let (found, more) = spinning.search(self, &symmetries, Limits { choices, ..limits }, &stop);
+                searched.choices += more.choices;
+                searched.unsupported = searched.unsupported.or(more.unsupported);
+                put_off |= more.limited;
+                lasso = found;
+                if lasso.is_some() || searched.unsupported.is_some() || stop() {
+                    break;
+                }
+            }
+            searched.limited = put_off && lasso.is_none();
+            let over = stop() || searched.choices >= limits.choices;
+            if !put_off || lasso.is_some() || searched.unsupported.is_some() || over {
                 break;
             }
+            budget = budget.saturating_mul(8);
         }
-        searched.limited = put_off && lasso.is_none();
-        let over = up() || searched.choices >= limits.choices;
-        if !put_off || lasso.is_some() || searched.unsupported.is_some() || over {
-            break;
+        let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if lasso.is_none() && notes.counted {
+            let what = "threads of a block that meet at several barriers or by a count, whose deadlocks `warpstep prove` looks for";
+            searched.unsupported.get_or_insert_with(|| what.to_owned());
         }
-        budget = budget.saturating_mul(8);
-    }
-    let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if lasso.is_none() && notes.counted {
-        let what = "threads of a block that meet at several barriers or by a count, whose deadlocks `warpstep prove` looks for";
-        searched.unsupported.get_or_insert_with(|| what.to_owned());
-    }
-    searched.bounded = notes.bounded;
-    let decided = Decided { pass: lasso.is_none(), witness: None, lasso, searched };
-    Judged { decided, mismatches: Vec::new(), defect: None, gap: notes.gap }
-}
-
-/// All plans, one after the other.
-struct Plans {
-    first: usize,
-    waits: Vec<Option<u64>>,
-    threads: usize,
-    each: usize,
-    begun: bool,
-}
-
-impl Plans {
-    fn new(threads: usize, blocks: usize, each: usize) -> Self {
-        Self { first: 0, waits: vec![None; blocks], threads, each: each.max(1), begun: false }
-    }
-
-    /// The next one. Blocks before the one of the first thread that spins wait for nobody. `arrivals`: the most barriers that a thread
-    /// comes to, as far as that is known.
-    fn next(&mut self, arrivals: u64) -> Option<Plan> {
-        if self.begun && !self.wait(arrivals) {
-            self.first += 1;
-        }
-        self.begun = true;
-        (self.first < self.threads).then(|| Plan { first: self.first, waits: self.waits.clone() })
-    }
-
-    /// The next combination of where blocks wait; after all it is again that none does.
-    fn wait(&mut self, arrivals: u64) -> bool {
-        // A thread that is alone in its block waits for nobody.
-        let most = if self.each > 1 { arrivals } else { 0 };
-        for wait in self.waits.iter_mut().skip(self.first / self.each) {
-            let after = wait.map_or(0, |n| n + 1);
-            if after < most {
-                *wait = Some(after);
-                return true;
-            }
-            *wait = None;
-        }
-        false
+        searched.bounded = notes.bounded;
+        let decided = Decided { pass: lasso.is_none(), witness: None, lasso, searched };
+        Judged { decided, mismatches: Vec::new(), defect: None, gap: notes.gap }
     }
 }
 
@@ -153,7 +147,13 @@ impl Spinning<'_> {
     }
 
     /// An execution in which the plan's threads spin for ever.
-    fn search(&self, model: &Model, (way, limits): (Way, Limits), up: &dyn Fn() -> bool) -> (Option<Lasso>, Searched) {
+    fn search(
+        &self,
+        asked: &Asked<'_>,
+        symmetries: &[Vec<usize>],
+        limits: Limits,
+        up: &dyn Fn() -> bool,
+    ) -> (Option<Lasso>, Searched) {
         let stopped = Cell::new(false);
         let wanted = |registers: &[&[Option<u64>]], _: &[Option<u64>]| {
             if up() {
@@ -162,11 +162,17 @@ impl Spinning<'_> {
             }
             self.possible(registers)
         };
-        let question = Question { finals: &[], wanted: &wanted, symmetries: &[], flagged: false };
+        let Plan { sure, waits, .. } = &self.plan;
+        let fits = |to: &&Vec<usize>| {
+            let wait = |thread: usize| waits[thread / self.each()];
+            to[*sure] == *sure && to.iter().enumerate().all(|(thread, other)| wait(thread) == wait(*other))
+        };
+        let symmetries: Vec<Vec<usize>> = symmetries.iter().filter(fits).cloned().collect();
+        let question = Question { finals: &[], wanted: &wanted, symmetries: &symmetries, flagged: false };
         let lasso = RefCell::new(None);
         let run = |thread: usize, known: Known<'_>| self.run(thread, known);
         let again = Rerun { of: self.kernel, tags: self.tags, run };
-        let mut searched = search_by(way, &again, model, &question, limits, &mut |execution| {
+        let mut searched = search_by(asked.way, &again, asked.model, &question, limits, &mut |execution| {
             *lasso.borrow_mut() = self.lasso(execution);
             if lasso.borrow().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -198,6 +204,10 @@ impl Spinning<'_> {
 
     /// The execution, if all who spin do so for ever.
     fn lasso(&self, execution: &Execution) -> Option<Lasso> {
+        if self.runs.view().kept.is_some() {
+            // Something may spin: whether it does is seen with all events.
+            return Some(Lasso { prefix: None, stem: Vec::new(), round: Vec::new(), waits: Vec::new() });
+        }
         let fate = |thread: usize| execution.registers.get(thread).and_then(|all| all.first()).copied();
         let all = |fate_is: Fate| (0..self.kernel.threads()).filter(move |t| fate(*t) == Some(fate_is.number()));
         let own = |thread: usize| -> Vec<Event> {
@@ -256,8 +266,11 @@ impl Spinning<'_> {
     }
 
     /// Notes what barriers a thread came to.
-    fn note(&self, thread: usize, trace: &Trace) {
+    fn note(&self, thread: usize, Ran { trace, at }: &Ran) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let End::Unsupported(what) = &trace.end {
+            notes.gap.get_or_insert_with(|| Gap { thread, at: *at, what: what.clone() });
+        }
         let arrivals = trace.events.iter().filter_map(|event| event.arrival);
         let way: Vec<i64> = arrivals.clone().filter_map(|arrival| Some(arrival.barrier?.0)).collect();
         notes.arrivals = notes.arrivals.max(way.len() as u64);
@@ -277,12 +290,8 @@ impl Spinning<'_> {
 impl Spinning<'_> {
     /// A thread as the plan has it.
     fn run(&self, thread: usize, known: Known<'_>) -> Trace {
-        let (mut trace, _, at) = run::run(self.kernel, thread, known);
-        self.note(thread, &trace);
-        if let End::Unsupported(what) = &trace.end {
-            let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-            notes.gap.get_or_insert_with(|| Gap { thread, at, what: what.clone() });
-        }
+        let ran = self.runs.run(thread, known, &|thread, ran| self.note(thread, ran));
+        let (mut trace, at) = (ran.trace.clone(), ran.at);
         let arrivals = (0..).zip(&trace.events).filter(|(_, event)| event.kind == Kind::Barrier).map(|(k, _)| k);
         let arrivals: Vec<usize> = arrivals.collect();
         let wait = self.plan.waits.get(thread / self.each()).copied().flatten();
@@ -308,12 +317,7 @@ impl Spinning<'_> {
             trace.registers = vec![None; 3];
             return trace;
         };
-        // Who spins first is one who does, and nobody before.
-        let fits = match thread.cmp(&self.plan.first) {
-            std::cmp::Ordering::Less => fate != Fate::Cut,
-            std::cmp::Ordering::Equal => fate == Fate::Cut,
-            std::cmp::Ordering::Greater => true,
-        };
+        let fits = if fate == Fate::Cut { self.plan.may[thread] } else { thread != self.plan.sure };
         trace.end = if fits { End::Done } else { End::Contradiction };
         trace.registers = vec![Some(fate.number()), Some(passed), Some(place)];
         trace

@@ -13,7 +13,9 @@ mod decide;
 mod goal;
 mod hang;
 mod onward;
+mod plans;
 mod run;
+mod runs;
 mod shadow;
 mod spin;
 mod tags;
@@ -156,7 +158,7 @@ impl Kernel {
     /// Why a thread stops before its end by a defect or for want of ours, in full; [`Program::run`] gives the kind.
     #[must_use]
     pub fn stop(&self, thread: usize, known: Known<'_>) -> Option<Stop> {
-        run::run(self, thread, known).1
+        run::run(self, thread, known, run::Shown::All).1
     }
 }
 
@@ -168,7 +170,7 @@ impl Program for Kernel {
     }
 
     fn run(&self, thread: usize, known: Known<'_>) -> Trace {
-        run::run(self, thread, known).0
+        run::run(self, thread, known, run::Shown::All).0
     }
 
     fn tags(&self) -> &[&'static str] {

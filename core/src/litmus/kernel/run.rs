@@ -12,6 +12,7 @@ use crate::program::uses;
 use crate::verdict::{self, Stop};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 
 /// Instructions after which a thread is in a loop that no read ends.
 const LONGEST: u32 = 1 << 20;
@@ -36,6 +37,35 @@ impl From<Stop> for Halt {
     }
 }
 
+/// The locations whose accesses are events. Of others nothing is known, and what depends on them says so ([`hidden`]).
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shown<'a> {
+    /// All.
+    All,
+    /// These.
+    Only(&'a BTreeSet<u32>),
+}
+
+impl Shown<'_> {
+    /// Whether a location is left out.
+    pub fn hides(self, location: u32) -> bool {
+        matches!(self, Self::Only(kept) if !kept.contains(&location))
+    }
+}
+
+/// Positions from here on stand for reads of locations that are left out.
+const HIDDEN: Position = 1 << 31;
+
+/// What depends on a read of a location that is left out depends on this.
+pub(super) fn hidden(location: u32) -> Position {
+    HIDDEN | location
+}
+
+/// The location left out that a position stands for, if it is no event's.
+pub(super) fn left_out(position: Position) -> Option<u32> {
+    (position & HIDDEN != 0).then_some(position & !HIDDEN)
+}
+
 /// A thread that runs.
 pub(super) struct Thread<'k, 'r, 'm, 'a, 'c> {
     pub kernel: &'k Kernel,
@@ -45,6 +75,7 @@ pub(super) struct Thread<'k, 'r, 'm, 'a, 'c> {
     pub index: u32,
     pub on: &'m mut Alone<'a, 'c>,
     pub known: Known<'r>,
+    pub shown: Shown<'r>,
     pub shadow: Shadow,
     /// Reads that its way depends on.
     pub ctrl: Sources,
@@ -58,7 +89,12 @@ pub(super) struct Thread<'k, 'r, 'm, 'a, 'c> {
 }
 
 /// Runs a thread; with why it stopped, where the machine says so, and the instruction at which that was.
-pub(super) fn run(kernel: &Kernel, thread: usize, known: Known<'_>) -> (Trace, Option<Stop>, Option<u32>) {
+pub(super) fn run(
+    kernel: &Kernel,
+    thread: usize,
+    known: Known<'_>,
+    shown: Shown<'_>,
+) -> (Trace, Option<Stop>, Option<u32>) {
     let (block, index) = kernel.spot(thread);
     kernel.apart.with(block, index, |on| {
         let mut shadow = Shadow::default();
@@ -66,7 +102,7 @@ pub(super) fn run(kernel: &Kernel, thread: usize, known: Known<'_>) -> (Trace, O
         let (ctrl, events, decided) = (Sources::new(), Vec::new(), Vec::new());
         let (loops, visits, meetings) = (Loops::default(), Visits::default(), FxHashMap::default());
         let mut thread =
-            Thread { kernel, block, index, on, known, shadow, ctrl, events, decided, loops, visits, meetings };
+            Thread { kernel, block, index, on, known, shown, shadow, ctrl, events, decided, loops, visits, meetings };
         let (end, stop) = match thread.go() {
             Ok(()) => (End::Done, None),
             Err(Halt::At(end)) => (end, None),

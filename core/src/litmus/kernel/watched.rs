@@ -67,7 +67,7 @@ impl Watched<'_> {
     }
 
     fn run(&self, thread: usize, known: Known<'_>) -> Trace {
-        let (mut trace, _, at) = run::run(self.kernel, thread, known);
+        let (mut trace, _, at) = run::run(self.kernel, thread, known, run::Shown::All);
         if let End::Unsupported(what) = &trace.end {
             let mut gap = self.gap.lock().unwrap_or_else(PoisonError::into_inner);
             gap.get_or_insert_with(|| Gap { thread, at, what: what.clone() });

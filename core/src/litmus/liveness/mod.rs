@@ -18,7 +18,7 @@ mod cycles;
 mod spins;
 mod tail;
 
-use super::decided::Decided;
+use super::decided::{Decided, Lasso};
 use super::events::Threads;
 use super::tree::Litmus;
 use crate::axiom::{Limits, Model, Searched, forgets};
@@ -27,7 +27,7 @@ use cycles::Graph;
 use spins::spins;
 use tail::Tail;
 
-/// The most states that are looked at first where they are not needed.
+/// The most states, or choices, that are looked at first where another way leads on.
 const STATES: u64 = 20_000;
 
 /// Decides whether every execution ends under a progress model.
@@ -55,27 +55,53 @@ pub fn liveness_until(
     ends(&threads, model, progress, limits, up)
 }
 
+/// The same by the definition alone (D-lasso), without what makes large tests small: for comparison.
+#[must_use]
+pub fn liveness_plainly(litmus: &Litmus, model: &Model, progress: Progress, limits: Limits) -> Decided {
+    let threads = Threads::of(litmus);
+    let tail = Tail { threads: &threads };
+    let mut graph = Graph::new(&tail, progress, &|| false);
+    let mut lasso = graph.explore(tail.start(), limits.choices);
+    let mut searched = Searched { choices: graph.len() as u64, ..Searched::default() };
+    if lasso.is_none() && !threads.coherent() {
+        (lasso, searched) = cut::prefixes(&threads, &tail, model, limits, &|| false, &mut graph);
+    }
+    searched.limited |= graph.limited();
+    Decided { pass: lasso.is_none(), witness: None, lasso, searched }
+}
+
 /// Decides whether every execution of threads ends.
 fn ends(threads: &Threads, model: &Model, progress: Progress, limits: Limits, up: &dyn Fn() -> bool) -> Decided {
     let tail = Tail { threads };
     let mut graph = Graph::new(&tail, progress, up);
-    let spinning = progress == Progress::Fair && threads.quiet() && threads.ordered().is_some();
-    let most = if spinning { limits.choices.min(STATES) } else { limits.choices };
-    let mut lasso = graph.explore(tail.start(), most);
+    let quiet = progress == Progress::Fair && threads.quiet();
+    let coherent = threads.coherent();
+    let most = if quiet && !coherent { limits.choices.min(STATES) } else { limits.choices };
+    let lasso = graph.explore(tail.start(), most);
     let mut searched = Searched { choices: graph.len() as u64, limited: graph.limited(), ..Searched::default() };
-    if lasso.is_none() && (!threads.coherent() || spinning && graph.limited()) && !up() {
-        if graph.limited() {
-            // What was begun is not looked at to its end, and nothing may be taken from it.
-            graph = Graph::new(&tail, progress, up);
-        }
-        let found = if spinning {
-            spins((threads, &tail), model, limits, up, &mut graph)
-        } else {
-            cut::prefixes(threads, &tail, model, limits, up, &mut graph)
-        };
-        let limited = found.1.limited || graph.limited() || searched.limited && !spinning;
-        (lasso, searched) =
-            (found.0, Searched { choices: searched.choices + found.1.choices, limited, ..found.1 });
+    let decided = |lasso: Option<Lasso>, searched| Decided { pass: lasso.is_none(), witness: None, lasso, searched };
+    if lasso.is_some() || coherent || up() {
+        return decided(lasso, searched);
     }
-    Decided { pass: lasso.is_none(), witness: None, lasso, searched }
+    if graph.limited() {
+        // What was begun is not looked at to its end, and nothing may be taken from it.
+        graph = Graph::new(&tail, progress, up);
+    }
+    let mut add = |found: Searched, graph: &Graph<'_>| {
+        searched =
+            Searched { choices: searched.choices + found.choices, limited: found.limited || graph.limited(), ..found };
+        searched.clone()
+    };
+    if quiet {
+        let all = threads.ordered().is_some();
+        let choices = if all { limits.choices } else { limits.choices.min(STATES) };
+        let (lasso, found) = spins((threads, &tail), model, Limits { choices, ..limits }, up, &mut graph);
+        let searched = add(found, &graph);
+        if all || lasso.is_some() || up() {
+            return decided(lasso, searched);
+        }
+    }
+    let (lasso, found) = cut::prefixes(threads, &tail, model, limits, up, &mut graph);
+    let searched = add(found, &graph);
+    decided(lasso, searched)
 }

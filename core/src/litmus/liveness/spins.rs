@@ -4,12 +4,10 @@
 use super::cut::Begun;
 use super::cycles::Graph;
 use super::tail::Tail;
-use crate::axiom::{
-    End, Kind, Known, Limits, Model, Program, Question, Rerun, Searched, Trace, Way, search_by,
-};
+use crate::axiom::{End, Kind, Known, Limits, Model, Program, Question, Rerun, Searched, Trace, Way, search_by};
 use crate::litmus::decided::Lasso;
 use crate::litmus::events::Threads;
-use crate::litmus::lasting::{LASTING, lasting};
+use crate::litmus::lasting::{LASTING, lasting, orbit};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,21 +59,6 @@ pub(super) fn spins(
         orbit(sure, &symmetries).into_iter().for_each(|thread| may[thread] = false);
     }
     (None, searched)
-}
-
-/// The threads whose places one may take.
-fn orbit(thread: usize, symmetries: &[Vec<usize>]) -> Vec<usize> {
-    let mut all = vec![thread];
-    let mut next = 0;
-    while let Some(thread) = all.get(next).copied() {
-        next += 1;
-        for to in symmetries.iter().map(|to| to[thread]) {
-            if !all.contains(&to) {
-                all.push(to);
-            }
-        }
-    }
-    all
 }
 
 impl Spinning<'_> {
