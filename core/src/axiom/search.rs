@@ -24,6 +24,7 @@ use super::program::{End, Event, Kind, Known, Place, Program, Stall, Trace};
 use super::question::{Limits, Question, Searched, total};
 use super::relation::Set;
 use super::symmetry;
+use super::uniform::fitting;
 use super::unwanted::Begun;
 use crate::base::mutant::{Mutant, on};
 use indexmap::IndexSet;
@@ -70,6 +71,7 @@ pub fn search(
     limits: Limits,
     found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
 ) -> Searched {
+    let model = &*fitting(program, model);
     let cone = Cone::of(model);
     let mut search = Search {
         program,

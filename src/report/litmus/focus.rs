@@ -5,8 +5,9 @@ use crate::axiom::{Execution, INITIAL, Kind, Link, Place, Relation};
 
 /// Whether two events are of one thread and in that order.
 fn program_order(execution: &Execution, a: usize, b: usize) -> bool {
-    let (one, two) = (execution.events[a].0, execution.events[b].0);
-    one.thread != INITIAL && one.thread == two.thread && one.position < two.position
+    let ((one, x), (two, y)) = (&execution.events[a], &execution.events[b]);
+    let parts = x.whole.is_some() && x.whole == y.whole && x.kind == y.kind;
+    one.thread != INITIAL && one.thread == two.thread && one.position < two.position && !parts
 }
 
 /// Whether a read and a write are one atomic operation.

@@ -10,7 +10,7 @@ use super::watched::Fate;
 use super::{Gap, Judged, Kernel, run, tags};
 use crate::axiom::{
     Axiom, Claim, End, Event, Execution, INITIAL, Kind, Known, Limits, Model, Node, NodeId, Place, Program, Question,
-    Rerun, Role, Searched, Trace, Way, search_by,
+    Rerun, Role, Searched, Trace, Way, search_mixed,
 };
 use crate::base::Span;
 use crate::litmus::decided::{Decided, Lasso};
@@ -86,6 +86,7 @@ pub fn decide_hang(kernel: &Kernel, model: &Model, (way, limits): (Way, Limits),
             let spinning = Spinning { kernel, plan, tags: &all, notes: &notes };
             let (found, more) = spinning.search(&model, (way, Limits { choices: left, ..limits }), up);
             searched.choices += more.choices;
+            searched.mixed |= more.mixed;
             searched.unsupported = searched.unsupported.or(more.unsupported);
             put_off |= more.limited;
             lasso = found;
@@ -196,7 +197,7 @@ impl Spinning<'_> {
         let lasso = RefCell::new(None);
         let run = |thread: usize, known: Known<'_>| self.run(thread, known);
         let again = Rerun { of: self.kernel, tags: self.tags, run };
-        let mut searched = search_by(way, &again, model, &question, limits, &mut |execution| {
+        let mut searched = search_mixed(way, &again, model, &question, limits, &mut |execution| {
             *lasso.borrow_mut() = self.lasso(execution);
             if lasso.borrow().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -230,14 +231,14 @@ impl Spinning<'_> {
     fn lasso(&self, execution: &Execution) -> Option<Lasso> {
         let fate = |thread: usize| execution.registers.get(thread).and_then(|all| all.first()).copied();
         let all = |fate_is: Fate| (0..self.kernel.threads()).filter(move |t| fate(*t) == Some(fate_is.number()));
-        let own = |thread: usize| -> Vec<Event> {
+        let count = |thread: usize| {
             let events = execution.events.iter().filter(|(id, _)| id.thread != INITIAL);
-            events.filter(|(id, _)| id.thread as usize == thread).map(|(_, event)| event.clone()).collect()
+            events.filter(|(id, _)| id.thread as usize == thread).count()
         };
         let last = |place: Place| self.last(execution, place);
         let mut round = Vec::new();
         for thread in all(Fate::Cut) {
-            match onward(self.kernel, thread, &own(thread), &last) {
+            match onward(self.kernel, thread, &execution.accesses(thread), &last) {
                 Onward::Spins(at) => round.extend(at.into_iter().map(|pc| (thread, pc as usize))),
                 Onward::GoesOn | Onward::Unknown => return None,
             }
@@ -246,7 +247,7 @@ impl Spinning<'_> {
             let at = execution.registers[thread].get(2).copied().unwrap_or(0);
             (thread, usize::try_from(at).unwrap_or(usize::MAX))
         });
-        let cut = (0..self.kernel.threads()).map(|thread| own(thread).len()).collect();
+        let cut = (0..self.kernel.threads()).map(count).collect();
         Some(Lasso { prefix: Some((execution.clone(), cut)), stem: Vec::new(), round, waits: waits.collect() })
     }
 

@@ -12,6 +12,7 @@ mod barrier;
 mod decide;
 mod goal;
 mod hang;
+mod mixed;
 mod onward;
 mod run;
 mod shadow;
@@ -24,6 +25,7 @@ mod watched;
 pub use decide::{Asks, Judged, accept_kernel, decide_kernel, decide_kernel_until};
 pub use goal::{Goal, NoGoal};
 pub use hang::decide_hang;
+pub use mixed::MIXED_SIZE_RACE;
 
 use crate::axiom::{Event, Known, Place, Program, Trace};
 use crate::base::number;

@@ -364,9 +364,7 @@ impl Thread<'_, '_, '_, '_, '_> {
     pub fn event(&mut self, kind: Kind, tags: u64, guard: &Taint, pc: u32) -> &mut Event {
         let mut ctrl = self.ctrl.clone();
         unite(&mut ctrl, &guard.from);
-        let (addr, data) = (Sources::new(), Sources::new());
-        let event =
-            Event { kind, tags, place: None, value: None, arrival: None, rmw: None, addr, data, ctrl, origin: pc };
+        let event = Event { tags, ctrl, origin: pc, ..Event::new(kind) };
         let at = self.events.len();
         self.events.push(event);
         &mut self.events[at]
