@@ -91,7 +91,7 @@ pub fn search(
 }
 
 /// The places that have initial writes whoever accesses them: those of the program, and what is asked about.
-fn asked_for(program: &dyn Program, question: &Question<'_>) -> IndexSet<Place> {
+pub(super) fn asked_for(program: &dyn Program, question: &Question<'_>) -> IndexSet<Place> {
     let mut places: IndexSet<Place> = program.initial().into_iter().map(|(place, _)| place).collect();
     for place in question.finals {
         // Another name of a place is that place.

@@ -56,7 +56,9 @@ pub fn search_mixed(
     let known = model.relations.iter().any(|name| name == "parts");
     let what = match known {
         true => "accesses of different widths overlap in ever more ways",
-        false => "accesses of different widths overlap, and the model says nothing of their `parts`: ptx-v6.0 and ptx-v7.5 do",
+        false => {
+            "accesses of different widths overlap, and the model says nothing of their `parts`: ptx-v6.0 and ptx-v7.5 do"
+        }
     };
     Searched { choices: tried, mixed: true, unsupported: Some(what.to_owned()), ..Searched::default() }
 }
@@ -99,9 +101,8 @@ impl Split<'_> {
             };
             question.finals.iter().zip(&parts).map(whole).collect()
         };
-        let wanted = |registers: &[&[Option<u64>]], values: &[Option<u64>]| {
-            (question.wanted)(registers, &together(values))
-        };
+        let wanted =
+            |registers: &[&[Option<u64>]], values: &[Option<u64>]| (question.wanted)(registers, &together(values));
         let apart = Question { finals: &finals, wanted: &wanted, alike: question.alike, flagged: question.flagged };
         search_by(way, self, model, &apart, limits, &mut |execution| {
             let values: Vec<Option<u64>> = execution.finals.iter().map(|(_, value)| Some(*value)).collect();
@@ -113,11 +114,7 @@ impl Split<'_> {
     }
 
     /// Passes an execution on, unless the search is to begin again.
-    fn fresh(
-        &self,
-        execution: &Execution,
-        found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn fresh(&self, execution: &Execution, found: &mut dyn FnMut(&Execution) -> ControlFlow<()>) -> ControlFlow<()> {
         if self.stale.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { found(execution) }
     }
 
@@ -210,7 +207,8 @@ impl Split<'_> {
                 break;
             }
             let (at, parts) = &spans[position];
-            let mut one = Event { addr: all(&event.addr), data: all(&event.data), ctrl: all(&event.ctrl), ..event.clone() };
+            let mut one =
+                Event { addr: all(&event.addr), data: all(&event.data), ctrl: all(&event.ctrl), ..event.clone() };
             let rmw = event.rmw.and_then(|read| Some(spans.get(read as usize)?.0));
             one.rmw = rmw;
             let Some(place) = event.place.filter(|_| parts.len() > 1) else {
@@ -235,11 +233,8 @@ impl Program for Split<'_> {
 
     fn run(&self, thread: usize, known: Known<'_>) -> Trace {
         // What a search does that begins again does not matter.
-        let gone = |registers: usize| Trace {
-            events: Vec::new(),
-            end: End::Contradiction,
-            registers: vec![None; registers],
-        };
+        let gone =
+            |registers: usize| Trace { events: Vec::new(), end: End::Contradiction, registers: vec![None; registers] };
         if self.partition.is_empty() {
             let trace = self.of.run(thread, known);
             return if self.is_stale(&trace) { gone(trace.registers.len()) } else { trace };
@@ -288,7 +283,8 @@ impl Execution {
     #[must_use]
     pub fn accesses(&self, thread: usize) -> Vec<Event> {
         let mut all: Vec<Event> = Vec::new();
-        let own = self.events.iter().filter(|(id, _)| id.thread != super::frame::INITIAL && id.thread as usize == thread);
+        let own =
+            self.events.iter().filter(|(id, _)| id.thread != super::frame::INITIAL && id.thread as usize == thread);
         for (_, event) in own {
             let Some(whole) = event.whole else {
                 all.push(event.clone());
