@@ -21,7 +21,11 @@ pub(super) struct Seen {
 impl Seen {
     /// Adds what a run accesses; whether some of it is new and overlaps something in part.
     pub(super) fn trace(&mut self, trace: &Trace) -> bool {
-        trace.events.iter().filter_map(|event| event.place).fold(false, |mixed, place| self.add(place) || mixed)
+        let mut mixed = false;
+        for place in trace.events.iter().filter_map(|event| event.place) {
+            mixed |= self.add(place);
+        }
+        mixed
     }
 
     /// Adds a place; whether it is new and overlaps another one in part.

@@ -76,6 +76,12 @@ fn says(bodies: &[&str], results: u32, expected: &[&[u64]], raised: &[&str]) {
     }
 }
 
+/// What nobody accesses is as it was: two of the ways once found no execution at all where that was asked about.
+#[test]
+fn what_nobody_accesses_is_asked_about_in_every_way() {
+    says(&["mov.u64 %rd2, 5;\nst.global.u64 [%rd1], %rd2;"], 2, &[&[5, 0]], &[]);
+}
+
 /// Its own bytes a thread always finds.
 #[test]
 fn halves_of_what_a_thread_wrote_itself() {
