@@ -16,6 +16,7 @@ mod litmus_command;
 mod litmus_compare;
 mod litmus_extract;
 mod litmus_kernels;
+mod litmus_mixed;
 mod litmus_syntax;
 mod litmus_tool;
 mod memenv;

@@ -13,7 +13,7 @@ mod verdict;
 pub use compare::{Agreements, EngineCounts, EngineShows, ModelAllows, OutcomeRow, TestAgreement, Under, agreement};
 pub use data::{
     Answer, Consistency, Counts, Deciding, Dimensions, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent,
-    LitmusExecution, LitmusOutcome, LitmusStep, ModelVerdict, PlaceValue, Spot, TestVerdicts,
+    LitmusExecution, LitmusOutcome, LitmusStep, ModelVerdict, PartOf, PlaceValue, Spot, TestVerdicts,
 };
 pub use kernel::{asked_of_kernel, launched, said_of_kernel, unexpressed};
 pub use shown::Subject;

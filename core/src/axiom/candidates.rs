@@ -18,8 +18,8 @@ use super::model::{Model, Node, Role};
 use super::program::{Kind, Place, Program, Trace};
 use super::question::{Limits, Question, Searched, total};
 use super::relation::Relation;
+use super::search::asked_for;
 use grounded::Grounds;
-use indexmap::IndexSet;
 use orders::{LARGEST, orders, subsets};
 use runs::Runs;
 use std::collections::BTreeSet;
@@ -182,7 +182,7 @@ impl Candidates<'_, '_> {
     }
 
     fn combination(&mut self, traces: &[Trace]) -> ControlFlow<()> {
-        let frame = Rc::new(frame(self.program, self.model, traces, &mut IndexSet::new()));
+        let frame = Rc::new(frame(self.program, self.model, traces, &mut asked_for(self.program, self.question)));
         if frame.mixed {
             let what = "accesses of different widths overlap";
             self.done.unsupported.get_or_insert_with(|| what.to_owned());

@@ -47,8 +47,8 @@ fn becomes(model: &Model, node: &Node, known: &[Known]) -> Known {
         Node::BaseSet(_) | Node::Universe => (Left::Exact, false),
         Node::BaseRelation(number) => {
             let name = &model.relations[*number as usize];
-            let local =
-                matches!(base(name), Base::Fr) || ["rf", "co", "loc", "vloc", "po-loc", "rmw", "id"].contains(&&**name);
+            let local = matches!(base(name), Base::Fr)
+                || ["rf", "co", "loc", "vloc", "po-loc", "rmw", "id", "parts", "mixed"].contains(&&**name);
             (Left::Exact, local)
         }
         Node::SetUnion(a, b) | Node::SetIntersection(a, b) => (both(of(a), of(b)), false),

@@ -292,19 +292,25 @@ impl Builder<'_> {
 
     fn relation(&self, name: &str) -> Relation {
         let places = |a: &Event, b: &Event| a.place.zip(b.place);
-        let po = |a: Id, b: Id| a.thread == b.thread && a.position < b.position && a.thread != INITIAL;
+        // Parts of an access are in no order among themselves (D-axiom-mixed).
+        let together = |x: &Event, y: &Event| x.whole.is_some_and(|whole| y.whole == Some(whole) && x.kind == y.kind);
+        let po = |(a, x): (Id, &Event), (b, y): (Id, &Event)| {
+            a.thread == b.thread && a.position < b.position && a.thread != INITIAL && !together(x, y)
+        };
         let loc = |a: &Event, b: &Event| places(a, b).is_some_and(|(a, b)| overlap(a, b));
         match name {
             "id" => self.pairs(|(a, _), (b, _)| a == b),
             "int" => self.pairs(|(a, _), (b, _)| a == b || a.thread == b.thread && a.thread != INITIAL),
             "ext" => self.pairs(|(a, _), (b, _)| a != b && (a.thread != b.thread || a.thread == INITIAL)),
-            "po" => self.pairs(|(a, _), (b, _)| po(a, b)),
-            "po-loc" => self.pairs(|(a, x), (b, y)| po(a, b) && loc(x, y)),
+            "po" => self.pairs(po),
+            "po-loc" => self.pairs(|a, b| po(a, b) && loc(a.1, b.1)),
+            "parts" => self.pairs(|(a, x), (b, y)| a != b && a.thread == b.thread && together(x, y)),
             "loc" => self.pairs(|(_, a), (_, b)| loc(a, b)),
-            // Complete overlap at one virtual address.
+            // Complete overlap at one virtual address, of parts, too.
             "vloc" => self.pairs(|(_, a), (_, b)| places(a, b).is_some_and(|(a, b)| a == b)),
             "mixed" => self.pairs(|(_, a), (_, b)| {
-                places(a, b).is_some_and(|(a, b)| overlap(a, b) && (a.offset, a.bytes) != (b.offset, b.bytes))
+                let bytes = |e: &Event| e.extent().map(|place| (place.offset, place.bytes));
+                loc(a, b) && bytes(a) != bytes(b)
             }),
             "rmw" => self.pairs(|(a, _), (b, event)| a.thread == b.thread && event.rmw == Some(a.position)),
             "addr" => self.depends(|e| &e.addr),

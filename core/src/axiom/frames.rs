@@ -63,7 +63,8 @@ fn hash(traces: &[Trace], places: usize) -> u64 {
 /// Whether two runs of a thread have the same events but for values, and end alike.
 pub(super) fn same_shape(one: &Trace, two: &Trace) -> bool {
     let alike = |a: &Event, b: &Event| {
-        (a.kind, a.tags, a.place, a.arrival, a.rmw, a.origin) == (b.kind, b.tags, b.place, b.arrival, b.rmw, b.origin)
+        (a.kind, a.tags, a.place, a.whole, a.arrival) == (b.kind, b.tags, b.place, b.whole, b.arrival)
+            && (a.rmw, a.origin) == (b.rmw, b.origin)
             && (&a.addr, &a.data, &a.ctrl) == (&b.addr, &b.data, &b.ctrl)
     };
     one.end == two.end

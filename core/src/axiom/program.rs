@@ -39,6 +39,15 @@ pub struct Place {
     pub bytes: u32,
 }
 
+/// An access that is there in parts, since others overlap it in part: each part is an event of its own (D-axiom-mixed).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Whole {
+    /// Its position among the accesses of its thread, were none in parts.
+    pub position: Position,
+    /// All that it accesses.
+    pub place: Place,
+}
+
 /// A barrier that an event arrives at.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Arrival {
@@ -62,6 +71,8 @@ pub struct Event {
     pub tags: u64,
     /// What it accesses. None of fences and barriers, and where an address depends on what is not known.
     pub place: Option<Place>,
+    /// The access that it is a part of.
+    pub whole: Option<Whole>,
     /// What it writes, or what it is known to read. None: not known yet.
     pub value: Option<u64>,
     /// The barrier that it arrives at.
@@ -84,7 +95,25 @@ impl Event {
     pub fn new(kind: Kind) -> Self {
         let none = Sources::new;
         let (addr, data, ctrl) = (none(), none(), none());
-        Self { kind, tags: 0, place: None, value: None, arrival: None, rmw: None, addr, data, ctrl, origin: 0 }
+        Self {
+            kind,
+            tags: 0,
+            place: None,
+            whole: None,
+            value: None,
+            arrival: None,
+            rmw: None,
+            addr,
+            data,
+            ctrl,
+            origin: 0,
+        }
+    }
+
+    /// All that the access accesses that it is, or is a part of.
+    #[must_use]
+    pub fn extent(&self) -> Option<Place> {
+        self.whole.map(|whole| whole.place).or(self.place)
     }
 }
 
@@ -184,6 +213,11 @@ pub trait Program: Sync {
     /// Values that are tried where values would depend on themselves alone (D-thin-air).
     fn constants(&self) -> Vec<u64> {
         vec![0, 1]
+    }
+
+    /// Whether accesses may be there in parts ([`Event::whole`]).
+    fn in_parts(&self) -> bool {
+        false
     }
 
     /// The static relations between events that models name besides the usual ones (`sr`, `scta`, `ssg` …): whether two events are

@@ -42,6 +42,8 @@ pub struct Searched {
     pub limited: bool,
     /// Of way `sat`: how many executions satisfied the formula, but not the model itself.
     pub inexact: u64,
+    /// Whether accesses overlap in part, so that they were taken apart (D-axiom-mixed).
+    pub mixed: bool,
     /// What a thread did that cannot be expressed.
     pub unsupported: Option<String>,
     /// How many ways led a thread to a defect of its own, and what the first one is called. Those ways may yet be ones that the model

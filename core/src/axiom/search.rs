@@ -24,6 +24,7 @@ use super::program::{End, Event, Kind, Known, Place, Program, Stall, Trace};
 use super::question::{Limits, Question, Searched, total};
 use super::relation::{Relation, Set};
 use super::symmetry;
+use super::uniform::fitting;
 use super::unwanted::Begun;
 use crate::base::mutant::{Mutant, on};
 use indexmap::IndexSet;
@@ -73,6 +74,7 @@ pub fn search(
     limits: Limits,
     found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
 ) -> Searched {
+    let model = &*fitting(program, model);
     let cone = Cone::of(model);
     let mut search = Search {
         program,
@@ -93,7 +95,7 @@ pub fn search(
 }
 
 /// The places that have initial writes whoever accesses them: those of the program, and what is asked about.
-fn asked_for(program: &dyn Program, question: &Question<'_>) -> IndexSet<Place> {
+pub(super) fn asked_for(program: &dyn Program, question: &Question<'_>) -> IndexSet<Place> {
     let mut places: IndexSet<Place> = program.initial().into_iter().map(|(place, _)| place).collect();
     for place in question.finals {
         // Another name of a place is that place.

@@ -7,6 +7,7 @@ use super::program::Program;
 use super::question::{Limits, Question, Searched};
 use super::sat;
 use super::search::search;
+use super::uniform::fitting;
 use crate::base::words;
 use std::ops::ControlFlow;
 
@@ -32,6 +33,7 @@ pub fn search_by(
     limits: Limits,
     found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
 ) -> Searched {
+    let model = &*fitting(program, model);
     match way {
         Way::Graphs => search(program, model, question, limits, found),
         Way::Candidates => candidates::search(program, model, question, limits, found),

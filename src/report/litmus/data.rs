@@ -190,6 +190,9 @@ pub struct LitmusEvent {
     pub tags: Vec<&'static str>,
     /// The location that it accesses.
     pub location: Option<String>,
+    /// The access that it is a part of, where others overlap that in part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartOf>,
     /// What it reads or writes.
     pub value: Option<i64>,
     /// The same as the buffer's type has it.
@@ -204,6 +207,24 @@ pub struct LitmusEvent {
     /// Whether it has no part in what is to be shown: text and pictures leave it out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub aside: bool,
+}
+
+/// A part of an access.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PartOf {
+    /// The event of the first part.
+    pub event: usize,
+    /// The location that all of it accesses.
+    pub location: String,
+    /// The first byte of the part, counted from where the access begins.
+    pub first: u32,
+    /// Its last byte.
+    pub last: u32,
+    /// What all of it reads or writes.
+    pub value: Option<i64>,
+    /// The same as the buffer's type has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typed: Option<Typed>,
 }
 
 /// What an event does.

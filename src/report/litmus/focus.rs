@@ -1,12 +1,13 @@
 //! What of a large execution is shown: why it is no interleaving, and whatever that and its flags and results need.
 
 use super::data::LitmusExecution;
-use crate::axiom::{Execution, INITIAL, Kind, Link, Place, Relation};
+use crate::axiom::{Event, Execution, INITIAL, Id, Kind, Link, Place, Relation};
 
 /// Whether two events are of one thread and in that order.
 fn program_order(execution: &Execution, a: usize, b: usize) -> bool {
-    let (one, two) = (execution.events[a].0, execution.events[b].0);
-    one.thread != INITIAL && one.thread == two.thread && one.position < two.position
+    let ((one, x), (two, y)) = (&execution.events[a], &execution.events[b]);
+    let parts = x.whole.is_some() && x.whole == y.whole && x.kind == y.kind;
+    one.thread != INITIAL && one.thread == two.thread && one.position < two.position && !parts
 }
 
 /// Whether a read and a write are one atomic operation.
@@ -85,7 +86,14 @@ pub(super) fn asides(execution: &Execution, shown: &LitmusExecution, focus: &Foc
         of != INITIAL && (threads.contains(&of) || threads.is_empty()) && (shared(event) || asked(event))
     };
     let kept = |event: usize| chosen.contains(&event) || own(event) || last(&event);
-    let read = |event: usize| execution.rf.from(event).any(kept);
+    // An access is shown with all its parts.
+    let with = |event: usize, shown: &dyn Fn(usize) -> bool| {
+        let (id, this) = &events[event];
+        let part = |(other, e): &(Id, Event)| other.thread == id.thread && e.whole == this.whole && e.kind == this.kind;
+        shown(event) || this.whole.is_some() && (0..events.len()).any(|n| part(&events[n]) && shown(n))
+    };
+    let kept = |event: usize| with(event, &kept);
+    let read = |event: usize| with(event, &|event| execution.rf.from(event).any(kept));
     (0..events.len()).filter(|event| !kept(*event) && !read(*event)).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::data::Dimensions;
 use super::shown::Subject;
 use crate::launch::Mismatch;
-use crate::litmus::kernel::{Asks, Gap, Judged};
+use crate::litmus::kernel::{Asks, Gap, Judged, MIXED_SIZE_RACE};
 use crate::report::terminal::inline;
 use std::fmt::Write;
 
@@ -34,12 +34,15 @@ pub fn asked_of_kernel(asks: &Asks, condition: &str, expects: bool) -> String {
 
 /// The answer.
 #[must_use]
-pub const fn said_of_kernel(asks: &Asks, judged: &Judged) -> &'static str {
+pub fn said_of_kernel(asks: &Asks, judged: &Judged) -> &'static str {
     let found = judged.decided.witness.is_some() || judged.decided.lasso.is_some();
     match (asks, found, judged.defect.is_some()) {
         (Asks::Expected, true, true) => "a thread comes to a defect in an execution",
         (Asks::Expected, true, false) => "an execution leaves other results",
         (Asks::Expected, false, _) => "holds in every execution",
+        (Asks::Races, true, _) if races_in_part(judged) => {
+            "an execution has a data race of accesses that overlap in part, and the axioms say nothing of such a kernel"
+        }
         (Asks::Races, true, _) => "an execution has a data race",
         (Asks::Races, false, _) => "no execution has a data race",
         (Asks::Ends, true, _) => "an execution never ends",
@@ -47,6 +50,11 @@ pub const fn said_of_kernel(asks: &Asks, judged: &Judged) -> &'static str {
         (Asks::Exists(_), true, _) => "reachable",
         (Asks::Exists(_), false, _) => "never reachable",
     }
+}
+
+/// Whether the accesses overlap in part that race.
+fn races_in_part(judged: &Judged) -> bool {
+    judged.decided.witness.as_ref().is_some_and(|witness| witness.flags.iter().any(|flag| flag == MIXED_SIZE_RACE))
 }
 
 /// What a thread does that has no events, and where.

@@ -8,6 +8,7 @@ use std::fmt::Write;
 /// How relations look: name and attributes; those not named are dotted.
 const LOOKS: &[(&str, &str)] = &[
     ("po", "color=gray40, fontcolor=gray40"),
+    ("parts", "color=gray70, fontcolor=gray70, style=dotted, dir=none"),
     ("rf", "color=forestgreen, fontcolor=forestgreen"),
     ("co", "color=blue, fontcolor=blue, style=dashed"),
     ("fr", "color=red, fontcolor=red"),
@@ -73,7 +74,10 @@ impl LitmusExecution {
             }
             out.push_str("  }\n");
             let program_order = inside.windows(2).filter(|_| thread.is_some());
-            program_order.for_each(|pair| edge(&mut edges, (pair[0].number, pair[1].number, "po"), bold));
+            for pair in program_order {
+                let name = if pair[1].continues() { "parts" } else { "po" };
+                edge(&mut edges, (pair[0].number, pair[1].number, name), bold);
+            }
         }
         for (pairs, name) in [(&self.rf, "rf"), (&self.co, "co"), (&self.fr, "fr")] {
             let all = pairs.iter().filter(|[from, to]| both(*from, *to));
@@ -94,6 +98,6 @@ fn edge(out: &mut String, (from, to, name): (usize, usize, &str), bold: &[Edge])
     let heavy = bold.iter().any(|edge| (edge.from, edge.to, &*edge.name) == (from, to, name));
     let heavy = if heavy { ", penwidth=3" } else { "" };
     // Threads stand side by side: only program order says what is above.
-    let free = if name == "po" { "" } else { ", constraint=false" };
+    let free = if matches!(name, "po" | "parts") { "" } else { ", constraint=false" };
     let _ = writeln!(out, "  e{from} -> e{to} [label={}, {}{heavy}{free}];", quote(name), look(name));
 }

@@ -1,6 +1,8 @@
 //! Executions of litmus tests and kernels with names and lines in place of numbers.
 
-use super::data::{Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution, LitmusStep};
+use super::data::{
+    Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution, LitmusStep, PartOf,
+};
 use super::focus::{Focus, asides, cycle};
 use super::names::{KernelNames, Names, Shown, TestNames};
 use crate::axiom::{Evaluation, Execution, Finding, INITIAL, Kind, Link, Model, Place, Relation, Value, Witness};
@@ -143,6 +145,7 @@ impl<'a> Subject<'a> {
     ) -> LitmusEvent {
         let (id, event) = &execution.events[at];
         let step = (id.thread != INITIAL).then(|| self.step(id.thread as usize, event.origin as usize));
+        let part = self.part_of(execution, at, numbers);
         let shown = event.value.map_or_else(Shown::default, |value| self.names.value(event.place, value));
         let mut tags: Vec<&'static str> = self.names.tags().to_vec();
         let mut bit = 0;
@@ -165,13 +168,37 @@ impl<'a> Subject<'a> {
                 Kind::Other => EventKind::Other,
             },
             tags,
-            location: event.place.map(|place| self.location(place)),
+            location: event.place.map(|place| part.as_ref().map_or_else(|| self.location(place), PartOf::named)),
+            part,
             value: event.value.map(u64::cast_signed),
             typed: shown.typed,
             address_of: shown.address_of,
             reads_from: execution.rf.iter().find(|(_, read)| *read == at).and_then(|(write, _)| numbers(write)),
             aside: false,
         }
+    }
+}
+
+impl Subject<'_> {
+    /// The access that an event is a part of.
+    fn part_of(&self, execution: &Execution, at: usize, numbers: &dyn Fn(usize) -> Option<usize>) -> Option<PartOf> {
+        let (id, event) = &execution.events[at];
+        let (whole, place) = (event.whole?, event.place?);
+        let parts = || {
+            let all = execution.events.iter().enumerate();
+            all.filter(|(_, (other, e))| other.thread == id.thread && e.whole == Some(whole) && e.kind == event.kind)
+        };
+        let all = execution.accesses(id.thread as usize);
+        let value = all.get(whole.position as usize).and_then(|access| access.value);
+        let first = place.offset - whole.place.offset;
+        Some(PartOf {
+            event: parts().find_map(|(n, _)| numbers(n))?,
+            location: self.location(whole.place),
+            first,
+            last: first + place.bytes - 1,
+            value: value.map(u64::cast_signed),
+            typed: value.and_then(|value| self.names.value(Some(whole.place), value).typed),
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::data::{
     Answer, Counts, Deciding, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent, LitmusExecution, LitmusStep,
-    ModelVerdict, TestVerdicts,
+    ModelVerdict, PartOf, TestVerdicts,
 };
 use super::kernel::{differences, place};
 use crate::litmus::tree::{Litmus, Quantifier};
@@ -142,7 +142,51 @@ impl Counts {
     }
 }
 
+impl PartOf {
+    /// Which bytes of the access it is.
+    fn bytes(&self) -> String {
+        if self.first == self.last {
+            format!("byte {}", self.first)
+        } else {
+            format!("bytes {}–{}", self.first, self.last)
+        }
+    }
+
+    /// It as a location.
+    pub(super) fn named(&self) -> String {
+        format!("{} {}", self.location, self.bytes())
+    }
+
+    /// What all of the access is to, and its value.
+    fn access(&self) -> String {
+        let value = match (&self.typed, self.value) {
+            (Some(value), _) => value.to_string(),
+            (None, Some(value)) => value.to_string(),
+            (None, None) => "?".to_owned(),
+        };
+        format!("{} = {value}", self.location)
+    }
+}
+
 impl LitmusEvent {
+    /// Whether it is a part of an access, but not the first.
+    pub(super) fn continues(&self) -> bool {
+        self.part.as_ref().is_some_and(|part| part.event != self.number)
+    }
+
+    /// What it does, where all parts of an access stand below each other: the first one says what the access is.
+    fn does_in_turn(&self) -> String {
+        let Some(part) = &self.part else { return self.does() };
+        let value = self.value.map_or_else(|| "?".to_owned(), |value| value.cast_unsigned().to_string());
+        let from = self.reads_from.map_or_else(String::new, |from| format!(" from {from}"));
+        let this = format!("{} = {value}{from}", part.bytes());
+        match (self.kind, self.continues()) {
+            (_, true) => format!("  {this}"),
+            (EventKind::Read, _) => format!("reads {}: {this}", part.access()),
+            _ => format!("writes {}: {this}", part.access()),
+        }
+    }
+
     /// Its thread in words.
     pub(super) fn whose(&self) -> String {
         match (self.spot, self.thread) {
@@ -220,9 +264,14 @@ impl LitmusExecution {
     pub fn text(&self) -> String {
         let mut rows = vec![["", "thread", "line", "instruction", ""].map(str::to_owned).to_vec()];
         for event in self.shown() {
+            let (number, does) = (event.number.to_string(), event.does_in_turn());
+            if event.continues() {
+                rows.push(vec![number, String::new(), String::new(), String::new(), does]);
+                continue;
+            }
             let line = event.line.map_or_else(String::new, |line| place(line, event.cuda.as_ref()));
             let instruction = event.instruction.clone().unwrap_or_default();
-            rows.push(vec![event.number.to_string(), event.whose(), line, instruction, event.does()]);
+            rows.push(vec![number, event.whose(), line, instruction, does]);
         }
         let mut out = self.story() + &columns(&rows);
         let both = |pair: &[usize; 2]| pair.iter().all(|event| !self.events[*event].aside);

@@ -109,6 +109,10 @@ pub const BASES: &[Base] = &[
     relation("fr", "from a read to the writes that come after the one that it read"),
     relation("loc", "accesses to one location: they overlap"),
     relation("mixed", "accesses that overlap without being of the same bytes"),
+    relation(
+        "parts",
+        "different parts of one access: where accesses overlap in part, each is an event for each part (D-axiom-mixed)",
+    ),
     relation("vloc", "accesses to one location by one virtual address"),
     relation("id", "each event with itself"),
     relation("int", "events of one thread"),

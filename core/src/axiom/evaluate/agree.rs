@@ -5,6 +5,7 @@ use super::worlds::{Dice, World, ptx, vulkan};
 use super::{Evaluation, Witness};
 use crate::axiom::cat::{BUILTIN, builtin, compile, parse, source};
 use crate::axiom::model::{Axiom, Model, Role};
+use crate::axiom::uniform::uniform;
 use crate::base::FileId;
 use std::path::Path;
 
@@ -83,7 +84,7 @@ fn axioms(model: &Model) -> impl Iterator<Item = &Axiom> {
 fn our_definitions_are_the_public_ones_on_any_bases() {
     for name in BUILTIN {
         let Some(text) = public(name) else { continue };
-        let (ours, theirs) = (builtin(name).unwrap(), model(name, &text).unwrap());
+        let (ours, theirs) = (&uniform(builtin(name).unwrap()), model(name, &text).unwrap());
         let mut full = 0;
         for seed in 0..200 {
             let world = World::any(&[ours, &theirs], &mut Dice::new(seed));
@@ -120,7 +121,7 @@ fn execution(name: &str, seed: u64) -> World {
 fn verdicts_are_the_public_ones() {
     for name in BUILTIN {
         let Some(text) = public(name) else { continue };
-        let (ours, theirs) = (builtin(name).unwrap(), model(name, &text).unwrap());
+        let (ours, theirs) = (&uniform(builtin(name).unwrap()), model(name, &text).unwrap());
         let (mut allowed, mut flagged) = (0, 0);
         let cases = 1000;
         for seed in 0..cases {

@@ -57,7 +57,8 @@ impl World {
                 world.sets.entry(name.clone()).or_insert_with(|| Set::of(n, (0..n).filter(|_| dice.percent(share))));
             }
             // The public models know nothing of accesses that overlap in part.
-            for name in model.relations.iter().filter(|name| *name != "mixed") {
+            let uniform = models.len() > 1;
+            for name in model.relations.iter().filter(|name| !uniform || *name != "mixed" && *name != "parts") {
                 let share = dice.one(&[0, 10, 10, 30, 60, 90]);
                 let pairs: Vec<(usize, usize)> =
                     (0..n * n).filter(|_| dice.percent(share)).map(|k| (k / n, k % n)).collect();

@@ -17,6 +17,7 @@ use super::execution::Execution;
 use super::model::Model;
 use super::program::{End, Program};
 use super::question::{Limits, Question, Searched, total};
+use super::search::asked_for;
 use cnf::Formula;
 use decode::Decoder;
 use relations::Encoder;
@@ -31,7 +32,7 @@ pub(super) fn search(
     limits: Limits,
     found: &mut dyn FnMut(&Execution) -> ControlFlow<()>,
 ) -> Searched {
-    let unfolding = unfold(program, limits.bound);
+    let unfolding = unfold(program, asked_for(program, question), limits.bound);
     let mut done = ended(&unfolding);
     if done.limited {
         return done;

@@ -77,8 +77,8 @@ struct Unfolder<'a> {
     all: Unfolding,
 }
 
-/// Unfolds the threads of a program.
-pub(super) fn unfold(program: &dyn Program, bound: u32) -> Unfolding {
+/// Unfolds the threads of a program. `places`: those that have initial writes whoever accesses them.
+pub(super) fn unfold(program: &dyn Program, places: IndexSet<Place>, bound: u32) -> Unfolding {
     let begin = program.initial().into_iter().fold(Domains::new(), |mut all, (place, value)| {
         all.entry(spot(place)).or_default().insert(value, Passed::new());
         all
@@ -97,6 +97,7 @@ pub(super) fn unfold(program: &dyn Program, bound: u32) -> Unfolding {
     }
     this.all.loops = !looped.is_empty();
     let Unfolder { mut all, .. } = this;
+    all.places = places;
     all.with_initial(program);
     all
 }

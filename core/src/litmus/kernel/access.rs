@@ -66,6 +66,7 @@ impl Thread<'_, '_, '_, '_, '_> {
         }
         let whole = self.bytes_of(&doing, 0, rq.bytes())?;
         if self.shown.hides(whole.location) {
+            self.left.extend(self.places(&doing)?);
             return self.hidden(i, &doing, whole.location);
         }
         match rq.op {
@@ -142,6 +143,15 @@ impl Thread<'_, '_, '_, '_, '_> {
         self.step()?;
         found.into_iter().for_each(|(slot, taint)| self.loaded(i, class, slot, taint));
         Ok(())
+    }
+
+    /// The places of an access, one for each of its elements.
+    fn places(&self, doing: &Doing<'_>) -> Result<Vec<Place>, Halt> {
+        let rq = doing.rq;
+        match rq.op {
+            MemOp::Load | MemOp::Store => pieces(rq).iter().map(|p| self.bytes_of(doing, p.offset, p.bytes)).collect(),
+            MemOp::Atom(..) | MemOp::Red(..) => Ok(vec![self.bytes_of(doing, 0, rq.bytes())?]),
+        }
     }
 
     /// An access of a location that is left out: what it loads is not known.

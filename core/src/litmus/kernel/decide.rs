@@ -3,9 +3,10 @@
 
 use super::goal::Goal;
 use super::hang::decide_hang;
+use super::mixed::where_axioms_apply;
 use super::watched::{Fate, Watched};
 use super::{Gap, Kernel};
-use crate::axiom::{Evaluation, Execution, Limits, Model, Place, Question, Searched, Way, search_by};
+use crate::axiom::{Evaluation, Execution, Limits, Model, Place, Question, Searched, Way, search_mixed};
 use crate::explore::Target;
 use crate::launch::{Device, Expect, Mismatch, Spec, compare};
 use crate::litmus::decided::{Decided, Property};
@@ -97,6 +98,19 @@ pub fn decide_kernel_until(
     (way, limits): (Way, Limits),
     up: &dyn Fn() -> bool,
 ) -> Judged {
+    let judged = by_axioms(kernel, target, model, asks, (way, limits), up);
+    where_axioms_apply(kernel, model, asks, (way, limits), up, judged)
+}
+
+/// What the axioms say, whether they apply or not.
+fn by_axioms(
+    kernel: &Kernel,
+    target: &Target,
+    model: &Model,
+    asks: &Asks,
+    (way, limits): (Way, Limits),
+    up: &dyn Fn() -> bool,
+) -> Judged {
     let (asked, finals) = match asks {
         Asks::Ends => return decide_hang(kernel, model, (way, limits), up),
         Asks::Races => Default::default(),
@@ -150,6 +164,7 @@ pub fn decide_kernel_until(
         defect = found.as_ref().and_then(|execution| faulty(kernel, execution, limits));
         (witness, gap) = (found, gap.or(watched.gap()));
         searched.choices += more.choices;
+        searched.mixed |= more.mixed;
         searched.limited |= more.limited;
         searched.bounded |= watched.bounded();
         searched.unsupported = searched.unsupported.or(more.unsupported);
@@ -170,7 +185,7 @@ pub(super) fn first(
     limits: Limits,
 ) -> (Option<Execution>, Searched) {
     let mut witness = None;
-    let searched = search_by(way, &watched.program(), model, question, limits, &mut |execution| {
+    let searched = search_mixed(way, &watched.program(), model, question, limits, &mut |execution| {
         witness = Some(execution.clone());
         ControlFlow::Break(())
     });

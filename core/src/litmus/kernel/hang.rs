@@ -7,12 +7,13 @@
 
 use super::onward::{Onward, onward};
 use super::plans::{Plan, Plans, symmetries};
-use super::runs::{Ran, Runs, View};
+use super::run::Ran;
+use super::runs::{Runs, View};
 use super::watched::Fate;
 use super::{Gap, Judged, Kernel, tags};
 use crate::axiom::{
     End, Event, Execution, INITIAL, Kind, Known, Limits, Model, Place, Program, Question, Rerun, Searched, Trace, Way,
-    forgets, search_by,
+    forgets, search_mixed,
 };
 use crate::litmus::decided::{Decided, Lasso};
 use crate::litmus::lasting::{LASTING, lasting};
@@ -116,6 +117,7 @@ impl Asked<'_> {
                 let spinning = Spinning { kernel, plan, tags: self.tags, notes: &notes, runs };
                 let (found, more) = spinning.search(self, &symmetries, Limits { choices, ..limits }, &stop);
                 searched.choices += more.choices;
+                searched.mixed |= more.mixed;
                 searched.unsupported = searched.unsupported.or(more.unsupported);
                 put_off |= more.limited;
                 lasso = found;
@@ -136,6 +138,7 @@ impl Asked<'_> {
             searched.unsupported.get_or_insert_with(|| what.to_owned());
         }
         searched.bounded = notes.bounded;
+        searched.mixed |= runs.mixed();
         let decided = Decided { pass: lasso.is_none(), witness: None, lasso, searched };
         Judged { decided, mismatches: Vec::new(), defect: None, gap: notes.gap }
     }
@@ -172,7 +175,7 @@ impl Spinning<'_> {
         let lasso = RefCell::new(None);
         let run = |thread: usize, known: Known<'_>| self.run(thread, known);
         let again = Rerun { of: self.kernel, tags: self.tags, run };
-        let mut searched = search_by(asked.way, &again, asked.model, &question, limits, &mut |execution| {
+        let mut searched = search_mixed(asked.way, &again, asked.model, &question, limits, &mut |execution| {
             *lasso.borrow_mut() = self.lasso(execution);
             if lasso.borrow().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -210,14 +213,14 @@ impl Spinning<'_> {
         }
         let fate = |thread: usize| execution.registers.get(thread).and_then(|all| all.first()).copied();
         let all = |fate_is: Fate| (0..self.kernel.threads()).filter(move |t| fate(*t) == Some(fate_is.number()));
-        let own = |thread: usize| -> Vec<Event> {
+        let count = |thread: usize| {
             let events = execution.events.iter().filter(|(id, _)| id.thread != INITIAL);
-            events.filter(|(id, _)| id.thread as usize == thread).map(|(_, event)| event.clone()).collect()
+            events.filter(|(id, _)| id.thread as usize == thread).count()
         };
         let last = |place: Place| self.last(execution, place);
         let mut round = Vec::new();
         for thread in all(Fate::Cut) {
-            match onward(self.kernel, thread, &own(thread), &last) {
+            match onward(self.kernel, thread, &execution.accesses(thread), &last) {
                 Onward::Spins(at) => round.extend(at.into_iter().map(|pc| (thread, pc as usize))),
                 Onward::GoesOn | Onward::Unknown => return None,
             }
@@ -226,7 +229,7 @@ impl Spinning<'_> {
             let at = execution.registers[thread].get(2).copied().unwrap_or(0);
             (thread, usize::try_from(at).unwrap_or(usize::MAX))
         });
-        let cut = (0..self.kernel.threads()).map(|thread| own(thread).len()).collect();
+        let cut = (0..self.kernel.threads()).map(count).collect();
         Some(Lasso { prefix: Some((execution.clone(), cut)), stem: Vec::new(), round, waits: waits.collect() })
     }
 
@@ -266,7 +269,7 @@ impl Spinning<'_> {
     }
 
     /// Notes what barriers a thread came to.
-    fn note(&self, thread: usize, Ran { trace, at }: &Ran) {
+    fn note(&self, thread: usize, Ran { trace, at, .. }: &Ran) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if let End::Unsupported(what) = &trace.end {
             notes.gap.get_or_insert_with(|| Gap { thread, at: *at, what: what.clone() });

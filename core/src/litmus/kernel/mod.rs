@@ -12,6 +12,7 @@ mod barrier;
 mod decide;
 mod goal;
 mod hang;
+mod mixed;
 mod onward;
 mod plans;
 mod run;
@@ -26,6 +27,7 @@ mod watched;
 pub use decide::{Asks, Judged, accept_kernel, decide_kernel, decide_kernel_until};
 pub use goal::{Goal, NoGoal};
 pub use hang::decide_hang;
+pub use mixed::MIXED_SIZE_RACE;
 
 use crate::axiom::{Event, Known, Place, Program, Trace};
 use crate::base::number;
@@ -158,7 +160,7 @@ impl Kernel {
     /// Why a thread stops before its end by a defect or for want of ours, in full; [`Program::run`] gives the kind.
     #[must_use]
     pub fn stop(&self, thread: usize, known: Known<'_>) -> Option<Stop> {
-        run::run(self, thread, known, run::Shown::All).1
+        run::run(self, thread, known, run::Shown::All).stop
     }
 }
 
@@ -170,7 +172,7 @@ impl Program for Kernel {
     }
 
     fn run(&self, thread: usize, known: Known<'_>) -> Trace {
-        run::run(self, thread, known, run::Shown::All).0
+        run::run(self, thread, known, run::Shown::All).trace
     }
 
     fn tags(&self) -> &[&'static str] {

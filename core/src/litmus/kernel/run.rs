@@ -4,7 +4,7 @@ use super::Kernel;
 use super::shadow::{Shadow, Taint, unite};
 use super::spin::Visits;
 use super::tags;
-use crate::axiom::{End, Event, Kind, Known, Position, Sources, Stall, Trace};
+use crate::axiom::{End, Event, Kind, Known, Place, Position, Sources, Stall, Trace};
 use crate::machine::Alone;
 use crate::program::instr::{Exchange, ExchangeKind, Guard, Instr, Op, STACK_BASE, STACK_TOP, Slot, Syscall, value};
 use crate::program::ops::Class;
@@ -80,6 +80,8 @@ pub(super) struct Thread<'k, 'r, 'm, 'a, 'c> {
     /// Reads that its way depends on.
     pub ctrl: Sources,
     pub events: Vec<Event>,
+    /// What it accesses of locations that are left out.
+    pub left: Vec<Place>,
     /// What it has decided.
     decided: Vec<u64>,
     loops: Loops,
@@ -88,28 +90,49 @@ pub(super) struct Thread<'k, 'r, 'm, 'a, 'c> {
     pub meetings: FxHashMap<i64, i64>,
 }
 
-/// Runs a thread; with why it stopped, where the machine says so, and the instruction at which that was.
-pub(super) fn run(
-    kernel: &Kernel,
-    thread: usize,
-    known: Known<'_>,
-    shown: Shown<'_>,
-) -> (Trace, Option<Stop>, Option<u32>) {
+/// A thread's run.
+pub(super) struct Ran {
+    pub trace: Trace,
+    /// Why it stopped, where the machine says so.
+    pub stop: Option<Stop>,
+    /// The instruction at which it stopped.
+    pub at: Option<u32>,
+    /// What it accessed of locations that are left out.
+    pub left: Vec<Place>,
+}
+
+/// Runs a thread.
+pub(super) fn run(kernel: &Kernel, thread: usize, known: Known<'_>, shown: Shown<'_>) -> Ran {
     let (block, index) = kernel.spot(thread);
     kernel.apart.with(block, index, |on| {
         let mut shadow = Shadow::default();
         shadow.enter(&[]);
-        let (ctrl, events, decided) = (Sources::new(), Vec::new(), Vec::new());
+        let (ctrl, events, left, decided) = (Sources::new(), Vec::new(), Vec::new(), Vec::new());
         let (loops, visits, meetings) = (Loops::default(), Visits::default(), FxHashMap::default());
-        let mut thread =
-            Thread { kernel, block, index, on, known, shown, shadow, ctrl, events, decided, loops, visits, meetings };
+        let mut thread = Thread {
+            kernel,
+            block,
+            index,
+            on,
+            known,
+            shown,
+            shadow,
+            ctrl,
+            events,
+            left,
+            decided,
+            loops,
+            visits,
+            meetings,
+        };
         let (end, stop) = match thread.go() {
             Ok(()) => (End::Done, None),
             Err(Halt::At(end)) => (end, None),
             Err(Halt::Stop(stop)) => (ended(&stop), Some(stop)),
         };
         let at = thread.on.at().map(|(pc, _)| pc.0);
-        (Trace { events: thread.events, end, registers: Vec::new() }, stop, at)
+        let trace = Trace { events: thread.events, end, registers: Vec::new() };
+        Ran { trace, stop, at, left: thread.left }
     })
 }
 
@@ -400,9 +423,7 @@ impl Thread<'_, '_, '_, '_, '_> {
     pub fn event(&mut self, kind: Kind, tags: u64, guard: &Taint, pc: u32) -> &mut Event {
         let mut ctrl = self.ctrl.clone();
         unite(&mut ctrl, &guard.from);
-        let (addr, data) = (Sources::new(), Sources::new());
-        let event =
-            Event { kind, tags, place: None, value: None, arrival: None, rmw: None, addr, data, ctrl, origin: pc };
+        let event = Event { tags, ctrl, origin: pc, ..Event::new(kind) };
         let at = self.events.len();
         self.events.push(event);
         &mut self.events[at]

@@ -7,21 +7,14 @@
 //! each run that it saw was one of every thread alike.
 
 use super::Kernel;
-use super::run::{Shown, left_out, run};
-use crate::axiom::{Event, Known, Trace};
+use super::run::{Ran, Shown, left_out, run};
+use crate::axiom::{Event, Known, Place, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most runs that are kept; all are forgotten when there are more.
 const MOST: usize = 1 << 14;
-
-/// A thread's run.
-pub(super) struct Ran {
-    pub trace: Trace,
-    /// The instruction at which it stopped.
-    pub at: Option<u32>,
-}
 
 /// What runs are about.
 #[derive(Clone, Debug)]
@@ -49,6 +42,8 @@ pub(super) struct Runs<'k> {
     made: Mutex<FxHashMap<Key, Arc<Ran>>>,
     /// What has to be looked at instead.
     better: Mutex<Option<View>>,
+    /// What is accessed of locations that are left out.
+    left: Mutex<BTreeSet<Place>>,
 }
 
 fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -57,7 +52,7 @@ fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'k> Runs<'k> {
     pub fn new(kernel: &'k Kernel, view: View) -> Self {
-        Self { kernel, view, made: Mutex::default(), better: Mutex::new(None) }
+        Self { kernel, view, made: Mutex::default(), better: Mutex::default(), left: Mutex::default() }
     }
 
     /// What runs are about.
@@ -70,6 +65,19 @@ impl<'k> Runs<'k> {
         lock(&self.better).clone()
     }
 
+    /// Whether accesses of locations that are left out overlap in part.
+    pub fn mixed(&self) -> bool {
+        let left = lock(&self.left);
+        let end = |place: &Place| place.offset.saturating_add(place.bytes);
+        let part = |a: &Place, b: &Place| {
+            a.location == b.location
+                && a.offset < end(b)
+                && b.offset < end(a)
+                && (a.offset, a.bytes) != (b.offset, b.bytes)
+        };
+        left.iter().any(|a| left.iter().any(|b| part(a, b)))
+    }
+
     /// Runs a thread. `new` is called with the runs that are made for it, by thread.
     pub fn run(&self, thread: usize, known: Known<'_>, new: &dyn Fn(usize, &Ran)) -> Arc<Ran> {
         let class = self.view.classes[thread];
@@ -79,8 +87,8 @@ impl<'k> Runs<'k> {
         }
         let shown = self.view.kept.as_ref().map_or(Shown::All, Shown::Only);
         let made = |thread: usize| {
-            let (trace, _, at) = run(self.kernel, thread, known, shown);
-            let ran = Ran { trace, at };
+            let ran = run(self.kernel, thread, known, shown);
+            lock(&self.left).extend(ran.left.iter().copied());
             new(thread, &ran);
             ran
         };

@@ -1,7 +1,7 @@
 //! A kernel as a search sees it: where threads do what has no events is noted, and defects and bounds may be ends like others.
 
 use super::{Gap, Kernel, run};
-use crate::axiom::{End, Execution, INITIAL, Kind, Known, Program, Rerun, Trace};
+use crate::axiom::{End, Execution, Kind, Known, Program, Rerun, Trace};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -67,7 +67,7 @@ impl Watched<'_> {
     }
 
     fn run(&self, thread: usize, known: Known<'_>) -> Trace {
-        let (mut trace, _, at) = run::run(self.kernel, thread, known, run::Shown::All);
+        let run::Ran { mut trace, at, .. } = run::run(self.kernel, thread, known, run::Shown::All);
         if let End::Unsupported(what) = &trace.end {
             let mut gap = self.gap.lock().unwrap_or_else(PoisonError::into_inner);
             gap.get_or_insert_with(|| Gap { thread, at, what: what.clone() });
@@ -93,6 +93,5 @@ impl Watched<'_> {
 
 /// What a thread's reads return in an execution, by positions.
 pub(super) fn reads(execution: &Execution, thread: usize) -> Vec<Option<u64>> {
-    let own = execution.events.iter().filter(|(id, _)| id.thread != INITIAL && id.thread as usize == thread);
-    own.map(|(_, event)| event.value.filter(|_| event.kind == Kind::Read)).collect()
+    execution.accesses(thread).iter().map(|event| event.value.filter(|_| event.kind == Kind::Read)).collect()
 }

@@ -3,6 +3,7 @@
 mod cases;
 mod generated;
 mod machine;
+mod mixed;
 
 use super::Kernel;
 use crate::axiom::{End, Event, Kind, Known, Program, Trace};
