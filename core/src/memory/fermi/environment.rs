@@ -215,6 +215,7 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn write_device(&mut self, key: LineKey, from: &Bytes) -> bool {
+        self.arrived(key, from);
         self.env.write(key, from, self.stores)
     }
 
@@ -274,6 +275,12 @@ impl<S: Sink> Eta for View<'_, '_, S> {
 
     fn computed(&mut self) {
         self.touched.used = true;
+    }
+
+    fn arrived(&mut self, key: LineKey, bytes: &Bytes) {
+        if S::ON {
+            self.env.writers.arrive(key, bytes);
+        }
     }
 
     fn fired(&mut self, rule: Rule) -> Result<(), Stop> {

@@ -6,6 +6,7 @@
 use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
 use super::environment::unmap_local;
+use super::reads::tell_arrived;
 use super::shown::region;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Site, one_of};
@@ -136,7 +137,11 @@ impl Fermi {
                 };
                 if let Some(sm) = self.env.sms.get_mut(sm as usize) {
                     if !on(Mutant::WriteBackL1Lost) {
-                        self.env.l2.write(key, &sm.l1.dirty_bytes(key), victim);
+                        let bytes = sm.l1.dirty_bytes(key);
+                        self.env.l2.write(key, &bytes, victim);
+                        if S::ON {
+                            self.env.writers.arrive(key, &bytes);
+                        }
                     }
                     sm.l1.clean(key, !0);
                 }
@@ -154,6 +159,7 @@ impl Fermi {
         self.changed_all();
         if S::ON {
             cx.sink.fire(Who::default(), name)?;
+            tell_arrived(&mut self.env.writers, Who::default(), cx)?;
             let line = line.map(|key| (region(key), key.base));
             let look = || MemoryStep::Silent { rule: name, processor, line, written };
             cx.sink.event(Who::default(), Event::MemoryStep(Look::new(&look)))?;
