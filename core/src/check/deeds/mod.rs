@@ -157,6 +157,6 @@ pub struct Done {
     pub shape: Shape,
     /// The buffers and variables.
     pub names: Vec<Named>,
-    /// The deeds, those of a thread in program order: elements of a vector by their place, lanes of an instruction by their numbers.
+    /// The deeds, those of a thread in program order; elements of a vector, which have no order, as they are told.
     pub deeds: Vec<Deed>,
 }
