@@ -66,7 +66,7 @@ impl Seen {
         }
         let mut deeds = Deeds::new(saved.target.program());
         let (played, trace, _) =
-            saved.target.observe(&mut replay, limits, observers, &mut |who, event| deeds.event(who, event));
+            saved.target.observe(&mut replay, limits, observers, &mut |who, event| deeds.note(who, event));
         let deeds = deeds.finish().map_err(|most| Stop::Unsupported(too_long(most), None))?;
         Ok(Self { played, trace, deeds })
     }

@@ -6,7 +6,7 @@ use crate::base::{Pc, lanes_of};
 use crate::check::plain::{elements, value};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{MemOp, NO_SLOT, Op, Slot, Space, WarpRequest};
-use crate::verdict::{Access, AccessId, AllocKind, Arrived, Arrive, Event, Performed, ReadsFrom, Step, Who};
+use crate::verdict::{Access, AccessId, AllocKind, Arrived, Arrive, Event, Performed, ReadsFrom, Sink, Step, Stop, Who};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Deeds {
     }
 
     /// Takes note of an event. Where memory acts later, it must be told before others are who name accesses.
-    pub fn event(&mut self, who: Who, event: &Event<'_>) {
+    pub fn note(&mut self, who: Who, event: &Event<'_>) {
         match event {
             Event::Launch { shape, names, .. } => self.begin(*shape, names),
             _ if self.full => {}
@@ -238,6 +238,15 @@ impl Deeds {
         for lane in lanes_of(arrive.lanes) {
             self.add(who, lane, arrive.pc, What::Meet { meeting, waits: arrive.waits });
         }
+    }
+}
+
+impl Sink for Deeds {
+    const ON: bool = true;
+
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
+        self.note(who, &event);
+        Ok(())
     }
 }
 

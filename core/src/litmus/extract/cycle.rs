@@ -4,6 +4,7 @@
 //! Execution of Parallel Programs that Share Memory", TOPLAS 1988), nor of these and barriers. Cycles of the fewest steps between threads meet each thread
 //! once: what they need of it is where they come and where they go.
 
+use crate::base::mutant::{Mutant, on};
 use crate::check::deeds::{Done, Spot, Touch, What};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -37,7 +38,14 @@ pub(super) fn shortest(done: &Done) -> Option<BTreeSet<u32>> {
     let reads = (0..graph.deeds).filter(within).filter(|k| touch(*k).is_some_and(Touch::reads));
     let mut steps = STEPS;
     let stale = graph.best(reads, &part, true, &mut steps);
-    stale.or_else(|| graph.best((0..graph.deeds).filter(within), &part, false, &mut steps))
+    let mut found = stale.or_else(|| graph.best((0..graph.deeds).filter(within), &part, false, &mut steps))?;
+    // Between what an atomic operation read and what it wrote somebody else wrote.
+    if let (1, Some(own)) = (found.len(), found.first().and_then(|k| touch(*k as usize))) {
+        let before = |other: &&Touch| other.spot == own.spot && other.arrived.is_some() && other.arrived < own.arrived;
+        let all = (0u32..).zip(&done.deeds).filter_map(|(k, deed)| Some((k, deed.touch().filter(before)?)));
+        found.extend(all.max_by_key(|(_, other)| other.arrived).map(|(k, _)| k));
+    }
+    Some(found)
 }
 
 impl Graph {
@@ -120,7 +128,7 @@ impl Graph {
         for (k, touch) in touches().filter(|(_, touch)| touch.reads()) {
             for (at, spot) in looked_at(touch) {
                 let Some(from) = touch.from.of_byte(at) else { continue };
-                if let Some(write) = from {
+                if let Some(write) = from.filter(|_| !on(Mutant::SourceUnlooked)) {
                     self.edge(write as usize, k, 1);
                 }
                 let Some((nodes, places)) = orders.get(&spot) else { continue };

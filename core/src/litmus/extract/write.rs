@@ -54,8 +54,10 @@ pub(super) fn write(name: &str, done: &Done, deeds: &BTreeSet<u32>, naming: Nami
     for (k, ((block, _), code)) in threads.iter().enumerate() {
         let cta = blocks.iter().position(|other| other == block).unwrap_or(0);
         let mut column = vec![format!("P{k}@cta {cta},gpu 0")];
-        for (register, deed) in code.iter().enumerate() {
-            column.push(writer.instruction(*deed, k, register)?);
+        let mut registers = 0;
+        for deed in code {
+            column.push(writer.instruction(*deed, k, registers)?);
+            registers += usize::from(writer.deed(*deed).and_then(Deed::touch).is_some_and(Touch::reads));
         }
         columns.push(column);
     }
@@ -127,7 +129,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A deed as an instruction; its register is named by its place in the thread's code.
+    /// A deed as an instruction; its register has a number of the thread's.
     fn instruction(&mut self, k: u32, thread: usize, register: usize) -> Result<String, NotExtracted> {
         let Some(deed) = self.deed(k) else { return Err(NotExtracted::Value) };
         let touch = match &deed.what {

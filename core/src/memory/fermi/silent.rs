@@ -129,6 +129,7 @@ impl Fermi {
             Silent::WriteBack(sm, key) if S::ON => self.env.cache(sm).and_then(|c| c.line(key)).map_or(0, |l| l.dirty),
             _ => 0,
         };
+        let mut came = None;
         match rule {
             Silent::WriteBack(Some(sm), key) => {
                 let victim = match self.env.l2.room(key) {
@@ -139,9 +140,7 @@ impl Fermi {
                     if !on(Mutant::WriteBackL1Lost) {
                         let bytes = sm.l1.dirty_bytes(key);
                         self.env.l2.write(key, &bytes, victim);
-                        if S::ON {
-                            self.env.writers.arrive(key, &bytes);
-                        }
+                        came = S::ON.then_some((key, bytes));
                     }
                     sm.l1.clean(key, !0);
                 }
@@ -157,6 +156,9 @@ impl Fermi {
             Silent::Flush(sm) => self.env.cache_mut(Some(sm)).into_iter().for_each(Cache::flush),
         }
         self.changed_all();
+        if let Some((key, bytes)) = came {
+            self.env.arrived(key, &bytes);
+        }
         if S::ON {
             cx.sink.fire(Who::default(), name)?;
             tell_arrived(&mut self.env.writers, Who::default(), cx)?;

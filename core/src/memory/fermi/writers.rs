@@ -4,6 +4,7 @@
 
 use super::cache::{ByteMask, Bytes, DeviceSpace, LineKey, bits};
 use super::program::Piece;
+use crate::base::mutant::{Mutant, on};
 use crate::verdict::{AccessId, AllocKind, Arrived};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -47,7 +48,7 @@ impl Writers {
 
     /// Bytes of global memory come to the L2, or to memory, from nearer to a thread.
     pub fn arrive(&mut self, key: LineKey, from: &Bytes) {
-        if key.space != DeviceSpace::Global || !from.has_writers() {
+        if key.space != DeviceSpace::Global || !from.has_writers() || on(Mutant::ArrivalUntold) {
             return;
         }
         for at in bits(from.mask()).filter(|at| from.writer(*at) != AccessId::NONE) {
@@ -58,6 +59,13 @@ impl Writers {
                 }
                 _ => self.arrived.push(Arrived { access_id, space: AllocKind::Global, address, bytes: 1 }),
             }
+        }
+    }
+
+    /// Bytes came to the L2 with the value that memory has: the line may be dropped, and memory's bytes are theirs.
+    pub fn same(&mut self, key: LineKey, from: &Bytes, clean: ByteMask) {
+        if key.space == DeviceSpace::Global && from.has_writers() {
+            bits(from.mask() & clean).for_each(|at| note(&mut self.global, key.base + at as u64, from.writer(at)));
         }
     }
 
