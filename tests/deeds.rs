@@ -99,7 +99,8 @@ fn steps(done: &Done) -> BTreeSet<(usize, usize)> {
     for (a, one) in numbered() {
         for (b, two) in numbered().filter(|(b, _)| *b != a) {
             let after = a < b && one.thread == two.thread;
-            let met = |deed: &Deed| if let What::Meet { meeting, waits } = deed.what { Some((meeting, waits)) } else { None };
+            let met =
+                |deed: &Deed| if let What::Meet { meeting, waits } = deed.what { Some((meeting, waits)) } else { None };
             // Who goes on from a barrier does so after who came there.
             let behind = numbered().any(|(c, other)| {
                 let waited = met(other).zip(met(one)).is_some_and(|((m, waits), (n, _))| m == n && waits);

@@ -111,7 +111,12 @@ fn races_become_tests_that_have_them() {
         ("blocks_write", "fermi", "st.weak out, 0 | st.weak out, 1 ;", "exists out = 1"),
         ("acquire_without_release", "flat", "st.weak out, 42 | ld.weak r0, out ;", "exists 1:r0 = 42"),
         ("acquire_of_cta", "flat", "st.release.gpu out, 1 | ld.acquire.cta r0, out ;", "exists 1:r0 = 1"),
-        ("atomic_and_read", "flat", "ld.weak r0, out | atom.relaxed.gpu.add r0, out, 1 ;", "exists (0:r0 = 2 /\\ 1:r0 = 2)"),
+        (
+            "atomic_and_read",
+            "flat",
+            "ld.weak r0, out | atom.relaxed.gpu.add r0, out, 1 ;",
+            "exists (0:r0 = 2 /\\ 1:r0 = 2)",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path();

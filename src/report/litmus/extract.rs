@@ -85,5 +85,7 @@ pub fn not_extracted(of: Finding, why: &NotExtracted) -> String {
 /// Why there is no test of a run that did too much.
 #[must_use]
 pub fn too_long(deeds: usize) -> String {
-    format!("a litmus test of a run of more than {deeds} accesses: `warpstep minimise` may make it shorter, fewer threads do")
+    format!(
+        "a litmus test of a run of more than {deeds} accesses: `warpstep minimise` may make it shorter, fewer threads do"
+    )
 }

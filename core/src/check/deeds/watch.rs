@@ -6,7 +6,9 @@ use crate::base::{Pc, lanes_of};
 use crate::check::plain::{elements, value};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{MemOp, NO_SLOT, Op, Slot, Space, WarpRequest};
-use crate::verdict::{Access, AccessId, AllocKind, Arrived, Arrive, Event, Performed, ReadsFrom, Sink, Step, Stop, Who};
+use crate::verdict::{
+    Access, AccessId, AllocKind, Arrive, Arrived, Event, Performed, ReadsFrom, Sink, Step, Stop, Who,
+};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -51,7 +51,8 @@ pub(super) fn shortest(done: &Done) -> Option<BTreeSet<u32>> {
 impl Graph {
     fn of(done: &Done) -> Self {
         let deeds = done.deeds.len();
-        let mut graph = Self { of: DiGraph::with_capacity(2 * deeds, 4 * deeds), deeds, stands_for: FxHashMap::default() };
+        let mut graph =
+            Self { of: DiGraph::with_capacity(2 * deeds, 4 * deeds), deeds, stands_for: FxHashMap::default() };
         (0..deeds).for_each(|_| _ = graph.of.add_node(()));
         graph.threads(done);
         graph.communication(done);
@@ -108,8 +109,7 @@ impl Graph {
                 looked_at(touch).iter().for_each(|(_, spot)| chains.entry(*spot).or_default().push((arrived, k)));
             }
         }
-        // For each byte the writes in coherence order, with their nodes, and the place of each among them.
-        let mut orders: FxHashMap<Spot, (Vec<(usize, usize)>, FxHashMap<usize, usize>)> = FxHashMap::default();
+        let mut orders: FxHashMap<Spot, Order> = FxHashMap::default();
         // In the order of the deeds, so that equal runs have equal graphs.
         for (_, touch) in touches() {
             for (_, spot) in looked_at(touch) {
@@ -122,7 +122,7 @@ impl Graph {
                 }
                 nodes.iter().for_each(|(k, node)| self.edge(*node, *k, 0));
                 let places = nodes.iter().enumerate().map(|(place, (k, _))| (*k, place)).collect();
-                orders.insert(spot, (nodes, places));
+                orders.insert(spot, Order { nodes, places });
             }
         }
         for (k, touch) in touches().filter(|(_, touch)| touch.reads()) {
@@ -131,7 +131,7 @@ impl Graph {
                 if let Some(write) = from.filter(|_| !on(Mutant::SourceUnlooked)) {
                     self.edge(write as usize, k, 1);
                 }
-                let Some((nodes, places)) = orders.get(&spot) else { continue };
+                let Some(Order { nodes, places }) = orders.get(&spot) else { continue };
                 let next = match from {
                     None => Some(0),
                     Some(write) => places.get(&(write as usize)).map(|place| place + 1),
@@ -240,6 +240,12 @@ impl Graph {
         }
         kept
     }
+}
+
+/// The writes of a byte in coherence order, with their nodes, and the place of each among them.
+struct Order {
+    nodes: Vec<(usize, usize)>,
+    places: FxHashMap<usize, usize>,
 }
 
 /// How far nodes are from where a search began, from where they were reached, and what that step counts.

@@ -1,6 +1,6 @@
 //! What of a run goes into a test: deeds that have to stay, synchronisation between their threads, and writes that others read.
 
-use crate::check::deeds::{Deed, Done, Source, Touch, What};
+use crate::check::deeds::{Deed, Done, Source, Spot, Touch, What};
 use crate::program::instr::Order;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +75,9 @@ impl<'a> Slice<'a> {
         }
         let read = self.order(Some(from));
         let before = |other: u32| {
-            let Some(other_touch) = self.deed(other).and_then(Deed::touch).filter(|t| t.meets(touch)) else { return false };
+            let Some(other_touch) = self.deed(other).and_then(Deed::touch).filter(|t| t.meets(touch)) else {
+                return false;
+            };
             let written = other_touch.writes() && self.order(Some(other)) < read && other != from;
             let first = match other_touch.from {
                 Source::Initial => self.order(None) < read,
@@ -113,7 +115,7 @@ impl<'a> Slice<'a> {
     /// nearest first, one of each two threads and place.
     fn reads(&self) -> Vec<Vec<u32>> {
         let threads = self.by_thread();
-        let mut found: BTreeMap<(u64, u64, Option<u64>, u64), (u32, [u32; 2])> = BTreeMap::new();
+        let mut found: BTreeMap<(u64, u64, Spot), (u32, [u32; 2])> = BTreeMap::new();
         for (k, deed) in (0u32..).zip(&self.done.deeds) {
             let Some((touch, Source::Deed(from))) = deed.touch().map(|touch| (touch, &touch.from)) else { continue };
             let (Some(reader), Some(write)) = (threads.get(&deed.thread), self.deed(*from)) else { continue };
@@ -124,7 +126,7 @@ impl<'a> Slice<'a> {
             if !writer.iter().any(|other| other <= from) || self.stays.contains(&k) && self.stays.contains(from) {
                 continue;
             }
-            let key = (deed.thread, write.thread, touch.spot.block, touch.spot.address);
+            let key = (deed.thread, write.thread, touch.spot);
             let far = next - k;
             if found.get(&key).is_none_or(|(other, _)| far < *other) {
                 found.insert(key, (far, [*from, k]));
@@ -157,7 +159,8 @@ impl<'a> Slice<'a> {
         let mut ways = BTreeSet::new();
         let mut found = Vec::new();
         for met in all.into_values().filter(|met| met.len() > 1) {
-            let gaps: Vec<_> = met.iter().filter_map(|k| Some(Self::gap(&threads, self.deed(*k)?.thread, *k))).collect();
+            let gaps: Vec<_> =
+                met.iter().filter_map(|k| Some(Self::gap(&threads, self.deed(*k)?.thread, *k))).collect();
             let orders = gaps.iter().any(|gap| gap.0.is_some()) && gaps.iter().any(|gap| gap.1.is_some());
             if orders && ways.insert(gaps) {
                 found.push(met);

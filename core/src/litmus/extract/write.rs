@@ -221,11 +221,17 @@ fn location(name: String, touches: &[(u32, &Touch)]) -> Result<Location, NotExtr
     // A value that nobody reads is any other than those that are read.
     let read = |value: u64| touches.iter().any(|(_, touch)| touch.read == Some(value));
     let initial = initial.unwrap_or_else(|| (0..).find(|value| !read(*value)).unwrap_or(0));
-    let values = || writes.iter().map(|(_, value)| *value).chain([initial]);
-    let told_apart = |value: u64| values().filter(|other| *other == value).count() == 1;
-    let asked = writes.len() > 1;
-    let last = writes.last().map(|(_, value)| *value).filter(|_| asked);
-    let numbered = !touches.iter().filter_map(|(_, touch)| touch.read).chain(last).all(told_apart);
+    // Nobody reads what he writes himself by the same instruction.
+    let told_apart = |value: u64, own: Option<u32>| {
+        let written = writes.iter().filter(|(k, _)| Some(*k) != own).map(|(_, value)| *value);
+        written.chain([initial]).filter(|other| *other == value).count() == 1
+    };
+    // Where each write but the first one is of an atomic operation that read the one before, their order is known.
+    let from = |k: u32| touches.iter().find(|(other, _)| *other == k).map(|(_, touch)| &touch.from);
+    let asked = writes.windows(2).any(|pair| from(pair[1].0) != Some(&Source::Deed(pair[0].0)));
+    let last = writes.last().filter(|_| asked);
+    let numbered = !touches.iter().all(|(k, touch)| touch.read.is_none_or(|value| told_apart(value, Some(*k))))
+        || last.is_some_and(|(_, value)| !told_apart(*value, None));
     if numbered {
         (1..).zip(&mut writes).for_each(|(number, (_, value))| *value = number);
     }
