@@ -11,7 +11,23 @@ const FENCES: usize = 3;
 /// Deeds of a test at most.
 pub(super) const MOST: usize = 32;
 
+/// Some of the deeds of a launch as if there were no others: what the others wrote is there since before it.
+pub(super) fn only(done: &Done, deeds: &BTreeSet<u32>) -> Done {
+    let number = |k: u32| u32::try_from(deeds.range(..k).count()).unwrap_or(u32::MAX);
+    let all = deeds.iter().filter_map(|k| done.deeds.get(*k as usize)).cloned();
+    let all = all.map(|mut deed| {
+        if let What::Access(Touch { from, .. }) = &mut deed.what
+            && let Source::Deed(write) = *from
+        {
+            *from = if deeds.contains(&write) { Source::Deed(number(write)) } else { Source::Initial };
+        }
+        deed
+    });
+    Done { shape: done.shape, names: Vec::new(), deeds: all.collect() }
+}
+
 /// Deeds that have to stay, and groups of others that may be left out one by one.
+#[derive(Clone)]
 pub(super) struct Slice<'a> {
     done: &'a Done,
     stays: BTreeSet<u32>,
@@ -47,6 +63,22 @@ impl<'a> Slice<'a> {
     /// Leaves a group out, or takes it back in; gives how it was.
     pub fn leave_out(&mut self, group: usize, out: bool) -> bool {
         self.groups.get_mut(group).is_none_or(|(_, is)| std::mem::replace(is, out))
+    }
+
+    /// The writes that have to stay, each with a read of it that has to.
+    pub fn handed_on(&self) -> Vec<[u32; 2]> {
+        let reads = self.stays.iter().filter_map(|k| match self.deed(*k)?.touch()?.from {
+            Source::Deed(from) if self.stays.contains(&from) => Some([from, *k]),
+            _ => None,
+        });
+        reads.collect()
+    }
+
+    /// It, where a write and its read need not stay.
+    pub fn without(&self, pair: [u32; 2]) -> Self {
+        let mut less = self.clone();
+        less.stays.retain(|k| !pair.contains(k));
+        less
     }
 
     /// The deeds of the test, with the writes that must be there so that reads return what they returned.
