@@ -26,8 +26,8 @@ pub struct Deeds {
     done: Vec<Done>,
     /// Who wrote which byte last, where accesses take effect at once.
     last: FxHashMap<Spot, u32>,
-    /// The deeds of each lane of each access that was named.
-    named: FxHashMap<AccessId, (u32, u32)>,
+    /// The deeds of each lane of each access that was named, by the number of the name: names themselves hash alike.
+    named: FxHashMap<u64, (u32, u32)>,
     /// Names given so far, and writes that have come to where everybody looks.
     given: u64,
     arrived: u64,
@@ -133,7 +133,7 @@ impl Deeds {
             }
             if let Some(cell) = access.access_id {
                 let (first, count) = (u32::try_from(first).unwrap_or(u32::MAX), u32::try_from(all.len()).unwrap_or(0));
-                self.named.insert(cell.get().of_lane(lane), (first, count));
+                self.named.insert(cell.get().of_lane(lane).0, (first, count));
             }
         }
     }
@@ -160,7 +160,7 @@ impl Deeds {
 
     /// The deed of a named access that has a byte.
     fn named(&self, access_id: AccessId, byte: u64) -> Option<u32> {
-        let &(first, count) = self.named.get(&access_id)?;
+        let &(first, count) = self.named.get(&access_id.0)?;
         let deeds = &self.done.last()?.deeds;
         (first..first + count).find(|k| {
             let touch = deeds.get(*k as usize).and_then(Deed::touch);

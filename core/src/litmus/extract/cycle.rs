@@ -12,7 +12,7 @@ use petgraph::visit::EdgeRef;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Steps that a search for the shortest cycle takes at most; what it has found by then is a cycle, too.
+/// After so many steps a search for the shortest cycle begins at no other deed; what it has found by then is a cycle, too.
 const STEPS: usize = 20_000_000;
 
 /// Nodes are the deeds, by their numbers; behind them others that keep the graph small: who waits at a barrier once more, as he goes on; a
@@ -201,9 +201,6 @@ impl Graph {
                     0 => queue.push_front((far, to)),
                     _ => queue.push_back((far, to)),
                 }
-            }
-            if *steps == 0 {
-                return None;
             }
         }
         let (count, ..) = table.reached[start];
