@@ -156,6 +156,8 @@ fn killers() -> Vec<Killer> {
 }
 
 mod caches;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod deeds;
 mod host_mutants;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
@@ -223,13 +225,14 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 6] = [
+    let families: [(&str, fn()); 7] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
+        ("what is told of accesses", deeds::mutants::are_noticed),
     ];
     for (name, noticed) in families {
         trials.push(Trial::test(name, move || {

@@ -9,6 +9,7 @@ mod bounds;
 mod case;
 mod cases;
 mod corpus;
+mod deeds;
 mod example;
 mod examples;
 mod fermi;
@@ -41,13 +42,14 @@ use ways::{compare, generate};
 type Trials = fn() -> Vec<Trial>;
 
 /// The files with their tests.
-const FILES: [(&str, Trials); 18] = [
+const FILES: [(&str, Trials); 19] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
     ("agreement", agreement::trials),
     ("barriers", barriers::trials),
     ("bounds", bounds::trials),
     ("corpus", corpus::trials),
+    ("deeds", deeds::trials),
     ("examples", examples::trials),
     ("fermi", fermi::trials),
     ("hangs", hangs::trials),

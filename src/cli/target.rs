@@ -236,7 +236,8 @@ impl Common {
         Observers::of(&self.check, program, self.races(stopping))
     }
 
-    fn races(&self, stopping: bool) -> RacesOptions {
+    /// How races are looked for.
+    pub fn races(&self, stopping: bool) -> RacesOptions {
         let (benign, weak_volatile) = (self.benign.unwrap_or_default(), self.volatile.unwrap_or_default());
         RacesOptions { benign, weak_volatile, stopping }
     }

@@ -5,7 +5,7 @@
 use super::data::{Stopped, Thread};
 use super::diagnostic::{Message, SourcePlace};
 use super::hunt::{Hunt, Minimised, Replay};
-use super::litmus::{Agreements, Consistency, ExpectedVerdicts, Tested};
+use super::litmus::{Agreements, Consistency, ExpectedVerdicts, Extracted, Tested};
 use super::parts::{Exit, Extra, Races};
 use super::rule_table::Rules;
 use super::{compare, prove, run, script};
@@ -31,6 +31,7 @@ pub enum Report<'a> {
     Consistency(Consistency),
     Expected(ExpectedVerdicts),
     Agreements(Agreements),
+    Extracted(Extracted),
     Compared(compare::Comparison<'a>),
     Rules(Rules<'a>),
     Bench(Bench),

@@ -2,6 +2,7 @@
 
 mod compare;
 mod data;
+mod extract;
 mod focus;
 mod kernel;
 mod names;
@@ -15,6 +16,7 @@ pub use data::{
     Answer, Consistency, Counts, Deciding, Dimensions, Edge, EndlessExecution, EventKind, Forbidden, LitmusEvent,
     LitmusExecution, LitmusOutcome, LitmusStep, ModelVerdict, PartOf, PlaceValue, Spot, TestVerdicts,
 };
+pub use extract::{Extracted, Finding, ModelSays, judgement, not_extracted, too_long};
 pub use kernel::{asked_of_kernel, launched, said_of_kernel, unexpressed};
 pub use shown::Subject;
 pub use table::{ExpectedRow, ExpectedVerdicts, Group};

@@ -156,6 +156,12 @@ words! {
         FenceOrderForgotten = "fence-order-forgotten",
         /// A search for races takes states for one that differ in what happened before what (D-race-search).
         HistoriesMerged = "histories-merged",
+        /// A line that is filled has nobody's writes (D-races-caches).
+        WriterForgotten = "writer-forgotten",
+        /// Nobody is told that a write came to the L2 (D-extract).
+        ArrivalUntold = "arrival-untold",
+        /// Whose write a read returned has no part in the search for a cycle (D-extract).
+        SourceUnlooked = "source-unlooked",
         /// A search for races goes past a sequentially consistent fence as if nobody noticed (D-race-search).
         FencesUnnoticed = "fences-unnoticed",
     }

@@ -8,6 +8,7 @@
 mod barriers;
 mod bounds;
 mod coverage;
+pub mod deeds;
 mod div0;
 mod held;
 mod liveness;

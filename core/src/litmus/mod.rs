@@ -32,7 +32,7 @@ pub use decided::{Decided, Lasso, Property};
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
 pub use events::Threads;
 pub use explore::Board;
-pub use extract::{NotExtracted, extract};
+pub use extract::{Judged, NotExtracted, complete, extract, raced, unexplained};
 pub use liveness::{liveness, liveness_plainly, liveness_until};
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;

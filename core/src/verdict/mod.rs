@@ -30,7 +30,7 @@ pub use identity::Identity;
 pub use kind::{Class, Description, Kind};
 pub use memory::{CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd};
 pub use object::{AllocKind, Inside, Named, Space, Unwritten};
-pub use performed::{AccessId, Performed, ReadsFrom};
+pub use performed::{AccessId, Arrived, Performed, ReadsFrom};
 pub use place::{Place, Who};
 pub use race::{Party, Race, Unordered};
 pub use rules::Rule;

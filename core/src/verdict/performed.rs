@@ -29,6 +29,8 @@ impl Hash for AccessId {
 pub enum Performed<'a> {
     /// A lane's read, one element of it, has found its value.
     Read(ReadsFrom<'a>),
+    /// What a lane wrote is where threads of every multiprocessor look.
+    Write(Arrived),
     /// A fence's condition holds.
     Fence {
         /// The instruction; a fence that an access implies has the access's.
@@ -53,4 +55,21 @@ pub struct ReadsFrom<'a> {
     pub address: u64,
     /// What the observer called the write of each byte; [`AccessId::NONE`] for the host's, and for one that it gave no name.
     pub writers: &'a [AccessId],
+    /// What it found, least significant byte first; `None` above 8 bytes.
+    pub value: Option<u64>,
+}
+
+/// Bytes of a write that have come to where threads of every multiprocessor look: to the L2, to memory behind it, or to shared memory. The
+/// order in which writes come there is that in which they take effect (coherence order). The same bytes may be told again, where a line is
+/// written back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrived {
+    /// What the observer called the write.
+    pub access_id: AccessId,
+    /// Global memory, or shared memory.
+    pub space: AllocKind,
+    /// The address of the first byte, in shared memory its offset.
+    pub address: u64,
+    /// How many there are.
+    pub bytes: u32,
 }

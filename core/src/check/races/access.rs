@@ -32,7 +32,10 @@ pub(super) fn run(watch: &mut Watch, at: usize, who: Who, access: &Access<'_>, s
     let access_id = match access.access_id {
         None => AccessId::NONE,
         Some(access_id) => {
-            access_id.set(watch.flights.name(who.launch));
+            // Who observes besides may have named it.
+            if access_id.get() == AccessId::NONE {
+                access_id.set(watch.flights.name(who.launch));
+            }
             access_id.get()
         }
     };

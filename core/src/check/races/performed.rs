@@ -14,6 +14,8 @@ impl Watch {
         // A block that is complete has nothing in flight that anybody could tell.
         let Some(at) = self.places.get(&who.block).copied() else { return };
         match performed {
+            // Accesses are compared when they are issued.
+            Performed::Write(_) => {}
             Performed::Fence { pc, lanes } => {
                 if let Some(Site::Fence(fence)) = sites.get(pc.0 as usize) {
                     self.fence(at, who.warp as usize, lanes, *fence);

@@ -108,6 +108,14 @@ impl Environment {
         }
     }
 
+    /// Bytes came to the L2, where an observer asks for such.
+    pub fn arrived(&mut self, key: LineKey, bytes: &Bytes) {
+        self.writers.arrive(key, bytes);
+        if let Some(line) = self.l2.line(key) {
+            self.writers.same(key, bytes, !line.dirty);
+        }
+    }
+
     /// Writes memory behind the caches. False for memory that cannot be written.
     pub fn write(&mut self, key: LineKey, from: &Bytes, stores: &mut dyn Stores) -> bool {
         match key.space {
@@ -215,6 +223,7 @@ impl<S: Sink> Eta for View<'_, '_, S> {
     }
 
     fn write_device(&mut self, key: LineKey, from: &Bytes) -> bool {
+        self.arrived(key, from);
         self.env.write(key, from, self.stores)
     }
 
@@ -274,6 +283,12 @@ impl<S: Sink> Eta for View<'_, '_, S> {
 
     fn computed(&mut self) {
         self.touched.used = true;
+    }
+
+    fn arrived(&mut self, key: LineKey, bytes: &Bytes) {
+        if S::ON {
+            self.env.arrived(key, bytes);
+        }
     }
 
     fn fired(&mut self, rule: Rule) -> Result<(), Stop> {

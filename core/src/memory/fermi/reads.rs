@@ -2,15 +2,27 @@
 
 use super::cache::{Bytes, DeviceSpace};
 use super::environment::View;
-use super::operation::{Issued, address_of};
+use super::operation::{Issued, Part, address_of, byte_of};
 use super::program::{Piece, Sigma};
-use crate::verdict::{AccessId, AllocKind, Event, Performed, ReadsFrom, Sink, Stop};
+use super::writers::Writers;
+use crate::memory::Cx;
+use crate::verdict::{AccessId, AllocKind, Event, Performed, ReadsFrom, Sink, Stop, Who};
 use smallvec::SmallVec;
 
 impl<S: Sink> View<'_, '_, S> {
-    fn tell_read(&mut self, lane: u32, space: AllocKind, address: u64, writers: &[AccessId]) -> Result<(), Stop> {
-        let (issuer, access_id) = (self.operation.issuer, self.operation.access_id.of_lane(lane as usize));
-        let from = ReadsFrom { pc: issuer.pc, lane, access_id, space, address, writers };
+    fn tell_read(
+        &mut self,
+        part: Part,
+        sigma: &Sigma,
+        (space, address): (AllocKind, u64),
+        writers: &[AccessId],
+    ) -> Result<(), Stop> {
+        let (issuer, lane) = (self.operation.issuer, u32::from(part.lane));
+        let access_id = self.operation.access_id.of_lane(lane as usize);
+        let byte = |k: u16| byte_of(sigma, part.at + k).map(|byte| u64::from(byte) << (8 * k));
+        let value = (0..part.len.min(8).into()).map(byte).try_fold(0, |all, byte| Some(all | byte?));
+        let value = value.filter(|_| part.len <= 8);
+        let from = ReadsFrom { pc: issuer.pc, lane, access_id, space, address, writers, value };
         self.cx.sink.event(issuer.who, Event::Performed(Performed::Read(from)))
     }
 
@@ -32,13 +44,13 @@ impl<S: Sink> View<'_, '_, S> {
             match sigma.key() {
                 Some(key) if used && key.space == DeviceSpace::Global => {
                     let writers: SmallVec<[AccessId; 16]> = bytes.map(|at| value.writer(at.into())).collect();
-                    self.tell_read(part.lane.into(), AllocKind::Global, address, &writers)
+                    self.tell_read(*part, sigma, (AllocKind::Global, address), &writers)
                 }
                 None if filled => {
                     let who = self.operation.issuer.who;
                     let piece = Piece { offset: u32::try_from(address).unwrap_or(u32::MAX), len: part.len };
                     let writers = self.env.writers.of_shared((who.launch, who.block), piece);
-                    self.tell_read(part.lane.into(), AllocKind::Shared, address, &writers)
+                    self.tell_read(*part, sigma, (AllocKind::Shared, address), &writers)
                 }
                 _ => Ok(()),
             }
@@ -50,4 +62,9 @@ impl<S: Sink> View<'_, '_, S> {
         let part = self.operation.parts.get(part);
         part.map_or(AccessId::NONE, |part| self.operation.access_id.of_lane(part.lane.into()))
     }
+}
+
+/// Tells which writes came to where everybody looks, in their order.
+pub(super) fn tell_arrived<S: Sink>(writers: &mut Writers, who: Who, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+    writers.take_arrived().into_iter().try_for_each(|a| cx.sink.event(who, Event::Performed(Performed::Write(a))))
 }

@@ -6,6 +6,7 @@ use super::environment::{Touched, View, waits};
 use super::issue::Maker;
 use super::operation::{Body, Issued, Operation, Target};
 use super::program::{At, Level, Micro, OpKey, Sigma, Undefined, micro};
+use super::reads::tell_arrived;
 use super::shown::Shown;
 use super::writers::Writers;
 use crate::base::mutant::{Mutant, on};
@@ -210,6 +211,7 @@ impl Memory for Fermi {
                     view.tell_reads(sigma, filled).map_err(stopped)?;
                     touched.used = false;
                 }
+                tell_arrived(&mut view.env.writers, issuer.who, view.cx).map_err(stopped)?;
                 let rule = if went == Micro::End { Rule::MEnd } else { Rule::MStep };
                 cx.sink.fire(issuer.who, rule).map_err(stopped)?;
                 if went == Micro::End && matches!(sigma, Sigma::Fence { .. }) {

@@ -6,6 +6,7 @@
 use super::cache::{Bytes, Cache, DeviceSpace, Line, LineKey, Room};
 use super::engine::Fermi;
 use super::environment::unmap_local;
+use super::reads::tell_arrived;
 use super::shown::region;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::{Site, one_of};
@@ -128,6 +129,7 @@ impl Fermi {
             Silent::WriteBack(sm, key) if S::ON => self.env.cache(sm).and_then(|c| c.line(key)).map_or(0, |l| l.dirty),
             _ => 0,
         };
+        let mut came = None;
         match rule {
             Silent::WriteBack(Some(sm), key) => {
                 let victim = match self.env.l2.room(key) {
@@ -136,7 +138,9 @@ impl Fermi {
                 };
                 if let Some(sm) = self.env.sms.get_mut(sm as usize) {
                     if !on(Mutant::WriteBackL1Lost) {
-                        self.env.l2.write(key, &sm.l1.dirty_bytes(key), victim);
+                        let bytes = sm.l1.dirty_bytes(key);
+                        self.env.l2.write(key, &bytes, victim);
+                        came = S::ON.then_some((key, bytes));
                     }
                     sm.l1.clean(key, !0);
                 }
@@ -152,8 +156,12 @@ impl Fermi {
             Silent::Flush(sm) => self.env.cache_mut(Some(sm)).into_iter().for_each(Cache::flush),
         }
         self.changed_all();
+        if let Some((key, bytes)) = came {
+            self.env.arrived(key, &bytes);
+        }
         if S::ON {
             cx.sink.fire(Who::default(), name)?;
+            tell_arrived(&mut self.env.writers, Who::default(), cx)?;
             let line = line.map(|key| (region(key), key.base));
             let look = || MemoryStep::Silent { rule: name, processor, line, written };
             cx.sink.event(Who::default(), Event::MemoryStep(Look::new(&look)))?;

@@ -171,7 +171,7 @@ impl Bytes {
         for run in runs(mask) {
             self.data[run.clone()].copy_from_slice(&from.data[run]);
         }
-        if self.writers.is_some() || from.writers.is_some() {
+        if (self.writers.is_some() || from.writers.is_some()) && !on(Mutant::WriterForgotten) {
             bits(mask).for_each(|at| self.written_by(at, 1, from.writer(at)));
         }
         self.mask |= mask;

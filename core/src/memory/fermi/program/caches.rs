@@ -52,7 +52,11 @@ impl<E: Eta> Run<'_, E> {
                     return Ok(Err(Undefined::NothingRead));
                 }
                 let victim = self.victim(level, key)?;
-                Some(self.eta.cache(level).write(key, &bytes, victim))
+                let effect = self.eta.cache(level).write(key, &bytes, victim);
+                if E::ON && level == Level::L2 && effect.flow == Flow::Done {
+                    self.eta.arrived(key, &bytes);
+                }
+                Some(effect)
             }
             CacheFn::Update if self.eta.cache(level).line(key).is_none() => None,
             CacheFn::Update => match self.brought_in(level, key, mask, want) {
@@ -129,6 +133,9 @@ impl<E: Eta> Run<'_, E> {
                 if effect.flow == Flow::Wait {
                     flow = Flow::Wait;
                     continue;
+                }
+                if E::ON {
+                    self.eta.arrived(key, &bytes);
                 }
             } else if !self.eta.write_device(key, &bytes) {
                 return Ok(Err(Undefined::NotWritable));

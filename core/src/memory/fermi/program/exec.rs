@@ -75,6 +75,9 @@ pub trait Eta {
     /// An atomic operation has computed its new value from what it has read last.
     fn computed(&mut self) {}
 
+    /// Bytes of a line come to the L2.
+    fn arrived(&mut self, _: LineKey, _: &Bytes) {}
+
     /// A rule fired.
     ///
     /// # Errors
