@@ -1,4 +1,5 @@
-//! Reads that see what memory holds in the end: those of a thread that goes around a loop for ever.
+//! Reads that see what memory holds in the end: those of a thread that goes around a loop for ever; and threads of which it does not matter
+//! which one does.
 
 use crate::axiom::{Axiom, Claim, Model, Node, NodeId, Role};
 use crate::base::Span;
@@ -46,4 +47,11 @@ pub(super) fn orbit(thread: usize, symmetries: &[Vec<usize>]) -> Vec<usize> {
         }
     }
     all
+}
+
+/// Ways in which the threads of two groups of one size may change places: so many that the first one of the first group takes the place of each
+/// of the other. Each is pairs of threads.
+pub(super) fn exchanges(one: &[usize], other: &[usize]) -> Vec<Vec<(usize, usize)>> {
+    let turned = |by: usize| one.iter().copied().zip(other.iter().copied().cycle().skip(by)).collect();
+    (0..other.len()).map(turned).collect()
 }

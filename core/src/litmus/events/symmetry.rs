@@ -1,6 +1,7 @@
 //! Threads of a test that may change places: they do the same, and groups stay groups (D-alike).
 
 use super::Threads;
+use crate::litmus::lasting::exchanges;
 use indexmap::IndexMap;
 
 impl Threads {
@@ -33,8 +34,7 @@ impl Threads {
         let groups: Vec<Vec<usize>> = groups.into_values().filter(|group| group.len() > 1).collect();
         for (k, one) in groups.iter().enumerate() {
             for other in groups[k + 1..].iter().filter(|other| other.len() == one.len()) {
-                let pairs: Vec<(usize, usize)> = one.iter().copied().zip(other.iter().copied()).collect();
-                take(&pairs);
+                exchanges(one, other).iter().for_each(|pairs| take(pairs));
             }
         }
         found

@@ -1,7 +1,7 @@
 //! Which threads spin and which wait, as a search for hangs goes through them.
 
 use super::runs::View;
-use crate::litmus::lasting::orbit;
+use crate::litmus::lasting::{exchanges, orbit};
 
 /// Who spins, and who waits.
 #[derive(Clone, Debug)]
@@ -83,8 +83,8 @@ pub(super) fn symmetries(view: &View, each: usize) -> Vec<Vec<usize>> {
             (a + 1..first + each).for_each(|b| take(&[(a, b)]));
         }
         for other in (first + each..classes.len()).step_by(each) {
-            let pairs: Vec<(usize, usize)> = (0..each).map(|k| (first + k, other + k)).collect();
-            take(&pairs);
+            let block = |first: usize| (first..first + each).collect::<Vec<usize>>();
+            exchanges(&block(first), &block(other)).iter().for_each(|pairs| take(pairs));
         }
     }
     found
@@ -98,8 +98,8 @@ mod tests {
     fn alike_threads_spin_once_and_blocks_stay_together() {
         let view = View::first(6, true);
         let symmetries = symmetries(&view, 2);
-        // Two threads of each block, two blocks of three.
-        assert_eq!(symmetries.len(), 3 + 3);
+        // Two threads of each block; two blocks of three, either thread of the one for the first of the other.
+        assert_eq!(symmetries.len(), 3 + 3 * 2);
         let mut plans = Plans::new(&symmetries, 6, 2);
         let mut count = 0;
         while let Some(plan) = plans.next(2) {
