@@ -22,6 +22,7 @@ mod names;
 mod outcome;
 mod parse;
 mod print;
+pub mod rsp;
 pub mod table;
 pub mod tree;
 
