@@ -2,6 +2,7 @@
 
 mod code;
 mod locations;
+mod opencl;
 mod tags;
 mod thread;
 
@@ -29,6 +30,8 @@ pub struct Threads {
     ssw: Vec<(usize, usize)>,
     /// What the test is written for.
     arch: Arch,
+    /// Of OpenCL: the sets of each location's initial write.
+    initial_tags: Vec<u64>,
     /// Numbers that the test's text has.
     constants: Vec<u64>,
     /// What is asked about, in the order of [`Observed`]: a register by thread and index, or an index of the last values.
@@ -89,6 +92,7 @@ impl Threads {
                 .collect(),
             arch: litmus.arch,
             constants: constants(litmus),
+            initial_tags: opencl::initial(litmus),
             locations,
             spots,
             finals,
@@ -191,6 +195,8 @@ impl Threads {
             let atomic = match self.arch {
                 Arch::Ptx => !tags::has(one.1, "WEAK"),
                 Arch::Vulkan => tags::has(one.1, "ATOM"),
+                // There it would take a scope that reaches far enough, on one side at least: never asked, since liveness is not.
+                Arch::OpenCl => false,
             };
             one.2 == other.2 && atomic && tags::reaches(one.1, a, b)
         };
@@ -274,15 +280,16 @@ impl Program for Threads {
     }
 
     fn tags(&self) -> &[&'static str] {
-        tags::TAGS
+        if self.arch == Arch::OpenCl { opencl::TAGS } else { tags::TAGS }
     }
 
     fn initial(&self) -> Vec<(Place, u64)> {
         self.locations.initial.clone()
     }
 
-    fn initial_tags(&self, _: Place) -> u64 {
+    fn initial_tags(&self, place: Place) -> u64 {
         match self.arch {
+            Arch::OpenCl => self.initial_tags.get(place.location as usize).copied().unwrap_or(0),
             Arch::Ptx => tags::tags(&["WEAK", "GEN"]),
             Arch::Vulkan => 0,
         }
@@ -300,11 +307,16 @@ impl Program for Threads {
     }
 
     fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
+        if relation == "unv" {
+            return true;
+        }
         let (Some(a), Some(b)) = (one.0, two.0) else { return false };
         let (home, other) = (self.homes[a], self.homes[b]);
         match relation {
             "sr" => tags::reaches(one.1.tags, home, other) && tags::reaches(two.1.tags, home, other),
-            "scta" | "swg" | "meets" => home.group() == other.group(),
+            "scta" | "swg" | "wg" | "meets" => home.group() == other.group(),
+            "wi" => a == b,
+            "dev" => home.path()[0] == other.path()[0],
             "ssg" => VulkanScope::Subgroup.holds(home, other),
             "sqf" => VulkanScope::QueueFamily.holds(home, other),
             "ssw" => self.ssw.contains(&(a, b)),

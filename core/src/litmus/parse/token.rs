@@ -2,6 +2,7 @@
 
 use crate::base::cursor::{self, Lexed, kinds, lex};
 use crate::litmus::error::{Expected, LitmusErrorKind};
+use crate::litmus::tree::Arch;
 use logos::Logos;
 
 kinds! {
@@ -21,15 +22,18 @@ kinds! {
         Number = Expected::Number,
     }
     Semi ";" Colon ":" Comma "," Bar "|" At "@" Amp "&" Minus "-" Eq "=" EqEq "==" Ne "!=" Lt "<" Le "<=" Gt ">" Ge ">="
-    And "/\\" Or "\\/" Tilde "~" LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}"
+    Star "*" Plus "+" Bang "!" And "/\\" Or "\\/" Tilde "~" LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}"
 }
 
 /// A token of a litmus test.
 pub(super) type Token = cursor::Token<Kind>;
 
 /// The tokens of a text of less than 4 GiB from an offset on, and what is none.
-pub(super) fn tokens(text: &str, from: usize) -> Lexed<Kind> {
+pub(super) fn tokens(text: &str, from: usize, arch: Arch) -> Lexed<Kind> {
     let mut lexed = lex(text, from, "(*");
+    if arch != Arch::OpenCl {
+        only_c(&mut lexed);
+    }
     let tokens: &mut [Token] = &mut lexed.tokens;
     for k in 1..tokens.len() {
         if tokens[k].kind == Kind::LParen && tokens[k - 1].kind == Kind::Word {
@@ -37,6 +41,25 @@ pub(super) fn tokens(text: &str, from: usize) -> Lexed<Kind> {
         }
     }
     lexed
+}
+
+/// Counts as garbage what only C has.
+fn only_c(lexed: &mut Lexed<Kind>) {
+    let of_c = |token: &Token| matches!(token.kind, Kind::Star | Kind::Plus | Kind::Bang);
+    if !lexed.tokens.iter().any(of_c) {
+        return;
+    }
+    lexed.garbage.extend(lexed.tokens.iter().filter(|token| of_c(token)).map(|token| token.span));
+    lexed.tokens.retain(|token| !of_c(token));
+    lexed.garbage.sort_unstable();
+    // What stands together is told once.
+    lexed.garbage.dedup_by(|next, run| {
+        let together = run.end == next.start;
+        if together {
+            run.end = next.end;
+        }
+        together
+    });
 }
 
 /// The value of a number: decimal or `0x…`, up to 64 bits, where the upper half stands for negative numbers.
@@ -54,7 +77,7 @@ mod tests {
     use crate::base::Span;
 
     fn kinds(text: &str) -> Vec<Kind> {
-        tokens(text, 0).tokens.into_iter().map(|t| t.kind).collect()
+        tokens(text, 0, Arch::Ptx).tokens.into_iter().map(|t| t.kind).collect()
     }
 
     #[test]
@@ -70,8 +93,8 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_told_once() {
-        assert_eq!(tokens("a ?? b", 2).garbage, [Span::new(2, 4)]);
-        assert_eq!(tokens("a (* b", 0).open, Some(Span::new(2, 4)));
+        assert_eq!(tokens("a ?? b", 2, Arch::Ptx).garbage, [Span::new(2, 4)]);
+        assert_eq!(tokens("a (* b", 0, Arch::Ptx).open, Some(Span::new(2, 4)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! statements (section 2.2 of the paper).
 
 use crate::base::{Placed, Span, words};
+use crate::program::instr::Order;
 use crate::litmus::tree::{Arith, Atom, Cond, Condition, Ident, Relation, Term, Value};
 
 words! {
@@ -63,6 +64,20 @@ words! {
         AcqRel = "memory_order_acq_rel",
         /// Both, and all such operations are in one order.
         SeqCst = "memory_order_seq_cst",
+    }
+}
+
+impl MemoryOrder {
+    /// It among the orders of all languages.
+    #[must_use]
+    pub const fn general(self) -> Order {
+        match self {
+            Self::Relaxed => Order::Relaxed,
+            Self::Acquire => Order::Acquire,
+            Self::Release => Order::Release,
+            Self::AcqRel => Order::AcqRel,
+            Self::SeqCst => Order::Sc,
+        }
     }
 }
 
@@ -286,10 +301,16 @@ impl Test {
     }
 }
 
-impl Access {
-    /// The access of the paper's language: a load acquires, a store releases, an update does both.
+impl Statement {
+    /// The location that it accesses, and how; not what a compare-exchange loads what it expects from.
     #[must_use]
-    pub const fn atomic(order: MemoryOrder, scope: MemoryScope, remote: bool) -> Self {
-        Self::Atomic { order, scope, remote }
+    pub const fn address(&self) -> Option<(&Ident, Access)> {
+        match self {
+            Self::Load { access, from: at, .. }
+            | Self::Store { access, at, .. }
+            | Self::Update { access, at, .. }
+            | Self::CompareExchange { access, at, .. } => Some((at, *access)),
+            Self::Assign { .. } | Self::Compute { .. } | Self::If { .. } => None,
+        }
     }
 }
