@@ -74,6 +74,9 @@ const OF_VULKAN: &[&str] = &[
 
 /// What tests a model is for, by the names that it uses.
 fn language(model: &Model) -> Option<Arch> {
+    if model.fused {
+        return Some(Arch::OpenCl);
+    }
     let uses = |names: &[&str]| model.sets.iter().chain(&model.relations).any(|name| names.contains(&&**name));
     match (uses(OF_PTX), uses(OF_VULKAN)) {
         (true, false) => Some(Arch::Ptx),
@@ -85,7 +88,7 @@ fn language(model: &Model) -> Option<Arch> {
 /// The models of these names or paths; none are the usual ones.
 pub(super) fn load(names: &[String], sources: &mut SourceMap) -> Result<Vec<Loaded>, NoModel> {
     if names.is_empty() {
-        return ["ptx-v7.5", "vulkan"].iter().map(|name| one(name, sources)).collect();
+        return ["ptx-v7.5", "vulkan", "rsp"].iter().map(|name| one(name, sources)).collect();
     }
     names.iter().map(|name| one(name, sources)).collect()
 }

@@ -137,9 +137,12 @@ impl Ask<'_> {
         if models.is_empty() {
             let text = self.models.iter().map(|loaded| &*loaded.name).collect::<Vec<_>>().join(", ");
             let why = match litmus.arch {
-                Arch::Ptx => "the model is for Vulkan and the test for PTX: ptx-v6.0 and ptx-v7.5 are for PTX",
+                Arch::Ptx => "the test is for PTX and the model for another language: ptx-v6.0 and ptx-v7.5 are for PTX",
                 Arch::Vulkan => {
-                    "the model is for PTX and the test for Vulkan: vulkan and vulkan-nochains are for Vulkan"
+                    "the test is for Vulkan and the model for another language: vulkan and vulkan-nochains are for Vulkan"
+                }
+                Arch::OpenCl => {
+                    "the test is for OpenCL and the model for another language: rsp, rsp-figure2 and rsp-strict are for OpenCL"
                 }
             };
             return Err(refused(ProblemKind::UnfitFlag { flag: "--model", text, why }));

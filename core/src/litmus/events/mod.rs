@@ -307,9 +307,6 @@ impl Program for Threads {
     }
 
     fn related(&self, relation: &str, one: (Option<usize>, &Event), two: (Option<usize>, &Event)) -> bool {
-        if relation == "unv" {
-            return true;
-        }
         let (Some(a), Some(b)) = (one.0, two.0) else { return false };
         let (home, other) = (self.homes[a], self.homes[b]);
         match relation {
