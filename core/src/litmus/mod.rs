@@ -37,7 +37,7 @@ pub use liveness::{liveness, liveness_until};
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;
 pub use outcome::{Final, Observed, Outcome, Outcomes, Truth, Verdict};
-pub use parse::parse;
+pub use parse::{code, parse};
 pub use print::print;
 
 use std::path::Path;

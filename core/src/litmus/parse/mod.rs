@@ -157,6 +157,12 @@ fn is_rsp(text: &str) -> bool {
     Arch::named(first_word(text).2) == Some(Arch::OpenCl)
 }
 
+/// The text of a test without comments of C, if it may have such, every place being what it is.
+#[must_use]
+pub fn code(text: &str) -> std::borrow::Cow<'_, str> {
+    if is_rsp(text) { blank(text).text.into() } else { text.into() }
+}
+
 /// The name and the text before the initial state, and where that begins.
 fn opening(text: &str, code: &str) -> Result<(Litmus, usize), (LitmusErrorKind, Span)> {
     let span = |from: usize, to: usize| {
