@@ -19,6 +19,7 @@ mod ops;
 mod oracle;
 mod oracle_mutate;
 mod races_agree;
+mod rsp;
 mod sat;
 mod shared;
 mod terminal;
@@ -41,7 +42,7 @@ use ways::{compare, generate};
 type Trials = fn() -> Vec<Trial>;
 
 /// The files with their tests.
-const FILES: [(&str, Trials); 18] = [
+const FILES: [(&str, Trials); 19] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
     ("agreement", agreement::trials),
@@ -56,6 +57,7 @@ const FILES: [(&str, Trials); 18] = [
     ("ops", ops::trials),
     ("oracle", oracle::trials),
     ("races_agree", races_agree::trials),
+    ("rsp", rsp::trials),
     ("sat", sat::trials),
     ("terminal", terminal::trials),
     ("ways", ways::trials),

@@ -470,3 +470,31 @@ fn hostile_texts_end_in_a_complaint() {
         assert!(told.is_empty(), "{}: {:?}", text.chars().take(40).collect::<String>(), told[0]);
     }
 }
+
+#[test]
+fn complements_squares_and_primes_are_read_as_herd_does() {
+    for (text, meaning) in [
+        ("!po & rf", "(((_ * _) \\ po) & rf)"),
+        ("IW * !R", "(IW * (_ \\ R))"),
+        ("W^2 & loc", "((W * W) & loc)"),
+        ("(W | R)^2", "((W | R) * (W | R))"),
+        ("!W^2", "((_ * _) \\ (W * W))"),
+    ] {
+        assert_eq!(expr(text), meaning, "{text}");
+    }
+    assert_eq!(expr("po & let a' = rf in let a'' = co in a' | a''"), "(po & (rf | co))");
+    assert_eq!(complaints("empty po^2").len(), 1);
+    assert_eq!(complaints("let 'a = po").len(), 1);
+}
+
+/// D-cat-language.
+#[test]
+fn the_first_line_says_whether_names_are_those_of_opencl() {
+    assert!(made("OpenCL\nempty [remote]; po as a").unwrap().fused);
+    assert!(made("\"OpenCL RSP\"\nempty rmw").unwrap().fused);
+    let errors = made("OpenCL\nempty scta").unwrap_err();
+    assert!(matches!(errors[0].kind, super::CatErrorKind::Unknown { .. }));
+    assert!(!made("\"OpenCLish\"\nempty po").unwrap().fused);
+    let twice: Vec<&str> = super::OPENCL.iter().map(|base| base.name).collect();
+    assert!(twice.iter().enumerate().all(|(k, name)| !twice[..k].contains(name) && !KEYWORDS.contains(name)));
+}
