@@ -389,7 +389,7 @@ fn hints_say_what_to_do() {
     assert_eq!(hint("let f(x, y) = x empty f"), "call it: `f(x, y)`");
     assert_eq!(hint("let and = po"), "`and` is a keyword and no name");
     assert_eq!(hint("empty po ∪ rf"), "write `|`");
-    assert_eq!(hint("empty !po"), "write `~`");
+    assert_eq!(hint("empty ¬po"), "write `~`");
     assert_eq!(hint("let f(x) = f(x)"), "a relation can be defined by itself: `let rec r = s | r; s`");
     assert!(hint("empty W; po").starts_with("`[S]` is the relation"));
 }

@@ -70,7 +70,9 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
             Arch::Ptx | Arch::Vulkan => reader.file(&mut litmus),
         };
         // Of a text that is not read on from somewhere, only that is told.
-        let ends = |kind: &LitmusErrorKind| matches!(kind, LitmusErrorKind::Loop | LitmusErrorKind::TooDeep);
+        let ends = |kind: &LitmusErrorKind| {
+            matches!(kind, LitmusErrorKind::Loop | LitmusErrorKind::TooDeep | LitmusErrorKind::Bars)
+        };
         if read.is_none() && !reader.errors.iter().any(|(kind, _)| ends(kind)) {
             let wrong = reader.complaint();
             reader.errors.push(wrong);

@@ -30,7 +30,7 @@ pub(super) type Token = cursor::Token<Kind>;
 
 /// The tokens of a text of less than 4 GiB from an offset on, and what is none.
 pub(super) fn tokens(text: &str, from: usize, arch: Arch) -> Lexed<Kind> {
-    let mut lexed = lex(text, from, "(*");
+    let mut lexed = if arch == Arch::OpenCl { of_c(text, from) } else { lex(text, from, "(*") };
     if arch != Arch::OpenCl {
         only_c(&mut lexed);
     }
@@ -41,6 +41,20 @@ pub(super) fn tokens(text: &str, from: usize, arch: Arch) -> Lexed<Kind> {
         }
     }
     lexed
+}
+
+/// The tokens of C, where `(*x)` begins no comment: what stands before the star is read by itself.
+fn of_c(text: &str, mut from: usize) -> Lexed<Kind> {
+    let mut all = Lexed { tokens: Vec::new(), garbage: Vec::new(), open: None };
+    while from < text.len() {
+        let next = text.get(from..).and_then(|rest| rest.find("(*"));
+        let end = next.map_or(text.len(), |at| from + at + 1);
+        let part = lex(&text[..end], from, "(*");
+        all.tokens.extend(part.tokens);
+        all.garbage.extend(part.garbage);
+        from = end;
+    }
+    all
 }
 
 /// Counts as garbage what only C has.
@@ -89,6 +103,19 @@ mod tests {
             [Word, Colon, Word, Ne, Minus, Number, And, Tilde, LParen, Word, EqEq, Number, RParen]
         );
         assert_eq!(kinds("a (* b ** c *) d"), [Word, Word]);
+    }
+
+    #[test]
+    fn a_dereference_in_parentheses_begins_no_comment_of_c() {
+        use Kind::*;
+        let of = |arch| tokens("if (*x) (*y = 1) *)", 0, arch);
+        let kinds = |arch| of(arch).tokens.into_iter().map(|t| t.kind).collect::<Vec<_>>();
+        assert_eq!(
+            kinds(Arch::OpenCl),
+            [Asking, LParen, Star, Word, RParen, LParen, Star, Word, Eq, Number, RParen, Star, RParen]
+        );
+        assert_eq!(kinds(Arch::Ptx), [Word]);
+        assert_eq!(of(Arch::OpenCl).tokens[2].span, Span::new(4, 5));
     }
 
     #[test]

@@ -10,7 +10,8 @@ pub(in crate::litmus::parse) struct Comments {
     pub(in crate::litmus::parse) open: Option<Span>,
 }
 
-/// Leaves out `// …` and `/* … */`. (`(* … *)` is a comment of every litmus test, so a dereference after a parenthesis needs a blank.)
+/// Leaves out `// …` and `/* … */`. `(* … *)`, a comment of other litmus tests, is none here: `(*x)` is
+/// an expression.
 pub(in crate::litmus::parse) fn blank(text: &str) -> Comments {
     let (mut kept, mut open) = (String::with_capacity(text.len()), None);
     let mut rest = text;

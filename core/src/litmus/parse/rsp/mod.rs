@@ -71,7 +71,7 @@ impl Reader<'_> {
     /// Functions, and the tree that places them.
     fn functions(&mut self, test: &mut Test) -> Option<()> {
         let mut all = vec![self.function()?];
-        while self.token().is_some_and(|t| self.str(t) != "scopeTree") {
+        while self.word("scopeTree").is_none() {
             all.push(self.function()?);
         }
         let homes = self.scope_tree()?;
@@ -147,9 +147,8 @@ impl Reader<'_> {
         Some(Parameter { name: self.name(Expected::Location)?, atomic, region })
     }
 
-    /// `scopeTree (device (work_group P0 P1) (work_group P2)) (device …)`: threads, their mentions and where they are.
+    /// What follows `scopeTree`: `(device (work_group P0 P1) (work_group P2)) (device …)`: threads, their mentions and where they are.
     fn scope_tree(&mut self) -> Option<Vec<(u32, Span, Home)>> {
-        self.word("scopeTree")?;
         let (mut homes, mut device) = (Vec::new(), 0);
         while device == 0 || self.kind() == Some(Kind::LParen) {
             self.is(Kind::LParen)?;
@@ -185,7 +184,8 @@ impl Reader<'_> {
                 4 => home = Home { device: home.device + 1, group: 0 },
                 _ => {
                     self.errors.push((K::Bars, self.since(self.at - 1)));
-                    break;
+                    self.at = self.tokens.len();
+                    return None;
                 }
             }
         }
