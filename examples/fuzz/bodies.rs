@@ -177,7 +177,8 @@ pub fn rsp(text: &str) -> bool {
     let events: usize = test.threads.iter().map(|thread| thread.code.len()).sum();
     let Some(model) = cat::builtin("rsp").filter(|_| events < 25) else { return false };
     let limits = Asked { bound: 1, choices: 300 };
-    let [one, two] = [Way::Graphs, Way::Sat].map(|way| litmus::decide(&test, model, litmus::Property::Drf, way, limits));
+    let [one, two] =
+        [Way::Graphs, Way::Sat].map(|way| litmus::decide(&test, model, litmus::Property::Drf, way, limits));
     for decided in [&one, &two] {
         if let Some(witness) = &decided.witness {
             let judged = litmus::accept(&test, model, litmus::Property::Drf, witness);

@@ -137,7 +137,9 @@ impl Ask<'_> {
         if models.is_empty() {
             let text = self.models.iter().map(|loaded| &*loaded.name).collect::<Vec<_>>().join(", ");
             let why = match litmus.arch {
-                Arch::Ptx => "the test is for PTX and the model for another language: ptx-v6.0 and ptx-v7.5 are for PTX",
+                Arch::Ptx => {
+                    "the test is for PTX and the model for another language: ptx-v6.0 and ptx-v7.5 are for PTX"
+                }
                 Arch::Vulkan => {
                     "the test is for Vulkan and the model for another language: vulkan and vulkan-nochains are for Vulkan"
                 }

@@ -232,10 +232,12 @@ fn among_functions(here: &str, form: rsp::Form) -> String {
     match (suggest(here, all.iter().map(String::as_str)), form) {
         (Some(near), _) => format!("did you mean `{near}`?"),
         (None, rsp::Form::OpenCl) => {
-            "atomic functions are written in full: `atomic_load_explicit(x, memory_order_acquire, memory_scope_device)`".to_owned()
+            "atomic functions are written in full: `atomic_load_explicit(x, memory_order_acquire, memory_scope_device)`"
+                .to_owned()
         }
         (None, rsp::Form::Lists) => {
-            "there are `load`, `store`, `fetch_inc` and `compare_exchange`, each with `_na` or a scope: `load_DV_R(x)`".to_owned()
+            "there are `load`, `store`, `fetch_inc` and `compare_exchange`, each with `_na` or a scope: `load_DV_R(x)`"
+                .to_owned()
         }
     }
 }

@@ -18,8 +18,8 @@ use super::rsp::{Form, Test, threads};
 use super::tree::{Arch, Cond, Litmus};
 use crate::base::cursor::{Cursor, Source, Wrong, in_order};
 use crate::base::{FileId, Span};
-pub(super) use rsp::functions;
 use rsp::blank;
+pub(super) use rsp::functions;
 use token::{Kind, Token, tokens};
 
 /// The grammar's rules are its methods.

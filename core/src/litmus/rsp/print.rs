@@ -141,7 +141,9 @@ fn call(statement: &Statement, form: Form) -> String {
     let (name, access, to, arguments, failure): (&str, Access, Option<&Ident>, Vec<String>, Option<MemoryOrder>) =
         match statement {
             Statement::Load { access, to, from } => ("load", *access, Some(to), vec![from.name.clone()], None),
-            Statement::Store { access, at, value } => ("store", *access, None, vec![at.name.clone(), value.to_string()], None),
+            Statement::Store { access, at, value } => {
+                ("store", *access, None, vec![at.name.clone(), value.to_string()], None)
+            }
             Statement::Update { access, op, to, at, value } => {
                 ("update", *access, to.as_ref(), update(*op, at, value, form), None)
             }
@@ -200,4 +202,3 @@ const fn function(op: Atom) -> &'static str {
         _ => "fetch_add",
     }
 }
-

@@ -123,14 +123,8 @@ impl Code<'_> {
         let found = self.name(span);
         let access = self.access(*access, Some(*failure), at);
         let (value, new) = (expected.clone(), Some(new.clone()));
-        let swap = Instruction::Atomic {
-            access,
-            op: Atom::CasSuccess,
-            to: Some(found.clone()),
-            at: at.clone(),
-            value,
-            new,
-        };
+        let swap =
+            Instruction::Atomic { access, op: Atom::CasSuccess, to: Some(found.clone()), at: at.clone(), value, new };
         self.push(swap, span);
         if let Some(to) = to {
             let (left, right) = (Value::Register(found), expected);

@@ -2,8 +2,8 @@
 //! statements (section 2.2 of the paper).
 
 use crate::base::{Placed, Span, words};
-use crate::program::instr::Order;
 use crate::litmus::tree::{Arith, Atom, Cond, Condition, Ident, Relation, Term, Value};
+use crate::program::instr::Order;
 
 words! {
     /// How a program is written; the word that it begins with.

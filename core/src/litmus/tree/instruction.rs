@@ -117,7 +117,9 @@ impl Instruction {
     #[must_use]
     pub const fn target(&self) -> Option<&Ident> {
         match self {
-            Self::Load { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } | Self::Compare { to, .. } => Some(to),
+            Self::Load { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } | Self::Compare { to, .. } => {
+                Some(to)
+            }
             Self::Atomic { to, .. } => to.as_ref(),
             _ => None,
         }

@@ -43,7 +43,8 @@ pub(in crate::litmus) fn functions(form: Form) -> Vec<String> {
     match form {
         Form::OpenCl => OPENCL.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("{name}_remote")]).collect(),
         Form::Lists => {
-            let ways = Scope::ALL.iter().flat_map(|scope| ["", "_N", "_R"].map(|mark| format!("{}{mark}", scope.name())));
+            let ways =
+                Scope::ALL.iter().flat_map(|scope| ["", "_N", "_R"].map(|mark| format!("{}{mark}", scope.name())));
             let ways: Vec<String> = ways.collect();
             let atomic = LISTS.iter().flat_map(|(name, _)| ways.iter().map(move |way| format!("{name}_{way}")));
             ["load_na", "store_na"].map(str::to_owned).into_iter().chain(atomic).collect()

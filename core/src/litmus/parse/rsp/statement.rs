@@ -65,7 +65,11 @@ impl Reader<'_> {
             match self.token() {
                 None => break,
                 Some(token) if matches!(token.kind, Kind::RBrace | Kind::Bar | Kind::Tilde) => break,
-                Some(token) if ["locations", "filter", "exists", "forall", "final", "not"].contains(&self.str(token)) => break,
+                Some(token)
+                    if ["locations", "filter", "exists", "forall", "final", "not"].contains(&self.str(token)) =>
+                {
+                    break;
+                }
                 Some(_) => self.statement(depth, &mut all)?,
             }
         }
@@ -207,7 +211,9 @@ impl Reader<'_> {
         self.within(depth)?;
         self.labelled(Expected::Value, |r| {
             r.placed(|r| match r.kind() {
-                Some(Kind::LParen) => r.between(Kind::LParen, Kind::RParen, |r| r.expression(depth + 1)).map(|e| e.kind),
+                Some(Kind::LParen) => {
+                    r.between(Kind::LParen, Kind::RParen, |r| r.expression(depth + 1)).map(|e| e.kind)
+                }
                 Some(Kind::Star) => {
                     r.at += 1;
                     r.name(Expected::Location).map(TermKind::At)
