@@ -12,6 +12,8 @@ const SHOWN: &[(&str, &[&str], i32)] = &[
     ("forbidden", &["../litmus/MP-released.litmus", "--why"], 1),
     ("fences", &["../litmus/SB-fences.litmus", "--why", "--model", "ptx-v6.0"], 1),
     ("vulkan", &["../litmus/vulkan/MP-released.litmus", "--why"], 0),
+    ("rsp", &["../litmus/rsp/example3.litmus", "--property", "drf"], 1),
+    ("rsp-why", &["../litmus/rsp/figure4.litmus", "--why"], 1),
     ("late-comer", &["late-comer.litmus", "--property", "drf"], 1),
 ];
 
@@ -61,6 +63,12 @@ fn several_models_each_have_a_verdict() {
         2,
         &["the model is for Vulkan and the test for PTX"],
     );
+    TOOL.says(
+        &["../litmus/rsp/example1.litmus", "--model", "vulkan"],
+        2,
+        &["the model is for Vulkan and the test for OpenCL"],
+    );
+    TOOL.says(&["../litmus/MP-fences.litmus", "--model", "rsp"], 2, &["the model is for OpenCL and the test for PTX"]);
     TOOL.says(&["late-comer.litmus", "--model", "ptx-v7.5"], 2, &["the model is for PTX and the test for Vulkan"]);
 }
 

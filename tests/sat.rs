@@ -54,6 +54,7 @@ fn compared(tests: impl IntoIterator<Item = (PathBuf, String)>) -> (usize, usize
         let names = match litmus.arch {
             Arch::Ptx => ["ptx-v6.0", "ptx-v7.5"],
             Arch::Vulkan => ["vulkan", "vulkan-nochains"],
+            Arch::OpenCl => ["rsp", "rsp-strict"],
         };
         for name in names {
             let model = model(name);

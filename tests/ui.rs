@@ -20,6 +20,7 @@ mod ops;
 mod oracle;
 mod oracle_mutate;
 mod races_agree;
+mod rsp;
 mod sat;
 mod shared;
 mod terminal;
@@ -58,6 +59,7 @@ const FILES: [(&str, Trials); 19] = [
     ("ops", ops::trials),
     ("oracle", oracle::trials),
     ("races_agree", races_agree::trials),
+    ("rsp", rsp::trials),
     ("sat", sat::trials),
     ("terminal", terminal::trials),
     ("ways", ways::trials),

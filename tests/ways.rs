@@ -118,9 +118,14 @@ fn public(name: &str) -> Model {
     compile(name, FileId(0), &text, include).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
+/// Our models of PTX and Vulkan; `tests/rsp.rs` has those of OpenCL.
+fn named() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().copied().filter(|name| !name.starts_with("rsp"))
+}
+
 /// Our models and the public ones, which have no flags for PTX, on generated tests.
 fn our_models_are_the_public_ones() {
-    for name in BUILTIN {
+    for name in named() {
         let theirs = public(name);
         let sides = [(model(name), Way::Graphs), (&theirs, Way::Graphs), (&theirs, Way::Sat)];
         let flags: &[bool] = if name.starts_with("ptx") { &[false] } else { &[false, true] };
@@ -183,7 +188,7 @@ pub fn trials() -> Vec<Trial> {
         ("machine", None, machine::generated),
         ("machine_suite", Some("conformance/litmus/ptx"), machine::suite),
     ]);
-    let families = BUILTIN.iter().map(|name| (format!("generated_{name}"), *name, Family::of(name), Way::ALL));
+    let families = named().map(|name| (format!("generated_{name}"), name, Family::of(name), Way::ALL));
     let circles = ("generated_circles".to_owned(), "vulkan", Family::Circles, Way::ALL);
     all.extend(families.chain([circles]).map(|(test, name, family, ways)| {
         Trial::test(test, move || {

@@ -4,7 +4,7 @@ use super::bounds::{bounds, usual_memory};
 use super::flags::size;
 use super::form::Form;
 use super::litmus::{Litmus as Flags, worst};
-use super::litmus_models::{Loaded, load};
+use super::litmus_models::{Loaded, load, unfit};
 use super::litmus_test::{place_name, read, usual_bound};
 use super::output;
 use super::target::{Choice, one_of};
@@ -218,7 +218,7 @@ impl With<'_> {
             self.models.iter().filter(|loaded| loaded.arch.is_none_or(|arch| arch == litmus.arch)).collect();
         if models.is_empty() && litmus.arch == Arch::Ptx {
             let text = self.models.iter().map(|loaded| &*loaded.name).collect::<Vec<_>>().join(", ");
-            let why = "the model is for Vulkan and the test for PTX: ptx-v6.0 and ptx-v7.5 are for PTX";
+            let why = unfit(self.models.first().and_then(|loaded| loaded.arch), litmus.arch);
             let kind = ProblemKind::UnfitFlag { flag: "--model", text, why };
             compared.wrong(&[problem(&kind.at(None), &SourceMap::default())], &sources);
             return compared;

@@ -128,7 +128,7 @@ impl Ask<'_> {
         let asked = Asked { target: &target, kernel: &kernel, name: launched(&entry, launch) };
         match self.questions(&asked, &sources) {
             Ok(questions) => {
-                for loaded in self.models.iter().filter(|loaded| loaded.arch != Some(Arch::Vulkan)) {
+                for loaded in self.models.iter().filter(|loaded| loaded.arch.is_none_or(|arch| arch == Arch::Ptx)) {
                     questions.iter().for_each(|asks| self.asked(&mut tried, &asked, (loaded, asks), full));
                 }
                 if tried.data.verdicts.is_empty() && tried.internal.is_none() {

@@ -74,6 +74,9 @@ const OF_VULKAN: &[&str] = &[
 
 /// What tests a model is for, by the names that it uses.
 fn language(model: &Model) -> Option<Arch> {
+    if model.fused {
+        return Some(Arch::OpenCl);
+    }
     let uses = |names: &[&str]| model.sets.iter().chain(&model.relations).any(|name| names.contains(&&**name));
     match (uses(OF_PTX), uses(OF_VULKAN)) {
         (true, false) => Some(Arch::Ptx),
@@ -82,10 +85,30 @@ fn language(model: &Model) -> Option<Arch> {
     }
 }
 
+/// Why no model fits a test: the language of one that does not, and of the test.
+pub(super) const fn unfit(model: Option<Arch>, test: Arch) -> &'static str {
+    match (test, model) {
+        (Arch::Ptx, Some(Arch::OpenCl)) => {
+            "the model is for OpenCL and the test for PTX: ptx-v6.0 and ptx-v7.5 are for PTX"
+        }
+        (Arch::Ptx, _) => "the model is for Vulkan and the test for PTX: ptx-v6.0 and ptx-v7.5 are for PTX",
+        (Arch::Vulkan, Some(Arch::OpenCl)) => {
+            "the model is for OpenCL and the test for Vulkan: vulkan and vulkan-nochains are for Vulkan"
+        }
+        (Arch::Vulkan, _) => "the model is for PTX and the test for Vulkan: vulkan and vulkan-nochains are for Vulkan",
+        (Arch::OpenCl, Some(Arch::Vulkan)) => {
+            "the model is for Vulkan and the test for OpenCL: rsp, rsp-figure2 and rsp-strict are for OpenCL"
+        }
+        (Arch::OpenCl, _) => {
+            "the model is for PTX and the test for OpenCL: rsp, rsp-figure2 and rsp-strict are for OpenCL"
+        }
+    }
+}
+
 /// The models of these names or paths; none are the usual ones.
 pub(super) fn load(names: &[String], sources: &mut SourceMap) -> Result<Vec<Loaded>, NoModel> {
     if names.is_empty() {
-        return ["ptx-v7.5", "vulkan"].iter().map(|name| one(name, sources)).collect();
+        return ["ptx-v7.5", "vulkan", "rsp"].iter().map(|name| one(name, sources)).collect();
     }
     names.iter().map(|name| one(name, sources)).collect()
 }

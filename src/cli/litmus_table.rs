@@ -88,9 +88,8 @@ impl Litmus {
                 return Ok(answer);
             }
         };
-        if loaded.arch.is_some_and(|arch| arch != litmus.arch) {
-            answer.said =
-                format!("the test is for {}, the model for {}", litmus.arch.text(), litmus.arch.other().text());
+        if let Some(arch) = loaded.arch.filter(|arch| *arch != litmus.arch) {
+            answer.said = format!("the test is for {}, the model for {}", litmus.arch.text(), arch.text());
             return Ok(answer);
         }
         if row.property == Property::Safety && litmus.condition.is_none() {

@@ -2,7 +2,7 @@
 
 use super::litmus::{Litmus as Flags, Models, code, worst};
 use super::litmus_kernel::is_kernel;
-use super::litmus_models::Loaded;
+use super::litmus_models::{Loaded, unfit};
 use super::output;
 use crate::axiom::{Limits, Model, Searched};
 use crate::base::{Source, SourceMap};
@@ -136,12 +136,7 @@ impl Ask<'_> {
         let models: Vec<&Loaded> = self.models.iter().filter(fits).collect();
         if models.is_empty() {
             let text = self.models.iter().map(|loaded| &*loaded.name).collect::<Vec<_>>().join(", ");
-            let why = match litmus.arch {
-                Arch::Ptx => "the model is for Vulkan and the test for PTX: ptx-v6.0 and ptx-v7.5 are for PTX",
-                Arch::Vulkan => {
-                    "the model is for PTX and the test for Vulkan: vulkan and vulkan-nochains are for Vulkan"
-                }
-            };
+            let why = unfit(self.models.first().and_then(|loaded| loaded.arch), litmus.arch);
             return Err(refused(ProblemKind::UnfitFlag { flag: "--model", text, why }));
         }
         Ok((property, models))

@@ -199,6 +199,8 @@ fn changed<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
 #[cfg(test)]
 mod agree;
 #[cfg(test)]
+mod fused;
+#[cfg(test)]
 mod naive;
 #[cfg(test)]
 mod tests;

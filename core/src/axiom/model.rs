@@ -176,6 +176,9 @@ pub struct Axiom {
 pub struct Model {
     /// Its name, e.g. `ptx-v7.5`.
     pub name: String,
+    /// Whether it speaks of atomic read-modify-writes as one event each, as OpenCL's models do (D-cat-fused); its nodes say of both halves the
+    /// same then.
+    pub fused: bool,
     /// The names of sets that executions give.
     pub sets: Vec<String>,
     /// The names of relations that executions give.

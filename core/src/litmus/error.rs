@@ -1,6 +1,8 @@
 //! What can be wrong with a litmus file.
 
 use super::names::{counterpart, instructions};
+use super::parse::functions;
+use super::rsp;
 use super::tree::{Arch, Atom, Proxy};
 use crate::base::{END, FileId, Span, Wording, among, complaints, counted, either, phrases, plain, suggest};
 
@@ -34,8 +36,8 @@ complaints! {
             ("a litmus test begins with `PTX` or `VULKAN` and its name");
         /// The text begins with no language's word; the word that it begins with.
         NotLitmus(word: String) =>
-            "not-litmus" ("this is no litmus test for PTX or Vulkan: it begins with `{word}`") ("here")
-            ("a litmus test begins with `PTX` or `VULKAN` and its name; other languages are not read");
+            "not-litmus" ("this is no litmus test for PTX, Vulkan or OpenCL: it begins with `{word}`") ("here")
+            ("a litmus test begins with `PTX`, `VULKAN`, `OpenCL` or `RSP` and its name; other languages are not read");
         /// No name follows the language.
         NoName(arch: Arch) =>
             "no-name" ("the test has no name") ("nothing follows on this line") ("write `{} name`", arch.name());
@@ -50,7 +52,7 @@ complaints! {
         /// Characters that start no token.
         Garbage => "bad-character" ("`{here}` begins no token of a litmus test") ("not expected");
         /// A `(*` without `*)`.
-        OpenComment => "open-comment" ("a comment is not closed") ("begins here") ("add the closing `*)`");
+        OpenComment => "open-comment" ("a comment is not closed") ("begins here") ("add the closing `{}`", if *here == *"/*" { "*/" } else { "*)" });
         /// A number that cannot be read, or is beyond 64 bits.
         BadNumber =>
             "bad-number" ("`{here}` is no number of 64 bits") ("not a number")
@@ -83,6 +85,7 @@ complaints! {
             let (levels, form) = match arch {
                 Arch::Ptx => ("cta and gpu", "cta 0,gpu 0"),
                 Arch::Vulkan => ("subgroup, workgroup and queue family", "sg 0,wg 0,qf 0"),
+                Arch::OpenCl => ("device and work-group", "device 0,work_group 0"),
             };
             let thread = here.split('@').next().unwrap_or(here).trim();
             let message = format!("a thread of a test for {} is placed by {levels}", arch.text());
@@ -117,7 +120,7 @@ complaints! {
         NoScope(arch: Arch) => {
             let (which, others) = match arch {
                 Arch::Ptx => ("weak", "`relaxed`, `acquire` and `release` take one, e.g. `relaxed"),
-                Arch::Vulkan => ("plain", "`av`, `vis` and `atom` take one, e.g. `atom"),
+                Arch::Vulkan | Arch::OpenCl => ("plain", "`av`, `vis` and `atom` take one, e.g. `atom"),
             };
             Wording::new("scope", format!("a {which} access takes no scope"), "a scope")
                 .hint(format!("leave it out; {others}.{here}`"))
@@ -140,9 +143,10 @@ complaints! {
         /// A location where a register or a number is needed.
         LocationAsValue(arch: Arch) =>
             "location-as-value" ("`{here}` is a location, not a register") ("a location")
-            ("load it first, e.g. `ld.{} r0, {here}`; `P0:r0=&{here}` begins with its address", match arch {
-                Arch::Ptx => "weak",
-                Arch::Vulkan => "sc0",
+            ("{}", match arch {
+                Arch::Ptx => format!("load it first, e.g. `ld.weak r0, {here}`; `P0:r0=&{here}` begins with its address"),
+                Arch::Vulkan => format!("load it first, e.g. `ld.sc0 r0, {here}`; `P0:r0=&{here}` begins with its address"),
+                Arch::OpenCl => format!("load it, e.g. `*{here}`, or `load_na({here})` in lists"),
             });
         /// A register that is written but has the name of a location.
         RegisterIsLocation =>
@@ -177,8 +181,64 @@ complaints! {
         NoLabel { thread: u32, known: Vec<String> } =>
             "no-label" ("thread P{thread} has no label `{here}`") ("no such label")
             ("{}", among(here, known, "a label is a cell of its own: `LC00:`", plain));
+        /// OpenCL: there is no function of this name.
+        Function(form: rsp::Form) =>
+            "no-function" ("there is no function `{here}`") ("not a function")
+            ("{}", among_functions(here, *form));
+        /// OpenCL: a call has too many or too few arguments; how it is written.
+        Arguments { form: Form, found: usize } =>
+            "arguments" ("`{here}` has {}", counted(*found as u64, "argument")) ("too many or too few")
+            ("it is written `{form}`");
+        /// OpenCL: an argument of another kind than is needed.
+        Argument { wanted: Expected } =>
+            "argument" ("`{here}` stands where {wanted} is needed") ("expected {wanted}");
+        /// OpenCL: no order or scope that can stand here, and those that can.
+        Constant { allowed: Vec<&'static str> } =>
+            "constant" ("`{here}` cannot stand here") ("expected {}", either(allowed.iter().map(|word| format!("`{word}`"))));
+        /// OpenCL: a function that gives nothing stands where a value is needed.
+        NoResult => "no-result" ("`{here}` gives no value") ("a value is needed") ("let it be a statement of its own");
+        /// OpenCL: a thread names a location that is none of its parameters; those that it has.
+        NoParameter { known: Vec<String> } =>
+            "no-parameter" ("`{here}` is no parameter of the thread") ("not a location here")
+            ("{}", among(here, known, &format!("declare it: `global atomic_int* {here}`"), plain));
+        /// OpenCL: an atomic function on what is no atomic location.
+        NotAtomic =>
+            "not-atomic" ("`{here}` is accessed atomically and declared as `int`") ("not an atomic location")
+            ("declare it as `atomic_int* {here}`");
+        /// OpenCL: a parameter that another thread, here, declares otherwise.
+        Type(first: Span) =>
+            "type" ("threads declare `{here}` in different ways") ("otherwise than before")
+            ("a location has one type and one region");
+        /// OpenCL: a thread that stands so many times in the tree of scopes.
+        Placed { number: u32, times: usize } =>
+            "placed" ("thread P{number} is in {} of the scopeTree", counted(*times as u64, "work-group"))
+            ("placed by `scopeTree`") ("each thread stands there once: `scopeTree (device (work_group P0 P1))`");
+        /// OpenCL: so many bars separate nothing.
+        Bars =>
+            "bars" ("this many bars separate nothing") ("expected `||`, `|||` or `||||`")
+            ("`||` stands between threads, `|||` between work-groups, `||||` between devices");
+        /// OpenCL: a loop.
+        Loop =>
+            "loop" ("loops are not read") ("a loop")
+            ("where it waits for a value, write `if` instead, as the paper does: other executions are of no interest");
         /// Our gap: what the engines cannot express.
         Unsupported(gap: Gap) => { gap.wording() };
+    }
+}
+
+/// The function that was perhaps meant, of many.
+fn among_functions(here: &str, form: rsp::Form) -> String {
+    let all = functions(form);
+    match (suggest(here, all.iter().map(String::as_str)), form) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, rsp::Form::OpenCl) => {
+            "atomic functions are written in full: `atomic_load_explicit(x, memory_order_acquire, memory_scope_device)`"
+                .to_owned()
+        }
+        (None, rsp::Form::Lists) => {
+            "there are `load`, `store`, `fetch_inc` and `compare_exchange`, each with `_na` or a scope: `load_DV_R(x)`"
+                .to_owned()
+        }
     }
 }
 
@@ -193,6 +253,10 @@ complaints! {
     pub enum Gap() {
         /// The test is for Vulkan.
         Vulkan => "unsupported" ("the engines run PTX, and this test is for Vulkan") ("a thread of Vulkan");
+        /// The test is for OpenCL.
+        OpenCl =>
+            "unsupported" ("the engines run PTX, and this test is for OpenCL") ("a thread of OpenCL")
+            ("`warpstep litmus` decides what the axioms allow it to do");
         /// Memory is accessed, or fenced, by a path that the engines do not have.
         Proxy(proxy: Proxy) =>
             "unsupported" ("the engines have no {} proxy", proxy.name())
@@ -252,6 +316,8 @@ phrases! {
         Value => ("a value");
         /// A number.
         Number => ("a number");
+        /// A statement of OpenCL.
+        Statement => ("a statement");
         /// A label.
         Label => ("a label");
         /// A name.

@@ -23,6 +23,7 @@ mod names;
 mod outcome;
 mod parse;
 mod print;
+pub mod rsp;
 pub mod table;
 pub mod tree;
 
@@ -37,7 +38,7 @@ pub use liveness::{liveness, liveness_plainly, liveness_until};
 pub use lower::{Failure, Lowered, Options, Placement, Spot, lower};
 pub use names::instructions;
 pub use outcome::{Final, Observed, Outcome, Outcomes, Truth, Verdict};
-pub use parse::parse;
+pub use parse::{code, parse};
 pub use print::print;
 
 use std::path::Path;

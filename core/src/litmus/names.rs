@@ -52,7 +52,12 @@ const COUNTERPARTS: &[(&str, &str)] =
 /// The names of all instructions of a language, for hints.
 pub fn instructions(arch: Arch) -> impl Iterator<Item = &'static str> {
     let ptx = ACCESSES.iter().map(|a| a.0).chain(["fence", "bar"]);
-    let own: Vec<&str> = if arch == Arch::Ptx { ptx.collect() } else { VULKAN.to_vec() };
+    let own: Vec<&str> = match arch {
+        Arch::Ptx => ptx.collect(),
+        Arch::Vulkan => VULKAN.to_vec(),
+        // Its functions are not instructions; `parse` knows them.
+        Arch::OpenCl => Vec::new(),
+    };
     let both = Arith::ALL.iter().map(|a| a.name()).chain(Relation::ALL.iter().map(|r| r.name())).chain(["goto"]);
     own.into_iter().chain(both)
 }
@@ -61,7 +66,7 @@ pub fn instructions(arch: Arch) -> impl Iterator<Item = &'static str> {
 pub(super) fn counterpart(arch: Arch, name: &str) -> Option<&'static str> {
     COUNTERPARTS.iter().find_map(|(ptx, vulkan)| match arch {
         Arch::Vulkan => (*ptx == name).then_some(*vulkan),
-        Arch::Ptx => (*vulkan == name).then_some(*ptx),
+        Arch::Ptx | Arch::OpenCl => (*vulkan == name).then_some(*ptx),
     })
 }
 
@@ -72,6 +77,6 @@ pub(super) fn is_foreign(arch: Arch, word: &str) -> bool {
     let others = OF_VULKAN.iter().chain(&CLASSES).chain(&SEMANTICS).chain(&MAKES).copied();
     match arch {
         Arch::Vulkan => OF_PTX.contains(&word),
-        Arch::Ptx => orders.chain(scopes).chain(others).any(|other| other == word),
+        Arch::Ptx | Arch::OpenCl => orders.chain(scopes).chain(others).any(|other| other == word),
     }
 }

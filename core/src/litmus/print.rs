@@ -1,6 +1,7 @@
 //! Litmus programs as text, with one column for each thread.
 
 use super::names::{ACCESSES, CLASSES, Kind, MAKES, ORDERS, SEMANTICS};
+use super::rsp::Home;
 use super::tree::{
     Access, Arch, Atom, COMPARISONS, Cond, DeclKind, Initial, Instruction, Litmus, Placing, PtxAccess, Reach, Relation,
     Semantics, StmtKind, Term, TermKind, Value, VulkanAccess,
@@ -10,6 +11,9 @@ use std::fmt::{Display, Formatter, Result, Write};
 /// A program's text: what [`parse`](super::parse()) reads as the same program.
 #[must_use]
 pub fn print(litmus: &Litmus) -> String {
+    if let Some(test) = &litmus.rsp {
+        return super::rsp::print(test);
+    }
     let mut out = format!("{} {}\n", litmus.arch.name(), litmus.name);
     if !litmus.about.is_empty() {
         out.push_str(&litmus.about);
@@ -90,6 +94,7 @@ impl Display for Placing {
             Self::Vulkan { subgroup, workgroup, queue_family } => {
                 write!(f, "sg {subgroup},wg {workgroup},qf {queue_family}")
             }
+            Self::OpenCl(Home { device, group }) => write!(f, "device {device},work_group {group}"),
         }
     }
 }
@@ -103,6 +108,8 @@ impl Display for Instruction {
             Self::Compute { op, to, left, right } => {
                 write!(f, "{} {}, {left}, {right}", op.name(), to.name)
             }
+            // What OpenCL's programs come to is never a file: this is for messages of ours.
+            Self::Compare { relation, to, left, right } => write!(f, "{} = {left} {relation} {right}", to.name),
             Self::Atomic { access, op, to, at, value, new } => {
                 let kind = if to.is_some() { Kind::Atomic } else { Kind::Reduce };
                 write!(f, "{}{} ", name(access, kind), operation(access, *op))?;
@@ -151,6 +158,7 @@ fn name(access: &Access, kind: Kind) -> String {
             };
             format!("{name}{}", qualifiers(*access, coherent))
         }
+        Access::OpenCl(access) => format!("{:?}", access.access),
     }
 }
 

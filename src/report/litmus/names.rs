@@ -5,11 +5,12 @@ use crate::axiom::{Place, Program};
 use crate::base::{Pc, Source, Span};
 use crate::explore::Target;
 use crate::launch::{Scalar, Value};
-use crate::litmus::Threads;
 use crate::litmus::kernel::Kernel;
 use crate::litmus::tree::Litmus;
+use crate::litmus::{Threads, code};
 use crate::report::stop::Cuda;
 use crate::verdict::AllocKind;
+use std::borrow::Cow;
 
 /// A value in the words of what was given.
 #[derive(Default)]
@@ -47,12 +48,14 @@ fn words(span: Span, text: &str) -> String {
 pub(super) struct TestNames<'a> {
     litmus: &'a Litmus,
     source: &'a Source,
+    /// The text, without comments among instructions.
+    code: Cow<'a, str>,
     threads: Threads,
 }
 
 impl<'a> TestNames<'a> {
     pub fn new(litmus: &'a Litmus, source: &'a Source) -> Self {
-        Self { litmus, source, threads: Threads::of(litmus) }
+        Self { litmus, source, code: code(&source.text), threads: Threads::of(litmus) }
     }
 }
 
@@ -65,7 +68,7 @@ impl Names for TestNames<'_> {
         let of = self.litmus.threads.get(thread);
         let span = of.and_then(|t| t.instructions().nth(instruction)).map(|(_, span)| span);
         let (line, instruction) = match span {
-            Some(span) => (self.source.line_col(span.start).0, words(span, &self.source.text)),
+            Some(span) => (self.source.line_col(span.start).0, words(span, &self.code)),
             None => (0, "the end".to_owned()),
         };
         LitmusStep { thread: of.map_or(0, |t| t.number), spot: None, line, instruction, cuda: None }

@@ -6,7 +6,7 @@ use crate::base::FileId;
 use std::sync::OnceLock;
 
 /// Their names.
-pub const BUILTIN: &[&str] = &["ptx-v6.0", "ptx-v7.5", "vulkan", "vulkan-nochains"];
+pub const BUILTIN: &[&str] = &["ptx-v6.0", "ptx-v7.5", "vulkan", "vulkan-nochains", "rsp", "rsp-figure2", "rsp-strict"];
 
 /// Files by name, those that others include among them.
 const FILES: &[(&str, &str)] = &[
@@ -14,6 +14,11 @@ const FILES: &[(&str, &str)] = &[
     ("ptx-v7.5.cat", include_str!("../models/ptx-v7.5.cat")),
     ("vulkan.cat", include_str!("../models/vulkan.cat")),
     ("vulkan-nochains.cat", include_str!("../models/vulkan-nochains.cat")),
+    ("rsp.cat", include_str!("../models/rsp.cat")),
+    ("rsp-figure2.cat", include_str!("../models/rsp-figure2.cat")),
+    ("rsp-strict.cat", include_str!("../models/rsp-strict.cat")),
+    ("rsp-names.cat", include_str!("../models/rsp-names.cat")),
+    ("rsp-axioms.cat", include_str!("../models/rsp-axioms.cat")),
     ("vulkan-common.cat", include_str!("../models/vulkan-common.cat")),
 ];
 

@@ -49,7 +49,7 @@ complaints! {
         Garbage => {
             let wording = Wording::new("bad-character", format!("`{here}` begins no token of cat"), "not expected");
             let meant = match here.chars().next() {
-                Some('∪') => Some("`|`"), Some('∩') => Some("`&`"), Some('⁻') => Some("`^-1`"), Some('¬' | '!') => Some("`~`"), Some('×') => Some("`*`"), Some('∘') => Some("`;`"),
+                Some('∪') => Some("`|`"), Some('∩') => Some("`&`"), Some('⁻') => Some("`^-1`"), Some('¬') => Some("`~`"), Some('×') => Some("`*`"), Some('∘') => Some("`;`"),
                 _ => None,
             };
             wording.hint_if(meant.map(|word| format!("write {word}")))

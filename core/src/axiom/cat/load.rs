@@ -33,6 +33,12 @@ impl Loaded {
         loaded
     }
 
+    /// Whether it calls its model one of OpenCL, in the first line.
+    pub(super) fn is_opencl(&self) -> bool {
+        let title = self.files.first().and_then(|read| read.file.title.as_ref());
+        title.is_some_and(|title| title.name.split_whitespace().next() == Some("OpenCL"))
+    }
+
     /// The statements, each with the index of its file.
     pub(super) fn statements(&self) -> impl Iterator<Item = (usize, &Statement)> {
         self.order.iter().map(|(file, at)| (*file, &self.files[*file].file.statements[*at]))

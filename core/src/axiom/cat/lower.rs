@@ -20,7 +20,7 @@ type Called = (usize, Vec<Value>, Option<u32>);
 /// A model in the making.
 pub(super) struct Lowering<'t> {
     loaded: &'t Loaded,
-    names: &'t Names,
+    pub(super) names: &'t Names,
     pub(super) builder: Builder,
     pub(super) definitions: Definitions<'t>,
     functions: Vec<Function<'t>>,
@@ -59,7 +59,7 @@ pub(super) fn lower(name: &str, loaded: &Loaded, names: &Names) -> Result<Model,
     if !lowering.errors.is_empty() {
         return Err(lowering.errors);
     }
-    let mut model = Model { name: name.to_owned(), ..Model::default() };
+    let mut model = Model { name: name.to_owned(), fused: names.fused(), ..Model::default() };
     let place = lowering.builder.finish(&mut model);
     let placed = |(name, node): (String, NodeId)| (name, place(node));
     model.axioms = lowering.axioms.into_iter().map(|axiom| Axiom { of: place(axiom.of), ..axiom }).collect();
@@ -175,22 +175,26 @@ impl<'t> Lowering<'t> {
             ExprKind::Universe => self.made(Node::Universe, span, scope, ""),
             ExprKind::Call(name, arguments) => self.call(name, arguments, span, scope),
             ExprKind::Identity(inner) => match self.set(inner, scope, "[ ]") {
-                Some(set) => self.made(Node::Identity(set), span, scope, ""),
+                Some(set) => self.identity(set, span, scope),
                 None => Value::Wrong,
             },
             ExprKind::Not(inner) => {
                 let inner = self.value(inner, scope);
                 self.complement(inner, span, scope)
             }
+            ExprKind::Postfix(inner, Postfix::Square) => match self.set(inner, scope, Postfix::Square.text()) {
+                Some(set) => self.made(Node::Product(set, set), span, scope, ""),
+                None => Value::Wrong,
+            },
             ExprKind::Postfix(inner, operator) => {
                 let Some(inner) = self.relation(inner, scope, operator.text()) else { return Value::Wrong };
                 let node = match operator {
-                    Postfix::Plus | Postfix::Star => Node::Plus(inner),
+                    Postfix::Optional => return self.optional(inner, span, scope),
                     Postfix::Inverse => Node::Inverse(inner),
-                    Postfix::Optional => Node::Optional(inner),
+                    Postfix::Plus | Postfix::Star | Postfix::Square => Node::Plus(inner),
                 };
                 match (operator, self.made(node, span, scope, "").node()) {
-                    (Postfix::Star, Some(plus)) => self.made(Node::Optional(plus), span, scope, ""),
+                    (Postfix::Star, Some(plus)) => self.optional(plus, span, scope),
                     (_, made) => made.map_or(Value::Wrong, Value::Relation),
                 }
             }
@@ -211,7 +215,7 @@ impl<'t> Lowering<'t> {
     }
 
     /// A node as a value; `by` is the operator, should it take away too much.
-    fn made(&mut self, node: Node, span: Span, scope: &Scope<'t>, by: &'static str) -> Value {
+    pub(super) fn made(&mut self, node: Node, span: Span, scope: &Scope<'t>, by: &'static str) -> Value {
         let relation = node.is_relation();
         match self.builder.node(node) {
             Ok(node) if relation => Value::Relation(node),
@@ -315,12 +319,17 @@ impl<'t> Lowering<'t> {
         if let Some(value) = self.definitions.lookup(scope, name) {
             return Some(value);
         }
+        Some(self.given(name, self.names.sort(name)?, scope))
+    }
+
+    /// What executions give.
+    pub(super) fn base(&mut self, name: &str, sort: Sort, scope: &Scope<'t>) -> Value {
         let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-        let node = match self.names.sort(name)? {
+        let node = match sort {
             Sort::Set => Node::BaseSet(number(self.builder.sets.insert_full(name.to_owned()).0)),
             Sort::Relation => Node::BaseRelation(number(self.builder.relations.insert_full(name.to_owned()).0)),
         };
-        Some(self.made(node, Span::default(), scope, ""))
+        self.made(node, Span::default(), scope, "")
     }
 
     /// Complains of a name that nothing has.
@@ -356,7 +365,10 @@ impl<'t> Lowering<'t> {
             Some(Value::Builtin(builtin)) => {
                 let [argument] = arguments else { return self.wrong(scope, span, not_one(arguments.len())) };
                 let of = match builtin {
-                    Builtin::ToId => self.set(argument, scope, builtin.name()).map(Node::Identity),
+                    Builtin::ToId => {
+                        let set = self.set(argument, scope, builtin.name());
+                        return set.map_or(Value::Wrong, |set| self.identity(set, span, scope));
+                    }
                     Builtin::Domain => self.relation(argument, scope, builtin.name()).map(Node::Domain),
                     Builtin::Range => self.relation(argument, scope, builtin.name()).map(Node::Range),
                 };

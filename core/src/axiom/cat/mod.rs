@@ -8,6 +8,7 @@ mod builtin;
 mod compile;
 mod define;
 mod error;
+mod fuse;
 mod load;
 mod lower;
 mod names;
@@ -24,6 +25,6 @@ pub use error::{
     CatError, CatErrorKind, Expected, MAX_DEPTH, MAX_ERRORS, MAX_FILES, MAX_NESTING, MAX_NODES, MAX_POSTFIX,
 };
 pub use load::Include;
-pub use names::{BASES, Base, KEYWORDS, Names, Sort};
+pub use names::{BASES, Base, KEYWORDS, Names, OPENCL, Sort};
 pub use parse::parse;
 pub use tree::{Check, Definition, Expr, ExprKind, File, Ident, Infix, Let, Postfix, Statement, StatementKind};

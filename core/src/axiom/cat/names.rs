@@ -134,32 +134,89 @@ pub const BASES: &[Base] = &[
     ),
 ];
 
+/// All that executions of OpenCL's litmus tests give, by herd's names. An atomic read-modify-write is one event (D-cat-fused).
+pub const OPENCL: &[Base] = &[
+    set("W", "writes, atomic operations that read and write and initial writes among them"),
+    set("R", "reads, atomic operations that read and write among them"),
+    set("M", "accesses to memory: reads and writes"),
+    set("F", "fences"),
+    set("I", "initial writes"),
+    set("A", "atomic accesses"),
+    set("rmw", "atomic operations that read and write"),
+    set("G", "accesses to global memory"),
+    set("L", "accesses to local memory"),
+    set("nonatomicloc", "accesses to locations that are not atomic"),
+    set("remote", "remote operations"),
+    set("memory_order_relaxed", "relaxed operations"),
+    set("memory_order_acquire", "operations that acquire"),
+    set("memory_order_release", "operations that release"),
+    set("memory_order_acq_rel", "operations that acquire and release"),
+    set("memory_order_seq_cst", "operations that are sequentially consistent"),
+    set("memory_scope_work_item", "operations of scope work-item: none"),
+    set("memory_scope_work_group", "operations of scope work-group"),
+    set("memory_scope_device", "operations of scope device"),
+    set("memory_scope_all_svm_devices", "operations of the scope of all devices"),
+    set("entry_fence", "barriers as they are entered: none"),
+    set("exit_fence", "barriers as they are left: none"),
+    relation("po", "program order; initial writes have no part in it"),
+    relation("rf", "from a write to the reads of what it wrote"),
+    relation("co", "coherence order of the writes to a location, initial ones first; total"),
+    relation("fr", "from a read to the writes that come after the one that it read"),
+    relation("loc", "different accesses to one location"),
+    relation("id", "each event with itself"),
+    relation("unv", "all events with each other"),
+    relation("wi", "events of one thread; initial writes have no part in it"),
+    relation("wg", "events of one work-group; initial writes have no part in it"),
+    relation("dev", "events of one device; initial writes have no part in it"),
+    relation("same_B", "events of one barrier: none"),
+    relation("S", "the order of what is sequentially consistent, where a model asks for one: none"),
+];
+
 /// The names that a model may use without defining them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Names(IndexMap<String, Sort>);
+pub struct Names {
+    sorts: IndexMap<String, Sort>,
+    fused: bool,
+}
 
 impl Default for Names {
     fn default() -> Self {
-        Self(BASES.iter().map(|base| (base.name.to_owned(), base.sort)).collect())
+        Self::of(BASES, false)
     }
 }
 
 impl Names {
+    fn of(bases: &[Base], fused: bool) -> Self {
+        Self { sorts: bases.iter().map(|base| (base.name.to_owned(), base.sort)).collect(), fused }
+    }
+
+    /// Those of [`OPENCL`].
+    #[must_use]
+    pub fn opencl() -> Self {
+        Self::of(OPENCL, true)
+    }
+
+    /// Whether atomic read-modify-writes are one event each (D-cat-fused).
+    #[must_use]
+    pub const fn fused(&self) -> bool {
+        self.fused
+    }
+
     /// The same with another one, or with one of another sort.
     #[must_use]
     pub fn with(mut self, name: &str, sort: Sort) -> Self {
-        self.0.insert(name.to_owned(), sort);
+        self.sorts.insert(name.to_owned(), sort);
         self
     }
 
     /// What a name stands for.
     #[must_use]
     pub fn sort(&self, name: &str) -> Option<Sort> {
-        self.0.get(name).copied()
+        self.sorts.get(name).copied()
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.sorts.keys().map(String::as_str)
     }
 }

@@ -219,7 +219,7 @@ impl Reader<'_> {
     }
 
     fn negated(&mut self) -> Option<Expr> {
-        if self.kind() != Some(Kind::Tilde) {
+        if !matches!(self.kind(), Some(Kind::Tilde | Kind::Bang)) {
             return self.postfix();
         }
         let from = self.at;
@@ -239,6 +239,7 @@ impl Reader<'_> {
                 Some(Kind::Plus | Kind::CaretPlus) => Some(Postfix::Plus),
                 Some(Kind::Inverse | Kind::CaretInverse) => Some(Postfix::Inverse),
                 Some(Kind::Query) => Some(Postfix::Optional),
+                Some(Kind::Square) => Some(Postfix::Square),
                 _ => break,
             };
             if behind >= MAX_POSTFIX {
@@ -248,7 +249,8 @@ impl Reader<'_> {
             let kind = match operator {
                 Some(operator) => ExprKind::Postfix(Box::new(read), operator),
                 None => {
-                    let right = if self.kind() == Some(Kind::Tilde) { self.negated() } else { self.primary() };
+                    let complement = matches!(self.kind(), Some(Kind::Tilde | Kind::Bang));
+                    let right = if complement { self.negated() } else { self.primary() };
                     ExprKind::Product(Box::new(read), Box::new(right?))
                 }
             };
@@ -266,7 +268,7 @@ impl Reader<'_> {
             _ => false,
         };
         let mut behind = 1;
-        while self.peek(behind).is_some_and(|t| t.kind == Kind::Tilde) {
+        while self.peek(behind).is_some_and(|t| matches!(t.kind, Kind::Tilde | Kind::Bang)) {
             behind += 1;
         }
         self.peek(behind).is_some_and(|t| operand(self, t))

@@ -391,7 +391,7 @@ fn hints_say_what_to_do() {
     assert_eq!(hint("let f(x, y) = x empty f"), "call it: `f(x, y)`");
     assert_eq!(hint("let and = po"), "`and` is a keyword and no name");
     assert_eq!(hint("empty po ∪ rf"), "write `|`");
-    assert_eq!(hint("empty !po"), "write `~`");
+    assert_eq!(hint("empty ¬po"), "write `~`");
     assert_eq!(hint("let f(x) = f(x)"), "a relation can be defined by itself: `let rec r = s | r; s`");
     assert!(hint("empty W; po").starts_with("`[S]` is the relation"));
 }
@@ -471,4 +471,32 @@ fn hostile_texts_end_in_a_complaint() {
         let told = complaints(&text);
         assert!(told.is_empty(), "{}: {:?}", text.chars().take(40).collect::<String>(), told[0]);
     }
+}
+
+#[test]
+fn complements_squares_and_primes_are_read_as_herd_does() {
+    for (text, meaning) in [
+        ("!po & rf", "(((_ * _) \\ po) & rf)"),
+        ("IW * !R", "(IW * (_ \\ R))"),
+        ("W^2 & loc", "((W * W) & loc)"),
+        ("(W | R)^2", "((W | R) * (W | R))"),
+        ("!W^2", "((_ * _) \\ (W * W))"),
+    ] {
+        assert_eq!(expr(text), meaning, "{text}");
+    }
+    assert_eq!(expr("po & let a' = rf in let a'' = co in a' | a''"), "(po & (rf | co))");
+    assert_eq!(complaints("empty po^2").len(), 1);
+    assert_eq!(complaints("let 'a = po").len(), 1);
+}
+
+/// D-cat-language.
+#[test]
+fn the_first_line_says_whether_names_are_those_of_opencl() {
+    assert!(made("OpenCL\nempty [remote]; po as a").unwrap().fused);
+    assert!(made("\"OpenCL RSP\"\nempty rmw").unwrap().fused);
+    let errors = made("OpenCL\nempty scta").unwrap_err();
+    assert!(matches!(errors[0].kind, super::CatErrorKind::Unknown { .. }));
+    assert!(!made("\"OpenCLish\"\nempty po").unwrap().fused);
+    let twice: Vec<&str> = super::OPENCL.iter().map(|base| base.name).collect();
+    assert!(twice.iter().enumerate().all(|(k, name)| !twice[..k].contains(name) && !KEYWORDS.contains(name)));
 }

@@ -11,15 +11,15 @@ kinds! {
     #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
     #[logos(skip(r"//[^\n]*", allow_greedy = true))]
     enum Kind: CatErrorKind {
-        /// A name or a keyword: a `-` may be in it, so `co-1` is a name and `(co)-1` an inverse.
-        #[regex(r"[A-Za-z0-9\-_.]+")]
+        /// A name or a keyword: a `-` may be in it, so `co-1` is a name and `(co)-1` an inverse; and a `'`, but not at its start.
+        #[regex(r"[A-Za-z0-9\-_.][A-Za-z0-9\-_.']*")]
         Word = Expected::Name,
         /// A text in quotation marks, on one line.
         #[regex(r#""[^"\n]*""#)]
         Text = Expected::Text,
     }
     Universe "_" Comma "," Bar "|" Amp "&" Backslash "\\" Semi ";" Star "*" CaretStar "^*" Plus "+" CaretPlus "^+"
-    Inverse "-1" CaretInverse "^-1" Query "?" Tilde "~" Eq "=" LParen "(" RParen ")" LBracket "[" RBracket "]"
+    Inverse "-1" CaretInverse "^-1" Square "^2" Query "?" Tilde "~" Bang "!" Eq "=" LParen "(" RParen ")" LBracket "[" RBracket "]"
 }
 
 /// A token of a cat file.
@@ -58,6 +58,8 @@ mod tests {
         assert_eq!(kinds("co-1 (co)-1 rf^-1"), [Word, LParen, Word, RParen, Inverse, Word, CaretInverse]);
         assert_eq!(kinds("_ _a po-loc? r^+ s^*"), [Universe, Word, Word, Query, Word, CaretPlus, Word, CaretStar]);
         assert_eq!(kinds("\"C++\" A*B"), [Text, Word, Star, Word]);
+        assert_eq!(kinds("scp' (!I) r^2 rs'*"), [Word, LParen, Bang, Word, RParen, Word, Square, Word, Star]);
+        assert_eq!(tokens("'a").garbage, [Span::new(0, 1)]);
     }
 
     #[test]

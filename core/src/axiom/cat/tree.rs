@@ -132,6 +132,8 @@ pub enum Postfix {
     Inverse,
     /// `?`.
     Optional,
+    /// `^2` of a set: its product with itself.
+    Square,
 }
 
 impl Postfix {
@@ -143,6 +145,7 @@ impl Postfix {
             Self::Plus => "+",
             Self::Inverse => "^-1",
             Self::Optional => "?",
+            Self::Square => "^2",
         }
     }
 }

@@ -77,6 +77,10 @@ impl Naive {
                 Meaning::Relation(relation) => Meaning::Relation(&self.all() - &relation),
                 Meaning::Function(_) => return None,
             },
+            ExprKind::Postfix(inner, Postfix::Square) => {
+                let of = self.set(inner, scope)?;
+                Meaning::Relation(of.iter().flat_map(|a| of.iter().map(move |b| (*a, *b))).collect())
+            }
             ExprKind::Postfix(inner, operator) => {
                 let of = self.relation(inner, scope)?;
                 Meaning::Relation(match operator {
@@ -84,6 +88,7 @@ impl Naive {
                     Postfix::Plus => closure(&of),
                     Postfix::Inverse => of.into_iter().map(|(a, b)| (b, a)).collect(),
                     Postfix::Optional => &of | &self.identity(),
+                    Postfix::Square => return None,
                 })
             }
             ExprKind::Product(left, right) => {

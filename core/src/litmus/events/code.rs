@@ -42,6 +42,12 @@ pub(in crate::litmus) enum Step {
         left: Operand,
         right: Operand,
     },
+    Compare {
+        relation: Relation,
+        to: usize,
+        left: Operand,
+        right: Operand,
+    },
     Atomic {
         load: u64,
         store: u64,
@@ -139,6 +145,12 @@ impl<'a> Resolver<'a> {
             I::Compute { op, to, left, right } => {
                 Step::Compute { op: *op, to: self.register(to), left: self.operand(left), right: self.operand(right) }
             }
+            I::Compare { relation, to, left, right } => Step::Compare {
+                relation: *relation,
+                to: self.register(to),
+                left: self.operand(left),
+                right: self.operand(right),
+            },
             I::Atomic { access, op, to, at, value, new } => Step::Atomic {
                 load: tags::memory(*access, Half::Load, true),
                 store: tags::memory(*access, Half::Store, true),
@@ -178,7 +190,7 @@ impl Step {
             Self::Load { at, .. } => address(at),
             Self::Store { at, value, .. } => address(at) | operand(value),
             Self::Move { value, .. } => operand(value),
-            Self::Compute { left, right, .. } => operand(left) | operand(right),
+            Self::Compute { left, right, .. } | Self::Compare { left, right, .. } => operand(left) | operand(right),
             Self::Atomic { at, value, new, .. } => address(at) | operand(value) | some(new),
             Self::Fence { .. } | Self::Device { .. } => 0,
             Self::Barrier { barrier, quorum, .. } => some(barrier) | some(quorum),
@@ -189,7 +201,9 @@ impl Step {
     /// The register that it writes.
     pub(super) fn writes(&self) -> u64 {
         match self {
-            Self::Load { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } => bit(*to),
+            Self::Load { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } | Self::Compare { to, .. } => {
+                bit(*to)
+            }
             Self::Atomic { to: Some(to), .. } => bit(*to),
             _ => 0,
         }

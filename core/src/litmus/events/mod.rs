@@ -2,6 +2,7 @@
 
 mod code;
 mod locations;
+mod opencl;
 mod quiet;
 mod relevant;
 mod symmetry;
@@ -32,6 +33,8 @@ pub struct Threads {
     ssw: Vec<(usize, usize)>,
     /// What the test is written for.
     arch: Arch,
+    /// Of OpenCL: the sets of each location's initial write.
+    initial_tags: Vec<u64>,
     /// Numbers that the test's text has.
     constants: Vec<u64>,
     /// What is asked about, in the order of [`Observed`]: a register by thread and index, or an index of the last values.
@@ -92,6 +95,7 @@ impl Threads {
                 .collect(),
             arch: litmus.arch,
             constants: constants(litmus),
+            initial_tags: opencl::initial(litmus),
             locations,
             spots,
             finals,
@@ -184,6 +188,8 @@ impl Threads {
             let atomic = match self.arch {
                 Arch::Ptx => !tags::has(one.1, "WEAK"),
                 Arch::Vulkan => tags::has(one.1, "ATOM"),
+                // There it would take a scope that reaches far enough, on one side at least: never asked, since liveness is not.
+                Arch::OpenCl => false,
             };
             one.2.location != other.2.location || one.2 == other.2 && atomic && tags::reaches(one.1, a, b)
         };
@@ -280,15 +286,16 @@ impl Program for Threads {
     }
 
     fn tags(&self) -> &[&'static str] {
-        tags::TAGS
+        if self.arch == Arch::OpenCl { opencl::TAGS } else { tags::TAGS }
     }
 
     fn initial(&self) -> Vec<(Place, u64)> {
         self.locations.initial.clone()
     }
 
-    fn initial_tags(&self, _: Place) -> u64 {
+    fn initial_tags(&self, place: Place) -> u64 {
         match self.arch {
+            Arch::OpenCl => self.initial_tags.get(place.location as usize).copied().unwrap_or(0),
             Arch::Ptx => tags::tags(&["WEAK", "GEN"]),
             Arch::Vulkan => 0,
         }
@@ -310,7 +317,9 @@ impl Program for Threads {
         let (home, other) = (self.homes[a], self.homes[b]);
         match relation {
             "sr" => tags::reaches(one.1.tags, home, other) && tags::reaches(two.1.tags, home, other),
-            "scta" | "swg" | "meets" => home.group() == other.group(),
+            "scta" | "swg" | "wg" | "meets" => home.group() == other.group(),
+            "wi" => a == b,
+            "dev" => home.path()[0] == other.path()[0],
             "ssg" => VulkanScope::Subgroup.holds(home, other),
             "sqf" => VulkanScope::QueueFamily.holds(home, other),
             "ssw" => self.ssw.contains(&(a, b)),

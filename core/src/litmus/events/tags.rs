@@ -1,5 +1,6 @@
 //! The sets of the models that events of litmus tests are in.
 
+use super::opencl;
 use crate::litmus::tree::{Access, Placing, Proxy, PtxAccess, Semantics, VulkanAccess, VulkanScope};
 use crate::program::instr::{Order, Scope};
 
@@ -127,6 +128,8 @@ pub(super) fn memory(access: Access, half: Half, rmw: bool) -> u64 {
                 tags(&[half.order(order, "RLX"), scope(reach), proxy(path)])
             }
             Access::Vulkan(access) => vulkan(access, half),
+            // Its sets are others, so the bits are, too.
+            Access::OpenCl(access) => return opencl::memory(access, half, rmw),
         }
 }
 

@@ -254,6 +254,10 @@ impl<'a> Runner<'a> {
                 let result = self.operand(*left).with(&self.operand(*right), |a, b| arithmetic(*op, a, b));
                 self.set(*to, result);
             }
+            Step::Compare { relation, to, left, right } => {
+                let holds = |a: u64, b: u64| u64::from(relation.holds(a.cast_signed(), b.cast_signed()));
+                self.registers[*to] = self.operand(*left).with(&self.operand(*right), holds);
+            }
             Step::Atomic { load, store, op, to, at, value, new } => {
                 let (place, addr) = self.place(*at)?;
                 let position = self.position();

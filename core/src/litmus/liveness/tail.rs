@@ -87,6 +87,7 @@ impl Tail<'_> {
                 step,
                 Step::Move { .. }
                     | Step::Compute { .. }
+                    | Step::Compare { .. }
                     | Step::Branch { .. }
                     | Step::Fence { .. }
                     | Step::Device { .. }
@@ -123,6 +124,10 @@ impl Tail<'_> {
             Step::Move { to, value } => state.registers[thread][*to] = operand(state, *value),
             Step::Compute { op, to, left, right } => {
                 state.registers[thread][*to] = arithmetic(*op, operand(state, *left), operand(state, *right));
+            }
+            Step::Compare { relation, to, left, right } => {
+                let holds = relation.holds(operand(state, *left).cast_signed(), operand(state, *right).cast_signed());
+                state.registers[thread][*to] = u64::from(holds);
             }
             Step::Atomic { op, to, at, value, new, .. } => {
                 let location = self.threads.pointed(*at, &state.registers[thread])?;

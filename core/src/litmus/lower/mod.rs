@@ -88,9 +88,14 @@ impl Lowered {
 pub fn lower(litmus: &Litmus, file: FileId, options: Options, sources: &mut SourceMap) -> Result<Lowered, Failure> {
     let mut gaps = Vec::new();
     // One for all that the machine lacks.
-    if litmus.arch == Arch::Vulkan {
+    let gap = match litmus.arch {
+        Arch::Ptx => None,
+        Arch::Vulkan => Some(Gap::Vulkan),
+        Arch::OpenCl => Some(Gap::OpenCl),
+    };
+    if let Some(gap) = gap {
         let span = litmus.threads.first().map_or(Span::default(), |t| t.span);
-        return Err(Failure::Gaps(vec![LitmusError { kind: LitmusErrorKind::Unsupported(Gap::Vulkan), file, span }]));
+        return Err(Failure::Gaps(vec![LitmusError { kind: LitmusErrorKind::Unsupported(gap), file, span }]));
     }
     let layout = Layout::of(litmus, options.placement, &mut gaps);
     let writer = code::write(litmus, &layout, &mut gaps);

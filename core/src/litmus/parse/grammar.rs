@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 
     /// What stands between braces, by a rule for each part.
-    fn block<T>(&mut self, mut rule: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<Placed<T>>> {
+    pub(super) fn block<T>(&mut self, mut rule: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<Placed<T>>> {
         const ENDS: &[Kind] = &[Kind::Semi, Kind::RBrace];
         let mut all = Vec::new();
         self.is(Kind::LBrace)?;
@@ -141,7 +141,8 @@ impl Reader<'_> {
         let [first, second, third] = at;
         Some(match arch {
             Arch::Ptx => Placing::Ptx { cta: first, gpu: second },
-            Arch::Vulkan => Placing::Vulkan { subgroup: first, workgroup: second, queue_family: third },
+            // Those of OpenCL have no row.
+            Arch::Vulkan | Arch::OpenCl => Placing::Vulkan { subgroup: first, workgroup: second, queue_family: third },
         })
     }
 

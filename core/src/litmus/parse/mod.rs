@@ -7,15 +7,19 @@ mod condition;
 mod grammar;
 mod head;
 mod ptx;
+mod rsp;
 mod token;
 mod vulkan;
 mod words;
 
 use super::check::check;
 use super::error::{Expected, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
+use super::rsp::{Form, Test, threads};
 use super::tree::{Arch, Cond, Litmus};
 use crate::base::cursor::{Cursor, Source, Wrong, in_order};
 use crate::base::{FileId, Span};
+use rsp::blank;
+pub(super) use rsp::functions;
 use token::{Kind, Token, tokens};
 
 /// The grammar's rules are its methods.
@@ -35,11 +39,14 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
     if u32::try_from(text.len()).is_err() {
         return (Litmus::default(), vec![at((LitmusErrorKind::TooLarge, Span::default()))]);
     }
-    let (mut litmus, start) = match opening(text) {
+    let comments = is_rsp(text).then(|| blank(text));
+    let code = comments.as_ref().map_or(text, |comments| &*comments.text);
+    let (mut litmus, start) = match opening(text, code) {
         Ok(opening) => opening,
         Err(error) => return (Litmus::default(), vec![at(error)]),
     };
-    let lexed = tokens(text, start);
+    let mut lexed = tokens(code, start, litmus.arch);
+    lexed.open = lexed.open.or(comments.as_ref().and_then(|comments| comments.open));
     let tokens = lexed.tokens;
     let mut found: Vec<_> = lexed.garbage.into_iter().map(|span| (LitmusErrorKind::Garbage, span)).collect();
     let closed = tokens.iter().any(|t| t.kind == Kind::RBrace);
@@ -51,9 +58,22 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
     } else if let Some(span) = too_deep(&tokens, text) {
         found.push((LitmusErrorKind::TooDeep, span));
     } else {
-        let mut reader = Reader::new(text, tokens, litmus.arch);
+        let mut reader = Reader::new(code, tokens, litmus.arch);
         reader.tell(true);
-        if reader.file(&mut litmus).is_none() {
+        let read = match litmus.arch {
+            Arch::OpenCl => {
+                let mut test = Test { form: form(text), name: litmus.name, about: litmus.about, ..Test::default() };
+                let read = reader.rsp(&mut test);
+                litmus = threads(test);
+                read
+            }
+            Arch::Ptx | Arch::Vulkan => reader.file(&mut litmus),
+        };
+        // Of a text that is not read on from somewhere, only that is told.
+        let ends = |kind: &LitmusErrorKind| {
+            matches!(kind, LitmusErrorKind::Loop | LitmusErrorKind::TooDeep | LitmusErrorKind::Bars)
+        };
+        if read.is_none() && !reader.errors.iter().any(|(kind, _)| ends(kind)) {
             let wrong = reader.complaint();
             reader.errors.push(wrong);
         }
@@ -79,7 +99,7 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
 /// # Errors
 /// What is wrong with it, in the order of the text.
 pub fn parse_condition(file: FileId, text: &str) -> Result<Cond, Vec<LitmusError>> {
-    let lexed = tokens(text, 0);
+    let lexed = tokens(text, 0, Arch::Ptx);
     let mut found: Vec<_> = lexed.garbage.into_iter().map(|span| (LitmusErrorKind::Garbage, span)).collect();
     found.extend(lexed.open.map(|span| (LitmusErrorKind::OpenComment, span)));
     found.extend(too_deep(&lexed.tokens, text).map(|span| (LitmusErrorKind::TooDeep, span)));
@@ -110,6 +130,7 @@ impl Reader<'_> {
         let token = self.tokens.get(at);
         let before = at.checked_sub(1).and_then(|k| self.tokens.get(k));
         if let (Some(before), Some(token)) = (before, token)
+            && self.state != Arch::OpenCl
             && expected.contains(&Expected::Token(";"))
             && Span::new(before.span.end, token.span.start).of(self.text).contains('\n')
         {
@@ -121,22 +142,42 @@ impl Reader<'_> {
     }
 }
 
+/// Where a text begins, what is there, and its first word. A file may begin with a byte-order mark.
+fn first_word(text: &str) -> (usize, &str, &str) {
+    let begin = text.len() - text.trim_start_matches('\u{feff}').trim_start().len();
+    let body = &text[begin..];
+    (begin, body, body.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or(""))
+}
+
+/// How a test for OpenCL is written.
+fn form(text: &str) -> Form {
+    Form::named(first_word(text).2).unwrap_or_default()
+}
+
+/// Whether a text is a test for OpenCL.
+fn is_rsp(text: &str) -> bool {
+    Arch::named(first_word(text).2) == Some(Arch::OpenCl)
+}
+
+/// The text of a test without comments of C, if it may have such, every place being what it is.
+#[must_use]
+pub fn code(text: &str) -> std::borrow::Cow<'_, str> {
+    if is_rsp(text) { blank(text).text.into() } else { text.into() }
+}
+
 /// The name and the text before the initial state, and where that begins.
-fn opening(text: &str) -> Result<(Litmus, usize), (LitmusErrorKind, Span)> {
+fn opening(text: &str, code: &str) -> Result<(Litmus, usize), (LitmusErrorKind, Span)> {
     let span = |from: usize, to: usize| {
         let narrow = |n| u32::try_from(n).unwrap_or(u32::MAX);
         Span::new(narrow(from), narrow(to))
     };
-    // A file may begin with a byte-order mark.
-    let begin = text.len() - text.trim_start_matches('\u{feff}').trim_start().len();
-    let body = &text[begin..];
-    let word = body.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or("");
+    let (begin, body, word) = first_word(text);
     let Some(arch) = Arch::named(word) else {
         let shown: String = word.chars().take(20).collect();
         let kind = if shown.is_empty() { LitmusErrorKind::Empty } else { LitmusErrorKind::NotLitmus(shown) };
         return Err((kind, span(begin, begin + word.len())));
     };
-    let Some(brace) = body.find('{') else {
+    let Some(brace) = code.get(begin..).unwrap_or(body).find('{') else {
         return Err((LitmusErrorKind::NoInit, span(text.trim_end().len(), text.trim_end().len())));
     };
     let head = &body[word.len()..brace];

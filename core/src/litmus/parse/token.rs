@@ -2,6 +2,7 @@
 
 use crate::base::cursor::{self, Lexed, kinds, lex};
 use crate::litmus::error::{Expected, LitmusErrorKind};
+use crate::litmus::tree::Arch;
 use logos::Logos;
 
 kinds! {
@@ -21,15 +22,18 @@ kinds! {
         Number = Expected::Number,
     }
     Semi ";" Colon ":" Comma "," Bar "|" At "@" Amp "&" Minus "-" Eq "=" EqEq "==" Ne "!=" Lt "<" Le "<=" Gt ">" Ge ">="
-    And "/\\" Or "\\/" Tilde "~" LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}"
+    Star "*" Plus "+" Bang "!" And "/\\" Or "\\/" Tilde "~" LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}"
 }
 
 /// A token of a litmus test.
 pub(super) type Token = cursor::Token<Kind>;
 
 /// The tokens of a text of less than 4 GiB from an offset on, and what is none.
-pub(super) fn tokens(text: &str, from: usize) -> Lexed<Kind> {
-    let mut lexed = lex(text, from, "(*");
+pub(super) fn tokens(text: &str, from: usize, arch: Arch) -> Lexed<Kind> {
+    let mut lexed = if arch == Arch::OpenCl { of_c(text, from) } else { lex(text, from, "(*") };
+    if arch != Arch::OpenCl {
+        only_c(&mut lexed);
+    }
     let tokens: &mut [Token] = &mut lexed.tokens;
     for k in 1..tokens.len() {
         if tokens[k].kind == Kind::LParen && tokens[k - 1].kind == Kind::Word {
@@ -37,6 +41,39 @@ pub(super) fn tokens(text: &str, from: usize) -> Lexed<Kind> {
         }
     }
     lexed
+}
+
+/// The tokens of C, where `(*x)` begins no comment: what stands before the star is read by itself.
+fn of_c(text: &str, mut from: usize) -> Lexed<Kind> {
+    let mut all = Lexed { tokens: Vec::new(), garbage: Vec::new(), open: None };
+    while from < text.len() {
+        let next = text.get(from..).and_then(|rest| rest.find("(*"));
+        let end = next.map_or(text.len(), |at| from + at + 1);
+        let part = lex(&text[..end], from, "(*");
+        all.tokens.extend(part.tokens);
+        all.garbage.extend(part.garbage);
+        from = end;
+    }
+    all
+}
+
+/// Counts as garbage what only C has.
+fn only_c(lexed: &mut Lexed<Kind>) {
+    let of_c = |token: &Token| matches!(token.kind, Kind::Star | Kind::Plus | Kind::Bang);
+    if !lexed.tokens.iter().any(of_c) {
+        return;
+    }
+    lexed.garbage.extend(lexed.tokens.iter().filter(|token| of_c(token)).map(|token| token.span));
+    lexed.tokens.retain(|token| !of_c(token));
+    lexed.garbage.sort_unstable();
+    // What stands together is told once.
+    lexed.garbage.dedup_by(|next, run| {
+        let together = run.end == next.start;
+        if together {
+            run.end = next.end;
+        }
+        together
+    });
 }
 
 /// The value of a number: decimal or `0x…`, up to 64 bits, where the upper half stands for negative numbers.
@@ -54,7 +91,7 @@ mod tests {
     use crate::base::Span;
 
     fn kinds(text: &str) -> Vec<Kind> {
-        tokens(text, 0).tokens.into_iter().map(|t| t.kind).collect()
+        tokens(text, 0, Arch::Ptx).tokens.into_iter().map(|t| t.kind).collect()
     }
 
     #[test]
@@ -69,9 +106,22 @@ mod tests {
     }
 
     #[test]
+    fn a_dereference_in_parentheses_begins_no_comment_of_c() {
+        use Kind::*;
+        let of = |arch| tokens("if (*x) (*y = 1) *)", 0, arch);
+        let kinds = |arch| of(arch).tokens.into_iter().map(|t| t.kind).collect::<Vec<_>>();
+        assert_eq!(
+            kinds(Arch::OpenCl),
+            [Asking, LParen, Star, Word, RParen, LParen, Star, Word, Eq, Number, RParen, Star, RParen]
+        );
+        assert_eq!(kinds(Arch::Ptx), [Word]);
+        assert_eq!(of(Arch::OpenCl).tokens[2].span, Span::new(4, 5));
+    }
+
+    #[test]
     fn what_is_no_token_is_told_once() {
-        assert_eq!(tokens("a ?? b", 2).garbage, [Span::new(2, 4)]);
-        assert_eq!(tokens("a (* b", 0).open, Some(Span::new(2, 4)));
+        assert_eq!(tokens("a ?? b", 2, Arch::Ptx).garbage, [Span::new(2, 4)]);
+        assert_eq!(tokens("a (* b", 0, Arch::Ptx).open, Some(Span::new(2, 4)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How memory is accessed and fenced, and where threads are: all in which tests for PTX and for Vulkan differ.
 
 use crate::base::words;
+use crate::litmus::rsp::{self, Home};
 use crate::program::instr::{Order, Scope};
 
 words! {
@@ -12,6 +13,8 @@ words! {
         Ptx = "PTX",
         /// Khronos' interface, whose shaders are in SPIR-V.
         Vulkan = "VULKAN" | "Vulkan" | "vulkan",
+        /// OpenCL with remote-scope promotion, in either form ([`crate::litmus::rsp`]).
+        OpenCl = "OpenCL" | "RSP",
     }
 }
 
@@ -22,15 +25,16 @@ impl Arch {
         match self {
             Self::Ptx => "PTX",
             Self::Vulkan => "Vulkan",
+            Self::OpenCl => "OpenCL",
         }
     }
 
-    /// The other one.
+    /// The other one of those whose tests have rows; OpenCL's have none.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
             Self::Ptx => Self::Vulkan,
-            Self::Vulkan => Self::Ptx,
+            Self::Vulkan | Self::OpenCl => Self::Ptx,
         }
     }
 }
@@ -43,6 +47,8 @@ pub enum Placing {
     Ptx { cta: u32, gpu: u32 },
     /// `P0@sg 0,wg 0,qf 0`
     Vulkan { subgroup: u32, workgroup: u32, queue_family: u32 },
+    /// `scopeTree (device (work_group P0))`
+    OpenCl(Home),
 }
 
 impl Placing {
@@ -53,6 +59,7 @@ impl Placing {
         match self {
             Self::Ptx { cta, gpu } => [gpu, cta, 0],
             Self::Vulkan { subgroup, workgroup, queue_family } => [queue_family, workgroup, subgroup],
+            Self::OpenCl(Home { device, group }) => [device, group, 0],
         }
     }
 
@@ -69,6 +76,7 @@ impl Placing {
         match self {
             Self::Ptx { .. } => Arch::Ptx,
             Self::Vulkan { .. } => Arch::Vulkan,
+            Self::OpenCl(_) => Arch::OpenCl,
         }
     }
 }
@@ -90,6 +98,7 @@ words! {
 pub enum Access {
     Ptx(PtxAccess),
     Vulkan(VulkanAccess),
+    OpenCl(OpenClAccess),
 }
 
 impl Access {
@@ -99,9 +108,23 @@ impl Access {
         match self {
             Self::Ptx(access) => access.order,
             Self::Vulkan(VulkanAccess { reach: Reach::Atomic(_), semantics, .. }) => semantics.order,
-            Self::Vulkan(_) => Order::Weak,
+            Self::Vulkan(_) | Self::OpenCl(OpenClAccess { access: rsp::Access::Plain, .. }) => Order::Weak,
+            Self::OpenCl(OpenClAccess { access: rsp::Access::Atomic { order, .. }, .. }) => order.general(),
         }
     }
+}
+
+/// A memory operation of OpenCL, and what matters of its location.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OpenClAccess {
+    /// How.
+    pub access: rsp::Access,
+    /// Of a compare-exchange: what it orders where it fails.
+    pub failure: Option<rsp::MemoryOrder>,
+    /// Whether the location is an atomic one.
+    pub atomic: bool,
+    /// The location's region.
+    pub region: rsp::Region,
 }
 
 /// The qualifiers of a memory operation of PTX.

@@ -45,7 +45,7 @@ pub enum Cond {
     Compare(Term, Relation, Term),
     /// `~c`
     Not(Box<Cond>),
-    /// `c /\ d /\ …`, at least two.
+    /// `c /\ d /\ …`, at least two; none is `()`, which holds.
     And(Vec<Cond>),
     /// `c \/ d \/ …`, at least two.
     Or(Vec<Cond>),

@@ -45,6 +45,8 @@ pub enum Instruction {
     Move { to: Ident, value: Value },
     /// `add r, 1, r`.
     Compute { op: Arith, to: Ident, left: Value, right: Value },
+    /// `r = a == b` of OpenCL: 1 where it holds, otherwise 0.
+    Compare { relation: Relation, to: Ident, left: Value, right: Value },
     /// `atom.relaxed.gpu.add r, x, 1`, `red.relaxed.gpu.add x, 1`; also `suatom`, `sured`. A `cas` has a third operand:
     /// what is compared comes first, then what is stored.
     Atomic { access: Access, op: Atom, to: Option<Ident>, at: Ident, value: Value, new: Option<Value> },
@@ -79,7 +81,9 @@ impl Instruction {
     fn values(&self) -> impl Iterator<Item = &Value> {
         let list: [Option<&Value>; 2] = match self {
             Self::Store { value, .. } | Self::Move { value, .. } => [Some(value), None],
-            Self::Compute { left, right, .. } | Self::Branch { left, right, .. } => [Some(left), Some(right)],
+            Self::Compute { left, right, .. }
+            | Self::Compare { left, right, .. }
+            | Self::Branch { left, right, .. } => [Some(left), Some(right)],
             Self::Atomic { value, new, .. } => [Some(value), new.as_ref()],
             Self::Barrier { barrier, quorum, .. } => [barrier.as_ref(), quorum.as_ref()],
             Self::Load { .. }
@@ -113,7 +117,9 @@ impl Instruction {
     #[must_use]
     pub const fn target(&self) -> Option<&Ident> {
         match self {
-            Self::Load { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } => Some(to),
+            Self::Load { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } | Self::Compare { to, .. } => {
+                Some(to)
+            }
             Self::Atomic { to, .. } => to.as_ref(),
             _ => None,
         }

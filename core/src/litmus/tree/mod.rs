@@ -7,11 +7,12 @@ mod access;
 mod condition;
 mod instruction;
 
-pub use access::{Access, Arch, Placing, Proxy, PtxAccess, Reach, Semantics, VulkanAccess, VulkanScope};
+pub use access::{Access, Arch, OpenClAccess, Placing, Proxy, PtxAccess, Reach, Semantics, VulkanAccess, VulkanScope};
 pub(super) use condition::COMPARISONS;
 pub use condition::{Cond, Condition, Expectation, Quantifier, Term, TermKind};
 pub use instruction::{Arith, Atom, Ident, Instruction, Relation, Value};
 
+use super::rsp;
 use crate::base::{Placed, Span};
 
 /// A litmus file.
@@ -27,13 +28,16 @@ pub struct Litmus {
     pub init: Vec<Decl>,
     /// `ssw 0 1` of Vulkan: what the first of two threads does comes, by the host's doing, before the other one; their numbers.
     pub ssw: Vec<Placed<(u32, u32)>>,
+    /// Of a test for OpenCL: the program as it is written. Its threads here are what it comes to.
+    pub rsp: Option<Box<rsp::Test>>,
     /// The threads, in the order of their columns.
     pub threads: Vec<Thread>,
     /// `locations [..]`: what an outcome shows besides what the condition mentions.
     pub locations: Vec<Term>,
     /// `filter c`: executions that do not satisfy it are left out.
     pub filter: Option<Cond>,
-    /// What is asked. Absent in a file with errors, and in tests for Vulkan that are about races only and end with a filter.
+    /// What is asked. Absent in a file with errors, and in tests that are about races only: those for Vulkan that end with a filter,
+    /// and those for OpenCL that end with none, either.
     pub condition: Option<Condition>,
 }
 

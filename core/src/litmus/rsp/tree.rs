@@ -1,0 +1,316 @@
+//! Programs of OpenCL with remote-scope promotion as syntax: devices have work-groups, these have threads, and a thread is a list of
+//! statements (section 2.2 of the paper).
+
+use crate::base::{Placed, Span, words};
+use crate::litmus::tree::{Arith, Atom, Cond, Condition, Ident, Relation, Term, Value};
+use crate::program::instr::Order;
+
+words! {
+    /// How a program is written; the word that it begins with.
+    #[derive(Default)]
+    pub enum Form {
+        /// `store_DV(x, 1) ||| r0 = load_WG_R(x)`: section 2.2 of the paper.
+        #[default]
+        Lists = "RSP",
+        /// Functions in OpenCL C and a `scopeTree`: herd's litmus tests.
+        OpenCl = "OpenCL",
+    }
+}
+
+words! {
+    /// Memory scopes, from the narrowest (section 2.1), by the paper's names.
+    pub enum MemoryScope {
+        /// The own work-group.
+        WorkGroup = "WG",
+        /// The own device.
+        Device = "DV",
+        /// All devices.
+        All = "ALL",
+    }
+}
+
+impl MemoryScope {
+    /// The word of OpenCL C.
+    #[must_use]
+    pub const fn constant(self) -> &'static str {
+        match self {
+            Self::WorkGroup => "memory_scope_work_group",
+            Self::Device => "memory_scope_device",
+            Self::All => "memory_scope_all_svm_devices",
+        }
+    }
+
+    /// Whether one thread is in the scope of the other: `incl1` of figure 2.
+    #[must_use]
+    pub fn holds(self, one: Home, other: Home) -> bool {
+        match self {
+            Self::WorkGroup => one == other,
+            Self::Device => one.device == other.device,
+            Self::All => true,
+        }
+    }
+}
+
+words! {
+    /// What an atomic operation orders. Figure 2 has loads that acquire, stores that release and updates that do both; the rest is OpenCL's.
+    pub enum MemoryOrder {
+        /// Nothing.
+        Relaxed = "memory_order_relaxed",
+        /// What follows.
+        Acquire = "memory_order_acquire",
+        /// What comes before.
+        Release = "memory_order_release",
+        /// Both.
+        AcqRel = "memory_order_acq_rel",
+        /// Both, and all such operations are in one order.
+        SeqCst = "memory_order_seq_cst",
+    }
+}
+
+impl MemoryOrder {
+    /// It among the orders of all languages.
+    #[must_use]
+    pub const fn general(self) -> Order {
+        match self {
+            Self::Relaxed => Order::Relaxed,
+            Self::Acquire => Order::Acquire,
+            Self::Release => Order::Release,
+            Self::AcqRel => Order::AcqRel,
+            Self::SeqCst => Order::Sc,
+        }
+    }
+}
+
+/// How memory is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Access {
+    /// `load_na`, `*x`: not atomic.
+    Plain,
+    /// Atomic.
+    Atomic {
+        /// What it orders.
+        order: MemoryOrder,
+        /// For whom.
+        scope: MemoryScope,
+        /// Whether it is remote: it then reaches threads whose own scope is too narrow to reach it (section 3).
+        remote: bool,
+    },
+}
+
+words! {
+    /// Regions of memory, of which OpenCL orders each by itself (section 2.3 leaves them out).
+    #[derive(Default)]
+    pub enum Region {
+        /// One for all.
+        #[default]
+        Global = "global",
+        /// One for each work-group.
+        Local = "local",
+    }
+}
+
+/// A location.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// Its name, at its first mention.
+    pub name: Ident,
+    /// What it begins with.
+    pub initial: i64,
+    /// Whether it is an atomic location: its writes are in one order (`mo`), and plain reads of it need not see a visible write.
+    pub atomic: bool,
+    /// Where it is.
+    pub region: Region,
+}
+
+/// Which device and work-group a thread is in; work-groups are numbered anew in each device.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Home {
+    /// The device.
+    pub device: u32,
+    /// The work-group within it.
+    pub group: u32,
+}
+
+/// A thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Thread {
+    /// Its number: 0 for `P0`.
+    pub number: u32,
+    /// Where it is.
+    pub home: Home,
+    /// The place of its head; of its code, where it has none.
+    pub span: Span,
+    /// What it does.
+    pub code: Vec<Stmt>,
+}
+
+/// A statement and its place.
+pub type Stmt = Placed<Statement>;
+
+/// Statements. A call within a condition is a statement of its own before it, whose result is in a register without a name of the text's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Statement {
+    /// `r = load_DV(x)`, `r = *x`.
+    Load {
+        /// How.
+        access: Access,
+        /// The register.
+        to: Ident,
+        /// The location.
+        from: Ident,
+    },
+    /// `store_DV(x, 1)`, `*x = 1`.
+    Store {
+        /// How.
+        access: Access,
+        /// The location.
+        at: Ident,
+        /// What is stored.
+        value: Value,
+    },
+    /// `r = fetch_inc_DV(x)`, `atomic_fetch_add_explicit(x, 1, …)`: atomic, and it always stores.
+    Update {
+        /// How.
+        access: Access,
+        /// Which operation: one that does not compare.
+        op: Atom,
+        /// The register that gets what was there before.
+        to: Option<Ident>,
+        /// The location.
+        at: Ident,
+        /// The operand.
+        value: Value,
+    },
+    /// `r = atomic_compare_exchange_strong_explicit(x, zero, 1, …)`: an update where it finds what is expected; otherwise a load.
+    CompareExchange {
+        /// How, where it succeeds.
+        access: Access,
+        /// What it orders where it fails.
+        failure: MemoryOrder,
+        /// The register that gets 1 where it succeeds and 0 where it fails.
+        to: Option<Ident>,
+        /// The location.
+        at: Ident,
+        /// What is expected there.
+        expected: Expected,
+        /// What is stored where it succeeds.
+        new: Value,
+    },
+    /// `r = 1`.
+    Assign {
+        /// The register.
+        to: Ident,
+        /// The value.
+        value: Value,
+    },
+    /// `r = a + b`, `r = a == b`.
+    Compute {
+        /// The operation.
+        op: Operation,
+        /// The register.
+        to: Ident,
+        /// The left operand.
+        left: Value,
+        /// The right operand.
+        right: Value,
+    },
+    /// `if (a == b) { … } else { … }`.
+    If {
+        /// How the operands are compared.
+        relation: Relation,
+        /// The left operand.
+        left: Value,
+        /// The right operand.
+        right: Value,
+        /// What is done where it holds.
+        then: Vec<Stmt>,
+        /// What is done otherwise.
+        otherwise: Vec<Stmt>,
+    },
+}
+
+/// What a compare-exchange compares with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expected {
+    /// What a plain load of a location returns. A failing one does not store there (D-rsp-expected).
+    At(Ident),
+    /// A value.
+    Value(Value),
+}
+
+/// What is computed of two values.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operation {
+    /// Arithmetic.
+    Arith(Arith),
+    /// 1 where it holds, otherwise 0.
+    Is(Relation),
+}
+
+/// A program and what is asked of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Test {
+    /// How it is written.
+    pub form: Form,
+    /// Its name.
+    pub name: String,
+    /// What stands between the name and the initial state.
+    pub about: String,
+    /// Its locations, in the order of their first mention.
+    pub locations: Vec<Location>,
+    /// Its threads, in the order of the text.
+    pub threads: Vec<Thread>,
+    /// `locations [..]`: what an outcome shows besides what the condition mentions.
+    pub shown: Vec<Term>,
+    /// `filter c`: executions that do not satisfy it are left out.
+    pub filter: Option<Cond>,
+    /// What is asked; nothing where only races or all outcomes are looked at.
+    pub condition: Option<Condition>,
+}
+
+impl Test {
+    /// Its threads as a list of devices, these of work-groups, these of positions in [`Test::threads`].
+    #[must_use]
+    pub fn lists(&self) -> Vec<Vec<Vec<usize>>> {
+        let mut order: Vec<usize> = (0..self.threads.len()).collect();
+        order.sort_by_key(|k| self.threads[*k].home);
+        let mut devices: Vec<Vec<Vec<usize>>> = Vec::new();
+        let mut last: Option<Home> = None;
+        for k in order {
+            let home = self.threads[k].home;
+            if last.is_none_or(|last| last.device != home.device) {
+                devices.push(Vec::new());
+            }
+            if let Some(device) = devices.last_mut() {
+                if last != Some(home) {
+                    device.push(Vec::new());
+                }
+                if let Some(group) = device.last_mut() {
+                    group.push(k);
+                }
+            }
+            last = Some(home);
+        }
+        devices
+    }
+
+    /// A location by its name.
+    #[must_use]
+    pub fn location(&self, name: &str) -> Option<&Location> {
+        self.locations.iter().find(|location| location.name.name == name)
+    }
+}
+
+impl Statement {
+    /// The location that it accesses, and how; not what a compare-exchange loads what it expects from.
+    #[must_use]
+    pub const fn address(&self) -> Option<(&Ident, Access)> {
+        match self {
+            Self::Load { access, from: at, .. }
+            | Self::Store { access, at, .. }
+            | Self::Update { access, at, .. }
+            | Self::CompareExchange { access, at, .. } => Some((at, *access)),
+            Self::Assign { .. } | Self::Compute { .. } | Self::If { .. } => None,
+        }
+    }
+}
