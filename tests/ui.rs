@@ -43,7 +43,7 @@ use ways::{compare, generate};
 type Trials = fn() -> Vec<Trial>;
 
 /// The files with their tests.
-const FILES: [(&str, Trials); 19] = [
+const FILES: [(&str, Trials); 20] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
     ("agreement", agreement::trials),

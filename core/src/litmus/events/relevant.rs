@@ -59,7 +59,9 @@ impl Threads {
     fn matters(&self, thread: usize, step: &Step, kept: &Relevant) -> bool {
         match (step.at(), step) {
             (Some(Address::Location(number)), _) => kept.locations[number],
-            (_, Step::Move { to, .. } | Step::Compute { to, .. }) => kept.registers[thread][*to],
+            (_, Step::Move { to, .. } | Step::Compute { to, .. } | Step::Compare { to, .. }) => {
+                kept.registers[thread][*to]
+            }
             _ => true,
         }
     }
@@ -99,7 +101,7 @@ impl Step {
     fn operands(&self) -> Vec<Operand> {
         match self {
             Self::Store { value, .. } | Self::Move { value, .. } => vec![*value],
-            Self::Compute { left, right, .. } => vec![*left, *right],
+            Self::Compute { left, right, .. } | Self::Compare { left, right, .. } => vec![*left, *right],
             Self::Atomic { value, new, .. } => std::iter::once(*value).chain(*new).collect(),
             Self::Barrier { barrier, quorum, .. } => barrier.iter().chain(quorum).copied().collect(),
             Self::Branch { test, .. } => test.iter().flat_map(|(_, left, right)| [*left, *right]).collect(),

@@ -256,7 +256,8 @@ impl<'a> Runner<'a> {
             }
             Step::Compare { relation, to, left, right } => {
                 let holds = |a: u64, b: u64| u64::from(relation.holds(a.cast_signed(), b.cast_signed()));
-                self.registers[*to] = self.operand(*left).with(&self.operand(*right), holds);
+                let result = self.operand(*left).with(&self.operand(*right), holds);
+                self.set(*to, result);
             }
             Step::Atomic { load, store, op, to, at, value, new } => {
                 let (place, addr) = self.place(*at)?;
