@@ -164,6 +164,30 @@ words! {
         SourceUnlooked = "source-unlooked",
         /// A search for races goes past a sequentially consistent fence as if nobody noticed (D-race-search).
         FencesUnnoticed = "fences-unnoticed",
+        /// A thread goes on while markers of its own are in fifos (`unflushed`, `rsp.FLU-L1`).
+        RspMarkersIgnored = "rsp-markers-ignored",
+        /// A load takes what was invalidated (`rsp.LD`).
+        RspLoadsInvalid = "rsp-loads-invalid",
+        /// A store does not enter the fifo (`rsp.ST`).
+        RspStoresUnqueued = "rsp-stores-unqueued",
+        /// An increment in the L1 cache does not look at the rmw lock (`rsp.INC-L1`).
+        RspRmwLockIgnored = "rsp-rmw-lock-ignored",
+        /// An increment in the L2 cache does not wait until the L1 cache has flushed the location (`rsp.INC-L2`).
+        RspDirtyPassed = "rsp-dirty-passed",
+        /// An increment in the L2 cache leaves the entry of the L1 cache valid (`rsp.INC-L2`).
+        RspIncrementKeepsL1 = "rsp-increment-keeps-l1",
+        /// Markers enter the fifo of the own L1 cache only (`rsp.FLU-L1`).
+        RspFlushesOwn = "rsp-flushes-own",
+        /// Only the own L1 cache is invalidated (`rsp.INV-L1`).
+        RspInvalidatesOwn = "rsp-invalidates-own",
+        /// The environment does not look into the lock file (`rsp.LK-L2`).
+        RspLockFileIgnored = "rsp-lock-file-ignored",
+        /// A flush leaves the entries of other devices valid (`rsp.env.FLUSH-L1`).
+        RspFlushKeepsOthers = "rsp-flush-keeps-others",
+        /// A fetch overwrites what is dirty (`rsp.env.FETCH-L1`).
+        RspFetchOverDirty = "rsp-fetch-over-dirty",
+        /// A location leaves a fifo while it is dirty (`rsp.env.DEQLOC-L1`).
+        RspDequeuesDirty = "rsp-dequeues-dirty",
     }
 }
 

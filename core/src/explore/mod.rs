@@ -17,6 +17,7 @@ mod minimise;
 mod odometer;
 mod parts;
 mod progress;
+pub mod promotion;
 mod proof;
 mod prove;
 mod record;

@@ -24,6 +24,7 @@ mod outcome;
 mod parse;
 mod print;
 pub mod rsp;
+pub mod rsp_machine;
 pub mod table;
 pub mod tree;
 

@@ -10,6 +10,7 @@ pub mod fermi;
 pub mod flat;
 mod local;
 mod registers;
+pub mod rsp;
 mod snapshot;
 pub mod split;
 

@@ -1,4 +1,4 @@
-//! The rules of the report, by id (`semantics.md`, section 1).
+//! The rules of the report and of the RSP paper, by id (`semantics.md`, section 1).
 //!
 //! Listed are the rules that the machine has. Each has one home in the code, marked `/// Rule: id`, and an entry in
 //! `spec-notes/`; a test compares the three.
@@ -197,4 +197,27 @@ rules! {
     DioLoad = "dio.load",
     DioCreate = "dio.create",
     DioDestroy = "dio.destroy",
+    RspLd = "rsp.LD",
+    RspSt = "rsp.ST",
+    RspIncL1 = "rsp.INC-L1",
+    RspIncL2 = "rsp.INC-L2",
+    RspIncGl = "rsp.INC-GL",
+    RspFluL1 = "rsp.FLU-L1",
+    RspFluL2 = "rsp.FLU-L2",
+    RspInvL1 = "rsp.INV-L1",
+    RspInvL2 = "rsp.INV-L2",
+    RspLkL2 = "rsp.LK-L2",
+    RspUlL2 = "rsp.UL-L2",
+    RspLkRmw = "rsp.LK-rmw",
+    RspUlRmw = "rsp.UL-rmw",
+    RspEnvEvictL1 = "rsp.env.EVICT-L1",
+    RspEnvEvictL2 = "rsp.env.EVICT-L2",
+    RspEnvFlushL1 = "rsp.env.FLUSH-L1",
+    RspEnvFlushL2 = "rsp.env.FLUSH-L2",
+    RspEnvFetchL1 = "rsp.env.FETCH-L1",
+    RspEnvFetchL2 = "rsp.env.FETCH-L2",
+    RspEnvDeqLocL1 = "rsp.env.DEQLOC-L1",
+    RspEnvDeqLocL2 = "rsp.env.DEQLOC-L2",
+    RspEnvDeqMarkerL1 = "rsp.env.DEQMARKER-L1",
+    RspEnvDeqMarkerL2 = "rsp.env.DEQMARKER-L2",
 }

@@ -15,6 +15,7 @@ pub use frozen::{Keep, Rest, freeze, thaw};
 pub use graph::{Edge, Graph, Move};
 pub use left::Unit;
 pub use search::{explore, go_on};
+pub(super) use table::Table;
 
 use crate::check::RacesOptions;
 use crate::verdict::{LimitKind, Standing, Stop};

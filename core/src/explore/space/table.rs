@@ -9,7 +9,7 @@ const FIRST: u32 = 10;
 
 /// The words of the table: 0, or half a hash above the number of a state from 1 on.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(in crate::explore) struct Table {
     words: Vec<u64>,
     used: usize,
     /// How far the half of a hash is shifted to the right, to say where its search begins.

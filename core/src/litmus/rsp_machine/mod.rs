@@ -1,0 +1,18 @@
+//! Programs with remote-scope promotion on the hardware that it was designed for: compiled by a scheme ([`Scheme`], table 3 of the
+//! paper), executed in every way ([`crate::explore::promotion`]), and each execution compared with the axioms of figure 2
+//! ([`axioms`]), as theorem 1 has it.
+//!
+//! The axioms are written down here a second time, over a handful of events, so that thousands of programs can be gone through
+//! ([`sweep`]).
+
+pub mod axioms;
+mod compile;
+mod pre;
+mod scheme;
+pub mod sweep;
+mod verify;
+
+pub use compile::{Compiled, Made, Refused, compile};
+pub use pre::races;
+pub use scheme::{Kind, Row, Scheme, Step, Width};
+pub use verify::{Verdict, Violation, verify};
