@@ -63,21 +63,32 @@ impl<'a> Reduced<'a> {
         })
     }
 
-    /// Does at once what never does harm.
-    pub fn settle(&self, system: &mut System) {
+    /// Does at once what never does harm. `told` hears of each transition, with the state after it.
+    pub fn settle(&self, system: &mut System, told: &mut dyn FnMut(Move, &System)) {
         if self.grain == Grain::Every {
             return;
         }
         for group in 0..self.program.group_count() {
-            dequeue(self.program, system, Level::L1, group);
+            self.dequeue(system, Level::L1, group, told);
         }
         if self.below {
             system.l2[0].fifo = Fifo::default();
             system.l2[0].entries.iter_mut().for_each(|e| e.hygiene = Hygiene::Clean);
         } else {
             for device in 0..self.program.device_count() {
-                dequeue(self.program, system, Level::L2, device);
+                self.dequeue(system, Level::L2, device, told);
             }
+        }
+    }
+
+    /// Removes from a fifo what can leave it.
+    fn dequeue(&self, system: &mut System, level: Level, which: usize, told: &mut dyn FnMut(Move, &System)) {
+        let which = u8::try_from(which).unwrap_or(u8::MAX);
+        while let Some(step) = [Move::DequeueLocation(level, which), Move::DequeueMarker(level, which)]
+            .into_iter()
+            .find(|step| system.perform(self.program, *step).is_some())
+        {
+            told(step, system);
         }
     }
 
@@ -101,14 +112,6 @@ fn ahead(code: &[Instruction]) -> Vec<[u8; 2]> {
         masks[position] = mask;
     }
     masks
-}
-
-/// Removes from a fifo what can leave it.
-fn dequeue(program: &Program, system: &mut System, level: Level, which: usize) {
-    let which = u8::try_from(which).unwrap_or(u8::MAX);
-    while system.perform(program, Move::DequeueLocation(level, which)).is_some()
-        || system.perform(program, Move::DequeueMarker(level, which)).is_some()
-    {}
 }
 
 /// All locations of a program that an L1 cache holds something to be flushed of.

@@ -125,7 +125,7 @@ pub fn explore(program: &Program, options: &mut Options<'_>) -> Space {
 impl Run<'_> {
     /// The number of a state, and whether it is new.
     fn state(&mut self, system: &mut System, from: (u32, u16)) -> (u32, bool) {
-        self.reduced.settle(system);
+        self.reduced.settle(system, &mut |_, _| ());
         let start = self.rows.len();
         self.format.pack(self.program, system, &mut self.rows);
         let (before, row) = self.rows.split_at(start);
@@ -246,19 +246,20 @@ impl Run<'_> {
     }
 }
 
-/// The states along a path, from the first on; what a search leaves out happens at once there, too.
+/// The steps of a path with the state after each, and before all the first state. What a search does at once is told as steps, too.
 #[must_use]
-pub fn follow(program: &Program, grain: Grain, path: &[Step]) -> Vec<System> {
+pub fn follow(program: &Program, grain: Grain, path: &[Step]) -> (System, Vec<(Step, System)>) {
     let reduced = Reduced::new(program, grain);
-    let mut system = reduced.start();
-    let mut states = vec![system];
+    let first = reduced.start();
+    let (mut system, mut steps) = (first, Vec::new());
     for step in path {
         let _ = match step {
             Step::Thread(t) => system.execute(program, usize::from(*t)),
             Step::Environment(step) => system.perform(program, *step),
         };
-        reduced.settle(&mut system);
-        states.push(system);
+        let mut after = vec![(*step, system)];
+        reduced.settle(&mut system, &mut |step, state| after.push((Step::Environment(step), *state)));
+        steps.extend(after);
     }
-    states
+    (first, steps)
 }

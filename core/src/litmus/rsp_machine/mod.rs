@@ -7,6 +7,7 @@
 
 pub mod axioms;
 mod compile;
+pub mod necessity;
 mod pre;
 mod scheme;
 pub mod sweep;

@@ -112,7 +112,8 @@ const fn original(row: Row) -> Option<&'static [Step]> {
     })
 }
 
-/// The column `Proposed`, and rows of ours for scope ALL (D-rsp-all).
+/// The column `Proposed`, and rows of ours for scope ALL (D-rsp-all): L2 caches are invalidated before L1 caches, since those could be
+/// filled again from what is stale in these.
 const fn proposed(row: Row) -> &'static [Step] {
     match (row.kind, row.width) {
         (_, Width::Narrow) => LONE,
@@ -126,34 +127,34 @@ const fn proposed(row: Row) -> &'static [Step] {
         (Kind::Update, Width::DeviceRemote) => {
             &[LockRmw(DV), Flu(L1, DV), Inv(L1, DV), Own, Flu(L1, DV), Inv(L1, DV), UnlockRmw(DV)]
         }
-        (Kind::Load, Width::All) => &[Own, Inv(L1, WG), Inv(L2, DV)],
-        (Kind::Load, Width::AllRemote) => &[Own, Flu(L1, SY), Flu(L2, SY), Inv(L1, WG), Inv(L2, DV)],
+        (Kind::Load, Width::All) => &[Own, Inv(L2, DV), Inv(L1, WG)],
+        (Kind::Load, Width::AllRemote) => &[Own, Flu(L1, SY), Flu(L2, SY), Inv(L2, DV), Inv(L1, WG)],
         (Kind::Store, Width::All) => &[Flu(L1, WG), Flu(L2, DV), Own],
         (Kind::Store, Width::AllRemote) => &[
             LockRmw(SY),
             Flu(L1, SY),
             Flu(L2, SY),
-            Inv(L1, SY),
             Inv(L2, SY),
+            Inv(L1, SY),
             Own,
             Flu(L1, WG),
             Flu(L2, DV),
-            Inv(L1, SY),
             Inv(L2, SY),
+            Inv(L1, SY),
             UnlockRmw(SY),
         ],
-        (Kind::Update, Width::All) => &[Flu(L1, WG), Flu(L2, DV), Own, Inv(L1, WG), Inv(L2, DV)],
+        (Kind::Update, Width::All) => &[Flu(L1, WG), Flu(L2, DV), Own, Inv(L2, DV), Inv(L1, WG)],
         (Kind::Update, Width::AllRemote) => &[
             LockRmw(SY),
             Flu(L1, SY),
             Flu(L2, SY),
-            Inv(L1, SY),
             Inv(L2, SY),
+            Inv(L1, SY),
             Own,
             Flu(L1, SY),
             Flu(L2, SY),
-            Inv(L1, SY),
             Inv(L2, SY),
+            Inv(L1, SY),
             UnlockRmw(SY),
         ],
     }

@@ -20,8 +20,7 @@ pub struct Op {
 const SCOPES: [MemoryScope; 3] = [MemoryScope::WorkGroup, MemoryScope::Device, MemoryScope::All];
 
 impl Op {
-    /// Every operation on a location. `scopes`: WG, DV, ALL; only so many of them. `alike`: those which table 3 compiles alike are
-    /// one, too.
+    /// Every operation on a location. `scopes`: WG, DV, ALL; only so many of them.
     #[must_use]
     pub fn all(kinds: &[Kind], scopes: u8, at: u8) -> Vec<Self> {
         let mut found = Vec::new();
@@ -34,7 +33,7 @@ impl Op {
         found
     }
 
-    fn access(self) -> Access {
+    pub(super) fn access(self) -> Access {
         let Some((scope, remote)) = self.atomic else { return Access::Plain };
         let order = match self.kind {
             Kind::Load => MemoryOrder::Acquire,
@@ -162,24 +161,47 @@ fn statement(op: Op, register: &str, value: i64) -> Statement {
 /// How threads are placed: for each, its device, its work-group, and how many operations it has.
 pub type Placing = Vec<(u32, u32, usize)>;
 
-/// All ways to place so many operations in up to three threads of up to two work-groups of one device.
+/// The homes of up to three threads in up to two work-groups of one device.
+pub const ONE_DEVICE: &[&[(u32, u32)]] =
+    &[&[(0, 0)], &[(0, 0), (0, 0)], &[(0, 0), (0, 1)], &[(0, 0), (0, 0), (0, 0)], &[(0, 0), (0, 0), (0, 1)]];
+
+/// The homes of two or three threads in two devices with one work-group each.
+pub const TWO_DEVICES: &[&[(u32, u32)]] = &[&[(0, 0), (1, 0)], &[(0, 0), (0, 0), (1, 0)]];
+
+/// All ways to place so many operations in threads with such homes, each of which has one at least.
 #[must_use]
-pub fn placings(operations: usize) -> Vec<Placing> {
+pub fn placings(operations: usize, homes: &[&[(u32, u32)]]) -> Vec<Placing> {
     let mut found: Vec<Placing> = Vec::new();
-    for groups in [&[0][..], &[0, 0], &[0, 1], &[0, 0, 0], &[0, 0, 1]] {
-        let threads = groups.len();
-        // Each thread has an operation at least; the first ones of a work-group have no fewer than those that follow.
-        let mut sizes = vec![1; threads];
+    for homes in homes {
+        let mut sizes = vec![1; homes.len()];
         loop {
             if sizes.iter().sum::<usize>() == operations {
-                found.push(groups.iter().zip(&sizes).map(|(group, size)| (0, *group, *size)).collect());
+                found.push(homes.iter().zip(&sizes).map(|((device, group), size)| (*device, *group, *size)).collect());
             }
-            let Some(k) = (0..threads).find(|k| sizes[*k] < operations) else { break };
+            let Some(k) = (0..sizes.len()).find(|k| sizes[*k] < operations) else { break };
             sizes[..k].fill(1);
             sizes[k] += 1;
         }
     }
     found
+}
+
+/// Every program of two threads with two operations each, where the second one of the second thread is done only if its first
+/// reads something else than 0, at all locations, up to symmetry: message passing, store and load buffering are among them.
+pub fn conditional(homes: [Home; 2], kinds: &dyn Fn(u8) -> Vec<Op>, each: &mut dyn FnMut(&Shape)) {
+    let all: Vec<Op> = (0..2).flat_map(kinds).collect();
+    let reads: Vec<Op> = all.iter().copied().filter(|op| op.kind != Kind::Store).collect();
+    // Locations change places: the first one is the first.
+    for first in all.iter().filter(|op| op.at == 0) {
+        for second in &all {
+            for third in &reads {
+                for fourth in &all {
+                    let threads = vec![(homes[0], vec![*first, *second]), (homes[1], vec![*third, *fourth])];
+                    each(&Shape { threads, conditional: Some(1) });
+                }
+            }
+        }
+    }
 }
 
 /// Every program of a placing whose operations are from a list, up to symmetry.
