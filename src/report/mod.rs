@@ -24,6 +24,7 @@ mod problem;
 pub mod prove;
 mod race;
 mod race_words;
+pub mod rsp_machine;
 pub mod rule_table;
 mod rules;
 pub mod run;

@@ -40,7 +40,7 @@ impl Op {
             Kind::Store => MemoryOrder::Release,
             Kind::Update => MemoryOrder::AcqRel,
         };
-        Access::atomic(order, SCOPES[usize::from(scope) % 3], remote)
+        Access::Atomic { order, scope: SCOPES[usize::from(scope) % 3], remote }
     }
 }
 
@@ -85,7 +85,7 @@ impl Shape {
             let number = u32::try_from(k).unwrap_or(0);
             threads.push(Thread { number, home: *home, span: Span::default(), code });
         }
-        Test { locations: self.locations(), threads, ..Test::default() }
+        Test { name: "generated".to_owned(), locations: self.locations(), threads, ..Test::default() }
     }
 
     fn locations(&self) -> Vec<Location> {
