@@ -171,6 +171,7 @@ mod reference;
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
 mod shared;
+mod rsp_mutants;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
@@ -231,6 +232,7 @@ fn main() {
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
+        ("remote-scope promotion", rsp_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
         ("what is told of accesses", deeds::mutants::are_noticed),
     ];

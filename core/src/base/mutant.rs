@@ -182,8 +182,6 @@ words! {
         RspInvalidatesOwn = "rsp-invalidates-own",
         /// The environment does not look into the lock file (`rsp.LK-L2`).
         RspLockFileIgnored = "rsp-lock-file-ignored",
-        /// A flush leaves the entries of other devices valid (`rsp.env.FLUSH-L1`).
-        RspFlushKeepsOthers = "rsp-flush-keeps-others",
         /// A fetch overwrites what is dirty (`rsp.env.FETCH-L1`).
         RspFetchOverDirty = "rsp-fetch-over-dirty",
         /// A location leaves a fifo while it is dirty (`rsp.env.DEQLOC-L1`).

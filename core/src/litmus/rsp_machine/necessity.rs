@@ -39,6 +39,8 @@ pub struct Corpus<'a> {
     pub conditionals: &'a [[Home; 2]],
     /// The operations on a location.
     pub ops: &'a dyn Fn(u8) -> Vec<Op>,
+    /// Of programs with so many operations at most it is asked whether they can be left waiting, which takes long.
+    pub waits: usize,
 }
 
 impl Corpus<'_> {
@@ -80,7 +82,7 @@ pub fn necessity(scheme: &Scheme, of: &dyn Fn(Row) -> bool, corpus: &Corpus<'_>)
                     return;
                 }
                 needed.tried += 1;
-                needed.missed = fault(shape, &without, 2).map(|fault| (shape.clone(), fault));
+                needed.missed = fault(shape, &without, corpus.waits).map(|fault| (shape.clone(), fault));
             });
             table.push(needed);
         }

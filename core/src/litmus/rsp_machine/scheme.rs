@@ -47,9 +47,9 @@ impl Width {
     #[must_use]
     pub const fn level(self) -> Level {
         match self {
-            Self::Narrow => Level::L1,
-            Self::Device | Self::DeviceRemote => Level::L2,
-            Self::All | Self::AllRemote => Level::Global,
+            Self::Narrow => L1,
+            Self::Device | Self::DeviceRemote => L2,
+            Self::All | Self::AllRemote => Global,
         }
     }
 }
@@ -84,7 +84,7 @@ pub enum Step {
     UnlockRmw(Reach),
 }
 
-use Level::{L1, L2};
+use Level::{Global, L1, L2};
 use Reach::{Device as DV, Group as WG, System as SY};
 use Step::{Access as Own, Flush as Flu, Invalidate as Inv, Lock, LockRmw, Unlock, UnlockRmw};
 

@@ -75,9 +75,7 @@ impl System {
             return None;
         }
         let device = program.device_of(group);
-        if !on(Mutant::RspFlushKeepsOthers) {
-            (0..program.device_count()).for_each(|d| self.l2[d].invalidate(at));
-        }
+        (0..program.device_count()).for_each(|d| self.l2[d].invalidate(at));
         self.store(program, (Level::L2, device), at, entry.value, entry.source);
         self.l1[group].entry_mut(at).hygiene = Hygiene::Clean;
         self.ghost.append(program, Place::l1(group), Place::l2(device), at);
