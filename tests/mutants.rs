@@ -167,11 +167,11 @@ mod races_agree;
 #[expect(dead_code, reason = "searches are compared without a mutant")]
 #[path = "shared/reference.rs"]
 mod reference;
+mod rsp_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
 mod shared;
-mod rsp_mutants;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;

@@ -8,7 +8,9 @@ use warpstep::litmus::parse;
 use warpstep::litmus::rsp::{Home, Test};
 use warpstep::litmus::rsp_machine::axioms::{Axiom, Inclusion, judge};
 use warpstep::litmus::rsp_machine::necessity::{Corpus, Fault, necessity};
-use warpstep::litmus::rsp_machine::sweep::{ONE_DEVICE, Op, Placing, Shape, TWO_DEVICES, conditional, placings, programs};
+use warpstep::litmus::rsp_machine::sweep::{
+    ONE_DEVICE, Op, Placing, Shape, TWO_DEVICES, conditional, placings, programs,
+};
 use warpstep::litmus::rsp_machine::{Compiled, Kind, Refused, Scheme, Verdict, Width, compile, races, verify};
 use warpstep::report::rsp_machine::{part, row, scheme as column, table};
 
@@ -37,7 +39,8 @@ fn pair(one: &[Op], other: &[Op], conditional: Option<usize>) -> Shape {
 
 /// Message passing: the second thread reads `x` if it has read the flag `y`, by a load or by an increment.
 fn message_passing(flag: Kind) -> Shape {
-    let (writes, reads) = ([op(Kind::Store, None, 0), op(Kind::Store, DEVICE, 1)], [op(flag, DEVICE, 1), op(Kind::Load, None, 0)]);
+    let (writes, reads) =
+        ([op(Kind::Store, None, 0), op(Kind::Store, DEVICE, 1)], [op(flag, DEVICE, 1), op(Kind::Load, None, 0)]);
     pair(&writes, &reads, Some(1))
 }
 
@@ -110,7 +113,8 @@ fn the_examples_have_the_outcomes_of_the_paper() {
         let test = shape.test();
         for (scheme, values) in [Scheme::original(), Scheme::proposed()].iter().zip(values) {
             let compiled = compiled(&test, scheme);
-            let mut found: Vec<i32> = search(&compiled, Grain::Needed, false, false).ends.keys().map(|e| e.memory[0]).collect();
+            let mut found: Vec<i32> =
+                search(&compiled, Grain::Needed, false, false).ends.keys().map(|e| e.memory[0]).collect();
             found.sort_unstable();
             found.dedup();
             assert_eq!(found, values, "{shape:?}");
@@ -342,8 +346,8 @@ fn every_instruction_of_the_proposed_scheme_is_necessary() {
         assert!(table.iter().all(|needed| needed.missed.is_some()), "{text}");
         golden("necessity.txt", &text);
     } else {
-        // Eight show in programs of two operations already; the others take a program that passes a message, or one that waits.
-        assert_eq!(table.iter().filter(|needed| needed.missed.is_some()).count(), 8, "{text}");
+        // Seven show in programs of two operations already; the others take a program that passes a message, or one that waits.
+        assert_eq!(table.iter().filter(|needed| needed.missed.is_some()).count(), 7, "{text}");
     }
 }
 
@@ -388,7 +392,15 @@ fn litmus_tests_end_as_the_axioms_allow() {
     all.extend(litmus(root.join("../shared/conformance/litmus/rsp")));
     let mut lines = Vec::new();
     for (name, test) in all {
-        let compiled = compiled(&test, &Scheme::proposed());
+        let compiled = match compile(&test, &Scheme::proposed()) {
+            Ok(compiled) => compiled,
+            // A known gap: the machine has no local memory, as the paper's has none.
+            Err(Refused::Local(_)) => {
+                lines.push(format!("{name}: local memory"));
+                continue;
+            }
+            Err(refused) => panic!("{name}: {refused:?}"),
+        };
         match verify(&compiled, &compiled.atomic, Some(400_000)) {
             Verdict::Unsound(violation) => panic!("{name}: {:?}", violation.axiom),
             verdict => lines.push(format!("{name}: {verdict:?}")),

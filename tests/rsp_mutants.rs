@@ -54,13 +54,8 @@ fn programs() -> Vec<(Shape, Scheme)> {
 /// How a program can end, and in how many states it waits for ever.
 fn looks(shape: &Shape, scheme: &Scheme) -> (BTreeSet<String>, u64) {
     let compiled = compile(&shape.test(), scheme).unwrap();
-    let options = &mut Options {
-        grain: Grain::Every,
-        ghost: false,
-        stuck: true,
-        max_states: Some(300_000),
-        poll: &mut |_| None,
-    };
+    let options =
+        &mut Options { grain: Grain::Every, ghost: false, stuck: true, max_states: Some(300_000), poll: &mut |_| None };
     let space = explore(&compiled.program, options);
     (space.ends.keys().map(|end| format!("{end:?}")).collect(), space.stuck.0)
 }

@@ -9,7 +9,11 @@ use std::process::Command;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::check::{Check, Observers};
+use warpstep::explore::promotion::{Grain, Options, explore};
 use warpstep::launch::{Device, Spec, load, memory_programs, run};
+use warpstep::litmus::rsp::Home;
+use warpstep::litmus::rsp_machine::sweep::{Op, Shape};
+use warpstep::litmus::rsp_machine::{Kind, Scheme, compile};
 use warpstep::machine::{Config, ControlModel, MemoryModel};
 use warpstep::memory::fermi::model::DeviceModel;
 use warpstep::verdict::Rule;
@@ -124,6 +128,21 @@ fn fired_in_script(path: &Path) -> BTreeSet<Rule> {
     found
 }
 
+/// The rules that fire where the machine with remote-scope promotion executes one operation, for each operation and scheme.
+fn fired_by_promotion() -> Vec<BTreeSet<Rule>> {
+    let ops = Op::all(&[Kind::Load, Kind::Store, Kind::Update], 3, 0);
+    let schemes = [Scheme::original(), Scheme::proposed()];
+    let fired = |scheme: &Scheme, op: Op| {
+        let home = Home { device: 0, group: 0 };
+        let shape = Shape { threads: vec![(home, vec![op])], conditional: None };
+        let program = compile(&shape.test(), scheme).ok()?.program;
+        let (grain, poll) = (Grain::Every, &mut |_| None);
+        let space = explore(&program, &mut Options { grain, ghost: false, stuck: false, max_states: None, poll });
+        Some(space.fired.into_iter().collect())
+    };
+    schemes.iter().flat_map(|scheme| ops.iter().filter_map(move |op| fired(scheme, *op))).collect()
+}
+
 type Row = Vec<String>;
 
 /// Whether two rows say the same. A count may lag a tenth behind, so that not every new example changes the table; but
@@ -148,6 +167,7 @@ fn the_table_is_up_to_date() {
     for path in files("tests/host", |n| n.ends_with(".toml")) {
         count(fired_in_script(&path));
     }
+    fired_by_promotion().into_iter().for_each(count);
     let (homes, titles) = (homes(), titles());
     let none = String::new();
     let mut table = "id\thome\tfires in\twhat it does\n".to_owned();

@@ -6,8 +6,8 @@ use crate::explore::promotion::{Grain, Step, follow};
 use crate::litmus::rsp::Test;
 use crate::litmus::rsp_machine::{Compiled, Row, Scheme, Step as Part};
 use crate::memory::rsp::{
-    Cache, Function, Hygiene, Instruction, Level, Location, Lock, Mark, Move, Operand, Program, Reach, Register, System,
-    Update,
+    Cache, Function, Hygiene, Instruction, Level, Location, Lock, Mark, Move, Operand, Program, Reach, Register,
+    System, Update,
 };
 use std::fmt::Write;
 
@@ -173,12 +173,13 @@ impl Named<'_> {
         let entries = cache.entries.iter().zip(0_u8..).filter(|(entry, _)| entry.present);
         let entry = |(entry, at): (&crate::memory::rsp::Entry, u8)| {
             let hygiene = if entry.hygiene == Hygiene::Dirty { 'D' } else { 'C' };
-            let state = if values { String::new() } else { format!(":{hygiene}{}", if entry.valid { 'V' } else { 'I' }) };
+            let state =
+                if values { String::new() } else { format!(":{hygiene}{}", if entry.valid { 'V' } else { 'I' }) };
             format!("{}{state} {}", self.location(Location(at)), entry.value)
         };
         let mut text = format!("{{{}}}", entries.map(entry).collect::<Vec<_>>().join(", "));
         let fifo: Vec<String> = cache.fifo.iter().rev().map(|mark| self.mark(mark)).collect();
-        if !fifo.is_empty() {
+        if !fifo.is_empty() && !values {
             let _ = write!(text, " [{}]", fifo.join(" "));
         }
         text
@@ -198,7 +199,8 @@ impl Named<'_> {
                 let thread = usize::from(t);
                 let group = self.program().group_of(thread);
                 let code = &self.program().threads()[thread].code;
-                let text = code.get(usize::from(before.next[thread])).map_or_else(String::new, |i| self.instruction(*i));
+                let text =
+                    code.get(usize::from(before.next[thread])).map_or_else(String::new, |i| self.instruction(*i));
                 let alone = self.members(group).len() == 1;
                 (Column::Group(group), if alone { text } else { format!("{}: {text}", self.thread(thread)) })
             }
@@ -278,7 +280,11 @@ fn aligned(rows: &[Vec<String>]) -> String {
 /// A row of table 3 in words: `store DV,R`.
 #[must_use]
 pub fn row(row: Row) -> String {
-    format!("{:?} {}", row.kind, row.width.name()).to_lowercase().replace("dv", "DV").replace("all", "ALL").replace(",r", ",R")
+    format!("{:?} {}", row.kind, row.width.name())
+        .to_lowercase()
+        .replace("dv", "DV")
+        .replace("all", "ALL")
+        .replace(",r", ",R")
 }
 
 /// An instruction of table 3 in words.

@@ -1,9 +1,7 @@
 //! States as rows of bytes: what a program does not use takes no room.
 
 use super::search::Grain;
-use crate::memory::rsp::{
-    Cache, Entry, Fifo, Hygiene, Location, Lock, Mark, Place, Program, Source, System,
-};
+use crate::memory::rsp::{Cache, Entry, Fifo, Hygiene, Location, Lock, Mark, Place, Program, Source, System};
 
 const PRESENT: u8 = 1;
 const DIRTY: u8 = 2;

@@ -22,7 +22,9 @@ impl<'a> Reduced<'a> {
         let mut moves = Vec::new();
         System::moves(program, &mut moves);
         if grain == Grain::Needed {
-            moves.retain(|m| matches!(m, Move::Flush(level, ..) | Move::Fetch(level, ..) if !below || *level == Level::L1));
+            moves.retain(
+                |m| matches!(m, Move::Flush(level, ..) | Move::Fetch(level, ..) if !below || *level == Level::L1),
+            );
         }
         Self { program, grain, below, ahead, moves }
     }

@@ -56,7 +56,8 @@ pub struct Found {
 pub struct Space {
     /// Ends of complete executions, with the shortest way to each.
     pub ends: IndexMap<End, Vec<Step>>,
-    /// The states from which no execution is completed: how many there are, and the one that is reached first.
+    /// The states from which no execution is completed: how many there are, and of those in which no thread can go on the one that
+    /// is reached first.
     pub stuck: (u64, Option<Found>),
     /// The rules that fired.
     pub fired: Vec<Rule>,
@@ -239,10 +240,16 @@ impl Run<'_> {
                 }
             }
         }
-        let mut stuck = (0..).zip(&good).filter(|(_, good)| !**good).map(|(state, _)| state);
-        let first: Option<u32> = stuck.next();
-        let found = first.map(|state| Found { path: self.path(state), state: self.unpack(state) });
-        self.space.stuck = (u64::from(first.is_some()) + stuck.count() as u64, found);
+        let stuck: Vec<u32> = (0..).zip(&good).filter(|(_, good)| !**good).map(|(state, _)| state).collect();
+        // Where nobody can go on it is seen best.
+        let threads = 0..self.program.threads().len();
+        let blocked = |state: &&u32| {
+            let system = self.unpack(**state);
+            threads.clone().all(|t| { system }.execute(self.program, t).is_none())
+        };
+        let first = stuck.iter().find(blocked).or(stuck.first());
+        let found = first.map(|state| Found { path: self.path(*state), state: self.unpack(*state) });
+        self.space.stuck = (stuck.len() as u64, found);
     }
 }
 

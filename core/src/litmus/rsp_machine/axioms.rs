@@ -7,7 +7,7 @@ use super::compile::Compiled;
 use super::scheme::Kind;
 use crate::explore::promotion::Graph;
 use crate::litmus::rsp::MemoryScope;
-use crate::memory::rsp::{Event, LOCATIONS, EVENTS};
+use crate::memory::rsp::{EVENTS, Event, LOCATIONS};
 
 /// Events of the program, then one that initialises each location.
 const MOST: usize = EVENTS + LOCATIONS;
@@ -285,7 +285,8 @@ impl<'a> Events<'a> {
     /// `rf` and `mo`, of which the second is about atomic locations only.
     fn witness(&self, graph: &Graph) -> (Relation, Relation) {
         let (mut rf, mut mo) = (Relation::default(), Relation::default());
-        let rank = |e: usize| e.checked_sub(EVENTS).map_or_else(|| graph.order[e].map(|r| i32::from(r) + 1), |_| Some(0));
+        let rank =
+            |e: usize| e.checked_sub(EVENTS).map_or_else(|| graph.order[e].map(|r| i32::from(r) + 1), |_| Some(0));
         for a in (0..MOST).filter(|a| self.all >> a & 1 == 1) {
             if let Some(source) = graph.reads.get(a).copied().flatten() {
                 rf.add(source.event().map_or(EVENTS + self.location(a), |e| e.0.into()), a);

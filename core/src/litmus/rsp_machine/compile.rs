@@ -119,15 +119,8 @@ struct Compiler<'a> {
 /// # Errors
 /// Why it cannot be compiled.
 pub fn compile(test: &Test, scheme: &Scheme) -> Result<Compiled, Refused> {
-    let mut compiler = Compiler {
-        scheme,
-        test,
-        events: Vec::new(),
-        registers: Vec::new(),
-        used: 0,
-        thread: 0,
-        code: Vec::new(),
-    };
+    let mut compiler =
+        Compiler { scheme, test, events: Vec::new(), registers: Vec::new(), used: 0, thread: 0, code: Vec::new() };
     let mut initial = Vec::new();
     for location in &test.locations {
         if location.region == Region::Local {

@@ -47,7 +47,10 @@ pub enum Reach {
 
 /// What is computed of two numbers of 32 bits, which wrap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the usual ones; comparisons give 1 or 0; a quotient by zero is 0; `Right` is the right operand")]
+#[expect(
+    missing_docs,
+    reason = "the usual ones; comparisons give 1 or 0; a quotient by zero is 0; `Right` is the right operand"
+)]
 pub enum Function {
     Add,
     Sub,
@@ -224,9 +227,8 @@ impl Program {
 
     /// How long a fifo can become, at most: every store and every marker is in it once.
     fn longest_fifo(&self) -> usize {
-        let enqueues = |i: &&Instruction| {
-            matches!(i, Instruction::Store(..) | Instruction::Update(..) | Instruction::Flush(..))
-        };
+        let enqueues =
+            |i: &&Instruction| matches!(i, Instruction::Store(..) | Instruction::Update(..) | Instruction::Flush(..));
         let fills = self.threads.iter().map(|t| t.code.iter().filter(enqueues).count());
         // What is flushed from an L1 cache enters the fifo of the L2 cache.
         fills.sum()

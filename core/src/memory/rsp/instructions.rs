@@ -98,7 +98,11 @@ impl System {
             Update::Increment => Some(found.wrapping_add(1)),
             Update::Apply(function, operand) => Some(function.of(found, self.value(operand))),
             Update::Exchange(expected, new) => {
-                if found == self.value(expected) { Some(self.value(new)) } else { None }
+                if found == self.value(expected) {
+                    Some(self.value(new))
+                } else {
+                    None
+                }
             }
         }
     }
