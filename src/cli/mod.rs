@@ -26,6 +26,7 @@ mod output;
 mod progress;
 mod prove;
 mod prove_litmus;
+mod prove_rsp;
 mod replay;
 mod report_flags;
 mod rules;

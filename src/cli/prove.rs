@@ -3,6 +3,7 @@
 use super::bounds::{sooner, usual_memory};
 use super::flags::{size, time};
 use super::form::Form;
+use super::prove_rsp::{Machine, SchemeName};
 use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Names, check, script, target, words, write};
 use super::target::Common;
@@ -38,6 +39,7 @@ Examples:
   warpstep prove DIR --for 5m --checkpoint FILE      goes on where it stopped
   warpstep prove T.litmus --blocks --progress obe --strong
   warpstep prove MP.litmus --all            every outcome, and the condition
+  warpstep prove RSP.litmus --machine rsp --scheme original --all
   warpstep prove SCRIPT.toml                every order of a host script
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that it names, and about the launch as it is: other arguments, other blocks need another proof.
@@ -118,6 +120,14 @@ pub(super) struct Prove {
     /// Of a litmus test: each thread is a block of its own, for progress models, which promise it to blocks.
     #[arg(long, conflicts_with = "same_warp")]
     pub(super) blocks: bool,
+
+    /// Of a program with remote-scope promotion: the hardware that runs it.
+    #[arg(long, value_enum, value_name = "MACHINE")]
+    pub(super) machine: Option<Machine>,
+
+    /// With --machine: how the program is compiled for it, as was published first or as was proposed then.
+    #[arg(long, value_enum, value_name = "SCHEME", default_value = "proposed", requires = "machine")]
+    pub(super) scheme: SchemeName,
 
     /// Write the schedule of the first defect here, not to NAME.prove.schedule.
     #[arg(long, value_name = "FILE")]

@@ -50,6 +50,12 @@ impl Prove {
         if !errors.is_empty() {
             return Err(complain(&errors, &sources));
         }
+        if self.machine.is_some() {
+            let why = "it runs programs with remote-scope promotion, which begin with `OpenCL` or `RSP`";
+            let unfit = || ProblemKind::UnfitFlag { flag: "--machine", text: "rsp".to_owned(), why };
+            let test = litmus.rsp.as_ref().ok_or_else(|| output::refuse(unfit(), format))?;
+            return self.promotion(&litmus, test, (file, &sources));
+        }
         let config = self.common.config(&mut sources).map_err(|p| output::problems(&p, &sources, format))?;
         let control = config.control.unwrap_or(ControlModel::Its);
         self.fits_litmus(&config).map_err(|p| output::problems(&p, &sources, format))?;

@@ -2,9 +2,13 @@
 //! with its L1 cache and for each L2 cache, from top to bottom as time goes. Entries are `x:DV 1` for dirty and valid, `x:CI 1` for
 //! clean and invalid; what stands in brackets is a fifo, whose elements leave it at the right.
 
-use crate::explore::promotion::{Grain, Step, follow};
+use super::diagnostic::Diagnostic;
+use super::words::counted;
+use crate::base::{FileId, Span, Wording};
+use crate::explore::promotion::{Grain, Space, Step, follow};
 use crate::litmus::rsp::Test;
-use crate::litmus::rsp_machine::{Compiled, Row, Scheme, Step as Part};
+use crate::litmus::rsp_machine::axioms::Axiom;
+use crate::litmus::rsp_machine::{Compiled, Refused, Row, Scheme, Step as Part};
 use crate::memory::rsp::{
     Cache, Function, Hygiene, Instruction, Level, Location, Lock, Mark, Move, Operand, Program, Reach, Register,
     System, Update,
@@ -309,4 +313,83 @@ pub fn scheme(scheme: &Scheme) -> String {
         format!("{}: {}\n", row(r), parts.join("; "))
     };
     scheme.rows().map(line).collect()
+}
+
+/// What came of the comparison of a program's executions with the axioms.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Compared {
+    /// It was not done: the program has more accesses than this.
+    TooLong(usize),
+    /// It was not done: the program has local memory, of which figure 2 says nothing.
+    Local,
+    /// The program is racy: it may do anything.
+    Racy,
+    /// All are allowed.
+    Allowed,
+    /// One is not: the axiom that it violates, and the way to it.
+    Beyond(Axiom, Vec<Step>),
+}
+
+/// What a search looked at, and what it found besides outcomes.
+#[must_use]
+pub fn searched(space: &Space, grain: Grain, compared: &Compared) -> String {
+    let (states, steps) = (counted(space.states, "state"), counted(space.steps, "step"));
+    let ends = counted(space.ends.len() as u64, "end");
+    let mut text = format!("machine rsp: {states}, {steps}, {ends} of complete executions\n");
+    if let Some(limit) = space.limit {
+        let _ = writeln!(text, "limit reached, nothing is proved: {limit:?}");
+    }
+    text += &match compared {
+        Compared::TooLong(most) => {
+            format!("not compared with the axioms: the program has more than {most} accesses to memory\n")
+        }
+        Compared::Local => {
+            "not compared with the axioms: figure 2 says nothing of local memory, and it is run as if it were \
+                            global\n"
+                .to_owned()
+        }
+        Compared::Racy => "the program is racy by the axioms: it may do anything\n".to_owned(),
+        Compared::Allowed => "the program is not racy, and the axioms allow every execution\n".to_owned(),
+        Compared::Beyond(axiom, _) => {
+            format!(
+                "the program is not racy, and the axioms do not allow this execution: {} is violated\n",
+                axiom.name()
+            )
+        }
+    };
+    text += &match (&space.stuck, grain) {
+        ((0, _), Grain::Every) => "no execution can be left waiting for ever\n".to_owned(),
+        ((0, _), Grain::Needed) => {
+            "not asked: whether it can be left waiting for ever (--reduction none does)\n".to_owned()
+        }
+        ((count, _), _) => format!("{} from which no execution is completed, such as this\n", counted(*count, "state")),
+    };
+    text
+}
+
+/// Why a program is not run.
+#[must_use]
+pub fn refused(refused: &Refused, file: FileId) -> Diagnostic {
+    let (span, message, label, hint) = match *refused {
+        Refused::TooBig(crate::memory::rsp::TooBig { what, count, most }) => {
+            (Span::default(), format!("the program has {count} {what}, {most} are possible"), "", None)
+        }
+        Refused::NoScope(scope, span) => (
+            span,
+            format!("the original scheme has nothing for scope {}: it is for one device", scope.name()),
+            "this operation",
+            Some("leave out --scheme original: the proposed one is extended to it".to_owned()),
+        ),
+        Refused::Local(span) => {
+            let message = "several work-groups use a location of local memory, and the machine has one of it";
+            (span, message.to_owned(), "in local memory", Some("give each work-group a location of its own".to_owned()))
+        }
+        Refused::Wide(value, span) => {
+            (span, format!("{value} does not fit into the 32 bits of a location"), "this value", None)
+        }
+        Refused::Compares(span) => {
+            (span, "this update compares: it is not one of OpenCL's".to_owned(), "this operation", None)
+        }
+    };
+    Diagnostic::from(Wording { code: "unsupported", message, label: label.to_owned(), hint }).at(file, span)
 }

@@ -56,7 +56,7 @@ pub enum Refused {
     TooBig(TooBig),
     /// The scheme has nothing for the scope.
     NoScope(MemoryScope, Span),
-    /// Local memory is not part of the machine.
+    /// Several work-groups have a location of this name in their local memories, which are not part of the machine.
     Local(Span),
     /// A value that an `atomic_int` does not hold.
     Wide(i64, Span),
@@ -123,9 +123,6 @@ pub fn compile(test: &Test, scheme: &Scheme) -> Result<Compiled, Refused> {
         Compiler { scheme, test, events: Vec::new(), registers: Vec::new(), used: 0, thread: 0, code: Vec::new() };
     let mut initial = Vec::new();
     for location in &test.locations {
-        if location.region == Region::Local {
-            return Err(Refused::Local(location.name.span));
-        }
         let value = i32::try_from(location.initial);
         initial.push(value.map_err(|_| Refused::Wide(location.initial, location.name.span))?);
     }
@@ -144,7 +141,17 @@ pub fn compile(test: &Test, scheme: &Scheme) -> Result<Compiled, Refused> {
     }
     let atomic = test.locations.iter().map(|l| l.atomic).collect();
     let Compiler { events, registers, used, .. } = compiler;
-    Ok(Compiled { program: Program::new(devices, threads, initial, used)?, events, registers, atomic, threads: order })
+    let program = Program::new(devices, threads, initial, used)?;
+    for (location, at) in test.locations.iter().zip(0_u8..).filter(|(l, _)| l.region == Region::Local) {
+        // As in section 2.3, local memory is memory like any other: of one work-group it cannot be told apart (D-rsp-local).
+        let uses = |t: &&Thread| t.code.iter().any(|i| i.accesses() == Some(Location(at)));
+        let mut groups = program.threads().iter().filter(uses).map(|t| t.group);
+        let first = groups.next();
+        if groups.any(|group| Some(group) != first) {
+            return Err(Refused::Local(location.name.span));
+        }
+    }
+    Ok(Compiled { program, events, registers, atomic, threads: order })
 }
 
 impl Compiler<'_> {

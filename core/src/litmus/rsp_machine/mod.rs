@@ -7,6 +7,7 @@
 
 pub mod axioms;
 mod compile;
+mod ended;
 pub mod necessity;
 mod pre;
 mod scheme;
@@ -14,6 +15,7 @@ pub mod sweep;
 mod verify;
 
 pub use compile::{Compiled, Made, Refused, compile};
+pub use ended::Ended;
 pub use pre::races;
 pub use scheme::{Kind, Row, Scheme, Step, Width};
 pub use verify::{Verdict, Violation, verify};
