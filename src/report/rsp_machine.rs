@@ -368,7 +368,6 @@ pub fn searched(space: &Space, grain: Grain, compared: &Compared) -> String {
 }
 
 /// Why a program is not run.
-#[must_use]
 pub fn refused(refused: &Refused, file: FileId) -> Diagnostic {
     let (span, message, label, hint) = match *refused {
         Refused::TooBig(crate::memory::rsp::TooBig { what, count, most }) => {
