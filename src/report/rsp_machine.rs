@@ -379,10 +379,6 @@ pub fn refused(refused: &Refused, file: FileId) -> Diagnostic {
             "this operation",
             Some("leave out --scheme original: the proposed one is extended to it".to_owned()),
         ),
-        Refused::Local(span) => {
-            let message = "several work-groups use a location of local memory, and the machine has one of it";
-            (span, message.to_owned(), "in local memory", Some("give each work-group a location of its own".to_owned()))
-        }
         Refused::Wide(value, span) => {
             (span, format!("{value} does not fit into the 32 bits of a location"), "this value", None)
         }

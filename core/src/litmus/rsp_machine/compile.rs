@@ -2,7 +2,7 @@
 
 use super::scheme::{Kind, Row, Scheme, Step, Width};
 use crate::base::Span;
-use crate::litmus::rsp::{Access, Expected, MemoryOrder, MemoryScope, Operation, Region, Statement, Stmt, Test};
+use crate::litmus::rsp::{Access, Expected, MemoryOrder, MemoryScope, Operation, Statement, Stmt, Test};
 use crate::litmus::tree::{Arith, Atom, Ident, Relation, Value};
 use crate::memory::rsp::{Function, Instruction, Location, Operand, Program, Register, Thread, TooBig, Update};
 
@@ -56,8 +56,6 @@ pub enum Refused {
     TooBig(TooBig),
     /// The scheme has nothing for the scope.
     NoScope(MemoryScope, Span),
-    /// Several work-groups have a location of this name in their local memories, which are not part of the machine.
-    Local(Span),
     /// A value that an `atomic_int` does not hold.
     Wide(i64, Span),
     /// An update that compares.
@@ -142,15 +140,6 @@ pub fn compile(test: &Test, scheme: &Scheme) -> Result<Compiled, Refused> {
     let atomic = test.locations.iter().map(|l| l.atomic).collect();
     let Compiler { events, registers, used, .. } = compiler;
     let program = Program::new(devices, threads, initial, used)?;
-    for (location, at) in test.locations.iter().zip(0_u8..).filter(|(l, _)| l.region == Region::Local) {
-        // As in section 2.3, local memory is memory like any other: of one work-group it cannot be told apart (D-rsp-local).
-        let uses = |t: &&Thread| t.code.iter().any(|i| i.accesses() == Some(Location(at)));
-        let mut groups = program.threads().iter().filter(uses).map(|t| t.group);
-        let first = groups.next();
-        if groups.any(|group| Some(group) != first) {
-            return Err(Refused::Local(location.name.span));
-        }
-    }
     Ok(Compiled { program, events, registers, atomic, threads: order })
 }
 
