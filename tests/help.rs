@@ -57,6 +57,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("jobs", &["1"]),
     ("keep-going", &[]),
     ("lanes", &["split"]),
+    ("machine", &["rsp"]),
     ("max-choices", &["1000"]),
     ("max-errors", &["3"]),
     ("max-memory", &["1G"]),
@@ -73,6 +74,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("property", &["drf"]),
     ("reduction", &["none"]),
     ("reps", &["1"]),
+    ("scheme", &["original", "--machine", "rsp"]),
     ("rules", &[]),
     ("same-warp", &[]),
     ("save", &["x=x.npy"]),
@@ -120,6 +122,7 @@ fn folder() -> tempfile::TempDir {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let test = std::fs::read_to_string(root.join("tests/litmus/MP-weak.litmus")).unwrap();
     put("MP.litmus", &test);
+    put("RSP.litmus", &std::fs::read_to_string(root.join("tests/litmus/rsp/figure4.litmus")).unwrap());
     put("verdicts.csv", "path,model,property,expected\nMP.litmus,ptx-v7.5,safety,pass\n");
     std::fs::create_dir(folder.path().join("programs")).unwrap();
     put("programs/own.memp", "use fermi;\n");
@@ -144,6 +147,7 @@ fn base(command: &str, flag: &str) -> Vec<&'static str> {
     };
     match command {
         "prove" if OF_LITMUS.contains(&flag) => vec!["MP.litmus"],
+        "prove" if ["machine", "scheme"].contains(&flag) => vec!["RSP.litmus"],
         "replay" if flag != "seed" => [vec!["--seed", "1"], launch()].concat(),
         "run" | "hunt" | "prove" | "compare" | "replay" => launch(),
         "litmus" if flag == "expected" => vec![],
